@@ -1,0 +1,33 @@
+// One suite for the sources and for the built package: TILLKIT_TARGET=cjs runs the same tests on dist/cjs.
+const target = process.env.TILLKIT_TARGET ?? "src";
+const at = (path) => (target === "src" ? `<rootDir>/src/${path}.ts` : `<rootDir>/dist/${target}/${path}.js`);
+
+/** @type {import('jest').Config} */
+module.exports = {
+  testEnvironment: "node",
+  // Two busy cores make a test of a second one of ten; what hangs is still ended.
+  testTimeout: 60_000,
+  // Much of the suite waits for databases, browsers and other processes; one worker fewer would leave a core idle.
+  maxWorkers: "100%",
+  testMatch: ["<rootDir>/test/**/*.test.ts"],
+  globalSetup: "<rootDir>/test/global-setup.cjs",
+  globalTeardown: "<rootDir>/test/global-teardown.cjs",
+  moduleNameMapper: {
+    "^tillkit$": at("index"),
+    "^tillkit/sql$": at("store/sql/index"),
+    "^tillkit/sandbox$": at("sandbox/index"),
+    "^tillkit/testing$": at("testing/index"),
+    "^(\\.{1,2}/.*)\\.js$": "$1",
+  },
+  modulePathIgnorePatterns: ["<rootDir>/dist/.*/package.json", "<rootDir>/.tmp/"],
+  transform: {
+    "^.+\\.ts$": [
+      "@swc/jest",
+      {
+        sourceMaps: "inline",
+        jsc: { target: "es2022", parser: { syntax: "typescript" } },
+        module: { type: "commonjs" },
+      },
+    ],
+  },
+};
