@@ -1,0 +1,89 @@
+import { inspect } from "node:util";
+import * as fc from "fast-check";
+import {
+  concealSecret,
+  concealToken,
+  withoutSecrets,
+  withoutSecretsIn,
+} from "../../src/errors/conceal-secrets.js";
+import { TillkitError } from "../../src/errors/index.js";
+
+const secret = "s3cret+with/odd=& characters";
+concealSecret(secret);
+
+describe("a text without secrets", () => {
+  it.each([
+    ["as it is", secret],
+    ["url-encoded", encodeURIComponent(secret)],
+    ["form-encoded", new URLSearchParams({ secret }).toString().slice("secret=".length)],
+    ["hexadecimal", Buffer.from(secret).toString("hex")],
+    ["upper-case hexadecimal", Buffer.from(secret).toString("hex").toUpperCase()],
+    ["base64", Buffer.from(secret).toString("base64url")],
+  ])("has a mark in the place of each, %s", (_, written) => {
+    const clean = withoutSecrets(`before ${written} between ${written} after`);
+    expect(clean).toMatch(/^before \[secret\].{0,2} between \[secret\].{0,2} after$/);
+  });
+
+  it("has none within the base64 of something longer, as in the header of basic authentication", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (before, after) => {
+        const encoded = Buffer.from(`${before}:${secret}${after}`).toString("base64");
+        expect(withoutSecrets(encoded)).toContain("[secret]");
+      }),
+    );
+  });
+
+  it("is the same text where there is nothing to hide", () => {
+    fc.assert(fc.property(fc.string(), (text) => expect(withoutSecrets(text)).toBe(text)));
+  });
+
+  it("keeps texts that are too short to be secrets, which would tear holes into words", () => {
+    concealToken("token");
+    expect(withoutSecrets("a token")).toBe("a token");
+  });
+
+  it("forgets tokens that a hundred others have followed, and no secret of the configuration for it", () => {
+    concealToken("the first of many tokens");
+    expect(withoutSecrets("the first of many tokens")).toBe("[secret]");
+    for (let n = 100; n < 200; n++) concealToken(`token number ${n}`);
+    expect(withoutSecrets("the first of many tokens")).toBe("the first of many tokens");
+    expect(withoutSecrets(`token number 199 ${secret}`)).toBe("[secret] [secret]");
+  });
+});
+
+describe("an error of the kit", () => {
+  it("has no secret in its message and stack", () => {
+    const error = new TillkitError("option_invalid", `not ${secret}`);
+    expect(error.message).toBe("not [secret]");
+    expect(inspect(error)).not.toContain(secret);
+  });
+
+  it("keeps a harmless cause as it is", () => {
+    const cause = Object.assign(new Error("reset"), { code: "ECONNRESET", socket: { port: 1 } });
+    expect(new TillkitError("creation_unreachable", "broken", { cause }).cause).toBe(cause);
+  });
+
+  it("keeps of a cause that betrays a secret the name, code, message and causes, and nothing else", () => {
+    const deeper = Object.assign(new Error("deeper"), { headers: { authorization: `Bearer ${secret}` } });
+    const cause = Object.assign(new TypeError(`sent ${secret}`, { cause: deeper }), {
+      code: "E_SENT",
+      config: secret,
+    });
+    const kept = new TillkitError("creation_unreachable", "broken", { cause }).cause;
+    expect(kept).toMatchObject({ name: "TypeError", message: "sent [secret]", code: "E_SENT" });
+    expect((kept as Error).cause).toMatchObject({ message: "deeper" });
+    expect(inspect(kept, { depth: 9 })).not.toContain(secret);
+    expect(kept).not.toHaveProperty("config");
+  });
+
+  it("takes causes of any kind, and hands none on that cannot be looked at", () => {
+    for (const cause of [undefined, null, 7, "text"]) expect(withoutSecretsIn(cause)).toBe(cause);
+    expect(withoutSecretsIn(`thrown ${secret}`)).toBe("thrown [secret]");
+    const hostile = {
+      [inspect.custom]() {
+        throw new Error(secret);
+      },
+    };
+    expect(withoutSecretsIn(hostile)).toMatchObject({ message: "undefined" });
+  });
+});
