@@ -1,0 +1,17 @@
+export {
+  indispensableFields,
+  type IndispensableField,
+  signedFields,
+  type SignatureScheme,
+  type SignedField,
+  type VerifyInput,
+} from "./scheme.js";
+export { type SigningScheme } from "./signing-scheme.js";
+export { type SecretOption } from "./secrets.js";
+export { type HmacAlgorithm } from "./hmac.js";
+export { hmacSignature, type HmacSignatureOptions } from "./hmac-signature.js";
+export { type CoveredBy, fieldsSignature, type FieldsSignatureOptions } from "./fields-signature.js";
+export { canonicalFields, defaultSignedFields, type ListedField } from "./canonical-fields.js";
+export { publicKeySignature, type PublicKeySignatureOptions } from "./public-key-signature.js";
+export { type PublicKeyAlgorithm } from "./public-keys.js";
+export { checkCoverage } from "./coverage.js";

@@ -1,0 +1,7 @@
+import { type SignatureScheme, type SignedField } from "./scheme.js";
+
+/** A scheme that can also sign: what the sandbox and tests make their webhooks with. */
+export type SigningScheme<Covers extends SignedField = SignedField> = SignatureScheme<Covers> & {
+  /** The value of the signature header for this body: lower-case hexadecimal. */
+  sign(rawBody: Buffer): string;
+};

@@ -1,0 +1,38 @@
+import { type RejectionCode, WebhookRejectedError } from "../errors/index.js";
+import { type SignatureScheme, type VerifyInput } from "./scheme.js";
+
+/**
+ * Resolves when the signature is right, and rejects with a {@link WebhookRejectedError} otherwise. Whatever a scheme
+ * throws means "not verified": an error of the check must never let a webhook pass, nor end the process.
+ */
+export async function verifySignature(scheme: SignatureScheme, input: VerifyInput): Promise<void> {
+  let verified: unknown;
+  try {
+    verified = await scheme.verify(input);
+  } catch (error) {
+    if (isRejection(error)) throw error;
+    throw new WebhookRejectedError("signature_check_failed", "The signature scheme threw.", { cause: error });
+  }
+  // Only `true` itself: a scheme written in JavaScript may answer with something merely truthy.
+  if (verified !== true) {
+    throw new WebhookRejectedError("signature_mismatch", "The signature is not that of this body.");
+  }
+}
+
+/** What a scheme may say about a signature; any other code would choose an answer that is not its to choose. */
+const reasons: readonly RejectionCode[] = [
+  "signature_missing",
+  "signature_malformed",
+  "signature_mismatch",
+  "signature_check_failed",
+  "signed_fields_unreadable",
+];
+
+/** By its fields and not by its class: a merchant's scheme may throw the other copy of a dual package. */
+function isRejection(error: unknown): error is WebhookRejectedError {
+  return (
+    error instanceof Error &&
+    error.name === "WebhookRejectedError" &&
+    reasons.includes((error as WebhookRejectedError).code)
+  );
+}
