@@ -1,0 +1,20 @@
+const form =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/**
+ * Whether the text is a date-time of RFC 3339: a day that exists, seconds and an offset. Up to nine digits of a
+ * second; second 60 only where a leap second can stand, at the end of an hour.
+ */
+export function isDateTime(text: string): boolean {
+  const parts = form.exec(text);
+  if (parts === null) return false;
+  const part = (index: number) => Number(parts[index]);
+  const [day, minute, second] = [part(3), part(5), part(6)];
+  return day >= 1 && day <= daysIn(part(1), part(2)) && (second < 60 || minute === 59);
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  if (month === 4 || month === 6 || month === 9 || month === 11) return 30;
+  return month >= 1 && month <= 12 ? 31 : 0;
+}

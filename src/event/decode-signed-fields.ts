@@ -1,0 +1,20 @@
+import { WebhookRejectedError } from "../errors/index.js";
+import { type SignatureScheme } from "../signature/scheme.js";
+import { decodeStrict } from "./decode-strict.js";
+
+/**
+ * For a scheme that signs fields, the strictly decoded body that they are read from; decoded once, here. Nothing
+ * for a scheme that signs the body. Throws `signed_fields_unreadable` where the fields cannot be read.
+ */
+export function decodeSignedFields(
+  scheme: SignatureScheme,
+  rawBody: Buffer,
+): { payload?: Record<string, unknown> } {
+  if (scheme.covers === "body") return {};
+  const decoded = decodeStrict(rawBody);
+  if (decoded.ok) return { payload: decoded.payload };
+  throw new WebhookRejectedError(
+    "signed_fields_unreadable",
+    `The signed fields cannot be read from the body: ${decoded.reason}.`,
+  );
+}

@@ -1,0 +1,89 @@
+import { isUtf8 } from "node:buffer";
+import { quote } from "./quote.js";
+
+/** A body, decoded; or a short reason, safe to store and to log. */
+export type Decoded = { ok: true; payload: Record<string, unknown> } | { ok: false; reason: string };
+
+/** Deepest nesting of objects and lists, the body's own object counted. */
+const deepest = 32;
+
+const byteOrderMark = 0xfeff;
+const quotationMark = 0x22;
+const backslash = 0x5c;
+const colon = 0x3a;
+const loneSurrogate = /\p{Surrogate}/u;
+
+/**
+ * Decodes a body so that no two readers of the same bytes can differ: strict UTF-8 without a byte order mark, one
+ * JSON object, no key twice in one object (compared after unescaping), no lone surrogate, at most 32 levels deep.
+ * Keys such as `__proto__` become own properties and change no prototype. Never throws.
+ */
+export function decodeStrict(rawBody: Buffer): Decoded {
+  // Checked before decoding: Buffer's own decoder would replace what is broken.
+  if (!isUtf8(rawBody)) return { ok: false, reason: "not valid UTF-8" };
+  const text = rawBody.toString("utf8");
+  if (text.charCodeAt(0) === byteOrderMark) return { ok: false, reason: "byte order mark" };
+  let payload: unknown;
+  try {
+    payload = JSON.parse(text);
+  } catch {
+    return { ok: false, reason: "not valid JSON" };
+  }
+  if (!isJsonObject(payload)) return { ok: false, reason: "not a JSON object" };
+  const reason = findAmbiguity(text);
+  return reason === undefined ? { ok: true, payload } : { ok: false, reason };
+}
+
+function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What JSON.parse lets through. It runs after JSON.parse, so the text is known to be well-formed JSON. */
+function findAmbiguity(text: string): string | undefined {
+  // The keys of each object or list that is open; lists have none.
+  const open: Set<string>[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text[at]) {
+      case "{":
+      case "[":
+        if (open.length === deepest) return `nested deeper than ${deepest}`;
+        open.push(new Set());
+        break;
+      case "}":
+      case "]":
+        open.pop();
+        break;
+      case '"': {
+        const end = endOfString(text, at);
+        const raw = text.slice(at + 1, end);
+        const escaped = raw.includes("\\");
+        const value = escaped ? String(JSON.parse(text.slice(at, end + 1))) : raw;
+        // Without an escape there can be none: the bytes were valid UTF-8.
+        if (escaped && loneSurrogate.test(value)) return "lone surrogate";
+        if (isKey(text, end + 1)) {
+          const keys = open.at(-1);
+          if (keys?.has(value)) return `duplicate key ${quote(value)}`;
+          keys?.add(value);
+        }
+        at = end;
+        break;
+      }
+      default:
+    }
+  }
+  return undefined;
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  for (let unit = text.charCodeAt(at); unit !== quotationMark; unit = text.charCodeAt(at))
+    at += unit === backslash ? 2 : 1;
+  return at;
+}
+
+/** A string is a key when a colon follows it. */
+function isKey(text: string, after: number): boolean {
+  let at = after;
+  while (text.charCodeAt(at) <= 0x20) at += 1;
+  return text.charCodeAt(at) === colon;
+}
