@@ -1,0 +1,53 @@
+/** A piece of SQL with the values of its placeholders. */
+export interface Fragment {
+  sql: string;
+  params: unknown[];
+}
+
+/** Where the SQL of the databases differs. The kit's own statements are written with `?` throughout. */
+export interface Dialect {
+  readonly name: "sqlite" | "postgres" | "mysql";
+  /** The database's clock: milliseconds since 1970, as an expression that is constant within one statement. */
+  readonly now: string;
+  /** How many rows one insert carries. One, where a statement costs no round trip and stays prepared. */
+  readonly rowsPerStatement: number;
+  /**
+   * Rows of a table, read from a JSON list of them that is one parameter (`?`): so that any number of rows is the same
+   * statement, which is prepared once. Absent where the database has no cheap way.
+   */
+  readonly recordset?: (table: string) => string;
+  /** Whether `on conflict do nothing returning` tells which rows were stored. */
+  readonly reportsInserted: boolean;
+  /** Whether a locking read locks in the order in which it happens to scan, whatever `order by` says. */
+  readonly locksInScanOrder: boolean;
+  /** Row locks; empty where a transaction has the whole database to itself. */
+  readonly forUpdate: string;
+  readonly forUpdateSkipLocked: string;
+  readonly forShare: string;
+  /** `column` is one of `values`. */
+  among(column: string, values: readonly unknown[]): Fragment;
+  /** The kit's error for a failure of the driver, or the failure itself where there is none. */
+  translate(error: unknown): unknown;
+  /** Whether the database ended the transaction to let another one go on; it may be run again. */
+  isDeadlock(error: unknown): boolean;
+}
+
+/** `(?,?,?),(?,?,?)` */
+export function rowsOfPlaceholders(rows: number, columns: number): string {
+  const row = `(${placeholders(columns)})`;
+  return Array.from({ length: rows }, () => row).join(",");
+}
+
+/** `?,?,?` */
+export function placeholders(count: number): string {
+  return Array.from({ length: count }, () => "?").join(",");
+}
+
+/**
+ * PostgreSQL and one of the SQLite drivers cannot keep a NUL in text. No id that the kit accepts has one, so such a
+ * key names nothing anyway; what arrived is kept whole in the raw bytes.
+ */
+export function storable(value: unknown): unknown {
+  if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
+  return value === undefined ? null : value;
+}

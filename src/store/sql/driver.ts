@@ -1,0 +1,37 @@
+import { type Dialect } from "./dialect.js";
+import { type Session, type SqlResult } from "./sql-tx.js";
+
+/** A connection inside one open transaction. */
+export interface OpenTransaction<Raw> {
+  readonly raw: Raw;
+  /** A statement of the application, as it stands. */
+  query(sql: string, params: readonly unknown[]): Promise<SqlResult>;
+  /** A statement of the kit, with `?` placeholders. */
+  run(sql: string, params: readonly unknown[]): Promise<SqlResult>;
+  /** The same for each list of params; absent where a loop over `run` is no slower. */
+  runEach?(sql: string, params: readonly (readonly unknown[])[]): Promise<SqlResult[]>;
+  /** Commits and lets the connection go. A rejection means that nothing is known to be durable. */
+  commit(): Promise<void>;
+  /** Rolls back and lets the connection go, whatever state it is in. Never rejects. */
+  rollback(): Promise<void>;
+  /** Ends the transaction at once, and the connection with it, also while a statement runs. */
+  abandon(): void;
+}
+
+/** What differs between the databases beyond their SQL. Nothing is opened before the first use. */
+export interface Driver<Raw> {
+  readonly dialect: Dialect;
+  /** How many transactions of handlers may be open at once; absent where the kit does not know the pool. */
+  readonly handlerTransactions?: number;
+  begin(): Promise<OpenTransaction<Raw>>;
+  /** Statements outside of any transaction: sees committed rows only, and never waits for one. */
+  readonly reader: Session;
+  /** One short statement that writes, on a connection of its own. */
+  readonly writer: Session;
+  migrate(): Promise<void>;
+  warnings(): Promise<string[]>;
+  close(): Promise<void>;
+  /** Told after a commit that wrote events. */
+  announce?(): void;
+  wake?(listener: () => void): () => void;
+}

@@ -1,0 +1,11 @@
+export { sqliteStore } from "./sqlite/sqlite-store.js";
+export { postgresStore } from "./postgres/postgres-store.js";
+export { mysqlStore } from "./mysql/mysql-store.js";
+export { sqlStore } from "./open-store.js";
+export { schemaState, type SchemaState } from "./schema-state.js";
+export type { SqlPaymentStore } from "./sql-store.js";
+export type { SqlResult, SqlTx } from "./sql-tx.js";
+export type { SqlStoreOptions } from "./options.js";
+export type { SqliteDatabase, SqliteStatement } from "./sqlite/database.js";
+export type { PostgresAnswer, PostgresClient, PostgresPool } from "./postgres/pool.js";
+export type { AnyMysqlPool, MysqlConnection, MysqlPool } from "./mysql/pool.js";

@@ -1,0 +1,51 @@
+import { TillkitError } from "../../../errors/index.js";
+import { concealValues } from "../conceal-values.js";
+import { type Dialect, placeholders } from "../dialect.js";
+
+/**
+ * Whatever the statement: disk full (1021), table full (1114), too many connections (1040, 1203), out of memory (1037,
+ * 1038, 1041), shutting down (1053), read-only (1290, 1792, 1836), connection killed (1317, 1927), nobody let in (1044, 1045,
+ * 1129, 1698), no rights (1142), no such database (1049), a member of a cluster that is not ready (1047).
+ */
+const unable = [
+  1021, 1037, 1038, 1040, 1041, 1053, 1114, 1203, 1290, 1317, 1792, 1836, 1927, 1044, 1045, 1047, 1049, 1129,
+  1142, 1698,
+];
+
+/** Given up in favour of another transaction. */
+const deadlock = 1213;
+
+export const mysqlDialect: Dialect = {
+  name: "mysql",
+  // Not unix_timestamp(now()), which goes through the session's time zone and its hour that comes twice.
+  now: "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) div 1000",
+  rowsPerStatement: 50,
+  reportsInserted: false,
+  locksInScanOrder: true,
+  forUpdate: "for update",
+  forUpdateSkipLocked: "for update skip locked",
+  // The older spelling, which MariaDB knows too.
+  forShare: "lock in share mode",
+  among: (column, values) =>
+    values.length === 0
+      ? { sql: "1 = 0", params: [] }
+      : { sql: `${column} in (${placeholders(values.length)})`, params: [...values] },
+  translate(error) {
+    concealValues(error, ["sql"]);
+    const { errno, sqlState } = error as { errno?: unknown; sqlState?: unknown };
+    if (errno === 1062)
+      return new TillkitError("store_conflict", "A value that must be unique is taken.", { cause: error });
+    if (errno === 1205)
+      return new TillkitError("store_busy", "A lock in MySQL was not free in time.", { cause: error });
+    // The server's own errors carry a state; where there is none, no server answered.
+    if (sqlState === undefined && !(error instanceof TypeError) && !(error instanceof TillkitError))
+      return new TillkitError("store_unavailable", "MySQL cannot be reached.", { cause: error });
+    if (errno === deadlock || unable.includes(Number(errno)))
+      return new TillkitError("store_unavailable", "MySQL cannot do it now.", { cause: error });
+    return error;
+  },
+  isDeadlock: (error) =>
+    [error, (error as { cause?: unknown }).cause].some(
+      (each) => (each as { errno?: unknown } | undefined)?.errno === deadlock,
+    ),
+};

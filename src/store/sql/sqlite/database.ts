@@ -1,0 +1,96 @@
+import { TillkitError } from "../../../errors/index.js";
+
+/** What the kit needs of `DatabaseSync` of node:sqlite, and of the package that offers the same. */
+export interface SqliteDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): SqliteStatement;
+  close(): void;
+}
+
+export interface SqliteStatement {
+  all(...params: unknown[]): unknown[];
+  run(...params: unknown[]): { changes: number | bigint };
+  columns(): readonly unknown[];
+}
+
+type DatabaseConstructor = new (file: string, options?: { readOnly: boolean }) => SqliteDatabase;
+
+/**
+ * The driver: Node's own from 22.16 on (before that it lacks parts that the kit uses), else `@photostructure/sqlite`,
+ * an optional dependency with the same interface.
+ */
+export async function loadDriver(): Promise<DatabaseConstructor> {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const builtIn =
+    major > 22 || (major === 22 && minor >= 16) ? process.getBuiltinModule?.("node:sqlite") : undefined;
+  if (builtIn) return (builtIn as { DatabaseSync: DatabaseConstructor }).DatabaseSync;
+  try {
+    const module = await import("@photostructure/sqlite");
+    return module.DatabaseSync;
+  } catch (cause) {
+    throw new TillkitError(
+      "driver_missing",
+      `Node ${process.versions.node} has no SQLite that can be used here; run "npm install @photostructure/sqlite", or ` +
+        "upgrade to Node 22.16 or newer.",
+      { cause },
+    );
+  }
+}
+
+export function openDatabase(
+  DatabaseSync: DatabaseConstructor,
+  file: string,
+  options: { readOnly: boolean } = { readOnly: false },
+): SqliteDatabase {
+  try {
+    return new DatabaseSync(file, options);
+  } catch (cause) {
+    throw new TillkitError(
+      "store_unavailable",
+      `The SQLite file ${file} cannot be opened; its directory must exist and be writable.`,
+      { cause },
+    );
+  }
+}
+
+/** Whether another connection holds the lock that a statement needs (SQLITE_BUSY in any of its forms). */
+export function isBusy(error: unknown): boolean {
+  return primaryCode(error) === 5;
+}
+
+/** Whether a value that must be unique is taken. */
+export function isUniqueClash(error: unknown): boolean {
+  const code = errcode(error);
+  return code === 2067 || code === 1555;
+}
+
+/**
+ * Whether the file cannot be written or read at all now, whatever the statement: the disk is full (13) or fails (10), the
+ * file is gone (14) or read-only (8).
+ */
+export function isUnavailable(error: unknown): boolean {
+  return [8, 10, 13, 14].includes(primaryCode(error));
+}
+
+function primaryCode(error: unknown): number {
+  return errcode(error) & 0xff;
+}
+
+function errcode(error: unknown): number {
+  // Not `instanceof Error`: under a runner that isolates modules, the driver's errors are of another realm.
+  if (typeof error !== "object" || error === null) return 0;
+  if ("errcode" in error && typeof error.errcode === "number") return error.errcode;
+  // `all()` of @photostructure/sqlite 1.2.1 loses the code; SQLite's own words are left.
+  if (!("code" in error) || error.code !== "ERR_SQLITE_ERROR" || !("message" in error)) return 0;
+  const message = String(error.message);
+  return codesOfMessages.find(([words]) => message.startsWith(words))?.[1] ?? 0;
+}
+
+const codesOfMessages = [
+  ["database is locked", 5],
+  ["attempt to write a readonly database", 8],
+  ["disk I/O error", 10],
+  ["database or disk is full", 13],
+  ["unable to open database file", 14],
+  ["UNIQUE constraint failed", 2067],
+] as const;

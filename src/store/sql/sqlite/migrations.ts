@@ -1,0 +1,115 @@
+import { type Tables } from "../tables/names.js";
+
+/** The steps from an empty database to the newest tables; step n leads to version n + 1. Append only. */
+export function sqliteMigrations(t: Tables): readonly (readonly string[])[] {
+  return [
+    [
+      `create table ${t.payments} (
+        client_id text not null primary key,
+        reference text not null,
+        total_value text not null,
+        total_currency text not null,
+        state text not null,
+        status text,
+        open_reference text,
+        service_id text,
+        checkout_url text,
+        return_key_hash text,
+        locale text,
+        metadata text,
+        created_at text not null,
+        updated_at text not null,
+        completed_at text,
+        success_returned_at text,
+        cancel_returned_at text,
+        replaced_by text,
+        failure text,
+        overdue_at text,
+        awaited_since text
+      ) without rowid`,
+      `create index ${t.payments}_reference on ${t.payments} (reference)`,
+      `create unique index ${t.payments}_open on ${t.payments} (open_reference) where open_reference is not null`,
+      `create unique index ${t.payments}_service on ${t.payments} (service_id) where service_id is not null`,
+      `create index ${t.payments}_awaited on ${t.payments} (awaited_since, client_id) where awaited_since is not null`,
+      `create table ${t.webhooks} (
+        seq integer primary key autoincrement,
+        receipt_id text not null unique,
+        event_key text not null unique,
+        outcome text not null,
+        reason text,
+        client_id text,
+        status text,
+        raw_body blob not null,
+        covers text not null,
+        received_at text not null,
+        copies integer not null default 0,
+        parked integer,
+        kept_since text
+      )`,
+      `create index ${t.webhooks}_parked on ${t.webhooks} (parked) where parked is not null`,
+      `create index ${t.webhooks}_kept on ${t.webhooks} (kept_since) where kept_since is not null`,
+      `create index ${t.webhooks}_client on ${t.webhooks} (client_id)`,
+      `create table ${t.events} (
+        seq integer primary key autoincrement,
+        id text not null unique,
+        type text not null,
+        client_id text,
+        recorded_at text not null,
+        payload text not null,
+        unexpanded integer
+      )`,
+      `create index ${t.events}_recorded on ${t.events} (recorded_at)`,
+      `create index ${t.events}_unexpanded on ${t.events} (seq) where unexpanded = 1`,
+      `create table ${t.handlers} (
+        event text not null,
+        name text not null,
+        primary key (event, name)
+      ) without rowid`,
+      `create table ${t.dispatches} (
+        event_id text not null,
+        handler text not null,
+        event_type text not null,
+        event_seq integer not null,
+        state text not null,
+        open_handler text,
+        due_at integer,
+        attempt integer not null,
+        failures integer not null,
+        fence integer not null,
+        error text,
+        dead integer,
+        primary key (event_id, handler)
+      ) without rowid`,
+      `create index ${t.dispatches}_dead on ${t.dispatches} (dead) where dead is not null`,
+      `create index ${t.dispatches}_open on ${t.dispatches} (open_handler, event_seq, due_at, event_type)
+        where open_handler is not null`,
+      `insert into ${t.meta} (name, value) values ('handlers', '')`,
+    ],
+    [
+      `alter table ${t.payments} add column next_lookup_at text`,
+      `alter table ${t.payments} add column lookups integer`,
+      `create index ${t.payments}_lookup on ${t.payments} (next_lookup_at, client_id) where next_lookup_at is not null`,
+      `create index ${t.payments}_created on ${t.payments} (created_at, client_id)`,
+      `create index ${t.payments}_state on ${t.payments} (state, created_at, client_id)`,
+      `update ${t.payments} set next_lookup_at = created_at where state in ('creating', 'pending', 'uncertain')`,
+      `alter table ${t.webhooks} add column kind text not null default 'webhook'`,
+      `alter table ${t.webhooks} add column decided_at text`,
+      // Empty for what is parked by now: it was raised when it came.
+      `alter table ${t.webhooks} add column stray_since text`,
+      `create index ${t.webhooks}_stray on ${t.webhooks} (stray_since, receipt_id) where stray_since is not null`,
+      `create index ${t.webhooks}_received on ${t.webhooks} (received_at, receipt_id)`,
+      `create index ${t.events}_client on ${t.events} (client_id) where client_id is not null`,
+      `alter table ${t.dispatches} add column settled_at integer`,
+      `create table ${t.resolutions} (
+        id text not null primary key,
+        client_id text not null,
+        action text not null,
+        receipt_id text,
+        reason text not null,
+        resolved_by text not null,
+        resolved_at text not null
+      ) without rowid`,
+      `create index ${t.resolutions}_client on ${t.resolutions} (client_id)`,
+    ],
+  ];
+}

@@ -1,0 +1,29 @@
+import { TillkitError } from "../../../errors/index.js";
+import { type Dialect } from "../dialect.js";
+import { isBusy, isUnavailable, isUniqueClash } from "./database.js";
+
+export const sqliteDialect: Dialect = {
+  name: "sqlite",
+  now: "cast(unixepoch('subsec') * 1000 as integer)",
+  rowsPerStatement: 1,
+  reportsInserted: true,
+  locksInScanOrder: false,
+  forUpdate: "",
+  forUpdateSkipLocked: "",
+  forShare: "",
+  among: (column, values) => ({
+    sql: `${column} in (select value from json_each(?))`,
+    params: [JSON.stringify(values)],
+  }),
+  translate(error) {
+    if (isUniqueClash(error))
+      return new TillkitError("store_conflict", "A value that must be unique is taken.", { cause: error });
+    if (isBusy(error)) return new TillkitError("store_busy", "The SQLite file is locked.", { cause: error });
+    if (isUnavailable(error))
+      return new TillkitError("store_unavailable", "The SQLite file cannot be written or read.", {
+        cause: error,
+      });
+    return error;
+  },
+  isDeadlock: () => false,
+};

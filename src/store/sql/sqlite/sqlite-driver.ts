@@ -1,0 +1,116 @@
+import { storable } from "../dialect.js";
+import { type Driver, type OpenTransaction } from "../driver.js";
+import { type ResolvedSqlStoreOptions } from "../options.js";
+import { type Session, type SqlResult } from "../sql-tx.js";
+import { type Tables } from "../tables/names.js";
+import { type SqliteDatabase } from "./database.js";
+import { migrateSqlite } from "./migrate.js";
+import { openConnections, type SqliteConnections } from "./open-connections.js";
+import { retryBusy } from "./retry-busy.js";
+import { sqliteDialect } from "./sqlite-dialect.js";
+import { WriterQueue } from "./writer-queue.js";
+
+/**
+ * Two connections to one file: a writer, for which this process queues, and a reader, which sees committed rows only and
+ * waits for nobody.
+ */
+export class SqliteDriver implements Driver<SqliteDatabase> {
+  readonly dialect = sqliteDialect;
+  readonly reader: Session = { run: (sql, params) => this.#read(sql, params) as never };
+  readonly writer: Session = { run: (sql, params) => this.#write(sql, params) as never };
+  readonly #file: string;
+  readonly #tables: Tables;
+  readonly #busyTimeoutMs: number;
+  readonly #queue: WriterQueue;
+  #connections: SqliteConnections | undefined;
+
+  constructor(file: string, tables: Tables, options: ResolvedSqlStoreOptions) {
+    this.#file = file;
+    this.#tables = tables;
+    this.#busyTimeoutMs = options.busyTimeoutMs;
+    this.#queue = new WriterQueue(options.busyTimeoutMs);
+  }
+
+  async migrate(): Promise<void> {
+    this.#connections ??= await openConnections(this.#file, this.#busyTimeoutMs);
+    await migrateSqlite(this.#connections.writer, this.#tables, this.#busyTimeoutMs);
+  }
+
+  async begin(): Promise<OpenTransaction<SqliteDatabase>> {
+    const leave = await this.#queue.enter();
+    const { writer } = this.#connections!;
+    try {
+      await this.#patiently(() => writer.exec("begin immediate"));
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    let ended = false;
+    const rollback = (): void => {
+      // A second call would roll back whoever has the writer by then.
+      if (ended) return;
+      ended = true;
+      try {
+        writer.exec("rollback");
+      } catch {
+        // SQLite has rolled back by itself already, as it does when the disk is full.
+      }
+      leave();
+    };
+    return {
+      raw: writer.database,
+      query: async (sql, params) => writer.run(sql, params),
+      run: async (sql, params) => writer.run(sql, params.map(storable)),
+      // In one go: a promise for each of a hundred rows cost as much as the rows.
+      runEach: async (sql, params) => params.map((each) => writer.run(sql, each.map(storable))),
+      rollback: async () => rollback(),
+      // Its statements are synchronous: none is under way when anything else runs.
+      abandon: rollback,
+      commit: async () => {
+        try {
+          // With a rollback journal, somebody who reads keeps a commit waiting; the transaction stays open meanwhile.
+          await this.#patiently(() => writer.exec("commit"));
+        } catch (error) {
+          rollback();
+          throw error;
+        }
+        ended = true;
+        leave();
+      },
+    };
+  }
+
+  warnings(): Promise<string[]> {
+    return Promise.resolve(this.#connections!.warnings);
+  }
+
+  async close(): Promise<void> {
+    this.#connections?.reader.close();
+    this.#connections?.writer.close();
+    this.#connections = undefined;
+  }
+
+  async #read(sql: string, params: readonly unknown[]): Promise<SqlResult> {
+    return this.#patiently(() => this.#connections!.reader.run(sql, params.map(storable)));
+  }
+
+  async #write(sql: string, params: readonly unknown[]): Promise<SqlResult> {
+    const tx = await this.begin();
+    try {
+      const result = await tx.run(sql, params);
+      await tx.commit();
+      return result;
+    } catch (error) {
+      await tx.rollback();
+      throw error;
+    }
+  }
+
+  async #patiently<T>(run: () => T): Promise<T> {
+    try {
+      return await retryBusy(this.#busyTimeoutMs, run);
+    } catch (error) {
+      throw sqliteDialect.translate(error);
+    }
+  }
+}

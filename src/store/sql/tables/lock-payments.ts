@@ -1,0 +1,114 @@
+import { type Payment } from "../../../payment.js";
+import { type Locked, type LockKeys } from "../../payment-store.js";
+import { type Dialect, type Fragment } from "../dialect.js";
+import { type KitTx, type Session } from "../sql-tx.js";
+import { type Tables } from "./names.js";
+import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
+
+/** Locks what the keys name, and tells which eventKeys are recorded. */
+export async function lockKeys(tx: KitTx, dialect: Dialect, tables: Tables, keys: LockKeys): Promise<Locked> {
+  const named = namedPayments(dialect, tables, keys);
+  const eventKeys = keys.eventKeys ?? [];
+  let payments: Payment[] = [];
+  if (named) payments = await lockPayments(tx, dialect, tables, named);
+  if (!named && eventKeys.length === 0) return { payments, eventKeys: [] };
+  for (;;) {
+    const seen = await look(tx, dialect, tables, named, eventKeys);
+    const missed = seen.clientIds.some((id) => !payments.some((payment) => payment.clientId === id));
+    if (!named || !missed) return { payments, eventKeys: seen.eventKeys };
+    // While this transaction waited for a lock, its holder added an attempt for the same reference.
+    payments = await lockPayments(tx, dialect, tables, named);
+  }
+}
+
+/** What the keys name and its siblings, as it is committed. Locks nothing, and waits for nothing. */
+export async function findNamedPayments(
+  reader: Session,
+  dialect: Dialect,
+  tables: Tables,
+  keys: LockKeys,
+): Promise<Payment[]> {
+  const columns = paymentColumns.map((column) => `p.${column}`).join(", ");
+  const named = namedPayments(dialect, tables, keys, columns);
+  if (!named) return [];
+  const { rows } = await reader.run<PaymentRow>(named.sql, named.params);
+  // A reference that two keys lead to is joined twice.
+  return [...new Map(rows.map((row) => [row.client_id, row])).values()].map(paymentOf);
+}
+
+/** A query for the named payments and their siblings, by their clientIds alone or whole; nothing where no key is given. */
+function namedPayments(
+  dialect: Dialect,
+  tables: Tables,
+  keys: LockKeys,
+  columns = "p.client_id",
+): Fragment | undefined {
+  const by = [
+    { column: "client_id", values: keys.clientIds ?? [] },
+    { column: "service_id", values: keys.serviceIds ?? [] },
+    { column: "reference", values: keys.references ?? [] },
+  ].filter(({ values }) => values.length > 0);
+  if (by.length === 0) return undefined;
+  const branches = by.map(({ column, values }) => {
+    const among = dialect.among(column, values);
+    return { sql: `select reference from ${tables.payments} where ${among.sql}`, params: among.params };
+  });
+  return {
+    sql: `select ${columns} from ${tables.payments} p
+      join (${branches.map(({ sql }) => sql).join(" union ")}) named on named.reference = p.reference`,
+    params: branches.flatMap(({ params }) => params),
+  };
+}
+
+async function lockPayments(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  named: Fragment,
+): Promise<Payment[]> {
+  let hint = "";
+  let which: Fragment = { sql: `client_id in (${named.sql})`, params: named.params };
+  if (dialect.locksInScanOrder) {
+    // Given the ids themselves, the scan is over the primary key, and so in clientId order.
+    hint = "force index (primary)";
+    const { rows } = await tx.run<{ client_id: string }>(named.sql, named.params);
+    if (rows.length === 0) return [];
+    which = dialect.among("client_id", rows.map((row) => row.client_id).toSorted());
+  }
+  const { rows } = await tx.run<PaymentRow>(
+    `select ${paymentColumns.join(", ")} from ${tables.payments} ${hint} where ${which.sql}
+      order by client_id ${dialect.forUpdate}`,
+    which.params,
+  );
+  return rows.map(paymentOf);
+}
+
+/** What is committed or written by this transaction now: the named payments, and the recorded eventKeys. */
+async function look(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  named: Fragment | undefined,
+  eventKeys: readonly string[],
+): Promise<{ clientIds: string[]; eventKeys: string[] }> {
+  const parts: Fragment[] = [];
+  if (named && dialect.forUpdate !== "")
+    parts.push({
+      sql: `select 'payment' as kind, named.client_id as id from (${named.sql}) named`,
+      params: named.params,
+    });
+  if (eventKeys.length > 0) {
+    const among = dialect.among("event_key", eventKeys);
+    parts.push({
+      sql: `select 'webhook' as kind, event_key as id from ${tables.webhooks} where ${among.sql}`,
+      params: among.params,
+    });
+  }
+  if (parts.length === 0) return { clientIds: [], eventKeys: [] };
+  const { rows } = await tx.run<{ kind: string; id: string }>(
+    parts.map(({ sql }) => sql).join(" union all "),
+    parts.flatMap(({ params }) => params),
+  );
+  const idsOf = (kind: string): string[] => rows.filter((row) => row.kind === kind).map((row) => row.id);
+  return { clientIds: idsOf("payment"), eventKeys: idsOf("webhook") };
+}

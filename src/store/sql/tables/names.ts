@@ -1,0 +1,24 @@
+/** The names of the kit's tables under one prefix. */
+export interface Tables {
+  payments: string;
+  webhooks: string;
+  events: string;
+  handlers: string;
+  dispatches: string;
+  resolutions: string;
+  meta: string;
+  prefix: string;
+}
+
+export function tablesUnder(prefix: string): Tables {
+  return {
+    payments: `${prefix}payments`,
+    webhooks: `${prefix}webhooks`,
+    events: `${prefix}events`,
+    handlers: `${prefix}handlers`,
+    dispatches: `${prefix}dispatches`,
+    resolutions: `${prefix}resolutions`,
+    meta: `${prefix}meta`,
+    prefix,
+  };
+}

@@ -1,0 +1,197 @@
+import { TillkitError } from "../../../errors/index.js";
+import { type Payment, type PaymentState } from "../../../payment.js";
+import { type Dialect } from "../dialect.js";
+import { type KitTx } from "../sql-tx.js";
+import { type Tables } from "./names.js";
+import { type Batch, insertNew, updateByKey } from "./write-rows.js";
+
+/** A payment as it lies in the table; `null` is absent. */
+export interface PaymentRow {
+  client_id: string;
+  reference: string;
+  total_value: string;
+  total_currency: string;
+  state: string;
+  status: string | null;
+  /** The reference while the payment is open, so that a plain unique index keeps one open payment per reference. */
+  open_reference: string | null;
+  service_id: string | null;
+  checkout_url: string | null;
+  return_key_hash: string | null;
+  locale: string | null;
+  metadata: string | null;
+  created_at: string;
+  updated_at: string;
+  completed_at: string | null;
+  success_returned_at: string | null;
+  cancel_returned_at: string | null;
+  replaced_by: string | null;
+  failure: string | null;
+  overdue_at: string | null;
+  /** `created_at` while the payment can become overdue, so that looking for those costs nothing when there are none. */
+  awaited_since: string | null;
+  next_lookup_at: string | null;
+  lookups: number | string | null;
+}
+
+/** Every column, the key first. */
+export const paymentColumns = [
+  "client_id",
+  "reference",
+  "total_value",
+  "total_currency",
+  "state",
+  "status",
+  "open_reference",
+  "service_id",
+  "checkout_url",
+  "return_key_hash",
+  "locale",
+  "metadata",
+  "created_at",
+  "updated_at",
+  "completed_at",
+  "success_returned_at",
+  "cancel_returned_at",
+  "replaced_by",
+  "failure",
+  "overdue_at",
+  "awaited_since",
+  "next_lookup_at",
+  "lookups",
+] as const satisfies readonly (keyof PaymentRow)[];
+
+const awaitedStates: readonly PaymentState[] = ["creating", "pending", "uncertain"];
+
+/** The values of a payment, in the order of {@link paymentColumns}. */
+export function paymentValues(payment: Payment): unknown[] {
+  const awaited = awaitedStates.includes(payment.state) && payment.overdueAt === undefined;
+  const row: PaymentRow = {
+    client_id: payment.clientId,
+    reference: payment.reference,
+    total_value: payment.total.value,
+    total_currency: payment.total.currency,
+    state: payment.state,
+    status: payment.status ?? null,
+    open_reference: payment.open ? payment.reference : null,
+    service_id: payment.serviceId ?? null,
+    checkout_url: payment.checkoutUrl ?? null,
+    return_key_hash: payment.returnKeyHash ?? null,
+    locale: payment.locale ?? null,
+    metadata: payment.metadata === undefined ? null : JSON.stringify(payment.metadata),
+    created_at: payment.createdAt,
+    updated_at: payment.updatedAt,
+    completed_at: payment.completedAt ?? null,
+    success_returned_at: payment.successReturnedAt ?? null,
+    cancel_returned_at: payment.cancelReturnedAt ?? null,
+    replaced_by: payment.replacedBy ?? null,
+    failure: payment.failure ?? null,
+    overdue_at: payment.overdueAt ?? null,
+    awaited_since: awaited ? payment.createdAt : null,
+    next_lookup_at: payment.nextLookupAt ?? null,
+    lookups: payment.lookups ?? null,
+  };
+  return paymentColumns.map((column) => row[column]);
+}
+
+/** The payment of a row. What is null in the row has no key in the payment. */
+export function paymentOf(row: PaymentRow): Payment {
+  return {
+    clientId: row.client_id,
+    reference: row.reference,
+    total: { value: row.total_value, currency: row.total_currency },
+    state: row.state as PaymentState,
+    ...(row.status === null ? {} : { status: row.status }),
+    open: row.open_reference !== null,
+    ...(row.service_id === null ? {} : { serviceId: row.service_id }),
+    ...(row.checkout_url === null ? {} : { checkoutUrl: row.checkout_url }),
+    ...(row.return_key_hash === null ? {} : { returnKeyHash: row.return_key_hash }),
+    ...(row.locale === null ? {} : { locale: row.locale }),
+    ...(row.metadata === null ? {} : { metadata: JSON.parse(row.metadata) as Record<string, unknown> }),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...(row.completed_at === null ? {} : { completedAt: row.completed_at }),
+    ...(row.success_returned_at === null ? {} : { successReturnedAt: row.success_returned_at }),
+    ...(row.cancel_returned_at === null ? {} : { cancelReturnedAt: row.cancel_returned_at }),
+    ...(row.replaced_by === null ? {} : { replacedBy: row.replaced_by }),
+    ...(row.failure === null ? {} : { failure: row.failure }),
+    ...(row.overdue_at === null ? {} : { overdueAt: row.overdue_at }),
+    ...(row.next_lookup_at === null ? {} : { nextLookupAt: row.next_lookup_at }),
+    ...(row.lookups === null ? {} : { lookups: Number(row.lookups) }),
+  };
+}
+
+/**
+ * Writes payments that are there. Those that close an attempt go first: the databases check uniqueness row by row, and
+ * the attempt that opens needs the reference free.
+ */
+export async function updatePayments(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  updated: readonly Payment[],
+): Promise<void> {
+  const latest = [...new Map(updated.map((payment) => [payment.clientId, payment])).values()];
+  for (const open of [false, true]) {
+    const batch = changedPaymentsBatch(
+      tables,
+      latest.filter((payment) => payment.open === open),
+    );
+    await expectUpdated(tx, batch.rows.length, await updateByKey(tx, dialect, batch));
+  }
+}
+
+/** What a payment is born with and keeps: left out of updates, because SQLite writes an index for every column set. */
+const lasting: readonly (keyof PaymentRow)[] = ["reference", "created_at"];
+const changeable = paymentColumns.flatMap((column, index) =>
+  lasting.includes(column) ? [] : [{ column, index }],
+);
+
+/** The rows of new payments. */
+function newPaymentsBatch(tables: Tables, payments: readonly Payment[]): Batch {
+  return { table: tables.payments, columns: paymentColumns, rows: payments.map(paymentValues) };
+}
+
+/** The rows of payments that are there, the key first, as they are to be. */
+export function changedPaymentsBatch(tables: Tables, payments: readonly Payment[]): Batch {
+  const rows = payments.map((payment) => {
+    const values = paymentValues(payment);
+    return changeable.map(({ index }) => values[index]);
+  });
+  return { table: tables.payments, columns: changeable.map(({ column }) => column), rows };
+}
+
+/** An update must find every payment that it is about. */
+export async function expectUpdated(tx: KitTx, wanted: number, affected: number): Promise<void> {
+  if (affected === wanted) return;
+  throw await conflict(tx, `${wanted - affected} of the updated payments are not in the store.`);
+}
+
+/** Inserts payments; answers the clientIds of those whose clientId or open reference is taken. */
+export async function insertPayments(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  created: readonly Payment[],
+): Promise<string[]> {
+  const leftOut = await insertNew(tx, dialect, newPaymentsBatch(tables, created));
+  const taken = created.filter((_, index) => leftOut.has(index));
+  for (const payment of taken)
+    if (payment.serviceId !== undefined) await refuseServiceIdClash(tx, tables, payment);
+  return taken.map((payment) => payment.clientId);
+}
+
+async function refuseServiceIdClash(tx: KitTx, tables: Tables, payment: Payment): Promise<void> {
+  const { rows } = await tx.run<{ client_id: string }>(
+    `select client_id from ${tables.payments} where client_id = ? or open_reference = ?`,
+    [payment.clientId, payment.open ? payment.reference : null],
+  );
+  if (rows.length > 0) return;
+  throw await conflict(tx, "The service id of a new payment belongs to another payment.");
+}
+
+async function conflict(tx: KitTx, message: string): Promise<TillkitError> {
+  const error = new TillkitError("store_conflict", message);
+  await tx.poison(error);
+  return error;
+}

@@ -1,0 +1,53 @@
+import { type Changes } from "../../payment-store.js";
+import { type Dialect } from "../dialect.js";
+import { type KitTx } from "../sql-tx.js";
+import { eventsBatch } from "./events.js";
+import { type Tables } from "./names.js";
+import { expectUpdated, changedPaymentsBatch } from "./payments.js";
+import { insertRecords, keysOf, recordsOf, updateFromRecords } from "./records.js";
+import { webhooksBatch } from "./webhooks.js";
+
+const togetherable: readonly (keyof Changes)[] = ["updated", "webhooks", "events"];
+
+/**
+ * Whether the changes are those of nearly every group of webhooks, and may be written in one statement: nothing but
+ * these three, each payment once, and no payment that closes an attempt besides one that opens it, because the parts of a
+ * statement have no order.
+ */
+export function canSaveTogether(dialect: Dialect, changes: Changes): boolean {
+  const { updated = [] } = changes;
+  return (
+    dialect.recordset !== undefined &&
+    Object.entries(changes).every(
+      ([name, list]) => list.length === 0 || togetherable.includes(name as keyof Changes),
+    ) &&
+    updated.every(({ open }) => open === updated[0]!.open) &&
+    new Set(updated.map(({ clientId }) => clientId)).size === updated.length
+  );
+}
+
+/**
+ * Writes them in one statement, where three would wait for the database three times. Answers the eventKeys of webhooks that
+ * were left out, because their eventKey or receiptId is taken.
+ */
+export async function saveTogether(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  { updated = [], webhooks = [], events = [] }: Changes,
+): Promise<string[]> {
+  const recordset = dialect.recordset!;
+  const payments = changedPaymentsBatch(tables, updated);
+  const kept = webhooksBatch(tables, webhooks);
+  const raised = eventsBatch(tables, events);
+  const { rows } = await tx.run<{ changed: unknown; stored: string[] | null }>(
+    `with changed as (${updateFromRecords(recordset, payments)} returning 1),
+      stored as (${insertRecords(recordset, kept)} on conflict do nothing returning receipt_id),
+      raised as (${insertRecords(recordset, raised)})
+      select (select count(*) from changed) as changed, (select array_agg(receipt_id) from stored) as stored`,
+    [recordsOf(payments), keysOf(payments), recordsOf(kept), recordsOf(raised)],
+  );
+  await expectUpdated(tx, updated.length, Number(rows[0]!.changed));
+  const stored = new Set(rows[0]!.stored);
+  return webhooks.filter(({ receiptId }) => !stored.delete(receiptId)).map(({ eventKey }) => eventKey);
+}

@@ -1,0 +1,198 @@
+import { type SignedField } from "../../../signature/scheme.js";
+import { type Changes, type WebhookRecord } from "../../payment-store.js";
+import { type Dialect } from "../dialect.js";
+import { type KitTx } from "../sql-tx.js";
+import { type Tables } from "./names.js";
+import { type Batch, chunks, insertNew, updateByKey } from "./write-rows.js";
+
+export interface WebhookRow {
+  receipt_id: string;
+  event_key: string;
+  outcome: string;
+  reason: string | null;
+  client_id: string | null;
+  status: string | null;
+  raw_body: Uint8Array;
+  covers: string;
+  received_at: string;
+  kind: string;
+  decided_at: string | null;
+}
+
+export const webhookColumns = [
+  "receipt_id",
+  "event_key",
+  "outcome",
+  "reason",
+  "client_id",
+  "status",
+  "raw_body",
+  "covers",
+  "received_at",
+  "kind",
+  "decided_at",
+] as const satisfies readonly (keyof WebhookRow)[];
+
+/** Inserts webhooks; answers the eventKeys of those whose eventKey or receiptId is taken. */
+export async function insertWebhooks(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  webhooks: readonly WebhookRecord[],
+): Promise<string[]> {
+  const leftOut = await insertNew(tx, dialect, webhooksBatch(tables, webhooks));
+  return webhooks.filter((_, index) => leftOut.has(index)).map((webhook) => webhook.eventKey);
+}
+
+/** The rows of webhooks. */
+export function webhooksBatch(tables: Tables, webhooks: readonly WebhookRecord[]): Batch {
+  const rows = webhooks.map((webhook) => [
+    webhook.receiptId,
+    webhook.eventKey,
+    webhook.outcome,
+    webhook.reason ?? null,
+    webhook.clientId ?? null,
+    webhook.status ?? null,
+    webhook.rawBody,
+    webhook.covers === "body" ? webhook.covers : webhook.covers.join(","),
+    webhook.receivedAt,
+    webhook.kind ?? "webhook",
+    webhook.decidedAt ?? null,
+    isWaiting(webhook.outcome) ? 1 : null,
+    webhook.receivedAt,
+    isWaiting(webhook.outcome) ? webhook.receivedAt : null,
+  ]);
+  return {
+    table: tables.webhooks,
+    columns: [...webhookColumns, "parked", "kept_since", "stray_since"],
+    rows,
+  };
+}
+
+/** Counts further copies, in eventKey order, so that two transactions that count the same cannot deadlock. */
+export async function countCopies(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  copies: NonNullable<Changes["copies"]>,
+): Promise<void> {
+  const sums = new Map<string, number>();
+  for (const { eventKey, count } of copies) sums.set(eventKey, (sums.get(eventKey) ?? 0) + count);
+  const sorted = [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  for (const group of chunks(sorted, 100)) {
+    const arms = "when ? then cast(? as decimal(20)) ".repeat(group.length);
+    const which = dialect.among(
+      "event_key",
+      group.map(([eventKey]) => eventKey),
+    );
+    await tx.run(
+      `update ${tables.webhooks} set copies = copies + case event_key ${arms}end where ${which.sql}`,
+      [...group.flat(), ...which.params],
+    );
+  }
+}
+
+/** Gives webhooks that were decided again the outcome that they have now. */
+export async function rematch(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  rematched: NonNullable<Changes["rematched"]>,
+): Promise<void> {
+  const rows = rematched.map(({ receiptId, outcome, reason, decidedAt }) => [
+    receiptId,
+    outcome,
+    reason ?? null,
+    decidedAt ?? null,
+  ]);
+  await updateByKey(tx, dialect, {
+    table: tables.webhooks,
+    columns: ["receipt_id", "outcome", "reason", "decided_at"],
+    rows,
+  });
+  if (rematched.length === 0) return;
+  const which = dialect.among(
+    "receipt_id",
+    rematched.map(({ receiptId }) => receiptId),
+  );
+  // Two columns of their own, null for almost every row, so that the few that wait are found at once.
+  await tx.run(
+    `update ${tables.webhooks} set parked = case when ${waits} then 1 end,
+      stray_since = case when ${waits} then received_at end where ${which.sql}`,
+    which.params,
+  );
+}
+
+/** Those that were told of are stray no more; those that were dismissed do not even wait. */
+export async function markTold(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  { raised = [], dismissed = [] }: Pick<Changes, "raised" | "dismissed">,
+): Promise<void> {
+  for (const group of chunks(raised, 100)) {
+    const which = dialect.among("receipt_id", group);
+    await tx.run(`update ${tables.webhooks} set stray_since = null where ${which.sql}`, which.params);
+  }
+  for (const group of chunks(dismissed, 100)) {
+    const which = dialect.among("receipt_id", group);
+    await tx.run(
+      `update ${tables.webhooks} set stray_since = null, parked = null where ${which.sql}`,
+      which.params,
+    );
+  }
+}
+
+/** The webhooks that wait for one of these payments, oldest first. */
+export async function parkedWebhooks(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  clientIds: readonly string[],
+): Promise<WebhookRecord[]> {
+  if (clientIds.length === 0) return [];
+  const which = dialect.among("client_id", clientIds);
+  const { rows } = await tx.run<WebhookRow>(
+    `select ${webhookColumns.join(", ")} from ${tables.webhooks}
+      where outcome in ('unmatched', 'unconfirmed', 'foreign') and ${which.sql} order by seq`,
+    which.params,
+  );
+  return rows.map(webhookOf);
+}
+
+/** Waiting webhooks that nobody was told of, oldest first, locked against other sweeps. */
+export async function strayWebhooks(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  { before, limit }: { before: string; limit: number },
+): Promise<WebhookRecord[]> {
+  const { rows } = await tx.run<WebhookRow>(
+    `select ${webhookColumns.join(", ")} from ${tables.webhooks} where stray_since < ?
+      order by stray_since, receipt_id limit ? ${dialect.forUpdateSkipLocked}`,
+    [before, limit],
+  );
+  return rows.map(webhookOf);
+}
+
+const waits = "outcome in ('unmatched', 'unconfirmed')";
+
+function isWaiting(outcome: WebhookRecord["outcome"]): boolean {
+  return outcome === "unmatched" || outcome === "unconfirmed";
+}
+
+export function webhookOf(row: WebhookRow): WebhookRecord {
+  return {
+    receiptId: row.receipt_id,
+    eventKey: row.event_key,
+    outcome: row.outcome as WebhookRecord["outcome"],
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    ...(row.client_id === null ? {} : { clientId: row.client_id }),
+    ...(row.status === null ? {} : { status: row.status }),
+    rawBody: Buffer.from(row.raw_body),
+    covers: row.covers === "body" ? row.covers : (row.covers.split(",") as SignedField[]),
+    receivedAt: row.received_at,
+    ...(row.kind === "lookup" && { kind: row.kind }),
+    ...(row.decided_at === null ? {} : { decidedAt: row.decided_at }),
+  };
+}

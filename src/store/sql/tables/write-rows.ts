@@ -1,0 +1,104 @@
+import { type Dialect, placeholders, rowsOfPlaceholders } from "../dialect.js";
+import { type KitTx } from "../sql-tx.js";
+import { insertRecords, keysOf, recordsOf, updateFromRecords } from "./records.js";
+
+/** A table, its columns, and rows whose first value is the row's key. */
+export interface Batch {
+  table: string;
+  columns: readonly string[];
+  rows: readonly (readonly unknown[])[];
+}
+
+/** Inserts every row, or rejects with `store_conflict`. */
+export async function insertAll(tx: KitTx, dialect: Dialect, batch: Batch): Promise<void> {
+  const { rows } = batch;
+  if (rows.length === 0) return;
+  if (dialect.recordset) await tx.run(insertRecords(dialect.recordset, batch), [recordsOf(batch)]);
+  else if (dialect.rowsPerStatement === 1) await tx.runEach(insertInto(batch, 1), rows);
+  else
+    for (const some of chunks(rows, dialect.rowsPerStatement))
+      await tx.run(insertInto(batch, some.length), some.flat());
+}
+
+/** Inserts the rows that clash with nothing, and answers which were left out, by their place in the batch. */
+export async function insertNew(tx: KitTx, dialect: Dialect, batch: Batch): Promise<Set<number>> {
+  const stored = await (dialect.reportsInserted
+    ? insertReporting(tx, dialect, batch)
+    : insertTrying(tx, dialect, batch));
+  const leftOut = new Set<number>();
+  for (const [index, row] of batch.rows.entries()) if (!stored.delete(row[0])) leftOut.add(index);
+  return leftOut;
+}
+
+/** Updates rows by their key; answers how many there were. */
+export async function updateByKey(tx: KitTx, dialect: Dialect, batch: Batch): Promise<number> {
+  const [key, ...columns] = batch.columns;
+  const { rows } = batch;
+  if (rows.length === 0) return 0;
+  if (dialect.recordset) {
+    const sql = updateFromRecords(dialect.recordset, batch);
+    return (await tx.run(sql, [recordsOf(batch), keysOf(batch)])).affected;
+  }
+  if (dialect.rowsPerStatement === 1) {
+    const assignments = columns.map((column) => `${column} = ?`).join(", ");
+    const values = rows.map(([first, ...rest]) => [...rest, first]);
+    const results = await tx.runEach(`update ${batch.table} set ${assignments} where ${key} = ?`, values);
+    return results.reduce((sum, { affected }) => sum + affected, 0);
+  }
+  let affected = 0;
+  for (const some of chunks(rows, dialect.rowsPerStatement)) {
+    const arms = "when ? then ? ".repeat(some.length);
+    const assignments = columns.map((column) => `${column} = case ${key} ${arms}end`).join(", ");
+    const values = columns.flatMap((_, index) => some.flatMap((row) => [row[0], row[index + 1]]));
+    const which = dialect.among(
+      key!,
+      some.map((row) => row[0]),
+    );
+    const sql = `update ${batch.table} set ${assignments} where ${which.sql}`;
+    affected += (await tx.run(sql, [...values, ...which.params])).affected;
+  }
+  return affected;
+}
+
+const unlessTaken = "on conflict do nothing returning";
+
+async function insertReporting(tx: KitTx, dialect: Dialect, batch: Batch): Promise<Set<unknown>> {
+  const { rows, columns } = batch;
+  if (rows.length === 0) return new Set();
+  const returning = `${unlessTaken} ${columns[0]} as stored`;
+  const results = dialect.recordset
+    ? [
+        await tx.run<{ stored: unknown }>(`${insertRecords(dialect.recordset, batch)} ${returning}`, [
+          recordsOf(batch),
+        ]),
+      ]
+    : await tx.runEach<{ stored: unknown }>(`${insertInto(batch, 1)} ${returning}`, rows);
+  return new Set(results.flatMap((result) => result.rows.map((row) => row.stored)));
+}
+
+/**
+ * Where the database cannot tell: all rows at once, and where one of them clashes (which undoes the statement, and no
+ * more), one after the other. INSERT IGNORE would hide every other error too.
+ */
+async function insertTrying(tx: KitTx, dialect: Dialect, batch: Batch): Promise<Set<unknown>> {
+  const stored = new Set<unknown>();
+  for (const rows of chunks(batch.rows, dialect.rowsPerStatement)) {
+    const all = await tx.attempt(insertInto(batch, rows.length), rows.flat());
+    if (all) for (const row of rows) stored.add(row[0]);
+    else if (rows.length > 1)
+      for (const row of rows) if (await tx.attempt(insertInto(batch, 1), [...row])) stored.add(row[0]);
+  }
+  return stored;
+}
+
+function insertInto({ table, columns }: Batch, rows: number): string {
+  const values = rows === 1 ? `(${placeholders(columns.length)})` : rowsOfPlaceholders(rows, columns.length);
+  return `insert into ${table} (${columns.join(", ")}) values ${values}`;
+}
+
+/** The list in pieces of at most `size`. */
+export function chunks<T>(list: readonly T[], size: number): T[][] {
+  const pieces: T[][] = [];
+  for (let at = 0; at < list.length; at += size) pieces.push(list.slice(at, at + size));
+  return pieces;
+}

@@ -1,0 +1,176 @@
+import { hasCode, TillkitError } from "../../errors/index.js";
+import { type Dialect } from "./dialect.js";
+import { type Driver, type OpenTransaction } from "./driver.js";
+import { type KitTx, type SqlResult } from "./sql-tx.js";
+
+const rollbackPatienceMs = 2000;
+
+/** Begins, runs and ends one transaction. */
+export async function runTransaction<Raw, T>(
+  driver: Driver<Raw>,
+  run: (tx: Transaction<Raw>) => Promise<T>,
+): Promise<T> {
+  const tx = new Transaction(driver.dialect, await driver.begin());
+  let result: T;
+  try {
+    result = await run(tx);
+  } catch (error) {
+    await tx.rollback();
+    throw error;
+  }
+  await tx.commit();
+  if (tx.wroteEvents) driver.announce?.();
+  return result;
+}
+
+/**
+ * One open transaction: poisoned by its first failed statement, closed at its end. Its statements reach the driver one
+ * at a time: one that is already there when another fails may run after the database has ended the transaction by
+ * itself (a deadlock, a full disk), and would commit alone.
+ */
+export class Transaction<Raw> implements KitTx<Raw> {
+  readonly dialect: Dialect["name"];
+  wroteEvents = false;
+  readonly #dialect: Dialect;
+  readonly #open: OpenTransaction<Raw>;
+  /** The newest statement, until it settles; settled means that those before it have settled too. */
+  #newest: Promise<unknown> | undefined;
+  #isRunning = false;
+  /** No new statements; those that were given before a commit still run. */
+  #closed = false;
+  #rolledBack = false;
+  #poison: { cause: unknown } | undefined;
+
+  constructor(dialect: Dialect, open: OpenTransaction<Raw>) {
+    this.dialect = dialect.name;
+    this.#dialect = dialect;
+    this.#open = open;
+  }
+
+  get raw(): Promise<Raw> {
+    return this.#closed ? Promise.reject(closed()) : Promise.resolve(this.#open.raw);
+  }
+
+  query<Row>(sql: string, params: readonly unknown[] = []): Promise<SqlResult<Row>> {
+    return this.#guarded(() => this.#open.query(sql, params)) as Promise<SqlResult<Row>>;
+  }
+
+  run<Row>(sql: string, params: readonly unknown[]): Promise<SqlResult<Row>> {
+    const translated = async (): Promise<SqlResult> => {
+      try {
+        return await this.#open.run(sql, params);
+      } catch (error) {
+        throw this.#dialect.translate(error);
+      }
+    };
+    return this.#guarded(translated) as Promise<SqlResult<Row>>;
+  }
+
+  runEach<Row>(sql: string, params: readonly (readonly unknown[])[]): Promise<SqlResult<Row>[]> {
+    const translated = async (): Promise<SqlResult[]> => {
+      try {
+        if (this.#open.runEach) return await this.#open.runEach(sql, params);
+        const results: SqlResult[] = [];
+        for (const each of params) results.push(await this.#open.run(sql, each));
+        return results;
+      } catch (error) {
+        throw this.#dialect.translate(error);
+      }
+    };
+    return this.#guarded(translated) as Promise<SqlResult<Row>[]>;
+  }
+
+  attempt(sql: string, params: readonly unknown[]): Promise<SqlResult | undefined> {
+    return this.#guarded(async () => {
+      try {
+        return await this.#open.run(sql, params);
+      } catch (error) {
+        const translated = this.#dialect.translate(error);
+        if (hasCode(translated, "store_conflict")) return undefined;
+        throw translated;
+      }
+    });
+  }
+
+  poison(error: unknown): Promise<void> {
+    this.#poison ??= { cause: error };
+    return Promise.resolve();
+  }
+
+  announceEvents(): Promise<void> {
+    this.wroteEvents = true;
+    return Promise.resolve();
+  }
+
+  async commit(): Promise<void> {
+    this.#closed = true;
+    // A statement that nobody awaited may still fail, and must then take the transaction with it.
+    if (this.#newest) await Promise.allSettled([this.#newest]);
+    if (this.#poison) {
+      await this.#rollBack();
+      throw this.#poisoned();
+    }
+    try {
+      await this.#open.commit();
+    } catch (error) {
+      throw this.#dialect.translate(error);
+    }
+  }
+
+  async rollback(): Promise<void> {
+    this.#closed = true;
+    this.#rolledBack = true;
+    // A rollback would queue behind a statement that may never end.
+    if (this.#isRunning) this.#open.abandon();
+    else await this.#rollBack();
+  }
+
+  /** A connection that died silently would take for ever. */
+  async #rollBack(): Promise<void> {
+    const tooLong = setTimeout(() => this.#open.abandon(), rollbackPatienceMs);
+    await this.#open.rollback();
+    clearTimeout(tooLong);
+  }
+
+  async #guarded<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw closed();
+    const running = this.#newest ? this.#runAfter(this.#newest, run) : this.#run(run);
+    this.#newest = running;
+    try {
+      return await running;
+    } finally {
+      if (this.#newest === running) this.#newest = undefined;
+    }
+  }
+
+  async #runAfter<T>(previous: Promise<unknown>, run: () => Promise<T>): Promise<T> {
+    await Promise.allSettled([previous]);
+    return this.#run(run);
+  }
+
+  async #run<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#rolledBack) throw closed();
+    if (this.#poison) throw this.#poisoned();
+    this.#isRunning = true;
+    try {
+      return await run();
+    } catch (error) {
+      this.#poison ??= { cause: error };
+      throw error;
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  #poisoned(): TillkitError {
+    const { cause } = this.#poison!;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return new TillkitError("transaction_poisoned", `A statement of this transaction failed: ${why}`, {
+      cause,
+    });
+  }
+}
+
+function closed(): TillkitError {
+  return new TillkitError("transaction_closed", "The transaction has ended; this statement came too late.");
+}

@@ -1,0 +1,103 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { mysqlMigrations } from "../../../src/store/sql/mysql/migrations.js";
+import { postgresMigrations } from "../../../src/store/sql/postgres/migrations.js";
+import { sqliteMigrations } from "../../../src/store/sql/sqlite/migrations.js";
+import { tablesUnder } from "../../../src/store/sql/tables/names.js";
+import { onEachDatabase, openPlace, openStore, type Place } from "../../processes/databases.js";
+
+jest.setTimeout(60_000);
+
+/** The steps of each database, as this code knows them. */
+function stepsFor({ address: { kind, prefix } }: Place, collation: string): readonly (readonly string[])[] {
+  const tables = tablesUnder(prefix);
+  if (kind === "sqlite") return sqliteMigrations(tables);
+  return kind === "postgres" ? postgresMigrations(tables) : mysqlMigrations(tables, collation);
+}
+
+const at = "2026-11-01T10:00:00.000Z";
+
+onEachDatabase("tables of an older version", (kind) => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await openPlace(kind);
+    await openAtVersion(1);
+  });
+  afterEach(() => place.remove());
+
+  const run = (sql: string) =>
+    place.store.transaction((tx) => tx.query(sql.replaceAll("@", place.address.prefix)));
+
+  /** Takes everything away and makes the tables as the code of that version did. */
+  async function openAtVersion(version: number): Promise<void> {
+    for (const table of ["payments", "webhooks", "events", "handlers", "dispatches", "resolutions"])
+      await run(`drop table if exists @${table}`);
+    await run("delete from @meta");
+    const collation =
+      kind === "mysql"
+        ? String((await place.select("select version() as v"))[0]!["v"]).includes("MariaDB")
+          ? "utf8mb4_nopad_bin"
+          : "utf8mb4_0900_bin"
+        : "";
+    for (const step of stepsFor(place, collation).slice(0, version))
+      for (const statement of step) await run(statement);
+    await run(`insert into @meta (name, value) values ('version', '${version}')`);
+  }
+
+  async function fillVersion1(): Promise<void> {
+    await run(`insert into @payments (client_id, reference, total_value, total_currency, state, open_reference,
+      created_at, updated_at, awaited_since) values ('open', 'r1', '1475', 'KMF', 'pending', 'r1', '${at}', '${at}', '${at}')`);
+    await run(`insert into @payments (client_id, reference, total_value, total_currency, state, created_at, updated_at,
+      completed_at) values ('paid', 'r2', '1475', 'KMF', 'completed', '${at}', '${at}', '${at}')`);
+    await run(`insert into @webhooks (receipt_id, event_key, outcome, client_id, raw_body, covers, received_at, parked)
+      values ('parked', 'k1', 'unmatched', 'nobody', 'abc', 'body', '${at}', 1)`);
+    await run(`insert into @events (id, type, client_id, recorded_at, payload) values
+      ('e1', 'payment.completed', 'paid', '${at}', '{}')`);
+    await run(`insert into @dispatches (event_id, handler, event_type, event_seq, state, attempt, failures, fence, dead)
+      values ('e1', 'books', 'payment.completed', 1, 'dead', 12, 12, 12, 1)`);
+  }
+
+  it("are brought to the newest version with everything in them, however many processes start", async () => {
+    await fillVersion1();
+    const stores = Array.from({ length: 4 }, () => openStore(place.address));
+    await Promise.all(stores.map((store) => store.migrate()));
+    const [store] = stores;
+    expect(await store!.find("open")).toMatchObject({ state: "pending", open: true, nextLookupAt: at });
+    expect(await store!.find("paid")).not.toHaveProperty("nextLookupAt");
+    expect(await store!.counts()).toMatchObject({ dead: 1, parked: 1 });
+    // It was raised when it came, as that version did, and is not raised again.
+    expect(await store!.transaction((tx) => store!.stray(tx, { before: "3", limit: 9 }))).toEqual([]);
+    const [parked] = await store!.transaction((tx) => store!.parked(tx, ["nobody"]));
+    expect({ ...parked, rawBody: String(parked!.rawBody) }).toEqual({
+      receiptId: "parked",
+      eventKey: "k1",
+      outcome: "unmatched",
+      clientId: "nobody",
+      rawBody: "abc",
+      covers: "body",
+      receivedAt: at,
+    });
+    const history = await store!.history("paid");
+    expect(history.events).toHaveLength(1);
+    expect(history.dispatches).toMatchObject([{ handler: "books", state: "dead" }]);
+    expect(await store!.dead({ revive: false, limit: 9 })).toHaveLength(1);
+    await Promise.all(stores.map((one) => one.close()));
+  });
+
+  it("are finished where an upgrade was cut short in the middle", async () => {
+    await fillVersion1();
+    const [, second] = stepsFor(place, "");
+    // On the databases that take a step back as a whole, nothing of it is there after a crash.
+    if (kind === "mysql") for (const statement of second!.slice(0, 3)) await run(statement);
+    const store = openStore(place.address);
+    expect(await store.find("open")).toMatchObject({ nextLookupAt: at });
+    expect((await store.history("paid")).resolutions).toEqual([]);
+    await store.close();
+  });
+
+  it("have the newest version among those that this test knows", () => {
+    expect(stepsFor(place, "")).toHaveLength(2);
+    const source = readFileSync(path.join(__dirname, `../../../src/store/sql/${kind}/migrations.ts`), "utf8");
+    expect(source).toContain("Append only");
+  });
+});

@@ -1,0 +1,26 @@
+import { randomBytes } from "node:crypto";
+
+/** Gives each store tables of its own in a shared database, and knows how to drop them. */
+export function tablePrefixes(run: (sql: string) => Promise<unknown>): {
+  next(): string;
+  drop(prefix: string): Promise<void>;
+  dropAll(): Promise<void>;
+} {
+  const given = new Set<string>();
+  const drop = async (prefix: string): Promise<void> => {
+    for (const table of ["payments", "webhooks", "events", "handlers", "dispatches", "resolutions", "meta"])
+      await run(`drop table if exists ${prefix}${table}`);
+    given.delete(prefix);
+  };
+  return {
+    next: () => {
+      const prefix = `t${randomBytes(6).toString("hex")}_`;
+      given.add(prefix);
+      return prefix;
+    },
+    drop,
+    dropAll: async () => {
+      for (const prefix of given) await drop(prefix);
+    },
+  };
+}
