@@ -1,0 +1,25 @@
+import { type ConfigurationProblem } from "../errors/index.js";
+import { longestTimerMs } from "../timer-limit.js";
+
+/** Judges an option in milliseconds; `undefined` stands for the default. */
+export function timeoutProblems(option: string, value: unknown): ConfigurationProblem[] {
+  if (value === undefined) return [];
+  if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= longestTimerMs)
+    return [];
+  const message = `must be a whole number of milliseconds from 1 to ${longestTimerMs}.`;
+  return [{ code: "option_invalid", option, message }];
+}
+
+/**
+ * Resolves with `work`, or rejects with the signal's reason once it aborts. Used besides handing the signal to
+ * `fetch`: a token function or a `fetch` of the application's own may ignore it, and the built-in one can lose
+ * track of it while a body is read.
+ */
+export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

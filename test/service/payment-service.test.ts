@@ -1,0 +1,178 @@
+import { createServer } from "node:net";
+import { createPaymentService, creationRequestSchema } from "../../src/service/index.js";
+import { envelope, errorOf, request } from "./creation.js";
+import {
+  answerJson,
+  breakOff,
+  localServer,
+  portOf,
+  type Answerer,
+  type LocalServer,
+} from "./local-server.js";
+
+const token = "tok-5f3a9c1e";
+let server: LocalServer | undefined;
+
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+async function serviceThat(answer: Answerer, options: { timeoutMs?: number; path?: string } = {}) {
+  server = await localServer(answer);
+  const baseUrl = server.url + (options.path ?? "");
+  return createPaymentService({ baseUrl, accessToken: token, timeoutMs: options.timeoutMs ?? 5000 });
+}
+
+const answering = (status: number, body: unknown) =>
+  serviceThat((response) => answerJson(response, status, body));
+
+describe("a creation that works", () => {
+  it("resolves the service's id, the checkout address and the status", async () => {
+    const service = await answering(201, envelope());
+    await expect(service.createPayment(request)).resolves.toEqual({
+      serviceId: envelope().data.id,
+      checkoutUrl: envelope().data.billing.submitUrl,
+      status: "pending",
+    });
+  });
+
+  it("sends the method, path, headers and body of the interface document, 4.1", async () => {
+    const service = await answering(201, envelope());
+    await service.createPayment(request);
+    const [sent, ...more] = server!.received;
+    expect(more).toEqual([]);
+    expect(sent).toMatchObject({ method: "POST", path: "/v1/payments" });
+    expect(sent!.headers).toMatchObject({
+      accept: "application/json",
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+    });
+    const body: unknown = JSON.parse(sent!.body);
+    expect(body).toEqual({
+      purchase: { total: { value: "1475", currency: "KMF" } },
+      clientId: request.clientId,
+      cancelUrl: request.cancelUrl,
+      successUrl: request.successUrl,
+    });
+    // The schema drops what it does not know, so an extra field would be missing on one side.
+    expect(creationRequestSchema.parse(body)).toEqual(body);
+  });
+
+  it("sends no field of the total beyond value and currency", async () => {
+    const service = await answering(201, envelope());
+    const total = { ...request.total, note: "for the shop only" };
+    await service.createPayment({ ...request, total });
+    expect(server!.received[0]!.body).not.toContain("for the shop only");
+  });
+
+  it("sends the locale as Accept-Language, and none of its own without one", async () => {
+    const service = await answering(201, envelope());
+    await service.createPayment({ ...request, locale: "fr-KM" });
+    await service.createPayment(request);
+    const languages = server!.received.map(({ headers }) => headers["accept-language"]);
+    expect(languages[0]).toBe("fr-KM");
+    expect([undefined, "*"]).toContain(languages[1]);
+  });
+
+  it("refuses a locale that is no language tag, before anything is sent", async () => {
+    const service = await answering(201, envelope());
+    const error = await errorOf(service.createPayment({ ...request, locale: "fr\r\nX-Evil: 1" }));
+    expect(error.code).toBe("locale_invalid");
+    expect(server!.received).toEqual([]);
+  });
+
+  it.each(["/api", "/api/", "/api//"])("keeps the path of a base address that ends in %s", async (path) => {
+    const service = await serviceThat((response) => answerJson(response, 201, envelope()), { path });
+    await service.createPayment(request);
+    expect(server!.received[0]!.path).toBe("/api/v1/payments");
+  });
+
+  it.each([200, 201, 202])(
+    "takes the envelope with status %i, since the document shows none",
+    async (status) => {
+      const service = await answering(status, envelope());
+      await expect(service.createPayment(request)).resolves.toHaveProperty("status", "pending");
+    },
+  );
+
+  it("takes an echoed amount with trailing zeros: 1475.00 is 1475", async () => {
+    const service = await answering(201, envelope({ value: "1475.00" }));
+    await expect(service.createPayment(request)).resolves.toHaveProperty("status", "pending");
+  });
+
+  it("takes extra fields, other statuses, a differing next, and an answer with only what it needs", async () => {
+    const { data } = envelope();
+    const { id, purchase, billing } = data;
+    const bodies = [
+      { ...envelope({ status: "init", extra: { a: 1 } }), extra: [1] },
+      { next: "https://elsewhere.example/", data },
+      { data: { id, status: "pending", purchase, billing } },
+      envelope({ createdAt: "yesterday", captured: "no" }),
+    ];
+    const service = await serviceThat((response, _request, turn) => answerJson(response, 201, bodies[turn]));
+    for (const _body of bodies) {
+      await expect(service.createPayment(request)).resolves.toHaveProperty("serviceId", id);
+    }
+  });
+
+  it("lets plain http stand in a checkout address of this machine, for the sandbox", async () => {
+    const billing = { submitUrl: "http://localhost:4000/payment/submit/1" };
+    const service = await answering(201, envelope({ billing }));
+    await expect(service.createPayment(request)).resolves.toHaveProperty("checkoutUrl", billing.submitUrl);
+  });
+});
+
+describe("a connection that fails", () => {
+  it("times out on a service that never answers", async () => {
+    const service = await serviceThat(() => {}, { timeoutMs: 60 });
+    const error = await errorOf(service.createPayment(request));
+    expect(error).toMatchObject({ code: "creation_timeout", certainty: "uncertain" });
+    expect(error.message).toContain("60 ms");
+    expect(error.cause).toHaveProperty("name", "TimeoutError");
+  });
+
+  it("times out on an answer that starts and never ends", async () => {
+    const service = await serviceThat((response) => response.writeHead(201).write('{"next":'), {
+      timeoutMs: 60,
+    });
+    const error = await errorOf(service.createPayment(request));
+    expect(error).toMatchObject({ code: "creation_timeout", certainty: "uncertain", httpStatus: 201 });
+  });
+
+  it("is uncertain when it is reset before the answer", async () => {
+    const service = await serviceThat((response) => response.socket?.resetAndDestroy());
+    const error = await errorOf(service.createPayment(request));
+    expect(error).toMatchObject({ code: "creation_unreachable", certainty: "uncertain" });
+    expect(error.cause).toHaveProperty("message", "fetch failed");
+    expect(server!.received).toHaveLength(1);
+  });
+
+  it("is uncertain when it is reset in the middle of the answer", async () => {
+    const service = await serviceThat((response) => breakOff(response, 201, '{"next":'));
+    const error = await errorOf(service.createPayment(request));
+    expect(error).toMatchObject({ code: "creation_unreachable", certainty: "uncertain", httpStatus: 201 });
+  });
+
+  it("is certainly failed when nobody listens: nothing was sent", async () => {
+    const placeholder = createServer();
+    await new Promise<void>((resolve) => placeholder.listen(0, "127.0.0.1", resolve));
+    const port = portOf(placeholder);
+    await new Promise((resolve) => placeholder.close(resolve));
+    for (const host of ["127.0.0.1", "localhost"]) {
+      const service = createPaymentService({ baseUrl: `http://${host}:${port}`, accessToken: token });
+      const error = await errorOf(service.createPayment(request));
+      expect(error).toMatchObject({ code: "creation_unreachable", certainty: "failed" });
+    }
+  });
+
+  it("is certainly failed when the name has no address", async () => {
+    // A label this long is refused by the resolver itself, so that no name server has to be there.
+    const service = createPaymentService({
+      baseUrl: `https://${"a".repeat(64)}.invalid`,
+      accessToken: token,
+    });
+    const error = await errorOf(service.createPayment(request));
+    expect(error).toMatchObject({ code: "creation_unreachable", certainty: "failed" });
+  });
+});

@@ -1,0 +1,110 @@
+import { inspect } from "node:util";
+import { ConfigurationError } from "../../src/errors/index.js";
+import {
+  createPaymentService,
+  serviceProblems,
+  type PaymentServiceOptions,
+} from "../../src/service/index.js";
+
+const good: PaymentServiceOptions = { baseUrl: "https://api.pay.example/kit/", accessToken: "tok-1" };
+const codes = (changes: object) =>
+  serviceProblems(Object.assign({}, good, changes)).map(({ code, option }) => [option, code]);
+
+describe("the options of the service", () => {
+  it("are fine with an https address and a token, and with undefined for what has a default", () => {
+    expect(serviceProblems(good)).toEqual([]);
+    expect(serviceProblems({ ...good, timeoutMs: undefined, fetch: undefined })).toEqual([]);
+  });
+
+  it("are missing, both at once, where there are none", () => {
+    expect(serviceProblems(undefined).map(({ option }) => option)).toEqual([
+      "service.baseUrl",
+      "service.accessToken",
+    ]);
+  });
+
+  it.each([
+    { baseUrl: undefined, accessToken: undefined },
+    { baseUrl: " ", accessToken: "\n" },
+  ])("are missing, both at once, in %j", (options) => {
+    expect(codes(options)).toEqual([
+      ["service.baseUrl", "option_missing"],
+      ["service.accessToken", "option_missing"],
+    ]);
+  });
+
+  it.each([
+    "api.pay.example",
+    "/v1",
+    "http://api.pay.example",
+    "http://127.0.0.1.evil.example",
+    "http://pay.localhost",
+    "ftp://api.pay.example",
+    "https:api.pay.example",
+    "https://api.pay.example/a b",
+    "https://api.pay.example\n",
+    "https://user:hunter2@api.pay.example",
+    "https://api.pay.example?key=hunter2",
+    "https://api.pay.example/#",
+    7,
+  ])("refuse the base address %j without repeating it", (baseUrl) => {
+    expect(codes({ baseUrl })).toEqual([["service.baseUrl", "option_invalid"]]);
+    expect(JSON.stringify(serviceProblems(Object.assign({}, good, { baseUrl })))).not.toContain("hunter2");
+  });
+
+  it.each([
+    "http://localhost:4000",
+    "http://127.0.0.1",
+    "http://127.9.9.9:1/",
+    "http://[::1]:4000",
+    "HTTPS://a.example",
+  ])("take the base address %s", (baseUrl) => {
+    expect(codes({ baseUrl })).toEqual([]);
+  });
+
+  it.each(["a b", "tok\n", "Bearer tok", "t\u0000k", "tök", 7, {}, { get: "tok" }])(
+    "refuse the access token %j without repeating it",
+    (accessToken) => {
+      expect(codes({ accessToken })).toEqual([["service.accessToken", "option_invalid"]]);
+    },
+  );
+
+  it("take a function or a source as access token", () => {
+    expect(codes({ accessToken: () => "tok" })).toEqual([]);
+    expect(codes({ accessToken: { get: async () => "tok" } })).toEqual([]);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN, Infinity, 2 ** 31, "10"])("refuse a timeoutMs of %p", (timeoutMs) => {
+    expect(codes({ timeoutMs })).toEqual([["service.timeoutMs", "option_invalid"]]);
+  });
+
+  it("refuse a fetch that is no function", () => {
+    expect(codes({ fetch: "fetch" })).toEqual([["service.fetch", "option_invalid"]]);
+  });
+
+  it("refuse a sandbox token when NODE_ENV is production, and only then", () => {
+    const { NODE_ENV } = process.env;
+    try {
+      process.env.NODE_ENV = "production";
+      expect(codes({ accessToken: "sandbox_abc" })).toEqual([
+        ["service.accessToken", "sandbox_credential_in_production"],
+      ]);
+    } finally {
+      process.env.NODE_ENV = NODE_ENV;
+    }
+    expect(codes({ accessToken: "sandbox_abc" })).toEqual([]);
+  });
+
+  it("stop createPaymentService with every problem in one error", () => {
+    const bad = { baseUrl: "http://api.pay.example", accessToken: undefined, timeoutMs: 0 };
+    const construct = () => createPaymentService(bad);
+    expect(construct).toThrow(ConfigurationError);
+    expect(construct).toThrow(expect.objectContaining({ code: "configuration_invalid" }));
+    expect(construct).toThrow(/service\.baseUrl[^]*service\.accessToken[^]*service\.timeoutMs/);
+  });
+
+  it("do not show in the service when it is printed", () => {
+    const service = createPaymentService(good);
+    expect(inspect(service, { showHidden: true, depth: 9 }) + JSON.stringify(service)).not.toContain("tok-1");
+  });
+});

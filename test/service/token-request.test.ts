@@ -1,0 +1,113 @@
+import { inspect } from "node:util";
+import { clientCredentials, type ClientCredentialsOptions } from "../../src/service/index.js";
+import { errorOf } from "./creation.js";
+import { answerJson, breakOff, localServer, type Answerer, type LocalServer } from "./local-server.js";
+
+const clientSecret = "hush & 100% secret";
+let server: LocalServer | undefined;
+
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+async function sourceThat(answer: Answerer, options: Partial<ClientCredentialsOptions> = {}) {
+  server = await localServer(answer);
+  const tokenUrl = `${server.url}/oauth/token`;
+  return clientCredentials({ tokenUrl, clientId: "shop", clientSecret, ...options });
+}
+
+/** Issues token-1, token-2 and so on. */
+const issuing =
+  (rest: object = { expires_in: 3600 }): Answerer =>
+  (response, _request, turn) =>
+    answerJson(response, 200, { access_token: `token-${turn + 1}`, token_type: "Bearer", ...rest });
+
+describe("the token request", () => {
+  it("is the form POST of RFC 6749, 4.4.2", async () => {
+    const source = await sourceThat(issuing(), { scope: "payments read" });
+    await expect(source.get()).resolves.toBe("token-1");
+    const [sent] = server!.received;
+    expect(sent).toMatchObject({ method: "POST", path: "/oauth/token" });
+    expect(sent!.headers).toMatchObject({
+      accept: "application/json",
+      "content-type": "application/x-www-form-urlencoded",
+    });
+    expect(Object.fromEntries(new URLSearchParams(sent!.body))).toEqual({
+      grant_type: "client_credentials",
+      client_id: "shop",
+      client_secret: clientSecret,
+      scope: "payments read",
+    });
+  });
+
+  it("leaves out the scope where none is configured", async () => {
+    const source = await sourceThat(issuing());
+    await source.get();
+    expect(new URLSearchParams(server!.received[0]!.body).has("scope")).toBe(false);
+  });
+});
+
+describe("an issuer that fails", () => {
+  it.each([400, 401, 403])(
+    "with %i refuses: access_token_refused, with the RFC's error code",
+    async (status) => {
+      const source = await sourceThat((response) =>
+        answerJson(response, status, { error: "invalid_client" }),
+      );
+      const error = await errorOf(source.get());
+      expect(error.code).toBe("access_token_refused");
+      expect(error.message).toContain(`${status} (invalid_client)`);
+    },
+  );
+
+  it.each<[string, Answerer]>([
+    [
+      "an error code of its own that echoes the secret",
+      (response) => answerJson(response, 401, { error: clientSecret }),
+    ],
+    ["a refusal that breaks off", (response) => breakOff(response, 401, "{")],
+    ["a refusal in HTML", (response) => response.writeHead(400).end("<h1>no</h1>")],
+  ])("with %s still counts as a refusal", async (_name, answer) => {
+    const source = await sourceThat(answer);
+    const error = await errorOf(source.get());
+    expect(error.code).toBe("access_token_refused");
+    expect(inspect(error)).not.toContain("hush");
+  });
+
+  it.each<[string, Answerer]>([
+    ["a 404", (response) => answerJson(response, 404, {})],
+    ["a 429", (response) => answerJson(response, 429, {})],
+    ["a 500", (response) => answerJson(response, 500, { access_token: "token" })],
+    ["a redirect", (response) => response.writeHead(307, { location: "/elsewhere" }).end()],
+    ["HTML", (response) => response.writeHead(200).end("<h1>hello</h1>")],
+    ["no token", (response) => answerJson(response, 200, { expires_in: 60 })],
+    ["a token with a line break", (response) => answerJson(response, 200, { access_token: "very\nwrong" })],
+    ["an odd life", (response) => answerJson(response, 200, { access_token: "very", expires_in: "soon" })],
+    ["more than 64 KiB", (response) => answerJson(response, 200, { access_token: "x".repeat(70_000) })],
+    ["a reset", (response) => response.socket?.resetAndDestroy()],
+    ["a reset in the middle", (response) => breakOff(response, 200, '{"access_token":"very')],
+  ])("with %s is access_token_unavailable, and is asked once", async (_name, answer) => {
+    const source = await sourceThat(answer);
+    const error = await errorOf(source.get());
+    expect(error.code).toBe("access_token_unavailable");
+    expect(inspect(error)).not.toMatch(/hush|very/);
+    expect(server!.received).toHaveLength(1);
+  });
+
+  it("keeps the network's error as the cause", async () => {
+    const source = await sourceThat((response) => response.socket?.resetAndDestroy());
+    expect((await errorOf(source.get())).cause).toHaveProperty("message", "fetch failed");
+  });
+
+  it.each<[string, Answerer]>([
+    ["before it answers", () => {}],
+    ["in the middle of its answer", (response) => response.writeHead(200).write("{")],
+  ])("by hanging %s runs into the deadline", async (_name, answer) => {
+    const source = await sourceThat(answer, { timeoutMs: 60 });
+    const error = await errorOf(source.get());
+    expect(error.code).toBe("access_token_unavailable");
+    expect(error.message).toContain("60 ms");
+    expect(error.cause).toHaveProperty("name", "TimeoutError");
+  });
+});
