@@ -1,0 +1,134 @@
+import { type Message } from "../event/payment-report.js";
+import {
+  type Changes,
+  type EventRecord,
+  type Locked,
+  type Outcome,
+  type Rematched,
+  type WebhookRecord,
+} from "../store/index.js";
+import { Books } from "./books.js";
+import { decideMessage, type EventDraft } from "./decide-message.js";
+import { type Policy } from "./policy.js";
+
+/** A verified webhook, or an answer to a lookup, on its way to the record. */
+export interface Arrival {
+  receiptId: string;
+  message: Message;
+  rawBody: Buffer;
+  /** What the signature covered. */
+  covers: WebhookRecord["covers"];
+  receivedAt: string;
+  /** The service's answer to a question of the kit, instead of a webhook. */
+  kind?: "lookup";
+}
+
+/** What became of one arrival. */
+export interface Receipt {
+  receiptId: string;
+  /** `spooled`: on disk in the spool, and not decided yet. */
+  outcome: Outcome | "spooled";
+  clientId?: string;
+}
+
+/** Everything one transaction is to write, and what to answer to each arrival. */
+export interface Plan {
+  changes: Required<Pick<Changes, "updated" | "webhooks" | "copies" | "rematched" | "events">>;
+  receipts: Receipt[];
+}
+
+/** The keys that a group of arrivals must lock before it is planned. */
+export function keysOf(arrivals: readonly Arrival[]) {
+  const reports = arrivals.flatMap(({ message }) => (message.kind === "payment" ? [message.report] : []));
+  return {
+    clientIds: unique(reports.map(({ clientId }) => clientId)),
+    serviceIds: unique(reports.map(({ serviceId }) => serviceId)),
+    eventKeys: unique(arrivals.map(({ message }) => keyOf(message))),
+  };
+}
+
+/** What planning needs besides what is locked. */
+export interface Planning {
+  now: string;
+  newId: () => string;
+  policy: Policy;
+  /** The recorded webhooks that wait for one of these lookups, by eventKey. */
+  unconfirmed?: ReadonlyMap<string, WebhookRecord>;
+}
+
+/**
+ * Decides a group of arrivals in their order, each on the books as the one before left them. Pure, but for the
+ * ids that `newId` makes. An answer to a lookup that says the same as a webhook which waits for it decides that webhook.
+ */
+export function planGroup(
+  locked: Locked,
+  arrivals: readonly Arrival[],
+  { now, newId, policy, unconfirmed = new Map() }: Planning,
+): Plan {
+  const books = new Books(locked.payments);
+  const recorded = new Set(locked.eventKeys);
+  const copies = new Map<string, number>();
+  const webhooks: WebhookRecord[] = [];
+  const rematched: Rematched[] = [];
+  const events: EventRecord[] = [];
+
+  const receipts = arrivals.map((arrival): Receipt => {
+    const { receiptId, message, rawBody, covers, receivedAt, kind } = arrival;
+    const eventKey = keyOf(message);
+    const waiting = kind === "lookup" ? unconfirmed.get(eventKey) : undefined;
+    const known = recorded.has(eventKey) && !waiting;
+    const decided = decideMessage(books, message, { known, now, arrival, policy });
+    const clientId = message.kind === "payment" ? { clientId: message.report.clientId } : {};
+    if (decided.outcome === "duplicate") {
+      copies.set(eventKey, (copies.get(eventKey) ?? 0) + 1);
+    } else if (waiting) {
+      copies.set(eventKey, (copies.get(eventKey) ?? 0) + 1);
+      const reason = decided.reason ?? "confirmed by a lookup";
+      rematched.push({ receiptId: waiting.receiptId, outcome: decided.outcome, reason, decidedAt: now });
+      tell(decided.events, clientId);
+    } else {
+      recorded.add(eventKey);
+      const status = message.kind === "payment" ? { status: message.report.status } : {};
+      const reason = decided.reason === undefined ? {} : { reason: decided.reason };
+      const { outcome } = decided;
+      webhooks.push({
+        receiptId,
+        eventKey,
+        outcome,
+        ...reason,
+        ...clientId,
+        ...status,
+        rawBody,
+        covers,
+        receivedAt,
+        ...(kind && { kind }),
+      });
+      tell(decided.events, clientId);
+    }
+    return { receiptId, outcome: decided.outcome, ...clientId };
+  });
+
+  function tell(drafts: readonly EventDraft[], clientId: { clientId?: string }): void {
+    for (const { type, payload } of drafts)
+      events.push({ id: newId(), type, ...clientId, recordedAt: now, payload });
+  }
+
+  return {
+    changes: {
+      updated: books.changed(),
+      webhooks,
+      copies: [...copies].map(([eventKey, count]) => ({ eventKey, count })),
+      rematched,
+      events,
+    },
+    receipts,
+  };
+}
+
+function keyOf(message: Message): string {
+  return message.kind === "payment" ? message.report.eventKey : message.eventKey;
+}
+
+function unique<T>(values: T[]): T[] {
+  return [...new Set(values)];
+}

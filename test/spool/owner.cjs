@@ -1,0 +1,35 @@
+// A process that owns a segment. Its parent tells it what to append, and is told what was acknowledged.
+const fs = require("node:fs/promises");
+const [, , modules, directory] = process.argv;
+const { openSpool } = require(`${modules}/spool/index.js`);
+
+let stopAfterSync = false;
+let spool;
+
+/** Stands still between the fsync and the acknowledgement, once, when told to. */
+async function open(...args) {
+  const handle = await fs.open(...args);
+  const datasync = handle.datasync.bind(handle);
+  handle.datasync = async () => {
+    await datasync();
+    if (!stopAfterSync) return;
+    stopAfterSync = false;
+    process.kill(process.pid, "SIGSTOP");
+  };
+  return handle;
+}
+
+process.on("message", (message) => {
+  spool ??= openSpool({ directory, fs: { ...fs, open }, heartbeatMs: 50, deadAfterMs: 400 });
+  if (message.stopAfterSync) stopAfterSync = true;
+  const webhook = {
+    receiptId: message.append,
+    receivedAt: new Date().toISOString(),
+    covers: "body",
+    rawBody: Buffer.from("{}"),
+  };
+  void spool.append(webhook).then(
+    () => process.send({ acknowledged: message.append }),
+    (error) => process.send({ refused: message.append, code: error.code }),
+  );
+});

@@ -1,0 +1,40 @@
+import { stat } from "node:fs/promises";
+import { keeper, spoolBench, webhook } from "./fixtures.js";
+import { hooked } from "./hooked-file-system.js";
+
+const bench = spoolBench();
+
+describe("stats", () => {
+  it("are all zero where nothing was ever spooled", async () => {
+    expect(await bench.open().stats()).toEqual({ records: 0, bytes: 0, segments: 0, setAside: 0 });
+  });
+
+  it("count what waits in the directory, of all processes, and follow appends and drains", async () => {
+    const [one, other] = [bench.open(), bench.open()];
+    for (const id of [3, 4]) await one.append(webhook(id));
+    await other.append(webhook(2));
+    const sizes = await Promise.all((await bench.segments()).map(async (file) => (await stat(file)).size));
+    expect(await one.stats()).toEqual({
+      records: 3,
+      bytes: sizes[0]! + sizes[1]!,
+      segments: 2,
+      setAside: 0,
+      oldestAt: webhook(2).receivedAt,
+    });
+
+    await other.append(webhook(5));
+    expect(await one.stats()).toMatchObject({ records: 4, segments: 2 });
+    await other.drain(keeper().record);
+    expect(await one.stats()).toMatchObject({ records: 2, segments: 1, oldestAt: webhook(3).receivedAt });
+  });
+
+  it("read nothing twice", async () => {
+    let opens = 0;
+    const spool = bench.open({ fs: hooked({ open: () => void (opens += 1) }) });
+    await spool.append(webhook(1));
+    await spool.stats();
+    const before = opens;
+    await spool.stats();
+    expect(opens).toBe(before);
+  });
+});
