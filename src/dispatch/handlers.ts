@@ -1,0 +1,65 @@
+import { TillkitError } from "../errors/index.js";
+import { type EventType, type TillkitEvent } from "../event/event-map.js";
+import { type HandlerKey } from "../store/index.js";
+import { longestTimerMs } from "../timer-limit.js";
+import { type HandlerContext, type HandlerOptions } from "./handler.js";
+
+/** A handler whose types the public surface has already checked. */
+export type AnyHandler<Tx> = (event: TillkitEvent, context: HandlerContext<Tx>) => unknown;
+
+/** A handler with what it was registered under. */
+export interface Registered<Tx> {
+  key: HandlerKey;
+  run: AnyHandler<Tx>;
+  timeoutMs: number | undefined;
+}
+
+const namePattern = /^[A-Za-z0-9._:-]{1,64}$/;
+
+/** The handlers that this process registered, by event and durable name. */
+export class Handlers<Tx> {
+  readonly #handlers: Registered<Tx>[] = [];
+
+  add(event: EventType | "*", run: AnyHandler<Tx>, options: HandlerOptions = {}): void {
+    const { name = event === "*" ? "any" : event, timeoutMs } = options;
+    if (
+      timeoutMs !== undefined &&
+      !(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= longestTimerMs)
+    ) {
+      throw new TillkitError(
+        "option_invalid",
+        `A handler's timeoutMs must be a whole number from 1 to ${longestTimerMs}.`,
+      );
+    }
+    if (!namePattern.test(name)) {
+      throw new TillkitError("option_invalid", `The handler name ${JSON.stringify(name)} is not usable.`, {
+        fix: "Use 1 to 64 characters of A-Z a-z 0-9 . _ : - as the handler's name.",
+      });
+    }
+    if (this.find(event, name) ?? this.#clashWithAny(event, name)) {
+      throw new TillkitError(
+        "handler_name_taken",
+        `A handler named "${name}" is registered for ${event} already.`,
+      );
+    }
+    this.#handlers.push({ key: { event, name }, run, timeoutMs });
+  }
+
+  keys(): HandlerKey[] {
+    return this.#handlers.map(({ key }) => key);
+  }
+
+  /** The handler that a dispatch of this event under this name is for. */
+  find(event: EventType | "*", name: string): Registered<Tx> | undefined {
+    return this.#handlers.find(({ key }) => key.name === name && (key.event === event || key.event === "*"));
+  }
+
+  get size(): number {
+    return this.#handlers.length;
+  }
+
+  /** A dispatch is known by its event and name, so a name of a catch-all handler is taken for every event. */
+  #clashWithAny(event: EventType | "*", name: string): Registered<Tx> | undefined {
+    return event === "*" ? this.#handlers.find(({ key }) => key.name === name) : undefined;
+  }
+}
