@@ -1,0 +1,97 @@
+import { TillkitError } from "../../errors/index.js";
+
+/** What a statement can say about a payment. */
+export const statementFields = [
+  "clientId",
+  "serviceId",
+  "providerId",
+  "value",
+  "currency",
+  "status",
+  "source",
+  "time",
+] as const;
+
+export type StatementField = (typeof statementFields)[number];
+
+/** Names of headers that need not be mapped, in small letters and without anything but letters and digits. */
+const usualHeaders: Readonly<Record<StatementField, readonly string[]>> = {
+  clientId: ["clientid", "dataclientid"],
+  serviceId: ["serviceid", "paymentid", "id", "dataid"],
+  providerId: ["providerid", "dataproviderid", "providerreference"],
+  value: ["value", "amount", "totalvalue", "datatotalvalue"],
+  currency: ["currency", "totalcurrency", "datatotalcurrency"],
+  status: ["status", "datastatus"],
+  source: ["source", "channel", "provider", "datasource"],
+  time: ["time", "date", "submittedat", "completedat", "timestamp", "datasubmittedat"],
+};
+
+/** Which column holds a field: its header, or its number from 1. `false`: none, whatever the headers say. */
+export type ColumnChoice = string | number | false;
+
+/** Where each field stands in a record, from 0. */
+export type Columns = Partial<Record<StatementField, number>>;
+
+/**
+ * Finds the columns. A header that was named is compared as it stands but for space around it; others by their usual names.
+ *
+ * @param header `undefined` for a file without one
+ * @param given fields that have the same text in every row, and so need no column
+ * @throws TillkitError `statement_columns_unclear` with every header that there is
+ */
+export function findColumns(
+  header: readonly string[] | undefined,
+  choices: Partial<Record<StatementField, ColumnChoice | undefined>>,
+  given: readonly StatementField[] = [],
+): Columns {
+  const columns: Columns = {};
+  const headers = header?.map((name) => name.trim()) ?? [];
+  for (const field of statementFields) {
+    const choice = choices[field];
+    if (choice === false) continue;
+    const index = choice === undefined ? usual(field, headers) : chosen(field, choice, headers);
+    if (index !== undefined) columns[field] = index;
+  }
+  const has = (field: StatementField): boolean => columns[field] !== undefined || given.includes(field);
+  if (!has("clientId") && !has("serviceId"))
+    throw unclear("No column has the clientId or the serviceId.", headers);
+  for (const field of ["value", "currency"] as const)
+    if (!has(field)) throw unclear(`No column has the ${field}.`, headers);
+  return columns;
+}
+
+function chosen(field: StatementField, choice: string | number, headers: readonly string[]): number {
+  if (typeof choice === "number") {
+    if (Number.isInteger(choice) && choice >= 1) return choice - 1;
+    throw unclear(`The column of ${field} is ${choice}, but columns are counted from 1.`, headers);
+  }
+  const found = headers.flatMap((name, index) => (name === choice.trim() ? [index] : []));
+  if (found.length === 1) return found[0]!;
+  throw unclear(
+    found.length === 0
+      ? `No header is "${choice}", which is to have the ${field}.`
+      : `${found.length} headers are "${choice}"; give the number of the one with the ${field}.`,
+    headers,
+  );
+}
+
+function usual(field: StatementField, headers: readonly string[]): number | undefined {
+  for (const name of usualHeaders[field]) {
+    const found = headers.flatMap((one, index) => (plain(one) === name ? [index] : []));
+    if (found.length > 1)
+      throw unclear(`${found.length} headers may have the ${field}; name the one that does.`, headers);
+    if (found.length === 1) return found[0];
+  }
+  return undefined;
+}
+
+function plain(header: string): string {
+  return header.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+}
+
+function unclear(message: string, headers: readonly string[]): TillkitError {
+  const shown = headers.slice(0, 30).map((name) => JSON.stringify(name.slice(0, 60)));
+  const there =
+    headers.length > 0 ? ` The headers are: ${shown.join(", ")}.` : " The statement has no headers.";
+  return new TillkitError("statement_columns_unclear", message + there);
+}

@@ -1,0 +1,44 @@
+/** How amounts and times are written. */
+export interface CellOptions {
+  /** @default "." */
+  decimalSeparator: "." | ",";
+  /** Between groups of three digits; a space means any kind of space. @default none */
+  groupSeparator: "" | "," | "." | "'" | " ";
+  /** @default "iso" */
+  timeFormat: "iso" | "day-first" | "month-first";
+  /** The offset of times that have none: `"Z"`, `"+03:00"`. @default "Z" */
+  utcOffset: string;
+}
+
+/** The amount as the kit writes it; what does not fit the options is left as it stands, and judged so. */
+export function readValue(text: string, { decimalSeparator, groupSeparator }: CellOptions): string {
+  const trimmed = text.trim();
+  if (decimalSeparator === "." && groupSeparator === "") return trimmed;
+  const group = groupSeparator === " " ? "[ \u00a0\u202f\u2009]" : groupSeparator && `\\${groupSeparator}`;
+  const whole = group ? `\\d{1,3}(?:${group}\\d{3})+|\\d+` : "\\d+";
+  const parts = new RegExp(`^(${whole})(?:\\${decimalSeparator}(\\d+))?$`).exec(trimmed);
+  if (!parts) return trimmed;
+  const digits = parts[1]!.replaceAll(/\D/g, "");
+  return parts[2] === undefined ? digits : `${digits}.${parts[2]}`;
+}
+
+const clock = "(?:[T ]+(\\d\\d):(\\d\\d)(?::(\\d\\d)(\\.\\d{1,9})?)?)?\\s*(Z|[+-]\\d\\d:?\\d\\d)?$";
+const isoForm = new RegExp(`^(\\d{4})-(\\d\\d)-(\\d\\d)${clock}`, "i");
+const otherForm = new RegExp(`^(\\d{1,2})[./-](\\d{1,2})[./-](\\d{4})${clock}`, "i");
+
+/** The time in RFC 3339; what does not fit the options is left as it stands, and judged so. */
+export function readTime(text: string, { timeFormat, utcOffset }: CellOptions): string {
+  const trimmed = text.trim();
+  const parts = (timeFormat === "iso" ? isoForm : otherForm).exec(trimmed);
+  if (!parts) return trimmed;
+  const [, first, second, third, hour = "00", minute = "00", seconds = "00", fraction = "", offset] =
+    parts as string[];
+  const date = {
+    iso: [first, second, third],
+    "day-first": [third, second, first],
+    "month-first": [third, first, second],
+  };
+  const [year, month, day] = date[timeFormat];
+  const zone = (offset ?? utcOffset).toUpperCase().replace(/^([+-]\d\d):?(\d\d)$/, "$1:$2");
+  return `${year}-${month!.padStart(2, "0")}-${day!.padStart(2, "0")}T${hour}:${minute}:${seconds}${fraction}${zone}`;
+}

@@ -1,0 +1,252 @@
+import fc from "fast-check";
+import { readStatement, type StatementFormat, type StatementRow, type UnreadableRow } from "tillkit";
+
+type Row = StatementRow | UnreadableRow;
+
+async function rowsOf(
+  statement: Parameters<typeof readStatement>[0],
+  format: StatementFormat = {},
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const row of readStatement(statement, format)) rows.push(row);
+  return rows;
+}
+
+/** What each row turned out to be: its ids and value, or its line and problem. */
+async function told(
+  statement: Parameters<typeof readStatement>[0],
+  format?: StatementFormat,
+): Promise<string[]> {
+  return (await rowsOf(statement, format)).map((row) =>
+    "problem" in row
+      ? `${row.line} ${row.problem.code}`
+      : [row.line, row.clientId, row.value, row.currency].join(" "),
+  );
+}
+
+const header = "clientId,value,currency";
+
+/** The bytes in pieces of this length, as a stream may bring them. */
+function* inPieces(bytes: Buffer, length: number): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
+}
+
+describe("a statement in CSV", () => {
+  it("is read with LF and CRLF, with and without a line break at its end, with and without a byte order mark", async () => {
+    for (const ending of ["\n", "\r\n"])
+      for (const last of ["", ending])
+        for (const mark of ["", "\uFEFF"])
+          expect(await told(mark + [header, "a,1,KMF", "b,2,KMF"].join(ending) + last)).toEqual([
+            "2 a 1 KMF",
+            "3 b 2 KMF",
+          ]);
+  });
+
+  it("may quote fields, with delimiters, quotation marks and line breaks in them", async () => {
+    const text = 'note,"clientId",value,currency\n"a, ""b""\r\nc\n",x,"1",KMF\n"",y,2,"KMF"\n';
+    expect(await told(text)).toEqual(["2 x 1 KMF", "5 y 2 KMF"]);
+  });
+
+  it("finds its delimiter, or takes the one that it is given", async () => {
+    for (const delimiter of [",", ";", "\t", "|"]) {
+      const text = [header, "a,1,KMF"].join("\n").replaceAll(",", delimiter);
+      expect(await told(text)).toEqual(["2 a 1 KMF"]);
+    }
+    const spaced = { delimiter: " " };
+    expect(await told("clientId value currency\na 1 KMF", spaced)).toEqual(["2 a 1 KMF"]);
+    const commasInHeader = '"clientId";"value, in ""KMF"", that is";currency\na;1;KMF';
+    expect(await told(commasInHeader, { columns: { value: 2 } })).toEqual(["2 a 1 KMF"]);
+  });
+
+  it("passes over blank lines, rows of nothing, comments, and lines above the table", async () => {
+    const text = `Settlement of May\n\n# made by hand\n${header}\n\na,1,KMF\n,,\n# b,2,KMF\n   \nc,3,KMF\n`;
+    expect(await told(text, { skipLines: 1 })).toEqual(["6 a 1 KMF", "10 c 3 KMF"]);
+    expect(await told(`${header}\n#a,1,KMF`, { comment: "" })).toEqual(["2 #a 1 KMF"]);
+  });
+
+  it("finds columns by their usual names, by given ones, by numbers, or not at all", async () => {
+    const usual = "Date;Total Value;CURRENCY;client_id\n2024-05-01;5;KMF;a";
+    expect(await rowsOf(usual)).toEqual([
+      expect.objectContaining({ clientId: "a", value: "5", time: "2024-05-01T00:00:00Z" }),
+    ]);
+    const named = "Ref,Betrag,Währung\na,5,KMF";
+    const columns = { clientId: "Ref", value: 2, currency: "Währung" } as const;
+    expect(await told(named, { columns })).toEqual(["2 a 5 KMF"]);
+    expect(
+      await told("a,5", { header: false, columns: { clientId: 1, value: 2 }, fixed: { currency: "KMF" } }),
+    ).toEqual(["1 a 5 KMF"]);
+    const [row] = await rowsOf("id,clientId,value,currency\ns,a,1,KMF", { columns: { serviceId: false } });
+    expect(row).toMatchObject({ clientId: "a", serviceId: undefined });
+  });
+
+  it.each([
+    [
+      "no id",
+      "value,currency\n1,KMF",
+      {},
+      'No column has the clientId or the serviceId. The headers are: "value", "currency".',
+    ],
+    ["no value", "clientId,currency\na,KMF", {}, "No column has the value."],
+    ["a header that is not there", `${header}\na,1,KMF`, { columns: { value: "Sum" } }, 'No header is "Sum"'],
+    ["two headers that fit", "clientId,value,value,currency\na,1,1,KMF", {}, "2 headers may have the value"],
+    ["a name twice", "clientId,v,v,currency\na,1,1,KMF", { columns: { value: "v" } }, '2 headers are "v"'],
+    ["column 0", `${header}\na,1,KMF`, { columns: { value: 0 } }, "counted from 1"],
+  ] satisfies [string, string, StatementFormat, string][])(
+    "is refused with %s, and the headers are named",
+    async (_, text, format, message) => {
+      await expect(rowsOf(text, format)).rejects.toMatchObject({
+        code: "statement_columns_unclear",
+        message: expect.stringContaining(message),
+      });
+    },
+  );
+
+  it("is refused as a whole where it is empty, in UTF-16, narrower than its columns, or its header is broken", async () => {
+    const utf16 = Buffer.from(`\uFEFF${header}\na,1,KMF`, "utf16le");
+    const cases: [string | Buffer, StatementFormat?][] = [
+      ["", {}],
+      ["\uFEFF", {}],
+      ["\n# nothing\n", {}],
+      [utf16, {}],
+      [Buffer.from(utf16).swap16(), {}],
+      ['"clientId"x,value,currency\na,1,KMF', {}],
+      [`${header}\na,1,KMF`, { columns: { clientId: 4 } }],
+    ];
+    for (const [statement, format] of cases)
+      await expect(rowsOf(statement, format)).rejects.toMatchObject({ code: "statement_unreadable" });
+  });
+
+  it("lists what breaks the rules by its line, and reads on", async () => {
+    const long = "x".repeat(70_000);
+    const text = [
+      header,
+      "a,1,KMF",
+      "too,few",
+      "one,too,many,fields",
+      'b"c,1,KMF',
+      '"d"e,1,KMF',
+      '"never closed,1,KMF',
+      "f,2,KMF",
+      `${long},1,KMF`,
+      "g,3,KMF",
+    ].join("\n");
+    expect(await told(text)).toEqual([
+      "2 a 1 KMF",
+      "3 fields_count",
+      "4 fields_count",
+      "5 quote_misplaced",
+      "6 quote_misplaced",
+      "7 quote_open",
+      "8 f 2 KMF",
+      "9 line_too_long",
+      "10 g 3 KMF",
+    ]);
+  });
+
+  it("loses one record to a quotation mark too many, and not the file", async () => {
+    const filler = Array.from({ length: 5000 }, (_, index) => `r${index},1,KMF`);
+    const text = [header, '"open,1,KMF', ...filler].join("\n");
+    const rows = await told(text);
+    expect(rows[0]).toBe("2 quote_open");
+    expect(rows.slice(1)).toEqual(filler.map((_, index) => `${index + 3} r${index} 1 KMF`));
+  });
+
+  it("loses no row between a mark that is never closed and one that could have closed it", async () => {
+    const lines = [
+      "clientId,note,value,currency",
+      'a,"open,1,KMF',
+      "b,,2,KMF",
+      'c,", two',
+      'lines",3,KMF',
+      "d,,4,KMF",
+    ];
+    expect(await told(lines.join("\n"))).toEqual(["2 quote_open", "3 b 2 KMF", "4 c 3 KMF", "6 d 4 KMF"]);
+  });
+
+  it("is decoded strictly, line by line, and never with replacement characters", async () => {
+    const bytes = Buffer.concat([
+      Buffer.from(`${header}\nà,1,KMF\n`),
+      Buffer.from([0x62, 0xe9, 0x2c, 0x31, 0x2c, 0x4b, 0x4d, 0x46, 0x0a]),
+      Buffer.from("c,3,KMF\n"),
+    ]);
+    expect(await told(bytes)).toEqual(["2 à 1 KMF", "3 encoding_invalid", "4 c 3 KMF"]);
+    const french = Buffer.from(`${header}\nb\xe9,1,KMF\n`, "latin1");
+    expect(await told(french, { encoding: "windows-1252" })).toEqual(["2 bé 1 KMF"]);
+  });
+
+  it("says the same in whatever pieces it comes, broken or not", async () => {
+    const piece = fc.constantFrom("a", "é", "🧾", '"', ",", "\n", "\r\n", ";", "1", "#", " ", "\uFEFF", "\r");
+    const body = fc
+      .array(piece, { maxLength: 60 })
+      .map((parts) => Buffer.from(`${header}\n${parts.join("")}`));
+    const bytes = fc.oneof(
+      body,
+      fc.tuple(body, fc.nat(), fc.integer({ min: 0, max: 255 })).map(([good, at, byte]) => {
+        const bad = Buffer.from(good);
+        bad[header.length + 1 + (at % Math.max(1, bad.length - header.length - 1))] = byte;
+        return bad;
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(bytes, fc.integer({ min: 1, max: 9 }), async (given, length) => {
+        expect(await rowsOf(inPieces(given, length))).toEqual(await rowsOf([given]));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("gives back every field that was written by RFC 4180", async () => {
+    const text = fc.string({ unit: "binary", maxLength: 20 }).map((one) => one.replaceAll("\0", "0"));
+    const quoted = (field: string): string => `"${field.replaceAll('"', '""')}"`;
+    const line = fc.record({
+      // Space around a field is no part of an id.
+      id: text.map((one) => one.trim()).filter((one) => one !== ""),
+      note: text,
+      quote: fc.boolean(),
+      ending: fc.constantFrom("\n", "\r\n"),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 12 }),
+        fc.constantFrom(",", ";", "|"),
+        async (lines, delimiter) => {
+          const written = lines.map(({ id, note, quote, ending }) => {
+            const mustQuote = (field: string) => quote || /[",;|\r\n#]/.test(field);
+            const fields = [id, note, "1", "KMF"].map((field) => (mustQuote(field) ? quoted(field) : field));
+            return fields.join(delimiter) + ending;
+          });
+          const text = ["clientId", "note", "value", "currency"].join(delimiter) + "\n" + written.join("");
+          const read = (await rowsOf(text)) as StatementRow[];
+          expect(read.map(({ clientId }) => clientId)).toEqual(lines.map(({ id }) => id));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it("is held in small parts: a file without a single line break is not kept", async () => {
+    function* endless(): Generator<Buffer> {
+      yield Buffer.from(`${header}\n`);
+      const piece = Buffer.alloc(1024 * 1024, "x");
+      for (let count = 0; count < 200; count += 1) yield piece;
+      yield Buffer.from("\na,1,KMF\n");
+    }
+    const before = process.memoryUsage().arrayBuffers;
+    expect(await told(endless())).toEqual(["2 line_too_long", "3 a 1 KMF"]);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50_000_000);
+  });
+
+  it("refuses options that make no sense", () => {
+    const formats: StatementFormat[] = [
+      { delimiter: "" },
+      { delimiter: "::" },
+      { delimiter: '"' },
+      { skipLines: -1 },
+      { utcOffset: "3" },
+      { encoding: "utf-16" as never },
+      { header: false, columns: { value: "Sum" } },
+    ];
+    for (const format of formats)
+      expect(() => readStatement("", format)).toThrow(expect.objectContaining({ code: "option_invalid" }));
+  });
+});

@@ -1,0 +1,57 @@
+import { type Payment } from "tillkit";
+import { onEachDatabase, openPlace, type Place } from "../processes/databases.js";
+import { booksOf, compared, paid, pending } from "./support/books.js";
+
+jest.setTimeout(60_000);
+
+const header = "clientId,serviceId,value,currency";
+
+/** More payments than one page of the books and more rows than one batch, with something of every kind among them. */
+function truth(): { payments: Payment[]; lines: string[] } {
+  const payments: Payment[] = [];
+  const lines: string[] = [];
+  for (let number = 0; number < 1300; number += 1) {
+    // Ids that differ in case alone, and references that a careless collation would fold.
+    const clientId = number % 2 === 0 ? `p${number}` : `P${number - 1}`;
+    const serviceId = `s-${number}`;
+    const reference = number % 26 < 2 ? `Ordre ${number - (number % 26)}` : `ordre ${number} é`;
+    const createdAt = `2024-05-${String(1 + (number % 28)).padStart(2, "0")}T00:00:00.000Z`;
+    const completedAt = `2024-05-${String(1 + (number % 31)).padStart(2, "0")}T12:00:00.000Z`;
+    const kind = number % 13;
+    if (kind === 3) payments.push(pending(clientId, { serviceId, reference, createdAt }));
+    else if (kind !== 4) payments.push(paid(clientId, { serviceId, reference, createdAt, completedAt }));
+    if (kind === 5) continue;
+    const value = kind === 6 ? "1" : "1475.00";
+    lines.push(`${kind === 7 ? "" : clientId},${kind === 8 ? "s-none" : serviceId},${value},KMF`);
+    if (kind === 9) lines.push(`,${serviceId},1475,KMF`);
+  }
+  return { payments, lines };
+}
+
+onEachDatabase("a statement beside the books", (kind) => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await openPlace(kind);
+  });
+  afterEach(() => place.remove());
+
+  it("is told as it is beside books in memory", async () => {
+    const { payments, lines } = truth();
+    const { store } = place;
+    await store.transaction((tx) => store.save(tx, { created: payments }));
+    const expected = await compared(await booksOf(...payments), header, lines);
+    const { told, summary } = await compared(store, header, lines, { sort: { runLines: 100, fanIn: 3 } });
+    expect(told).toEqual(expected.told);
+    expect(summary).toEqual(expected.summary);
+    const kinds = [
+      "missing_here",
+      "missing_there",
+      "amount_differs",
+      "unpaid_here",
+      "listed_twice",
+      "paid_twice",
+    ];
+    for (const one of [...kinds, "id_differs"] as ["id_differs"])
+      expect(summary.counts[one]).toBeGreaterThan(20);
+  });
+});

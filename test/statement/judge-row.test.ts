@@ -1,0 +1,68 @@
+import fc from "fast-check";
+import { rowProblemCodes, type StatementRow } from "tillkit";
+import { judgeRow } from "../../src/statement/judge-row.js";
+
+const paid = new Set(["completed"]);
+const good: StatementRow = { clientId: "a", value: "10.50", currency: "EUR" };
+const judged = (over: object) => judgeRow({ ...good, ...over }, 7, paid);
+
+describe("a row of a statement", () => {
+  it.each([
+    ["id_missing", { clientId: "" }],
+    ["id_invalid", { clientId: "a\u0000b" }],
+    ["id_invalid", { serviceId: "x".repeat(201) }],
+    ["currency_invalid", { currency: "eur" }],
+    ["currency_invalid", { currency: "" }],
+    ["value_negative", { value: "-10" }],
+    ["value_negative", { value: "\u221210" }],
+    ["value_negative", { value: "(10.00)" }],
+    ["value_invalid", { value: "" }],
+    ["value_invalid", { value: "1,475" }],
+    ["value_invalid", { value: "1e3" }],
+    ["value_invalid", { value: 10 }],
+    ["value_decimals", { value: "10.505" }],
+    ["value_decimals", { value: "10.5", currency: "KMF" }],
+    ["text_invalid", { source: "x".repeat(101) }],
+    ["text_invalid", { status: "x".repeat(101) }],
+    ["time_invalid", { time: "2024-02-30T10:00:00Z" }],
+    ["time_invalid", { time: "01/05/2024" }],
+  ])("is bad by %s with %j", (code, over) => {
+    expect(judged(over)).toMatchObject({ line: 7, problem: { code } });
+  });
+
+  it("is paid without a status, and with one that means so, in any case", () => {
+    expect(judged({})).toMatchObject({ paid: true });
+    expect(judged({ status: "Completed" })).toMatchObject({ paid: true });
+    expect(judged({ status: "failed" })).toMatchObject({ paid: false });
+  });
+
+  it("has its time told in UTC", () => {
+    expect(judged({ time: "2024-05-01T02:00:00+03:00" })).toMatchObject({ time: "2024-04-30T23:00:00.000Z" });
+  });
+
+  it("is judged whatever stands in it", () => {
+    const anything = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constant(undefined),
+      fc.integer(),
+      fc.constant(null),
+    );
+    const row = fc.record({
+      clientId: anything,
+      serviceId: anything,
+      value: anything,
+      currency: anything,
+      time: anything,
+    });
+    fc.assert(
+      fc.property(row, (given) => {
+        const answer = judgeRow(given as never, 1, paid);
+        const isSound =
+          "problem" in answer
+            ? rowProblemCodes.includes(answer.problem.code)
+            : /^\d+(\.\d+)?$/.test(answer.value);
+        expect(isSound).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { type Payment, type PaymentState, type StatementSummary } from "tillkit";
+import { booksOf, compared, may, paid } from "./support/books.js";
+
+// The same questions, asked in the plainest way: everything in memory, and each question over all of it.
+
+interface Line {
+  id: string;
+  value: string;
+  status: string;
+}
+
+const states: PaymentState[] = ["pending", "failed", "completed", "completed", "completed"];
+const id = fc.constantFrom("a", "b", "c", "d", "e", "f");
+const payment = fc
+  .record({
+    id,
+    reference: fc.constantFrom("r1", "r2", "r3"),
+    state: fc.constantFrom(...states),
+    day: fc.integer({ min: 1, max: 60 }),
+  })
+  .map(({ id, reference, state, day }): Payment => {
+    const completedAt = new Date(Date.UTC(2024, 3, 15 + day)).toISOString();
+    const { completedAt: _, ...open } = paid(id, { reference, state, createdAt: "2024-04-01T00:00:00.000Z" });
+    return state === "completed" ? { ...open, completedAt } : open;
+  });
+const line = fc.record({
+  id: fc.oneof(id, fc.constantFrom("x", "y")),
+  value: fc.constantFrom("1475", "1475.0", "9"),
+  status: fc.constantFrom("paid", "", "failed"),
+});
+
+function plainly(payments: readonly Payment[], lines: readonly Line[]) {
+  const of = (id: string) => payments.find(({ clientId }) => clientId === id);
+  const isPaid = ({ status }: Line) => status !== "failed";
+  const isCompleted = (one?: Payment) => one?.state === "completed";
+  const [from, to] = [may.from, may.to].map((time) => new Date(time).toISOString()) as [string, string];
+  const inPeriod = payments.filter(
+    (one) => isCompleted(one) && one.completedAt! >= from && one.completedAt! < to,
+  );
+  const lost = inPeriod.filter(({ clientId }) => !lines.some(({ id }) => id === clientId));
+  const paidLines = lines.filter(isPaid);
+  const touched = (one: Payment): boolean =>
+    lost.includes(one) || lines.some((row) => row.id === one.clientId && (isPaid(row) || isCompleted(one)));
+  const references = new Set(payments.filter(touched).map(({ reference }) => reference));
+  const paidOf = (reference: string) =>
+    payments.filter(
+      (one) =>
+        one.reference === reference && (isCompleted(one) || paidLines.some((row) => row.id === one.clientId)),
+    );
+  return {
+    missing_here: lines.filter(({ id }) => !of(id)).length,
+    missing_there: lost.length,
+    amount_differs: lines.filter(({ id, value }) => of(id) && value === "9").length,
+    unpaid_here: paidLines.filter(({ id }) => of(id) && !isCompleted(of(id))).length,
+    unpaid_there: lines.filter((row) => !isPaid(row) && isCompleted(of(row.id))).length,
+    listed_twice: paidLines.length - new Set(paidLines.map(({ id }) => id)).size,
+    paid_twice: [...references].reduce((sum, one) => sum + Math.max(0, paidOf(one).length - 1), 0),
+    books: inPeriod.length,
+  };
+}
+
+function told({ counts, books }: StatementSummary) {
+  const { id_differs: _, currency_differs: __, bad_row: ___, at_edge: ____, ...compared } = counts;
+  return { ...compared, books };
+}
+
+describe("the comparison in bounded memory", () => {
+  it("finds what the plainest comparison finds, for any books and any statement", async () => {
+    const payments = fc.uniqueArray(payment, { selector: ({ clientId }) => clientId, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(payments, fc.array(line, { maxLength: 12 }), async (all, lines) => {
+        const rows = lines.map(({ id, value, status }) => `${id},${value},KMF,${status}`);
+        const { summary } = await compared(await booksOf(...all), "clientId,value,currency,status", rows);
+        expect(told(summary)).toEqual(plainly(all, lines));
+        const [totals] = summary.currencies;
+        const parts = Object.values(totals?.rows ?? {}).reduce((sum, { count }) => sum + count, 0);
+        expect(parts).toBe(lines.filter(({ status }) => status !== "failed").length);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});

@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { csvReport, htmlReport, jsonReport, readStatement, type StatementFinding } from "tillkit";
+import { tokenize } from "../../support/markup.js";
+import { booksOf, compared, paid } from "../support/books.js";
+import { everyHeader as header, everything, written } from "../support/everything.js";
+
+describe("the CSV report", () => {
+  it("has one line for each finding under a header, and is read back as it was", async () => {
+    const run = await everything();
+    const text = written(csvReport(), run);
+    const columns = {
+      clientId: "client_id",
+      value: "statement_value",
+      currency: "statement_currency",
+    } as const;
+    const lines: (string | undefined)[] = [];
+    for await (const row of readStatement(text, { columns })) lines.push(row.clientId);
+    expect(text.split("\r\n")).toHaveLength(run.findings.length + 2);
+    expect(lines).toEqual(run.findings.map(({ clientId }) => clientId?.replace(/^[=+]/, "'$&")));
+  });
+
+  it("holds no cell that a spreadsheet would take for a formula, and leaves numbers alone", async () => {
+    const finding = (over: Partial<StatementFinding>): StatementFinding => ({
+      kind: "amount_differs",
+      ...over,
+    });
+    const report = csvReport();
+    report.add(finding({}));
+    const cells = (over: Partial<StatementFinding>) =>
+      report.add(finding(over)).trim().split(",").filter(Boolean);
+    for (const text of ["=1+1", "+1", "-1+1", "@SUM(A1)", "-", "\tx", "=HYPERLINK(1)"])
+      expect(cells({ reference: text })[1]).toBe(`'${text}`);
+    expect(cells({ difference: "-75.50" })[1]).toBe("-75.50");
+    expect(report.add(finding({ reference: 'a "b", c' }))).toContain('"a ""b"", c"');
+  });
+
+  it("is a header alone where nothing was found", async () => {
+    const { summary } = await compared(await booksOf(), header, []);
+    expect(csvReport().end(summary)).toMatch(/^kind,line,first_line,[a-z_,]+\r\n$/);
+  });
+});
+
+describe("the JSON report", () => {
+  it("holds every finding and the summary, with or without findings", async () => {
+    const run = await everything();
+    const { findings, summary } = run;
+    expect(JSON.parse(written(jsonReport(), run))).toEqual(JSON.parse(JSON.stringify({ findings, summary })));
+    expect(JSON.parse(jsonReport().end(summary))).toEqual({ findings: [], summary: expect.anything() });
+  });
+});
+
+describe("the HTML report", () => {
+  const madeAt = new Date("2024-06-01T08:00:00Z");
+
+  it.each(["en", "fr"] as const)(
+    "leaves a browser no room, whatever the statement says, in %s",
+    async (language) => {
+      const run = await everything();
+      const page = written(htmlReport({ language, name: '"><img src=x onerror=y>', madeAt }), run);
+      const tokens = tokenize(page);
+      const opened = tokens.flatMap((token) => (token.kind === "open" ? [token] : []));
+      expect(opened.map(({ name }) => name)).not.toEqual(
+        expect.arrayContaining(["script", "img", "b onclick=x"]),
+      );
+      const attributes = opened.flatMap(({ attributes: all }) => all);
+      expect(attributes.filter(([name]) => /^on|^style$/.test(name))).toEqual([]);
+      const leads = attributes
+        .filter(([name]) => ["href", "src", "action"].includes(name))
+        .map(([, to]) => to);
+      expect(leads.every((to) => to === "data:," || /^#[a-z_]+$/.test(to))).toBe(true);
+    },
+  );
+
+  it("allows itself its own style, by its hash, and nothing else", async () => {
+    const page = written(htmlReport({ madeAt }), await everything());
+    const [, style] = /<style>(.*?)<\/style>/s.exec(page)!;
+    const hash = createHash("sha256").update(style!).digest("base64");
+    expect(page).toContain(
+      `content="default-src &#39;none&#39;; style-src &#39;sha256-${hash}&#39;; img-src data:; base-uri &#39;none&#39;; form-action &#39;none&#39;"`,
+    );
+    expect(page).not.toMatch(/https?:/);
+  });
+
+  it("shows amounts in the writing of its language, digit by digit", async () => {
+    const run = await everything();
+    expect(written(htmlReport({ madeAt }), run)).toContain("1,234,567.80\u00a0EUR");
+    const french = written(htmlReport({ language: "fr", madeAt }), run);
+    expect(french).toContain("1\u202f234\u202f567,80\u00a0EUR");
+    expect(french).toContain("\u22120,30\u00a0EUR");
+  });
+
+  it("says how many there are beyond those that it lists", async () => {
+    const rows = Array.from({ length: 30 }, (_, index) => `x${index},1,KMF,,,`);
+    const run = await compared(await booksOf(), header, rows);
+    const page = written(htmlReport({ listed: 5, madeAt }), run);
+    expect(page.match(/<code>x\d+<\/code\s*>/g)).toHaveLength(5);
+    expect(page).toContain("25 more are in the CSV and JSON reports.");
+  });
+
+  it("says that everything agrees only where it does", async () => {
+    const agreed = await compared(await booksOf(paid("a")), header, ["a,1475,KMF,,,"]);
+    expect(written(htmlReport({ madeAt }), agreed)).toContain("Everything agrees");
+    const bad = await compared(await booksOf(paid("a")), header, ["a,1475,KMF,,,", "a,x,KMF,,,"]);
+    const page = written(htmlReport({ madeAt }), bad);
+    expect(page).not.toContain("Everything agrees");
+    expect(page).toContain("1\u00a0unreadable\u00a0row");
+  });
+});

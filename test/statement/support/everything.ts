@@ -1,0 +1,47 @@
+import { type StatementReport } from "tillkit";
+import { booksOf, compared, type Outcome, paid, pending } from "./books.js";
+
+export const everyHeader = "clientId,value,currency,status,source,time";
+
+/** A statement with something of every kind, and with texts that somebody may have meant badly. */
+export async function everything(): Promise<Outcome> {
+  const books = await booksOf(
+    paid("same"),
+    paid("lost"),
+    paid("amount", { total: { value: "1234567.80", currency: "EUR" } }),
+    paid("currency"),
+    pending("open", { reference: '<script>alert("x")</script>' }),
+    paid("reversed"),
+    paid("first", { reference: "two", completedAt: "2024-05-02T00:00:00.000Z" }),
+    paid("second", { reference: "two" }),
+  );
+  const line = (id: string, over: Partial<Record<string, string>> = {}): string =>
+    Object.values({
+      id,
+      value: "1475",
+      currency: "KMF",
+      status: "paid",
+      source: "MVK",
+      time: "",
+      ...over,
+    }).join(",");
+  const many = Array.from({ length: 30 }, (_, index) => line(`unknown-${index}`));
+  return compared(books, everyHeader, [
+    line("same"),
+    line("same"),
+    line("=cmd|' /C calc'!A0", { source: "<b onclick=x>" }),
+    line("amount", { value: "1234567.50", currency: "EUR" }),
+    line("currency", { currency: "EUR" }),
+    line("open", { source: "@SUM(1)" }),
+    line("reversed", { status: "-2+3" }),
+    line("first"),
+    line("second"),
+    line("+bad", { value: '"=1+1"' }),
+    ...many,
+  ]);
+}
+
+/** What a report writes about a whole run. */
+export function written(report: StatementReport, { findings, summary }: Outcome): string {
+  return findings.map((finding) => report.add(finding)).join("") + report.end(summary);
+}
