@@ -1,0 +1,91 @@
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { rejectionStatus, type RejectionCode, WebhookRejectedError } from "../errors/index.js";
+import { loggable } from "../errors/loggable.js";
+import { type Payments } from "../payments.js";
+import { type SignedField, type VerifyInput } from "../signature/scheme.js";
+import { bodyHash } from "./body-hash.js";
+import { clientAddress } from "./client-address.js";
+import { failureThrottle } from "./failure-throttle.js";
+import { rawBodyReader } from "./raw-body.js";
+import { isFailure, refuse } from "./refuse.js";
+import { replyJson } from "./reply.js";
+import { noteFacts } from "./request-facts.js";
+
+/** The endpoint that the service posts to. */
+export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Payments<Covers, Tx>) {
+  const { receiveWebhook, options, notify, logger } = payments;
+  const readRawBody = rawBodyReader(options.webhook);
+  const spend = options.webhook.failures && failureThrottle(options.webhook.failures);
+
+  /** Seconds, where the answer is not the refusal's own: every webhook was verified before anybody asks. */
+  function retryAfterOf(request: IncomingMessage, code: RejectionCode): number | undefined {
+    if (code === "record_unavailable") return 5;
+    return isFailure(code) ? spend?.(clientAddress(request)) : undefined;
+  }
+
+  return async function webhook(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    noteFacts(request, { route: "/webhook" });
+    let rawBody: Buffer | undefined;
+    try {
+      checkEnvelope(request);
+      rawBody = await readRawBody(request);
+      noteFacts(request, { rawBody });
+      noteFacts(request, await receiveWebhook({ rawBody, headers: headersOf(request) }));
+      replyJson(response, 200, { received: true });
+    } catch (error) {
+      // Anything that is not a refusal is a fault of ours; the sender may try again, and nothing was promised.
+      const { code, fix, cause } = isRejection(error) ? error : unexpected(error);
+      const retryAfter = retryAfterOf(request, code);
+      const status = isFailure(code) && retryAfter !== undefined ? 429 : rejectionStatus[code];
+      noteFacts(request, { code });
+      if (status >= 500)
+        logger.error({ code, err: loggable(cause ?? error) }, `a webhook was not taken: ${fix}`);
+      notify("webhook.rejected", { code, status, ...(rawBody && { bodyHash: bodyHash(rawBody) }) });
+      refuse(request, response, { status, retryAfter });
+    }
+  };
+}
+
+/** What can be judged before a byte of the body is read. */
+function checkEnvelope({ method, headers }: IncomingMessage): void {
+  if (method !== "POST") {
+    throw new WebhookRejectedError("method_not_allowed", "Webhooks are sent with POST.");
+  }
+  const encoding = headers["content-encoding"];
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+    // Nothing is inflated: a few bytes could become gigabytes.
+    throw new WebhookRejectedError(
+      "content_encoding_unsupported",
+      "Webhooks are sent without a content-encoding.",
+    );
+  }
+  if (!/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) {
+    throw new WebhookRejectedError("content_type_unsupported", "Webhooks are sent as application/json.");
+  }
+}
+
+/**
+ * Node joins some repeated headers with a comma; a scheme must be able to tell a repeated signature apart. Read from the
+ * list as it arrived: `headersDistinct` would make an array for each of the headers.
+ */
+function headersOf({ rawHeaders }: IncomingMessage): VerifyInput["headers"] {
+  const given: Record<string, string | string[]> = Object.create(null) as never;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!.toLowerCase();
+    const value = rawHeaders[at + 1]!;
+    const before = given[name];
+    if (before === undefined) given[name] = value;
+    else if (typeof before === "string") given[name] = [before, value];
+    else before.push(value);
+  }
+  return given;
+}
+
+/** By name, since a merchant's scheme may throw the other copy of a dual package. */
+function isRejection(error: unknown): error is WebhookRejectedError {
+  return error instanceof Error && error.name === "WebhookRejectedError";
+}
+
+function unexpected(cause: unknown): WebhookRejectedError {
+  return new WebhookRejectedError("record_unavailable", "The webhook could not be handled.", { cause });
+}

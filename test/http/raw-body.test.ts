@@ -1,0 +1,74 @@
+import express5 from "express";
+import express4 from "express4";
+import request from "supertest";
+import { captureRawBody, paymentRouter } from "tillkit";
+import { closeAll, testKit } from "../support/kit.js";
+import { completedBody, signed } from "../support/webhooks.js";
+
+afterEach(closeAll);
+
+// A space that JSON.stringify would not write: verification over anything but the exact bytes fails.
+const body = JSON.stringify(completedBody()).replace('{"topic":', '{ "topic" :');
+const versions = [
+  ["Express 5", express5],
+  ["Express 4", express4 as unknown as typeof express5],
+] as const;
+
+describe.each(versions)("the raw body, on %s,", (_, express) => {
+  const post = (app: ReturnType<typeof express>, path: string) => {
+    const { headers, rawBody } = signed(body);
+    return request(app).post(path).set(headers).send(rawBody.toString());
+  };
+  const router = () => paymentRouter(testKit());
+
+  it("is read by the router itself, at the root", async () => {
+    const app = express().use(router() as never);
+    expect((await post(app, "/webhook")).status).toBe(200);
+  });
+
+  it("is read by the router itself, at a deep mount path behind another router", async () => {
+    const outer = express.Router().use("/pay", router() as never);
+    const app = express().use("/api/v2", outer);
+    expect((await post(app, "/api/v2/pay/webhook")).status).toBe(200);
+  });
+
+  it("is read by the router when express.json() comes after it", async () => {
+    const app = express().use("/payments", router() as never);
+    app.use(express.json());
+    app.post("/echo", (req, res) => void res.json(req.body));
+    expect((await post(app, "/payments/webhook")).status).toBe(200);
+    const echoed = await request(app).post("/echo").send({ a: 1 });
+    expect(echoed.body).toEqual({ a: 1 });
+  });
+
+  it("is taken from captureRawBody when express.json() comes before it", async () => {
+    const app = express().use(express.json({ verify: captureRawBody }));
+    app.use("/payments", router() as never);
+    expect((await post(app, "/payments/webhook")).status).toBe(200);
+  });
+
+  it("is taken from express.raw() when that comes before it", async () => {
+    const app = express().use(express.raw({ type: "*/*" }));
+    app.use("/payments", router() as never);
+    expect((await post(app, "/payments/webhook")).status).toBe(200);
+  });
+
+  it("that a JSON parser has eaten is a 500 that names the fix, and never a body written again", async () => {
+    const payments = testKit();
+    const rejected: { code: string; status: number }[] = [];
+    payments.on("webhook.rejected", (notice) => void rejected.push(notice));
+    const app = express().use(express.json());
+    app.use("/payments", paymentRouter(payments) as never);
+
+    const response = await post(app, "/payments/webhook");
+
+    expect(response.status).toBe(500);
+    expect(rejected).toEqual([{ code: "raw_body_consumed", status: 500 }]);
+  });
+
+  it("may be empty, and is then not signed", async () => {
+    const app = express().use("/payments", router() as never);
+    const response = await request(app).post("/payments/webhook").set("content-type", "application/json");
+    expect(response.status).toBe(401);
+  });
+});

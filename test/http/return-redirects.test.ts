@@ -1,0 +1,74 @@
+import { MemoryStore, type MemoryTx } from "tillkit";
+import { makeReturnToken } from "../../src/return-token.js";
+import { problemsOf } from "../../src/options.js";
+import { send } from "../corpora/world.js";
+import { appOf, closeAll, serve, testKit, testOptions } from "../support/kit.js";
+import { pendingPayment } from "../support/webhooks.js";
+
+afterEach(closeAll);
+
+const { token, hash } = makeReturnToken("c-1");
+
+/** Where a return is redirected to. */
+async function redirectOf(successUrl: string, reference = "order 1/é"): Promise<unknown> {
+  const store = new MemoryStore();
+  const created = [pendingPayment({ reference, returnKeyHash: hash, createdAt: new Date().toISOString() })];
+  await store.transaction((tx) => store.save(tx, { created }));
+  const url = await serve(appOf(testKit<never, MemoryTx>({ store, returns: { successUrl } })));
+  const { status, headers } = await send(url, { path: `/payments/success/${token}` });
+  return [status, headers["location"]];
+}
+
+describe("a return that is redirected", () => {
+  it.each([
+    ["/orders/{reference}", "/orders/order%201%2F%C3%A9"],
+    ["/commandes/réglées/{reference}", "/commandes/r%C3%A9gl%C3%A9es/order%201%2F%C3%A9"],
+    [
+      "https://shop.example/заказ?of={clientId}",
+      "https://shop.example/%D0%B7%D0%B0%D0%BA%D0%B0%D0%B7?of=c-1",
+    ],
+    ["/100%25/%zz/{reference}", "/100%25/%zz/order%201%2F%C3%A9"],
+  ])("goes to %s, in the letters that a header can have", async (successUrl, location) => {
+    expect(await redirectOf(successUrl)).toEqual([303, location]);
+  });
+
+  it.each([
+    "//evil.example",
+    "\\evil",
+    "/..",
+    "\r\nSet-Cookie: a=b",
+    "https://evil.example/",
+    "javascript:x",
+  ])("stays where the merchant sent it, whatever the reference is: %j", async (reference) => {
+    const [status, location] = (await redirectOf("/{reference}", reference.replace(/\p{Cc}/gu, ""))) as [
+      number,
+      string,
+    ];
+    expect([status, new URL(location, "https://shop.example").host]).toEqual([303, "shop.example"]);
+  });
+});
+
+describe("an address of the merchant's own", () => {
+  it.each([
+    "/a\u0001b",
+    "/a\u007f",
+    "/a\ud800",
+    "/a b",
+    "/\t/evil.example",
+    "//evil.example",
+    "/\\evil.example",
+    "https:///evil.example",
+    "https://evil.example@shop.example/",
+    "https://{reference}.example/",
+    "https://shop.example{reference}",
+    "javascript:alert(1)",
+    "data:text/html,x",
+  ])("is refused where it is none that a browser could be sent to: %j", (address) => {
+    for (const name of ["backUrl", "successUrl", "cancelUrl"] as const) {
+      const problems = problemsOf(testOptions({ returns: { [name]: address } }), {});
+      expect(problems.map(({ option, code }) => [option, code])).toEqual([
+        [`returns.${name}`, "option_invalid"],
+      ]);
+    }
+  });
+});

@@ -1,0 +1,185 @@
+import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
+import express from "express";
+import request from "supertest";
+import { captureRawBody, paymentRouter, type PaymentStore, type SignatureScheme } from "tillkit";
+import { appOf, closeAll, serve, testKit } from "../support/kit.js";
+import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+
+afterEach(closeAll);
+
+const { rawBody, headers } = signed(completedBody());
+const good = headers["service-signature"];
+
+function post(signature: string | undefined, body = rawBody.toString()) {
+  const payments = testKit();
+  const sent = request(appOf(payments)).post("/payments/webhook").set("content-type", "application/json");
+  if (signature !== undefined) sent.set("service-signature", signature);
+  return sent.send(body);
+}
+
+describe("the webhook endpoint answers", () => {
+  it.each([
+    ["no signature", undefined],
+    ["an empty signature", ""],
+    ["a signature that is not hexadecimal", "zz".repeat(32)],
+    ["a truncated signature", good.slice(0, -2)],
+    ["a signature with something behind it", `${good}00`],
+    ["the signature twice, joined as Node joins repeated headers", `${good}, ${good}`],
+    [
+      "the signature of another body",
+      signed(completedBody({ clientId: "c-2" })).headers["service-signature"],
+    ],
+  ])("%s with 401 and one constant body", async (_, signature) => {
+    const response = await post(signature);
+    expect(response.status).toBe(401);
+    expect(response.body).toEqual({ error: "signature_invalid" });
+  });
+
+  it("a changed byte with 401", async () => {
+    const response = await post(good, rawBody.toString().replace("1475", "1476"));
+    expect(response.status).toBe(401);
+  });
+
+  it("a repeated signature header with 401, though each is right", async () => {
+    const address = new URL(await serve(appOf(testKit())));
+    const answer = await raw(address, [
+      "POST /payments/webhook HTTP/1.1",
+      "Host: shop",
+      "Content-Type: application/json",
+      `Content-Length: ${rawBody.length}`,
+      `Service-Signature: ${good}`,
+      `Service-Signature: ${good}`,
+      "Connection: close",
+      "",
+      rawBody.toString(),
+    ]);
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  it("another method with 405 and Allow", async () => {
+    const response = await request(appOf(testKit())).get("/payments/webhook");
+    expect([response.status, response.headers["allow"]]).toEqual([405, "POST"]);
+  });
+
+  it("another content type with 415", async () => {
+    const response = await request(appOf(testKit()))
+      .post("/payments/webhook")
+      .set({ ...headers, "content-type": "text/plain" })
+      .send(rawBody.toString());
+    expect(response.status).toBe(415);
+  });
+
+  it("a charset behind the content type with 200", async () => {
+    const response = await request(appOf(testKit()))
+      .post("/payments/webhook")
+      .set({ ...headers, "content-type": "application/json; charset=utf-8" })
+      .send(rawBody.toString());
+    expect(response.status).toBe(200);
+  });
+
+  it("a content-encoding with 415, and inflates nothing", async () => {
+    const response = await request(appOf(testKit()))
+      .post("/payments/webhook")
+      .set({ ...headers, "content-encoding": "gzip" })
+      .send(gzipSync(rawBody));
+    expect(response.status).toBe(415);
+  });
+
+  it("a body over the limit with 413 and a closed connection, declared or streamed", async () => {
+    const app = appOf(testKit({ webhook: { limitBytes: 100 } }));
+    const declared = await request(app).post("/payments/webhook").set(headers).send(rawBody.toString());
+    expect([declared.status, declared.headers["connection"]]).toEqual([413, "close"]);
+
+    const chunk = `ff\r\n${"x".repeat(255)}\r\n`;
+    const streamed = await raw(new URL(await serve(app)), [
+      "POST /payments/webhook HTTP/1.1",
+      "Host: shop",
+      "Content-Type: application/json",
+      "Transfer-Encoding: chunked",
+      `Service-Signature: ${good}`,
+      "",
+      chunk,
+    ]);
+    expect(streamed).toMatch(/^HTTP\/1\.1 413 [\s\S]*connection: close/i);
+  });
+
+  it("a body over the limit with 413 also where the application has parsed it", async () => {
+    const app = express().use(express.json({ verify: captureRawBody }));
+    app.use("/payments", paymentRouter(testKit({ webhook: { limitBytes: 100 } })));
+    const response = await request(app).post("/payments/webhook").set(headers).send(rawBody.toString());
+    expect(response.status).toBe(413);
+  });
+
+  it("503 with Retry-After when nothing can keep the webhook, and nothing is promised", async () => {
+    const payments = testKit({ webhook: { recordTimeoutMs: 50 } });
+    await payments.store.close!();
+    const unavailable: string[] = [];
+    payments.on("store.unavailable", ({ during }) => void unavailable.push(during));
+    const response = await request(appOf(payments))
+      .post("/payments/webhook")
+      .set(headers)
+      .send(rawBody.toString());
+    expect([response.status, response.headers["retry-after"]]).toEqual([503, "5"]);
+    expect(unavailable).toContain("record");
+  });
+
+  it("a verification that throws with 401, and lives on", async () => {
+    const signature: SignatureScheme = {
+      header: "x-own",
+      covers: "body",
+      verify() {
+        throw new Error("a bug in the scheme");
+      },
+    };
+    const app = appOf(testKit({ signature }));
+    for (const _ of [1, 2]) {
+      const response = await request(app).post("/payments/webhook").set(headers).send(rawBody.toString());
+      expect(response.status).toBe(401);
+    }
+  });
+
+  it("a scheme of the merchant's own that says yes with 200, and one that is merely truthy with 401", async () => {
+    const own = (answer: unknown): SignatureScheme => ({
+      header: "x-own",
+      covers: "body",
+      verify: async ({ headers }) => (headers["x-own"] === "let me in" ? (answer as boolean) : false),
+    });
+    const send = (answer: unknown) =>
+      request(appOf(testKit({ signature: own(answer) })))
+        .post("/payments/webhook")
+        .set({ "content-type": "application/json", "x-own": "let me in" })
+        .send(rawBody.toString());
+    expect((await send(true)).status).toBe(200);
+    expect((await send("yes")).status).toBe(401);
+  });
+});
+
+describe("a webhook that was answered 200", () => {
+  it("is on record before the answer leaves", async () => {
+    const payments = testKit();
+    await seed(payments.store, pendingPayment());
+    await request(appOf(payments))
+      .post("/payments/webhook")
+      .set(headers)
+      .send(rawBody.toString())
+      .expect(200);
+    expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
+  });
+});
+
+async function seed<Tx>(store: PaymentStore<Tx>, payment: ReturnType<typeof pendingPayment>) {
+  await store.transaction((tx) => store.save(tx, { created: [payment] }));
+}
+
+/** Sends bytes that no HTTP client would, and resolves to the whole answer. */
+function raw({ hostname, port }: URL, lines: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(lines.join("\r\n")));
+    let answer = "";
+    socket.setEncoding("latin1");
+    socket.on("data", (data) => (answer += data));
+    socket.on("close", () => resolve(answer));
+    socket.on("error", reject);
+  });
+}
