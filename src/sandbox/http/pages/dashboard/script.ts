@@ -1,0 +1,72 @@
+/**
+ * Comfort for the developer's pages, which work without it: copy buttons, a file that fills a field, and lists that
+ * change as things happen. While the page is in the background it lets the connection go, because a browser has few of
+ * them for one server.
+ */
+export const deskScript = `
+(() => {
+  const main = document.querySelector("main");
+  const status = document.getElementById("live-status");
+  history.replaceState(null, "", main.dataset.page);
+
+  const can = document.documentElement.classList;
+  can.add("can-read-files");
+  if (navigator.clipboard) can.add("can-copy");
+  document.addEventListener("click", async ({ target }) => {
+    const button = target.closest("button[data-copy]");
+    if (button === null) return;
+    const words = button.firstElementChild;
+    const usual = words.dataset.usual ??= words.textContent;
+    try {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      words.textContent = status.textContent = button.dataset.copied;
+      setTimeout(() => { words.textContent = usual; }, 2000);
+    } catch {}
+  });
+  document.addEventListener("change", async ({ target }) => {
+    const field = target.closest("[data-fills]");
+    if (field !== null && target.files.length > 0)
+      document.getElementById(field.dataset.fills).value = await target.files[0].text();
+  });
+
+  if (document.querySelector("[data-live]") === null) return;
+  let connection;
+  let wait;
+  const refresh = async () => {
+    const answer = await fetch(main.dataset.page, { headers: { Accept: "text/html" } });
+    if (!answer.ok) return;
+    // Without the head: its styles carry the nonce of another answer, which this page's policy refuses.
+    const text = await answer.text();
+    const fresh = new DOMParser().parseFromString(text.slice(text.indexOf("<main"), text.indexOf("</main>")), "text/html");
+    for (const region of document.querySelectorAll("[data-live]")) {
+      const next = fresh.getElementById(region.id);
+      if (next === null || next.innerHTML === region.innerHTML) continue;
+      const focused = region.contains(document.activeElement) && document.activeElement.getAttribute("href");
+      region.innerHTML = next.innerHTML;
+      if (focused) [...region.querySelectorAll("a")].find((a) => a.getAttribute("href") === focused)?.focus();
+      if (region.dataset.live !== next.dataset.live) status.textContent = next.dataset.live;
+      region.dataset.live = next.dataset.live;
+    }
+  };
+  const soon = () => {
+    clearTimeout(wait);
+    wait = setTimeout(() => refresh().catch(() => {}), 80);
+  };
+  const follow = async () => {
+    connection = new AbortController();
+    const { signal } = connection;
+    try {
+      const answer = await fetch(main.dataset.events, { signal });
+      soon();
+      for (const reader = answer.body.getReader(); !(await reader.read()).done; ) soon();
+    } catch {}
+    setTimeout(() => { if (!signal.aborted && !document.hidden) follow(); }, 2000);
+  };
+  document.addEventListener("visibilitychange", () => {
+    connection?.abort();
+    if (!document.hidden) follow();
+  });
+  addEventListener("pagehide", () => connection?.abort());
+  follow();
+})();
+`;

@@ -1,0 +1,20 @@
+export { createSandbox } from "./sandbox.js";
+export { type Sandbox, type SandboxEvent, type WebhookByHand } from "./contract.js";
+export {
+  type SandboxClient,
+  type SandboxOptions,
+  type SandboxProvider,
+  type SandboxSignature,
+  type SandboxSigning,
+} from "./options.js";
+export { type SandboxClock } from "./clock/clock.js";
+export { catalogue } from "./scenario/catalogue.js";
+export { readScenarioFile } from "./scenario/read-scenario-file.js";
+export { type Scenario, scenarioSchema } from "./scenario/scenario.js";
+export { type WebhookAddress } from "./state/addresses.js";
+export { type SandboxPayment, type SandboxStatus } from "./state/payments.js";
+export { type SandboxSettings } from "./state/settings.js";
+export { type SigningState } from "./state/signing.js";
+export { type SandboxToken } from "./state/tokens.js";
+export { type Delivery } from "./webhook/delivery.js";
+export { type WebhookBody, type WebhookOverrides } from "./webhook/message.js";

@@ -1,0 +1,174 @@
+import axe from "axe-core";
+import { type Browser } from "playwright-core";
+import { Customer } from "../shop/customer.js";
+import { describeInBrowser, launchChromium } from "../shop/chromium.js";
+import { goToCheckout, openShop, type OpenShop, placeOrder } from "../shop/open-shop.js";
+import { settlesTo } from "../shop/settles-to.js";
+
+jest.setTimeout(120_000);
+
+const phone = { width: 375, height: 812 };
+const desktop = { width: 1280, height: 900 };
+
+/** Every pair of language, screen and colours occurs. */
+const looks = {
+  en: [
+    { viewport: phone, colorScheme: "light" },
+    { viewport: desktop, colorScheme: "dark" },
+  ],
+  fr: [
+    { viewport: phone, colorScheme: "dark" },
+    { viewport: desktop, colorScheme: "light" },
+  ],
+} as const;
+
+/** What can be pressed, but for links in running text and boxes, whose label is the target. */
+const tooSmall = `
+[...document.querySelectorAll("button, select, textarea, summary, nav a, a.back, a.button, .head > a, .row a, input:not([type=hidden], [type=checkbox], [type=radio]), .check, .provider")]
+  .filter((element) => {
+    const { width, height } = element.getBoundingClientRect();
+    const target = element.matches(".row a") ? element.closest(".row").getBoundingClientRect() : { width, height };
+    return width > 0 && (target.height < 44 || target.width < 44);
+  })
+  .map((element) => element.outerHTML.slice(0, 120))`;
+
+const tooWide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
+
+/** What axe finds that keeps somebody out. */
+const barriers = `
+axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+  violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => [id, html.slice(0, 160), failureSummary].join("\\n"))))`;
+
+describeInBrowser("every page of the sandbox, the kit and the example shop", () => {
+  let browser: Browser;
+  let shop: OpenShop;
+  let pages: Record<string, string>;
+  beforeAll(async () => {
+    browser = await launchChromium();
+    shop = await openShop();
+    pages = await everyPage(shop);
+  });
+  afterAll(async () => {
+    await shop.close();
+    await browser.close();
+  });
+
+  it.each(["en", "fr"] as const)(
+    "keeps nobody out in %s: axe-core finds nothing serious",
+    async (language) => {
+      const httpCredentials = { username: "keeper", password: shop.keeperPassword };
+      const person = await Customer.in(browser, { locale: language, httpCredentials });
+      const found: [page: string, look: string, problems: string[]][] = [];
+      for (const [name, address] of Object.entries(pages)) {
+        await person.page.goto(address);
+        await person.page.evaluate(axe.source);
+        for (const { viewport, colorScheme } of looks[language]) {
+          await person.page.setViewportSize(viewport);
+          await person.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+          const problems = await person.page.evaluate<string[]>(barriers);
+          if (problems.length > 0) found.push([name, `${colorScheme} ${viewport.width}`, problems]);
+        }
+      }
+      expect(found).toEqual([]);
+      expect(person.complaints).toEqual([]);
+      await person.leaves();
+    },
+  );
+
+  it("fits a screen of 320 pixels in both languages", async () => {
+    const found: string[] = [];
+    for (const locale of ["en", "fr"]) {
+      const httpCredentials = { username: "keeper", password: shop.keeperPassword };
+      const person = await Customer.in(browser, {
+        locale,
+        httpCredentials,
+        viewport: { width: 320, height: 640 },
+      });
+      for (const [name, address] of Object.entries(pages)) {
+        await person.page.goto(address);
+        if (await person.page.evaluate<boolean>(tooWide)) found.push(`${locale} ${name}`);
+      }
+      await person.leaves();
+    }
+    expect(found).toEqual([]);
+  });
+
+  it("of the sandbox has targets of 44 pixels, on a phone and on a desk", async () => {
+    const found: [string, number, string[]][] = [];
+    const person = await Customer.in(browser);
+    for (const viewport of [phone, desktop]) {
+      await person.page.setViewportSize(viewport);
+      for (const [name, address] of Object.entries(pages).filter(([, url]) =>
+        url.startsWith(shop.sandbox.url),
+      )) {
+        await person.page.goto(address);
+        const small = await person.page.evaluate<string[]>(tooSmall);
+        if (small.length > 0) found.push([name, viewport.width, small]);
+      }
+    }
+    expect(found).toEqual([]);
+    await person.leaves();
+  });
+});
+
+/** The addresses of pages in every state, all of one shop and one sandbox. */
+async function everyPage(shop: OpenShop): Promise<Record<string, string>> {
+  const { sandbox, url } = shop;
+  const orders = await Promise.all(
+    ["cloves", "ylang", "basket", "coconut", "cloves"].map((each) => placeOrder(shop, each)),
+  );
+  const [unpaid, paid, canceled, failed, confirming] = orders as [string, string, string, string, string];
+  for (const order of orders) await goToCheckout(shop, order);
+  const [, second, third, fourth, fifth] = sandbox.payments();
+  await sandbox.pay(second!.id);
+  await settlesTo(async () => (await shop.orders.find(paid))?.paidAt !== undefined, true);
+  await sandbox.cancel(third!.id);
+  await fetch(third!.cancelUrl);
+  await sandbox.fail(fourth!.id);
+  const report = { topic: "payment.failed", data: { status: "failed", captured: false } };
+  await sandbox.sendWebhook({ payment: fourth!.id, overrides: report });
+  sandbox.accessToken({ ttlSeconds: 0 });
+  sandbox.rotateSecret();
+  await sandbox.deliverAgain(sandbox.deliveries[0]!.id);
+  await sandbox.tryWebhook(sandbox.webhookAddresses[0]!.id);
+  sandbox.addScenario({ name: "mine", about: "Written by hand." });
+  sandbox.holdWebhooks();
+  void sandbox.pay(fifth!.id);
+  const refused = sandbox.deliveries.find(({ status }) => status === 401) ?? sandbox.deliveries.at(-1)!;
+  const own = (path: string): string => `${sandbox.url}${path}`;
+  const delivered = (id: string): string => own(`/developer/webhooks/deliveries/${id}`);
+  return {
+    checkout: own(`/payment/submit/${sandbox.payments()[0]!.id}`),
+    "checkout that is paid": own(`/payment/submit/${second!.id}`),
+    "checkout that is canceled": own(`/payment/submit/${third!.id}`),
+    "checkout that failed": own(`/payment/submit/${fourth!.id}`),
+    "checkout that never was": own("/payment/submit/nothing"),
+    overview: own("/"),
+    payments: own("/payments"),
+    "payment that is pending": own(`/payments/${sandbox.payments()[0]!.id}`),
+    "payment that is completed": own(`/payments/${second!.id}`),
+    "payment that never was": own("/payments/nothing"),
+    credentials: own("/developer?done=revoked"),
+    webhooks: own(`/developer/webhooks?tried=${sandbox.deliveries.at(-1)!.id}`),
+    delivery: delivered(sandbox.deliveries[0]!.id),
+    "delivery that was refused": delivered(refused.id),
+    scenarios: own("/developer/scenarios"),
+    behaviour: own("/developer/behaviour"),
+    choices: own("/not-shown"),
+    "return that is confirming": fifth!.successUrl,
+    "return that is paid": second!.successUrl,
+    "return that is canceled": third!.cancelUrl,
+    "return that failed": fourth!.successUrl,
+    "return that never was": `${url}/payments/success/never-was`,
+    shop: url,
+    "order that is unpaid": `${url}/orders/${unpaid}`,
+    "order that is paid": `${url}/orders/${paid}`,
+    "order that is canceled": `${url}/orders/${canceled}`,
+    "order that failed": `${url}/orders/${failed}`,
+    "order that is confirming": `${url}/orders/${confirming}`,
+    "desk of the shop": `${url}/desk`,
+    "nothing of the shop": `${url}/nothing`,
+  };
+}

@@ -1,0 +1,21 @@
+import { createSandbox } from "tillkit/sandbox";
+import { Merchant } from "./merchant.js";
+
+describe("a payment that a test creates without a request", () => {
+  it("is paid like any other, under the id that was given", async () => {
+    const merchant = await Merchant.open();
+    const sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl] });
+    const total = { value: "1475", currency: "KMF" };
+    sandbox.create({ clientId: "c-1", total, id: "5f0c0ffee0ddba11ca7a1060" });
+    expect(() => sandbox.create({ clientId: "c-1", total })).toThrow(
+      expect.objectContaining({ code: "sandbox_misused" }),
+    );
+    const [delivery] = await sandbox.pay("c-1");
+    expect(JSON.parse(delivery!.requestBody)).toMatchObject({
+      topic: "payment.completed",
+      data: { id: "5f0c0ffee0ddba11ca7a1060", clientId: "c-1", total },
+    });
+    await sandbox.close();
+    await merchant.close();
+  });
+});

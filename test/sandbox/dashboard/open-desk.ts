@@ -1,0 +1,53 @@
+import request, { type Response } from "supertest";
+import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
+import { createPayment } from "../create-payment.js";
+import { Merchant } from "../merchant.js";
+
+/** The dashboard of a sandbox with one merchant, as a browser without scripts uses it. */
+export class Desk {
+  private constructor(
+    readonly sandbox: Sandbox,
+    readonly merchant: Merchant,
+  ) {}
+
+  static async open(options: SandboxOptions = {}): Promise<Desk> {
+    const merchant = await Merchant.open();
+    const sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], retryDelaysMs: [], ...options });
+    return new Desk(sandbox, merchant);
+  }
+
+  /** A page's text. */
+  async read(path: string, { status = 200, language = "en" } = {}): Promise<string> {
+    const answer = await request(this.sandbox.app)
+      .get(path)
+      .set("Accept-Language", language)
+      .expect("Content-Type", /html/)
+      .expect(status);
+    return answer.text;
+  }
+
+  /** Sends a form, as the page that it is on would. */
+  async send(
+    path: string,
+    form: string | Record<string, string | string[]> = {},
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    return request(this.sandbox.app).post(path).set(headers).type("form").send(form);
+  }
+
+  /** Sends a form, and reads the page that it leads to. */
+  async does(path: string, form: Record<string, string | string[]> = {}): Promise<string> {
+    const answer = await this.send(path, form);
+    if (answer.status !== 303) throw new Error(`${path} answered ${answer.status}: ${answer.text}`);
+    return this.read(answer.get("Location")!);
+  }
+
+  pays(clientId: string, total?: { value: string; currency: string }): Promise<string> {
+    return createPayment(this.sandbox, this.merchant, clientId, total);
+  }
+
+  async close(): Promise<void> {
+    await this.sandbox.close();
+    await this.merchant.close();
+  }
+}

@@ -1,0 +1,103 @@
+import { createSandbox, type SandboxOptions } from "tillkit/sandbox";
+
+describe("the sandbox's options", () => {
+  it.each<[string, SandboxOptions]>([
+    ["webhookUrls", { webhookUrls: ["https://shop.example/webhook"] }],
+    ["webhookUrls", { webhookUrls: ["http://127.0.0.1.shop.example/"] }],
+    ["webhookUrls", { webhookUrls: ["http://user@192.0.2.1/#localhost"] }],
+    ["webhookUrls", { webhookUrls: ["localhost:3000"] }],
+    ["webhookUrls", { webhookUrls: ["/webhook"], allowRemoteWebhooks: true }],
+    ["signature", { signature: { header: "Service-Signature" } }],
+    ["publicUrl", { publicUrl: "pay.example" }],
+    ["clients", { clients: [] }],
+    ["clients", { clients: [{ clientId: "a", clientSecret: "" }] }],
+    ["providers", { providers: [] }],
+    ["providers", { providers: [{ code: "AAA", name: " " }] }],
+    ["accessTokenTtlSeconds", { accessTokenTtlSeconds: -1 }],
+    ["webhookTimeoutMs", { webhookTimeoutMs: Number.NaN }],
+    ["webhookDelayMs", { webhookDelayMs: Number.POSITIVE_INFINITY }],
+    ["retryDelaysMs", { retryDelaysMs: [0, -1] }],
+  ])("refuse a wrong %s: %j", (option, options) => {
+    expect(() => createSandbox(options)).toThrow(
+      expect.objectContaining({
+        code: "option_invalid",
+        problems: [{ code: "option_invalid", option, message: expect.any(String) }],
+      }),
+    );
+  });
+
+  it("are judged all at once", () => {
+    expect(() => createSandbox({ providers: [], retryDelaysMs: [-1] })).toThrow(
+      expect.objectContaining({ problems: [expect.anything(), expect.anything()] }),
+    );
+  });
+
+  it.each(["http://localhost:3000/w", "http://127.1:1/w", "http://[::1]/w", "http://shop.localhost/w"])(
+    "take %s as an address of this machine",
+    (url) => {
+      expect(() => createSandbox({ webhookUrls: [url] })).not.toThrow();
+    },
+  );
+
+  it("let webhooks leave the machine where that is asked for", () => {
+    const sandbox = createSandbox({ webhookUrls: ["https://shop.example/w"], allowRemoteWebhooks: true });
+    expect(() => sandbox.registerWebhook("https://other.example/w")).not.toThrow();
+  });
+
+  it("take undefined for absent", () => {
+    const names = ["port", "host", "signature", "clients", "providers", "retryDelaysMs", "now", "publicUrl"];
+    const sandbox = createSandbox(Object.fromEntries(names.map((name) => [name, undefined])));
+    expect(sandbox.client.clientId).toBe("sandbox-merchant");
+  });
+
+  it("refuse a generated webhook secret where NODE_ENV is production", () => {
+    const before = process.env["NODE_ENV"];
+    process.env["NODE_ENV"] = "production";
+    try {
+      expect(() => createSandbox()).toThrow(
+        expect.objectContaining({ code: "sandbox_credential_in_production" }),
+      );
+    } finally {
+      process.env["NODE_ENV"] = before;
+    }
+  });
+
+  it("generate secrets that the kit can tell for a sandbox's, new ones each time", () => {
+    const [a, b] = [createSandbox(), createSandbox()];
+    const made = [a, b].flatMap((sandbox) => [
+      sandbox.secret,
+      sandbox.client.clientSecret,
+      sandbox.accessToken(),
+    ]);
+    for (const secret of made) expect(secret).toMatch(/^sandbox_[0-9a-f]{48}$/);
+    expect(new Set(made).size).toBe(made.length);
+  });
+});
+
+describe("the sandbox's server", () => {
+  it("has an address once it listens, on this machine only, and can be started twice", async () => {
+    const sandbox = createSandbox();
+    expect(() => sandbox.url).toThrow(expect.objectContaining({ code: "sandbox_misused" }));
+    await Promise.all([sandbox.start(), sandbox.start()]);
+    expect(sandbox.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect((await fetch(sandbox.url)).status).toBe(200);
+    await sandbox.close();
+    await sandbox.close();
+  });
+
+  it("names an address that a browser can open when it listens on every interface", async () => {
+    const sandbox = createSandbox({ host: "0.0.0.0" });
+    await sandbox.start();
+    expect(sandbox.url).toMatch(/^http:\/\/localhost:\d+$/);
+    await sandbox.close();
+  });
+
+  it("says so when the port is taken", async () => {
+    const first = createSandbox();
+    await first.start();
+    const second = createSandbox({ port: Number(new URL(first.url).port) });
+    await expect(second.start()).rejects.toMatchObject({ code: "EADDRINUSE" });
+    await second.close();
+    await first.close();
+  });
+});

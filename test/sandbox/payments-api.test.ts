@@ -1,0 +1,174 @@
+import request from "supertest";
+import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
+
+const order = {
+  purchase: { total: { value: "1475", currency: "KMF" } },
+  clientId: "c-1",
+  cancelUrl: "http://shop.example/cancel",
+  successUrl: "https://shop.example/success",
+};
+
+function post(sandbox: Sandbox, body: object | string, token = sandbox.accessToken()) {
+  return request(sandbox.app)
+    .post("/v1/payments")
+    .set("Authorization", `Bearer ${token}`)
+    .set("Content-Type", "application/json")
+    .send(body);
+}
+
+describe("creating a payment", () => {
+  it.each(["10.50", "0.01", "1234567890123456.7891"])(
+    "takes the amount %s as it is written",
+    async (value) => {
+      const body = { ...order, purchase: { total: { value, currency: "EUR" } } };
+      const response = await post(createSandbox(), body).expect(201);
+      expect(response.body.data.purchase.total).toEqual({ value, currency: "EUR" });
+    },
+  );
+
+  it("leaves clientId out of the answer, as the document says, unless it is asked to echo it", async () => {
+    const silent = await post(createSandbox(), order).expect(201);
+    expect(silent.body.data).not.toHaveProperty("clientId");
+    const echoing = await post(createSandbox({ echoClientId: true }), order).expect(201);
+    expect(echoing.body.data.clientId).toBe(order.clientId);
+  });
+
+  it("ignores fields that the document does not show", async () => {
+    const inherited = JSON.stringify(order).replace("{", '{"__proto__":{"status":"completed"},"note":1,');
+    const { body } = await post(createSandbox(), inherited).expect(201);
+    expect(body.data.status).toBe("pending");
+  });
+
+  it("builds the checkout address on the public address where one is given", async () => {
+    const sandbox = createSandbox({ publicUrl: "https://pay.example/" });
+    const { body } = await post(sandbox, order).expect(201);
+    expect(body.next).toBe(`https://pay.example/payment/submit/${body.data.id}`);
+    expect(sandbox.tokenUrl).toBe("https://pay.example/oauth/token");
+  });
+
+  it("refuses a clientId that was used before, and says what to do", async () => {
+    const sandbox = createSandbox();
+    await post(sandbox, order).expect(201);
+    const { body } = await post(sandbox, order).expect(400);
+    expect(body).toEqual({
+      status: 400,
+      title: "Invalid payment",
+      detail: expect.stringContaining("clientId already used"),
+    });
+    expect(sandbox.payments()).toHaveLength(1);
+  });
+
+  const total = (changes: object) => ({ purchase: { total: { ...order.purchase.total, ...changes } } });
+  it.each([
+    ["an amount that is a number", total({ value: 1475 }), "purchase.total.value must be a string"],
+    ["an amount with a comma", total({ value: "1,475" }), "purchase.total.value must be a decimal string"],
+    ["an exponent", total({ value: "1e3" }), "purchase.total.value must be a decimal string"],
+    ["a negative amount", total({ value: "-5" }), "purchase.total.value must be a decimal string"],
+    ["an amount of nothing", total({ value: "0.00" }), "purchase.total.value must be above zero"],
+    [
+      "a currency in small letters",
+      total({ currency: "kmf" }),
+      "purchase.total.currency must be three capital",
+    ],
+    ["no currency", total({ currency: undefined }), "purchase.total.currency is missing"],
+    ["no purchase", { purchase: undefined }, "purchase is missing"],
+    ["no clientId", { clientId: undefined }, "clientId is missing"],
+    ["an empty clientId", { clientId: "" }, "clientId must have 1 to 255 characters"],
+    ["a control character in clientId", { clientId: "a\nb" }, "clientId must have 1 to 255 characters"],
+    ["a relative address", { successUrl: "/thanks" }, "successUrl must be an absolute http or https address"],
+    ["a script for an address", { cancelUrl: "javascript:alert(1)" }, "cancelUrl must be an absolute http"],
+    [
+      "a line break in an address",
+      { cancelUrl: "http://a.example/\r\nx" },
+      "cancelUrl must be an absolute http",
+    ],
+    ["a list", [order], "The body must be a JSON object"],
+  ])("refuses %s and teaches the rule", async (_what, changes, sentence) => {
+    const body = Array.isArray(changes) ? changes : { ...order, ...changes };
+    const sandbox = createSandbox();
+    const response = await post(sandbox, body).expect(400);
+    expect(response.body).toEqual({
+      status: 400,
+      title: "Invalid payment",
+      detail: expect.stringContaining(sentence),
+    });
+    expect(sandbox.payments()).toEqual([]);
+  });
+
+  it("names everything that is wrong at once", async () => {
+    const { body } = await post(createSandbox(), {}).expect(400);
+    for (const field of ["purchase", "clientId", "cancelUrl", "successUrl"]) {
+      expect(body.detail).toContain(`${field} is missing`);
+    }
+  });
+
+  it("answers what is not JSON in the same form", async () => {
+    const sandbox = createSandbox();
+    expect((await post(sandbox, "{").expect(400)).body).toMatchObject({ status: 400, title: "Not JSON" });
+    const form = await post(sandbox, "a=1").set("Content-Type", "text/plain").expect(400);
+    expect(form.body.detail).toContain("Content-Type: application/json");
+    await post(sandbox, JSON.stringify({ ...order, note: "x".repeat(70_000) })).expect(413);
+  });
+});
+
+describe("the access token", () => {
+  it.each([
+    ["no token", undefined],
+    ["another scheme", "Basic abc"],
+    ["a token of somebody else", "Bearer sandbox_0000"],
+  ])("is required: %s is answered 401 before the body is looked at", async (_what, header) => {
+    const sending = request(createSandbox().app).post("/v1/payments").set("Content-Type", "application/json");
+    if (header !== undefined) sending.set("Authorization", header);
+    const response = await sending.send("{").expect(401);
+    expect(response.body).toEqual({ status: 401, title: "Unauthorized", detail: expect.any(String) });
+    expect(response.get("WWW-Authenticate")).toMatch(/^Bearer/);
+  });
+
+  it("expires after its lifetime, by the sandbox's clock", async () => {
+    let now = Date.parse("2030-01-01T00:00:00.000Z");
+    const sandbox = createSandbox({ accessTokenTtlSeconds: 60, now: () => new Date(now) });
+    const token = sandbox.accessToken();
+    now += 59_999;
+    const { body } = await post(sandbox, order, token).expect(201);
+    expect(body.data.createdAt).toBe("2030-01-01T00:00:59.999Z");
+    now += 1;
+    const late = await post(sandbox, { ...order, clientId: "c-2" }, token).expect(401);
+    expect(late.body.detail).toContain("expired");
+  });
+
+  it("can be given a lifetime of its own, and be revoked", async () => {
+    const sandbox = createSandbox();
+    const short = await post(sandbox, order, sandbox.accessToken({ ttlSeconds: 0 }));
+    const token = sandbox.accessToken();
+    sandbox.revokeAccessTokens();
+    const revoked = await post(sandbox, order, token);
+    expect([short.status, revoked.status]).toEqual([401, 401]);
+  });
+});
+
+const get = (sandbox: Sandbox, path: string) =>
+  request(sandbox.app).get(path).set("Authorization", `Bearer ${sandbox.accessToken()}`);
+const withPayment = async (options: SandboxOptions) => {
+  const sandbox = createSandbox(options);
+  const { body } = await post(sandbox, order).expect(201);
+  return { sandbox, id: String(body.data.id) };
+};
+
+describe("what the document does not show", () => {
+  it("is not answered: reading payments back is off unless turned on", async () => {
+    const { sandbox, id } = await withPayment({});
+    expect((await get(sandbox, "/v1/payments").expect(405)).get("Allow")).toBe("POST");
+    expect((await get(sandbox, `/v1/payments/${id}`).expect(404)).body.status).toBe(404);
+    await get(sandbox, "/v1/refunds").expect(404);
+  });
+
+  it("can be turned on: a payment is read by its id, and all are listed in pages", async () => {
+    const { sandbox, id } = await withPayment({ readBack: true });
+    await post(sandbox, { ...order, clientId: "c-2" }).expect(201);
+    const one = await get(sandbox, `/v1/payments/${id}`).expect(200);
+    expect(one.body.data).toMatchObject({ id, clientId: "c-1", status: "pending" });
+    const page = await get(sandbox, "/v1/payments?limit=1&offset=1").expect(200);
+    expect(page.body.data).toMatchObject([{ clientId: "c-2" }]);
+    await get(sandbox, "/v1/payments/nothing").expect(404);
+  });
+});

@@ -1,0 +1,191 @@
+import { createHmac } from "node:crypto";
+import { catalogue, createSandbox, type Sandbox, type WebhookBody } from "tillkit/sandbox";
+import { createPayment } from "../create-payment.js";
+import { type Arrived, Merchant } from "../merchant.js";
+
+/** What a merchant finds when it looks closely at a webhook. */
+interface Looked {
+  /** Whether the signature fits the bytes that came. */
+  signed: boolean;
+  /** Absent where the bytes are no JSON. */
+  body?: WebhookBody & { data: Record<string, unknown> };
+}
+
+const wrong = { signed: false, body: { data: { status: "completed", total: { value: "1475" } } } };
+const right = {
+  signed: true,
+  body: { topic: "payment.completed", data: { status: "completed", captured: true } },
+};
+
+/** The webhooks of one approved payment of 1475 KMF, in the order in which they come. */
+const arrivals: Record<string, readonly object[]> = {
+  normal: [right],
+  "webhook-delayed": [right],
+  "webhook-doubled": [right, right],
+  "webhook-reordered": [
+    right,
+    { signed: true, body: { topic: "payment.submitted", data: { status: "submitted", captured: false } } },
+    { signed: true, body: { topic: "payment.pending", data: { status: "pending", captured: false } } },
+  ],
+  "webhook-dropped": [right],
+  "webhook-never": [],
+  "webhook-before-creation-answer": [right],
+  "webhook-during-checkout": [right],
+  "signature-wrong": [wrong],
+  "signature-old-secret": [wrong],
+  "signature-missing": [wrong],
+  "amount-changed": [{ signed: true, body: { data: { total: { value: "14750", currency: "KMF" } } } }],
+  "amount-tampered": [{ signed: false, body: { data: { total: { value: "14750", currency: "KMF" } } } }],
+  "currency-changed": [{ signed: true, body: { data: { total: { value: "1475", currency: "EUR" } } } }],
+  "client-id-of-another": [{ signed: true, body: { data: { clientId: "somebody else's" } } }],
+  "body-truncated": [{ signed: false }],
+  "topic-unknown": [
+    { signed: true, body: { topic: "payment.reviewed", data: { status: "reviewed", captured: false } } },
+    right,
+  ],
+  "status-unknown": [
+    { signed: true, body: { topic: "payment.verifying", data: { status: "verifying" } } },
+    right,
+  ],
+  "fields-extra": [{ signed: true, body: { version: 2, data: { status: "completed", note: "merci" } } }],
+  "creation-slow": [right],
+  "creation-late": [right],
+  "success-without-webhook": [],
+  "payment-failed": [
+    { signed: true, body: { topic: "payment.failed", data: { status: "failed", captured: false } } },
+  ],
+  "failed-then-paid": [{ signed: true, body: { data: { status: "failed" } } }, right],
+  "canceled-then-paid": [right],
+  "paid-twice": [right],
+  "token-down": [right],
+  "token-expired-early": [right],
+  "webhook-replayed": [right, right],
+  "type-unknown": [{ signed: true, body: { type: "payout", data: { id: "po_1" } } }, right],
+};
+
+/** No payment comes of these, or no answer that a test of webhooks could wait for. */
+const withoutPayment = ["creation-hangs", "creation-error", "creation-html", "creation-reset"];
+
+describe("what a merchant receives of a scenario", () => {
+  let merchant: Merchant;
+  let sandbox: Sandbox;
+  beforeEach(async () => {
+    merchant = await Merchant.open();
+    sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl] });
+  });
+  afterEach(async () => {
+    await sandbox.close();
+    await merchant.close();
+  });
+
+  function look({ headers, rawBody }: Arrived): Looked {
+    const signature = createHmac("sha256", sandbox.secret!).update(rawBody).digest("hex");
+    const signed = headers["service-signature"] === signature;
+    try {
+      return { signed, body: JSON.parse(rawBody.toString()) };
+    } catch {
+      return { signed };
+    }
+  }
+  /** Creates a payment under the scenario, and lets the customer approve where that is still to do. */
+  async function play(scenario: string): Promise<void> {
+    await createPayment(sandbox, merchant, "somebody else's");
+    if (!scenario.startsWith("token-")) sandbox.scenario(scenario, { for: "c-1" });
+    const unwatch = sandbox.watch(({ type }) => {
+      if (type === "payment.created") void sandbox.clock.advance(30_000);
+    });
+    const id = await createPayment(sandbox, merchant, "c-1");
+    unwatch();
+    sandbox.scenario(scenario);
+    await sandbox.settled();
+    if (scenario === "webhook-during-checkout") {
+      await sandbox.start();
+      await fetch(`${sandbox.url}/payment/submit/${id}`);
+      await sandbox.settled();
+    }
+    const paid = sandbox.find(id)!.status === "completed" ? undefined : sandbox.pay(id);
+    await sandbox.clock.advance(3_600_000);
+    await paid;
+  }
+
+  it("is written down here for every scenario that has a payment", () => {
+    const names = ["normal", ...catalogue.map(({ name }) => name)].filter(
+      (name) => !withoutPayment.includes(name),
+    );
+    expect(Object.keys(arrivals).toSorted()).toEqual(names.toSorted());
+  });
+
+  it.each(Object.entries(arrivals))("%s", async (scenario, expected) => {
+    await play(scenario);
+    expect(merchant.webhooks.map((arrived) => look(arrived))).toMatchObject(expected);
+  });
+
+  it("is the very same bytes where a webhook is doubled or replayed, however fast the clock goes", async () => {
+    let ms = Date.now();
+    sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], now: () => new Date((ms += 1)) });
+    for (const scenario of ["webhook-doubled", "webhook-replayed"]) {
+      await createPayment(sandbox, merchant, `c:${scenario}`);
+      const paid = sandbox.pay(`c:${scenario}`);
+      await sandbox.clock.advance(3_600_000);
+      await paid;
+      const [first, second] = merchant.webhooks.splice(0);
+      expect([scenario, second!.rawBody.equals(first!.rawBody)]).toEqual([scenario, true]);
+    }
+  });
+
+  it("is sent once where the customer presses twice before anything has moved", async () => {
+    const slow = { status: "submitted", delayMs: 1000, webhook: true };
+    sandbox.scenario({ name: "slow", moves: { approved: [slow, { status: "completed" }] } });
+    const id = await createPayment(sandbox, merchant, "c-1");
+    const paid = [sandbox.pay(id), sandbox.pay(id)];
+    await sandbox.clock.advance(1000);
+    expect((await Promise.all(paid)).map((deliveries) => deliveries.length)).toEqual([2, 0]);
+    expect(merchant.webhooks).toHaveLength(2);
+  });
+
+  it("has older times in webhooks that come out of order", async () => {
+    await play("webhook-reordered");
+    const times = merchant.webhooks.map((arrived) => look(arrived).body!.timestamp);
+    expect(times).toEqual(times.toSorted().toReversed());
+    expect(new Set(times).size).toBe(3);
+  });
+
+  it("is nothing but half a body where it is truncated, under the signature of the whole", async () => {
+    await play("body-truncated");
+    const { rawBody, headers } = merchant.webhooks[0]!;
+    expect(rawBody.toString()).toMatch(/^\{"topic":"payment\.completed"/);
+    expect(rawBody.length).toBeLessThan(250);
+    expect(headers["service-signature"]).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it.each([
+    ["creation-error", 500, /json/],
+    ["creation-html", 200, /html/],
+  ])("is an answer that is no payment: %s", async (scenario, code, type) => {
+    sandbox.scenario(scenario);
+    await sandbox.start();
+    const answer = await fetch(`${sandbox.url}/v1/payments`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${sandbox.accessToken()}`, "Content-Type": "application/json" },
+      body: JSON.stringify(merchant.order("c-1")),
+    });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([code, expect.stringMatching(type)]);
+    expect(sandbox.payments()).toEqual([]);
+  });
+
+  it.each([
+    ["creation-reset", 1],
+    ["creation-hangs", 0],
+  ])("is no answer at all: %s, with %d payments at the service", async (scenario, count) => {
+    sandbox.scenario(scenario);
+    await sandbox.start();
+    const sending = fetch(`${sandbox.url}/v1/payments`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${sandbox.accessToken()}`, "Content-Type": "application/json" },
+      body: JSON.stringify(merchant.order("c-1")),
+      signal: AbortSignal.timeout(500),
+    });
+    await expect(sending).rejects.toThrow(/fetch failed|timeout/);
+    expect(sandbox.payments()).toHaveLength(count);
+  });
+});

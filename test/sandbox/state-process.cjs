@@ -1,0 +1,12 @@
+// A sandbox in a process of its own, to be killed: node state-process.cjs <built kit> <state file> <webhook address>
+const path = require("node:path");
+
+const [kit, state, webhookUrl] = process.argv.slice(2);
+const { createSandbox } = require(path.join(kit, "sandbox/index.js"));
+
+async function run() {
+  const sandbox = createSandbox({ state, webhookUrls: [webhookUrl] });
+  await sandbox.start();
+  process.send({ url: sandbox.url, token: sandbox.accessToken(), secret: sandbox.secret });
+}
+void run();

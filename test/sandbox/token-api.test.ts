@@ -1,0 +1,88 @@
+import request from "supertest";
+import { createSandbox } from "tillkit/sandbox";
+
+const clients = [
+  { clientId: "first", clientSecret: "sandbox_first secret" },
+  { clientId: "second", clientSecret: "sandbox_second:secret" },
+];
+const credentials = { client_id: "second", client_secret: "sandbox_second:secret" };
+
+function ask(fields: Record<string, string>, sandbox = createSandbox({ clients })) {
+  return request(sandbox.app).post("/oauth/token").type("form").send(fields);
+}
+
+describe("the token address", () => {
+  it("gives a token to every registered client, and forbids caches to keep it", async () => {
+    const response = await ask({ grant_type: "client_credentials", ...credentials }).expect(200);
+    expect(response.body).toEqual({
+      access_token: expect.stringMatching(/^sandbox_[0-9a-f]{48}$/),
+      token_type: "Bearer",
+      expires_in: 3600,
+    });
+    expect(response.get("Cache-Control")).toBe("no-store");
+  });
+
+  it("takes the credentials by HTTP Basic too, form-encoded as OAuth asks", async () => {
+    const { app } = createSandbox({ clients });
+    const basic = Buffer.from("first:sandbox_first+secret").toString("base64");
+    const response = await request(app)
+      .post("/oauth/token")
+      .set("Authorization", `Basic ${basic}`)
+      .type("form")
+      .send({ grant_type: "client_credentials" });
+    expect(response.status).toBe(200);
+  });
+
+  it("takes them as most merchants send them too: joined as they are", async () => {
+    const clientSecret = "sandbox_100%+more/than=that";
+    const { app } = createSandbox({ clients: [{ clientId: "plain", clientSecret }] });
+    const asking = request(app).post("/oauth/token").auth("plain", clientSecret).type("form");
+    expect((await asking.send({ grant_type: "client_credentials" })).status).toBe(200);
+  });
+
+  it.each([
+    ["a wrong secret", { ...credentials, client_secret: "sandbox_first secret" }],
+    ["an unknown client", { ...credentials, client_id: "third" }],
+  ])("refuses %s with 401 invalid_client", async (_what, wrong) => {
+    const response = await ask({ grant_type: "client_credentials", ...wrong }).expect(401);
+    expect(response.body.error).toBe("invalid_client");
+  });
+
+  it("challenges a client that used HTTP Basic", async () => {
+    const { app } = createSandbox({ clients });
+    const response = await request(app)
+      .post("/oauth/token")
+      .auth("first", "wrong")
+      .type("form")
+      .send({ grant_type: "client_credentials" })
+      .expect(401);
+    expect(response.get("WWW-Authenticate")).toMatch(/^Basic /);
+  });
+
+  it.each([
+    ["no grant type", credentials, "invalid_request"],
+    ["another grant type", { grant_type: "password", ...credentials }, "unsupported_grant_type"],
+    ["no credentials", { grant_type: "client_credentials" }, "invalid_request"],
+  ])("refuses %s with 400", async (_what, fields, error) => {
+    const response = await ask(fields).expect(400);
+    expect(response.body).toEqual({ error, error_description: expect.any(String) });
+  });
+
+  it.each([
+    ["a repeated field", "grant_type=client_credentials&grant_type=client_credentials"],
+    ["JSON", JSON.stringify({ grant_type: "client_credentials", ...credentials })],
+    ["an empty body", ""],
+  ])("refuses %s with 400", async (what, body) => {
+    const { app } = createSandbox({ clients });
+    const type = what === "JSON" ? "application/json" : "application/x-www-form-urlencoded";
+    const response = await request(app).post("/oauth/token").set("Content-Type", type).send(body).expect(400);
+    expect(response.body.error).toBe("invalid_request");
+  });
+
+  it("refuses credentials in the header and in the form at once", async () => {
+    const response = await ask({ grant_type: "client_credentials", ...credentials })
+      .auth("second", credentials.client_secret)
+      .expect(400);
+    expect(response.body.error).toBe("invalid_request");
+  });
+});
