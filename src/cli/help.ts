@@ -1,0 +1,83 @@
+import { commonOptions } from "./arguments.js";
+import { type Command, type OptionSpec } from "./command.js";
+import { type Output, wrap } from "./output.js";
+
+/** How an option is written: `--scheme <hmac|fields>`. */
+export function writtenOption({ name, short, value }: OptionSpec): string {
+  return `${short ? `-${short}, ` : ""}--${name}${value === undefined ? "" : ` <${value}>`}`;
+}
+
+/** `tillkit sign [options] <file>` */
+export function usageOf({ name, operand }: Command): string {
+  const written = operand && (operand.optional ? `[${operand.name}]` : `<${operand.name}>`);
+  return ["tillkit", name, "[options]", written].filter(Boolean).join(" ");
+}
+
+/** Every option that a command takes, those of all commands last. */
+export function optionsOf(command: Command): readonly OptionSpec[] {
+  return [...command.options, ...commonOptions];
+}
+
+/** What the tool is, and its commands. */
+export function toolHelp(commands: readonly Command[], output: Output): string {
+  const rows = commands.map(({ name, summary }) => [name, summary] as const);
+  return [
+    `${title(output, "tillkit")}: payments through a hosted service, from the command line`,
+    "",
+    title(output, "Usage"),
+    "  tillkit <command> [options]",
+    "",
+    title(output, "Commands"),
+    ...columns(rows, output),
+    "",
+    'See "tillkit help <command>" for options, examples and exit codes.',
+  ].join("\n");
+}
+
+/** Everything that there is to know about a command. */
+export function commandHelp(command: Command, output: Output): string {
+  const { name, summary, description, operand, examples, exitCodes } = command;
+  const options = optionsOf(command).map((option) => [writtenOption(option), option.summary] as const);
+  const operands = operand ? [[`<${operand.name}>`, operand.summary] as const] : [];
+  return [
+    `${title(output, `tillkit ${name}`)}: ${summary}`,
+    "",
+    title(output, "Usage"),
+    `  ${usageOf(command)}`,
+    ...description.flatMap((paragraph) => ["", wrap(paragraph, output.width)]),
+    "",
+    title(output, "Options"),
+    ...columns([...operands, ...options], output),
+    "",
+    title(output, "Examples"),
+    ...examples.flatMap((example) => [
+      `  ${output.paint("dim", `# ${example.summary}`)}`,
+      `  ${example.command}`,
+    ]),
+    "",
+    title(output, "Exit codes"),
+    ...columns(Object.entries(exitCodes), output),
+  ].join("\n");
+}
+
+/** The same for a machine. */
+export function describeCommand(command: Command): object {
+  const { name, summary, description, operand, examples, exitCodes } = command;
+  const options = optionsOf(command);
+  return { name, summary, usage: usageOf(command), description, operand, options, examples, exitCodes };
+}
+
+function title(output: Output, text: string): string {
+  return output.paint("bold", text);
+}
+
+/** Two columns; the second is wrapped, and begins on a line of its own where the first is long. */
+function columns(rows: readonly (readonly [string, string])[], output: Output): string[] {
+  const widest = Math.min(Math.max(...rows.map(([left]) => left.length)), 28);
+  const indent = " ".repeat(widest + 4);
+  return rows.map(([left, right]) => {
+    const text = wrap(right, output.width - indent.length, indent);
+    const gap = left.length > widest ? `\n${indent}` : " ".repeat(widest - left.length + 2);
+    return `  ${left}${gap}${text}`;
+  });
+}

@@ -1,0 +1,26 @@
+/** The word that somebody most likely meant, or `undefined` where none is near. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const farthest = Math.max(1, Math.floor(word.length / 3));
+  const [best] = known
+    .map((one) => ({ one, distance: distanceBetween(word.toLowerCase(), one) }))
+    .filter(({ one, distance }) => distance <= farthest || (word.length >= 3 && one.startsWith(word)))
+    .toSorted((a, b) => a.distance - b.distance);
+  return best?.one;
+}
+
+/** How many letters must be put in, taken out, replaced or swapped with their neighbour. */
+function distanceBetween(a: string, b: string): number {
+  let before: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = previous[j - 1]! + Number(a[i - 1] !== b[j - 1]);
+      const swapped =
+        i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? before[j - 2]! + 1 : Infinity;
+      current[j] = Math.min(previous[j]! + 1, current[j - 1]! + 1, replaced, swapped);
+    }
+    [before, previous] = [previous, current];
+  }
+  return previous[b.length]!;
+}

@@ -1,0 +1,49 @@
+import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import path from "node:path";
+import { hmacSignature } from "tillkit";
+import { buildKit } from "../support/built-kit.js";
+import { secret } from "../support/kit.js";
+
+const built = buildKit();
+afterAll(() => rmSync(built, { recursive: true, force: true }));
+
+/** Runs the built command in a process of its own. */
+function tillkit(argv: readonly string[], { input = "", env = {} } = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(built, "cli/main.js"), ...argv], {
+    input,
+    env: { PATH: process.env["PATH"], ...env },
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
+
+describe("the built command", () => {
+  it("reads standard input and its own environment, and exits with the code", () => {
+    const signature = hmacSignature({ secret }).sign(Buffer.from("{}"));
+    const env = { TILLKIT_WEBHOOK_SECRET: secret };
+    expect(tillkit(["sign", "-"], { input: "{}", env })).toEqual({
+      status: 0,
+      stdout: `${signature}\n`,
+      stderr: "",
+    });
+    const verify = ["verify", "-", "--signature", signature];
+    expect(tillkit(verify, { input: "{}", env }).status).toBe(0);
+    expect(tillkit(verify, { input: "{ }", env })).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining("body_reserialised"),
+    });
+    expect(tillkit(["sing"])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("command_unknown"),
+    });
+    expect(tillkit(["sign", "nowhere"], { env })).toMatchObject({ status: 3 });
+  });
+
+  it("stays calm when nobody reads its output to the end", () => {
+    const command = `"${process.execPath}" "${path.join(built, "cli/main.js")}" help verify | head -n 1`;
+    const { stdout, stderr } = spawnSync("sh", ["-c", command], { encoding: "utf8" });
+    expect(stdout).toMatch(/^tillkit verify: .*\n$/);
+    expect(stderr).toBe("");
+  });
+});

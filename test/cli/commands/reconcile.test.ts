@@ -1,0 +1,164 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { sqliteStore } from "tillkit/sql";
+import { paid, pending } from "../../statement/support/books.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
+
+const folder = temporaryFolder();
+const period = ["--from", "2024-05-01", "--to", "2024-06-01"];
+
+beforeAll(async () => {
+  const store = sqliteStore(path.join(folder.path, "shop.db"));
+  const created = [
+    paid("a"),
+    paid("b"),
+    pending("c"),
+    paid("midnight", { completedAt: "2024-05-31T21:30:00.000Z" }),
+  ];
+  await store.transaction((tx) => store.save(tx, { created }));
+  await store.close();
+  folder.write("agreed.csv", "clientId,value,currency\na,1475,KMF\nb,1475,KMF\nmidnight,1475,KMF\n");
+  folder.write("differs.csv", "clientId,value,currency\na,1400,KMF\nx,1,KMF\nb,1475,KMF,\n");
+});
+
+const reconcile = (...args: string[]) =>
+  runCli(["reconcile", ...args, "--store", "shop.db"], { cwd: folder.path });
+
+describe("tillkit reconcile", () => {
+  it("ends with 0 where everything agrees", async () => {
+    const { code, stdout, stderr } = await reconcile("agreed.csv", ...period);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("Everything agrees.");
+    expect(stdout).toMatch(/3 rows, 3 matched/);
+    expect(stdout).toMatch(/at most \d+ MiB of memory/);
+  });
+
+  it("ends with 1 where something differs, and tells how often", async () => {
+    const { code, stdout } = await reconcile("differs.csv", ...period);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/1 {2}missing_here {2}/);
+    expect(stdout).toMatch(/1 {2}amount_differs {2}/);
+    expect(stdout).toContain("4 differences, 1 unreadable row.");
+  });
+
+  it("answers a machine with one document", async () => {
+    const ran = await reconcile("differs.csv", ...period, "--json");
+    expect(documentOf(ran)).toMatchObject({
+      balanced: false,
+      counts: { missing_here: 1, missing_there: 2, amount_differs: 1, bad_row: 1 },
+      rows: { read: 3, matched: 0 },
+      bytes: 55,
+      peakBytes: expect.any(Number),
+    });
+  });
+
+  it("writes each report as its ending says, and leaves no part of one behind", async () => {
+    const reports = ["r.html", "r.csv", "r.json"];
+    const options = reports.flatMap((report) => ["--report", report]);
+    const { code } = await reconcile("differs.csv", ...period, ...options, "--language", "fr");
+    expect(code).toBe(1);
+    const [page, table, document] = reports.map((report) =>
+      readFileSync(path.join(folder.path, report), "utf8"),
+    );
+    expect(page).toContain("Relevé et livres");
+    expect(page).toContain("differs.csv");
+    expect(table!.split("\r\n")).toHaveLength(7);
+    expect(JSON.parse(document!)).toMatchObject({ summary: { differences: 4 } });
+    expect(readdirSync(folder.path).filter((name) => name.includes("part"))).toEqual([]);
+  });
+
+  it("reads standard input, with a file's own columns and writing", async () => {
+    const stdin = Buffer.from(
+      'Relevé de mai\nRéf;Montant;Date\n"a";"1 475,00";10/05/2024 12:00\nb;1475;11/05/2024\n',
+      "latin1",
+    );
+    const args = ["--column", "clientId=Réf", "--column", "value=Montant", "--column", "time=Date"];
+    const writing = [
+      "--fixed",
+      "currency=KMF",
+      "--decimal",
+      ",",
+      "--group",
+      "space",
+      "--time-format",
+      "day-first",
+    ];
+    const all = [
+      ...args,
+      ...writing,
+      "--skip-lines",
+      "1",
+      "--encoding",
+      "windows-1252",
+      "--utc-offset=+03:00",
+    ];
+    // In this offset the last payment was completed after the end of the month.
+    const days = ["--from", "2024-05-01", "--to", "2024-06-01"];
+    const { code, stdout } = await runCli(["reconcile", "-", "--store", "shop.db", ...all, ...days], {
+      cwd: folder.path,
+      stdin,
+    });
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("2 matched") });
+  });
+
+  it("draws a bar on a terminal, over itself, and takes it away", async () => {
+    const { stderr } = await runCli(["reconcile", "agreed.csv", "--store", "shop.db", ...period], {
+      cwd: folder.path,
+      terminal: true,
+    });
+    expect(stderr).toMatch(/\[#{24}\]100% {2}0\.0 MB of 0\.0 MB, 3 rows/);
+    expect(stderr).toContain("reading the books: 3 payments");
+    expect(stderr.endsWith("\r\u001b[K")).toBe(true);
+    expect(stderr).not.toContain("\n");
+  });
+
+  it("stops when it is told to, and leaves no report behind", async () => {
+    const { code } = await runCli(
+      ["reconcile", "agreed.csv", "--store", "shop.db", ...period, "--report", "stopped.html"],
+      { cwd: folder.path, signal: AbortSignal.abort() },
+    );
+    expect(code).toBe(3);
+    expect(readdirSync(folder.path).filter((name) => name.startsWith("stopped"))).toEqual([]);
+  });
+
+  it.each([
+    ["no period, and rows without a time", ["agreed.csv"], "statement_period_missing"],
+    ["half a period", ["agreed.csv", "--from", "2024-05-01"], "command_option_invalid"],
+    ["a period that is none", ["agreed.csv", "--from", "2024-06-01", "--to", "2024-05-01"], "option_invalid"],
+    [
+      "columns that are not there",
+      ["agreed.csv", ...period, "--column", "value=Sum"],
+      "statement_columns_unclear",
+    ],
+    ["a field that is none", ["agreed.csv", ...period, "--column", "amount=2"], "command_option_invalid"],
+    ["a report of no kind", ["agreed.csv", ...period, "--report", "r.pdf"], "command_option_invalid"],
+    ["no file", [...period], "command_operand_invalid"],
+  ])("ends with 2 for %s", async (_, args, code) => {
+    const { code: exit, stderr } = await reconcile(...args);
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(code) });
+  });
+
+  it("does not take a database that was mistyped for an empty one", async () => {
+    const { code, stderr } = await runCli(["reconcile", "agreed.csv", ...period, "--store", "typo.db"], {
+      cwd: folder.path,
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain("typo.db has no tables of the kit");
+    expect(existsSync(path.join(folder.path, "typo.db"))).toBe(false);
+  });
+
+  it.each([
+    ["a file that is not there", ["nowhere.csv", ...period], "file_unreadable"],
+    ["a folder", [".", ...period], "file_unreadable"],
+    ["a statement that is none", ["shop.db", ...period], "statement_unreadable"],
+    [
+      "a report that cannot be written",
+      ["agreed.csv", ...period, "--report", "no/such/r.csv"],
+      "file_unwritable",
+    ],
+  ])("ends with 3 for %s, and writes no report", async (_, args, code) => {
+    const { code: exit, stderr } = await reconcile(...args, "--report", "never.json");
+    expect({ exit, stderr }).toEqual({ exit: 3, stderr: expect.stringContaining(code) });
+    expect(existsSync(path.join(folder.path, "never.json"))).toBe(false);
+  });
+});

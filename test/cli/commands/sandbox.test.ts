@@ -1,0 +1,193 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type SandboxEvent } from "tillkit/sandbox";
+import { Merchant } from "../../sandbox/merchant.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
+import { type RunningCli, startCli } from "../support/running-cli.js";
+
+interface Started {
+  type: "started";
+  url: string;
+  variables: Record<string, string>;
+}
+
+interface Listed {
+  current: string;
+  scenarios: { name: string }[];
+}
+
+type Line = Started | SandboxEvent;
+
+const started = (cli: RunningCli) => cli.next<Started>(({ type }) => type === "started");
+const delivered = async (cli: RunningCli, status?: number) => {
+  const isIt = (line: Line) =>
+    line.type === "delivery" && (status === undefined || line.delivery.status === status);
+  const line = await cli.next<Line>(isIt);
+  return (line as Extract<Line, { type: "delivery" }>).delivery;
+};
+
+/** Buys something at a sandbox with nothing but what its first line says. */
+async function createPayment({ url, variables }: Started, clientId: string): Promise<string> {
+  const token = await fetch(variables["TILLKIT_TOKEN_URL"]!, {
+    method: "POST",
+    body: new URLSearchParams({
+      grant_type: "client_credentials",
+      client_id: variables["TILLKIT_CLIENT_ID"]!,
+      client_secret: variables["TILLKIT_CLIENT_SECRET"]!,
+    }),
+  });
+  const { access_token: accessToken } = (await token.json()) as { access_token: string };
+  const created = await fetch(`${url}/v1/payments`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${accessToken}`, "Content-Type": "application/json" },
+    body: JSON.stringify({
+      purchase: { total: { value: "1475", currency: "KMF" } },
+      clientId,
+      cancelUrl: "http://localhost/no",
+      successUrl: "http://localhost/yes",
+    }),
+  });
+  const { data } = (await created.json()) as { data: { id: string } };
+  return data.id;
+}
+
+const order = (url: string, target: string) =>
+  fetch(`${url}/sandbox/api${target}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: "{}",
+  });
+
+describe("tillkit sandbox, listen and scenario", () => {
+  let merchant: Merchant;
+  let sandbox: RunningCli;
+  let listening: RunningCli | undefined;
+
+  beforeEach(async () => {
+    merchant = await Merchant.open();
+    listening = undefined;
+  });
+  afterEach(async () => {
+    await listening?.stop();
+    await sandbox.stop();
+    await merchant.close();
+  });
+  const open = (...options: string[]) => {
+    sandbox = startCli(["sandbox", "--port", "0", "--webhook", merchant.webhookUrl, ...options]);
+    return started(sandbox);
+  };
+
+  it("start a sandbox whose first line is enough to be paid, and tell of each webhook", async () => {
+    const first = await open("--scheme", "fields", "--merchant-id", "m-7", "--header", "X-Sign");
+    expect(first.variables).toMatchObject({
+      TILLKIT_SIGNATURE: "fields",
+      TILLKIT_MERCHANT_ID: "m-7",
+      TILLKIT_SIGNATURE_HEADER: "X-Sign",
+    });
+    listening = startCli(["listen", "--webhooks-only", "--sandbox", first.url]);
+    const id = await createPayment(first, "c-1");
+    expect((await order(first.url, `/payments/${id}/pay`)).status).toBe(200);
+    const [seen, heard] = await Promise.all([delivered(sandbox), delivered(listening)]);
+    expect(heard).toEqual(seen);
+    expect(seen).toMatchObject({ status: 200, attempt: 1, paymentId: id, url: merchant.webhookUrl });
+    expect(merchant.webhooks[0]!.headers).toHaveProperty("x-sign");
+  });
+
+  it("switch a running sandbox to a bad day, for all payments or for one, and list what there is", async () => {
+    const { url, ...first } = await open("--retries", "");
+    const at = ["--sandbox", url, "--json"];
+    expect((await runCli(["scenario", "webhook-doubled", ...at])).code).toBe(0);
+    expect((await runCli(["scenario", "signature-missing", "--for", "c-2", ...at])).code).toBe(0);
+    const listed = documentOf(await runCli(["scenario", ...at])) as Listed;
+    expect(listed.current).toBe("webhook-doubled");
+    expect(listed.scenarios.map(({ name }) => name)).toContain("paid-twice");
+
+    await order(url, `/payments/${await createPayment({ url, ...first }, "c-1")}/pay`);
+    await delivered(sandbox);
+    await delivered(sandbox);
+    expect(merchant.webhooks).toHaveLength(2);
+    await order(url, `/payments/${await createPayment({ url, ...first }, "c-2")}/pay`);
+    await delivered(sandbox);
+    expect(merchant.webhooks[2]!.headers).not.toHaveProperty("service-signature");
+    expect(await runCli(["scenario", "no-such-day", "--sandbox", url])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('There is no scenario named "no-such-day"') as string,
+    });
+  });
+
+  it("go through a scenario of one's own, from a file", async () => {
+    const folder = temporaryFolderOf({
+      name: "thrice",
+      about: "Three times the same.",
+      webhooks: [{ times: 3 }],
+    });
+    const first = await open("--scenario", folder);
+    await order(first.url, `/payments/${await createPayment(first, "c-1")}/pay`);
+    for (let count = 0; count < 3; count += 1) await delivered(sandbox);
+    expect(new Set(merchant.webhooks.map(({ rawBody }) => rawBody.toString())).size).toBe(1);
+    expect(merchant.webhooks).toHaveLength(3);
+  });
+
+  it("go through one of several scenarios of a file, and name them where none was chosen", async () => {
+    const file = folder.write(
+      "week.json",
+      JSON.stringify([
+        { name: "monday", webhooks: [] },
+        { name: "tuesday", webhooks: [{ times: 2 }] },
+      ]),
+    );
+    const first = await open("--scenario", `${file}#tuesday`);
+    await order(first.url, `/payments/${await createPayment(first, "c-1")}/pay`);
+    for (let count = 0; count < 2; count += 1) await delivered(sandbox);
+    expect(merchant.webhooks).toHaveLength(2);
+
+    const { code, stderr } = await runCli(["sandbox", "--port", "0", "--scenario", file]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${file}#monday, ${file}#tuesday`);
+  });
+
+  it("keep credentials, secrets and payments in a state file from one start to the next", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "tillkit-cli-state-"));
+    const state = ["--state", path.join(folder, "sandbox.db")];
+    const before = await open(...state);
+    const id = await createPayment(before, "c-1");
+    expect(await sandbox.stop()).toBe(0);
+    const after = await open(...state);
+    for (const name of ["TILLKIT_CLIENT_SECRET", "TILLKIT_WEBHOOK_SECRET"])
+      expect(after.variables[name]).toBe(before.variables[name]);
+    await order(after.url, `/payments/${id}/pay`);
+    expect(await delivered(sandbox)).toMatchObject({ paymentId: id, status: 200 });
+    await sandbox.stop();
+    rmSync(folder, { recursive: true });
+    await open();
+  });
+
+  const folder = temporaryFolder();
+  const temporaryFolderOf = (scenario: object) => folder.write("thrice.json", JSON.stringify(scenario));
+});
+
+describe("tillkit sandbox, used wrongly", () => {
+  it.each([
+    [["--secret", "a-real-looking-secret-of-some-length"], "signature.secret"],
+    [["--webhook", "https://shop.example/hook"], "webhookUrls"],
+    [["--scenario", "no-such-day"], "scenario"],
+    [["--statuses", "eaten"], "statuses"],
+    [["--retries", "soon"], "--retries"],
+    [["--client-id", "me"], "--client-secret"],
+  ])("does not start with %j, and says why", async (options, named) => {
+    const { code, stderr } = await runCli(["sandbox", "--port", "0", ...options]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(named);
+  });
+
+  it("says that no sandbox answers where none runs", async () => {
+    for (const command of ["listen", "scenario"]) {
+      const ran = await runCli([command, "--sandbox", "http://127.0.0.1:9"]);
+      expect(ran).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining("sandbox_unreachable") as string,
+      });
+    }
+  });
+});

@@ -1,0 +1,104 @@
+import { generateKeyPairSync } from "node:crypto";
+import { fieldsSignature, hmacSignature, publicKeySignature } from "tillkit";
+import { secret } from "../../support/kit.js";
+import { completedBody } from "../../support/webhooks.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
+
+const folder = temporaryFolder();
+const rawBody = Buffer.from(JSON.stringify(completedBody()));
+const file = folder.write("body.json", rawBody);
+const secretFile = folder.write("secret.txt", `${secret}\n`);
+const expected = hmacSignature({ secret }).sign(rawBody);
+
+describe("tillkit sign", () => {
+  it("prints what the kit's scheme makes of the file's bytes", async () => {
+    const ran = await runCli(["sign", file, "--secret-file", secretFile]);
+    expect(ran).toEqual({ code: 0, stdout: `${expected}\n`, stderr: "" });
+  });
+
+  it("reads standard input, and the secret from the environment or a file of it", async () => {
+    const envFile = folder.write(".env", `TILLKIT_WEBHOOK_SECRET=${secret}\nPAY_SECRET="${secret}"\n`);
+    const sign = (argv: string[], env = {}) => runCli(["sign", "-", ...argv], { stdin: rawBody, env });
+    expect((await sign([], { TILLKIT_WEBHOOK_SECRET: secret })).stdout).toBe(`${expected}\n`);
+    expect((await sign(["--env-file", envFile])).stdout).toBe(`${expected}\n`);
+    expect((await sign(["--env-file", envFile, "--secret-env", "PAY_SECRET"])).stdout).toBe(`${expected}\n`);
+    const other = "another secret of enough bytes";
+    const ran = await sign(["--env-file", envFile], { TILLKIT_WEBHOOK_SECRET: other });
+    expect(ran.stdout).toBe(`${hmacSignature({ secret: other }).sign(rawBody)}\n`);
+  });
+
+  it("warns of a secret on the command line, and of a short one", async () => {
+    const ran = await runCli(["sign", file, "--secret", "seventeen-letters"]);
+    expect(ran.code).toBe(0);
+    expect(ran.stderr).toContain("warning secret_on_command_line");
+    expect(ran.stderr).toContain("shorter than 32 bytes");
+    expect(ran.stderr).not.toContain("seventeen-letters");
+  });
+
+  it("signs fields, in a list of one's own or the kit's, and with another algorithm", async () => {
+    const base = ["sign", file, "--secret-file", secretFile];
+    const byList = fieldsSignature({ secret, merchantId: "m-7" }).sign(rawBody);
+    expect((await runCli([...base, "--merchant-id", "m-7"])).stdout).toBe(`${byList}\n`);
+    const list = ["id", "status", "clientId", "total.value", "total.currency"] as const;
+    const ran = await runCli([...base, "--fields", list.join(", "), "--algorithm", "sha512"]);
+    expect(ran.stdout).toBe(
+      `${fieldsSignature({ secret, fields: list, algorithm: "sha512" }).sign(rawBody)}\n`,
+    );
+  });
+
+  it("signs with a private key, by the algorithm of its kind", async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+    const pem = folder.write("key.pem", privateKey.export({ type: "pkcs8", format: "pem" }));
+    const { stdout } = await runCli(["sign", file, "--scheme", "public-key", "--private-key", pem]);
+    const scheme = publicKeySignature({ publicKey, algorithm: "ed25519" });
+    expect(scheme.verify({ rawBody, headers: { "service-signature": stdout.trim() } })).toBe(true);
+  });
+
+  it("prints the whole header, under its own name", async () => {
+    const ran = await runCli([
+      "sign",
+      file,
+      "--secret-file",
+      secretFile,
+      "--with-header",
+      "--header",
+      "X-Pay",
+    ]);
+    expect(ran.stdout).toBe(`X-Pay: ${expected}\n`);
+  });
+
+  it("gives a machine one document", async () => {
+    const ran = await runCli(["sign", file, "--secret", secret, "--json"]);
+    expect(documentOf(ran)).toEqual({
+      signature: expected,
+      header: "Service-Signature",
+      scheme: "hmac",
+      bytes: rawBody.length,
+    });
+    expect(ran.stderr).not.toContain(secret);
+  });
+
+  it.each([
+    [[], {}, 2, "secret_missing"],
+    [[], { PAY_WEBHOOK_SECRET: secret }, 2, "It may be this one: --secret-env PAY_WEBHOOK_SECRET."],
+    [["--secret", "changeme"], {}, 2, "secret_placeholder"],
+    [["--secret", `${secret} `], {}, 2, "begins or ends with a space"],
+    [["--secret-env", "NOWHERE"], {}, 2, "secret_missing: There is no secret: NOWHERE is not set."],
+    [["--secret-file", "nowhere.txt"], {}, 3, "file_unreadable"],
+    [["--secret", secret, "--algorithm", "sha1"], {}, 2, "option_invalid"],
+    [["--secret", secret, "--scheme", "fields"], {}, 2, "option_missing"],
+    [["--scheme", "public-key"], {}, 2, "key_invalid"],
+  ])("with %j and %j ends with %i: %s", async (argv, env, code, message) => {
+    const ran = await runCli(["sign", file, ...argv], { env, cwd: folder.path });
+    expect([ran.code, ran.stdout]).toEqual([code, ""]);
+    expect(ran.stderr).toContain(message);
+  });
+
+  it("cannot sign fields of a body that has none", async () => {
+    const ran = await runCli(["sign", "-", "--secret-file", secretFile, "--merchant-id", "m-7"], {
+      stdin: "{}",
+    });
+    expect(ran.code).toBe(3);
+    expect(ran.stderr).toContain("signed_fields_unreadable");
+  });
+});

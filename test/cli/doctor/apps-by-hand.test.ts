@@ -1,0 +1,121 @@
+import { createHmac } from "node:crypto";
+import express, { type Express, type Request, type Response } from "express";
+import { captureRawBody, paymentRouter } from "tillkit";
+import { closeAll, secret, serve, testKit } from "../../support/kit.js";
+import { documentOf, runCli } from "../support/run-cli.js";
+import { type Examined } from "./planted-shop.js";
+
+jest.setTimeout(20_000);
+afterEach(closeAll);
+
+const hmac = (bytes: Buffer | string) => createHmac("sha256", secret).update(bytes).digest("hex");
+
+/** An app that somebody wrote without the kit; `verify` is what differs. */
+function appByHand(
+  verify: (req: Request) => boolean,
+  handle = (_req: Request, res: Response) => res.sendStatus(204),
+): Express {
+  const app = express();
+  app.use(express.raw({ type: "application/json" }));
+  app.post("/hooks/pay", (req, res) => void (verify(req) ? handle(req, res) : res.sendStatus(401)));
+  return app;
+}
+
+async function examine(app: Express, ...argv: string[]) {
+  const url = await serve(app);
+  const ran = await runCli(["doctor", ...argv.map((one) => one.replace("{url}", url)), "--json"], {
+    env: { PAY_SECRET: secret },
+  });
+  const document: Examined = documentOf(ran);
+  return { ...document, code: ran.code, codes: document.findings.map(({ code }) => code) };
+}
+
+const inside = ["--webhook", "{url}/hooks/pay", "--secret-env", "PAY_SECRET"];
+const outside = ["--webhook", "{url}/hooks/pay", "--outside"];
+
+describe("tillkit doctor, on apps written without tillkit", () => {
+  it("finds nothing in one that verifies the bytes that arrived", async () => {
+    const app = appByHand((req) => req.get("service-signature") === hmac(req.body));
+    expect(await examine(app, ...inside)).toMatchObject({
+      code: 0,
+      findings: [],
+      looked: expect.arrayContaining([expect.stringContaining("/hooks/pay, an app without tillkit")]),
+    });
+    const seen = await examine(app, ...outside);
+    expect(seen).toMatchObject({ code: 0, findings: [] });
+    expect(seen.skipped.join()).toContain("correctly signed webhooks (--outside)");
+  });
+
+  it("finds one that verifies nothing, also from outside", async () => {
+    const app = appByHand(() => true);
+    for (const argv of [inside, outside])
+      expect(await examine(app, ...argv)).toMatchObject({ code: 1, codes: ["signature_not_checked"] });
+  });
+
+  it("finds one that verifies only where there is a signature", async () => {
+    const app = appByHand((req) => {
+      const signature = req.get("service-signature");
+      return signature === undefined || signature === hmac(req.body);
+    });
+    const { codes, findings } = await examine(app, ...outside);
+    expect(codes).toEqual(["signature_not_checked"]);
+    expect(findings[0]!.message).toContain("without a signature");
+  });
+
+  it("finds one that verifies what it wrote itself", async () => {
+    const app = appByHand(
+      (req) => req.get("service-signature") === hmac(JSON.stringify(JSON.parse(String(req.body)))),
+    );
+    expect((await examine(app, ...inside)).codes).toEqual(["raw_body_rewritten"]);
+  });
+
+  it("finds one that refuses what it does not know", async () => {
+    const app = appByHand(
+      (req) => req.get("service-signature") === hmac(req.body),
+      (_req, res) => res.sendStatus(422),
+    );
+    expect(await examine(app, ...inside)).toMatchObject({ code: 0, codes: ["unknown_topic_refused"] });
+  });
+
+  it("finds one whose header has another name, as one with another secret", async () => {
+    const app = appByHand((req) => req.get("x-pay") === hmac(req.body));
+    expect((await examine(app, ...inside)).codes).toEqual(["secret_differs"]);
+    expect((await examine(app, ...inside, "--header", "X-Pay")).codes).toEqual([]);
+  });
+});
+
+describe("tillkit doctor, on apps with tillkit and much else", () => {
+  it("finds nothing where a parser keeps the bytes, and headers are set for all pages", async () => {
+    const app = express();
+    app.set("trust proxy", true);
+    app.use((_req, res, next) => {
+      res.set({ "Content-Security-Policy": "default-src 'self'", "Strict-Transport-Security": "max-age=1" });
+      next();
+    });
+    app.use((req, res, next) => (req.secure ? next() : res.redirect(301, `https://shop.example${req.url}`)));
+    app.use(express.json({ verify: captureRawBody }));
+    app.use("/payments", paymentRouter(testKit()));
+    const seen = await examine(app, "--url", "{url}/payments", "--secret-env", "PAY_SECRET");
+    expect(seen).toMatchObject({ code: 0, findings: [] });
+  });
+
+  it("takes the webhook's address for the mount, and finds pages that were changed on their way", async () => {
+    const app = express();
+    // As a proxy that measures visitors does.
+    app.use((req, res, next) => {
+      const [writeHead, end] = [res.writeHead.bind(res), res.end.bind(res)];
+      if (req.method === "GET") {
+        res.writeHead = ((
+          status: number,
+          { "Content-Length": _, ...headers }: Record<string, unknown> = {},
+        ) => writeHead(status, headers as never)) as never;
+        res.end = ((page: Buffer) =>
+          end(page.toString().replace("</title>", "</title><script src=//x></script>"))) as never;
+      }
+      next();
+    });
+    app.use("/payments", paymentRouter(testKit()));
+    const { codes } = await examine(app, "--url", "{url}/payments/webhook/", "--secret-env", "PAY_SECRET");
+    expect(codes).toEqual(["return_page_altered", "return_page_altered"]);
+  });
+});

@@ -1,0 +1,165 @@
+import { generateKeyPairSync } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { checkInstallation } from "../../../src/cli/doctor/check-installation.js";
+import { isInRange } from "../../../src/cli/doctor/version-range.js";
+import { isLocal } from "../../../src/cli/doctor/local-address.js";
+import { packageFacts } from "../../../src/cli/package-facts.js";
+import { secret } from "../../support/kit.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
+import { type Examined } from "./planted-shop.js";
+
+const folder = temporaryFolder();
+
+async function examine(env: Record<string, string>, ...argv: string[]) {
+  const ran = await runCli(["doctor", ...argv, "--json"], { env, cwd: folder.path });
+  const { findings }: Examined = documentOf(ran);
+  return { code: ran.code, findings, codes: findings.map(({ code }) => code) };
+}
+
+const whole = {
+  TILLKIT_WEBHOOK_SECRET: secret,
+  TILLKIT_SERVICE_URL: "https://api.pay.example",
+  TILLKIT_ACCESS_TOKEN: "a-token-of-the-service",
+  TILLKIT_DATABASE: "shop.db",
+};
+/** Nobody listens there. */
+const nobody = "http://127.0.0.1:1/payments";
+
+describe("tillkit doctor, on an environment", () => {
+  it("finds nothing in one that is whole, and says what it did not look at", async () => {
+    const ran = await runCli(["doctor"], { env: { TILLKIT_WEBHOOK_SECRET: secret }, cwd: folder.path });
+    expect(ran).toMatchObject({ code: 0, stderr: "" });
+    expect(ran.stdout).toContain("Nothing found.");
+    expect(ran.stdout).toContain("the running app (give --url or --webhook)");
+    expect(ran.stdout).toContain("the database (give --store)");
+  });
+
+  it.each<[string, Record<string, string>, string[]]>([
+    ["no secret", {}, ["secret_missing"]],
+    ["a short secret", { TILLKIT_WEBHOOK_SECRET: "too-short" }, ["secret_too_short"]],
+    ["a weak secret", { TILLKIT_WEBHOOK_SECRET: "seventeen-letters" }, ["secret_weak"]],
+    [
+      "a placeholder for the old secret",
+      { TILLKIT_WEBHOOK_SECRET: secret, TILLKIT_WEBHOOK_SECRET_PREVIOUS: "<old secret>" },
+      ["secret_placeholder"],
+    ],
+    [
+      "no public key",
+      { TILLKIT_SIGNATURE: "public-key", TILLKIT_SIGNATURE_ALGORITHM: "ed25519" },
+      ["key_invalid"],
+    ],
+    [
+      "a sandbox's token in production",
+      { TILLKIT_WEBHOOK_SECRET: secret, NODE_ENV: "production", PAY_TOKEN: "sandbox_0123" },
+      ["sandbox_credential_in_production"],
+    ],
+    [
+      "a public address in clear",
+      { ...whole, TILLKIT_PUBLIC_URL: "http://shop.example:1/payments", NODE_ENV: "development" },
+      ["public_url_insecure", "app_unreachable"],
+    ],
+    [
+      "a public address that is none",
+      { ...whole, TILLKIT_PUBLIC_URL: "shop.example" },
+      ["public_url_invalid"],
+    ],
+    [
+      "a public address with a query",
+      { ...whole, TILLKIT_PUBLIC_URL: `${nobody}?a=b` },
+      ["public_url_invalid", "app_unreachable"],
+    ],
+    [
+      "variables of the kit that are missing or wrong",
+      { TILLKIT_WEBHOOK_SECRET: secret, TILLKIT_SERVICE_URL: "ftp://api.pay.example" },
+      ["configuration_invalid", "configuration_invalid", "configuration_invalid", "configuration_invalid"],
+    ],
+    [
+      "the service on this machine, in production",
+      { ...whole, TILLKIT_SERVICE_URL: "http://localhost:4000", NODE_ENV: "production" },
+      ["service_url_local", "configuration_invalid"],
+    ],
+    [
+      "a kind of database that nobody knows",
+      { ...whole, TILLKIT_DATABASE: "oracle://db/shop" },
+      ["store_invalid", "configuration_invalid"],
+    ],
+  ])("finds %s", async (_what, env, codes) => {
+    const seen = await examine(env);
+    expect(seen.codes.toSorted()).toEqual(codes.toSorted());
+  });
+
+  it("finds a public shop that is not in production", async () => {
+    // The address has no name on purpose: nobody must be asked for it.
+    const env = { TILLKIT_WEBHOOK_SECRET: secret };
+    const seen = await examine(env, "--public-url", "https://[2001:db8::1]/payments", "--url", nobody);
+    expect(seen.codes).toEqual(expect.arrayContaining(["node_env_not_production"]));
+  });
+
+  it("finds no fault with a key that fits", async () => {
+    const { publicKey } = generateKeyPairSync("ed25519");
+    const pem = publicKey.export({ type: "spki", format: "pem" }).toString();
+    const env = { TILLKIT_SIGNATURE: "public-key", TILLKIT_PUBLIC_KEY: pem.replaceAll("\n", "\\n") };
+    expect(await examine(env)).toMatchObject({ code: 0, codes: [] });
+  });
+
+  it("looks into files as node --env-file does, and names the variable that was meant", async () => {
+    const file = folder.write(".env", `PAY_WEBHOOK_SECRET=${secret}\n`);
+    const { code, findings } = await examine({}, "--env-file", file);
+    expect(code).toBe(1);
+    expect(findings[0]!.message).toContain("--secret-env PAY_WEBHOOK_SECRET");
+    expect((await examine({}, "--env-file", file, "--secret-env", "PAY_WEBHOOK_SECRET")).code).toBe(0);
+  });
+
+  it.each([
+    [["--url", "localhost:3000"], 2, "command_option_invalid: --url must be an address"],
+    [["--url", nobody, "--webhook", nobody], 2, "either --url or --webhook"],
+    [["--env-file", "nowhere.env"], 3, "file_unreadable"],
+  ])("with %j ends with %i: %s", async (argv, code, message) => {
+    const ran = await runCli(["doctor", ...argv], { cwd: folder.path });
+    expect(ran.code).toBe(code);
+    expect(ran.stderr).toContain(message);
+  });
+});
+
+describe("what is installed", () => {
+  it("is judged by the versions that the package asks for", () => {
+    const codes = (version: string) => checkInstallation(folder.path, version).map(({ code }) => code);
+    expect(codes("20.18.3")).toEqual(["node_unsupported"]);
+    expect(codes("20.19.0")).toEqual([]);
+    expect(isInRange("21.7.3", packageFacts.node)).toBe(false);
+    expect(isInRange("22.14.0", packageFacts.node)).toBe(true);
+    expect(isInRange("26.0.0", packageFacts.node)).toBe(true);
+    expect(isInRange("4.17.3", packageFacts.express)).toBe(false);
+    expect(isInRange("5.0.0-beta.3", packageFacts.express)).toBe(true);
+    expect(isInRange("6.0.0", packageFacts.express)).toBe(false);
+  });
+
+  it("lacks Express where there is an app and no Express", () => {
+    const app = path.join(folder.path, "app");
+    mkdirSync(app);
+    folder.write("app/package.json", "{}");
+    expect(checkInstallation(app).map(({ code }) => code)).toEqual(["express_missing"]);
+  });
+});
+
+describe("a local address", () => {
+  it.each([
+    ["http://localhost:3000", true],
+    ["https://shop.localhost", true],
+    ["https://127.0.0.1", true],
+    ["https://10.1.2.3", true],
+    ["https://172.20.0.1", true],
+    ["https://192.168.1.10:8443/payments", true],
+    ["https://[::1]", true],
+    ["https://[fd00::1]", true],
+    ["http://shop", true],
+    ["https://shop.internal", true],
+    ["https://shop.example/payments", false],
+    ["https://172.32.0.1", false],
+    ["https://[2001:db8::1]", false],
+    ["nonsense", false],
+  ])("is %s: %s", (address, local) => {
+    expect(isLocal(address)).toBe(local);
+  });
+});

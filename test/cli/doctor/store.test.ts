@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import path from "node:path";
+import { Pool } from "pg";
+import { createPool } from "mysql2/promise";
+import { schemaState, sqlStore } from "tillkit/sql";
+import { secret } from "../../support/kit.js";
+import { tablePrefixes } from "../../store/sql/support/table-prefixes.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
+import { type Examined } from "./planted-shop.js";
+
+const folder = temporaryFolder();
+
+async function examine(
+  argv: readonly string[],
+  { env = {}, now }: { env?: Record<string, string>; now?: () => Date } = {},
+) {
+  const ran = await runCli(["doctor", ...argv, "--json"], {
+    env: { TILLKIT_WEBHOOK_SECRET: secret, ...env },
+    cwd: folder.path,
+    ...(now && { now }),
+  });
+  const { findings }: Examined = documentOf(ran);
+  return findings.map(({ code, severity }) => `${severity} ${code}`);
+}
+
+const anHourLate = () => new Date(Date.now() - 3_600_000);
+const production = { env: { NODE_ENV: "production" } };
+
+describe("tillkit doctor, on a SQLite file", () => {
+  const file = path.join(folder.path, "shop.db");
+
+  it("finds nothing where there is none yet, and makes none", async () => {
+    expect(await examine(["--store", "shop.db"])).toEqual([]);
+    expect((await schemaState(file)).version).toBe(0);
+  });
+
+  it("finds nothing in one that is at the newest version", async () => {
+    const store = sqlStore(file);
+    await store.migrate();
+    await store.close();
+    expect(await examine(["--store", "shop.db"])).toEqual([]);
+  });
+
+  it.each([
+    ["1", "warning schema_behind"],
+    ["99", "error schema_too_new"],
+  ])("finds tables of version %s: %s", async (version, finding) => {
+    const other = `version-${version}.db`;
+    const store = sqlStore(path.join(folder.path, other));
+    await store.migrate();
+    await store.transaction((tx) =>
+      tx.query(`update tillkit_meta set value = '${version}' where name = 'version'`),
+    );
+    await store.close();
+    expect(await examine(["--store", other])).toEqual([finding]);
+    expect((await schemaState(path.join(folder.path, other))).version).toBe(Number(version));
+  });
+
+  it("finds a file that is no database", async () => {
+    folder.write("letter.db", "This is a letter, and no database at all. ".repeat(40));
+    expect(await examine(["--store", "letter.db"])).toEqual(["error store_unavailable"]);
+  });
+
+  const inMemory = 0x01021994;
+  const isMemory = (() => {
+    try {
+      return statfsSync("/dev/shm").type === inMemory;
+    } catch {
+      return false;
+    }
+  })();
+  if (isMemory)
+    it("finds one that lies in the machine's memory, in production", async () => {
+      const shared = mkdtempSync("/dev/shm/tillkit-");
+      const store = path.join(shared, "shop.db");
+      expect(await examine(["--store", store], production)).toEqual(["error store_on_memory_disk"]);
+      expect(await examine(["--store", store])).toEqual([]);
+      const spool = { env: { NODE_ENV: "production", TILLKIT_SPOOL: path.join(shared, "spool") } };
+      expect(await examine([], spool)).toEqual(["error store_on_memory_disk"]);
+      rmSync(shared, { recursive: true });
+    });
+  else
+    it("leaves a disk in memory out, because this machine has none at /dev/shm", () => {
+      expect(isMemory).toBe(false);
+    });
+});
+
+const postgres = process.env["TILLKIT_TEST_POSTGRES_URL"];
+if (postgres === undefined || postgres === "none")
+  it("leaves PostgreSQL out, because TILLKIT_TEST_POSTGRES_URL names no server", () => {
+    expect([undefined, "none"]).toContain(postgres);
+  });
+else
+  describe("tillkit doctor, on PostgreSQL", () => {
+    const pool = new Pool({ connectionString: postgres });
+    const prefixes = tablePrefixes((sql) => pool.query(sql));
+    const prefix = prefixes.next();
+    beforeAll(async () => {
+      const store = sqlStore(postgres, { tablePrefix: prefix });
+      await store.migrate();
+      await store.close();
+    });
+    afterAll(async () => {
+      await prefixes.dropAll();
+      await pool.end();
+    });
+
+    it("finds commits that are not waited for: an error in production, a note elsewhere", async () => {
+      const address = new URL(postgres);
+      address.searchParams.set("options", "-c synchronous_commit=off");
+      const argv = ["--store", address.href, "--table-prefix", prefix];
+      expect(await examine(argv)).toContain("note store_not_durable");
+      expect(await examine(argv, production)).toContain("error store_not_durable");
+    });
+
+    it("finds a clock that is far from this machine's", async () => {
+      const argv = ["--store", postgres, "--table-prefix", prefix];
+      expect(await examine(argv)).not.toContain("warning database_clock_off");
+      expect(await examine(argv, { now: anHourLate })).toContain("warning database_clock_off");
+    });
+
+    it("finds a server that is not there", async () => {
+      expect(await examine(["--store", "postgres://127.0.0.1:1/x"])).toEqual(["error store_unavailable"]);
+    });
+  });
+
+const mysql = process.env["TILLKIT_TEST_MYSQL_URL"];
+if (mysql === undefined || mysql === "none")
+  it("leaves MySQL out, because TILLKIT_TEST_MYSQL_URL names no server", () => {
+    expect([undefined, "none"]).toContain(mysql);
+  });
+else
+  describe("tillkit doctor, on MySQL", () => {
+    const pool = createPool(mysql);
+    const prefixes = tablePrefixes((sql) => pool.query(sql));
+    const prefix = prefixes.next();
+    afterAll(async () => {
+      await prefixes.dropAll();
+      await pool.end();
+    });
+
+    it("finds a clock that is far from this machine's", async () => {
+      const store = sqlStore(mysql, { tablePrefix: prefix });
+      await store.migrate();
+      await store.close();
+      const argv = ["--store", mysql, "--table-prefix", prefix];
+      expect(await examine(argv)).not.toContain("warning database_clock_off");
+      expect(await examine(argv, { now: anHourLate })).toContain("warning database_clock_off");
+    });
+  });

@@ -1,0 +1,129 @@
+import { readArguments } from "../../src/cli/arguments.js";
+import { commands } from "../../src/cli/commands.js";
+import { packageFacts } from "../../src/cli/package-facts.js";
+import { read } from "../docs/documents.js";
+import { documentOf, runCli } from "./support/run-cli.js";
+
+const escape = "\u001b[";
+
+describe("tillkit", () => {
+  it.each([[], ["help"], ["--help"], ["-h"]])("lists every command for %j", async (...argv) => {
+    const { code, stdout, stderr } = await runCli(argv);
+    expect([code, stderr]).toEqual([0, ""]);
+    for (const { name, summary } of commands)
+      expect(stdout).toMatch(new RegExp(`^  ${name} +${summary}`, "m"));
+  });
+
+  it.each(["--version", "-v"])("says its version for %s", async (option) => {
+    expect(await runCli([option])).toEqual({ code: 0, stdout: `${packageFacts.version}\n`, stderr: "" });
+    expect(documentOf(await runCli([option, "--json"]))).toEqual({ version: packageFacts.version });
+  });
+
+  it("knows of the package what package.json says", () => {
+    const { version, engines, peerDependencies } = JSON.parse(read("package.json"));
+    expect(packageFacts).toEqual({ version, node: engines.node, express: peerDependencies.express });
+  });
+
+  it("describes itself to a machine", async () => {
+    const { commands: described } = documentOf(await runCli(["help", "--json"]));
+    expect(described).toHaveLength(commands.length);
+  });
+
+  it("names the command that was meant, in a coded error, and ends with 2", async () => {
+    const { code, stdout, stderr } = await runCli(["verfiy"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain('error command_unknown: tillkit has no command "verfiy". Did you mean verify?');
+    expect((await runCli(["help", "sing"])).stderr).toContain("Did you mean sign?");
+    expect((await runCli(["--versoin"])).stderr).toContain("command_option_unknown");
+    expect((await runCli(["launch-rocket"])).stderr).not.toContain("Did you mean");
+  });
+
+  it("tells its errors to a machine too, and keeps the words for people apart", async () => {
+    const ran = await runCli(["verfiy", "--json"]);
+    expect(ran.code).toBe(2);
+    expect(documentOf(ran)).toEqual({
+      error: { code: "command_unknown", message: expect.any(String), fix: expect.any(String) },
+    });
+    expect(ran.stderr).toContain("command_unknown");
+  });
+});
+
+describe.each(commands)("tillkit $name", (command) => {
+  const { name, options, examples, exitCodes } = command;
+
+  it("has help with its options, examples and exit codes, asked for in either way", async () => {
+    const { code, stdout } = await runCli(["help", name]);
+    expect(code).toBe(0);
+    expect(await runCli([name, "--help"])).toEqual({ code, stdout, stderr: "" });
+    for (const option of [...options.map((one) => one.name), "json", "help"])
+      expect(stdout).toContain(`--${option}`);
+    expect(examples.length).toBeGreaterThan(1);
+    for (const example of examples) expect(stdout).toContain(example.command);
+    for (const [exit, meaning] of Object.entries(exitCodes)) {
+      const words = stdout.replaceAll(/\s+/g, " ");
+      expect(words).toContain(`${exit} ${meaning}`);
+    }
+  });
+
+  it("has examples that it understands", () => {
+    const simple = examples.filter((example) => !/[$"|]/.test(example.command));
+    expect(simple.length).toBeGreaterThan(1);
+    for (const example of simple) {
+      const [tool, own, ...argv] = example.command.split(" ");
+      expect([tool, own]).toEqual(["tillkit", name]);
+      // Read, and not run: an example may name an address that somebody has something at.
+      expect(readArguments(command, argv)).toHaveProperty("operand");
+    }
+  });
+
+  it("names the option that was meant, and ends with 2", async () => {
+    const wrong = await runCli([name, "--jsno"]);
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain(`error command_option_unknown: tillkit ${name} has no option --jsno.`);
+    expect(wrong.stderr).toContain("Did you mean --json?");
+  });
+});
+
+describe("arguments", () => {
+  it.each([
+    [["sign", "--secret"], "command_option_invalid: --secret needs a value: --secret <text>."],
+    [["sign", "--secret", "--json", "f"], "command_option_invalid: --secret needs a value"],
+    [["sign", "--json=yes", "f"], "command_option_invalid: --json is a switch, and takes no value."],
+    [
+      ["sign", "--algorithm", "a", "--algorithm", "b", "f"],
+      "command_option_invalid: --algorithm is given twice.",
+    ],
+    [["sign", "--scheme", "hmak", "f"], 'hmac, fields, public-key, and not "hmak". Did you mean hmac?'],
+    [["sign"], "command_operand_invalid: tillkit sign needs <file>"],
+    [["sign", "a", "b"], 'command_operand_invalid: tillkit sign takes one <file>, and was given "a", "b".'],
+    [["sign", "-x", "f"], "command_option_unknown: tillkit sign has no option -x."],
+  ])("of %j are a wrong use", async (argv, message) => {
+    const { code, stderr } = await runCli(argv);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  it("take a value that begins with a hyphen after an equals sign, and a file behind two hyphens", async () => {
+    const { code, stderr } = await runCli([
+      "sign",
+      "--secret=-a-secret-that-begins-with-a-hyphen",
+      "--",
+      "--gone",
+    ]);
+    expect(code).toBe(3);
+    expect(stderr).toContain("file_unreadable: The file --gone cannot be read.");
+  });
+});
+
+describe("colours", () => {
+  const coloured = async (options: Parameters<typeof runCli>[1], argv = ["help", "sign"]) =>
+    (await runCli(argv, options)).stdout.includes(escape);
+
+  it("are for a terminal only, and for nobody who does not want them", async () => {
+    expect(await coloured({ terminal: true })).toBe(true);
+    expect(await coloured({ terminal: false })).toBe(false);
+    expect(await coloured({ terminal: true, env: { NO_COLOR: "1" } })).toBe(false);
+    expect(await coloured({ terminal: true, env: { TERM: "dumb" } })).toBe(false);
+    expect(await coloured({ terminal: true }, ["help", "sign", "--json"])).toBe(false);
+  });
+});

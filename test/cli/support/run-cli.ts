@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { run } from "../../../src/cli/run.js";
+
+/** What a run of the command line left behind. */
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+interface Options {
+  stdin?: string | Buffer;
+  env?: Record<string, string | undefined>;
+  cwd?: string;
+  /** Whether both output streams are a terminal. */
+  terminal?: boolean;
+  now?: () => Date;
+  /** For commands that run until they are stopped. */
+  signal?: AbortSignal;
+}
+
+/** Runs the command line in this process, with streams that are kept. */
+export async function runCli(argv: readonly string[], options: Options = {}): Promise<Ran> {
+  const { stdin = "", env = {}, cwd = tmpdir(), terminal = false, now, signal } = options;
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const said = [text(stdout), text(stderr)];
+  const code = await run(argv, {
+    stdin: Readable.from([Buffer.from(stdin as string)]),
+    stdout: Object.assign(stdout, { isTTY: terminal }),
+    stderr: Object.assign(stderr, { isTTY: terminal }),
+    env,
+    cwd,
+    ...(now && { now }),
+    ...(signal && { signal }),
+  });
+  stdout.end();
+  stderr.end();
+  const [out = "", err = ""] = await Promise.all(said);
+  return { code, stdout: out, stderr: err };
+}
+
+/** The one document that a run with `--json` wrote; more or less than one line is an error. */
+export function documentOf({ stdout }: Ran) {
+  const lines = stdout.split("\n");
+  if (lines.length !== 2 || lines[1] !== "") throw new Error(`This is not one document:\n${stdout}`);
+  return JSON.parse(lines[0]!);
+}
+
+/** A folder for the tests of a file, removed after them; writes files into it. */
+export function temporaryFolder(): { path: string; write(name: string, content: string | Buffer): string } {
+  const folder = mkdtempSync(path.join(tmpdir(), "tillkit-cli-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return {
+    path: folder,
+    write(name, content) {
+      const file = path.join(folder, name);
+      writeFileSync(file, content);
+      return file;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { createInterface } from "node:readline";
+import { PassThrough, Readable } from "node:stream";
+import { run } from "../../../src/cli/run.js";
+
+/** A command that runs until it is stopped. */
+export interface RunningCli {
+  /** The next line of standard output that fits; resolves to it as JSON. */
+  next<Line>(fits: (line: Line) => boolean): Promise<Line>;
+  /** Ends it as Ctrl-C does; resolves to the exit code. */
+  stop(): Promise<number>;
+}
+
+/** Starts a command with `--json` in this process. */
+export function startCli(argv: readonly string[], env: Record<string, string> = {}): RunningCli {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  stderr.resume();
+  const stopping = new AbortController();
+  const stdin = Readable.from([]);
+  const surroundings = { stdin, stdout, stderr, env, cwd: tmpdir(), signal: stopping.signal };
+  const running = run([...argv, "--json"], surroundings);
+  const seen: unknown[] = [];
+  const reader = createInterface({ input: stdout });
+  reader.on("line", (line) => void seen.push(JSON.parse(line)));
+  return {
+    async next<Line>(fits: (line: Line) => boolean) {
+      for (;;) {
+        const index = (seen as Line[]).findIndex(fits);
+        if (index >= 0) return seen.splice(0, index + 1).at(-1) as Line;
+        await once(reader, "line");
+      }
+    },
+    async stop() {
+      stopping.abort();
+      const code = await running;
+      stdout.end();
+      return code;
+    },
+  };
+}
