@@ -1,0 +1,1 @@
+export { testStore, type StoreCapabilities, type StoreExamOptions } from "./test-store.js";
