@@ -1,0 +1,42 @@
+const escapes: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+  "`": "&#96;",
+};
+
+/** Markup that is already safe to send: made by the {@link html} tag only. */
+export class Html {
+  readonly #markup: string;
+
+  constructor(markup: string) {
+    this.#markup = markup;
+  }
+
+  toString(): string {
+    return this.#markup;
+  }
+}
+
+/** What may stand in a placeholder. `undefined`, `null` and `false` print nothing; lists print in order. */
+export type Fragment = string | number | Html | undefined | null | false | readonly Fragment[];
+
+/**
+ * Builds markup from a template; everything in a placeholder is escaped unless it was made by this tag. Place
+ * placeholders in text and in quoted attributes only: escaping does not make a value safe in a script, a style, an
+ * unquoted attribute, or an address whose scheme was not checked.
+ */
+export function html(strings: TemplateStringsArray, ...fragments: Fragment[]): Html {
+  let markup = strings[0]!;
+  for (const [index, fragment] of fragments.entries()) markup += render(fragment) + strings[index + 1]!;
+  return new Html(markup);
+}
+
+function render(fragment: Fragment): string {
+  if (fragment instanceof Html) return fragment.toString();
+  if (fragment === undefined || fragment === null || fragment === false) return "";
+  if (typeof fragment === "object") return fragment.map(render).join("");
+  return String(fragment).replace(/[&<>"'`]/g, (character) => escapes[character]!);
+}
