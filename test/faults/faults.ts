@@ -1,0 +1,21 @@
+/** What the kit must survive. Each has a test in this folder whose name begins with these words. */
+export const faults = [
+  "kill -9 before the record commits",
+  "kill -9 after commit, before or after the 200",
+  "kill -9 inside a handler, before its transaction commits",
+  "kill -9 after an effect outside the database",
+  "process stopped longer than its lease, then woken",
+  "database down",
+  "database slow or locked",
+  "commit's reply lost",
+  "disk full, fsync error",
+  "1,000 copies at once",
+  "any order of any statuses, with duplicates",
+  "handler throws / hangs",
+  "an event that kills the process each time",
+  "clock an hour off or going backwards",
+  "two processes, two hosts",
+  "SIGTERM in the middle",
+  "webhook before the creation response, or for a payment not yet known",
+  "webhook never sent",
+];

@@ -1,0 +1,118 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { plainEnvironment } from "./pack.js";
+
+/** The program that the kit promises to run as it stands; see the introduction of the README. */
+export const program = `import express from "express";
+import { createPayments, hmacSignature, paymentRouter } from "tillkit";
+import { sqliteStore } from "tillkit/sql";
+
+const payments = createPayments({
+  publicUrl: "https://shop.example/payments",              // where the router below is reached from outside
+  service: { baseUrl: "https://api.pay.example", accessToken: process.env.PAY_TOKEN },
+  signature: hmacSignature({ secret: process.env.PAY_WEBHOOK_SECRET }),
+  store: sqliteStore("shop.db"),
+});
+
+payments.onPaymentCompleted(async ({ payment }, { tx }) => {
+  await tx.query("update orders set paid = 1 where id = ?", [payment.reference]);
+});                                                         // commits with the dispatch's own "done" mark, or not at all
+
+const app = express();
+app.use("/payments", paymentRouter(payments));
+app.post("/checkout/:order", async (req, res) => {
+  const { checkoutUrl } = await payments.create({
+    reference: req.params.order, total: { value: "1475", currency: "KMF" },
+  });
+  res.redirect(303, checkoutUrl);
+});
+app.listen(3000);
+`;
+
+/** Where the program listens; it is written in it. */
+export const port = 3000;
+export const shopUrl = `http://127.0.0.1:${port}`;
+
+/** Strict, and with the types of every package checked too, as in a project of somebody who is careful. */
+export const compilerOptions = {
+  strict: true,
+  skipLibCheck: false,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  target: "es2022",
+  lib: ["es2023"],
+  module: "nodenext",
+  types: ["node"],
+};
+
+/** Leads the calls for the service's address to the sandbox: the one thing that the program cannot be told. */
+const redirect = `const { fetch } = globalThis;
+globalThis.fetch = (address, options) =>
+  fetch(String(address).replace(/^https:\\/\\/api\\.pay\\.example(?=\\/)/, process.env.SANDBOX_URL), options);
+`;
+
+/** The compiled program, running in a folder. */
+export class RunningProgram {
+  readonly #child: ChildProcess;
+  #output = "";
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding("utf8").on("data", (text: string) => (this.#output += text));
+    }
+  }
+
+  static async start(folder: string, environment: Record<string, string>): Promise<RunningProgram> {
+    await refuseTakenPort();
+    const preload = join(folder, "redirect.mjs");
+    writeFileSync(preload, redirect);
+    const child = spawn(process.execPath, ["--import", pathToFileURL(preload).href, "shop.js"], {
+      cwd: folder,
+      env: { ...plainEnvironment(), ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const running = new RunningProgram(child);
+    await running.until("answers", async () => (await fetch(shopUrl)).status === 404);
+    return running;
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  /** Waits for something that another process does, and says what the program printed when it does not come. */
+  async until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+    const end = performance.now() + 15_000;
+    while (!(await Promise.resolve(holds()).catch(() => false))) {
+      if (this.#child.exitCode !== null || performance.now() > end) {
+        throw new Error(`The program never ${what}. It printed:\n${this.#output}`);
+      }
+      await new Promise((resolve) => void setTimeout(resolve, 25));
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = once(this.#child, "exit");
+    this.#child.kill("SIGTERM");
+    await ended;
+  }
+}
+
+async function refuseTakenPort(): Promise<void> {
+  const server = createServer();
+  server.listen(port);
+  await once(server, "listening").catch((cause: unknown) => {
+    throw new Error(
+      `Port ${port} is in use, and the program of the README listens on it. Stop what listens there first.`,
+      { cause },
+    );
+  });
+  server.close();
+  await once(server, "close");
+}

@@ -1,0 +1,26 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import path from "node:path";
+
+const root = path.resolve(__dirname, "../..");
+
+/**
+ * Compiles the sources for processes that do not run under jest, once per test file; resolves to the folder that
+ * stands for `dist/cjs`. It lies inside the checkout, so that dependencies are found.
+ */
+export function buildKit(): string {
+  const folder = mkdtempSync(path.join(root, "node_modules", ".tillkit-built-"));
+  const tsc = [
+    path.join(root, "scripts", "tsc.mjs"),
+    "-p",
+    path.join(root, "tsconfig.cjs.json"),
+    "--outDir",
+    folder,
+  ];
+  const { status, stdout } = spawnSync(process.execPath, [...tsc], {
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`The sources do not compile:\n${stdout}`);
+  writeFileSync(path.join(folder, "package.json"), '{"type":"commonjs"}');
+  return folder;
+}

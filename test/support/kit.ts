@@ -1,0 +1,71 @@
+import { createServer, type Server } from "node:http";
+import { type AddressInfo } from "node:net";
+import express, { type Express } from "express";
+import {
+  createPayments,
+  hmacSignature,
+  MemoryStore,
+  paymentRouter,
+  type Payments,
+  type PaymentsOptions,
+  type SignedField,
+} from "tillkit";
+
+/** A secret as a service would issue it. */
+export const secret = "whsec_9f2c4b7a1d8e3f605c9b2a7d4e1f8c3b";
+
+/** The scheme that the tests sign and verify with, unless they are about another one. */
+export const scheme = hmacSignature({ secret });
+
+type Overrides<Covers extends SignedField, Tx> = Partial<PaymentsOptions<Covers, Tx>>;
+
+/** Options that are complete: a silent kit in memory, in front of a service that nobody reaches. */
+export function testOptions<Covers extends SignedField = SignedField, Tx = unknown>(
+  overrides: Overrides<Covers, Tx> = {},
+): PaymentsOptions<Covers, Tx> {
+  return {
+    publicUrl: "https://shop.example/payments",
+    service: { baseUrl: "https://pay.invalid", accessToken: "a-token" },
+    signature: scheme as never,
+    store: new MemoryStore() as never,
+    logger: false,
+    ...overrides,
+  };
+}
+
+/** A kit for a test, closed by {@link closeAll}. */
+export function testKit<Covers extends SignedField = SignedField, Tx = unknown>(
+  overrides: Overrides<Covers, Tx> = {},
+): Payments<Covers, Tx> {
+  const payments = createPayments<Covers, Tx>(testOptions(overrides));
+  closers.push(() => payments.close());
+  return payments;
+}
+
+/** An application with nothing but the kit, at `/payments`. */
+export function appOf<Covers extends SignedField, Tx>(payments: Payments<Covers, Tx>): Express {
+  const app = express();
+  app.use("/payments", paymentRouter(payments));
+  return app;
+}
+
+/** Serves an application on a port of its own; resolves to its address. */
+export async function serve(app: Parameters<typeof createServer>[1]): Promise<string> {
+  const server: Server = createServer(app);
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  closers.push(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const closers: (() => Promise<unknown>)[] = [];
+
+/** Call in `afterEach`. */
+export async function closeAll(): Promise<void> {
+  for (const close of closers.splice(0).toReversed()) await close();
+}

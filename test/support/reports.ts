@@ -1,0 +1,13 @@
+import { readMessage } from "../../src/event/read-message.js";
+import { type PaymentReport } from "../../src/event/payment-report.js";
+import { statusBody } from "./webhooks.js";
+
+/** What a verified webhook of this status says, as the kit itself reads it. */
+export function reportOf(status: string, data: Record<string, unknown> = {}): PaymentReport {
+  const message = readMessage({
+    rawBody: Buffer.from(JSON.stringify(statusBody(status, data))),
+    covers: "body",
+  });
+  if (message.kind !== "payment") throw new Error(JSON.stringify(message));
+  return message.report;
+}
