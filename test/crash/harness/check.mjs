@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import { groupBy } from "./group-by.mjs";
+import { judgePayment, judgeRecord, judgeRuns } from "./judge.mjs";
+
+/**
+ * Compares what was acknowledged (every 200 that was seen), recorded (the store's tables) and effected (the ledger).
+ * Run it when everything has been dispatched.
+ */
+export async function check({ database, sent, effects, deaths, spooled, setAside }) {
+  const findings = { lost: [], unexpected: [], duplicated: [] };
+  const { prefix } = database.address;
+  const payments = await database.query(`select client_id, state, status from ${prefix}payments`);
+  const webhooks = await database.query(
+    `select receipt_id, client_id, status, outcome, copies from ${prefix}webhooks`,
+  );
+  const dispatches = await database.query(`select event_id, handler, state from ${prefix}dispatches`);
+  const events = await database.query(`select id, client_id, unexpanded from ${prefix}events`);
+  const ledger = await database.query(`select * from ${prefix}ledger`);
+  const notes = readNotes(effects);
+  const runs = notes.filter((note) => note.eventId);
+  const spooledReceipts = new Set(notes.filter((note) => note.spooled).map((note) => note.spooled));
+
+  const rows = groupBy(ledger, (row) => row.client_id);
+  const sends = groupBy(sent.all(), (entry) => entry.clientId);
+  findings.unexpected.push(...deaths, ...sent.strange);
+  for (const payment of payments) {
+    judgePayment(payment, sends.get(payment.client_id) ?? [], rows.get(payment.client_id) ?? [], findings);
+  }
+  judgeRecord(sent, webhooks, findings);
+  judgeRuns(runs, ledger, findings);
+  for (const { event_id: id, handler, state } of dispatches) {
+    if (state !== "done") findings.unexpected.push(`the dispatch of event ${id} to "${handler}" is ${state}`);
+  }
+  for (const { id, unexpanded } of events) {
+    if (Number(unexpanded) === 1) findings.unexpected.push(`event ${id} was never given to its handlers`);
+  }
+
+  for (const name of spooled()) findings.unexpected.push(`${name} was never drained from the spool`);
+  for (const name of setAside()) findings.unexpected.push(`the spool has set ${name} aside`);
+
+  const throughSpool = new Set(
+    webhooks
+      .filter((row) => spooledReceipts.has(row.receipt_id))
+      .map((row) => `${row.client_id} ${row.status}`),
+  );
+  return {
+    lost: findings.lost.length,
+    unexpected: findings.unexpected.length,
+    duplicated: findings.duplicated.length,
+    recovered: countRecovered(ledger, sent, throughSpool),
+    spooled: spooledReceipts.size,
+    effects: ledger.length,
+    runsCutShort: runs.length - ledger.length,
+    findings,
+  };
+}
+
+/**
+ * Effects that a crash stood in the way of, and that are there: their first run did not commit, or their webhook was cut
+ * off without an answer, refused, or recorded by way of the spool. A run without any proves nothing.
+ */
+function countRecovered(ledger, sent, throughSpool) {
+  return ledger.filter(({ client_id: id, attempt }) => {
+    const completed = sent.find(id, "completed");
+    const cutOff = completed && completed.unanswered + completed.refused > 0;
+    return Number(attempt) > 1 || cutOff || throughSpool.has(`${id} completed`);
+  }).length;
+}
+
+function readNotes(file) {
+  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
+  return lines.map((line) => JSON.parse(line));
+}

@@ -1,0 +1,59 @@
+import { createRequire } from "node:module";
+
+const { openStore } = createRequire(import.meta.url)("./open-store.cjs");
+
+const tables = ["payments", "webhooks", "events", "handlers", "dispatches", "resolutions", "meta", "ledger"];
+
+/** The database of one run, as the harness sees it: through a store of its own, and plain SQL. */
+export class Database {
+  #kit;
+  #store;
+
+  constructor(kit, address) {
+    this.#kit = kit;
+    this.address = address;
+  }
+
+  async prepare(payments) {
+    const { kind, prefix } = this.address;
+    const text = kind === "mysql" ? "varchar(120)" : "text";
+    await this.query(
+      `create table ${prefix}ledger (client_id ${text}, reference ${text}, event_id ${text}, idempotency_key ${text},
+        attempt integer)`,
+    );
+    for (let from = 0; from < payments.length; from += 500) {
+      const created = payments.slice(from, from + 500);
+      await this.store.transaction((tx) => this.store.save(tx, { created }));
+    }
+  }
+
+  get store() {
+    return (this.#store ??= openStore(this.#kit, this.address));
+  }
+
+  async query(sql) {
+    await this.store.migrate();
+    return (await this.store.transaction((tx) => tx.query(sql))).rows;
+  }
+
+  /** How many events or dispatches still wait for their end. */
+  async undone() {
+    const { prefix } = this.address;
+    const [row] = await this.query(
+      `select (select count(*) from ${prefix}events where unexpanded = 1) as events,
+        (select count(*) from ${prefix}dispatches where state in ('pending', 'leased')) as dispatches`,
+    );
+    return Number(row.events) + Number(row.dispatches);
+  }
+
+  async drop() {
+    for (const table of tables) await this.query(`drop table if exists ${this.address.prefix}${table}`);
+  }
+
+  /** Connections to a server that was killed are of no use; the next use opens new ones. */
+  async close() {
+    const store = this.#store;
+    this.#store = undefined;
+    await store?.close();
+  }
+}

@@ -1,0 +1,8 @@
+/** The planted defects, and the mode in which each shows. */
+export const defectModes = {
+  "ack-before-record": "kill",
+  "done-outside-tx": "kill",
+  "no-fence": "stop",
+  "no-dedupe": "kill",
+  "lost-events": "kill",
+};

@@ -1,0 +1,83 @@
+// Planted defects: each breaks one promise of the store or the kit, and the harness must see it.
+
+/** `store` with one defect in it. */
+function withDefect(name, store, dispatchesTable) {
+  const wrapped = Object.assign(Object.create(store), bound(store));
+  const defect = defects[name];
+  if (defect) Object.assign(wrapped, defect(store, dispatchesTable));
+  return wrapped;
+}
+
+/** The methods, as they must be called: on the store itself. */
+function bound(store) {
+  const names = ["transaction", "find", "lock", "save", "claim", "settle", "parked", "renew", "due", "lazy"];
+  const more = ["wake", "migrate", "close", "warnings"];
+  const there = [...names, ...more].filter((name) => typeof store[name] === "function");
+  return { durable: true, ...Object.fromEntries(there.map((name) => [name, store[name].bind(store)])) };
+}
+
+const defects = {
+  /** Marks the dispatch as done in a transaction of its own, before the handler runs. */
+  "done-outside-tx": (store) => ({
+    async claim(options) {
+      const claims = await store.claim(options);
+      for (const { event, handler, fence } of claims) {
+        const settlement = { eventId: event.id, handler, fence, state: "done" };
+        await store.transaction((tx) => store.settle(tx, settlement));
+      }
+      return claims;
+    },
+    settle: (tx, settlement) =>
+      settlement.state === "done" ? Promise.resolve(true) : store.settle(tx, settlement),
+    renew: () => Promise.resolve(true),
+  }),
+
+  /** Whoever comes may settle, however late. */
+  "no-fence": (store, dispatches) => ({
+    async settle(tx, settlement) {
+      const { eventId, handler } = settlement;
+      const mark = tx.dialect === "postgres" ? ["$1", "$2"] : ["?", "?"];
+      const { rows } = await tx.query(
+        `select fence from ${dispatches} where event_id = ${mark[0]} and handler = ${mark[1]}`,
+        [eventId, handler],
+      );
+      await store.settle(tx, { ...settlement, fence: Number(rows[0].fence) });
+      return true;
+    },
+    renew: () => Promise.resolve(true),
+  }),
+
+  /** Every arrival is an event of its own, and completed is not final. */
+  "no-dedupe": (store) => ({
+    async lock(tx, keys) {
+      const { payments } = await store.lock(tx, keys);
+      const reopened = payments.map((payment) => ({ ...payment, state: "pending", status: "pending" }));
+      return { payments: reopened, eventKeys: [] };
+    },
+    save(tx, changes) {
+      const webhooks = changes.webhooks?.map((webhook) => ({ ...webhook, eventKey: webhook.receiptId }));
+      return store.save(tx, { ...changes, ...(webhooks && { webhooks }) });
+    },
+  }),
+
+  /** Forgets the events of every fourth save. */
+  "lost-events": (store) => {
+    let saves = 0;
+    return {
+      save: (tx, changes) => store.save(tx, ++saves % 4 === 0 ? { ...changes, events: [] } : changes),
+    };
+  },
+};
+
+/** The kit as the router takes it, answering before the record where that is the defect. */
+function answeringEarly(payments) {
+  return {
+    ...payments,
+    receiveWebhook(request) {
+      payments.receiveWebhook(request).catch(() => {});
+      return Promise.resolve({ receiptId: "none", outcome: "applied" });
+    },
+  };
+}
+
+module.exports = { withDefect, answeringEarly };

@@ -1,0 +1,46 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { drawPauses, planTraffic } from "./plan.mjs";
+
+const windowMs = 400;
+const manyPages = 1_000_000;
+
+/** Fills the disk in the middle of the traffic, and makes room again. */
+export function planDisk({ random, cycles, processes }) {
+  const traffic = planTraffic({ random, cycles: cycles * 2, processes, windowMs, fresh: [10, 16] });
+  return { ...traffic, unit: "phases", steps: cycles * 2, run: runDisk };
+}
+
+/** Phases take turns: the disk fills up in the middle of one, and has room again in the middle of the next. */
+async function runDisk({ plan, processes, shops, sender, sent, progress, report, disk, random }) {
+  Object.assign(report, { disk: disk.kind, fills: 0 });
+  const open = [];
+  for (let index = 0; index < processes; index++)
+    open.push(await shops.open({ pauses: drawPauses(random, 30) }));
+  const pages = (more) =>
+    Promise.all(
+      open.map((shop) => {
+        shop.child.send({ pages: more });
+        return shop.next("limited", more);
+      }),
+    );
+  for (const [phase, { sends }] of plan.entries()) {
+    const filling = phase % 2 === 0;
+    const send = async ({ target, payment, status }) => {
+      const answered = sent.leaving({ payment, status });
+      // Large enough that no page of the file has room for it by chance.
+      answered(await sender.post(open[target].port, { payment, status, padding: 6000 }));
+    };
+    const traffic = sends.map((message) => delay(message.at).then(() => send(message)));
+    await delay(windowMs / 3);
+    if (filling) {
+      report.fills++;
+      await (disk.kind === "mount" ? disk.fill() : pages(4));
+    } else {
+      await (disk.kind === "mount" ? disk.free() : pages(manyPages));
+    }
+    await Promise.all(traffic);
+    // When there is room again, the service tries once more what it sent while there was none.
+    if (!filling) await Promise.all([...plan[phase - 1].sends, ...sends].map(send));
+    progress.tick();
+  }
+}

@@ -1,0 +1,45 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { drawPauses, planTraffic } from "./plan.mjs";
+
+const windowMs = 60;
+
+/** Kills a random shop in the middle of the traffic, at a random moment, and opens the next one, again and again. */
+export function planKill({ random, cycles, processes }) {
+  const { plan, payments } = planTraffic({ random, cycles, processes, windowMs });
+  const kills = plan.map(({ sends }) => {
+    // Most strike shortly after some webhook has left: within its record, its answer, its handler, or just past them.
+    const aimed = sends.length > 0 && random.chance(0.75);
+    const at = aimed ? random.pick(sends).at + random.between(0, 25) : random.between(0, windowMs + 30);
+    return { sends, kill: { at, victim: random.below(processes) }, pauses: drawPauses(random) };
+  });
+  return { plan: kills, payments, unit: "cycles", steps: cycles, run: runKill };
+}
+
+async function runKill({ plan, processes, shops, sender, sent, progress, report, random }) {
+  report.kills = 0;
+  const openShop = (pauses) => {
+    const opening = shops.open({ pauses });
+    opening.catch(() => {}); // The last ones are ended before they are open.
+    return opening;
+  };
+  const open = Array.from({ length: processes }, () => openShop(drawPauses(random)));
+  for (const { sends, kill, pauses } of plan) {
+    const traffic = sends.map(async ({ at, target, ...message }) => {
+      await delay(at);
+      const { port } = await open[target];
+      const answered = sent.leaving(message);
+      answered(await sender.post(port, message));
+    });
+    const killing = (async () => {
+      const victim = await open[kill.victim];
+      await delay(kill.at);
+      // The next webhooks for this shop wait for its successor, as a load balancer would have them.
+      const gone = victim.kill();
+      open[kill.victim] = openShop(pauses);
+      report.kills++;
+      await gone;
+    })();
+    await Promise.all([...traffic, killing]);
+    progress.tick();
+  }
+}

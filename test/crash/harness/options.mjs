@@ -1,0 +1,97 @@
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { defectModes } from "./defect-modes.mjs";
+
+export const usage = `npm run crash -- [options]
+  --store sqlite|postgres|mysql   which store (default sqlite)
+  --mode kill|stop|database|disk|flood   what goes wrong (default kill, or what the defect needs)
+  --cycles N       how often (default 200; stop 20, database 5, disk 5)
+  --seed S         repeats the plan of an earlier run (default: drawn and printed)
+  --processes P    shops at once (default 2; flood 4)
+  --defect NAME    ${Object.keys(defectModes).join(", ")}
+  --events N, --copies C   flood: distinct webhooks, and how often each is sent (default 10000, 20)
+  --outage-ms N    database: how long the server stays down (default: 100 to 600 ms, drawn)
+  --disk mount|pages   disk: a small file system (needs root), or SQLite's own page limit (default: what works)
+  --kit FOLDER     a kit that is compiled already (default: compiles the sources)
+  --json           the result as one line of JSON on standard output
+  --quiet          no progress
+Addresses: TILLKIT_TEST_POSTGRES_URL, TILLKIT_TEST_MYSQL_URL.
+Ends with 0 when nothing was lost, unexpected or duplicated; 1 when something was; 2 when the run proves nothing, because
+no crash hit anything; 3 when it could not run.`;
+
+const cyclesOf = { kill: 200, stop: 20, database: 5, disk: 5, flood: 1 };
+
+/** Something that keeps the harness from running at all. */
+export class CannotRun extends Error {}
+
+export function readOptions(args) {
+  const text = { type: "string" };
+  const flag = { type: "boolean", default: false };
+  const options = {
+    store: {
+      ...text,
+      default: "sqlite",
+    },
+    mode: text,
+    cycles: text,
+    seed: text,
+    processes: text,
+    defect: text,
+    events: text,
+    copies: text,
+    "outage-ms": text,
+    disk: text,
+    kit: text,
+    json: flag,
+    quiet: flag,
+    help: {
+      ...flag,
+      short: "h",
+    },
+  };
+  let values;
+  try {
+    ({ values } = parseArgs({ args, options }));
+  } catch (error) {
+    throw new CannotRun(`${error.message}\n\n${usage}`);
+  }
+  if (values.help) return { help: true };
+
+  const { store, defect, json, quiet, disk } = values;
+  const kit = values.kit && path.resolve(values.kit);
+  oneOf("store", store, ["sqlite", "postgres", "mysql"]);
+  if (defect !== undefined) oneOf("defect", defect, Object.keys(defectModes));
+  if (disk !== undefined) oneOf("disk", disk, ["mount", "pages"]);
+  const mode = oneOf("mode", values.mode ?? defectModes[defect] ?? "kill", Object.keys(cyclesOf));
+  if (mode === "database" && store === "sqlite")
+    throw new CannotRun("SQLite has no server to kill; use --mode disk.");
+  if (mode === "disk" && store !== "sqlite")
+    throw new CannotRun("--mode disk fills the disk under SQLite; it knows no other store.");
+  const seed = number("seed", values.seed ?? `${Math.floor(Math.random() * 2 ** 31)}`);
+  return {
+    store,
+    mode,
+    seed,
+    defect,
+    kit,
+    json,
+    quiet,
+    disk,
+    cycles: number("cycles", values.cycles ?? cyclesOf[mode]),
+    processes: number("processes", values.processes ?? (mode === "flood" ? 4 : 2)),
+    events: number("events", values.events ?? 1e4),
+    copies: number("copies", values.copies ?? 20),
+    outageMs: values["outage-ms"] === undefined ? undefined : number("outage-ms", values["outage-ms"]),
+  };
+}
+
+function oneOf(name, value, known) {
+  if (known.includes(value)) return value;
+  throw new CannotRun(`--${name} must be one of ${known.join(", ")}, not ${value}.`);
+}
+
+function number(name, value) {
+  const parsed = Number(value);
+  if (Number.isSafeInteger(parsed) && parsed >= (name === "seed" ? 0 : 1)) return parsed;
+  throw new CannotRun(`--${name} must be a whole number, not ${value}.`);
+}

@@ -1,0 +1,100 @@
+// A shop in a process of its own, to be killed. It loads everything first and waits for `{ open }`, so that a restart
+// costs the harness no time; then it opens the store and the router as any shop does, and tells its port.
+const { appendFileSync, openSync } = require("node:fs");
+const path = require("node:path");
+const { setTimeout: delay } = require("node:timers/promises");
+const express = require("express");
+const { answeringEarly, withDefect } = require("./defects.cjs");
+const { openStore } = require("./open-store.cjs");
+
+const settings = JSON.parse(process.env.CRASH_SHOP);
+const { kit, database, secret, effects, spool, defect, stops } = settings;
+const { createPayments, hmacSignature, paymentRouter } = require(path.join(kit, "index.js"));
+
+const log = openSync(effects, "a");
+const note = (what) => appendFileSync(log, `${JSON.stringify(what)}\n`);
+
+process.on("disconnect", () => process.exit()); // The harness is gone.
+process.once("message", ({ open }) => openShop(open));
+process.send({ loaded: true });
+
+function openShop({ pauses, renewalFails }) {
+  const plain = openStore(kit, database);
+  const store = withDefect(defect, plain, `${database.prefix}dispatches`);
+  if (renewalFails) store.renew = () => Promise.reject(new Error("renewals fail in this shop"));
+  const payments = createPayments({
+    publicUrl: "http://localhost/payments",
+    service: { baseUrl: "http://localhost:9", accessToken: "token-of-the-test" },
+    signature: hmacSignature({ secret }),
+    store,
+    spool: { directory: spool },
+    // Crashes at random are no reason to give up on a dispatch, and neither is a database that is down.
+    dispatch: {
+      leaseMs: 300,
+      pollMs: 20,
+      firstDelayMs: 50,
+      maxDelayMs: 200,
+      maxFailures: 1e5,
+      maxLostLeases: 1e5,
+    },
+    logger: false,
+  });
+  payments.onPaymentCompleted(handlerOf(pauses));
+  payments.on("webhook.spooled", ({ receiptId }) => note({ spooled: receiptId }));
+
+  const source = defect === "ack-before-record" ? answeringEarly(payments) : payments;
+  const server = express().use("/payments", paymentRouter(source)).listen(0, "127.0.0.1");
+  server.on("listening", () => process.send({ port: server.address().port }));
+  process.on("message", ({ pages }) => {
+    if (pages) void limitPages(plain, pages);
+  });
+  process.once("SIGTERM", () => {
+    server.close();
+    void payments.close().finally(() => process.exit());
+  });
+}
+
+/** Pays each payment once into the ledger, and tells the world outside the database. */
+function handlerOf(pauses) {
+  let runs = 0;
+  return async ({ id, payment: { clientId, reference } }, { tx, attempt, idempotencyKey }) => {
+    note({ clientId, eventId: id, idempotencyKey, attempt });
+    const pay = async () => {
+      const at = (index) => (tx.dialect === "postgres" ? `$${index}` : "?");
+      await tx.query(
+        `insert into ${database.prefix}ledger (client_id, reference, event_id, idempotency_key, attempt)
+          values (${at(1)}, ${at(2)}, ${at(3)}, ${at(4)}, ${at(5)})`,
+        [clientId, reference, id, idempotencyKey, attempt],
+      );
+    };
+    if (stops) return stoppable({ clientId, attempt, pay });
+    const pause = pauses[runs++ % pauses.length];
+    if (pause % 2 === 0) await delay(pause);
+    await pay();
+    if (pause % 2 === 1) await delay(pause);
+  };
+}
+
+/** The first run of each payment waits where the harness stops the process: before its first write, or after it. */
+async function stoppable({ clientId, attempt, pay }) {
+  // A process that is stopped inside a write transaction of SQLite holds the whole file, and nobody can take over.
+  const after = database.kind !== "sqlite" && Number(clientId.slice(2)) % 2 === 0;
+  try {
+    if (after) await pay();
+    process.send({ handling: clientId, attempt });
+    if (attempt === 1) await delay(200);
+    if (!after) await pay();
+  } finally {
+    process.send({ ended: clientId, attempt });
+  }
+}
+
+/** Gives the file this many pages more than it has; a large number is a disk with room again. */
+async function limitPages(store, more) {
+  await store.transaction(async (tx) => {
+    const raw = await tx.raw;
+    const { page_count: count } = raw.prepare("pragma page_count").get();
+    raw.exec(`pragma max_page_count = ${Math.min(count + more, 4_294_967_294)}`);
+  });
+  process.send({ limited: more });
+}

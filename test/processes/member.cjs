@@ -1,0 +1,93 @@
+// One process of a shop, told what to be by its environment: `MEMBER` is a JSON object of `MemberSettings`. It tells its
+// parent what it does, so that the parent knows when to kill, stop or end it.
+const path = require("node:path");
+const express = require("express");
+
+const settings = JSON.parse(process.env.MEMBER);
+const { kit, address, secret, spool, web, names, dispatch, at, act } = settings;
+const { createPayments, hmacSignature, paymentRouter } = require(path.join(kit, "index.js"));
+const { openStore } = require("../crash/harness/open-store.cjs");
+
+const never = new Promise(() => {});
+process.on("disconnect", () => process.exit(1));
+
+/** Tells the parent, and does here what it was told to do at this point. */
+async function reach(point, facts = {}) {
+  process.send({ [point]: true, ...facts });
+  if (at !== point) return;
+  if (act === "die") process.kill(process.pid, "SIGKILL");
+  if (act === "hang") await never;
+  if (act === "linger") await new Promise((resolve) => setTimeout(resolve, 500));
+}
+
+const store = openStore(kit, address);
+const { save, transaction } = store;
+store.save = async (tx, changes) => {
+  const saved = await save.call(store, tx, changes);
+  if (changes.webhooks?.length > 0) await reach("saved");
+  return saved;
+};
+if (settings.renewalFails) store.renew = () => Promise.reject(new Error("renewals fail in this process"));
+store.transaction = async (run) => {
+  let records = false;
+  const result = await transaction.call(store, async (tx) => {
+    const answer = await run(tx);
+    records = Array.isArray(answer?.receipts);
+    return answer;
+  });
+  if (records) await reach("committed");
+  return result;
+};
+
+const payments = createPayments({
+  publicUrl: "http://localhost/payments",
+  service: { baseUrl: "http://localhost:9", accessToken: "token-of-the-test" },
+  signature: hmacSignature({ secret }),
+  store,
+  spool: spool ? { directory: spool } : false,
+  dispatch,
+  logger: false,
+});
+payments.on("dispatch.dead", ({ error }) => void process.send({ dead: error }));
+for (const name of names) payments.onPaymentCompleted(handlerOf(name), { name });
+
+function handlerOf(name) {
+  return async ({ id, payment: { clientId } }, { tx, attempt, idempotencyKey }) => {
+    const facts = { name, clientId, attempt, idempotencyKey };
+    await reach("handling", facts);
+    const values = tx.dialect === "postgres" ? "$1, $2, $3, $4, $5" : "?, ?, ?, ?, ?";
+    await tx.query(
+      `insert into ${address.prefix}ledger (name, client_id, event_id, attempt, idempotency_key) values (${values})`,
+      [name, clientId, id, attempt, idempotencyKey],
+    );
+    await reach("written", facts);
+    process.send({ ended: true, ...facts });
+  };
+}
+
+async function main() {
+  if (settings.migrateOnly) {
+    process.send({ ready: true });
+    await new Promise((resolve) => process.once("message", resolve));
+    await store.migrate();
+    await store.close();
+    process.exit(0);
+    return;
+  }
+  let server;
+  process.once("SIGTERM", () => {
+    process.send({ closing: true });
+    server?.close();
+    void payments.close().then(() => process.exit(0));
+  });
+  if (!web) {
+    await payments.start();
+    process.send({ ready: true });
+    return;
+  }
+  await payments.start({ keepAlive: false });
+  server = express().use("/payments", paymentRouter(payments)).listen(0, "127.0.0.1");
+  server.on("listening", () => process.send({ ready: true, port: server.address().port }));
+}
+
+void main();

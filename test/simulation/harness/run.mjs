@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { randomFrom } from "../../crash/harness/random.mjs";
+import { Progress } from "../../crash/harness/progress.mjs";
+import { judge } from "./judge.mjs";
+import { makeMess, mess, others, planOrders } from "./plan.mjs";
+import { start, Truth } from "./truth.mjs";
+
+const prefix = "sim-";
+const hour = 3_600_000;
+const secret = "whsec_simulation_of_a_shop_and_its_service";
+
+/** Plays one simulation with the kit that was compiled into `folder`. */
+export async function run(options, folder) {
+  const { payments: count, seed, quiet } = options;
+  const load = createRequire(path.join(folder, "index.js"));
+  const { createPayments, hmacSignature } = load("./index.js");
+  const { sqliteStore } = load("./store/sql/index.js");
+  const directory = mkdtempSync(path.join(tmpdir(), "tillkit-simulation-"));
+  const random = randomFrom(seed);
+  const truth = new Truth();
+  const scheme = hmacSignature({ secret });
+  let now = start;
+  const store = sqliteStore(path.join(directory, "shop.db"));
+  const payments = createPayments({
+    publicUrl: "https://shop.example/payments",
+    service: { baseUrl: "https://pay.example", accessToken: "a-token", fetch: truth.fetch },
+    signature: scheme,
+    store,
+    spool: false,
+    dispatch: false,
+    logger: false,
+    clientIdPrefix: prefix,
+    lookup: options["without-lookup"] ? false : { perSecond: 10_000 },
+    now: () => new Date(now),
+  });
+  const world = { payments, store, truth, random, scheme, quiet, advance: (ms) => (now += ms) };
+  const from = performance.now();
+  try {
+    await payments.start({ keepAlive: false });
+    const orders = planOrders(random, count);
+    await createAll(world, orders);
+    const { sent, strangers, foreign, legacy } = happen(world, orders);
+    const { arriving, counts } = makeMess(random, sent);
+    const forged = forge(world, arriving);
+    const received = await deliver(world, arriving, forged);
+    await adoptLegacy(world, legacy);
+    const rounds = [await timePasses(world, 1), await timePasses(world, 2)];
+    await settleMismatches(world);
+    rounds.push(await timePasses(world, 30));
+    const verdict = await judge({ ...world, orders, strangers, foreign, legacy, arriving, forged, received });
+    const seconds = Math.round((performance.now() - from) / 100) / 10;
+    const webhooks = {
+      ...counts,
+      arrived: arriving.length,
+      forged: forged.length,
+      outcomes: received.outcomes,
+    };
+    return {
+      seed,
+      orders: count,
+      seconds,
+      webhooks,
+      lookups: { asked: truth.questions, rounds },
+      ...verdict,
+    };
+  } finally {
+    await payments.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** So many at once, in the order of the list. */
+async function each(list, atOnce, work) {
+  let next = 0;
+  const worker = async () => {
+    while (next < list.length) await work(list[next++]);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+const clientIdOf = ({ n }, attempt) => `${prefix}${n}-${attempt}`;
+
+/** The orders' payments, through the kit: a second attempt where the customer came back by cancel. */
+async function createAll({ payments, truth, quiet }, orders) {
+  const progress = new Progress({ total: orders.length, unit: "orders created", quiet, describe: () => "" });
+  await each(orders, 64, async (order) => {
+    const { reference, value, kind } = order;
+    const total = { value, currency: "KMF" };
+    await payments.create({ reference, total, clientId: clientIdOf(order, 1) });
+    if (kind === "paid twice") {
+      const token = truth.returnTokens.get(clientIdOf(order, 1));
+      await payments.handleReturn({ kind: "cancel", token, visit: true });
+      await payments.create({ reference, total, clientId: clientIdOf(order, 2) });
+    }
+    progress.tick();
+  });
+}
+
+/** What happens at the service, and the webhooks that it sends of it. */
+function happen({ truth, random, scheme }, orders) {
+  const sent = [];
+  const byClientId = new Map([...truth.payments.values()].map((payment) => [payment.clientId, payment]));
+  const send = (payment, status) => {
+    payment.status = status;
+    const data = truth.show(payment, status);
+    const timestamp = new Date(start).toISOString();
+    const body = { topic: `payment.${status}`, timestamp, type: "payment", data };
+    const rawBody = Buffer.from(JSON.stringify(body));
+    const headers = { "content-type": "application/json", "service-signature": scheme.sign(rawBody) };
+    sent.push({ clientId: payment.clientId, status, rawBody, headers });
+  };
+  for (const order of orders) {
+    const first = byClientId.get(clientIdOf(order, 1));
+    if (order.kind === "changed amount") first.value = String(Number(order.value) + 1);
+    for (const status of order.statuses) send(first, status);
+    if (order.kind === "paid twice") {
+      const second = byClientId.get(clientIdOf(order, 2));
+      for (const status of order.statuses) send(second, status);
+    }
+  }
+  const elsewhere = (share, name) =>
+    orders.flatMap(({ n }) => {
+      if (!random.chance(share)) return [];
+      const payment = truth.add({ clientId: name(n), value: "500" });
+      send(payment, "completed");
+      return [payment];
+    });
+  return {
+    sent,
+    // One that nobody here created, one of the merchant's other shop, one that older code created.
+    strangers: elsewhere(others.stranger, (n) => `${prefix}stranger-${n}`),
+    foreign: elsewhere(others.foreign, (n) => `other-shop-${n}`),
+    legacy: elsewhere(others.legacy, (n) => `legacy-${n}`),
+  };
+}
+
+/** Copies of what arrives, with another amount under the old signature. */
+function forge({ random }, arriving) {
+  return arriving
+    .filter(() => random.chance(mess.forged))
+    .map(({ rawBody, headers }) => {
+      const text = rawBody.toString().replace(/"value":"\d+"/, '"value":"1"');
+      return { rawBody: Buffer.from(text), headers };
+    });
+}
+
+/** Everything that arrives, through the kit's own way for webhooks. */
+async function deliver({ payments, random, quiet }, arriving, forged) {
+  const outcomes = {};
+  let refused = 0;
+  const all = [...arriving];
+  for (const webhook of forged) all.splice(random.below(all.length + 1), 0, webhook);
+  const describe = () => `${refused} refused`;
+  const progress = new Progress({ total: all.length, unit: "webhooks", quiet, describe });
+  await each(all, 200, async ({ rawBody, headers }) => {
+    try {
+      const { outcome } = await payments.receiveWebhook({ rawBody, headers });
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    } catch (error) {
+      if (error.code !== "signature_mismatch") throw error;
+      refused += 1;
+    }
+    progress.tick();
+  });
+  return { outcomes, refused };
+}
+
+/** The payments that older code created are taken over within the grace period. */
+async function adoptLegacy({ payments }, legacy) {
+  for (const { id, clientId, value } of legacy) {
+    const total = { value, currency: "KMF" };
+    await payments.adopt({ clientId, serviceId: id, reference: `order-of-${clientId}`, total });
+  }
+}
+
+/** Sweeps so many hours later: whoever was not spoken of is asked about, waited for, and told of. */
+async function timePasses({ payments, advance, quiet }, hours) {
+  advance(hours * hour);
+  if (!quiet) process.stderr.write(`${hours} h later: `);
+  const round = { hours, lookups: 0, unmatched: 0, overdue: 0 };
+  for (;;) {
+    const swept = await payments.sweep();
+    for (const name of ["lookups", "unmatched", "overdue"]) round[name] += swept[name];
+    if (swept.lookups + swept.unmatched + swept.overdue === 0) break;
+  }
+  if (!quiet)
+    process.stderr.write(`${round.lookups} asked about, ${round.unmatched + round.overdue} raised\n`);
+  return round;
+}
+
+/** A person accepts every amount that differs. */
+async function settleMismatches({ payments, store }) {
+  const seen = new Set();
+  let after;
+  for (;;) {
+    const page = await store.webhooks({ outcome: "mismatch", limit: 500, ...(after && { after }) });
+    for (const { receiptId, clientId, status } of page) {
+      if (status !== "completed" || seen.has(clientId)) continue;
+      seen.add(clientId);
+      const why = { reason: "the customer paid a franc more", by: "the simulation" };
+      await payments.resolve({ action: "accept", receiptId, ...why });
+    }
+    const last = page.at(-1);
+    if (!last) return;
+    after = { receivedAt: last.receivedAt, receiptId: last.receiptId };
+  }
+}
