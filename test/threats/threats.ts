@@ -1,0 +1,40 @@
+/** What the signature over fields must withstand. Each has a test in this folder whose name begins with these words. */
+export const fieldListThreats = [
+  "Pairs that would have the same HMAC",
+  "Decode strict UTF-8, refuse duplicate keys, depth 32 at most",
+  "Before verification, require each listed field to be an own, well-formed, bounded string",
+  "After verification, judge the rest and keep what fails as inadmissible, 200",
+  "Take merchantId from configuration only",
+  "Only covered fields stand as verified; the rest is under untrusted",
+  "Deduplicate on signed fields only",
+  "completed is final; a late failed or pending is recorded, not applied",
+  "Match clientId, value and currency against the stored payment; bind a service id to one payment once",
+  "Refuse, at creation, a clientId outside [A-Za-z0-9._:-]{1,64}",
+  "Choose the scheme in configuration, never from the request; never fall back from one scheme to another",
+  "Node traps",
+];
+
+/** What the three public addresses must withstand; likewise. */
+export const endpointThreats = [
+  "Webhook with missing, malformed, wrong, truncated, repeated signature (CVE-2024-21491)",
+  "Secret empty, blank, shorter than 16 bytes, a placeholder (CVE-2026-87974, -103517, -103300, -103298)",
+  "Verification itself throws (CVE-2023-50728: one request killed the process)",
+  "Body eaten by a global parser",
+  "Good signature, content inadmissible (not JSON, duplicate keys, not the interface's shape) or mismatching",
+  "Signed webhook for another order's payment (CVE-2026-68500)",
+  "Replay, duplicate",
+  "Malformed JSON where verification needs the fields",
+  "Content-Encoding (zip bomb)",
+  "Wrong type / over the limit (declared or streamed) / other method",
+  "A limit option that does not parse (CVE-2026-12590)",
+  "Flood of bad signatures",
+  "Store cannot commit and spool cannot fsync",
+  "Return: forged, enumerated",
+  "Return: genuine, prefetched, HEAD, opened twice",
+  "Return: reflected markup, open redirect (CVE-2024-29041, -43796)",
+  "Repeated or nested query parameters (CVE-2025-15284)",
+  "Slow or half-open senders",
+  "NUL, case and accent folding, NFC/NFD in ids (MySQL collations)",
+  "__proto__, constructor keys anywhere",
+  "Sandbox used in production, or production secrets in the sandbox",
+];
