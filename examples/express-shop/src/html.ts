@@ -1,0 +1,26 @@
+const escapes: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Markup made by the tag below. Whatever else is put into a page is escaped. */
+export class Html {
+  constructor(readonly markup: string) {}
+}
+
+export type Fragment = Html | string | number | undefined | false | readonly Fragment[];
+
+/** A template that escapes its placeholders: html`<h1>${name}</h1>`. */
+export function html(parts: TemplateStringsArray, ...fragments: Fragment[]): Html {
+  return new Html(parts.reduce((markup, part, index) => markup + render(fragments[index - 1]) + part));
+}
+
+function render(fragment: Fragment): string {
+  if (fragment === undefined || fragment === false) return "";
+  if (fragment instanceof Html) return fragment.markup;
+  if (typeof fragment === "object") return fragment.map(render).join("");
+  return String(fragment).replace(/[&<>"']/g, (character) => escapes[character]!);
+}

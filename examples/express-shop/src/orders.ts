@@ -1,0 +1,145 @@
+import { randomBytes } from "node:crypto";
+import { type Money, type PaymentStore } from "tillkit";
+import { type SqlTx } from "tillkit/sql";
+import { products, type Product } from "./products.js";
+
+export interface Order {
+  id: string;
+  product: string;
+  total: Money;
+  placedAt: string;
+  paidAt: string | undefined;
+  /** The last payment that was created for it. */
+  clientId: string | undefined;
+}
+
+/** Something that a person should look at. */
+export interface Attention {
+  kind: string;
+  orderId?: string | undefined;
+  detail: string;
+}
+
+export interface LedgerRow {
+  orderId: string;
+  clientId: string;
+  value: string;
+  currency: string;
+  at: string;
+}
+
+const tables = [
+  `create table if not exists orders (id text primary key, product text not null, value text not null,
+    currency text not null, placed_at text not null, client_id text, paid_at text)`,
+  `create table if not exists stock (product text primary key, pieces integer not null)`,
+  // No unique key, on purpose: that an order stands here once is not the table's doing.
+  `create table if not exists ledger (order_id text not null, client_id text not null, value text not null,
+    currency text not null, at text not null)`,
+  `create table if not exists attention (kind text not null, order_id text, detail text not null, at text not null)`,
+];
+
+/** The shop's own tables, in the database of the payment store. */
+export class Orders {
+  readonly #store: PaymentStore<SqlTx>;
+
+  constructor(store: PaymentStore<SqlTx>) {
+    this.#store = store;
+  }
+
+  async open(): Promise<void> {
+    for (const table of tables) await this.#query(table);
+    for (const { id } of products) {
+      await this.#query("insert into stock values (?, 12) on conflict do nothing", [id]);
+    }
+  }
+
+  /** Answers with the new order's id. Whoever knows an id sees the order, so nobody must be able to guess one. */
+  async place({ id: product, price }: Product): Promise<string> {
+    const id = randomId();
+    await this.#query(
+      "insert into orders (id, product, value, currency, placed_at) values (?, ?, ?, 'KMF', ?)",
+      [id, product, price, new Date().toISOString()],
+    );
+    return id;
+  }
+
+  async find(id: string): Promise<Order | undefined> {
+    const [row] = await this.#query<OrderRow>("select * from orders where id = ?", [id]);
+    return row && orderOf(row);
+  }
+
+  /** The newest first. */
+  async list(): Promise<Order[]> {
+    return (await this.#query<OrderRow>("select * from orders order by placed_at desc limit 100")).map(
+      orderOf,
+    );
+  }
+
+  async rememberAttempt(id: string, clientId: string): Promise<void> {
+    await this.#query("update orders set client_id = ? where id = ?", [clientId, id]);
+  }
+
+  async stock(): Promise<Map<string, number>> {
+    const rows = await this.#query<{ product: string; pieces: number }>("select * from stock");
+    return new Map(rows.map(({ product, pieces }) => [product, pieces]));
+  }
+
+  ledger(): Promise<LedgerRow[]> {
+    return this.#query(
+      `select order_id as "orderId", client_id as "clientId", value, currency, at from ledger order by at desc`,
+    );
+  }
+
+  /** Takes the handler's `tx`, like every write of a handler. */
+  async note(tx: SqlTx, { kind, orderId, detail }: Attention): Promise<void> {
+    await tx.query("insert into attention (kind, order_id, detail, at) values (?, ?, ?, ?)", [
+      kind,
+      orderId,
+      detail,
+      new Date().toISOString(),
+    ]);
+  }
+
+  /** The same outside a handler. */
+  async noteNow(attention: Attention): Promise<void> {
+    await this.#store.transaction((tx) => this.note(tx, attention));
+  }
+
+  attention(): Promise<(Attention & { at: string })[]> {
+    return this.#query(
+      `select kind, order_id as "orderId", detail, at from attention order by at desc limit 100`,
+    );
+  }
+
+  async #query<Row = Record<string, unknown>>(sql: string, params: readonly unknown[] = []): Promise<Row[]> {
+    return this.#store.transaction(async (tx) => (await tx.query<Row>(sql, params)).rows);
+  }
+}
+
+interface OrderRow {
+  id: string;
+  product: string;
+  value: string;
+  currency: string;
+  placed_at: string;
+  client_id: string | null;
+  paid_at: string | null;
+}
+
+function orderOf(row: OrderRow): Order {
+  return {
+    id: row.id,
+    product: row.product,
+    total: { value: row.value, currency: row.currency },
+    placedAt: row.placed_at,
+    paidAt: row.paid_at ?? undefined,
+    clientId: row.client_id ?? undefined,
+  };
+}
+
+/** Sixty random bits in letters that are hard to misread: `k7qf-m2xd-9rwt`. */
+function randomId(): string {
+  const letters = "0123456789abcdefghjkmnpqrstvwxyz";
+  const text = [...randomBytes(12)].map((byte) => letters[byte % 32]).join("");
+  return text.replace(/(.{4})(?=.)/g, "$1-");
+}

@@ -1,0 +1,51 @@
+import { type Response } from "express";
+import { html, type Html } from "./html.js";
+import { shopName, type Language } from "./words.js";
+
+export { style } from "./style.js";
+
+export interface Page {
+  language: Language;
+  title: string;
+  main: Html;
+}
+
+/** Sends a page. Nothing in it runs or is loaded but the shop's own style sheet. */
+export function sendPage(res: Response, status: number, { language, title, main }: Page): void {
+  const page = html`<!doctype html>
+    <html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title} · ${shopName}</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="/style.css" />
+      </head>
+      <body>
+        <header>
+          <a href="/">
+            <svg viewBox="0 0 32 32" aria-hidden="true">
+              <rect width="32" height="32" rx="9" />
+              <path d="M5 19c4 0 4-4 7.5-4s3.5 4 7 4 3.5-4 7.5-4M5 25c4 0 4-4 7.5-4s3.5 4 7 4 3.5-4 7.5-4" />
+              <circle cx="21" cy="9" r="3.5" />
+            </svg>
+            ${shopName}
+          </a>
+        </header>
+        <main>${main}</main>
+      </body>
+    </html>`;
+  res
+    .status(status)
+    .set({
+      // No form-action: browsers apply it to the redirect that follows a form, and that leads to the checkout.
+      "Content-Security-Policy":
+        "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'",
+      "Cache-Control": "no-store",
+      "Referrer-Policy": "no-referrer",
+      "X-Content-Type-Options": "nosniff",
+      Vary: "Accept-Language",
+    })
+    .type("html")
+    .send(page.markup);
+}

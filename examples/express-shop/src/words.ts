@@ -1,0 +1,117 @@
+export const shopName = "Soko Bahari";
+
+/** The first is the one for everybody else. */
+export const languages = ["en", "fr"] as const;
+export type Language = (typeof languages)[number];
+
+const en = {
+  tagline: "Small good things from the islands, paid by phone.",
+  buy: "Buy",
+  soldOut: "Sold out",
+  piecesLeft: "left",
+  order: "Order",
+  product: "Product",
+  placed: "Placed",
+  unpaid: "Not paid yet",
+  unpaidText:
+    "Pay with the mobile-money provider of your choice. We put your order together as soon as it is paid.",
+  confirming: "Waiting for confirmation",
+  confirmingText:
+    "You have been to the checkout. As soon as your provider confirms the payment, this page says so.",
+  lookAgain: "Look again",
+  canceledText: "The last attempt was not completed. You can try again whenever you like.",
+  paid: "Paid",
+  paidText: "Thank you! Your order is being put together. Come by the stall with your order number.",
+  pay: "Pay",
+  payAgain: "Try again",
+  toCheckout: "Back to the checkout",
+  back: "Back to the market",
+  keep: "Keep this address: it is how you find your order again.",
+  unavailable: "The payment could not be started",
+  unavailableText:
+    "The payment service does not answer at the moment. Nothing was charged, and your order is kept.",
+  toOrder: "Back to the order",
+  notFound: "There is nothing here",
+  notFoundText: "The address may be incomplete. Look at it again, or start from the market.",
+  desk: "The shopkeeper’s desk",
+  attention: "Attention",
+  nothing: "All is well: nothing needs a person.",
+  orders: "Orders",
+  noOrders: "No orders yet.",
+  ledger: "Ledger",
+  noLedger: "No payments yet. Each paid order has one row here, however often its webhook came.",
+};
+
+export type Words = typeof en;
+
+const fr: Words = {
+  tagline: "Les bonnes petites choses des îles, payées par téléphone.",
+  buy: "Acheter",
+  soldOut: "Épuisé",
+  piecesLeft: "en stock",
+  order: "Commande",
+  product: "Article",
+  placed: "Passée le",
+  unpaid: "Pas encore payée",
+  unpaidText:
+    "Payez avec l’opérateur mobile de votre choix. Nous préparons votre commande dès qu’elle est payée.",
+  confirming: "En attente de confirmation",
+  confirmingText:
+    "Vous êtes passé par la page de paiement. Dès que votre opérateur confirme, cette page le dit.",
+  lookAgain: "Regarder encore",
+  canceledText: "Le dernier essai n’a pas abouti. Vous pouvez réessayer quand vous voulez.",
+  paid: "Payée",
+  paidText: "Merci ! Nous préparons votre commande. Passez au stand avec votre numéro de commande.",
+  pay: "Payer",
+  payAgain: "Réessayer",
+  toCheckout: "Retour au paiement",
+  back: "Retour au marché",
+  keep: "Gardez cette adresse : c’est ainsi que vous retrouverez votre commande.",
+  unavailable: "Le paiement n’a pas pu commencer",
+  unavailableText:
+    "Le service de paiement ne répond pas pour le moment. Rien n’a été débité et votre commande est conservée.",
+  toOrder: "Retour à la commande",
+  notFound: "Il n’y a rien ici",
+  notFoundText: "L’adresse est peut-être incomplète. Vérifiez-la, ou repartez du marché.",
+  desk: "Le bureau du marchand",
+  attention: "À vérifier",
+  nothing: "Tout va bien : rien à vérifier.",
+  orders: "Commandes",
+  noOrders: "Pas encore de commande.",
+  ledger: "Livre de caisse",
+  noLedger: "Pas encore de paiement. Chaque commande payée a ici une seule ligne.",
+};
+
+export const words: Record<Language, Words> = { en, fr };
+
+/** What the kit's events mean for the shopkeeper, who need not know their names. */
+export const attentionWords: Record<string, Record<Language, string>> = {
+  "payment.mismatched": {
+    en: "A signed message disagrees with the order. Nothing was booked.",
+    fr: "Un message signé contredit la commande. Rien n’a été enregistré.",
+  },
+  "payment.paid_twice": {
+    en: "The customer paid this order twice. Refund one payment.",
+    fr: "Le client a payé deux fois. Remboursez un des paiements.",
+  },
+  "payment.paid_late": {
+    en: "Paid after the attempt was given up. The order is booked.",
+    fr: "Payée après l’abandon de l’essai. La commande est enregistrée.",
+  },
+  "payment.overdue": {
+    en: "No word about this payment for a day.",
+    fr: "Aucune nouvelle de ce paiement depuis un jour.",
+  },
+  "payment.unmatched": {
+    en: "A payment that this shop does not know.",
+    fr: "Un paiement que cette boutique ne connaît pas.",
+  },
+  "webhook.inadmissible": {
+    en: "A signed message that cannot be read.",
+    fr: "Un message signé illisible.",
+  },
+  "dispatch.dead": {
+    en: "Something could not be booked, in spite of many tries.",
+    fr: "Quelque chose n’a pas pu être enregistré, malgré de nombreux essais.",
+  },
+};

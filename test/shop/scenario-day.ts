@@ -1,0 +1,175 @@
+import { type EventType } from "tillkit";
+import { type Delivery, type SandboxEvent } from "tillkit/sandbox";
+import { goToCheckout, openShop, type OpenShop, placeOrder, post, type ShopUnderTest } from "./open-shop.js";
+import { settlesTo } from "./settles-to.js";
+
+/** What somebody does on a bad day. */
+export type Step =
+  /** Goes to the checkout, approves there, and comes back to the shop. */
+  | "approves"
+  /** Goes to the checkout and cancels there. */
+  | "cancels"
+  /** Tries to go to the checkout, and is told that it cannot be done now. */
+  | "is turned away"
+  /** Approves at the provider a payment whose checkout page the shop never learned of. */
+  | "approves elsewhere"
+  /** The trouble is over: payments are normal from now on. */
+  | "weather clears"
+  /** So long passes as a token lives in the scenario token-expired-early. */
+  | "a minute passes"
+  /** Somebody else has an order of their own at its checkout. */
+  | "another customer waits"
+  /** The customer buys the same thing again, as a new order. */
+  | "orders again";
+
+/** What everybody saw of a day, in plain words. */
+export interface Seen {
+  /** What the customer's browser showed after each step that shows something. */
+  pages: string[];
+  /** The shop's answer to every attempt of the service to send a webhook, in their order. */
+  answers: (number | "lost")[];
+  /** Whether each order is paid. */
+  orders: ("paid" | "unpaid")[];
+  /** How many rows each order has in the ledger. */
+  ledger: number[];
+  /** How many pieces are gone from the stock. */
+  sold: number;
+  /** The kit's state of each payment of these orders, oldest first. */
+  kit: string[];
+  /** How many access tokens the shop asked for and got. */
+  tokens: number;
+  /** The kit's events, in alphabetical order. */
+  events: EventType[];
+  /** What the shopkeeper's list says at the end of the day. */
+  attention: string[];
+  /** What it says besides, when another day has passed without a word. */
+  nextDay: string[];
+}
+
+/** Plays a scenario at the example shop and tells what everybody saw. Time is the sandbox's; nobody waits for it. */
+export async function playDay(
+  scenario: string,
+  steps: readonly Step[],
+  how: ShopUnderTest,
+): Promise<{ seen: Seen; shop: OpenShop }> {
+  const shop = await openShop(how);
+  const day = new Day(shop);
+  shop.sandbox.scenario(scenario);
+  await day.begins();
+  for (const step of steps) await day.takes(step);
+  return { seen: await day.ends(), shop };
+}
+
+class Day {
+  readonly #shop: OpenShop;
+  readonly #events: EventType[] = [];
+  readonly #pages: string[] = [];
+  readonly #orders: string[] = [];
+  #returnUrl: string | undefined;
+
+  constructor(shop: OpenShop) {
+    this.#shop = shop;
+    shop.payments.onAny((event) => void this.#events.push(event.type), { name: "witness" });
+  }
+
+  async begins(): Promise<void> {
+    await this.#shop.payments.start();
+    this.#orders.push(await placeOrder(this.#shop));
+  }
+
+  async takes(step: Step): Promise<void> {
+    const { sandbox } = this.#shop;
+    const before = this.#pages.length;
+    if (step === "approves") await this.#decides({ action: "approve", provider: "HOL" });
+    if (step === "cancels") await this.#decides({ action: "cancel" });
+    if (step === "is turned away") await this.#isTurnedAway();
+    if (step === "approves elsewhere") await sandbox.pay(this.#forgotten());
+    if (step === "weather clears") sandbox.scenario("normal");
+    if (step === "a minute passes") await sandbox.clock.advance(60_000);
+    if (step === "another customer waits")
+      await goToCheckout(this.#shop, await placeOrder(this.#shop, "mango"));
+    if (step === "orders again") this.#orders.push(await placeOrder(this.#shop));
+    if (this.#pages.length === before) return;
+    // All that the scenario has for later happens now: late webhooks, retries, late answers, replays.
+    await sandbox.clock.advance(35 * 60 * 1000);
+  }
+
+  async #decides(form: Record<string, string>): Promise<void> {
+    const { sandbox } = this.#shop;
+    // An answer that comes late by the sandbox's clock comes at once.
+    const unwatch = sandbox.watch((event) => void hurry(event));
+    const hurry = async (event: SandboxEvent) => {
+      if (event.type === "payment.created") await sandbox.clock.advance(5000);
+    };
+    const checkout = await goToCheckout(this.#shop, this.#orders.at(-1)!);
+    unwatch();
+    await fetch(checkout);
+    await sandbox.settled();
+    sandbox.holdWebhooks();
+    const left = await post(checkout, form);
+    this.#returnUrl = left.headers.get("location")!;
+    this.#pages.push(await this.#returnPage());
+    sandbox.releaseWebhooks();
+  }
+
+  async #isTurnedAway(): Promise<void> {
+    const answer = await post(`${this.#shop.url}/checkout/${this.#orders.at(-1)!}`);
+    const page = await answer.text();
+    const isTrouble = answer.status === 503 && page.includes("The payment could not be started");
+    this.#pages.push(isTrouble ? "trouble" : `${answer.status}`);
+  }
+
+  /** The service has it as pending, and no browser is at its checkout. */
+  #forgotten(): string {
+    return this.#shop.sandbox.payments().findLast(({ status }) => status === "pending")!.id;
+  }
+
+  async #returnPage(): Promise<string> {
+    const page = await (await fetch(this.#returnUrl!)).text();
+    return /<main data-state="([a-z_]+)"/.exec(page)?.[1] ?? page;
+  }
+
+  async ends(): Promise<Seen> {
+    const { sandbox, orders: books, payments } = this.#shop;
+    await sandbox.settled();
+    await this.#allHandled();
+    const isMine = ({ orderId }: { orderId?: string | undefined }) => this.#orders.includes(orderId!);
+    const ledger = await books.ledger();
+    const found = await Promise.all(this.#orders.map((id) => books.find(id)));
+    const kit = await payments.store.transaction((tx) =>
+      payments.store.lock(tx, { references: this.#orders }),
+    );
+    const attention = (await books.attention()).map(({ kind }) => kind).toSorted();
+    if (this.#returnUrl !== undefined) this.#pages.push(await this.#returnPage());
+    const seen = {
+      pages: this.#pages,
+      answers: sandbox.deliveries.map((delivery) => answerOf(delivery)),
+      orders: found.map((order) => (order?.paidAt === undefined ? "unpaid" : "paid")),
+      ledger: this.#orders.map((id) => ledger.filter(({ orderId }) => orderId === id).length),
+      sold: 12 - (await books.stock()).get("cloves")!,
+      kit: kit.payments.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)).map(({ state }) => state),
+      tokens: sandbox.accessTokens().length,
+      events: this.#events.toSorted(),
+      attention,
+    } satisfies Omit<Seen, "nextDay">;
+    if (!ledger.every(isMine)) throw new Error("The ledger has a row that nobody paid for.");
+
+    await this.#shop.later(25 * 60 * 60 * 1000);
+    await this.#allHandled();
+    const later = (await books.attention()).map(({ kind }) => kind).toSorted();
+    for (const kind of attention) later.splice(later.indexOf(kind), 1);
+    return { ...seen, nextDay: later };
+  }
+
+  /** Events are recorded before the webhook is answered, and handled after it. */
+  async #allHandled(): Promise<void> {
+    const undone = async () => (await this.#shop.payments.health()).counts?.oldestUndoneAt;
+    await settlesTo(undone, undefined);
+  }
+}
+
+function answerOf({ status, error = "" }: Delivery): number | "lost" {
+  if (status !== undefined) return status;
+  if (error.startsWith("lost")) return "lost";
+  throw new Error(error);
+}

@@ -1,0 +1,107 @@
+import { goToCheckout, openShop, placeOrder, post, type OpenShop } from "./open-shop.js";
+import { settlesTo } from "./settles-to.js";
+
+describe("the example shop", () => {
+  let shop: OpenShop;
+  beforeEach(async () => {
+    shop = await openShop();
+  });
+  afterEach(() => shop.close());
+
+  async function read(path: string, headers: Record<string, string> = {}) {
+    const answer = await fetch(`${shop.url}${path}`, { headers });
+    return { status: answer.status, headers: answer.headers, page: await answer.text() };
+  }
+
+  it("gives each order an id that cannot be guessed from another", async () => {
+    const ids = [await placeOrder(shop), await placeOrder(shop), await placeOrder(shop)];
+    for (const id of ids)
+      expect(id).toMatch(/^[0-9a-hjkmnp-tv-z]{4}-[0-9a-hjkmnp-tv-z]{4}-[0-9a-hjkmnp-tv-z]{4}$/);
+    expect(new Set(ids.map((id) => id.slice(0, 4))).size).toBe(3);
+  });
+
+  it("shows an order's page to whoever has its address, and the list to the shopkeeper only", async () => {
+    const order = await placeOrder(shop);
+    expect(await read(`/orders/${order}`)).toMatchObject({
+      status: 200,
+      page: expect.stringContaining(order),
+    });
+    const strangers: Record<string, string>[] = [
+      {},
+      { authorization: `Basic ${btoa("keeper:wrong")}` },
+      { authorization: "Basic" },
+    ];
+    for (const headers of strangers) {
+      const { status, page } = await read("/desk", headers);
+      expect(status).toBe(401);
+      expect(page).not.toContain(order);
+    }
+    const authorization = `Basic ${btoa(`keeper:${shop.keeperPassword}`)}`;
+    expect(await read("/desk", { authorization })).toMatchObject({
+      status: 200,
+      page: expect.stringContaining(order),
+    });
+  });
+
+  it("sends somebody who wants to pay a paid order back to the order", async () => {
+    const order = await placeOrder(shop);
+    await goToCheckout(shop, order);
+    await shop.sandbox.pay(shop.sandbox.payments()[0]!.id);
+    await settlesTo(async () => (await shop.orders.find(order))?.paidAt !== undefined, true);
+    const answer = await post(`${shop.url}/checkout/${order}`);
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, `/orders/${order}`]);
+    expect(shop.sandbox.payments()).toHaveLength(1);
+  });
+
+  it("says so kindly when the payment service cannot be reached, and keeps the order", async () => {
+    const order = await placeOrder(shop);
+    await shop.sandbox.close();
+    const answer = await post(`${shop.url}/checkout/${order}`);
+    const page = await answer.text();
+    expect(answer.status).toBe(503);
+    expect(page).toContain("The payment could not be started");
+    expect(page).toContain(`action="/checkout/${order}"`);
+    expect((await read(`/orders/${order}`)).page).toContain("Not paid yet");
+  });
+
+  it("sells what it has, and nothing else", async () => {
+    for (const product of ["constructor", "", "<script>"]) {
+      expect((await post(`${shop.url}/orders`, { product })).status).toBe(404);
+    }
+    expect((await post(`${shop.url}/orders`)).status).toBe(404);
+    expect((await post(`${shop.url}/checkout/0000-0000-0000`)).status).toBe(404);
+  });
+
+  it("escapes what it is asked for", async () => {
+    const { status, page } = await read("/orders/%3Cscript%3Ealert(1)%3C%2Fscript%3E");
+    expect(status).toBe(404);
+    expect(page).not.toContain("<script");
+  });
+
+  it("runs and loads nothing that is not its own", async () => {
+    const { headers } = await read("/");
+    expect(headers.get("content-security-policy")).toBe(
+      "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'",
+    );
+  });
+
+  it("speaks French to those who prefer it, from the front page to the payment", async () => {
+    const french = { "accept-language": "fr-KM,fr;q=0.9,en;q=0.5" };
+    expect((await read("/", french)).page).toContain('<html lang="fr">');
+    const order = await placeOrder(shop);
+    await fetch(`${shop.url}/checkout/${order}`, { method: "POST", redirect: "manual", headers: french });
+    const { clientId } = shop.sandbox.payments()[0]!;
+    expect(await shop.payments.find(clientId)).toMatchObject({ reference: order, locale: "fr" });
+  });
+
+  it("does not ask for money while a payment that was approved waits for its webhook", async () => {
+    const order = await placeOrder(shop);
+    shop.sandbox.holdWebhooks();
+    const checkout = await goToCheckout(shop, order);
+    const approved = await post(checkout, { provider: "MVK", action: "approve" });
+    await fetch(approved.headers.get("location")!);
+    expect((await read(`/orders/${order}`)).page).toContain("Waiting for confirmation");
+    shop.sandbox.releaseWebhooks();
+    await settlesTo(async () => (await read(`/orders/${order}`)).page.includes("Thank you!"), true);
+  });
+});
