@@ -1,0 +1,69 @@
+// The same on PostgreSQL, with pg's own pool: one transaction per webhook.
+import { createServer } from "node:http";
+import express from "express";
+import pg from "pg";
+import { postgresDatabase } from "../harness/database.mjs";
+import { listen } from "../harness/listen.mjs";
+import { isSignedHex, signHex } from "../harness/sign.mjs";
+import { paymentOf } from "../harness/webhooks.mjs";
+
+export const sign = signHex;
+
+export async function start(port) {
+  const database = await postgresDatabase();
+  const pool = new pg.Pool({ connectionString: database.url, idleTimeoutMillis: 0 });
+  pool.on("error", () => {}); // Its database is dropped at the end.
+  await pool.query("create table events (id text primary key, body bytea not null)");
+  await pool.query("create table payments (client_id text primary key, status text not null)");
+
+  async function record(data, body) {
+    const client = await pool.connect();
+    try {
+      await client.query("begin");
+      const { rowCount } = await client.query(
+        "insert into events (id, body) values ($1, $2) on conflict do nothing",
+        [`${data.id}:${data.status}`, body],
+      );
+      if (rowCount > 0) {
+        await client.query("update payments set status = $1 where client_id = $2", [
+          data.status,
+          data.clientId,
+        ]);
+      }
+      await client.query("commit");
+    } catch (error) {
+      await client.query("rollback");
+      throw error;
+    } finally {
+      client.release();
+    }
+  }
+
+  const app = express();
+  app.post("/webhook", express.raw({ type: "application/json" }), async (request, response) => {
+    if (!isSignedHex(request, request.body)) return response.sendStatus(401);
+    const { data } = JSON.parse(request.body.toString());
+    await record(data, request.body);
+    response.json({ received: true });
+  });
+
+  const listening = await listen(createServer(app), port);
+  return {
+    ...listening,
+    async prepare({ first, count }) {
+      const clientIds = Array.from({ length: count }, (_, n) => paymentOf(first + n).clientId);
+      await pool.query("insert into payments select unnest($1::text[]), 'pending'", [clientIds]);
+      await pool.query("analyze");
+    },
+    async completed() {
+      const { rows } = await pool.query("select count(*) as n from payments where status = 'completed'");
+      return Number(rows[0].n);
+    },
+    databaseCpuUs: () => database.cpuUs(),
+    async stop() {
+      listening.stop();
+      await pool.end();
+      await database.drop();
+    },
+  };
+}

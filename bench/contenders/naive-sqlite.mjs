@@ -1,0 +1,58 @@
+// What a good developer writes by hand to be durable: Express, and one transaction per webhook that inserts the event
+// and updates the payment. WAL, and a sync at every commit.
+import { createServer } from "node:http";
+import express from "express";
+import { sqliteDriver, sqliteFile } from "../harness/database.mjs";
+import { listen } from "../harness/listen.mjs";
+import { isSignedHex, signHex } from "../harness/sign.mjs";
+import { paymentOf } from "../harness/webhooks.mjs";
+
+export const sign = signHex;
+
+export async function start(port) {
+  const DatabaseSync = await sqliteDriver();
+  const { file, drop } = sqliteFile();
+  const database = new DatabaseSync(file);
+  database.exec("pragma journal_mode = wal; pragma synchronous = full");
+  database.exec("create table events (id text primary key, body blob not null)");
+  database.exec("create table payments (client_id text primary key, status text not null)");
+  const begin = database.prepare("begin immediate");
+  const commit = database.prepare("commit");
+  const rollback = database.prepare("rollback");
+  const insertEvent = database.prepare("insert or ignore into events (id, body) values (?, ?)");
+  const updatePayment = database.prepare("update payments set status = ? where client_id = ?");
+  const insertPayment = database.prepare("insert into payments (client_id, status) values (?, 'pending')");
+
+  const app = express();
+  app.post("/webhook", express.raw({ type: "application/json" }), (request, response) => {
+    if (!isSignedHex(request, request.body)) return response.sendStatus(401);
+    const { data } = JSON.parse(request.body.toString());
+    begin.run();
+    try {
+      const { changes } = insertEvent.run(`${data.id}:${data.status}`, request.body);
+      if (changes > 0) updatePayment.run(data.status, data.clientId);
+      commit.run();
+    } catch (error) {
+      rollback.run();
+      throw error;
+    }
+    response.json({ received: true });
+  });
+
+  const listening = await listen(createServer(app), port);
+  return {
+    ...listening,
+    prepare({ first, count }) {
+      begin.run();
+      for (let n = first; n < first + count; n++) insertPayment.run(paymentOf(n).clientId);
+      commit.run();
+    },
+    completed: () =>
+      Number(database.prepare("select count(*) as n from payments where status = 'completed'").all()[0].n),
+    stop() {
+      listening.stop();
+      database.close();
+      drop();
+    },
+  };
+}

@@ -1,0 +1,84 @@
+// The kit at full strength: verified, strictly parsed, reconciled with its payment, recorded, and answered after the
+// commit. In memory or in a database; with dispatching held back, or with a handler that updates one row.
+import { createServer } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+import express from "express";
+import { pino } from "pino";
+import { kit } from "../harness/kit.mjs";
+import { listen } from "../harness/listen.mjs";
+import { signHex } from "../harness/sign.mjs";
+import { openStore } from "../harness/stores.mjs";
+import { paymentOf, secret } from "../harness/webhooks.mjs";
+
+export const sign = signHex;
+export const path = "/payments/webhook";
+
+/** @param options `store`; `handler`: dispatch to one; `log`: write the log; `preShaped`: the kit's own server */
+export async function start(port, options) {
+  const { store, orders, ...database } = await openStore(options.store);
+  const payments = kit.createPayments({
+    publicUrl: "http://127.0.0.1/payments",
+    service: { baseUrl: "http://127.0.0.1:9", accessToken: "bench-token" },
+    signature: kit.hmacSignature({ secret }),
+    store,
+    dispatch: options.handler ? {} : false,
+    logger: options.log ? pino(pino.destination("/dev/null")) : false,
+  });
+  const dispatches = { handled: 0, wanted: 0 };
+  const areLeft = async () =>
+    dispatches.handled < dispatches.wanted || (await store.counts()).oldestUndoneAt !== undefined;
+  payments.onPaymentCompleted(async ({ payment }, { tx }) => {
+    await orders.pay(tx, payment.reference);
+    dispatches.handled += 1;
+  });
+
+  const app = express();
+  app.use("/payments", kit.paymentRouter(payments));
+  await payments.start();
+  const server = options.preShaped ? kit.createExpressServer(app) : createServer(app);
+  const listening = await listen(server, port);
+
+  return {
+    ...listening,
+    async prepare({ first, count }) {
+      for (let from = first; from < first + count; from += 500) {
+        const numbers = Array.from({ length: Math.min(500, first + count - from) }, (_, n) => from + n);
+        const created = numbers.map(pendingPayment);
+        await store.transaction(async (tx) => {
+          await store.save(tx, { created });
+          if (options.handler) await orders.insert(tx, created);
+        });
+      }
+      await database.analyse();
+    },
+    /** All that was acknowledged has been handled, and nothing waits. */
+    async drained(count) {
+      dispatches.wanted += count;
+      while (options.handler && (await areLeft())) await pause(2);
+    },
+    completed: () => database.completed(),
+    ...(database.cpuUs && { databaseCpuUs: () => database.cpuUs() }),
+    async stop() {
+      listening.stop();
+      await payments.close();
+      await database.drop?.();
+    },
+  };
+}
+
+function pendingPayment(n) {
+  const { id, clientId, reference, value, currency } = paymentOf(n);
+  const at = "2026-03-01T09:59:00.000Z";
+  return {
+    clientId,
+    reference,
+    total: { value, currency },
+    state: "pending",
+    status: "pending",
+    open: true,
+    serviceId: id,
+    checkoutUrl: `https://pay.example/payment/submit/${id}`,
+    createdAt: at,
+    updatedAt: at,
+  };
+}

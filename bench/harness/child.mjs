@@ -1,0 +1,48 @@
+import { fork } from "node:child_process";
+import path from "node:path";
+
+/** A process of the harness, which answers one message at a time. */
+export class Child {
+  #process;
+  #waiting = [];
+  /** Resolves when the process is gone. */
+  gone;
+
+  constructor(file, args = [], execArgv = []) {
+    this.#process = fork(path.join(import.meta.dirname, file), args, {
+      execArgv,
+      serialization: "advanced",
+      // The store in memory refuses to start in production, and Express prints every refusal elsewhere.
+      env: { ...process.env, NODE_ENV: "test" },
+    });
+    this.#process.on("message", ({ ok, error }) => {
+      const { resolve, reject } = this.#waiting.shift();
+      if (error === undefined) resolve(ok);
+      else reject(new Error(error));
+    });
+    this.gone = new Promise((resolve) => void this.#process.on("exit", resolve));
+    this.#process.on("exit", (code, signal) => {
+      for (const { reject } of this.#waiting.splice(0))
+        reject(new Error(`${file} ended (${signal ?? code})`));
+    });
+  }
+
+  get pid() {
+    return this.#process.pid;
+  }
+
+  /** The answer that the process gives without having been asked. */
+  answer() {
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  ask(task, message = {}) {
+    const answer = this.answer();
+    this.#process.send({ task, ...message });
+    return answer;
+  }
+
+  end() {
+    this.#process.kill("SIGKILL");
+  }
+}

@@ -1,0 +1,118 @@
+// The load generator, in a process of its own: keep-alive connections on plain sockets, one request at a time on each.
+// Requests are made and signed before the clock runs, and a reply is looked at no closer than needed, so that the
+// generator costs a fraction of the cheapest server that it measures.
+import { connect } from "node:net";
+import { answerTo } from "./answer-to.mjs";
+import { bodyOf } from "./webhooks.mjs";
+import { quantile } from "./statistics.mjs";
+
+const modules = new Map();
+let sockets = [];
+let planned;
+
+const tasks = {
+  /**
+   * Opens the connections and makes the requests `first` to `first + count - 1`; with `among`, about payments that lie
+   * scattered among so many.
+   */
+  async plan({ module, port, connections, first, count, forged = false, among }) {
+    if (!modules.has(module)) modules.set(module, await import(module));
+    const contender = modules.get(module);
+    const requests = Array.from({ length: count }, (_, n) => {
+      // Times a prime that divides none of the sizes: each number once, and neighbours far apart.
+      const number = among === undefined ? first + n : 1 + (((first + n) * 611_953) % among);
+      return requestOf(contender, number, forged);
+    });
+    sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
+    planned = requests;
+  },
+  /** Sends what was planned. */
+  async go() {
+    const measured = await send(planned);
+    for (const socket of sockets) socket.destroy();
+    sockets = [];
+    planned = undefined;
+    return measured;
+  },
+};
+
+answerTo(tasks);
+
+function requestOf(contender, n, forged) {
+  const body = contender.body?.(n) ?? bodyOf(n);
+  const { path = "/webhook", sign } = contender;
+  const headers = Object.entries(sign(body, n)).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head =
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n` +
+    `Content-Length: ${body.length}\r\n${headers.join("")}\r\n`;
+  // A forged one: signed, and then changed.
+  return Buffer.concat([
+    Buffer.from(head),
+    forged ? Buffer.from(body.toString().replace("T10", "T11")) : body,
+  ]);
+}
+
+function open(port) {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+    socket.once("connect", () => resolve(socket)).once("error", reject);
+  });
+}
+
+function send(requests) {
+  return new Promise((resolve, reject) => {
+    const latencies = new Float64Array(requests.length);
+    const statuses = {};
+    let next = 0;
+    let answered = 0;
+    const startedAt = performance.now();
+    for (const socket of sockets) {
+      let current = -1;
+      let sentAt = 0;
+      let usual = 0;
+      let pending;
+      const sendNext = () => {
+        if (next >= requests.length) return;
+        current = next++;
+        sentAt = performance.now();
+        socket.write(requests[current]);
+      };
+      socket.removeAllListeners("error");
+      socket.on("error", reject);
+      socket.on("close", () => reject(new Error("the server closed a connection")));
+      socket.on("data", (chunk) => {
+        const reply = pending ? Buffer.concat([pending, chunk]) : chunk;
+        // Replies of one contender have one length; the head is read where that is not so.
+        if (reply.length !== usual) {
+          const length = lengthOf(reply);
+          if (length === undefined || reply.length < length) return (pending = reply);
+          usual = length;
+        }
+        pending = undefined;
+        const status = reply.toString("latin1", 9, 12);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        latencies[current] = performance.now() - sentAt;
+        if (++answered === requests.length) {
+          for (const each of sockets) each.removeAllListeners("close");
+          const seconds = (performance.now() - startedAt) / 1000;
+          const p50Ms = quantile(latencies, 0.5);
+          return resolve({ seconds, p50Ms, p99Ms: quantile(latencies, 0.99), statuses });
+        }
+        sendNext();
+      });
+      sendNext();
+    }
+  });
+}
+
+/** The whole length of a reply, once its head is there. */
+function lengthOf(reply) {
+  const end = reply.indexOf("\r\n\r\n");
+  if (end < 0) return undefined;
+  const head = reply.toString("latin1", 0, end);
+  const length = /content-length: *(\d+)/i.exec(head);
+  if (length) return end + 4 + Number(length[1]);
+  if (!/transfer-encoding: *chunked/i.test(head)) return end + 4;
+  const last = reply.indexOf("\r\n0\r\n\r\n", end);
+  return last < 0 ? undefined : last + 7;
+}

@@ -1,0 +1,123 @@
+import path from "node:path";
+import { Child } from "./child.mjs";
+
+/** A contender under one load: its server, and the numbers of the webhooks that it has had. */
+export class Entrant {
+  /** @param contender `{ name, file, options }`, from contenders/index.mjs */
+  constructor(contender, connections, execArgv = []) {
+    this.contender = contender;
+    this.name = contender.name;
+    this.connections = connections;
+    this.execArgv = execArgv;
+    this.module = path.resolve(import.meta.dirname, "../contenders", contender.file);
+    this.rounds = [];
+    this.acknowledged = 0;
+    this.next = 1;
+    this.perSecond = 1000;
+  }
+
+  async start() {
+    const args = [this.module, JSON.stringify(this.contender.options ?? {})];
+    this.server = new Child("serve.mjs", args, this.execArgv);
+    ({ port: this.port } = await this.server.answer());
+  }
+
+  async stop() {
+    if (!this.server) return;
+    await this.server.ask("stop").catch(() => {});
+    const patience = setTimeout(() => this.server.end(), 5000);
+    await this.server.gone;
+    clearTimeout(patience);
+  }
+
+  /** A forged webhook must be refused: whoever lets it pass does not do the work that is measured. */
+  async refusesForged(load) {
+    const { statuses } = await this.#send(load, { count: 1, connections: 1, forged: true });
+    if (Object.keys(statuses).some((status) => status < "400")) {
+      throw new Error(`${this.name} took a forged webhook (${Object.keys(statuses).join(", ")}).`);
+    }
+  }
+
+  /** Until the code is compiled, which takes some thousand webhooks; where those are slow, for four rounds' time. */
+  async warmUp(load, seconds) {
+    let left = 4 * seconds;
+    for (let webhooks = 0; webhooks < 5000 && left > 0; webhooks = this.acknowledged) {
+      const startedAt = performance.now();
+      await this.round(load, Math.min(left, seconds), { warmup: true });
+      left -= (performance.now() - startedAt) / 1000;
+    }
+  }
+
+  /** Runs for about so long, which the rate of the round before tells. */
+  async round(load, seconds, { warmup = false } = {}) {
+    const count = Math.round(Math.max(20, Math.min(40_000, this.perSecond * seconds)));
+    const { statuses, ...measured } = await this.#send(load, { count });
+    const good = statuses["200"] ?? statuses["202"] ?? 0;
+    if (good !== count) throw new Error(`${this.name} refused webhooks: ${JSON.stringify(statuses)}`);
+    this.acknowledged += count;
+    this.perSecond = measured.perSecond;
+    if (!warmup) this.rounds.push(measured);
+  }
+
+  async #send(load, { count, connections = this.connections, forged = false }) {
+    const first = this.next;
+    this.next += count;
+    await this.server.ask("prepare", { first, count });
+    return this.exchange(load, { first, count, connections, forged });
+  }
+
+  /** Sends webhooks about payments that are there. */
+  async exchange(load, { first, count, connections = this.connections, forged = false, among }) {
+    const { module, port } = this;
+    await load.ask("plan", { module, port, connections, first, count, forged, among });
+    await this.server.ask("begin");
+    const startedAt = performance.now();
+    const { seconds, p50Ms, p99Ms, statuses } = await load.ask("go");
+    const { cpuUs, databaseCpuUs } = await this.server.ask("end", { count: forged ? 0 : count });
+    // Where handlers run, webhooks that are acknowledged and not yet handled are not done.
+    const settled = this.contender.options?.handler ? (performance.now() - startedAt) / 1000 : seconds;
+    return {
+      requests: count,
+      cpuUs: cpuUs / count,
+      perSecond: count / settled,
+      p50Ms,
+      p99Ms,
+      ...(databaseCpuUs !== undefined && { databaseCpuUs: databaseCpuUs / count }),
+      statuses,
+    };
+  }
+
+  /** What was acknowledged must be on record. */
+  async keptEverything() {
+    const completed = await this.server.ask("completed");
+    if (completed !== undefined && completed !== this.acknowledged) {
+      throw new Error(`${this.name} acknowledged ${this.acknowledged} webhooks and recorded ${completed}.`);
+    }
+    return completed;
+  }
+}
+
+/** Runs a suite: every contender in turn, round after round. Resolves to the entrants, with their rounds. */
+export async function runSuite({ contenders, connections, rounds, seconds }, { tick }) {
+  const entrants = contenders.map((contender) => new Entrant(contender, connections));
+  const load = new Child("load.mjs");
+  try {
+    for (const entrant of entrants) await entrant.start();
+    for (const entrant of entrants) await entrant.refusesForged(load);
+    for (const entrant of entrants) {
+      await entrant.warmUp(load, seconds);
+      tick(entrant.name);
+    }
+    for (let round = 0; round < rounds; round++) {
+      for (const entrant of entrants) {
+        await entrant.round(load, seconds);
+        tick(entrant.name);
+      }
+    }
+    for (const entrant of entrants) entrant.completed = await entrant.keptEverything();
+    return entrants;
+  } finally {
+    for (const entrant of entrants) await entrant.stop();
+    load.end();
+  }
+}

@@ -1,0 +1,79 @@
+import { execFile } from "node:child_process";
+import { rmSync } from "node:fs";
+import path from "node:path";
+import { buildKit } from "../support/built-kit.js";
+
+// Starts several processes, on a machine that may be busy.
+jest.setTimeout(60_000);
+
+const program = path.resolve(__dirname, "../../bench/run.mjs");
+
+let kit: string;
+beforeAll(() => {
+  kit = buildKit();
+});
+afterAll(() => rmSync(kit, { recursive: true, force: true }));
+
+interface Measured {
+  name: string;
+  requests: number;
+  cpuUs: number;
+  perSecond: number;
+  p50Ms: number;
+  completed?: number;
+  ratio: { cpuUs: number };
+}
+
+function node(file: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
+  const env = { ...process.env, TILLKIT_BENCH_KIT: kit };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [file, ...args], { env }, (_error, stdout, stderr) =>
+      resolve({ stdout, stderr }),
+    );
+  });
+}
+
+describe("the benchmark, over a few webhooks", () => {
+  it("measures the kit beside Express by hand, leaves the peers out, because they are not installed for a test", async () => {
+    const only = ["bare", "by hand", "tillkit in memory", "on SQLite"].flatMap((name) => ["--only", name]);
+    const brief = ["--no-peers", "--rounds", "1", "--seconds", "0.01", "--json", "--quiet"];
+    const { stdout, stderr } = await node(program, ...brief, ...only, "--without-postgres");
+
+    expect(stderr).toBe("");
+    const { suites } = JSON.parse(stdout) as { suites: { name: string; results: Measured[] }[] };
+    expect(suites.map(({ name }) => name)).toEqual(["memory", "sqlite", "lone-sqlite"]);
+    for (const { results } of suites) {
+      for (const one of results) {
+        expect(one).toMatchObject({
+          requests: expect.any(Number),
+          cpuUs: expect.any(Number),
+          p50Ms: expect.any(Number),
+        });
+        expect(one.requests).toBeGreaterThan(0);
+        expect(one.cpuUs).toBeGreaterThan(0);
+        expect(one.ratio.cpuUs).toBeGreaterThan(0);
+      }
+    }
+    const names = suites.flatMap(({ results }) => results.map(({ name }) => name));
+    expect(names).toEqual(
+      expect.arrayContaining([
+        "node:http, bare",
+        "Express by hand",
+        "tillkit in memory",
+        "tillkit on SQLite, handler",
+      ]),
+    );
+    const kept = suites.flatMap(({ results }) => results).filter(({ name }) => name.startsWith("tillkit"));
+    expect(kept.every(({ completed, requests }) => completed! >= requests)).toBe(true);
+  });
+
+  it("refuses to measure a contender that takes a forged webhook", async () => {
+    const { stdout } = await node(path.join(__dirname, "run-suite.mjs"), "gullible.mjs");
+    expect(stdout).toContain("gullible.mjs took a forged webhook (200).");
+  });
+
+  it("refuses to measure a contender that does not keep what it acknowledged", async () => {
+    const { stdout } = await node(path.join(__dirname, "run-suite.mjs"), "forgetful.mjs");
+    expect(stdout).toMatch(/^forgetful\.mjs acknowledged \d+ webhooks and recorded 0\.$/m);
+  });
+});
