@@ -1,0 +1,85 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { codeBlocks, documents, root } from "./documents.js";
+
+/** What the documents leave to their readers. */
+const globals = `
+import { type Express, type Response } from "express";
+import { type Payment, type Payments, type PaymentsOptions, type PaymentStore, type SignedField } from "tillkit";
+import { type SqlTx } from "tillkit/sql";
+
+declare global {
+  const createPayments: typeof import("tillkit").createPayments;
+  const paymentRouter: typeof import("tillkit").paymentRouter;
+  const captureRawBody: typeof import("tillkit").captureRawBody;
+  const hmacSignature: typeof import("tillkit").hmacSignature;
+  const fieldsSignature: typeof import("tillkit").fieldsSignature;
+  const publicKeySignature: typeof import("tillkit").publicKeySignature;
+  const clientCredentials: typeof import("tillkit").clientCredentials;
+  const MemoryStore: typeof import("tillkit").MemoryStore;
+  const createSandbox: typeof import("tillkit/sandbox").createSandbox;
+  const sandbox: import("tillkit/sandbox").Sandbox;
+  const testStore: typeof import("tillkit/testing").testStore;
+
+  const app: Express;
+  const res: Response;
+  const options: PaymentsOptions<SignedField, SqlTx>;
+  const payments: Payments<SignedField, SqlTx>;
+  const reference: string;
+  const clientId: string;
+  const receiptId: string;
+  const total: { value: string; currency: string };
+  const secret: string;
+
+  function sendReceipt(payment: Payment, options: { idempotencyKey: string; signal: AbortSignal }): Promise<string>;
+  function askForRefund(payment: Payment, firstClientId: string): Promise<void>;
+  function wakeSomebodyUp(eventId: string, handler: string): void;
+  function audit(event: { id: string; type: string }): Promise<void>;
+  function fulfil(event: { payment: Payment }, context: { tx: SqlTx }): Promise<void>;
+  function emptyDatabase(): Promise<object>;
+  function myStore(database: object): PaymentStore<SqlTx>;
+  function anotherOver(store: PaymentStore<SqlTx>): PaymentStore<SqlTx>;
+  function dropDatabaseOf(store: PaymentStore<SqlTx>): Promise<void>;
+}
+`;
+
+const config = { extends: "../../tsconfig.json", include: ["."] };
+let folder: string;
+
+beforeAll(() => {
+  mkdirSync(path.join(root, ".tmp"), { recursive: true });
+  folder = mkdtempSync(path.join(root, ".tmp/docs-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A block as a module of its own: its imports stay at the top, the rest may await and return. */
+function moduleOf(block: string): string {
+  if (/^export /m.test(block)) return block;
+  const imports = /^import [^;]*;$/gm;
+  const rest = block.replaceAll(imports, "");
+  return `${(block.match(imports) ?? []).join("\n")}\nexport async function block() {\n${rest}\n}\n`;
+}
+
+describe("the code in the documents", () => {
+  it("type-checks, block by block", () => {
+    writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(config));
+    writeFileSync(path.join(folder, "globals.d.ts"), globals);
+    let count = 0;
+    for (const { file, text } of documents) {
+      for (const [index, block] of codeBlocks(text).entries()) {
+        writeFileSync(path.join(folder, `${file.replaceAll("/", "-")}-${index}.ts`), moduleOf(block));
+        count += 1;
+      }
+    }
+    expect(count).toBeGreaterThan(10);
+
+    const { stdout } = spawnSync(process.execPath, ["scripts/tsc.mjs", "-p", folder, "--pretty", "false"], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    // Only what is said about the blocks: the sources have a check of their own.
+    const said = stdout.split("\n").filter((line) => line.includes(path.basename(folder)));
+    expect(said).toEqual([]);
+  }, 60_000);
+});

@@ -1,0 +1,97 @@
+import { createPayments, eventTypes } from "tillkit";
+import { program } from "../package/program.js";
+import { testOptions } from "../support/kit.js";
+import { codeBlocks, membersOf, read } from "./documents.js";
+
+const readme = read("README.md");
+
+/** The rows of the README's tables: the names in the first cell, and the other cells. */
+const rows = [...readme.matchAll(/^\| (`.+?) \|(.*)\|$/gm)].map((match) => ({
+  names: [...match[1]!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!),
+  cells: match[2]!.split(" | ").map((cell) => cell.trim()),
+}));
+const named = rows.flatMap(({ names }) => names);
+const lacking = (wanted: readonly string[]) => wanted.filter((name) => !named.includes(name));
+
+describe("the README", () => {
+  it("begins with the documented program, within its first 40 lines", () => {
+    // The same program that runs against the packed package; only its lines are broken otherwise.
+    const words = (text: string) => text.split(/\s+/).join(" ");
+    expect(words(codeBlocks(readme)[0]!)).toBe(words(program));
+    const end = readme.split("\n").indexOf("```", readme.split("\n").indexOf("```ts"));
+    expect(end).toBeLessThan(40);
+  });
+
+  it("stays short enough to be read", () => {
+    expect(readme.split("\n").length).toBeLessThan(350);
+  });
+
+  it("has a row for every option", () => {
+    const under = (group: string, names: string[]) => names.map((name) => `${group}.${name}`);
+    const groups = ["service", "webhook", "returns", "dispatch"];
+    const top = membersOf("src/options.ts", "PaymentsOptions").filter((name) => !groups.includes(name));
+    const options = [
+      ...top,
+      ...under("service", membersOf("src/service/service-options.ts", "PaymentServiceOptions")),
+      ...under("webhook", membersOf("src/options.ts", "WebhookOptions")),
+      ...under("returns", membersOf("src/options.ts", "ReturnOptions")),
+      ...under("dispatch", membersOf("src/options.ts", "DispatchOptions")),
+      ...under("dispatch", membersOf("src/dispatch/retry-delay.ts", "RetryOptions")),
+      "dispatch",
+    ];
+    expect(options.length).toBeGreaterThan(25);
+    expect(lacking(options)).toEqual([]);
+  });
+
+  it("gives the defaults that hold", () => {
+    const { options } = createPayments(testOptions({ spool: { directory: "spool" } }));
+    const actual = (name: string): unknown =>
+      name
+        .split(".")
+        .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], options);
+    const numeric = rows.filter(({ cells }) => /^\d+$/.test(cells[0]!));
+    // The service's client has a default of its own.
+    const resolved = numeric.filter(({ names }) => names[0] !== "service.timeoutMs");
+    expect(resolved.length).toBeGreaterThan(10);
+    for (const { names, cells } of resolved) {
+      expect([names[0], actual(names[0]!)]).toEqual([names[0], Number(cells[0])]);
+    }
+  });
+
+  it("has a row for every environment variable, and for none that is not read", () => {
+    const source = read("src/options-from-environment.ts");
+    const variables = new Set([
+      ...[...source.matchAll(/\bread\("([A-Z_]+)"\)/g)].map((match) => `TILLKIT_${match[1]}`),
+      ...[...source.matchAll(/"(TILLKIT_[A-Z_]+)"/g)].map((match) => match[1]!),
+    ]);
+    expect(variables.size).toBeGreaterThan(15);
+    expect(named.filter((name) => name.startsWith("TILLKIT_")).toSorted()).toEqual([...variables].toSorted());
+  });
+
+  it("has a row for every event and every notice", () => {
+    const notices = membersOf("src/event/event-map.ts", "NoticeMap");
+    expect(notices).toContain("webhook.rejected");
+    expect(lacking([...eventTypes, ...notices])).toEqual([]);
+  });
+});
+
+describe("the page on stores", () => {
+  it("names every member of the contract and every option of the SQL stores", () => {
+    const page = read("docs/stores.md");
+    const members = [
+      ...membersOf("src/store/payment-store.ts", "PaymentStore"),
+      ...membersOf("src/store/sql/options.ts", "SqlStoreOptions"),
+    ];
+    expect(members.length).toBeGreaterThan(10);
+    expect(members.filter((name) => !page.includes(`| \`${name}`))).toEqual([]);
+  });
+});
+
+describe("the page on the sandbox", () => {
+  it("names every option", () => {
+    const page = read("docs/sandbox.md");
+    const options = membersOf("src/sandbox/options.ts", "SandboxOptions");
+    expect(options.length).toBeGreaterThan(10);
+    expect(options.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+});

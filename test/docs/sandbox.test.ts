@@ -1,0 +1,78 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import request from "supertest";
+import { catalogue, createSandbox, scenarioSchema } from "tillkit/sandbox";
+import { read, root } from "./documents.js";
+
+const page = read("docs/sandbox.md");
+/** The rows of a section's tables, cell by cell. */
+function rowsUnder(heading: string, row = /^\| (`.*) \|$/gm): string[][] {
+  const section = page.split(/^#{2,3} /m).find((part) => part.startsWith(`${heading}\n`)) ?? "";
+  return [...section.matchAll(row)].map((match) => match[1]!.split(/ ?\| ?/).map((cell) => cell.trim()));
+}
+
+/** As the page of a document writes it. */
+function plain(markup: string): string {
+  const marks: Record<string, string> = {
+    "&lt;": "<",
+    "&gt;": ">",
+    "&quot;": '"',
+    "&#39;": "'",
+    "&amp;": "&",
+    "’": "'",
+  };
+  return markup.replaceAll(/&(?:lt|gt|quot|#39|amp);|’/g, (mark) => marks[mark]!).trim();
+}
+
+/** Every key that a scenario can have, at any depth. */
+function keysOf(schema: unknown): string[] {
+  const { shape, def } = schema as {
+    shape?: Record<string, unknown>;
+    def: { innerType?: unknown; element?: unknown };
+  };
+  if (shape) return Object.entries(shape).flatMap(([key, inner]) => [key, ...keysOf(inner)]);
+  const inner = def.innerType ?? def.element;
+  return typeof inner === "object" && inner !== null ? keysOf(inner) : [];
+}
+
+describe("the page on the sandbox", () => {
+  it("has every scenario with its amount and what happens, in the catalogue's order, and what a shop must do", () => {
+    const rows = rowsUnder("Scenarios");
+    expect(rows.map(([name, amount, about]) => [name, amount, about])).toEqual(
+      catalogue.map(({ name, about }, index) => [`\`${name}\``, String(777_001 + index), about]),
+    );
+    expect(rows.filter(([, , , must = ""]) => must.length < 5)).toEqual([]);
+  });
+
+  it("lists every choice where the document is silent, as the sandbox's own page does", async () => {
+    const { text } = await request(createSandbox().app).get("/not-shown").set("Accept-Language", "en");
+    const choice = /<dt><small>Section ([\d.]+)<\/small><br \/>([^<]*)<\/dt>\s*<dd>([^<]*)<\/dd>/g;
+    const shown = [...text.matchAll(choice)].map(([, ...cells]) => cells.map((cell) => plain(cell)));
+    expect(shown.length).toBeGreaterThan(15);
+    expect(rowsUnder("What the document does not show", /^\| (\d.*) \|$/gm)).toEqual(shown);
+  });
+
+  it("names every field that a scenario can have", () => {
+    const named = rowsUnder("Scenarios of your own").flat().join(" ");
+    const keys = new Set(keysOf(scenarioSchema));
+    expect([...keys]).toEqual(
+      expect.arrayContaining(["webhooks", "loseFirst", "expiresAfterMs", "approved"]),
+    );
+    expect([...keys].filter((key) => !new RegExp(`\\b${key}\\b`).test(named))).toEqual([]);
+  });
+
+  it("has every control address, and none that is not there", () => {
+    const source = read("src/sandbox/http/control-api.ts");
+    const routes = [...source.matchAll(/router\.(get|post|put|delete)\(\s*"([^"]+)"/g)].map(
+      ([, method, route]) => `\`${method!.toUpperCase()} ${route}\``,
+    );
+    expect(routes.length).toBeGreaterThan(15);
+    expect(rowsUnder("Control addresses").map(([address]) => address)).toEqual(routes);
+  });
+
+  it("names no file that is not there", () => {
+    const files = [...page.matchAll(/`((?:test|examples|src)\/[^`]+)`/g)].map((match) => match[1]!);
+    expect(files.length).toBeGreaterThan(1);
+    expect(files.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
+  });
+});
