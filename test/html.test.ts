@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import { fc } from "./support/property.js";
 import { html } from "../src/html.js";
 
 /** What a browser reads back from the escaped text. Written apart from the escaping on purpose. */

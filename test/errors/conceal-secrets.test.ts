@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import {
   concealSecret,
   concealToken,

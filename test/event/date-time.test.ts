@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { isDateTime } from "../../src/event/date-time.js";
 
 describe("isDateTime", () => {

@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { decodeStrict } from "../../src/event/decode-strict.js";
 import { bytes, webhook } from "./webhooks.js";
 

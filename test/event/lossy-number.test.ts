@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { findLossyNumber } from "../../src/event/lossy-number.js";
 
 describe("findLossyNumber", () => {

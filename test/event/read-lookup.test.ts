@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../support/property.js";
 import { readLookup } from "../../src/event/read-lookup.js";
 import { readMessage } from "../../src/event/read-message.js";
 import { type SignedField } from "tillkit";

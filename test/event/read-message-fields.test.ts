@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { decodeStrict } from "../../src/event/decode-strict.js";
 import { readMessage } from "../../src/event/read-message.js";
 import { fieldsSignature, indispensableFields, type SignedField } from "../../src/signature/index.js";

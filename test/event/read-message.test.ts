@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { readMessage } from "../../src/event/read-message.js";
 import { signedFields } from "../../src/signature/index.js";
 import { bytes, webhook } from "./webhooks.js";

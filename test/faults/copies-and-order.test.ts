@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../support/property.js";
 import request from "supertest";
 import { MemoryStore, type MemoryTx } from "tillkit";
 import { onEachDatabase, openPlace } from "../processes/databases.js";

@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { fieldsSignature } from "tillkit";
 import { completedBody } from "../support/webhooks.js";
 

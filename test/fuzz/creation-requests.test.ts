@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { errorFixes, MemoryStore, type PaymentRequest, type TillkitError } from "tillkit";
 import { closeAll, testKit } from "../support/kit.js";
 import { willingService } from "../support/willing-service.js";

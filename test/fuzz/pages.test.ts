@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { deskPage } from "../../examples/express-shop/src/pages.js";
 import { notFoundPage, returnPage } from "../../src/http/pages/return-page.js";
 import { pendingPayment } from "../support/webhooks.js";

@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { openWiredShop, talk, webhookFor, type Stream, type WiredShop } from "./wire.js";
 
 const webhook = webhookFor(0);

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../support/property.js";
 import { readMessage } from "../../src/event/read-message.js";
 import { indispensableFields, signedFields } from "../../src/signature/scheme.js";
 import { type Situation } from "../../src/reconciliation/reconcile.js";

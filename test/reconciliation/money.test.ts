@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { activeCurrencies, minorUnit } from "../../src/reconciliation/currencies.js";
 import {
   canonicalValue,

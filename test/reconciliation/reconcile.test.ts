@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../support/property.js";
 import { reconcile, type Situation } from "../../src/reconciliation/reconcile.js";
 import { type Payment } from "tillkit";
 import { reportOf } from "../support/reports.js";

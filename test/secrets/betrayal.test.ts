@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { betrayedBy, everythingOf } from "./betrayal.js";
 
 const secret = "whsec_a?b&c d/e+f=0123456789";

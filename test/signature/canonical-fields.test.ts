@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { canonicalFields, defaultSignedFields } from "../../src/signature/index.js";
 import { decodeStrict } from "../../src/event/decode-strict.js";
 import { withCorpus } from "../event/corpora.js";

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { hmacSignature } from "../../src/signature/index.js";
 import { bytes, webhook } from "../event/webhooks.js";
 import { problemCodes } from "./refusal.js";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import * as fc from "fast-check";
+import { fc } from "../support/property.js";
 import { hmacSignature, publicKeySignature } from "../../src/signature/index.js";
 import { readSignature } from "../../src/signature/signature-header.js";
 import { codeOf, problemCodes } from "./refusal.js";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../support/property.js";
 import { encodeLine, readLines } from "../../src/spool/record-line.js";
 import { webhook } from "./fixtures.js";
 

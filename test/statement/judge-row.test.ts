@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../support/property.js";
 import { rowProblemCodes, type StatementRow } from "tillkit";
 import { judgeRow } from "../../src/statement/judge-row.js";
 

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../support/property.js";
 import { type Payment, type PaymentState, type StatementSummary } from "tillkit";
 import { booksOf, compared, may, paid } from "./support/books.js";
 

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../support/property.js";
 import { closeAll } from "../support/kit.js";
 import { completedBody, statusBody, type WebhookBody } from "../support/webhooks.js";
 import { openEndpoint } from "./endpoint.js";

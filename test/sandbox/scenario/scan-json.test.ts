@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../../support/property.js";
 import { pathKey, scanJson } from "../../../src/sandbox/scenario/scan-json.js";
 
 function isJson(text: string): boolean {

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../../support/property.js";
 import { readStatement, type StatementFormat, type StatementRow, type UnreadableRow } from "tillkit";
 
 type Row = StatementRow | UnreadableRow;

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import fc from "fast-check";
+import { fc } from "../../support/property.js";
 import { ExternalSort, type SortLimits } from "../../../src/statement/sorting/external-sort.js";
 
 let folder: string;
