@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { adoptPayment } from "./adopt-payment.js";
 import { createPayment } from "./create-payment.js";
@@ -10,6 +9,7 @@ import { Notices } from "./dispatch/notices.js";
 import { eventTypes, type EventType, type NoticeType } from "./event/event-map.js";
 import { handleReturn } from "./handle-return.js";
 import { listPayments } from "./list-payments.js";
+import { newId } from "./new-id.js";
 import { firstLookupAt } from "./lookup-options.js";
 import { checkHealth, countRejections } from "./health.js";
 import { resolveOptions, type PaymentsOptions } from "./options.js";
@@ -46,7 +46,6 @@ export function createPayments<Covers extends SignedField, Tx>(
   const options = resolveOptions(given);
   const { store, signature: scheme, now, dispatch } = options;
   const logger = options.logger || pino({ name: "tillkit", enabled: options.logger !== false });
-  const newId = randomUUID;
 
   const handlers = new Handlers<Tx>();
   const { add: addListener, notify } = new Notices();

@@ -44,6 +44,7 @@ const topLevel: Record<string, Part> = {
   "list-payments.ts": "stories",
   "payment-history.ts": "stories",
   "store-method.ts": "stories",
+  "new-id.ts": "stories",
   "prune-records.ts": "stories",
   "health.ts": "stories",
   // Where the parts are put together and configured.
