@@ -53,7 +53,7 @@ describe("readMessage where only fields are signed", () => {
   it("leaves topic, type and captured out of the key when they are not signed", () => {
     const parts = ["65f1a2b3c4d5e6f708192a3b", "order-17.a", "completed", "1475", "KMF"];
     const key = JSON.stringify([...parts, "2026-03-01T10:00:00.000Z", null, null, null]);
-    expect(read(webhook())).toMatchObject({ report: { eventKey: `payment:${sha256(key)}` } });
+    expect(read(webhook())).toMatchObject({ report: { eventKey: `payment:order-17.a:${sha256(key)}` } });
   });
 
   it("lets nothing uncovered change anything but untrusted", () => {

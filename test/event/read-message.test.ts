@@ -46,10 +46,25 @@ describe("readMessage where the whole body is signed", () => {
       "payment",
       true,
     ];
-    const key = `payment:${sha256(JSON.stringify(parts))}`;
+    const key = `payment:order-17.a:${sha256(JSON.stringify(parts))}`;
     expect(reportOf(webhook()).eventKey).toBe(key);
     expect(reportOf(webhook({ total: { value: "1475.00", currency: "KMF" } })).eventKey).toBe(key);
     expect(key).toMatch(/^[\x21-\x7e]{1,80}$/);
+  });
+
+  it.each(["", "\0order", "été", "' or 1 = 1 --", "a".repeat(64), "two words"])(
+    "makes a short and plain key of the clientId %j too",
+    (clientId) => {
+      const message = read(webhook({ clientId }));
+      const key = message.kind === "payment" ? message.report.eventKey : message.eventKey;
+      expect(key).toMatch(/^[\w.:-]{1,80}$/);
+    },
+  );
+
+  it("begins the keys of payments that were made one after the other alike", () => {
+    const keyOf = (clientId: string) => reportOf(webhook({ clientId })).eventKey;
+    expect(keyOf("0198f3a1-7c10-7abc-8def-000000000001")).toMatch(/^payment:0198f3a1-7c10-7abc-8def-:/);
+    expect(keyOf("0198f3a1-7c10-7abc-8def-000000000002")).toMatch(/^payment:0198f3a1-7c10-7abc-8def-:/);
   });
 
   it.each([
