@@ -2,14 +2,19 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { suites } from "./contenders/index.mjs";
+import { checkedBuild } from "./harness/build.mjs";
 import { installPeers } from "./harness/install-peers.mjs";
+import { judge } from "./harness/judge.mjs";
 import { runSuite } from "./harness/measure.mjs";
 import { readOptions, usage } from "./harness/options.mjs";
+import { useMysql } from "./harness/mysql-server.mjs";
 import { usePostgres } from "./harness/postgres-server.mjs";
+import { proveOverCrashes } from "./harness/proof.mjs";
 import { markdown, plain, thisMachine } from "./harness/report.mjs";
 import { choose } from "./harness/choose.mjs";
 import { svg } from "./harness/chart.mjs";
 import { summarise } from "./harness/statistics.mjs";
+import { targets } from "./targets.mjs";
 import { Progress } from "../test/crash/harness/progress.mjs";
 
 const results = path.join(import.meta.dirname, "results");
@@ -17,42 +22,92 @@ const results = path.join(import.meta.dirname, "results");
 async function main() {
   const options = readOptions(process.argv.slice(2));
   if (options.help) return console.log(usage);
-  const chosen = choose(suites, options);
-  if (chosen.length === 0) throw new TypeError(`No contender's name holds ${options.only.join(" or ")}.`);
-  if (process.env.TILLKIT_BENCH_KIT === undefined) (await import("../scripts/prepare.mjs")).prepare();
-  if (chosen.some(({ contenders }) => contenders.some(({ peers }) => peers))) installPeers();
-  const postgres = chosen.some(({ name }) => name.includes("postgres")) ? await usePostgres() : undefined;
+  const wanted = choose(suites, options);
+  if (wanted.length === 0) throw new TypeError(`No contender's name holds ${options.only.join(" or ")}.`);
+  const needs = (server) => wanted.some((suite) => suite.server === server);
+  const kit = process.env.TILLKIT_BENCH_KIT;
+  if (kit === undefined) (await import("../scripts/prepare.mjs")).prepare();
+  const build = kit === undefined ? checkedBuild() : { build: "named by TILLKIT_BENCH_KIT" };
+  if (wanted.some(({ contenders }) => contenders.some(({ peers }) => peers))) installPeers();
+
+  const leftOut = [];
+  const noMysql = needs("mysql") ? await useMysql() : undefined;
+  if (noMysql !== undefined) leftOut.push(`The suites on MySQL are left out: ${noMysql}.`);
+  for (const line of leftOut) console.error(line);
+  const chosen = wanted.filter(({ server }) => noMysql === undefined || server !== "mysql");
+  const postgres = needs("postgres") ? await usePostgres() : undefined;
   try {
     const result = await runAll(chosen, options);
-    if (options.json) return console.log(JSON.stringify(result));
-    write(result);
+    if (kit === undefined && checkedBuild().build !== build.build)
+      throw new TypeError("dist was built anew while it was measured; the figures are of no build.");
+    const whole = { ...result, ...build, leftOut };
+    if (options.json) return console.log(JSON.stringify(whole));
+    write(whole);
   } finally {
     await postgres?.stop();
   }
 }
 
-async function runAll(chosen, { rounds, seconds, quiet, json }) {
-  const total = chosen.reduce((sum, { contenders }) => sum + contenders.length * (rounds + 1), 0);
+async function runAll(chosen, options) {
+  const { rounds, seconds, quiet, json, minutes, proof } = options;
+  const stores = proof ? storesOf(chosen) : [];
+  const contenders = chosen.reduce((sum, suite) => sum + suite.contenders.length, 0);
   let current = "";
+  const total = contenders * (rounds + 1) + stores.length;
   const progress = new Progress({ total, unit: "rounds", quiet, describe: () => current });
+  const startedAt = performance.now();
+  const step = (what) => {
+    current = what;
+    progress.tick();
+  };
+
+  const cycles = options.quick ? 10 : 40;
+  const kit = path.resolve(process.env.TILLKIT_BENCH_KIT ?? path.join(import.meta.dirname, "../dist/esm"));
+  const proofs = await proveOverCrashes({
+    kit,
+    stores,
+    cycles,
+    tick: (store) => step(`killed on ${store}`),
+  });
+
   const measured = [];
+  const beganAt = performance.now();
+  let begun = 0;
   for (const suite of chosen) {
-    const tick = (name) => {
-      current = `${suite.name}: ${name}`;
-      progress.tick();
-    };
-    const entrants = await runSuite({ ...suite, rounds, seconds }, { tick });
-    const reference = entrants.find(({ name }) => name === suite.reference).rounds;
-    const { name, title, says } = suite;
-    const results = entrants.map((one) => ({
-      name: one.name,
-      ...summarise(one.rounds, reference),
-      ...(one.completed !== undefined && { completed: one.completed }),
-    }));
-    measured.push({ name, title, says, reference: suite.reference, connections: suite.connections, results });
+    begun += suite.contenders.length;
+    const endsAt = beganAt + (minutes * 60_000 - (beganAt - startedAt)) * (begun / contenders);
+    const tick = (name) => step(`${suite.name}: ${name}`);
+    const entrants = await runSuite({ ...suite, rounds, seconds }, { tick, endsAt });
+    measured.push(summaryOf(suite, entrants));
     if (!quiet && !json) console.log(`\n${plain(measured.at(-1))}`);
   }
-  return { machine: thisMachine(), rounds, seconds, suites: measured };
+  const took = Math.round((performance.now() - startedAt) / 1000);
+  return { machine: thisMachine(), rounds, seconds, tookSeconds: took, proofs, suites: measured };
+}
+
+function summaryOf({ name, title, says, reference, connections }, entrants) {
+  const { rounds } = entrants.find((one) => one.name === reference);
+  const results = entrants.map((one) => ({
+    name: one.name,
+    ...summarise(one.rounds, rounds),
+    ...(one.completed !== undefined && { completed: one.completed }),
+    ...(one.copies !== undefined && { copies: one.copies }),
+  }));
+  return { name, title, says, reference, connections, results, judged: judge(targets, name, entrants) };
+}
+
+/** The stores that are measured, as the crash harness calls them; each with the server that is measured. */
+function storesOf(chosen) {
+  const has = (name) => chosen.some((suite) => suite.name === name);
+  return [
+    ...(has("sqlite") ? [{ store: "sqlite", env: {} }] : []),
+    ...(has("postgres")
+      ? [{ store: "postgres", env: { TILLKIT_TEST_POSTGRES_URL: process.env.TILLKIT_BENCH_POSTGRES_URL } }]
+      : []),
+    ...(has("mysql")
+      ? [{ store: "mysql", env: { TILLKIT_TEST_MYSQL_URL: process.env.TILLKIT_BENCH_MYSQL_URL } }]
+      : []),
+  ];
 }
 
 function write(result) {

@@ -60,6 +60,7 @@ export async function start(port) {
       return Number(rows[0].n);
     },
     databaseCpuUs: () => database.cpuUs(),
+    databaseFigures: () => database.figures(),
     async stop() {
       listening.stop();
       await pool.end();

@@ -11,7 +11,7 @@ export const sign = signHex;
 
 export async function start(port) {
   const DatabaseSync = await sqliteDriver();
-  const { file, drop } = sqliteFile();
+  const { file, ...files } = sqliteFile();
   const database = new DatabaseSync(file);
   database.exec("pragma journal_mode = wal; pragma synchronous = full");
   database.exec("create table events (id text primary key, body blob not null)");
@@ -49,10 +49,11 @@ export async function start(port) {
     },
     completed: () =>
       Number(database.prepare("select count(*) as n from payments where status = 'completed'").all()[0].n),
+    databaseFigures: () => files.figures(),
     stop() {
       listening.stop();
       database.close();
-      drop();
+      files.drop();
     },
   };
 }

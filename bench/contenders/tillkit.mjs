@@ -13,21 +13,25 @@ import { paymentOf, secret } from "../harness/webhooks.mjs";
 export const sign = signHex;
 export const path = "/payments/webhook";
 
-/** @param options `store`; `handler`: dispatch to one; `log`: write the log; `preShaped`: the kit's own server */
+/**
+ * @param options `store`; `handler`: dispatch to one, which takes `handlerMs`; `log`: write the log; `preShaped`: the kit's own
+ * server; `dispatch`: the kit's options of that name; `shared`: the database of another process; `maxConnections`
+ */
 export async function start(port, options) {
-  const { store, orders, ...database } = await openStore(options.store);
+  const { store, orders, ...database } = await openStore(options.store, options);
   const payments = kit.createPayments({
     publicUrl: "http://127.0.0.1/payments",
     service: { baseUrl: "http://127.0.0.1:9", accessToken: "bench-token" },
     signature: kit.hmacSignature({ secret }),
     store,
-    dispatch: options.handler ? {} : false,
+    dispatch: options.handler ? (options.dispatch ?? {}) : false,
     logger: options.log ? pino(pino.destination("/dev/null")) : false,
   });
   const dispatches = { handled: 0, wanted: 0 };
   const areLeft = async () =>
     dispatches.handled < dispatches.wanted || (await store.counts()).oldestUndoneAt !== undefined;
   payments.onPaymentCompleted(async ({ payment }, { tx }) => {
+    if (options.handlerMs) await pause(options.handlerMs);
     await orders.pay(tx, payment.reference);
     dispatches.handled += 1;
   });
@@ -57,7 +61,20 @@ export async function start(port, options) {
       while (options.handler && (await areLeft())) await pause(2);
     },
     completed: () => database.completed(),
+    /** What is on record about webhook number `n`, by the kit's own account of it. */
+    async recordOf(n) {
+      const { entries } = await payments.history(paymentOf(n).clientId);
+      const webhooks = entries.filter(({ kind }) => kind === "webhook");
+      return {
+        webhooks: webhooks.length,
+        copies: webhooks.reduce((sum, { copies }) => sum + copies, 0),
+        events: entries.filter(({ kind, type }) => kind === "event" && type === "payment.completed").length,
+      };
+    },
     ...(database.cpuUs && { databaseCpuUs: () => database.cpuUs() }),
+    ...(database.figures && { databaseFigures: () => database.figures() }),
+    /** For bench/scale, which stores things itself. */
+    kit: { payments, store, orders, dispatches, ...database },
     async stop() {
       listening.stop();
       await payments.close();
@@ -66,7 +83,7 @@ export async function start(port, options) {
   };
 }
 
-function pendingPayment(n) {
+export function pendingPayment(n) {
   const { id, clientId, reference, value, currency } = paymentOf(n);
   const at = "2026-03-01T09:59:00.000Z";
   return {

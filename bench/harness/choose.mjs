@@ -1,11 +1,11 @@
 /** The suites with the contenders that were asked for; each keeps its reference, without which there is no ratio. */
-export function choose(suites, { only, peers, postgres }) {
+export function choose(suites, { only, peers, without }) {
   return suites.flatMap((suite) => {
+    if (without.includes(suite.server)) return [];
     const isAsked = (name) => only.length === 0 || only.some((text) => name.includes(text));
     const able = suite.contenders.filter((one) => peers || !one.peers);
     const contenders = isAsked(suite.name) ? able : able.filter(({ name }) => isAsked(name));
-    const lacksServer = !postgres && suite.name.includes("postgres");
-    if (contenders.length === 0 || lacksServer) return [];
+    if (contenders.length === 0) return [];
     const withReference = able.filter((one) => contenders.includes(one) || one.name === suite.reference);
     return [{ ...suite, contenders: withReference }];
   });

@@ -1,16 +1,29 @@
 // A database of each contender's own, gone when it stops.
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 
 /** In the checkout, because the system's folder for temporary files may be in memory, where a sync costs nothing. */
 const folder = path.resolve(import.meta.dirname, "../../.tmp/bench");
 
-/** A file for SQLite. */
-export function sqliteFile() {
-  const own = path.join(folder, String(process.pid));
-  rmSync(own, { recursive: true, force: true });
-  mkdirSync(own, { recursive: true });
-  return { file: path.join(own, "bench.db"), drop: () => rmSync(own, { recursive: true, force: true }) };
+/** A file for SQLite, or another process's. */
+export function sqliteFile(shared) {
+  const name = shared ?? String(process.pid);
+  const own = path.join(folder, name);
+  if (!shared) {
+    rmSync(own, { recursive: true, force: true });
+    mkdirSync(own, { recursive: true });
+  }
+  const file = path.join(own, "bench.db");
+  return {
+    name,
+    file,
+    drop: () => shared || rmSync(own, { recursive: true, force: true }),
+    /** What this process has written, log and pages together, as the kernel counts it. */
+    async figures() {
+      const written = /write_bytes: (\d+)/.exec(readIfThere("/proc/self/io") ?? "")?.[1];
+      return { walBytes: written && Number(written), sizeBytes: sizeOf(file) + sizeOf(`${file}-wal`) };
+    },
+  };
 }
 
 /** Node's own driver, or the one that the kit uses where there is none. */
@@ -21,21 +34,22 @@ export async function sqliteDriver() {
   return DatabaseSync;
 }
 
-/** A database of its own on the server that TILLKIT_BENCH_POSTGRES_URL names. */
-export async function postgresDatabase() {
+/** A database of its own on the server that TILLKIT_BENCH_POSTGRES_URL names, or another process's. */
+export async function postgresDatabase(shared) {
   const { default: pg } = await import("pg");
-  const name = `tillkit_bench_${process.pid}`;
+  const name = shared ?? `tillkit_bench_${process.pid}`;
   const server = new URL(process.env.TILLKIT_BENCH_POSTGRES_URL);
   const admin = new pg.Client({ connectionString: server.href });
   await admin.connect();
-  await admin.query(`drop database if exists ${name}`);
-  await admin.query(`create database ${name}`);
-  const own = new URL(server);
-  own.pathname = `/${name}`;
+  if (!shared) {
+    await admin.query(`drop database if exists ${name}`);
+    await admin.query(`create database ${name}`);
+  }
   return {
-    url: own.href,
+    name,
+    url: within(server, name),
     async drop() {
-      await admin.query(`drop database if exists ${name} with (force)`);
+      if (!shared) await admin.query(`drop database if exists ${name} with (force)`);
       await admin.end();
     },
     /** What the server's processes for this database have used; `undefined` where they cannot be seen. */
@@ -45,15 +59,80 @@ export async function postgresDatabase() {
       if (ticks.includes(undefined)) return undefined;
       return ticks.reduce((sum, each) => sum + each, 0) * 10_000;
     },
+    /** The server's log is one for all of its databases: whatever else writes there is counted too. */
+    async figures() {
+      const { rows } = await admin.query(
+        `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as wal, pg_database_size($1) as size,
+          (select count(*) from pg_stat_activity where datname = $1) as connections,
+          current_setting('max_connections') as most`,
+        [name],
+      );
+      const { wal, size, connections, most } = rows[0];
+      return {
+        walBytes: Number(wal),
+        sizeBytes: Number(size),
+        connections: Number(connections),
+        maxConnections: Number(most),
+      };
+    },
   };
+}
+
+/** A database of its own on the server that TILLKIT_BENCH_MYSQL_URL names, or another process's. */
+export async function mysqlDatabase(shared) {
+  const { default: mysql } = await import("mysql2/promise");
+  const name = shared ?? `tillkit_bench_${process.pid}`;
+  const server = new URL(process.env.TILLKIT_BENCH_MYSQL_URL);
+  const admin = await mysql.createConnection(server.href);
+  if (!shared) {
+    await admin.query(`drop database if exists ${name}`);
+    await admin.query(`create database ${name}`);
+  }
+  const [[{ file }]] = await admin.query("select @@pid_file as file");
+  const pid = readIfThere(file)?.trim();
+  return {
+    name,
+    url: within(server, name),
+    async drop() {
+      if (!shared) await admin.query(`drop database if exists ${name}`);
+      await admin.end();
+    },
+    /** What the whole server has used, since its threads are one process; `undefined` where it cannot be seen. */
+    async cpuUs() {
+      const ticks = pid && ticksOf(pid);
+      return ticks && ticks * 10_000;
+    },
+    async figures() {
+      const [[log]] = await admin.query("show global status like 'Innodb_os_log_written'");
+      const [[{ size }]] = await admin.query(
+        "select sum(data_length + index_length) as size from information_schema.tables where table_schema = ?",
+        [name],
+      );
+      return { walBytes: Number(log.Value), sizeBytes: Number(size) };
+    },
+  };
+}
+
+function within(server, name) {
+  const own = new URL(server);
+  own.pathname = `/${name}`;
+  return own.href;
 }
 
 /** Processor time in hundredths of a second, on Linux, where the server runs on this machine. */
 function ticksOf(pid) {
+  const fields = readIfThere(`/proc/${pid}/stat`)?.split(") ")[1].split(" ");
+  return fields && Number(fields[11]) + Number(fields[12]);
+}
+
+function readIfThere(file) {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1].split(" ");
-    return Number(fields[11]) + Number(fields[12]);
+    return readFileSync(file, "latin1");
   } catch {
     return undefined;
   }
+}
+
+function sizeOf(file) {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -12,18 +12,20 @@ let planned;
 
 const tasks = {
   /**
-   * Opens the connections and makes the requests `first` to `first + count - 1`; with `among`, about payments that lie
-   * scattered among so many.
+   * Opens the connections, in turn to each of the `ports`, and makes the requests `first` to `first + count - 1`. With
+   * `among`: about payments that lie scattered among so many, of which every tenth is asked for. With `same`: one request,
+   * again and again.
    */
-  async plan({ module, port, connections, first, count, forged = false, among }) {
+  async plan({ module, ports, connections, first, count, forged = false, among, same = false }) {
     if (!modules.has(module)) modules.set(module, await import(module));
     const contender = modules.get(module);
     const requests = Array.from({ length: count }, (_, n) => {
+      if (same) return requestOf(contender, first, forged);
+      if (among === undefined) return requestOf(contender, first + n, forged);
       // Times a prime that divides none of the sizes: each number once, and neighbours far apart.
-      const number = among === undefined ? first + n : 1 + (((first + n) * 611_953) % among);
-      return requestOf(contender, number, forged);
+      return requestOf(contender, 10 * (1 + (((first + n) * 611_953) % (among / 10))), forged);
     });
-    sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
+    sockets = await Promise.all(Array.from({ length: connections }, (_, n) => open(ports[n % ports.length])));
     planned = requests;
   },
   /** Sends what was planned. */

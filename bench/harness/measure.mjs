@@ -1,6 +1,8 @@
 import path from "node:path";
 import { Child } from "./child.mjs";
 
+const copies = 32;
+
 /** A contender under one load: its server, and the numbers of the webhooks that it has had. */
 export class Entrant {
   /** @param contender `{ name, file, options }`, from contenders/index.mjs */
@@ -38,6 +40,25 @@ export class Entrant {
     }
   }
 
+  /**
+   * One webhook that is sent often is one event. Only the kit can tell what it made of it; of the others, what they
+   * completed is counted at the end.
+   */
+  async takesOnce(load) {
+    const n = this.next++;
+    await this.server.ask("prepare", { first: n, count: 1 });
+    const { statuses } = await this.exchange(load, { first: n, count: copies, same: true, connections: 8 });
+    this.acknowledged += 1;
+    const found = await this.server.ask("recordOf", { n });
+    if (found === undefined) return undefined;
+    const isOnce = found.events === 1 && found.webhooks === 1 && found.copies === copies - 1;
+    if (statuses["200"] === copies && isOnce) return copies;
+    throw new Error(
+      `${this.name} made ${found.events} events of one webhook that was sent ${copies} times: ` +
+        JSON.stringify({ ...found, statuses }),
+    );
+  }
+
   /** Until the code is compiled, which takes some thousand webhooks; where those are slow, for four rounds' time. */
   async warmUp(load, seconds) {
     let left = 4 * seconds;
@@ -67,13 +88,15 @@ export class Entrant {
   }
 
   /** Sends webhooks about payments that are there. */
-  async exchange(load, { first, count, connections = this.connections, forged = false, among }) {
+  async exchange(load, { first, count, connections = this.connections, ...which }) {
     const { module, port } = this;
-    await load.ask("plan", { module, port, connections, first, count, forged, among });
+    await load.ask("plan", { module, ports: [port], connections, first, count, ...which });
     await this.server.ask("begin");
     const startedAt = performance.now();
     const { seconds, p50Ms, p99Ms, statuses } = await load.ask("go");
-    const { cpuUs, databaseCpuUs } = await this.server.ask("end", { count: forged ? 0 : count });
+    const { cpuUs, databaseCpuUs } = await this.server.ask("end", {
+      count: which.forged ? 0 : which.same ? 1 : count,
+    });
     // Where handlers run, webhooks that are acknowledged and not yet handled are not done.
     const settled = this.contender.options?.handler ? (performance.now() - startedAt) / 1000 : seconds;
     return {
@@ -97,20 +120,27 @@ export class Entrant {
   }
 }
 
-/** Runs a suite: every contender in turn, round after round. Resolves to the entrants, with their rounds. */
-export async function runSuite({ contenders, connections, rounds, seconds }, { tick }) {
+/**
+ * Runs a suite: every contender in turn, round after round. Resolves to the entrants, with their rounds. Past `endsAt`
+ * (by `performance.now()`) no round more is begun, once there are three: a slow machine gets fewer rounds and not a longer run.
+ */
+export async function runSuite({ contenders, connections, rounds, seconds }, { tick, endsAt = Infinity }) {
   const entrants = contenders.map((contender) => new Entrant(contender, connections));
   const load = new Child("load.mjs");
   try {
     for (const entrant of entrants) await entrant.start();
-    for (const entrant of entrants) await entrant.refusesForged(load);
+    for (const entrant of entrants) {
+      await entrant.refusesForged(load);
+      entrant.copies = await entrant.takesOnce(load);
+    }
     for (const entrant of entrants) {
       await entrant.warmUp(load, seconds);
       tick(entrant.name);
     }
     for (let round = 0; round < rounds; round++) {
+      const isLate = round >= Math.min(rounds, 3) && performance.now() > endsAt;
       for (const entrant of entrants) {
-        await entrant.round(load, seconds);
+        if (!isLate) await entrant.round(load, seconds);
         tick(entrant.name);
       }
     }

@@ -1,14 +1,16 @@
 import { parseArgs } from "node:util";
 
 export const usage = `npm run bench -- [--quick] [--only <text>]… [--rounds <n>] [--seconds <n>] [--no-peers]
-                    [--without-postgres] [--json] [--quiet]
+                    [--minutes <n>] [--without <server>]… [--proof] [--json] [--quiet]
 
-  --quick      fewer and shorter rounds: within a minute, and noisier
+  --quick      fewer and shorter rounds: about a minute, and noisier
   --only       suites whose name, or contenders whose name, holds this text; with its reference; may be repeated
   --rounds     measured rounds of each contender
   --seconds    about how long a round lasts
   --no-peers   without the contenders that need other packages
-  --without-postgres  without the suites that need a server
+  --minutes    past which no round more is begun than three of each contender; usually 9
+  --without    postgres or mysql: without the suites that need that server; may be repeated
+  --proof      kills this build in the middle of its work before it is measured; usual where nothing is picked by --only
   --json       the result as JSON on standard output, and no files
   --quiet      no progress`;
 
@@ -22,12 +24,16 @@ export function readOptions(args) {
       rounds: { type: "string" },
       seconds: { type: "string" },
       "no-peers": { type: "boolean", default: false },
-      "without-postgres": { type: "boolean", default: false },
+      minutes: { type: "string" },
+      without: { type: "string", multiple: true, default: [] },
+      proof: { type: "boolean" },
       json: { type: "boolean", default: false },
       quiet: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
+  const unknown = values.without.find((name) => name !== "postgres" && name !== "mysql");
+  if (unknown !== undefined) throw new TypeError(`--without takes postgres or mysql, not ${unknown}.`);
   const number = (name, usual) => {
     const value = values[name] === undefined ? usual : Number(values[name]);
     if (!(value > 0)) throw new TypeError(`--${name} must be a number above 0.`);
@@ -36,8 +42,9 @@ export function readOptions(args) {
   return {
     ...values,
     peers: !values["no-peers"],
-    postgres: !values["without-postgres"],
-    rounds: Math.round(number("rounds", values.quick ? 2 : 7)),
-    seconds: number("seconds", values.quick ? 0.3 : 1),
+    proof: values.proof ?? values.only.length === 0,
+    minutes: number("minutes", values.quick ? 0.9 : 9),
+    rounds: Math.round(number("rounds", values.quick ? 3 : 7)),
+    seconds: number("seconds", values.quick ? 0.1 : 0.7),
   };
 }

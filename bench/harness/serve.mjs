@@ -24,6 +24,12 @@ const tasks = {
   },
   /** How many payments are completed on record; `undefined` where nothing is kept. */
   completed: () => running.completed?.(),
+  /** What is on record about one webhook; `undefined` where the contender cannot tell. */
+  recordOf: ({ n }) => running.recordOf?.(n),
+  /** Bytes that the database wrote, and what else it tells; of bench/scale. */
+  figures: () => running.databaseFigures?.(),
+  /** What only one module of bench/scale does. */
+  special: ({ name, args }) => running.specials[name](args),
   async stop() {
     await running.stop?.();
     setImmediate(() => process.exit(0));

@@ -1,20 +1,26 @@
 // The kit's stores, each with a table of orders beside it for the handler to write to.
-import { postgresDatabase, sqliteFile } from "./database.mjs";
+import { mysqlDatabase, postgresDatabase, sqliteFile } from "./database.mjs";
 import { kit } from "./kit.mjs";
 
+const records = ["payments", "webhooks", "events", "dispatches"].map((name) => `tillkit_${name}`);
 const makeOrders = "create table orders (id varchar(64) primary key, paid integer not null)";
 
-export async function openStore(name) {
+/** @param shared the database of another process, as its store's `name` tells */
+export async function openStore(name, { shared, maxConnections } = {}) {
   switch (name) {
     case "memory":
       return inMemory();
     case "sqlite": {
-      const { file, drop } = sqliteFile();
-      return overSql(kit.sqliteStore(file), { drop });
+      const database = sqliteFile(shared);
+      return overSql(kit.sqliteStore(database.file), database, shared);
     }
     case "postgres": {
-      const database = await postgresDatabase();
-      return overSql(kit.postgresStore(database.url), database);
+      const database = await postgresDatabase(shared);
+      return overSql(kit.postgresStore(database.url, { maxConnections }), database, shared);
+    }
+    case "mysql": {
+      const database = await mysqlDatabase(shared);
+      return overSql(kit.mysqlStore(database.url, { maxConnections }), database, shared);
     }
     default:
       throw new Error(`There is no store ${name}.`);
@@ -37,10 +43,11 @@ function inMemory() {
   };
 }
 
-async function overSql(store, { drop, cpuUs }) {
+async function overSql(store, { name, drop, cpuUs, figures }, shared) {
   await store.migrate();
-  await store.transaction((tx) => tx.query(makeOrders));
+  if (!shared) await store.transaction((tx) => tx.query(makeOrders));
   return {
+    name,
     store,
     orders: {
       async insert(tx, created) {
@@ -62,7 +69,16 @@ async function overSql(store, { drop, cpuUs }) {
       const { rows } = await store.transaction((tx) => tx.query(sql));
       return Number(rows[0].count);
     },
+    /** Forgets everything that is stored, and no handler. */
+    async empty() {
+      for (const table of ["orders", ...records]) {
+        await store.transaction((tx) =>
+          tx.query(tx.dialect === "sqlite" ? `delete from ${table}` : `truncate table ${table}`),
+        );
+      }
+    },
     drop,
     cpuUs,
+    figures,
   };
 }

@@ -21,7 +21,14 @@ interface Measured {
   perSecond: number;
   p50Ms: number;
   completed?: number;
+  copies?: number;
   ratio: { cpuUs: number };
+}
+
+interface Suite {
+  name: string;
+  results: Measured[];
+  judged: { suite: string; of: string; to: string; atMost?: number; ratio: number; met: boolean }[];
 }
 
 function node(file: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
@@ -37,11 +44,18 @@ describe("the benchmark, over a few webhooks", () => {
   it("measures the kit beside Express by hand, leaves the peers out, because they are not installed for a test", async () => {
     const only = ["bare", "by hand", "tillkit in memory", "on SQLite"].flatMap((name) => ["--only", name]);
     const brief = ["--no-peers", "--rounds", "1", "--seconds", "0.01", "--json", "--quiet"];
-    const { stdout, stderr } = await node(program, ...brief, ...only, "--without-postgres");
+    const without = ["--without", "postgres", "--without", "mysql"];
+    const { stdout, stderr } = await node(program, ...brief, ...only, ...without);
 
     expect(stderr).toBe("");
-    const { suites } = JSON.parse(stdout) as { suites: { name: string; results: Measured[] }[] };
-    expect(suites.map(({ name }) => name)).toEqual(["memory", "sqlite", "lone-sqlite"]);
+    const { suites } = JSON.parse(stdout) as { suites: Suite[] };
+    expect(suites.map(({ name }) => name)).toEqual([
+      "memory",
+      "memory-8",
+      "memory-1",
+      "sqlite",
+      "lone-sqlite",
+    ]);
     for (const { results } of suites) {
       for (const one of results) {
         expect(one).toMatchObject({
@@ -65,6 +79,48 @@ describe("the benchmark, over a few webhooks", () => {
     );
     const kept = suites.flatMap(({ results }) => results).filter(({ name }) => name.startsWith("tillkit"));
     expect(kept.every(({ completed, requests }) => completed! >= requests)).toBe(true);
+    expect(kept.every(({ copies }) => copies === 32)).toBe(true);
+
+    const judged = suites.flatMap((suite) => suite.judged);
+    expect(judged).toContainEqual(
+      expect.objectContaining({
+        suite: "memory",
+        key: "cpuUs",
+        of: "tillkit in memory",
+        to: "Express by hand",
+        atMost: 0.9,
+        ratio: expect.any(Number),
+        met: expect.any(Boolean),
+      }),
+    );
+    expect(judged.filter(({ of }) => of.endsWith("handler")).map(({ to, atMost }) => [to, atMost])).toEqual([
+      ["tillkit in memory", 2.5],
+      ["tillkit on SQLite", 2.5],
+    ]);
+  });
+
+  it("kills the build that it measures before it measures it", async () => {
+    const brief = [
+      "--only",
+      "tillkit on SQLite, pre-shaped",
+      "--rounds",
+      "1",
+      "--seconds",
+      "0.01",
+      "--quick",
+    ];
+    const without = ["--without", "postgres", "--without", "mysql"];
+    const { stdout } = await node(program, "--proof", ...brief, ...without, "--json", "--quiet");
+
+    const { proofs } = JSON.parse(stdout) as { proofs: unknown[] };
+    expect(proofs).toEqual([
+      expect.objectContaining({ store: "sqlite", kills: 10, lost: 0, unexpected: 0, duplicated: 0 }),
+    ]);
+  });
+
+  it("refuses to measure a contender that makes several events of one webhook", async () => {
+    const { stdout } = await node(path.join(__dirname, "run-suite.mjs"), "forgets-copies.mjs");
+    expect(stdout).toContain("forgets-copies.mjs made 32 events of one webhook that was sent 32 times");
   });
 
   it("refuses to measure a contender that takes a forged webhook", async () => {

@@ -1,0 +1,34 @@
+// The guarantees, shown on the very build that is measured: the crash harness over it.
+import { execFile } from "node:child_process";
+import path from "node:path";
+
+const program = path.resolve(import.meta.dirname, "../../scripts/crash.mjs");
+
+/**
+ * Kills shops in the middle of their work, so many times on each store, and compares what was answered 200 with what is on
+ * record and what the handlers did. Throws where anything was lost, unexpected or twice.
+ */
+export async function proveOverCrashes({ kit, stores, cycles, tick }) {
+  const proofs = [];
+  for (const { store, env } of stores) {
+    const args = ["--store", store, "--mode", "kill", "--cycles", String(cycles), "--kit", kit];
+    const { code, stdout, stderr } = await node([program, ...args, "--seed", "7", "--json", "--quiet"], env);
+    if (code !== 0) {
+      const meaning = code === 2 ? "no crash hit anything" : `ended with ${code}`;
+      throw new Error(`The crash harness over this build on ${store}: ${meaning}.\n${stdout}${stderr}`);
+    }
+    const { kills, acknowledged, lost, unexpected, duplicated, recovered, effects } = JSON.parse(stdout);
+    proofs.push({ store, kills, acknowledged, lost, unexpected, duplicated, recovered, effects });
+    tick(store);
+  }
+  return proofs;
+}
+
+function node(args, env) {
+  return new Promise((resolve) => {
+    const options = { env: { ...process.env, ...env }, timeout: 120_000 };
+    execFile(process.execPath, args, options, (error, stdout, stderr) =>
+      resolve({ code: error ? (error.code ?? error.signal) : 0, stdout, stderr }),
+    );
+  });
+}

@@ -1,0 +1,50 @@
+// What the kit is judged by. Each is a ratio of two contenders of one suite, taken round by round.
+import { suites } from "./contenders/index.mjs";
+
+const byHand = "Express by hand";
+const memory = "tillkit in memory";
+const cpu = { key: "cpuUs", what: "server CPU" };
+const databaseCpu = { key: "databaseCpuUs", what: "database CPU" };
+const rate = { key: "perSecond", what: "webhooks/s" };
+const p50 = { key: "p50Ms", what: "p50" };
+
+const peersOnExpress = suites
+  .find(({ name }) => name === "memory")
+  .contenders.filter(({ onExpress }) => onExpress)
+  .map(({ name }) => name);
+
+/** `of` is compared with `to`, or with each of `toEach`; the worst of them counts. */
+export const targets = [
+  { suite: "memory", ...cpu, of: memory, to: byHand, atMost: 0.9 },
+  { suite: "memory", ...cpu, of: memory, toEach: peersOnExpress, atMost: 1 },
+  { suite: "memory", ...cpu, of: `${memory}, pre-shaped`, to: byHand, atMost: 0.4 },
+  { suite: "memory", ...cpu, of: `${memory}, pre-shaped`, to: byHand, atMost: 0.25 },
+  { suite: "memory", ...cpu, of: `${memory}, logging`, to: memory, atMost: 1.3 },
+  { suite: "memory", ...cpu, of: `${memory}, handler`, to: memory, atMost: 2.5 },
+  { suite: "memory-8", ...cpu, of: `${memory}, pre-shaped`, to: byHand, atMost: 0.25 },
+  { suite: "memory-1", ...cpu, of: `${memory}, pre-shaped`, to: byHand, atMost: 0.4 },
+  ...durable("sqlite", "SQLite", { stock: 2.5, preShaped: 5 }),
+  { suite: "sqlite", ...cpu, of: "tillkit on SQLite", to: "SQLite by hand", atMost: 1 },
+  { suite: "sqlite", ...cpu, of: "tillkit on SQLite, pre-shaped", to: "SQLite by hand", atMost: 0.45 },
+  ...durable("postgres", "PostgreSQL", { stock: 2, preShaped: 5 }),
+  { suite: "postgres", ...databaseCpu, of: "tillkit on PostgreSQL", to: "PostgreSQL by hand", atMost: 0.25 },
+  ...durable("mysql", "MySQL", {}),
+];
+
+/** What holds for each database; MySQL has no target of its own for its rate. */
+function durable(suite, name, { stock, preShaped }) {
+  const kit = `tillkit on ${name}`;
+  const hand = `${name} by hand`;
+  const rates = [
+    { suite, ...rate, of: kit, to: hand, atLeast: stock },
+    { suite, ...rate, of: `${kit}, pre-shaped`, to: hand, atLeast: preShaped },
+  ];
+  const handler = { suite, of: `${kit}, handler`, to: kit, atMost: 2.5 };
+  return [
+    ...rates.filter(({ atLeast }) => atLeast !== undefined),
+    { suite: `lone-${suite}`, ...p50, of: kit, to: hand, atMost: 1.15 },
+    { suite, ...cpu, of: `${kit}, logging`, to: kit, atMost: 1.3 },
+    { ...handler, ...cpu },
+    ...(suite === "sqlite" ? [] : [{ ...handler, ...databaseCpu }]),
+  ];
+}

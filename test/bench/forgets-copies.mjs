@@ -1,0 +1,8 @@
+// A contender that verifies, and makes an event of each copy of one webhook.
+import { start as startBare } from "../../bench/contenders/bare.mjs";
+
+export { sign } from "../../bench/contenders/bare.mjs";
+
+export async function start(port) {
+  return { ...(await startBare(port)), recordOf: () => ({ events: 32, webhooks: 32, copies: 0 }) };
+}
