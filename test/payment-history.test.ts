@@ -155,25 +155,3 @@ describe("a list", () => {
     await expect(testKit().list(query)).rejects.toMatchObject({ code: "query_invalid" });
   });
 });
-
-describe("the lists of the SQL stores", () => {
-  it("read an index in its order, whatever is asked for", async () => {
-    const place = await openPlace("sqlite");
-    const plan = async (where: string, params: unknown[]) => {
-      const { rows } = await place.store.transaction((tx) =>
-        tx.query<{ detail: string }>(
-          `explain query plan select * from ${place.address.prefix}payments where ${where}
-            order by created_at desc, client_id desc limit 50`,
-          params,
-        ),
-      );
-      return rows.map(({ detail }) => detail).join("; ");
-    };
-    const behind = "created_at <= ? and (created_at < ? or client_id < ?)";
-    expect(await plan(behind, ["2", "2", "c"])).toMatch(/^SEARCH .*_created \(created_at<\?\)$/);
-    expect(await plan(`state = ? and ${behind}`, ["pending", "2", "2", "c"])).toMatch(
-      /^SEARCH .*_state \(state=\? AND created_at<\?\)$/,
-    );
-    await place.remove();
-  });
-});

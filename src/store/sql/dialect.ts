@@ -24,12 +24,22 @@ export interface Dialect {
   readonly forUpdate: string;
   readonly forUpdateSkipLocked: string;
   readonly forShare: string;
+  /** Whether the indexes are those of SQLite, of which a row is in as few as can be; see its migrations. */
+  readonly sparesIndexes: boolean;
   /** `column` is one of `values`. */
   among(column: string, values: readonly unknown[]): Fragment;
   /** The kit's error for a failure of the driver, or the failure itself where there is none. */
   translate(error: unknown): unknown;
   /** Whether the database ended the transaction to let another one go on; it may be run again. */
   isDeadlock(error: unknown): boolean;
+}
+
+/**
+ * How rows that are marked by a column (`kept_since`), which holds their time (`received_at`) while they are, are found in
+ * the order of that time: by the column itself, or where indexes are spared by the index of the time of marked rows.
+ */
+export function marked({ sparesIndexes }: Dialect, mark: string, time: string): { is: string; at: string } {
+  return sparesIndexes ? { is: `${mark} is not null and`, at: time } : { is: "", at: mark };
 }
 
 /** `(?,?,?),(?,?,?)` */

@@ -156,7 +156,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     after?: { createdAt: string; clientId: string };
     limit: number;
   }): Promise<Payment[]> {
-    return this.#use(() => duePayments(this.#driver.reader, this.#tables, page));
+    return this.#use(() => duePayments(this.#driver.reader, this.#driver.dialect, this.#tables, page));
   }
 
   lookupDue(options: { before: string; limit: number }): Promise<Payment[]> {
@@ -164,7 +164,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   list(page: PaymentPage): Promise<Payment[]> {
-    return this.#use(() => listPayments(this.#driver.reader, this.#tables, page));
+    return this.#use(() => listPayments(this.#driver.reader, this.#driver.dialect, this.#tables, page));
   }
 
   history(clientId: string): Promise<StoredHistory> {
@@ -172,7 +172,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   webhooks(page: WebhookPage): Promise<WebhookRecord[]> {
-    return this.#use(() => webhooksPage(this.#driver.reader, this.#tables, page));
+    return this.#use(() => webhooksPage(this.#driver.reader, this.#driver.dialect, this.#tables, page));
   }
 
   dead(options: DeadPage): Promise<DispatchRecord[]> {

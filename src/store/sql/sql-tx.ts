@@ -1,3 +1,5 @@
+import { type PaymentRow } from "./tables/payments.js";
+
 /** What one statement answered. */
 export interface SqlResult<Row = Record<string, unknown>> {
   rows: Row[];
@@ -39,6 +41,8 @@ export interface Session {
 
 /** A {@link SqlTx} with what the store itself needs of it. */
 export interface KitTx<Raw = unknown> extends SqlTx<Raw>, Session {
+  /** The payments that this transaction read under its lock and has not written since, by clientId; where that is of use. */
+  readonly stored?: Map<string, PaymentRow>;
   /** One statement for each list of params, one after the other; what each answered. */
   runEach<Row = Record<string, unknown>>(
     sql: string,

@@ -2,6 +2,7 @@ import { hasCode, TillkitError } from "../../errors/index.js";
 import { type Dialect } from "./dialect.js";
 import { type Driver, type OpenTransaction } from "./driver.js";
 import { type KitTx, type SqlResult } from "./sql-tx.js";
+import { type PaymentRow } from "./tables/payments.js";
 
 const rollbackPatienceMs = 2000;
 
@@ -31,6 +32,7 @@ export async function runTransaction<Raw, T>(
 export class Transaction<Raw> implements KitTx<Raw> {
   readonly dialect: Dialect["name"];
   wroteEvents = false;
+  readonly stored = new Map<string, PaymentRow>();
   readonly #dialect: Dialect;
   readonly #open: OpenTransaction<Raw>;
   /** The newest statement, until it settles; settled means that those before it have settled too. */

@@ -113,4 +113,25 @@ export function historyChecks<Tx>({ check }: Exam<Tx>): void {
     await store.prune({ before: at(2), limit: 10 });
     same((await page({ limit: 1 }))[0]!.rawBody.length, 0);
   });
+
+  check("stored webhooks are in one order, forgotten bytes or not", async (store) => {
+    if (!store.webhooks || !store.prune) return;
+    await saved(store, {
+      webhooks: [1, 2, 3, 4].map((second) =>
+        webhook(`k${second}`, { receivedAt: at(second), ...(second === 2 && { outcome: "unmatched" }) }),
+      ),
+    });
+    await store.prune({ before: at(4), limit: 10 });
+    const page = async (options: Partial<WebhookPage>) =>
+      (await store.webhooks!({ limit: 10, ...options })).map((one) => [one.eventKey, one.rawBody.length > 0]);
+    const all = [
+      ["k1", false],
+      ["k2", true],
+      ["k3", false],
+      ["k4", true],
+    ];
+    same(await page({}), all);
+    same(await page({ limit: 3 }), all.slice(0, 3));
+    same(await page({ after: { receivedAt: at(1), receiptId: "receipt-of-k1" } }), all.slice(1));
+  });
 }

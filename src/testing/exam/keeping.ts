@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { type EventRecord } from "../../store/payment-store.js";
 import { claimed, type Exam, saved } from "./exam.js";
-import { auditor, event, payment, webhook } from "./fixtures.js";
+import { auditor, event, ledger, payment, webhook } from "./fixtures.js";
 import { same } from "./same.js";
 
 const later = "2099-01-01T00:00:00.000Z";
@@ -67,5 +68,26 @@ export function keepingChecks<Tx>({ check }: Exam<Tx>): void {
     await saved(store, { webhooks: ["a", "b", "c"].map((id) => webhook(id)) });
     same((await store.prune({ before: later, limit: 2 })).webhooks, 2);
     same((await store.prune({ before: later, limit: 2 })).webhooks, 1);
+  });
+
+  check("prune forgets events up to the given time, and none after it", async (store) => {
+    if (!store.prune) return;
+    await claimed(store, [ledger], { limit: 0 });
+    const at = (minute: number): string => `2024-05-01T10:${String(minute).padStart(2, "0")}:00.000Z`;
+    const finished = async (events: EventRecord[]): Promise<void> => {
+      await saved(store, { events });
+      for (const { event: taken, handler, fence } of await claimed(store, [ledger], { limit: 50 }))
+        await store.transaction((tx) =>
+          store.settle(tx, { eventId: taken.id, handler, fence, state: "done" }),
+        );
+    };
+    await finished(
+      Array.from({ length: 37 }, (_, minute) => event(`e${minute}`, { recordedAt: at(minute) })),
+    );
+    const pruned = async (minute: number) => (await store.prune!({ before: at(minute), limit: 20 })).events;
+    same([await pruned(0), await pruned(1), await pruned(11), await pruned(11)], [0, 1, 10, 0]);
+    same([await pruned(36), await pruned(36), await pruned(59), await pruned(59)], [20, 5, 1, 0]);
+    await finished([event("next", { recordedAt: at(58) })]);
+    same([await pruned(58), await pruned(59)], [0, 1]);
   });
 }

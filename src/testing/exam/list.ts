@@ -52,4 +52,20 @@ export function listChecks<Tx>({ check }: Exam<Tx>): void {
       same(seen, newestFirst ? all.toReversed() : [...all, "late"]);
     }
   });
+
+  check("list of one state is in one order, overdue payments among the others", async (store) => {
+    if (!store.list) return;
+    const states = ["pending", "completed", "creating", "pending", "failed", "pending", "pending"] as const;
+    await saved(store, {
+      created: states.map((state, index) =>
+        payment(`p${index}`, { state, createdAt: may(1 + index), ...(index === 3 && { overdueAt: may(9) }) }),
+      ),
+    });
+    same(await ids(store, { state: "pending" }), ["p0", "p3", "p5", "p6"]);
+    same(await ids(store, { state: "pending", newestFirst: true, limit: 3 }), ["p6", "p5", "p3"]);
+    const after = { createdAt: may(4), clientId: "p3" };
+    same(await ids(store, { state: "pending", after }), ["p5", "p6"]);
+    same(await ids(store, { state: "creating" }), ["p2"]);
+    same(await ids(store, { state: "failed" }), ["p4"]);
+  });
 }

@@ -7,14 +7,15 @@ export const sqliteDialect: Dialect = {
   now: "cast(unixepoch('subsec') * 1000 as integer)",
   rowsPerStatement: 1,
   reportsInserted: true,
+  sparesIndexes: true,
   locksInScanOrder: false,
   forUpdate: "",
   forUpdateSkipLocked: "",
   forShare: "",
-  among: (column, values) => ({
-    sql: `${column} in (select value from json_each(?))`,
-    params: [JSON.stringify(values)],
-  }),
+  among: (column, values) =>
+    values.length === 1
+      ? { sql: `${column} = ?`, params: [...values] }
+      : { sql: `${column} in (select value from json_each(?))`, params: [JSON.stringify(values)] },
   translate(error) {
     if (isUniqueClash(error))
       return new TillkitError("store_conflict", "A value that must be unique is taken.", { cause: error });

@@ -2,11 +2,13 @@ import { type Payment } from "../../../payment.js";
 import { type Locked, type LockKeys } from "../../payment-store.js";
 import { type Dialect, type Fragment } from "../dialect.js";
 import { type KitTx, type Session } from "../sql-tx.js";
+import { lockAlone } from "./lock-alone.js";
 import { type Tables } from "./names.js";
 import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
 
 /** Locks what the keys name, and tells which eventKeys are recorded. */
 export async function lockKeys(tx: KitTx, dialect: Dialect, tables: Tables, keys: LockKeys): Promise<Locked> {
+  if (dialect.forUpdate === "") return lockAlone(tx, dialect, tables, keys);
   const named = namedPayments(dialect, tables, keys);
   const eventKeys = keys.eventKeys ?? [];
   let payments: Payment[] = [];
@@ -92,7 +94,7 @@ async function look(
   eventKeys: readonly string[],
 ): Promise<{ clientIds: string[]; eventKeys: string[] }> {
   const parts: Fragment[] = [];
-  if (named && dialect.forUpdate !== "")
+  if (named)
     parts.push({
       sql: `select 'payment' as kind, named.client_id as id from (${named.sql}) named`,
       params: named.params,

@@ -1,4 +1,4 @@
-import { type Dialect } from "../dialect.js";
+import { type Dialect, marked } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
 import { type Tables } from "./names.js";
 
@@ -22,8 +22,9 @@ async function pruneWebhooks(
   before: string,
   limit: number,
 ): Promise<number> {
+  const kept = marked(dialect, "kept_since", "received_at");
   const { rows } = await tx.run<{ seq: unknown }>(
-    `select seq from ${t.webhooks} where kept_since < ? and parked is null order by kept_since limit ?
+    `select seq from ${t.webhooks} where ${kept.is} ${kept.at} < ? and parked is null order by ${kept.at} limit ?
       ${dialect.forUpdateSkipLocked}`,
     [before, limit],
   );
@@ -47,12 +48,16 @@ async function pruneEvents(
   before: string,
   limit: number,
 ): Promise<number> {
+  const [old, order] = dialect.sparesIndexes
+    ? ["e.seq < ? and e.recorded_at < ?", "e.seq"]
+    : ["e.recorded_at < ?", "e.recorded_at"];
+  const bounds = dialect.sparesIndexes ? [await seqOfFirstSince(tx, t, before), before] : [before];
   const { rows } = await tx.run<{ seq: unknown; id: string }>(
     `select e.seq, e.id from ${t.events} e
-      where e.recorded_at < ? and e.unexpanded is null and not exists
+      where ${old} and e.unexpanded is null and not exists
         (select 1 from ${t.dispatches} d where d.event_id = e.id and d.state <> 'done')
-      order by e.recorded_at limit ? ${dialect.forUpdateSkipLocked}`,
-    [before, limit],
+      order by ${order} limit ? ${dialect.forUpdateSkipLocked}`,
+    [...bounds, limit],
   );
   if (rows.length === 0) return 0;
   const dispatches = dialect.among(
@@ -66,4 +71,27 @@ async function pruneEvents(
   );
   await tx.run(`delete from ${t.events} where ${events.sql}`, events.params);
   return rows.length;
+}
+
+/**
+ * The number of the first event that was recorded at a time or later, found by halving: events are numbered in the order
+ * in which they are recorded. Only behind a clock that was set back this is not so, and an event may wait longer.
+ */
+async function seqOfFirstSince(tx: KitTx, t: Tables, time: string): Promise<number> {
+  const ends = await tx.run<{ low: number | null; high: number }>(
+    `select (select min(seq) from ${t.events}) as low, (select max(seq) + 1 from ${t.events}) as high`,
+    [],
+  );
+  let { low, high } = ends.rows[0]!;
+  if (low === null) return 0;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const next = await tx.run<{ recorded_at: string }>(
+      `select recorded_at from ${t.events} where seq >= ? order by seq limit 1`,
+      [middle],
+    );
+    if (next.rows[0]!.recorded_at < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

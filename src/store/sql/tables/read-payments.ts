@@ -1,8 +1,9 @@
 import { type Payment } from "../../../payment.js";
 import { type PaymentPage } from "../../payment-store.js";
+import { type Dialect, marked } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Tables } from "./names.js";
-import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
+import { awaitedStates, paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
 
 export async function findPayment(
   reader: Session,
@@ -16,14 +17,16 @@ export async function findPayment(
 
 export async function duePayments(
   reader: Session,
+  dialect: Dialect,
   tables: Tables,
   page: { before: string; after?: { createdAt: string; clientId: string }; limit: number },
 ): Promise<Payment[]> {
-  const position = page.after ? "and (awaited_since > ? or (awaited_since = ? and client_id > ?))" : "";
+  const { is, at } = marked(dialect, "awaited_since", "created_at");
+  const position = page.after ? `and ${at} >= ? and (${at} > ? or client_id > ?)` : "";
   const { after } = page;
   const { rows } = await reader.run<PaymentRow>(
-    `select ${paymentColumns.join(", ")} from ${tables.payments} where awaited_since < ? ${position}
-      order by awaited_since, client_id limit ?`,
+    `select ${paymentColumns.join(", ")} from ${tables.payments} where ${is} ${at} < ? ${position}
+      order by ${at}, client_id limit ?`,
     [page.before, ...(after ? [after.createdAt, after.createdAt, after.clientId] : []), page.limit],
   );
   return rows.map(paymentOf);
@@ -44,7 +47,12 @@ export async function lookupDuePayments(
 }
 
 /** One page of a listing; each kind of it has an index in its order. */
-export async function listPayments(reader: Session, tables: Tables, page: PaymentPage): Promise<Payment[]> {
+export async function listPayments(
+  reader: Session,
+  dialect: Dialect,
+  tables: Tables,
+  page: PaymentPage,
+): Promise<Payment[]> {
   const { state, reference, from, to, after, newestFirst, limit } = page;
   const [behind, direction] = newestFirst ? ["<", "desc"] : [">", "asc"];
   const conditions: [string, unknown[]][] = [
@@ -62,11 +70,25 @@ export async function listPayments(reader: Session, tables: Tables, page: Paymen
           ] as [string, unknown[]],
         ]),
   ];
-  const where = conditions.length === 0 ? "" : `where ${conditions.map(([sql]) => sql).join(" and ")}`;
+  // Each part has its index in this order; the database reads them beside each other and stops at the limit.
+  const parts = (dialect.sparesIndexes ? partsOf(page) : ["1 = 1"]).map((part) => {
+    const where = [part, ...conditions.map(([sql]) => sql)].join(" and ");
+    return `select ${paymentColumns.join(", ")} from ${tables.payments} where ${where}`;
+  });
+  const params = conditions.flatMap(([, values]) => values);
   const { rows } = await reader.run<PaymentRow>(
-    `select ${paymentColumns.join(", ")} from ${tables.payments} ${where}
-      order by created_at ${direction}, client_id ${direction} limit ?`,
-    [...conditions.flatMap(([, params]) => params), limit],
+    `${parts.join(" union all ")} order by created_at ${direction}, client_id ${direction} limit ?`,
+    [...parts.flatMap(() => params), limit],
   );
   return rows.map(paymentOf);
+}
+
+/**
+ * The indexes to read a page from, by their conditions. The completed payments are in none of their own: they are no small
+ * part of all payments, and so soon found among them.
+ */
+function partsOf({ state, reference }: PaymentPage): string[] {
+  if (state === undefined || state === "completed" || reference !== undefined) return ["1 = 1"];
+  const settled = "awaited_since is null and state <> 'completed'";
+  return awaitedStates.includes(state) ? ["awaited_since is not null", settled] : [settled];
 }

@@ -1,0 +1,97 @@
+import { type Session } from "../../../src/store/sql/sql-tx.js";
+import { sqliteDialect } from "../../../src/store/sql/sqlite/sqlite-dialect.js";
+import { historyOf, webhooksPage } from "../../../src/store/sql/tables/history.js";
+import { lockKeys } from "../../../src/store/sql/tables/lock-payments.js";
+import { tablesUnder, type Tables } from "../../../src/store/sql/tables/names.js";
+import { pruneFinal } from "../../../src/store/sql/tables/prune.js";
+import { duePayments, listPayments, lookupDuePayments } from "../../../src/store/sql/tables/read-payments.js";
+import { type KitTx } from "../../../src/store/sql/sql-tx.js";
+import { openPlace, type Place } from "../../processes/databases.js";
+
+const dialect = sqliteDialect;
+
+describe("what the kit asks SQLite", () => {
+  let place: Place;
+  let tables: Tables;
+  beforeAll(async () => {
+    place = await openPlace("sqlite");
+    tables = tablesUnder(place.address.prefix);
+    await place.store.migrate();
+  });
+  afterAll(() => place.remove());
+
+  /** How SQLite goes about every statement of these reads. */
+  async function plansOf(read: (session: Session & KitTx) => Promise<unknown>): Promise<string[]> {
+    const plans: string[] = [];
+    await place.store.transaction(async (tx) => {
+      const session = {
+        async run(sql: string, params: readonly unknown[]) {
+          const plan = await tx.query<{ detail: string }>(`explain query plan ${sql}`, params);
+          const details = plan.rows.map(({ detail }) => detail.replaceAll(place.address.prefix, ""));
+          plans.push(details.filter((detail) => /^(SEARCH|SCAN|USE)/.test(detail)).join("; "));
+          return tx.query(sql, params);
+        },
+      };
+      await read(session as Session & KitTx);
+    });
+    return plans;
+  }
+
+  const after = { createdAt: "2026-11-20T10:00:00.000Z", clientId: "c" };
+  const byAwaited = "SEARCH payments USING INDEX payments_awaited (created_at<?)";
+  const byState = "SEARCH payments USING INDEX payments_state (state=? AND created_at<?)";
+  const byCreated = "SEARCH payments USING INDEX payments_created (created_at<?)";
+
+  it.each([
+    [undefined, byCreated],
+    ["completed", byCreated],
+    ["failed", byState],
+    ["canceled", byState],
+    ["creating", `${byAwaited}; ${byState}`],
+    ["pending", `${byAwaited}; ${byState}`],
+    ["uncertain", `${byAwaited}; ${byState}`],
+  ] as const)("lists the payments of the state %s in the order of an index", async (state, plan) => {
+    const page = { newestFirst: true, limit: 50, after, ...(state && { state }) };
+    expect(await plansOf((reader) => listPayments(reader, dialect, tables, page))).toEqual([plan]);
+  });
+
+  it("finds payments that are due in the order of an index", async () => {
+    const plans = await plansOf(async (reader) => {
+      await duePayments(reader, dialect, tables, { before: "3", limit: 50 });
+      await duePayments(reader, dialect, tables, { before: "3", after, limit: 50 });
+      await lookupDuePayments(reader, tables, { before: "3", limit: 50 });
+    });
+    expect(plans).toEqual([
+      byAwaited,
+      "SEARCH payments USING INDEX payments_awaited (created_at>? AND created_at<?)",
+      "SEARCH payments USING INDEX payments_lookup (next_lookup_at<?)",
+    ]);
+  });
+
+  it("pages through webhooks in the order of two indexes, and finds one by its ids", async () => {
+    const from = "2026-11-20T10:00:00.000Z";
+    const plans = await plansOf(async (reader) => {
+      await webhooksPage(reader, dialect, tables, { limit: 50 });
+      await webhooksPage(reader, dialect, tables, { from, outcome: "mismatch", limit: 50 });
+      await webhooksPage(reader, dialect, tables, { receiptId: "r", limit: 50 });
+    });
+    expect(plans).toEqual([
+      "SCAN webhooks USING INDEX webhooks_kept; SCAN webhooks USING INDEX webhooks_pruned",
+      "SEARCH webhooks USING INDEX webhooks_kept (received_at>?); SEARCH webhooks USING INDEX webhooks_pruned (received_at>?)",
+      expect.stringMatching(/^SEARCH webhooks USING INDEX \w+ \(receipt_id=\?\)$/),
+    ]);
+  });
+
+  it("reads no table as a whole when it locks, prunes and tells a history", async () => {
+    const keys = { clientIds: ["c"], serviceIds: ["s"], references: ["r"], eventKeys: ["k"] };
+    const many = { clientIds: ["c", "d"], serviceIds: ["s", "t"], eventKeys: ["k", "l"] };
+    const plans = await plansOf(async (session) => {
+      await lockKeys(session, dialect, tables, keys);
+      await lockKeys(session, dialect, tables, many);
+      await pruneFinal(session, dialect, tables, { before: "3", limit: 50 });
+      await historyOf(session, tables, "c");
+    });
+    expect(plans.length).toBeGreaterThan(10);
+    for (const plan of plans) expect(plan).not.toMatch(/SCAN (payments|webhooks|events|dispatches|[edp])\b/);
+  });
+});
