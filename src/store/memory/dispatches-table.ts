@@ -9,7 +9,7 @@ import {
 } from "../payment-store.js";
 
 /** The payload as text, which nobody can change, and which costs half of a copy. */
-type KeptEvent = Omit<EventRecord, "payload"> & { payload: string };
+type KeptEvent = Omit<EventRecord, "payload"> & { payload: string; dispatches: Dispatch[] };
 
 interface Dispatch {
   event: KeptEvent;
@@ -28,21 +28,23 @@ interface Dispatch {
 
 /** Events and their dispatches. Only `settle` and `insert` are part of a caller's transaction. */
 export class DispatchesTable {
-  readonly #eventIds = new Set<string>();
-  /** The events that were not pruned, by their clientId. */
-  readonly #byClientId = new Map<string, KeptEvent[]>();
+  /** By id; an event that was pruned leaves its id. */
+  readonly #events = new Map<string, KeptEvent | undefined>();
   readonly #handlers = new Map<string, HandlerKey>();
   /** In the order of their events; only those that may still be claimed. */
-  readonly #open = new Map<string, Dispatch>();
-  readonly #ended = new Map<string, Dispatch>();
-  #drafted = new Map<string, KeptEvent>();
+  readonly #open = new Set<Dispatch>();
+  readonly #ended = new Set<Dispatch>();
+  readonly #drafted = new Map<string, KeptEvent>();
   #settlements: Settlement[] = [];
 
   insert(event: EventRecord): void {
-    if (this.#eventIds.has(event.id) || this.#drafted.has(event.id)) {
+    if (this.#events.has(event.id) || this.#drafted.has(event.id)) {
       throw new TillkitError("store_conflict", `The event ${event.id} exists already.`);
     }
-    this.#drafted.set(event.id, { ...event, payload: JSON.stringify(event.payload) });
+    // What is taken apart is a copy already; to spread it and add to it costs eight times as much.
+    const { payload, ...kept } = event;
+    const own = { payload: JSON.stringify(payload), dispatches: [] };
+    this.#drafted.set(event.id, Object.assign(kept, own));
   }
 
   remember(handlers: readonly HandlerKey[]): void {
@@ -52,7 +54,7 @@ export class DispatchesTable {
   claim(handlers: readonly HandlerKey[], limit: number, leaseMs: number): Claim[] {
     const now = performance.now();
     const claims: Claim[] = [];
-    for (const dispatch of this.#open.values()) {
+    for (const dispatch of this.#open) {
       if (claims.length >= limit) break;
       const { event, handler } = dispatch;
       const isNamed = handlers.some(
@@ -71,71 +73,71 @@ export class DispatchesTable {
 
   settle(settlement: Settlement): boolean {
     const { eventId, handler, fence } = settlement;
-    const dispatch = this.#open.get(`${eventId} ${handler}`);
-    if (!dispatch || dispatch.state !== "leased" || dispatch.fence !== fence) return false;
+    if (!this.#leased(eventId, handler, fence)) return false;
     this.#settlements.push(settlement);
     return true;
   }
 
   renew(eventId: string, handler: string, fence: number, leaseMs: number): boolean {
-    const dispatch = this.#open.get(`${eventId} ${handler}`);
-    if (!dispatch || dispatch.state !== "leased" || dispatch.fence !== fence) return false;
+    const dispatch = this.#leased(eventId, handler, fence);
+    if (!dispatch) return false;
     dispatch.dueAt = performance.now() + leaseMs;
     return true;
   }
 
   countDead(): number {
-    return [...this.#ended.values()].filter(({ state }) => state === "dead").length;
+    return [...this.#ended].filter(({ state }) => state === "dead").length;
   }
 
   oldestUndoneAt(): string | undefined {
-    const [oldest] = this.#open.values();
+    const [oldest] = this.#open;
     return oldest?.event.recordedAt;
   }
 
   /** The events about one clientId, and their dispatches. */
   history(clientId: string, limit: number): { events: EventRecord[]; dispatches: DispatchRecord[] } {
-    const events = (this.#byClientId.get(clientId) ?? []).slice(0, limit);
-    const ids = new Set(events.map(({ id }) => id));
-    const dispatches = [...this.#open.values(), ...this.#ended.values()].filter(({ event }) =>
-      ids.has(event.id),
-    );
+    const events: KeptEvent[] = [];
+    // Looked for and not indexed: a person asks for it, and every webhook would pay.
+    for (const event of this.#events.values())
+      if (event?.clientId === clientId && events.length < limit) events.push(event);
+    const dispatches = events.flatMap((event) => event.dispatches);
     return { events: events.map(eventOf), dispatches: dispatches.slice(0, limit).map(recordOf) };
   }
 
   /** Dead dispatches; with `revive`, pending again from now on. */
   dead({ eventId, handler, type, revive, limit }: DeadPage): DispatchRecord[] {
     const found = [...this.#ended]
-      .filter(([, { state }]) => state === "dead")
-      .filter(([, one]) => eventId === undefined || one.event.id === eventId)
-      .filter(([, one]) => handler === undefined || one.handler === handler)
-      .filter(([, one]) => type === undefined || one.event.type === type)
-      .toSorted(([, a], [, b]) => a.seq - b.seq)
+      .filter(({ state }) => state === "dead")
+      .filter((one) => eventId === undefined || one.event.id === eventId)
+      .filter((one) => handler === undefined || one.handler === handler)
+      .filter((one) => type === undefined || one.event.type === type)
+      .toSorted((a, b) => a.seq - b.seq)
       .slice(0, limit);
-    const records = found.map(([, dispatch]) => recordOf(dispatch));
+    const records = found.map(recordOf);
     if (!revive) return records;
-    for (const [key, { error: _, settledAt: __, ...dispatch }] of found) {
-      this.#ended.delete(key);
-      this.#open.set(key, { ...dispatch, state: "pending", dueAt: 0, attempt: 0, failures: 0 });
+    for (const dispatch of found) {
+      this.#ended.delete(dispatch);
+      delete dispatch.error;
+      delete dispatch.settledAt;
+      this.#open.add(
+        Object.assign(dispatch, { state: "pending", dueAt: 0, attempt: 0, failures: 0 } as const),
+      );
     }
     return records;
   }
 
   /** Forgets events that are done with. */
   prune(before: string, limit: number): number {
-    const dead = [...this.#ended.values()].filter(({ state }) => state === "dead");
-    const kept = new Set([...this.#open.values(), ...dead].map(({ event }) => event.id));
-    const pruned = new Set<string>();
-    for (const [key, { event }] of this.#ended) {
-      if (kept.has(event.id) || event.recordedAt >= before) continue;
-      if (!pruned.has(event.id) && pruned.size >= limit) continue;
-      pruned.add(event.id);
-      this.#ended.delete(key);
-      const { clientId = "" } = event;
-      const left = this.#byClientId.get(clientId)?.filter(({ id }) => id !== event.id);
-      this.#byClientId.set(clientId, left ?? []);
+    let pruned = 0;
+    for (const [id, event] of this.#events) {
+      if (pruned >= limit) break;
+      if (!event || event.recordedAt >= before || event.dispatches.length === 0) continue;
+      if (event.dispatches.some(({ state }) => state !== "done")) continue;
+      for (const dispatch of event.dispatches) this.#ended.delete(dispatch);
+      this.#events.set(id, undefined);
+      pruned += 1;
     }
-    return pruned.size;
+    return pruned;
   }
 
   commit(): void {
@@ -145,42 +147,38 @@ export class DispatchesTable {
   }
 
   rollback(): void {
-    this.#drafted = new Map();
+    this.#drafted.clear();
     this.#settlements = [];
   }
 
   #expand(event: KeptEvent): void {
-    this.#eventIds.add(event.id);
-    if (event.clientId !== undefined) {
-      const ofClientId = this.#byClientId.get(event.clientId);
-      if (ofClientId) ofClientId.push(event);
-      else this.#byClientId.set(event.clientId, [event]);
-    }
-    for (const { event: wanted, name } of this.#handlers.values()) {
-      if (wanted !== "*" && wanted !== event.type) continue;
-      const dispatch = {
-        event,
-        seq: this.#eventIds.size,
-        handler: name,
-        state: "pending",
-        dueAt: 0,
-        fence: 0,
-        attempt: 0,
-        failures: 0,
-      } as const;
-      this.#open.set(`${event.id} ${name}`, { ...dispatch });
-    }
+    this.#events.set(event.id, event);
+    const seq = this.#events.size;
+    const untried = { state: "pending", dueAt: 0, fence: 0, attempt: 0, failures: 0 } as const;
+    event.dispatches = this.#namesFor(event.type).map((handler) => ({ event, seq, handler, ...untried }));
+    for (const dispatch of event.dispatches) this.#open.add(dispatch);
   }
 
-  #apply({ eventId, handler, state, retryInMs = 0, error }: Settlement): void {
-    const key = `${eventId} ${handler}`;
-    const dispatch = this.#open.get(key)!;
+  /** A name may want this event and all of them; it gets it once. */
+  #namesFor(type: EventRecord["type"]): string[] {
+    const wanting = [...this.#handlers.values()].filter(({ event }) => event === "*" || event === type);
+    return [...new Set(wanting.map(({ name }) => name))];
+  }
+
+  #leased(eventId: string, handler: string, fence: number): Dispatch | undefined {
+    const dispatch = this.#events.get(eventId)?.dispatches.find((one) => one.handler === handler);
+    return dispatch?.state === "leased" && dispatch.fence === fence ? dispatch : undefined;
+  }
+
+  #apply({ eventId, handler, fence, state, retryInMs = 0, error }: Settlement): void {
+    const dispatch = this.#leased(eventId, handler, fence);
+    if (!dispatch) return; // Settled twice in one transaction.
     if (error !== undefined) dispatch.error = error;
     dispatch.settledAt = new Date().toISOString();
     if (state === "done" || state === "dead") {
       dispatch.state = state;
-      this.#open.delete(key);
-      this.#ended.set(key, dispatch);
+      this.#open.delete(dispatch);
+      this.#ended.add(dispatch);
       return;
     }
     dispatch.state = "pending";
@@ -190,7 +188,7 @@ export class DispatchesTable {
   }
 }
 
-function eventOf(event: KeptEvent): EventRecord {
+function eventOf({ dispatches: _, ...event }: KeptEvent): EventRecord {
   return { ...event, payload: JSON.parse(event.payload) as Record<string, unknown> };
 }
 

@@ -2,13 +2,23 @@ import { TillkitError } from "../../errors/index.js";
 import { type Payment } from "../../payment.js";
 import { type LockKeys, type PaymentPage } from "../payment-store.js";
 
-/** Payments as one transaction sees them: its own writes over what is committed. */
+/** A payment as the transaction leaves it, and as it found it. */
+interface Drafted {
+  payment: Payment;
+  before: Payment | undefined;
+}
+
+/**
+ * Payments as one transaction sees them: its own writes over what is committed. An index is only written where its column
+ * changed: each of these maps is large, and touching one costs more than all that a webhook decides.
+ */
 export class PaymentsTable {
   readonly #committed = new Map<string, Payment>();
   readonly #byReference = new Map<string, string[]>();
   readonly #byServiceId = new Map<string, string>();
   readonly #openOf = new Map<string, string>();
-  #draft = new Map<string, Payment>();
+  readonly #draft = new Map<string, Drafted>();
+  /** What the transaction created or opened, by reference. */
   readonly #draftedOf = new Map<string, string[]>();
   readonly #draftedServiceIds = new Map<string, string>();
 
@@ -38,17 +48,18 @@ export class PaymentsTable {
   insert(payment: Payment): boolean {
     if (this.#get(payment.clientId)) return false;
     if (payment.open && this.#openHolder(payment.reference)) return false;
-    this.#write(payment);
+    this.#write(payment, undefined);
     return true;
   }
 
   update(payment: Payment): void {
-    if (!this.#get(payment.clientId)) throw conflict(`No payment ${payment.clientId} to update.`);
+    const current = this.#get(payment.clientId);
+    if (!current) throw conflict(`No payment ${payment.clientId} to update.`);
     const holder = payment.open ? this.#openHolder(payment.reference) : undefined;
     if (holder && holder.clientId !== payment.clientId) {
       throw conflict(`${payment.reference} has an open attempt already.`);
     }
-    this.#write(payment);
+    this.#write(payment, current);
   }
 
   due(before: string, after: { createdAt: string; clientId: string } | undefined, limit: number): Payment[] {
@@ -88,43 +99,47 @@ export class PaymentsTable {
   }
 
   commit(): void {
-    for (const [clientId, payment] of this.#draft) {
-      const { reference, serviceId } = payment;
+    for (const { payment, before } of this.#draft.values()) {
+      const { clientId, reference, serviceId, open } = payment;
       this.#committed.set(clientId, payment);
-      addTo(this.#byReference, reference, clientId);
-      if (serviceId !== undefined) this.#byServiceId.set(serviceId, clientId);
-      if (payment.open) this.#openOf.set(reference, clientId);
-      else if (this.#openOf.get(reference) === clientId) this.#openOf.delete(reference);
+      if (reference !== before?.reference) addTo(this.#byReference, reference, clientId);
+      if (serviceId !== undefined && serviceId !== before?.serviceId)
+        this.#byServiceId.set(serviceId, clientId);
+      if (open) this.#openOf.set(reference, clientId);
+      else if (before?.open && this.#openOf.get(reference) === clientId) this.#openOf.delete(reference);
     }
     this.rollback();
   }
 
   rollback(): void {
-    this.#draft = new Map();
+    this.#draft.clear();
     this.#draftedOf.clear();
     this.#draftedServiceIds.clear();
   }
 
-  #write(payment: Payment): void {
-    const holder = payment.serviceId === undefined ? undefined : this.#ofServiceId(payment.serviceId);
-    if (holder && holder.clientId !== payment.clientId) {
-      throw conflict(`The service id of ${payment.clientId} is bound to ${holder.clientId}.`);
+  #write(payment: Payment, current: Payment | undefined): void {
+    const { clientId, reference, serviceId, open } = payment;
+    if (serviceId !== undefined && serviceId !== current?.serviceId) {
+      const holder = this.#ofServiceId(serviceId);
+      if (holder && holder.clientId !== clientId)
+        throw conflict(`The service id of ${clientId} is bound to ${holder.clientId}.`);
+      this.#draftedServiceIds.set(serviceId, clientId);
     }
-    const { clientId, reference, serviceId } = payment;
-    this.#draft.set(clientId, copyOf(payment));
-    addTo(this.#draftedOf, reference, clientId);
-    if (serviceId !== undefined) this.#draftedServiceIds.set(serviceId, clientId);
+    const drafted = this.#draft.get(clientId);
+    const before = drafted ? drafted.before : current;
+    this.#draft.set(clientId, { payment: copyOf(payment), before });
+    if (reference !== before?.reference || (open && !before.open))
+      addTo(this.#draftedOf, reference, clientId);
   }
 
   #get(clientId: string): Payment | undefined {
-    return this.#draft.get(clientId) ?? this.#committed.get(clientId);
+    return this.#draft.get(clientId)?.payment ?? this.#committed.get(clientId);
   }
 
   #ofReference(reference: string): Payment[] {
     const committed = this.#byReference.get(reference) ?? [];
-    const drafted = this.#draftedOf.get(reference) ?? [];
-    const added = drafted.filter((clientId) => !committed.includes(clientId));
-    return [...committed, ...added].map((clientId) => this.#get(clientId)!);
+    const drafted = this.#draftedOf.get(reference)?.filter((clientId) => !committed.includes(clientId)) ?? [];
+    return [...committed, ...drafted].map((clientId) => this.#get(clientId)!);
   }
 
   #ofServiceId(serviceId: string): Payment | undefined {
@@ -134,7 +149,7 @@ export class PaymentsTable {
 
   #openHolder(reference: string): Payment | undefined {
     for (const clientId of this.#draftedOf.get(reference) ?? []) {
-      const drafted = this.#draft.get(clientId)!;
+      const drafted = this.#get(clientId)!;
       if (drafted.open) return drafted;
     }
     const clientId = this.#openOf.get(reference);
