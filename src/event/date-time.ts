@@ -8,9 +8,9 @@ const form =
 export function isDateTime(text: string): boolean {
   const parts = form.exec(text);
   if (parts === null) return false;
-  const part = (index: number) => Number(parts[index]);
-  const [day, minute, second] = [part(3), part(5), part(6)];
-  return day >= 1 && day <= daysIn(part(1), part(2)) && (second < 60 || minute === 59);
+  const [, year, month, day, , minute, second] = parts;
+  const isDay = day! >= "01" && Number(day) <= daysIn(Number(year), Number(month));
+  return isDay && (second! < "60" || minute === "59");
 }
 
 function daysIn(year: number, month: number): number {

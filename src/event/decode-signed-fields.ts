@@ -9,10 +9,10 @@ import { decodeStrict } from "./decode-strict.js";
 export function decodeSignedFields(
   scheme: SignatureScheme,
   rawBody: Buffer,
-): { payload?: Record<string, unknown> } {
-  if (scheme.covers === "body") return {};
+): Record<string, unknown> | undefined {
+  if (scheme.covers === "body") return undefined;
   const decoded = decodeStrict(rawBody);
-  if (decoded.ok) return { payload: decoded.payload };
+  if (decoded.ok) return decoded.payload;
   throw new WebhookRejectedError(
     "signed_fields_unreadable",
     `The signed fields cannot be read from the body: ${decoded.reason}.`,

@@ -5,11 +5,8 @@ import { readField } from "../signature/signed-field.js";
 import { type ReportedFields } from "./payment-report.js";
 
 /** What a payment's key is made of. */
-type Identifying = Pick<
-  ReportedFields,
-  "id" | "clientId" | "status" | "total.value" | "total.currency" | "submittedAt"
-> &
-  Partial<Pick<ReportedFields, "topic" | "type" | "captured">>;
+type Identifying = Pick<ReportedFields, "id" | "clientId" | "status" | "total.value" | "total.currency"> &
+  Partial<Pick<ReportedFields, "submittedAt" | "topic" | "type" | "captured">>;
 
 /**
  * The key of a payment report. Two webhooks with the same key are the same event; nothing unsigned goes into it.

@@ -51,3 +51,8 @@ export const fieldRules: { readonly [Field in SignedField]: FieldRule<ReportedFi
   providerId: note,
   source: note,
 };
+
+const schemas = Object.fromEntries(Object.entries(fieldRules).map(([field, { schema }]) => [field, schema]));
+
+/** All fields at once: half of what one after the other costs, for a body where nothing is wrong. */
+export const allFields = z.object(schemas) as unknown as z.ZodType<ReportedFields>;

@@ -1,10 +1,10 @@
 import { TillkitError } from "../errors/index.js";
 import { fitsCurrency } from "../reconciliation/money.js";
 import { indispensableFields, signedFields, type SignedField } from "../signature/scheme.js";
-import { fieldPath, readField } from "../signature/signed-field.js";
+import { fieldPath, readField, readFields } from "../signature/signed-field.js";
 import { decodeStrict } from "./decode-strict.js";
 import { bodyDigest, coveredDigest, paymentKey } from "./event-keys.js";
-import { fieldRules } from "./field-rules.js";
+import { allFields, fieldRules } from "./field-rules.js";
 import { findLossyNumber } from "./lossy-number.js";
 import { type Message, type PaymentReport, type ReportedFields } from "./payment-report.js";
 import { describe, quote } from "./quote.js";
@@ -19,6 +19,9 @@ export interface VerifiedWebhook {
   covers: "body" | readonly SignedField[];
 }
 
+/** Left out of what is told to handlers, where the service has not said it. */
+const mayBeAbsent = ["submittedAt", "providerId", "source"] as const;
+
 type Payload = Readonly<Record<string, unknown>>;
 type Fields = Partial<ReportedFields>;
 type Identified = Fields & Pick<ReportedFields, (typeof indispensableFields)[number]>;
@@ -30,15 +33,18 @@ type Identified = Fields & Pick<ReportedFields, (typeof indispensableFields)[num
  */
 export function readMessage({ rawBody, payload: decodedBefore, covers }: VerifiedWebhook): Message {
   const decoded =
-    decodedBefore === undefined ? decodeStrict(rawBody) : { ok: true as const, payload: decodedBefore };
+    decodedBefore === undefined
+      ? decodeStrict(rawBody)
+      : { ok: true as const, payload: decodedBefore, hasNumbers: true };
   if (!decoded.ok) return inadmissible(bodyDigest(rawBody), decoded.reason);
-  const { payload } = decoded;
+  const { payload, hasNumbers } = decoded;
   const covered = covers === "body" ? signedFields : signedFields.filter((field) => covers.includes(field));
   const keyOf = () => (covers === "body" ? bodyDigest(rawBody) : coveredDigest(payload, covered));
 
-  const fields: Fields = {};
-  // In the order of the interface document, so that the envelope is judged before the payment.
-  for (const field of covered) {
+  const fields: Fields = (covers === "body" && readAll(payload)) || {};
+  // One by one, where not all are covered, or something is wrong with one of them. In the order of the interface
+  // document, so that the envelope is judged before the payment.
+  for (const field of fields.type === undefined ? covered : []) {
     const reason = readInto(fields, payload, field);
     if (reason !== undefined) return inadmissible(keyOf(), reason);
     if (field === "type" && fields.type !== "payment")
@@ -51,12 +57,20 @@ export function readMessage({ rawBody, payload: decodedBefore, covers }: Verifie
   }
   requireIdentity(fields);
   // Wherever it stands: what a message says about money must not depend on who reads it.
-  const lossy = findLossyNumber(rawBody.toString("utf8"));
+  const lossy = hasNumbers ? findLossyNumber(rawBody.toString("utf8")) : undefined;
   if (lossy !== undefined)
     return inadmissible(keyOf(), `a number with more digits than a double: ${quote(lossy)}`);
   const reason = contradiction(fields, covered);
   if (reason !== undefined) return inadmissible(keyOf(), reason);
   return { kind: "payment", report: toReport(fields, payload, covered) };
+}
+
+/** The fields of a payment's webhook; nothing where one of them is wrong, or where it is about another thing. */
+function readAll(payload: Payload): ReportedFields | undefined {
+  const { success, data } = allFields.safeParse(readFields(payload));
+  if (!success || data.type !== "payment") return undefined;
+  for (const field of mayBeAbsent) if (data[field] === undefined) delete data[field];
+  return data;
 }
 
 /** Checks one field and keeps it; absent ones are left out. Answers with what is wrong. */
@@ -86,19 +100,20 @@ function toReport(fields: Identified, payload: Payload, covered: readonly Signed
     const value = covered.includes(field) ? undefined : readField(payload, field);
     if (value !== undefined) untrusted[field] = value;
   }
-  return {
-    eventKey: paymentKey({ ...fields, submittedAt: fields.submittedAt }),
+  const report: PaymentReport = {
+    eventKey: paymentKey(fields),
     serviceId: fields.id,
     clientId: fields.clientId,
     status: fields.status,
     value: fields["total.value"],
     currency: fields["total.currency"],
     submittedAt: fields.submittedAt,
-    ...(fields.topic !== undefined && { topic: fields.topic }),
-    ...(fields.captured !== undefined && { captured: fields.captured }),
     verified: fields,
     untrusted,
   };
+  if (fields.topic !== undefined) report.topic = fields.topic;
+  if (fields.captured !== undefined) report.captured = fields.captured;
+  return report;
 }
 
 function requireIdentity(fields: Fields): asserts fields is Identified {

@@ -38,6 +38,30 @@ export function readField(payload: Readonly<Record<string, unknown>>, field: Sig
   return value;
 }
 
+/** All fields as they stand; each is an own property, `undefined` where it is absent. */
+export function readFields(payload: Readonly<Record<string, unknown>>): Record<SignedField, unknown> {
+  const data = own(payload, "data");
+  const total = own(data, "total");
+  return {
+    topic: own(payload, "topic"),
+    timestamp: own(payload, "timestamp"),
+    type: own(payload, "type"),
+    id: own(data, "id"),
+    status: own(data, "status"),
+    captured: own(data, "captured"),
+    "total.value": own(total, "value"),
+    "total.currency": own(total, "currency"),
+    submittedAt: own(data, "submittedAt"),
+    clientId: own(data, "clientId"),
+    providerId: own(data, "providerId"),
+    source: own(data, "source"),
+  };
+}
+
+function own(value: unknown, key: string): unknown {
+  return owns(value, key) ? value[key] : undefined;
+}
+
 function owns(value: unknown, key: string): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && Object.hasOwn(value, key);
 }
