@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { ConfigurationError, type ConfigurationProblem, WebhookRejectedError } from "../errors/index.js";
 import { decodeStrict } from "../event/decode-strict.js";
 import {
@@ -53,7 +54,8 @@ export function fieldsSignature<const Fields extends readonly ListedField[] = ty
   const fields = readFields(options.fields, problems);
   const { merchantId } = options;
   checkMerchantId(merchantId, fields.includes("merchantId"), problems);
-  const [signing] = secrets;
+  const keys = secrets.map((each) => createSecretKey(each));
+  const [signing] = keys;
   if (problems.length > 0 || signing === undefined) throw new ConfigurationError(problems);
 
   const canonical = (payload: Readonly<Record<string, unknown>>) =>
@@ -64,7 +66,7 @@ export function fieldsSignature<const Fields extends readonly ListedField[] = ty
     warnings,
     verify({ rawBody, headers, payload }) {
       const given = readSignature(headers, header, { exactly: hexLength(algorithm) });
-      return hmacMatches(algorithm, secrets, canonical(payload ?? decode(rawBody)), given);
+      return hmacMatches(algorithm, keys, canonical(payload ?? decode(rawBody)), given);
     },
     sign: (rawBody) => hmacHex(algorithm, signing, canonical(decode(rawBody))),
   });

@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { ConfigurationError, type ConfigurationProblem } from "../errors/index.js";
 import { hexLength, type HmacAlgorithm, hmacHex, hmacMatches, readHmacAlgorithm } from "./hmac.js";
 import { readSecrets, type SecretOption } from "./secrets.js";
@@ -32,7 +33,8 @@ export function hmacSignature(options: HmacSignatureOptions): SigningScheme {
   const { secrets, warnings } = readSecrets(options.secret, problems);
   const algorithm = readHmacAlgorithm(options.algorithm, problems);
   const header = readHeaderName(options.header, problems);
-  const [signing] = secrets;
+  const keys = secrets.map((each) => createSecretKey(each));
+  const [signing] = keys;
   if (problems.length > 0 || signing === undefined) throw new ConfigurationError(problems);
 
   return Object.freeze<SigningScheme>({
@@ -41,7 +43,7 @@ export function hmacSignature(options: HmacSignatureOptions): SigningScheme {
     warnings,
     verify({ rawBody, headers }) {
       const given = readSignature(headers, header, { exactly: hexLength(algorithm) });
-      return hmacMatches(algorithm, secrets, rawBody, given);
+      return hmacMatches(algorithm, keys, rawBody, given);
     },
     sign: (rawBody) => hmacHex(algorithm, signing, rawBody),
   });

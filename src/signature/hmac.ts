@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { type ConfigurationProblem } from "../errors/index.js";
 
 /** Digest of an HMAC scheme. */
@@ -27,7 +27,7 @@ export function readHmacAlgorithm(
 }
 
 /** Lower-case hexadecimal HMAC of the message. */
-export function hmacHex(algorithm: HmacAlgorithm, secret: Buffer, message: string | Buffer): string {
+export function hmacHex(algorithm: HmacAlgorithm, secret: KeyObject, message: string | Buffer): string {
   return createHmac(algorithm, secret).update(message).digest("hex");
 }
 
@@ -37,12 +37,15 @@ export function hmacHex(algorithm: HmacAlgorithm, secret: Buffer, message: strin
  */
 export function hmacMatches(
   algorithm: HmacAlgorithm,
-  secrets: readonly Buffer[],
+  secrets: readonly KeyObject[],
   message: string | Buffer,
   given: Buffer,
 ): boolean {
   let matches = 0;
-  for (const secret of secrets)
-    matches |= Number(timingSafeEqual(createHmac(algorithm, secret).update(message).digest(), given));
+  for (const secret of secrets) {
+    // By way of text: a digest that is asked for as bytes is memory of its own, and costs twice as much.
+    const expected = Buffer.from(hmacHex(algorithm, secret, message), "hex");
+    matches |= Number(timingSafeEqual(expected, given));
+  }
   return matches === 1;
 }

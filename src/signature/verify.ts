@@ -8,7 +8,9 @@ import { type SignatureScheme, type VerifyInput } from "./scheme.js";
 export async function verifySignature(scheme: SignatureScheme, input: VerifyInput): Promise<void> {
   let verified: unknown;
   try {
-    verified = await scheme.verify(input);
+    verified = scheme.verify(input);
+    // A scheme that answers at once is not made to wait for the end of the turn.
+    if (typeof verified !== "boolean") verified = await verified;
   } catch (error) {
     if (isRejection(error)) throw error;
     throw new WebhookRejectedError("signature_check_failed", "The signature scheme threw.", { cause: error });
