@@ -24,14 +24,15 @@ export interface Receiving {
  */
 export async function receiveWebhook(kit: Receiving, { headers, rawBody }: WebhookRequest): Promise<Receipt> {
   const { covers } = kit.scheme;
-  const arrived = { receiptId: kit.newId(), receivedAt: kit.now().toISOString(), rawBody, covers };
+  const receiptId = kit.newId();
+  const receivedAt = kit.now().toISOString();
 
   // A signature over fields cannot be checked before they are read; one over the body is checked first.
   const payload = decodeSignedFields(kit.scheme, rawBody);
-  await verifySignature(kit.scheme, { headers, rawBody, ...payload });
+  await verifySignature(kit.scheme, payload ? { headers, rawBody, payload } : { headers, rawBody });
 
-  const message = readMessage({ rawBody, covers, ...payload });
+  const message = readMessage({ rawBody, covers, payload });
 
   // Reconciled inside the record's transaction: only there is the payment locked.
-  return kit.record({ ...arrived, message });
+  return kit.record({ receiptId, receivedAt, rawBody, covers, message });
 }

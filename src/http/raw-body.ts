@@ -50,26 +50,31 @@ export function rawBodyReader({
 
 /** Nothing is inflated or decoded, so nothing of body-parser is needed; it cost a tenth of a webhook. */
 function readWhole(request: IncomingMessage, limitBytes: number, bodyTimeoutMs: number): Promise<Buffer> {
-  let timer: NodeJS.Timeout | undefined;
-  const read = new Promise<Buffer>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    const refuse = (error: WebhookRejectedError): void => {
+      clearTimeout(timer);
+      reject(error);
+    };
     // For the whole, and not from one byte to the next: a sender that drips would never be late.
-    timer = setTimeout(() => reject(tooSlow(bodyTimeoutMs)), bodyTimeoutMs);
+    const timer = setTimeout(() => reject(tooSlow(bodyTimeoutMs)), bodyTimeoutMs);
     request.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= limitBytes) return void chunks.push(chunk);
       // At the first byte too many: a sender that never ends is answered, and its connection closed.
       request.pause();
-      reject(tooLarge(limitBytes));
+      refuse(tooLarge(limitBytes));
     });
-    request.on("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    request.on("error", (error) => reject(incomplete(error)));
+    request.on("end", () => {
+      clearTimeout(timer);
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    });
+    request.on("error", (error) => refuse(incomplete(error)));
     request.on("close", () => {
-      if (!request.readableEnded) reject(incomplete(undefined));
+      if (!request.readableEnded) refuse(incomplete(undefined));
     });
   });
-  return read.finally(() => clearTimeout(timer));
 }
 
 /** `express.raw()` leaves the bytes in `body`; some hosting platforms leave them in `rawBody`. */

@@ -15,11 +15,15 @@ export interface RequestFacts {
 
 const facts = new WeakMap<IncomingMessage, RequestFacts>();
 
+/** From here on what is noted about a request is kept. Not called where nothing would be written of it. */
+export function keepFacts(request: IncomingMessage): void {
+  facts.set(request, { route: "" });
+}
+
 /** Adds to what will be logged about a request. */
 export function noteFacts(request: IncomingMessage, more: Partial<RequestFacts>): void {
   const noted = facts.get(request);
   if (noted) Object.assign(noted, more);
-  else facts.set(request, { route: "", ...more });
 }
 
 /** What is to be logged about a request. */

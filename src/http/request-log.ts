@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Logger } from "pino";
 import { pinoHttp } from "pino-http";
 import { bodyHash } from "./body-hash.js";
-import { factsOf } from "./request-facts.js";
+import { factsOf, keepFacts } from "./request-facts.js";
 
 /**
  * One line per request, with a request id and what became of it. The serializers choose what is written; whatever
@@ -41,7 +41,9 @@ export function requestLog(logger: Logger): (request: IncomingMessage, response:
   });
   return (request, response) => {
     // Where nothing would be written, nothing is prepared.
-    if (logger.isLevelEnabled("error")) log(request, response);
+    if (!logger.isLevelEnabled("error")) return;
+    keepFacts(request);
+    log(request, response);
   };
 }
 

@@ -65,10 +65,11 @@ function checkEnvelope({ method, headers }: IncomingMessage): void {
 }
 
 /**
- * Node joins some repeated headers with a comma; a scheme must be able to tell a repeated signature apart. Read from the
- * list as it arrived: `headersDistinct` would make an array for each of the headers.
+ * Node joins some repeated headers with a comma; a scheme must be able to tell a repeated signature apart. Where one is
+ * missing from Node's own, they are read from the list as it arrived.
  */
-function headersOf({ rawHeaders }: IncomingMessage): VerifyInput["headers"] {
+function headersOf({ headers, rawHeaders }: IncomingMessage): VerifyInput["headers"] {
+  if (2 * Object.keys(headers).length === rawHeaders.length) return headers;
   const given: Record<string, string | string[]> = Object.create(null) as never;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase();

@@ -39,6 +39,7 @@ export function canonicalValue(value: string): string {
 
 /** Whether two decimal strings are the same amount. What is no amount equals nothing, itself included. */
 export function sameValue(a: string, b: string): boolean {
+  if (a === b) return isAmount(a);
   return isAmount(a) && isAmount(b) && canonicalValue(a) === canonicalValue(b);
 }
 

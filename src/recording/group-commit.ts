@@ -13,7 +13,8 @@ export interface GroupCommitOptions<Item, Result> {
 /** Items that are committed together or not at all. */
 interface Waiting<Item, Result> {
   items: readonly Item[];
-  resolve: (results: readonly Result[]) => void;
+  /** Takes their results, which stand among those of the group from `first` on. */
+  resolve: (results: readonly Result[], first: number) => void;
   reject: (error: unknown) => void;
   /** In milliseconds, by the steady clock. */
   arrivedAt: number;
@@ -106,28 +107,31 @@ export function groupCommit<Item, Result>(
 
   /** Never rejects. */
   async function commitGroup(group: readonly Waiting<Item, Result>[]): Promise<void> {
+    let results: readonly Result[];
     try {
-      const results = await commit(group.flatMap(({ items }) => items));
-      let from = 0;
-      for (const waiting of group) {
-        const own = results.slice(from, (from += waiting.items.length));
-        finish(waiting, () => waiting.resolve(own));
-      }
+      results = await commit(group.flatMap(({ items }) => items));
     } catch (error) {
-      if (group.length === 1) finish(group[0]!, () => group[0]!.reject(error));
+      if (group.length === 1) finish(group[0]!)?.reject(error);
       else for (const waiting of group) if (!waiting.over) await commitGroup([waiting]);
+      return;
+    }
+    let first = 0;
+    for (const waiting of group) {
+      finish(waiting)?.resolve(results, first);
+      first += waiting.items.length;
     }
   }
 
-  function finish(waiting: Waiting<Item, Result>, settle: () => void): void {
-    if (waiting.over) return;
+  /** Nothing where it has had its answer. */
+  function finish(waiting: Waiting<Item, Result>): Waiting<Item, Result> | undefined {
+    if (waiting.over) return undefined;
     waiting.over = true;
     unanswered.delete(waiting);
     if (unanswered.size === 0) {
       clearTimeout(timer);
       timer = undefined;
     }
-    settle();
+    return waiting;
   }
 
   function watchOldest(): void {
@@ -142,23 +146,35 @@ export function groupCommit<Item, Result>(
     const latest = performance.now() - deadlineMs;
     for (const waiting of unanswered) {
       if (waiting.arrivedAt > latest) break;
-      finish(waiting, () => waiting.reject(tooSlow(deadlineMs)));
+      finish(waiting)?.reject(tooSlow(deadlineMs));
     }
     watchOldest();
   }
 
-  function recordTogether(items: readonly Item[]): Promise<readonly Result[]> {
-    if (isStuck()) return Promise.reject(tooSlow(deadlineMs));
-    return new Promise((resolve, reject) => {
-      const waiting = { items, resolve, reject, arrivedAt: performance.now(), over: false };
-      queue.push(waiting);
-      unanswered.add(waiting);
-      watchOldest();
-      begin();
-    });
+  function wait(
+    items: readonly Item[],
+    { resolve, reject }: Pick<Waiting<Item, Result>, "resolve" | "reject">,
+  ) {
+    if (isStuck()) return reject(tooSlow(deadlineMs));
+    const waiting = { items, resolve, reject, arrivedAt: performance.now(), over: false };
+    queue.push(waiting);
+    unanswered.add(waiting);
+    watchOldest();
+    begin();
   }
 
-  const record = async (item: Item): Promise<Result> => (await recordTogether([item]))[0]!;
+  const record = (item: Item): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      wait([item], { resolve: (results, first) => resolve(results[first]!), reject });
+    });
+
+  const recordTogether = (items: readonly Item[]): Promise<readonly Result[]> =>
+    new Promise((resolve, reject) => {
+      wait(items, {
+        resolve: (results, first) => resolve(results.slice(first, first + items.length)),
+        reject,
+      });
+    });
 
   return { record, recordTogether, isStuck };
 }

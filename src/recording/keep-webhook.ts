@@ -49,22 +49,21 @@ class Hopeless extends Error {}
 export function keepWebhooks(options: KeepingOptions): Keeping {
   const { record, recordTogether, spool, probe, notify, drainMs } = options;
   const failures = new Map<string, number>();
-  const underWay = new Set<Promise<unknown>>();
+  let underWay = 0;
+  let noneUnderWay: (() => void) | undefined;
   let timer: NodeJS.Timeout | undefined;
   let draining: Promise<unknown> | undefined;
 
   async function keep(arrival: Arrival): Promise<Receipt> {
-    const keeping = recordOrSpool(arrival);
-    underWay.add(keeping);
-    return keeping.finally(() => underWay.delete(keeping));
-  }
-
-  async function recordOrSpool(arrival: Arrival): Promise<Receipt> {
+    underWay += 1;
     try {
       return await record(arrival);
     } catch (error) {
       notify("store.unavailable", { during: "record", error });
-      return spoolOrRefuse(arrival, error);
+      return await spoolOrRefuse(arrival, error);
+    } finally {
+      underWay -= 1;
+      if (underWay === 0) noneUnderWay?.();
     }
   }
 
@@ -135,7 +134,7 @@ export function keepWebhooks(options: KeepingOptions): Keeping {
     async close() {
       clearInterval(timer);
       // Each has a deadline, so this ends; their senders were promised nothing yet, and are answered.
-      await Promise.allSettled(underWay);
+      if (underWay > 0) await new Promise<void>((resolve) => (noneUnderWay = resolve));
       await draining;
       await spool?.close();
     },

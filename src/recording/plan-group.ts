@@ -8,7 +8,7 @@ import {
   type WebhookRecord,
 } from "../store/index.js";
 import { Books } from "./books.js";
-import { decideMessage, type EventDraft } from "./decide-message.js";
+import { decideMessage } from "./decide-message.js";
 import { type Policy } from "./policy.js";
 
 /** A verified webhook, or an answer to a lookup, on its way to the record. */
@@ -78,40 +78,41 @@ export function planGroup(
     const waiting = kind === "lookup" ? unconfirmed.get(eventKey) : undefined;
     const known = recorded.has(eventKey) && !waiting;
     const decided = decideMessage(books, message, { known, now, arrival, policy });
-    const clientId = message.kind === "payment" ? { clientId: message.report.clientId } : {};
-    if (decided.outcome === "duplicate") {
-      copies.set(eventKey, (copies.get(eventKey) ?? 0) + 1);
-    } else if (waiting) {
-      copies.set(eventKey, (copies.get(eventKey) ?? 0) + 1);
-      const reason = decided.reason ?? "confirmed by a lookup";
-      rematched.push({ receiptId: waiting.receiptId, outcome: decided.outcome, reason, decidedAt: now });
-      tell(decided.events, clientId);
+    const { outcome } = decided;
+    const { clientId, status } = message.kind === "payment" ? message.report : nobody;
+    if (outcome === "duplicate" || waiting) copies.set(eventKey, (copies.get(eventKey) ?? 0) + 1);
+    if (decided.outcome === "duplicate") return receiptOf(receiptId, outcome, clientId);
+    const { reason } = decided;
+    if (waiting) {
+      const why = reason ?? "confirmed by a lookup";
+      rematched.push({ receiptId: waiting.receiptId, outcome: decided.outcome, reason: why, decidedAt: now });
     } else {
       recorded.add(eventKey);
-      const status = message.kind === "payment" ? { status: message.report.status } : {};
-      const reason = decided.reason === undefined ? {} : { reason: decided.reason };
-      const { outcome } = decided;
-      webhooks.push({
+      const webhook: WebhookRecord = {
         receiptId,
         eventKey,
-        outcome,
-        ...reason,
-        ...clientId,
-        ...status,
+        outcome: decided.outcome,
         rawBody,
         covers,
         receivedAt,
-        ...(kind && { kind }),
-      });
-      tell(decided.events, clientId);
+      };
+      // One by one: an object that is spread where it may be empty costs more than all of these.
+      if (reason !== undefined) webhook.reason = reason;
+      if (clientId !== undefined) webhook.clientId = clientId;
+      if (status !== undefined) webhook.status = status;
+      if (kind !== undefined) webhook.kind = kind;
+      webhooks.push(webhook);
     }
-    return { receiptId, outcome: decided.outcome, ...clientId };
+    for (const { type, payload } of decided.events)
+      events.push({
+        id: newId(),
+        type,
+        ...(clientId !== undefined && { clientId }),
+        recordedAt: now,
+        payload,
+      });
+    return receiptOf(receiptId, outcome, clientId);
   });
-
-  function tell(drafts: readonly EventDraft[], clientId: { clientId?: string }): void {
-    for (const { type, payload } of drafts)
-      events.push({ id: newId(), type, ...clientId, recordedAt: now, payload });
-  }
 
   return {
     changes: {
@@ -123,6 +124,12 @@ export function planGroup(
     },
     receipts,
   };
+}
+
+const nobody = { clientId: undefined, status: undefined };
+
+function receiptOf(receiptId: string, outcome: Outcome, clientId: string | undefined): Receipt {
+  return clientId === undefined ? { receiptId, outcome } : { receiptId, outcome, clientId };
 }
 
 function keyOf(message: Message): string {
