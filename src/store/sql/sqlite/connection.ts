@@ -3,23 +3,27 @@ import { type SqliteDatabase, type SqliteStatement } from "./database.js";
 
 const statementsKept = 256;
 
+interface Prepared {
+  statement: SqliteStatement;
+  answersRows: boolean;
+}
+
 /** One connection with its prepared statements; all of it synchronous. */
 export class SqliteConnection {
   readonly database: SqliteDatabase;
-  readonly #statements = new Map<string, { statement: SqliteStatement; answersRows: boolean }>();
+  readonly #statements = new Map<string, Prepared>();
 
   constructor(database: SqliteDatabase) {
     this.database = database;
   }
 
   run(sql: string, params: readonly unknown[]): SqlResult {
-    const { statement, answersRows } = this.#prepare(sql);
-    const values = params.map(bindable);
-    if (answersRows) {
-      const rows = Array.from(statement.all(...values) as Record<string, unknown>[]);
-      return { rows, affected: rows.length };
-    }
-    return { rows: [], affected: Number(statement.run(...values).changes) };
+    return runOn(this.#prepare(sql), params);
+  }
+
+  runEach(sql: string, params: readonly (readonly unknown[])[]): SqlResult[] {
+    const prepared = this.#prepare(sql);
+    return params.map((each) => runOn(prepared, each));
   }
 
   exec(sql: string): void {
@@ -31,19 +35,32 @@ export class SqliteConnection {
     this.database.close();
   }
 
-  #prepare(sql: string): { statement: SqliteStatement; answersRows: boolean } {
-    let prepared = this.#statements.get(sql);
-    if (prepared) this.#statements.delete(sql);
-    else {
-      const statement = this.database.prepare(sql);
-      prepared = { statement, answersRows: statement.columns().length > 0 };
-    }
+  #prepare(sql: string): Prepared {
+    const kept = this.#statements.get(sql);
+    // Until there are as many as may be, none is dropped, and their order does not matter.
+    if (kept && this.#statements.size < statementsKept) return kept;
+    const prepared = kept ?? this.#prepareAnew(sql);
     // Last in the map is the latest used, so that the first one is the one to drop.
+    this.#statements.delete(sql);
     this.#statements.set(sql, prepared);
     if (this.#statements.size > statementsKept)
       this.#statements.delete(this.#statements.keys().next().value!);
     return prepared;
   }
+
+  #prepareAnew(sql: string): Prepared {
+    const statement = this.database.prepare(sql);
+    return { statement, answersRows: statement.columns().length > 0 };
+  }
+}
+
+function runOn({ statement, answersRows }: Prepared, params: readonly unknown[]): SqlResult {
+  const values = params.map(bindable);
+  if (answersRows) {
+    const rows = Array.from(statement.all(...values) as Record<string, unknown>[]);
+    return { rows, affected: rows.length };
+  }
+  return { rows: [], affected: Number(statement.run(...values).changes) };
 }
 
 function bindable(value: unknown): unknown {

@@ -62,7 +62,11 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       query: async (sql, params) => writer.run(sql, params),
       run: async (sql, params) => writer.run(sql, params.map(storable)),
       // In one go: a promise for each of a hundred rows cost as much as the rows.
-      runEach: async (sql, params) => params.map((each) => writer.run(sql, each.map(storable))),
+      runEach: async (sql, params) =>
+        writer.runEach(
+          sql,
+          params.map((each) => each.map(storable)),
+        ),
       rollback: async () => rollback(),
       // Its statements are synchronous: none is under way when anything else runs.
       abandon: rollback,

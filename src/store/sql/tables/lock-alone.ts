@@ -4,6 +4,11 @@ import { type KitTx } from "../sql-tx.js";
 import { type Tables } from "./names.js";
 import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
 
+/** Rows as one JSON list: a driver that makes an object of each, value by value, takes twice as long. */
+const wholeRows = `select json_group_array(json_object(${paymentColumns
+  .map((column) => `'${column}', ${column}`)
+  .join(", ")})) as rows`;
+
 /**
  * What `lock` answers where a transaction has the database to itself: nothing changes between two looks, so each is as
  * simple as can be. A webhook whose payment is known by its service id, and has no sibling, needs three searches of an index:
@@ -22,8 +27,9 @@ export async function lockAlone(
     return (await tx.run<Row>(`${select} where ${which.sql}`, which.params)).rows;
   };
   const read = async (column: string, values: readonly unknown[]): Promise<void> => {
-    const select = `select ${paymentColumns.join(", ")} from ${tables.payments}`;
-    for (const row of await among<PaymentRow>(select, column, values)) rows.set(row.client_id, row);
+    const found = await among<{ rows: string }>(`${wholeRows} from ${tables.payments}`, column, values);
+    for (const { rows: json } of found)
+      for (const row of JSON.parse(json) as PaymentRow[]) rows.set(row.client_id, row);
   };
 
   await read("client_id", clientIds);
