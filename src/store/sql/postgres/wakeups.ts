@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { eventsOf, type PostgresClient } from "./pool.js";
+
+/**
+ * From one notification to the next. One for each commit took as much of the database's time as half of a naive webhook, when
+ * they came one by one; and who is woken so often claims nothing sooner.
+ */
+const restMs = 20;
 
 /**
  * Tells other processes that there are events, and listens for the same from them, on one connection of its own. A
@@ -19,14 +26,14 @@ export class Wakeups {
   #connecting: Promise<void> | undefined;
   #announcing: Promise<void> | undefined;
   #again = false;
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(channel: string, connect: () => Promise<PostgresClient>) {
     this.#channel = channel;
     this.#connect = connect;
   }
 
-  /** At most one notification is under way; what is announced meanwhile shares the next one. */
+  /** At once, or {@link restMs} after the one before; what is announced meanwhile shares the next one. */
   announce(): void {
     this.#again = true;
     this.#announcing ??= this.#notify().finally(() => (this.#announcing = undefined));
@@ -44,20 +51,22 @@ export class Wakeups {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
     this.#listeners.clear();
     this.#stop();
     await Promise.allSettled([this.#connecting, this.#announcing]);
   }
 
   async #notify(): Promise<void> {
-    while (this.#again && !this.#closed) {
+    const { signal } = this.#closing;
+    while (this.#again && !signal.aborted) {
       this.#again = false;
       try {
         await this.#send(await this.#connect());
       } catch {
         // The others find the events at their next poll.
       }
+      await delay(restMs, undefined, { signal, ref: false }).catch(ignored);
     }
   }
 
@@ -75,14 +84,14 @@ export class Wakeups {
   }
 
   #start(retryInMs: number): void {
-    if (this.#client || this.#connecting || this.#retry || this.#closed) return;
+    if (this.#client || this.#connecting || this.#retry || this.#closing.signal.aborted) return;
     this.#connecting = this.#subscribe()
       .catch(() => this.#later(retryInMs))
       .finally(() => (this.#connecting = undefined));
   }
 
   #later(retryInMs: number): void {
-    if (this.#closed || this.#listeners.size === 0) return;
+    if (this.#closing.signal.aborted || this.#listeners.size === 0) return;
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
       this.#start(Math.min(retryInMs * 2, 10_000));
@@ -102,7 +111,7 @@ export class Wakeups {
       client.release(true);
       throw error;
     }
-    if (this.#closed || this.#listeners.size === 0) return client.release(true);
+    if (this.#closing.signal.aborted || this.#listeners.size === 0) return client.release(true);
     this.#client = client;
     // Listening alone keeps no process alive.
     eventsOf(client).unref?.();
