@@ -41,18 +41,35 @@ export function createRecorder<Tx>(options: RecorderOptions<Tx>): GroupCommit<Ar
 
   async function commitPlan(arrivals: readonly Arrival[], tries = 3): Promise<Plan> {
     try {
-      return await store.transaction(async (tx) => {
-        const locked = await store.lock(tx, keysOf(arrivals));
-        const unconfirmed = await waitingForLookup(tx, arrivals);
-        const plan = planGroup(locked, arrivals, { now: now().toISOString(), newId, policy, unconfirmed });
-        const { takenEventKeys } = await store.save(tx, plan.changes);
-        if (takenEventKeys.length > 0) throw new PlanOutdated(takenEventKeys.join(", "));
-        return plan;
-      });
+      const isPlain = store.record && !arrivals.some(({ kind }) => kind === "lookup");
+      return await (isPlain ? commitAtOnce(arrivals) : commitInSteps(arrivals));
     } catch (error) {
       if (error instanceof PlanOutdated && tries > 1) return commitPlan(arrivals, tries - 1);
       throw error;
     }
+  }
+
+  /** In as few round trips as the store can. */
+  async function commitAtOnce(arrivals: readonly Arrival[]): Promise<Plan> {
+    let plan: Plan;
+    const isRecorded = await store.record!(keysOf(arrivals), (locked) => {
+      plan = planGroup(locked, arrivals, { now: now().toISOString(), newId, policy });
+      return plan.changes;
+    });
+    if (!isRecorded) throw new PlanOutdated();
+    return plan!;
+  }
+
+  /** For a lookup, which wants to know more than what is locked. */
+  function commitInSteps(arrivals: readonly Arrival[]): Promise<Plan> {
+    return store.transaction(async (tx) => {
+      const locked = await store.lock(tx, keysOf(arrivals));
+      const unconfirmed = await waitingForLookup(tx, arrivals);
+      const plan = planGroup(locked, arrivals, { now: now().toISOString(), newId, policy, unconfirmed });
+      const { takenEventKeys } = await store.save(tx, plan.changes);
+      if (takenEventKeys.length > 0) throw new PlanOutdated(takenEventKeys.join(", "));
+      return plan;
+    });
   }
 
   /** The webhooks that wait for the lookups among the arrivals. Most groups have none, and ask nothing. */

@@ -62,6 +62,15 @@ export interface PaymentStore<Tx = unknown> {
   save(tx: Tx, changes: Changes): Promise<Saved>;
 
   /**
+   * Optional. In one transaction of its own: `lock` with these keys, `decide` on what it found, and `save` of what was decided,
+   * which is nothing but payments that were locked, `webhooks`, `copies` and `events`. Resolves `true` after the commit.
+   * Resolves `false`, with nothing stored, where `save` would have reported a webhook as taken: the caller decides anew.
+   * Rejects as those three do, and with what `decide` throws. For a store that has a way with fewer round trips;
+   * without it `transaction`, `lock` and `save` are called.
+   */
+  record?(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean>;
+
+  /**
    * In one transaction of its own: remembers handlers that it has not seen (a new one starts with events saved from
    * then on); gives every event one dispatch for each remembered handler that wants it; and takes at most `limit`
    * dispatches of the named handlers, oldest event first, that are pending and due, or whose lease has ended. Taken

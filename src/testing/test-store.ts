@@ -11,6 +11,7 @@ import { leaseChecks } from "./exam/leases.js";
 import { listChecks } from "./exam/list.js";
 import { lockChecks } from "./exam/locks.js";
 import { paymentChecks } from "./exam/payments.js";
+import { recordChecks } from "./exam/record.js";
 import { settleChecks } from "./exam/settlements.js";
 import { strayChecks } from "./exam/stray.js";
 import { transactionChecks } from "./exam/transactions.js";
@@ -68,6 +69,7 @@ export function testStore<Tx>(options: StoreExamOptions<Tx>): void {
   paymentChecks(exam);
   webhookChecks(exam);
   lockChecks(exam);
+  recordChecks(exam);
   expansionChecks(exam);
   claimChecks(exam);
   leaseChecks(exam);

@@ -17,6 +17,7 @@ function but(store: SqlPaymentStore, replaced: Partial<SqlPaymentStore>): SqlPay
     findMany: (keys) => store.findMany(keys),
     lock: (tx, keys) => store.lock(tx, keys),
     save: (tx, changes) => store.save(tx, changes),
+    record: (keys, decide) => store.record(keys, decide),
     claim: (options) => store.claim(options),
     settle: (tx, settlement) => store.settle(tx, settlement),
     parked: (tx, clientIds) => store.parked(tx, clientIds),
@@ -47,6 +48,31 @@ export const defects: Defect[] = [
           (await store.findMany(keys)).filter(({ clientId }) => keys.clientIds?.includes(clientId)),
       }),
     caughtBy: ["findMany answers what any key names, with its siblings, each once"],
+  },
+  {
+    does: "says of a group that was not recorded that it was",
+    spoil: (store) =>
+      but(store, {
+        record: async (keys, decide) => (await store.record(keys, decide)) || true,
+      }),
+    caughtBy: ["record stores nothing, and says so, where a webhook is taken"],
+  },
+  {
+    does: "commits what was decided in several transactions",
+    spoil: (store) =>
+      but(store, {
+        record: async (keys, decide) => {
+          const locked = await store.transaction((tx) => store.lock(tx, keys));
+          const { webhooks = [], ...others } = decide(locked);
+          await store.transaction((tx) => store.save(tx, others));
+          const { takenEventKeys } = await store.transaction((tx) => store.save(tx, { webhooks }));
+          return takenEventKeys.length === 0;
+        },
+      }),
+    caughtBy: [
+      "record stores nothing, and says so, where a webhook is taken",
+      "record runs one after the other where two lock the same payment",
+    ],
   },
   {
     does: "takes every copy of a webhook for a new one",

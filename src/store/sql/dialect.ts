@@ -28,6 +28,11 @@ export interface Dialect {
   readonly sparesIndexes: boolean;
   /** `column` is one of `values`. */
   among(column: string, values: readonly unknown[]): Fragment;
+  /**
+   * `column` is one of what a query answers, where the database reads those first and then looks each up. Absent where
+   * a join does it.
+   */
+  amongRows?(column: string, query: string): string;
   /** The kit's error for a failure of the driver, or the failure itself where there is none. */
   translate(error: unknown): unknown;
   /** Whether the database ended the transaction to let another one go on; it may be run again. */

@@ -4,6 +4,11 @@ import { type Session, type SqlResult } from "./sql-tx.js";
 /** A connection inside one open transaction. */
 export interface OpenTransaction<Raw> {
   readonly raw: Raw;
+  /**
+   * Whether a statement may be handed over before the one in front of it was answered: the database takes them in their order
+   * and refuses everything behind one that failed, the commit too.
+   */
+  readonly isOrdered?: boolean;
   /** A statement of the application, as it stands. */
   query(sql: string, params: readonly unknown[]): Promise<SqlResult>;
   /** A statement of the kit, with `?` placeholders. */
@@ -24,6 +29,11 @@ export interface Driver<Raw> {
   /** How many transactions of handlers may be open at once; absent where the kit does not know the pool. */
   readonly handlerTransactions?: number;
   begin(): Promise<OpenTransaction<Raw>>;
+  /**
+   * The same on the one connection whose statements are sent without waiting for answers, not even for that to the
+   * begin; nothing while that connection is taken. Absent where there is none.
+   */
+  beginAhead?(): Promise<OpenTransaction<Raw> | undefined>;
   /** Statements outside of any transaction: sees committed rows only, and never waits for one. */
   readonly reader: Session;
   /** One short statement that writes, on a connection of its own. */

@@ -19,28 +19,19 @@ import {
   type WebhookRecord,
 } from "../payment-store.js";
 import { type Driver } from "./driver.js";
+import { record } from "./record.js";
 import { type KitTx, lazyTx, type SqlTx } from "./sql-tx.js";
 import { countWaiting } from "./tables/counts.js";
 import { anythingToClaim, renewLease, settleDispatch, takeDue } from "./tables/dispatches.js";
-import { insertEvents } from "./tables/events.js";
 import { expandSome } from "./tables/expand-events.js";
 import { deadDispatches, historyOf, webhooksPage } from "./tables/history.js";
 import { handlerId, rememberHandlers, unknownHandlers } from "./tables/handlers.js";
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
 import { type Tables } from "./tables/names.js";
-import { insertPayments, updatePayments } from "./tables/payments.js";
 import { pruneFinal } from "./tables/prune.js";
 import { duePayments, findPayment, listPayments, lookupDuePayments } from "./tables/read-payments.js";
-import { canSaveTogether, saveTogether } from "./tables/save-together.js";
-import { insertResolutions } from "./tables/resolutions.js";
-import {
-  countCopies,
-  insertWebhooks,
-  markTold,
-  parkedWebhooks,
-  rematch,
-  strayWebhooks,
-} from "./tables/webhooks.js";
+import { saveChanges } from "./tables/save-changes.js";
+import { parkedWebhooks, strayWebhooks } from "./tables/webhooks.js";
 import { runTransaction, type Transaction } from "./transaction.js";
 import { Turns } from "./turns.js";
 
@@ -95,23 +86,13 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   async save(tx: SqlTx<Raw>, changes: Changes): Promise<Saved> {
-    const { created = [], updated = [], webhooks = [], copies = [], rematched = [], events = [] } = changes;
-    const args = [kit(tx), this.#driver.dialect, this.#tables] as const;
-    if (canSaveTogether(this.#driver.dialect, changes)) {
-      const takenEventKeys = await saveTogether(...args, changes);
-      if (events.length > 0) await kit(tx).announceEvents();
-      return { takenClientIds: [], takenEventKeys };
-    }
-    await updatePayments(...args, updated);
-    const takenClientIds = await insertPayments(...args, created);
-    const takenEventKeys = await insertWebhooks(...args, webhooks);
-    await countCopies(...args, copies);
-    await rematch(...args, rematched);
-    await markTold(...args, changes);
-    await insertResolutions(...args, changes.resolutions ?? []);
-    await insertEvents(...args, events);
-    if (events.length > 0) await kit(tx).announceEvents();
-    return { takenClientIds, takenEventKeys };
+    const saved = await saveChanges(kit(tx), this.#driver.dialect, this.#tables, changes);
+    if (changes.events && changes.events.length > 0) await kit(tx).announceEvents();
+    return saved;
+  }
+
+  record(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean> {
+    return this.#use(() => record(this.#driver, this.#tables, keys, decide));
   }
 
   claim(options: { handlers: readonly HandlerKey[]; limit: number; leaseMs: number }): Promise<Claim[]> {

@@ -43,6 +43,8 @@ export interface Session {
 export interface KitTx<Raw = unknown> extends SqlTx<Raw>, Session {
   /** The payments that this transaction read under its lock and has not written since, by clientId; where that is of use. */
   readonly stored?: Map<string, PaymentRow>;
+  /** Whether statements may be given before those in front of them were answered; the driver knows. */
+  readonly isOrdered?: boolean;
   /** One statement for each list of params, one after the other; what each answered. */
   runEach<Row = Record<string, unknown>>(
     sql: string,

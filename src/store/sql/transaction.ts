@@ -27,10 +27,11 @@ export async function runTransaction<Raw, T>(
 /**
  * One open transaction: poisoned by its first failed statement, closed at its end. Its statements reach the driver one
  * at a time: one that is already there when another fails may run after the database has ended the transaction by
- * itself (a deadlock, a full disk), and would commit alone.
+ * itself (a deadlock, a full disk), and would commit alone. Where the driver says that they are ordered, that cannot be.
  */
 export class Transaction<Raw> implements KitTx<Raw> {
   readonly dialect: Dialect["name"];
+  readonly isOrdered: boolean;
   wroteEvents = false;
   readonly stored = new Map<string, PaymentRow>();
   readonly #dialect: Dialect;
@@ -45,6 +46,7 @@ export class Transaction<Raw> implements KitTx<Raw> {
 
   constructor(dialect: Dialect, open: OpenTransaction<Raw>) {
     this.dialect = dialect.name;
+    this.isOrdered = open.isOrdered ?? false;
     this.#dialect = dialect;
     this.#open = open;
   }
@@ -107,7 +109,7 @@ export class Transaction<Raw> implements KitTx<Raw> {
   async commit(): Promise<void> {
     this.#closed = true;
     // A statement that nobody awaited may still fail, and must then take the transaction with it.
-    if (this.#newest) await Promise.allSettled([this.#newest]);
+    if (this.#newest && !this.isOrdered) await Promise.allSettled([this.#newest]);
     if (this.#poison) {
       await this.#rollBack();
       throw this.#poisoned();
@@ -122,8 +124,8 @@ export class Transaction<Raw> implements KitTx<Raw> {
   async rollback(): Promise<void> {
     this.#closed = true;
     this.#rolledBack = true;
-    // A rollback would queue behind a statement that may never end.
-    if (this.#isRunning) this.#open.abandon();
+    // A rollback would queue behind a statement that may never end; where they are ordered, behind refusals only.
+    if (this.#isRunning && !this.isOrdered) this.#open.abandon();
     else await this.#rollBack();
   }
 
@@ -136,7 +138,8 @@ export class Transaction<Raw> implements KitTx<Raw> {
 
   async #guarded<T>(run: () => Promise<T>): Promise<T> {
     if (this.#closed) throw closed();
-    const running = this.#newest ? this.#runAfter(this.#newest, run) : this.#run(run);
+    const waits = this.#newest && !this.isOrdered;
+    const running = waits ? this.#runAfter(this.#newest!, run) : this.#run(run);
     this.#newest = running;
     try {
       return await running;

@@ -11,7 +11,7 @@ function withDefect(name, store, dispatchesTable) {
 /** The methods, as they must be called: on the store itself. */
 function bound(store) {
   const names = ["transaction", "find", "lock", "save", "claim", "settle", "parked", "renew", "due", "lazy"];
-  const more = ["wake", "migrate", "close", "warnings"];
+  const more = ["record", "wake", "migrate", "close", "warnings"];
   const there = [...names, ...more].filter((name) => typeof store[name] === "function");
   return { durable: true, ...Object.fromEntries(there.map((name) => [name, store[name].bind(store)])) };
 }
@@ -49,6 +49,7 @@ const defects = {
 
   /** Every arrival is an event of its own, and completed is not final. */
   "no-dedupe": (store) => ({
+    record: undefined, // By `lock` and `save`, then.
     async lock(tx, keys) {
       const { payments } = await store.lock(tx, keys);
       const reopened = payments.map((payment) => ({ ...payment, state: "pending", status: "pending" }));
@@ -64,6 +65,7 @@ const defects = {
   "lost-events": (store) => {
     let saves = 0;
     return {
+      record: undefined,
       save: (tx, changes) => store.save(tx, ++saves % 4 === 0 ? { ...changes, events: [] } : changes),
     };
   },

@@ -1,4 +1,5 @@
 import { type EventEmitter } from "node:events";
+import { type Duplex } from "node:stream";
 import { loadPackage } from "../load-package.js";
 
 /** What the kit needs of a client of the package pg. */
@@ -28,7 +29,11 @@ export interface PostgresAnswer {
 }
 
 /** Opens a pool of the kit's own. An idle one does not keep the process alive. */
-export async function openPostgresPool(url: string, maxConnections: number): Promise<PostgresPool> {
+export async function openPostgresPool(
+  url: string,
+  maxConnections: number,
+  options: { pipeline?: true; stream?: () => Duplex } = {},
+): Promise<PostgresPool> {
   const module = await loadPackage("pg", "postgresStore", () => import("pg"));
   const { Pool } = module.default ?? module;
   const pool = new Pool({
@@ -37,6 +42,7 @@ export async function openPostgresPool(url: string, maxConnections: number): Pro
     connectionTimeoutMillis: 3000,
     allowExitOnIdle: true,
     application_name: "tillkit",
+    ...options,
   });
   // An idle connection that breaks is replaced at the next use; unheard, its error would end the process.
   pool.on("error", () => undefined);

@@ -13,6 +13,7 @@ import {
   type PostgresPool,
 } from "./pool.js";
 import { numbered, postgresDialect } from "./postgres-dialect.js";
+import { RecordingLane } from "./recording-lane.js";
 import { Wakeups } from "./wakeups.js";
 
 /** A pool of the kit's own, or the application's. Each transaction has a client to itself. */
@@ -23,8 +24,11 @@ export class PostgresDriver implements Driver<PostgresClient> {
   readonly writer: Session = this.reader;
   readonly #source: string | PostgresPool;
   readonly #tables: Tables;
-  readonly #busyTimeoutMs: number;
-  readonly #maxConnections: number;
+  /** 0 would mean "for ever" to the server. */
+  readonly #lockTimeout: string;
+  #maxConnections: number;
+  /** Of the kit's own connections the one for recording; an application's pool is used as it is. */
+  readonly #lane?: RecordingLane;
   readonly #prepares: boolean;
   readonly #wakeups: Wakeups;
   /** Ends each open transaction. */
@@ -35,15 +39,45 @@ export class PostgresDriver implements Driver<PostgresClient> {
   constructor(source: string | PostgresPool, tables: Tables, options: ResolvedSqlStoreOptions) {
     this.#source = source;
     this.#tables = tables;
-    this.#busyTimeoutMs = options.busyTimeoutMs;
+    this.#lockTimeout = `lock_timeout = ${Math.max(1, options.busyTimeoutMs)}`;
     this.#maxConnections = options.maxConnections;
     this.#prepares = typeof source === "string" && options.preparedStatements;
     if (typeof source === "string") this.handlerTransactions = options.maxConnections - reservedConnections;
+    if (typeof source === "string" && this.#prepares) {
+      this.#lane = new RecordingLane(source);
+      this.#maxConnections -= 1;
+    }
     this.#wakeups = new Wakeups(`${tables.prefix}events`, () => this.#connect());
   }
 
   async begin(): Promise<OpenTransaction<PostgresClient>> {
-    const client = await this.#connect();
+    const { open, begun } = this.#beginOn(await this.#connect(), [this.#lockTimeout]);
+    try {
+      await begun;
+    } catch (error) {
+      await open.rollback();
+      throw postgresDialect.translate(error);
+    }
+    return open;
+  }
+
+  /**
+   * Measured with one webhook at a time: two round trips instead of five. Statements are planned once for any values, and
+   * never to read a whole table, which was small when they were planned: planning anew took two thirds of their time.
+   */
+  async beginAhead(): Promise<OpenTransaction<PostgresClient> | undefined> {
+    const client = await this.#lane?.take();
+    if (!client) return undefined;
+    const settings = [this.#lockTimeout, "plan_cache_mode = force_generic_plan", "enable_seqscan = off"];
+    // A begin that fails fails the statement behind it as well, and nothing is written before that was answered.
+    return { ...this.#beginOn(client, settings).open, isOrdered: true };
+  }
+
+  /** Sends the begin, and answers what can be sent behind it. */
+  #beginOn(
+    client: PostgresClient,
+    settings: readonly string[],
+  ): { open: OpenTransaction<PostgresClient>; begun: Promise<unknown> } {
     let released = false;
     const release = (error?: Error): void => {
       if (released) return;
@@ -65,18 +99,16 @@ export class PostgresDriver implements Driver<PostgresClient> {
     // A checked-out client that breaks while idle has nobody else who listens; its next statement fails anyway.
     eventsOf(client).on("error", ignored);
     this.#transactions.add(abandon);
-    try {
-      // 0 would mean "for ever" to the server.
-      const timeout = Math.max(1, this.#busyTimeoutMs);
-      await client.query(`begin isolation level read committed; set local lock_timeout = ${timeout}`);
-    } catch (error) {
-      release(error as Error);
-      throw postgresDialect.translate(error);
-    }
-    return {
+    const begin = ["begin isolation level read committed", ...settings.map((one) => `set local ${one}`)];
+    const begun = client.query(begin.join("; "));
+    begun.catch(ignored); // Told by whatever comes behind it.
+    const open: OpenTransaction<PostgresClient> = {
       raw: client,
       query: async (sql, params) => resultOf(await client.query(sql, [...params])),
-      run: async (sql, params) => resultOf(await this.#ask(client, sql, params)),
+      run: async (sql, params) => {
+        const [, answer] = await Promise.all([begun, this.#ask(client, sql, params)]);
+        return resultOf(answer);
+      },
       rollback,
       abandon,
       commit: async () => {
@@ -93,6 +125,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
           throw new TillkitError("transaction_poisoned", "PostgreSQL rolled the transaction back.");
       },
     };
+    return { open, begun };
   }
 
   async migrate(): Promise<void> {
@@ -124,6 +157,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
   async close(): Promise<void> {
     for (const abandon of this.#transactions) abandon();
     await this.#wakeups.close();
+    await this.#lane?.close();
     if (typeof this.#source === "string") await (await this.#opening?.catch(() => undefined))?.end();
   }
 

@@ -11,15 +11,15 @@ export async function lockKeys(tx: KitTx, dialect: Dialect, tables: Tables, keys
   if (dialect.forUpdate === "") return lockAlone(tx, dialect, tables, keys);
   const named = namedPayments(dialect, tables, keys);
   const eventKeys = keys.eventKeys ?? [];
-  let payments: Payment[] = [];
-  if (named) payments = await lockPayments(tx, dialect, tables, named);
-  if (!named && eventKeys.length === 0) return { payments, eventKeys: [] };
   for (;;) {
-    const seen = await look(tx, dialect, tables, named, eventKeys);
-    const missed = seen.clientIds.some((id) => !payments.some((payment) => payment.clientId === id));
-    if (!named || !missed) return { payments, eventKeys: seen.eventKeys };
-    // While this transaction waited for a lock, its holder added an attempt for the same reference.
-    payments = await lockPayments(tx, dialect, tables, named);
+    const locking = named && lockPayments(tx, dialect, tables, keys, named);
+    // The look must come behind the locks; where statements are ordered, it need not be sent behind their answer.
+    if (!tx.isOrdered) await locking;
+    const looking = look(tx, dialect, tables, named, eventKeys);
+    const [payments = [], seen] = await Promise.all([locking, looking]);
+    const locked = new Set(payments.map(({ clientId }) => clientId));
+    // Otherwise its holder added an attempt for the same reference while this transaction waited for a lock.
+    if (seen.clientIds.every((id) => locked.has(id))) return { payments, eventKeys: seen.eventKeys };
   }
 }
 
@@ -55,9 +55,12 @@ function namedPayments(
     const among = dialect.among(column, values);
     return { sql: `select reference from ${tables.payments} where ${among.sql}`, params: among.params };
   });
+  const references = (union: string): string => branches.map(({ sql }) => sql).join(union);
+  const which = dialect.amongRows
+    ? `where ${dialect.amongRows("p.reference", references(" union all "))}`
+    : `join (${references(" union ")}) named on named.reference = p.reference`;
   return {
-    sql: `select ${columns} from ${tables.payments} p
-      join (${branches.map(({ sql }) => sql).join(" union ")}) named on named.reference = p.reference`,
+    sql: `select ${columns} from ${tables.payments} p ${which}`,
     params: branches.flatMap(({ params }) => params),
   };
 }
@@ -66,8 +69,17 @@ async function lockPayments(
   tx: KitTx,
   dialect: Dialect,
   tables: Tables,
+  keys: LockKeys,
   named: Fragment,
 ): Promise<Payment[]> {
+  if (dialect.amongRows) {
+    const whole = namedPayments(dialect, tables, keys, paymentColumns.join(", "))!;
+    const { rows } = await tx.run<PaymentRow>(
+      `${whole.sql} order by client_id ${dialect.forUpdate}`,
+      whole.params,
+    );
+    return rows.map(paymentOf);
+  }
   let hint = "";
   let which: Fragment = { sql: `client_id in (${named.sql})`, params: named.params };
   if (dialect.locksInScanOrder) {

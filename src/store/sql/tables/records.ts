@@ -26,7 +26,7 @@ export function keysOf({ rows }: Pick<Batch, "rows">): unknown[] {
   return rows.map(([key]) => key);
 }
 
-/** Rows as the JSON list that a recordset reads. */
+/** Rows as the JSON list that a recordset reads; what is null is left out, and read as null. */
 export function recordsOf({ columns, rows }: Omit<Batch, "table">): string {
   const json = jsonOf(columns, rows, plain);
   // What JSON holds and a text of the database cannot: a NUL, and half of a surrogate pair. Looked for at the end, because
@@ -37,7 +37,10 @@ export function recordsOf({ columns, rows }: Omit<Batch, "table">): string {
 function jsonOf(columns: Batch["columns"], rows: Batch["rows"], write: (value: unknown) => unknown): string {
   const records = rows.map((row) => {
     const record: Record<string, unknown> = {};
-    for (const [index, column] of columns.entries()) record[column] = write(row[index]);
+    for (const [index, column] of columns.entries()) {
+      const value = row[index];
+      if (value !== null && value !== undefined) record[column] = write(value);
+    }
     return record;
   });
   return JSON.stringify(records);

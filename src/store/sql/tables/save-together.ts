@@ -1,11 +1,12 @@
 import { type Changes } from "../../payment-store.js";
-import { type Dialect } from "../dialect.js";
+import { type Dialect, type Fragment } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
 import { eventsBatch } from "./events.js";
 import { type Tables } from "./names.js";
 import { expectUpdated, changedPaymentsBatch } from "./payments.js";
 import { insertRecords, keysOf, recordsOf, updateFromRecords } from "./records.js";
 import { webhooksBatch } from "./webhooks.js";
+import { insertStatement, updateStatement } from "./write-rows.js";
 
 const togetherable: readonly (keyof Changes)[] = ["updated", "webhooks", "events"];
 
@@ -50,4 +51,26 @@ export async function saveTogether(
   await expectUpdated(tx, updated.length, Number(rows[0]!.changed));
   const stored = new Set(rows[0]!.stored);
   return webhooks.filter(({ receiptId }) => !stored.delete(receiptId)).map(({ eventKey }) => eventKey);
+}
+
+/**
+ * The same for whoever cannot look at the answer before the commit: rejects where a webhook is taken. The payments must be
+ * known to be there. The statement is handed over before this returns.
+ */
+export async function saveOrFail(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  { updated = [], webhooks = [], events = [] }: Changes,
+): Promise<void> {
+  const parts: Fragment[] = [];
+  if (updated.length > 0) parts.push(updateStatement(dialect, changedPaymentsBatch(tables, updated)));
+  if (webhooks.length > 0) parts.push(insertStatement(dialect, webhooksBatch(tables, webhooks)));
+  if (events.length > 0) parts.push(insertStatement(dialect, eventsBatch(tables, events)));
+  if (parts.length === 0) return;
+  const named = parts.map(({ sql }, index) => `part${index} as (${sql})`);
+  await tx.run(
+    `with ${named.join(", ")} select 1`,
+    parts.flatMap(({ params }) => params),
+  );
 }

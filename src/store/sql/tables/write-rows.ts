@@ -1,4 +1,4 @@
-import { type Dialect, placeholders, rowsOfPlaceholders } from "../dialect.js";
+import { type Dialect, type Fragment, placeholders, rowsOfPlaceholders } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
 import { insertRecords, keysOf, recordsOf, updateFromRecords } from "./records.js";
 
@@ -40,9 +40,8 @@ export async function updateByKey(tx: KitTx, dialect: Dialect, batch: Batch): Pr
     return (await tx.run(sql, [recordsOf(batch), keysOf(batch)])).affected;
   }
   if (dialect.rowsPerStatement === 1) {
-    const assignments = columns.map((column) => `${column} = ?`).join(", ");
     const values = rows.map(([first, ...rest]) => [...rest, first]);
-    const results = await tx.runEach(`update ${batch.table} set ${assignments} where ${key} = ?`, values);
+    const results = await tx.runEach(updateOne(batch), values);
     return results.reduce((sum, { affected }) => sum + affected, 0);
   }
   let affected = 0;
@@ -58,6 +57,22 @@ export async function updateByKey(tx: KitTx, dialect: Dialect, batch: Batch): Pr
     affected += (await tx.run(sql, [...values, ...which.params])).affected;
   }
   return affected;
+}
+
+/**
+ * An update by key of every row, for a dialect that has recordsets. A single row is not wrapped in one: for a lone webhook
+ * that was a quarter of the database's time.
+ */
+export function updateStatement(dialect: Dialect, batch: Batch): Fragment {
+  const [row] = batch.rows;
+  if (batch.rows.length === 1) return { sql: updateOne(batch), params: [...row!.slice(1), row![0]] };
+  return { sql: updateFromRecords(dialect.recordset!, batch), params: [recordsOf(batch), keysOf(batch)] };
+}
+
+/** An insert of every row; the same holds. */
+export function insertStatement(dialect: Dialect, batch: Batch): Fragment {
+  if (batch.rows.length === 1) return { sql: insertInto(batch, 1), params: [...batch.rows[0]!] };
+  return { sql: insertRecords(dialect.recordset!, batch), params: [recordsOf(batch)] };
 }
 
 async function insertReporting(tx: KitTx, dialect: Dialect, batch: Batch): Promise<Set<unknown>> {
@@ -86,6 +101,11 @@ async function insertTrying(tx: KitTx, dialect: Dialect, batch: Batch): Promise<
       for (const row of rows) if (await tx.attempt(insertInto(batch, 1), [...row])) stored.add(row[0]);
   }
   return stored;
+}
+
+/** The key comes last among the parameters. */
+function updateOne({ table, columns: [key, ...others] }: Batch): string {
+  return `update ${table} set ${others.map((column) => `${column} = ?`).join(", ")} where ${key} = ?`;
 }
 
 function insertInto({ table, columns }: Batch, rows: number): string {

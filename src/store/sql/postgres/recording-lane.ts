@@ -1,0 +1,55 @@
+import { type EventEmitter } from "node:events";
+import { Socket } from "node:net";
+import { openPostgresPool, type PostgresClient, type PostgresPool } from "./pool.js";
+
+/**
+ * The one connection that recording has to itself, in pg's pipeline mode: a statement is sent while those before it are
+ * still being answered. Apart from the pool, because a client in that mode refuses cursors and streams, which handlers may
+ * want to use. One will do: one commit is under way at a time, and where that one hangs, the next takes the ordinary way.
+ */
+export class RecordingLane {
+  readonly #url: string;
+  #opening: Promise<PostgresPool> | undefined;
+  /** Of the newest connection. */
+  #socket: Socket | undefined;
+  #isTaken = false;
+  #isClosed = false;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** The connection until it is released; nothing while it is taken, cannot be had, or is one of an older pg. */
+  async take(): Promise<PostgresClient | undefined> {
+    if (this.#isTaken || this.#isClosed) return undefined;
+    this.#isTaken = true;
+    try {
+      this.#opening ??= this.#open();
+      const client = await (await this.#opening).connect();
+      if ((client as { pipeline?: boolean }).pipeline === true) return client;
+      client.release();
+    } catch {
+      // The ordinary way says what is wrong.
+      this.#isTaken = false;
+    }
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await (await this.#opening?.catch(() => undefined))?.end();
+  }
+
+  async #open(): Promise<PostgresPool> {
+    const pool = await openPostgresPool(this.#url, 1, {
+      pipeline: true,
+      stream: () => (this.#socket = new Socket()),
+    });
+    (pool as unknown as EventEmitter).on("release", (error?: Error) => {
+      this.#isTaken = false;
+      // In this mode pg would wait for what is still to be answered, by a server that may be gone.
+      if (error) this.#socket?.destroy();
+    });
+    return pool;
+  }
+}

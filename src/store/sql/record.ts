@@ -1,0 +1,62 @@
+import { hasCode, TillkitError } from "../../errors/index.js";
+import { type Changes, type Locked, type LockKeys } from "../payment-store.js";
+import { type Driver } from "./driver.js";
+import { lockKeys } from "./tables/lock-payments.js";
+import { type Tables } from "./tables/names.js";
+import { saveChanges } from "./tables/save-changes.js";
+import { canSaveTogether, saveOrFail } from "./tables/save-together.js";
+import { Transaction } from "./transaction.js";
+
+/** Of a webhook that is to be stored, the eventKey or the receiptId is taken. */
+class WebhookTaken extends Error {}
+
+/**
+ * Locks, decides and saves in one transaction; `false` where a webhook is taken. Where the driver sends ahead, that is two
+ * round trips: the begin with the locks; and one statement for all changes with the commit behind it, of which the
+ * database makes a rollback if that statement fails.
+ */
+export async function record<Raw>(
+  driver: Driver<Raw>,
+  tables: Tables,
+  keys: LockKeys,
+  decide: (locked: Locked) => Changes,
+): Promise<boolean> {
+  const { dialect } = driver;
+  const tx = new Transaction(dialect, (await driver.beginAhead?.()) ?? (await driver.begin()));
+  let changes: Changes;
+  let unsaved: Changes | undefined;
+  try {
+    const locked = await lockKeys(tx, dialect, tables, keys);
+    changes = decide(locked);
+    expectLocked(changes, locked);
+    if (tx.isOrdered && canSaveTogether(dialect, changes)) unsaved = changes;
+    else if ((await saveChanges(tx, dialect, tables, changes)).takenEventKeys.length > 0)
+      throw new WebhookTaken();
+  } catch (error) {
+    await tx.rollback();
+    if (error instanceof WebhookTaken) return false;
+    throw error;
+  }
+  // Handed over in this order, and at once; from here on nothing is known until the commit is answered.
+  const saving = unsaved && saveOrFail(tx, dialect, tables, unsaved);
+  const [saved, committed] = await Promise.allSettled([saving, tx.commit()]);
+  if (saved.status === "rejected") {
+    if (isTakenWebhook(saved.reason, tables)) return false;
+    throw saved.reason;
+  }
+  if (committed.status === "rejected") throw committed.reason;
+  if (changes.events && changes.events.length > 0) driver.announce?.();
+  return true;
+}
+
+/** An update that finds nothing must fail before the commit is sent; what is locked is there. */
+function expectLocked({ updated = [] }: Changes, { payments }: Locked): void {
+  const locked = new Set(payments.map(({ clientId }) => clientId));
+  const missing = updated.find(({ clientId }) => !locked.has(clientId));
+  if (missing) throw new TillkitError("store_conflict", "A payment was changed that had not been locked.");
+}
+
+function isTakenWebhook(error: unknown, tables: Tables): boolean {
+  if (!hasCode(error, "store_conflict")) return false;
+  return ((error as Error).cause as { table?: unknown } | undefined)?.table === tables.webhooks;
+}
