@@ -1,16 +1,21 @@
+const zero = 0x30;
 const form =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+  /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
  * Whether the text is a date-time of RFC 3339: a day that exists, seconds and an offset. Up to nine digits of a
  * second; second 60 only where a leap second can stand, at the end of an hour.
  */
 export function isDateTime(text: string): boolean {
-  const parts = form.exec(text);
-  if (parts === null) return false;
-  const [, year, month, day, , minute, second] = parts;
-  const isDay = day! >= "01" && Number(day) <= daysIn(Number(year), Number(month));
-  return isDay && (second! < "60" || minute === "59");
+  if (!form.test(text)) return false;
+  const day = twoDigits(text, 8);
+  const isDay = day >= 1 && day <= daysIn(Number(text.slice(0, 4)), twoDigits(text, 5));
+  return isDay && (twoDigits(text, 17) < 60 || twoDigits(text, 14) === 59);
+}
+
+/** Read in place: a match with groups makes nine texts of one. */
+function twoDigits(text: string, at: number): number {
+  return (text.charCodeAt(at) - zero) * 10 + text.charCodeAt(at + 1) - zero;
 }
 
 function daysIn(year: number, month: number): number {

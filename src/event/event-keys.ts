@@ -27,11 +27,9 @@ export function paymentKey(fields: Identifying): string {
     // It decides as well: a corrected webhook is no copy of the one that contradicted itself.
     fields.captured,
   ];
-  return `payment:${plainStart.exec(fields.clientId)![0]}:${digest(JSON.stringify(parts))}`;
+  // No more than an index needs. A clientId was judged before: it holds nothing that a database takes for something else.
+  return `payment:${fields.clientId.slice(0, 24)}:${digest(JSON.stringify(parts))}`;
 }
-
-/** No more than an index needs, and nothing that a database could take for something else. */
-const plainStart = /^[\w.:-]{0,24}/;
 
 /** What stands for a body that is no payment report, where every byte is signed. */
 export function bodyDigest(rawBody: Buffer): string {

@@ -23,7 +23,7 @@ export function parseAmount(value: unknown): ParsedAmount {
 
 /** Whether the value is a decimal string that {@link parseAmount} reads. Zero is one. */
 export function isAmount(value: unknown): value is string {
-  return parseAmount(value).ok;
+  return typeof value === "string" && amount.test(value);
 }
 
 /**
@@ -32,6 +32,7 @@ export function isAmount(value: unknown): value is string {
  * @throws TillkitError `amount_invalid`
  */
 export function canonicalValue(value: string): string {
+  if (isAmount(value) && !value.includes(".")) return value;
   const parsed = parseAmount(value);
   if (!parsed.ok) throw new TillkitError("amount_invalid", "The value is not a decimal string.");
   return parsed.decimals === "" ? parsed.whole : `${parsed.whole}.${parsed.decimals}`;
@@ -50,6 +51,7 @@ export function isPositive(value: string): boolean {
 
 /** Whether the amount needs no more decimals than the currency has. Trailing zeros do not count. */
 export function fitsCurrency(value: string, currency: string): boolean {
+  if (!value.includes(".")) return isAmount(value);
   const parsed = parseAmount(value);
   return parsed.ok && parsed.decimals.length <= (minorUnit(currency) ?? mostDecimals);
 }
