@@ -13,8 +13,6 @@ export function requestLog(logger: Logger): (request: IncomingMessage, response:
   const log = pinoHttp({
     logger,
     genReqId: (request) => request.id ?? randomUUID(),
-    quietReqLogger: true,
-    quietResLogger: true,
     wrapSerializers: false,
     serializers: {
       req: ({ method }: IncomingMessage) => ({ method }),
@@ -25,20 +23,13 @@ export function requestLog(logger: Logger): (request: IncomingMessage, response:
       if (error || statusCode >= 500) return "error";
       return statusCode >= 400 ? "warn" : "info";
     },
-    // Everything in the one object of the one line; `customProps` would make two more loggers for each request.
-    customSuccessObject: (request, _response, facts: object) => ({
-      req: request,
-      ...logged(request),
-      ...facts,
-    }),
-    customErrorObject: (request, _response, _error, facts: object) => ({
-      req: request,
-      ...logged(request),
-      ...facts,
-    }),
+    customSuccessObject: (request, _response, facts: object) => lineOf(request, facts),
+    customErrorObject: (request, _response, _error, facts: object) => lineOf(request, facts),
     customSuccessMessage: () => "payment request",
     customErrorMessage: () => "payment request",
   });
+  // It makes two loggers of every request, to bind what the one line says by itself. They took half of the log's cost.
+  Object.assign(log.logger, { child: () => log.logger });
   return (request, response) => {
     // Where nothing would be written, nothing is prepared.
     if (!logger.isLevelEnabled("error")) return;
@@ -47,7 +38,9 @@ export function requestLog(logger: Logger): (request: IncomingMessage, response:
   };
 }
 
-function logged(request: IncomingMessage): object {
+/** Everything in one object. */
+function lineOf(request: IncomingMessage, more: object): object {
   const { rawBody, ...facts } = factsOf(request) ?? {};
-  return rawBody ? { ...facts, bytes: rawBody.length, bodyHash: bodyHash(rawBody) } : facts;
+  const body = rawBody && { bytes: rawBody.length, bodyHash: bodyHash(rawBody) };
+  return Object.assign({ reqId: request.id, req: request }, facts, body, more);
 }
