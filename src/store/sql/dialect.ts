@@ -18,6 +18,8 @@ export interface Dialect {
   readonly recordset?: (table: string) => string;
   /** Whether `on conflict do nothing returning` tells which rows were stored. */
   readonly reportsInserted: boolean;
+  /** Whether a query may hold statements that write and answer what they wrote. */
+  readonly writesInQueries: boolean;
   /** Whether a locking read locks in the order in which it happens to scan, whatever `order by` says. */
   readonly locksInScanOrder: boolean;
   /** Row locks; empty where a transaction has the whole database to itself. */

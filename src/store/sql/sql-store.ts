@@ -22,7 +22,15 @@ import { type Driver } from "./driver.js";
 import { record } from "./record.js";
 import { type KitTx, lazyTx, type SqlTx } from "./sql-tx.js";
 import { countWaiting } from "./tables/counts.js";
-import { anythingToClaim, renewLease, settleDispatch, takeDue } from "./tables/dispatches.js";
+import {
+  anythingToClaim,
+  claimDue,
+  type ClaimSteps,
+  renewLease,
+  settleDispatch,
+  takeDue,
+  takeDueAtOnce,
+} from "./tables/dispatches.js";
 import { expandSome } from "./tables/expand-events.js";
 import { deadDispatches, historyOf, webhooksPage } from "./tables/history.js";
 import { handlerId, rememberHandlers, unknownHandlers } from "./tables/handlers.js";
@@ -100,16 +108,25 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       const { handlers, limit } = options;
       await this.#remember(handlers);
       if (limit <= 0 || handlers.length === 0) return [];
-      const { dialect, reader } = this.#driver;
+      const { dialect, reader, writer } = this.#driver;
       // Behind a full claim there is nearly always more; only an idle poll is worth a look that takes no lock.
       const found = this.#wasFull
         ? { unexpanded: true, due: true }
         : await anythingToClaim(reader, dialect, this.#tables, handlers);
       if (!found.unexpanded && !found.due) return [];
-      const claims = await this.#shortTransaction(async (tx) => {
-        const expanded = found.unexpanded ? await expandSome(tx, dialect, this.#tables) : 0;
-        return found.due || expanded > 0 ? takeDue(tx, dialect, this.#tables, options) : [];
+      const together = (tx: Transaction<Raw>): ClaimSteps => ({
+        take: (most) => takeDue(tx, dialect, this.#tables, { ...options, limit: most }),
+        expand: () => expandSome(tx, dialect, this.#tables),
+        commitApart: false,
       });
+      const apart: ClaimSteps = {
+        take: (most) => takeDueAtOnce(writer, dialect, this.#tables, { ...options, limit: most }),
+        expand: () => this.#shortTransaction((tx) => expandSome(tx, dialect, this.#tables)),
+        commitApart: true,
+      };
+      const claims = await (dialect.writesInQueries
+        ? claimDue(apart, found, limit)
+        : this.#shortTransaction((tx) => claimDue(together(tx), found, limit)));
       this.#wasFull = claims.length === limit;
       return claims;
     });

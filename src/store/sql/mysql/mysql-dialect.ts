@@ -21,6 +21,7 @@ export const mysqlDialect: Dialect = {
   now: "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) div 1000",
   rowsPerStatement: 50,
   reportsInserted: false,
+  writesInQueries: false,
   sparesIndexes: false,
   locksInScanOrder: true,
   forUpdate: "for update",

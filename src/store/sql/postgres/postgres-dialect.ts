@@ -9,6 +9,7 @@ export const postgresDialect: Dialect = {
   rowsPerStatement: 200,
   recordset: (table) => `json_populate_recordset(null::${table}, ?::json)`,
   reportsInserted: true,
+  writesInQueries: true,
   sparesIndexes: false,
   locksInScanOrder: false,
   forUpdate: "for update",

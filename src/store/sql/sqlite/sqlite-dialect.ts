@@ -7,6 +7,7 @@ export const sqliteDialect: Dialect = {
   now: "cast(unixepoch('subsec') * 1000 as integer)",
   rowsPerStatement: 1,
   reportsInserted: true,
+  writesInQueries: false,
   sparesIndexes: true,
   locksInScanOrder: false,
   forUpdate: "",

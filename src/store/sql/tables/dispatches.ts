@@ -29,24 +29,53 @@ export async function anythingToClaim(
   return { unexpanded: Number(rows[0]!.unexpanded) === 1, due: Number(rows[0]!.due) === 1 };
 }
 
-/** Leases at most `limit` due dispatches of the named handlers, oldest event first. */
+/** What a claim consists of. */
+export interface ClaimSteps {
+  /** Leases at most so many due dispatches of the named handlers, oldest event first. */
+  take(limit: number): Promise<Claim[]>;
+  /** Gives events their dispatches; answers how many events. */
+  expand(): Promise<number>;
+  /** Whether each of them commits by itself: what was taken stays taken when one behind it fails. */
+  readonly commitApart: boolean;
+}
+
+/**
+ * What is due first, and new events only where that leaves room: those are younger, and while much waits they cost a
+ * claim nothing.
+ */
+export async function claimDue(
+  steps: ClaimSteps,
+  found: { unexpanded: boolean; due: boolean },
+  limit: number,
+): Promise<Claim[]> {
+  const claims = found.due ? await steps.take(limit) : [];
+  if (!found.unexpanded || claims.length >= limit) return claims;
+  try {
+    if ((await steps.expand()) > 0) claims.push(...(await steps.take(limit - claims.length)));
+  } catch (error) {
+    if (!steps.commitApart || claims.length === 0) throw error;
+  }
+  return claims;
+}
+
+interface TakeOptions {
+  handlers: readonly HandlerKey[];
+  limit: number;
+  leaseMs: number;
+}
+
+/** Leases due dispatches. A statement reads them and another one writes, so it wants a transaction. */
 export async function takeDue(
   tx: KitTx,
   dialect: Dialect,
   tables: Tables,
-  options: { handlers: readonly HandlerKey[]; limit: number; leaseMs: number },
+  options: TakeOptions,
 ): Promise<Claim[]> {
-  // A branch per handler: each reads its own part of the index in event order, and stops at the limit.
-  const branches = dueBranches(dialect, tables, options.handlers).map(({ sql, params }, index) => ({
-    sql: `select * from (select event_id, handler, event_seq, fence, attempt, failures ${sql}
-      order by event_seq limit ? ${dialect.forUpdateSkipLocked}) branch${index}`,
-    params: [...params, options.limit],
-  }));
+  const due = dueDispatches(dialect, tables, options);
   const { rows } = await tx.run<ClaimRow>(
-    `select d.handler, d.fence, d.attempt, d.failures, e.id, e.type, e.client_id, e.recorded_at, e.payload
-      from (${branches.map(({ sql }) => sql).join(" union all ")}) d
-      join ${tables.events} e on e.id = d.event_id order by d.event_seq, d.handler limit ?`,
-    [...branches.flatMap(({ params }) => params), options.limit],
+    `select d.handler, d.fence + 1 as fence, d.attempt + 1 as attempt, d.failures, ${eventColumns}
+      from (${due.sql}) d join ${tables.events} e on e.id = d.event_id order by d.event_seq, d.handler limit ?`,
+    [...due.params, options.limit],
   );
   for (const group of chunks(rows, 100)) {
     const which = group.map(() => "(event_id = ? and handler = ?)").join(" or ");
@@ -56,13 +85,53 @@ export async function takeDue(
       [Math.round(options.leaseMs), ...group.flatMap((row) => [row.id, row.handler])],
     );
   }
-  return rows.map((row) => ({
+  return rows.map(claimOf);
+}
+
+/**
+ * The same as one statement, which needs no transaction around it and has one text. Measured with one handler: of the
+ * database's time for a dispatch, the statements of its claim took a third, most of it for planning an update anew.
+ */
+export async function takeDueAtOnce(
+  writer: Session,
+  dialect: Dialect,
+  tables: Tables,
+  options: TakeOptions,
+): Promise<Claim[]> {
+  const due = dueDispatches(dialect, tables, options);
+  // Read once and whole before anything is joined to it: a query with locks in it is never drawn into another.
+  const { rows } = await writer.run<ClaimRow>(
+    `with due as (select event_id, handler from (${due.sql}) d order by event_seq, handler limit ?),
+      taken as (update ${tables.dispatches} d
+        set state = 'leased', fence = d.fence + 1, attempt = d.attempt + 1, due_at = ${dialect.now} + ?
+        from due where d.event_id = due.event_id and d.handler = due.handler returning d.*)
+      select d.handler, d.fence, d.attempt, d.failures, ${eventColumns}
+      from taken d join ${tables.events} e on e.id = d.event_id order by d.event_seq, d.handler`,
+    [...due.params, options.limit, Math.round(options.leaseMs)],
+  );
+  return rows.map(claimOf);
+}
+
+const eventColumns = "e.id, e.type, e.client_id, e.recorded_at, e.payload";
+
+/** A branch per handler: each reads its own part of the index in event order, and stops at the limit. */
+function dueDispatches(dialect: Dialect, tables: Tables, { handlers, limit }: TakeOptions): Fragment {
+  const branches = dueBranches(dialect, tables, handlers);
+  const selects = branches.map(
+    ({ sql }, index) => `select * from (select event_id, handler, event_seq, fence, attempt, failures ${sql}
+      order by event_seq limit ? ${dialect.forUpdateSkipLocked}) branch${index}`,
+  );
+  return { sql: selects.join(" union all "), params: branches.flatMap(({ params }) => [...params, limit]) };
+}
+
+function claimOf(row: ClaimRow): Claim {
+  return {
     event: eventOf(row),
     handler: row.handler,
-    fence: Number(row.fence) + 1,
-    attempt: Number(row.attempt) + 1,
+    fence: Number(row.fence),
+    attempt: Number(row.attempt),
     failures: Number(row.failures),
-  }));
+  };
 }
 
 /** Ends a run, if its fence is still the newest. */

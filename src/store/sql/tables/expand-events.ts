@@ -24,24 +24,40 @@ export async function expandAll(tx: KitTx, dialect: Dialect, tables: Tables): Pr
 }
 
 async function expandRound(tx: KitTx, dialect: Dialect, tables: Tables): Promise<number> {
-  const { rows } = await tx.run<{ seq: unknown }>(
-    `select seq from ${tables.events} where unexpanded = 1 order by seq limit ${eventsPerRound}
-      ${dialect.forUpdateSkipLocked}`,
-    [],
-  );
+  const unexpanded = `from ${tables.events} where unexpanded = 1 order by seq limit ${eventsPerRound}
+    ${dialect.forUpdateSkipLocked}`;
+  if (dialect.writesInQueries) return expandAtOnce(tx, dialect, tables, unexpanded);
+  const { rows } = await tx.run<{ seq: unknown }>(`select seq ${unexpanded}`, []);
   if (rows.length === 0) return 0;
   const which = dialect.among(
     "seq",
     rows.map((row) => Number(row.seq)),
   );
-  await tx.run(
-    `insert into ${tables.dispatches}
-      (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)
-      select distinct e.id, h.name, e.type, e.seq, 'pending', h.name, ${dialect.now}, 0, 0, 0
-      from ${tables.events} e join ${tables.handlers} h on h.event = e.type or h.event = '*'
-      where e.${which.sql}`,
-    which.params,
-  );
+  await tx.run(`${insertDispatches(dialect, tables, tables.events)} where e.${which.sql}`, which.params);
   await tx.run(`update ${tables.events} set unexpanded = null where ${which.sql}`, which.params);
   return rows.length;
+}
+
+/** The three as one statement: they go through the same rows. */
+async function expandAtOnce(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  unexpanded: string,
+): Promise<number> {
+  const { rows } = await tx.run<{ count: unknown }>(
+    `with fresh as (select seq, id, type ${unexpanded}),
+      made as (${insertDispatches(dialect, tables, "fresh")}),
+      marked as (update ${tables.events} set unexpanded = null where seq = any(array(select seq from fresh)))
+      select count(*) as count from fresh`,
+    [],
+  );
+  return Number(rows[0]!.count);
+}
+
+function insertDispatches(dialect: Dialect, tables: Tables, events: string): string {
+  return `insert into ${tables.dispatches}
+    (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)
+    select distinct e.id, h.name, e.type, e.seq, 'pending', h.name, ${dialect.now}, 0, 0, 0
+    from ${events} e join ${tables.handlers} h on h.event = e.type or h.event = '*'`;
 }
