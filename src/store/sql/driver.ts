@@ -1,5 +1,5 @@
 import { type Dialect } from "./dialect.js";
-import { type Session, type SqlResult } from "./sql-tx.js";
+import { type Session, type SqlResult, type TxAtOnce } from "./sql-tx.js";
 
 /** A connection inside one open transaction. */
 export interface OpenTransaction<Raw> {
@@ -9,6 +9,8 @@ export interface OpenTransaction<Raw> {
    * and refuses everything behind one that failed, the commit too.
    */
   readonly isOrdered?: boolean;
+  /** The same for statements of the kit, where the database is in this process. */
+  readonly atOnce?: TxAtOnce;
   /** A statement of the application, as it stands. */
   query(sql: string, params: readonly unknown[]): Promise<SqlResult>;
   /** A statement of the kit, with `?` placeholders. */

@@ -41,8 +41,8 @@ export interface Session {
 
 /** A {@link SqlTx} with what the store itself needs of it. */
 export interface KitTx<Raw = unknown> extends SqlTx<Raw>, Session {
-  /** The payments that this transaction read under its lock and has not written since, by clientId; where that is of use. */
-  readonly stored?: Map<string, PaymentRow>;
+  /** Runs statements that answer at once, where the database is in this process. */
+  readonly atOnce?: <T>(run: (tx: TxAtOnce) => T) => Promise<T>;
   /** Whether statements may be given before those in front of them were answered; the driver knows. */
   readonly isOrdered?: boolean;
   /** One statement for each list of params, one after the other; what each answered. */
@@ -58,6 +58,14 @@ export interface KitTx<Raw = unknown> extends SqlTx<Raw>, Session {
   announceEvents(): Promise<void>;
 }
 
+/** A transaction of a database in this process: its statements answer at once, and nothing else runs meanwhile. */
+export interface TxAtOnce {
+  readonly run: <Row = Record<string, unknown>>(sql: string, params: readonly unknown[]) => SqlResult<Row>;
+  readonly runEach: (sql: string, params: readonly (readonly unknown[])[]) => SqlResult[];
+  /** The payments that this transaction read under its lock and has not written since, by clientId. */
+  readonly stored: Map<string, PaymentRow>;
+}
+
 /** A transaction that is opened by the first statement; concurrent first statements open it once. */
 export function lazyTx<Raw>(dialect: SqlTx["dialect"], open: () => Promise<SqlTx<Raw>>): KitTx<Raw> {
   let opened: Promise<KitTx<Raw>> | undefined;
@@ -70,6 +78,7 @@ export function lazyTx<Raw>(dialect: SqlTx["dialect"], open: () => Promise<SqlTx
     attempt: async (sql, params) => (await get()).attempt(sql, params),
     poison: async (error) => (await get()).poison(error),
     announceEvents: async () => (await get()).announceEvents(),
+    ...(dialect === "sqlite" && { atOnce: async (run) => (await get()).atOnce!(run) }),
     get raw() {
       return get().then((tx) => tx.raw);
     },

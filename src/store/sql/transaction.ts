@@ -1,8 +1,7 @@
 import { hasCode, TillkitError } from "../../errors/index.js";
 import { type Dialect } from "./dialect.js";
 import { type Driver, type OpenTransaction } from "./driver.js";
-import { type KitTx, type SqlResult } from "./sql-tx.js";
-import { type PaymentRow } from "./tables/payments.js";
+import { type KitTx, type SqlResult, type TxAtOnce } from "./sql-tx.js";
 
 const rollbackPatienceMs = 2000;
 
@@ -33,7 +32,7 @@ export class Transaction<Raw> implements KitTx<Raw> {
   readonly dialect: Dialect["name"];
   readonly isOrdered: boolean;
   wroteEvents = false;
-  readonly stored = new Map<string, PaymentRow>();
+  readonly atOnce?: <T>(run: (tx: TxAtOnce) => T) => Promise<T>;
   readonly #dialect: Dialect;
   readonly #open: OpenTransaction<Raw>;
   /** The newest statement, until it settles; settled means that those before it have settled too. */
@@ -49,6 +48,16 @@ export class Transaction<Raw> implements KitTx<Raw> {
     this.isOrdered = open.isOrdered ?? false;
     this.#dialect = dialect;
     this.#open = open;
+    const { atOnce } = open;
+    if (!atOnce) return;
+    this.atOnce = (run) =>
+      this.#guarded(async () => {
+        try {
+          return run(atOnce);
+        } catch (error) {
+          throw dialect.translate(error);
+        }
+      });
   }
 
   get raw(): Promise<Raw> {

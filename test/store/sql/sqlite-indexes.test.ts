@@ -1,11 +1,10 @@
-import { type Session } from "../../../src/store/sql/sql-tx.js";
 import { sqliteDialect } from "../../../src/store/sql/sqlite/sqlite-dialect.js";
 import { historyOf, webhooksPage } from "../../../src/store/sql/tables/history.js";
 import { lockKeys } from "../../../src/store/sql/tables/lock-payments.js";
 import { tablesUnder, type Tables } from "../../../src/store/sql/tables/names.js";
 import { pruneFinal } from "../../../src/store/sql/tables/prune.js";
 import { duePayments, listPayments, lookupDuePayments } from "../../../src/store/sql/tables/read-payments.js";
-import { type KitTx } from "../../../src/store/sql/sql-tx.js";
+import { type KitTx, type Session, type TxAtOnce } from "../../../src/store/sql/sql-tx.js";
 import { openPlace, type Place } from "../../processes/databases.js";
 
 const dialect = sqliteDialect;
@@ -24,13 +23,19 @@ describe("what the kit asks SQLite", () => {
   async function plansOf(read: (session: Session & KitTx) => Promise<unknown>): Promise<string[]> {
     const plans: string[] = [];
     await place.store.transaction(async (tx) => {
-      const session = {
-        async run(sql: string, params: readonly unknown[]) {
-          const plan = await tx.query<{ detail: string }>(`explain query plan ${sql}`, params);
-          const details = plan.rows.map(({ detail }) => detail.replaceAll(place.address.prefix, ""));
+      const { atOnce } = tx as KitTx;
+      const explained =
+        (run: TxAtOnce["run"]): TxAtOnce["run"] =>
+        (sql, params) => {
+          const { rows } = run<{ detail: string }>(`explain query plan ${sql}`, params);
+          const details = rows.map(({ detail }) => detail.replaceAll(place.address.prefix, ""));
           plans.push(details.filter((detail) => /^(SEARCH|SCAN|USE)/.test(detail)).join("; "));
-          return tx.query(sql, params);
-        },
+          return run(sql, params);
+        };
+      const session = {
+        atOnce: (run: (now: TxAtOnce) => unknown) =>
+          atOnce!((now) => run({ ...now, run: explained(now.run) })),
+        run: (sql: string, params: readonly unknown[]) => atOnce!((now) => explained(now.run)(sql, params)),
       };
       await read(session as Session & KitTx);
     });

@@ -1,7 +1,7 @@
 import { storable } from "../dialect.js";
 import { type Driver, type OpenTransaction } from "../driver.js";
 import { type ResolvedSqlStoreOptions } from "../options.js";
-import { type Session, type SqlResult } from "../sql-tx.js";
+import { type Session, type SqlResult, type TxAtOnce } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
 import { type SqliteDatabase } from "./database.js";
 import { migrateSqlite } from "./migrate.js";
@@ -40,7 +40,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     const leave = await this.#queue.enter();
     const { writer } = this.#connections!;
     try {
-      await this.#patiently(() => writer.exec("begin immediate"));
+      await this.#patiently(() => writer.run("begin immediate", []));
     } catch (error) {
       leave();
       throw error;
@@ -57,23 +57,29 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       }
       leave();
     };
-    return {
-      raw: writer.database,
-      query: async (sql, params) => writer.run(sql, params),
-      run: async (sql, params) => writer.run(sql, params.map(storable)),
-      // In one go: a promise for each of a hundred rows cost as much as the rows.
-      runEach: async (sql, params) =>
+    const atOnce: TxAtOnce = {
+      run: (sql, params) => writer.run(sql, params.map(storable)) as never,
+      runEach: (sql, params) =>
         writer.runEach(
           sql,
           params.map((each) => each.map(storable)),
         ),
+      stored: new Map(),
+    };
+    return {
+      raw: writer.database,
+      atOnce,
+      query: async (sql, params) => writer.run(sql, params),
+      run: async (sql, params) => atOnce.run(sql, params),
+      // In one go: a promise for each of a hundred rows cost as much as the rows.
+      runEach: async (sql, params) => atOnce.runEach(sql, params),
       rollback: async () => rollback(),
       // Its statements are synchronous: none is under way when anything else runs.
       abandon: rollback,
       commit: async () => {
         try {
           // With a rollback journal, somebody who reads keeps a commit waiting; the transaction stays open meanwhile.
-          await this.#patiently(() => writer.exec("commit"));
+          await this.#patiently(() => writer.run("commit", []));
         } catch (error) {
           rollback();
           throw error;

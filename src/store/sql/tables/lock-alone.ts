@@ -1,6 +1,6 @@
 import { type Locked, type LockKeys } from "../../payment-store.js";
 import { type Dialect } from "../dialect.js";
-import { type KitTx } from "../sql-tx.js";
+import { type TxAtOnce } from "../sql-tx.js";
 import { type Tables } from "./names.js";
 import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
 
@@ -14,48 +14,48 @@ const wholeRows = `select json_group_array(json_object(${paymentColumns
  * simple as can be. A webhook whose payment is known by its service id, and has no sibling, needs three searches of an index:
  * half of what the one statement costs that other databases are asked.
  */
-export async function lockAlone(
-  tx: KitTx,
+export function lockAlone(
+  tx: TxAtOnce,
   dialect: Dialect,
   tables: Tables,
   { clientIds = [], serviceIds = [], references = [], eventKeys = [] }: LockKeys,
-): Promise<Locked> {
+): Locked {
   const rows = new Map<string, PaymentRow>();
-  const among = async <Row>(select: string, column: string, values: readonly unknown[]): Promise<Row[]> => {
+  const among = <Row>(select: string, column: string, values: readonly unknown[]): Row[] => {
     if (values.length === 0) return [];
     const which = dialect.among(column, values);
-    return (await tx.run<Row>(`${select} where ${which.sql}`, which.params)).rows;
+    return tx.run<Row>(`${select} where ${which.sql}`, which.params).rows;
   };
-  const read = async (column: string, values: readonly unknown[]): Promise<void> => {
-    const found = await among<{ rows: string }>(`${wholeRows} from ${tables.payments}`, column, values);
-    for (const { rows: json } of found)
+  const read = (column: string, values: readonly unknown[]): void => {
+    for (const { rows: json } of among<{ rows: string }>(
+      `${wholeRows} from ${tables.payments}`,
+      column,
+      values,
+    ))
       for (const row of JSON.parse(json) as PaymentRow[]) rows.set(row.client_id, row);
   };
 
-  await read("client_id", clientIds);
+  read("client_id", clientIds);
   const bound = new Set([...rows.values()].map((row) => row.service_id));
-  await read(
+  read(
     "service_id",
     serviceIds.filter((id) => !bound.has(id)),
   );
   const named = new Set([...references, ...[...rows.values()].map((row) => row.reference)]);
   // The index alone answers this.
   const ofReferences = `select client_id from ${tables.payments}`;
-  const siblings = await among<{ client_id: string }>(ofReferences, "reference", [...named]);
-  await read(
+  const siblings = among<{ client_id: string }>(ofReferences, "reference", [...named]);
+  read(
     "client_id",
     siblings.map((row) => row.client_id).filter((id) => !rows.has(id)),
   );
 
   const payments = [...rows.values()].toSorted((a, b) => (a.client_id < b.client_id ? -1 : 1));
-  for (const row of payments) tx.stored?.set(row.client_id, row);
-  const known = await among<{ event_key: string }>(
+  for (const row of payments) tx.stored.set(row.client_id, row);
+  const known = among<{ event_key: string }>(
     `select event_key from ${tables.webhooks}`,
     "event_key",
     eventKeys,
   );
-  return {
-    payments: payments.map(paymentOf),
-    eventKeys: known.map((row) => row.event_key),
-  };
+  return { payments: payments.map(paymentOf), eventKeys: known.map((row) => row.event_key) };
 }

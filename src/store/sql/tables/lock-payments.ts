@@ -8,7 +8,7 @@ import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
 
 /** Locks what the keys name, and tells which eventKeys are recorded. */
 export async function lockKeys(tx: KitTx, dialect: Dialect, tables: Tables, keys: LockKeys): Promise<Locked> {
-  if (dialect.forUpdate === "") return lockAlone(tx, dialect, tables, keys);
+  if (tx.atOnce) return tx.atOnce((now) => lockAlone(now, dialect, tables, keys));
   const named = namedPayments(dialect, tables, keys);
   const eventKeys = keys.eventKeys ?? [];
   for (;;) {

@@ -134,45 +134,12 @@ export async function updatePayments(
 ): Promise<void> {
   const latest = [...new Map(updated.map((payment) => [payment.clientId, payment])).values()];
   for (const open of [false, true]) {
-    const payments = latest.filter((payment) => payment.open === open);
-    const affected = dialect.sparesIndexes
-      ? await updateWhatChanged(tx, tables, payments)
-      : await updateByKey(tx, dialect, changedPaymentsBatch(tables, payments));
-    await expectUpdated(tx, payments.length, affected);
+    const batch = changedPaymentsBatch(
+      tables,
+      latest.filter((payment) => payment.open === open),
+    );
+    await expectUpdated(tx, batch.rows.length, await updateByKey(tx, dialect, batch));
   }
-}
-
-/**
- * Sets the columns that differ from what the lock read, or all of a payment that it did not read. SQLite writes an index
- * for every column that is set, whether its value is another or not: the one of the service ids was a page for each webhook.
- */
-async function updateWhatChanged(
-  tx: KitTx,
-  { payments: table }: Tables,
-  payments: readonly Payment[],
-): Promise<number> {
-  let found = 0;
-  const statements = new Map<string, unknown[][]>();
-  for (const payment of payments) {
-    const { clientId } = payment;
-    const values = paymentValues(payment);
-    const stored = tx.stored?.get(clientId);
-    tx.stored?.delete(clientId);
-    const changed = settable.filter(({ column, index }) => !stored || stored[column] !== values[index]);
-    if (changed.length === 0) {
-      found += 1;
-      continue;
-    }
-    const assignments = changed.map(({ column }) => `${column} = ?`).join(", ");
-    const sql = `update ${table} set ${assignments} where client_id = ?`;
-    const params = [...changed.map(({ index }) => values[index]), clientId];
-    const alike = statements.get(sql);
-    if (alike) alike.push(params);
-    else statements.set(sql, [params]);
-  }
-  for (const [sql, params] of statements)
-    for (const { affected } of await tx.runEach(sql, params)) found += affected;
-  return found;
 }
 
 /** What a payment is born with and keeps: left out of updates, because SQLite writes an index for every column set. */
@@ -181,8 +148,8 @@ const changeable = paymentColumns.flatMap((column, index) =>
   lasting.includes(column) ? [] : [{ column, index }],
 );
 
-/** The same without the key. */
-const settable = changeable.slice(1);
+/** The same without the key: what an update may set, with its place among the values. */
+export const settable = changeable.slice(1);
 
 /** The rows of new payments. */
 function newPaymentsBatch(tables: Tables, payments: readonly Payment[]): Batch {

@@ -5,6 +5,7 @@ import { insertEvents } from "./events.js";
 import { type Tables } from "./names.js";
 import { insertPayments, updatePayments } from "./payments.js";
 import { insertResolutions } from "./resolutions.js";
+import { canSaveAlone, saveAlone } from "./save-alone.js";
 import { canSaveTogether, saveTogether } from "./save-together.js";
 import { countCopies, insertWebhooks, markTold, rematch } from "./webhooks.js";
 
@@ -15,10 +16,20 @@ export async function saveChanges(
   tables: Tables,
   changes: Changes,
 ): Promise<Saved> {
+  if (canSaveTogether(dialect, changes)) {
+    const takenEventKeys = await saveTogether(tx, dialect, tables, changes);
+    return { takenClientIds: [], takenEventKeys };
+  }
+  if (!tx.atOnce) return saveInSteps(tx, dialect, tables, changes);
+  const takenEventKeys = await tx.atOnce((now) => saveAlone(now, dialect, tables, changes));
+  if (canSaveAlone(changes)) return { takenClientIds: [], takenEventKeys };
+  const others = { ...changes, updated: [], webhooks: [], copies: [], events: [] };
+  return { ...(await saveInSteps(tx, dialect, tables, others)), takenEventKeys };
+}
+
+async function saveInSteps(tx: KitTx, dialect: Dialect, tables: Tables, changes: Changes): Promise<Saved> {
   const { created = [], updated = [], webhooks = [], copies = [], rematched = [], events = [] } = changes;
   const args = [tx, dialect, tables] as const;
-  if (canSaveTogether(dialect, changes))
-    return { takenClientIds: [], takenEventKeys: await saveTogether(...args, changes) };
   await updatePayments(...args, updated);
   const takenClientIds = await insertPayments(...args, created);
   const takenEventKeys = await insertWebhooks(...args, webhooks);

@@ -1,6 +1,6 @@
 import { type SignedField } from "../../../signature/scheme.js";
 import { type Changes, type WebhookRecord } from "../../payment-store.js";
-import { type Dialect } from "../dialect.js";
+import { type Dialect, type Fragment } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
 import { type Tables } from "./names.js";
 import { type Batch, chunks, insertNew, updateByKey } from "./write-rows.js";
@@ -69,27 +69,36 @@ export function webhooksBatch(tables: Tables, webhooks: readonly WebhookRecord[]
   };
 }
 
-/** Counts further copies, in eventKey order, so that two transactions that count the same cannot deadlock. */
+/** Counts further copies. */
 export async function countCopies(
   tx: KitTx,
   dialect: Dialect,
   tables: Tables,
   copies: NonNullable<Changes["copies"]>,
 ): Promise<void> {
+  for (const { sql, params } of copiesStatements(dialect, tables, copies)) await tx.run(sql, params);
+}
+
+/** What counts them, in eventKey order, so that two transactions that count the same cannot deadlock. */
+export function copiesStatements(
+  dialect: Dialect,
+  tables: Tables,
+  copies: NonNullable<Changes["copies"]>,
+): Fragment[] {
   const sums = new Map<string, number>();
   for (const { eventKey, count } of copies) sums.set(eventKey, (sums.get(eventKey) ?? 0) + count);
   const sorted = [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  for (const group of chunks(sorted, 100)) {
+  return chunks(sorted, 100).map((group) => {
     const arms = "when ? then cast(? as decimal(20)) ".repeat(group.length);
     const which = dialect.among(
       "event_key",
       group.map(([eventKey]) => eventKey),
     );
-    await tx.run(
-      `update ${tables.webhooks} set copies = copies + case event_key ${arms}end where ${which.sql}`,
-      [...group.flat(), ...which.params],
-    );
-  }
+    return {
+      sql: `update ${tables.webhooks} set copies = copies + case event_key ${arms}end where ${which.sql}`,
+      params: [...group.flat(), ...which.params],
+    };
+  });
 }
 
 /** Gives webhooks that were decided again the outcome that they have now. */

@@ -108,7 +108,8 @@ function updateOne({ table, columns: [key, ...others] }: Batch): string {
   return `update ${table} set ${others.map((column) => `${column} = ?`).join(", ")} where ${key} = ?`;
 }
 
-function insertInto({ table, columns }: Batch, rows: number): string {
+/** An insert of so many rows. */
+export function insertInto({ table, columns }: Batch, rows: number): string {
   const values = rows === 1 ? `(${placeholders(columns.length)})` : rowsOfPlaceholders(rows, columns.length);
   return `insert into ${table} (${columns.join(", ")}) values ${values}`;
 }
