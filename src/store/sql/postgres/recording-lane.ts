@@ -35,6 +35,13 @@ export class RecordingLane {
     return undefined;
   }
 
+  /** What is sent from now until nothing more can be done at once goes out in one write: they were a third of the server's time. */
+  gather(): void {
+    const socket = this.#socket;
+    socket?.cork();
+    process.nextTick(() => socket?.uncork());
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     await (await this.#opening?.catch(() => undefined))?.end();
