@@ -26,7 +26,7 @@ export interface Dialect {
   readonly forUpdate: string;
   readonly forUpdateSkipLocked: string;
   readonly forShare: string;
-  /** Whether the indexes are those of SQLite, of which a row is in as few as can be; see its migrations. */
+  /** Whether a row is in as few indexes as can be, which are partial; see the migrations of SQLite. */
   readonly sparesIndexes: boolean;
   /** `column` is one of `values`. */
   among(column: string, values: readonly unknown[]): Fragment;
@@ -47,6 +47,24 @@ export interface Dialect {
  */
 export function marked({ sparesIndexes }: Dialect, mark: string, time: string): { is: string; at: string } {
   return sparesIndexes ? { is: `${mark} is not null and`, at: time } : { is: "", at: mark };
+}
+
+/**
+ * A page of the rows of several queries in one order, which each of them has from an index; the database reads them beside each
+ * other and stops at the limit. PostgreSQL does so where order and limit are said of each of them.
+ */
+export function pageOf(
+  { name }: Dialect,
+  queries: readonly Fragment[],
+  order: string,
+  limit: number,
+): Fragment {
+  const saysOfEach = name === "postgres" && queries.length > 1;
+  const end = `order by ${order} limit ?`;
+  return {
+    sql: `${queries.map(({ sql }) => (saysOfEach ? `(${sql} ${end})` : sql)).join(" union all ")} ${end}`,
+    params: [...queries.flatMap(({ params }) => (saysOfEach ? [...params, limit] : params)), limit],
+  };
 }
 
 /** `(?,?,?),(?,?,?)` */

@@ -113,5 +113,22 @@ export function postgresMigrations(t: Tables): readonly (readonly string[])[] {
       )`,
       `create index ${t.resolutions}_client on ${t.resolutions} (client_id)`,
     ],
+    // A webhook wrote 16 index entries, for two fifths of what its group cost the database; 12 are left. A row is in one of
+    // several partial indexes, a completed payment in none of its state, and no query asks for the number of a webhook.
+    [
+      `drop index ${t.payments}_state`,
+      `drop index ${t.payments}_awaited`,
+      `create index ${t.payments}_awaited on ${t.payments} (created_at, client_id) where awaited_since is not null`,
+      `create index ${t.payments}_state on ${t.payments} (state, created_at, client_id)
+        where awaited_since is null and state <> 'completed'`,
+      `drop index ${t.webhooks}_kept`,
+      `drop index ${t.webhooks}_received`,
+      `create index ${t.webhooks}_kept on ${t.webhooks} (received_at, receipt_id) where kept_since is not null`,
+      `create index ${t.webhooks}_pruned on ${t.webhooks} (received_at, receipt_id) where kept_since is null`,
+      `alter table ${t.webhooks} drop constraint ${t.webhooks}_pkey`,
+      // What a logical replica knows a row by, where there is one.
+      `alter table ${t.webhooks} replica identity using index ${t.webhooks}_receipt_id_key`,
+      `drop index ${t.events}_recorded`,
+    ],
   ];
 }

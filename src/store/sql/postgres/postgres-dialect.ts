@@ -10,7 +10,7 @@ export const postgresDialect: Dialect = {
   recordset: (table) => `json_populate_recordset(null::${table}, ?::json)`,
   reportsInserted: true,
   writesInQueries: true,
-  sparesIndexes: false,
+  sparesIndexes: true,
   locksInScanOrder: false,
   forUpdate: "for update",
   forUpdateSkipLocked: "for update skip locked",

@@ -6,7 +6,7 @@ import {
   type WebhookPage,
   type WebhookRecord,
 } from "../../payment-store.js";
-import { type Dialect } from "../dialect.js";
+import { type Dialect, pageOf } from "../dialect.js";
 import { type KitTx, type Session } from "../sql-tx.js";
 import { eventOf, type EventRow } from "./events.js";
 import { type Tables } from "./names.js";
@@ -71,17 +71,14 @@ export async function webhooksPage(
     after?.receivedAt,
     after?.receiptId,
   );
-  // Each part has its index in this order; the database reads them beside each other and stops at the limit.
   const isApart = dialect.sparesIndexes && clientId === undefined && receiptId === undefined;
   const parts = isApart ? ["kept_since is not null", "kept_since is null"] : ["1 = 1"];
-  const sql = parts.map(
-    (part) =>
-      `select ${webhookColumns.join(", ")} from ${t.webhooks} where ${[part, ...where].join(" and ")}`,
-  );
-  const { rows } = await reader.run<WebhookRow>(
-    `${sql.join(" union all ")} order by received_at, receipt_id limit ?`,
-    [...parts.flatMap(() => params), limit],
-  );
+  const queries = parts.map((part) => ({
+    sql: `select ${webhookColumns.join(", ")} from ${t.webhooks} where ${[part, ...where].join(" and ")}`,
+    params,
+  }));
+  const query = pageOf(dialect, queries, "received_at, receipt_id", limit);
+  const { rows } = await reader.run<WebhookRow>(query.sql, query.params);
   return rows.map(webhookOf);
 }
 

@@ -23,15 +23,15 @@ async function pruneWebhooks(
   limit: number,
 ): Promise<number> {
   const kept = marked(dialect, "kept_since", "received_at");
-  const { rows } = await tx.run<{ seq: unknown }>(
-    `select seq from ${t.webhooks} where ${kept.is} ${kept.at} < ? and parked is null order by ${kept.at} limit ?
+  const { rows } = await tx.run<{ receipt_id: string }>(
+    `select receipt_id from ${t.webhooks} where ${kept.is} ${kept.at} < ? and parked is null order by ${kept.at} limit ?
       ${dialect.forUpdateSkipLocked}`,
     [before, limit],
   );
   if (rows.length === 0) return 0;
   const which = dialect.among(
-    "seq",
-    rows.map(({ seq }) => Number(seq)),
+    "receipt_id",
+    rows.map((row) => row.receipt_id),
   );
   // The row stays, with its eventKey: a copy of it is still a duplicate.
   await tx.run(`update ${t.webhooks} set raw_body = ?, kept_since = null where ${which.sql}`, [
@@ -78,12 +78,12 @@ async function pruneEvents(
  * in which they are recorded. Only behind a clock that was set back this is not so, and an event may wait longer.
  */
 async function seqOfFirstSince(tx: KitTx, t: Tables, time: string): Promise<number> {
-  const ends = await tx.run<{ low: number | null; high: number }>(
+  const ends = await tx.run<{ low: unknown; high: unknown }>(
     `select (select min(seq) from ${t.events}) as low, (select max(seq) + 1 from ${t.events}) as high`,
     [],
   );
-  let { low, high } = ends.rows[0]!;
-  if (low === null) return 0;
+  if (ends.rows[0]!.low === null) return 0;
+  let [low, high] = [Number(ends.rows[0]!.low), Number(ends.rows[0]!.high)];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const next = await tx.run<{ recorded_at: string }>(

@@ -1,6 +1,6 @@
 import { type Payment } from "../../../payment.js";
 import { type PaymentPage } from "../../payment-store.js";
-import { type Dialect, marked } from "../dialect.js";
+import { type Dialect, marked, pageOf } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Tables } from "./names.js";
 import { awaitedStates, paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
@@ -70,16 +70,13 @@ export async function listPayments(
           ] as [string, unknown[]],
         ]),
   ];
-  // Each part has its index in this order; the database reads them beside each other and stops at the limit.
+  const params = conditions.flatMap(([, values]) => values);
   const parts = (dialect.sparesIndexes ? partsOf(page) : ["1 = 1"]).map((part) => {
     const where = [part, ...conditions.map(([sql]) => sql)].join(" and ");
-    return `select ${paymentColumns.join(", ")} from ${tables.payments} where ${where}`;
+    return { sql: `select ${paymentColumns.join(", ")} from ${tables.payments} where ${where}`, params };
   });
-  const params = conditions.flatMap(([, values]) => values);
-  const { rows } = await reader.run<PaymentRow>(
-    `${parts.join(" union all ")} order by created_at ${direction}, client_id ${direction} limit ?`,
-    [...parts.flatMap(() => params), limit],
-  );
+  const query = pageOf(dialect, parts, `created_at ${direction}, client_id ${direction}`, limit);
+  const { rows } = await reader.run<PaymentRow>(query.sql, query.params);
   return rows.map(paymentOf);
 }
 
