@@ -24,15 +24,15 @@ export async function insertEvents(
   await insertAll(tx, dialect, eventsBatch(tables, events));
 }
 
-/** The rows of events. */
-export function eventsBatch(tables: Tables, events: readonly EventRecord[]): Batch {
+/** The rows of events, still to be expanded unless said otherwise. */
+export function eventsBatch(tables: Tables, events: readonly EventRecord[], unexpanded: 1 | null = 1): Batch {
   const rows = events.map((event) => [
     event.id,
     event.type,
     event.clientId ?? null,
     event.recordedAt,
     JSON.stringify(event.payload),
-    1,
+    unexpanded,
   ]);
   const columns = ["id", "type", "client_id", "recorded_at", "payload", "unexpanded"];
   return { table: tables.events, columns, rows };

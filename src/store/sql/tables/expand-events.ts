@@ -55,7 +55,8 @@ async function expandAtOnce(
   return Number(rows[0]!.count);
 }
 
-function insertDispatches(dialect: Dialect, tables: Tables, events: string): string {
+/** Dispatches for what a condition behind it says of the events `e`. */
+export function insertDispatches(dialect: Dialect, tables: Tables, events: string): string {
   return `insert into ${tables.dispatches}
     (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)
     select distinct e.id, h.name, e.type, e.seq, 'pending', h.name, ${dialect.now}, 0, 0, 0

@@ -1,9 +1,10 @@
 import { TillkitError } from "../../../errors/index.js";
 import { type Payment } from "../../../payment.js";
-import { type Changes } from "../../payment-store.js";
+import { type Changes, type EventRecord } from "../../payment-store.js";
 import { type Dialect } from "../dialect.js";
 import { type TxAtOnce } from "../sql-tx.js";
 import { eventsBatch } from "./events.js";
+import { insertDispatches } from "./expand-events.js";
 import { type Tables } from "./names.js";
 import { paymentValues, settable } from "./payments.js";
 import { copiesStatements, webhooksBatch } from "./webhooks.js";
@@ -43,11 +44,31 @@ export function saveAlone(
     taken = webhooks.filter((_, index) => results[index]!.affected === 0).map(({ eventKey }) => eventKey);
   }
   for (const { sql, params } of copiesStatements(dialect, tables, copies)) tx.run(sql, params);
-  if (events.length > 0) {
-    const batch = eventsBatch(tables, events);
-    tx.runEach(insertInto(batch, 1), batch.rows);
-  }
+  if (events.length > 0) insertExpanded(tx, dialect, tables, events);
   return taken;
+}
+
+/**
+ * Events with their dispatches. Nobody can be remembering a handler meanwhile, so they need not be marked and expanded
+ * later: that wrote the row of each event a second time, and two pages more for a lone webhook.
+ */
+function insertExpanded(
+  tx: TxAtOnce,
+  dialect: Dialect,
+  tables: Tables,
+  events: readonly EventRecord[],
+): void {
+  const batch = eventsBatch(tables, events, null);
+  tx.runEach(insertInto(batch, 1), batch.rows);
+  const handlers = tx.run<{ event: string }>(`select distinct event from ${tables.handlers}`, []);
+  const handled = new Set(handlers.rows.map(({ event }) => event));
+  const wanted = handled.has("*") ? events : events.filter(({ type }) => handled.has(type));
+  if (wanted.length === 0) return;
+  const which = dialect.among(
+    "id",
+    wanted.map(({ id }) => id),
+  );
+  tx.run(`${insertDispatches(dialect, tables, tables.events)} where e.${which.sql}`, which.params);
 }
 
 /**
