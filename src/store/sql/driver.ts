@@ -25,12 +25,19 @@ export interface OpenTransaction<Raw> {
   abandon(): void;
 }
 
+/**
+ * Where commits can share a sync: `own` makes it itself, and is what everything gets that does not say otherwise. `behind` may
+ * leave it to whoever comes next, and its commit resolves after that. `none` waits for none: what a power failure takes
+ * back must be as if it had never been.
+ */
+export type Sync = "own" | "behind" | "none";
+
 /** What differs between the databases beyond their SQL. Nothing is opened before the first use. */
 export interface Driver<Raw> {
   readonly dialect: Dialect;
   /** How many transactions of handlers may be open at once; absent where the kit does not know the pool. */
   readonly handlerTransactions?: number;
-  begin(): Promise<OpenTransaction<Raw>>;
+  begin(sync?: Sync): Promise<OpenTransaction<Raw>>;
   /**
    * The same on the one connection whose statements are sent without waiting for answers, not even for that to the
    * begin; nothing while that connection is taken. Absent where there is none.

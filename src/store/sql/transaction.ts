@@ -1,6 +1,6 @@
 import { hasCode, TillkitError } from "../../errors/index.js";
 import { type Dialect } from "./dialect.js";
-import { type Driver, type OpenTransaction } from "./driver.js";
+import { type Driver, type OpenTransaction, type Sync } from "./driver.js";
 import { type KitTx, type SqlResult, type TxAtOnce } from "./sql-tx.js";
 
 const rollbackPatienceMs = 2000;
@@ -9,8 +9,9 @@ const rollbackPatienceMs = 2000;
 export async function runTransaction<Raw, T>(
   driver: Driver<Raw>,
   run: (tx: Transaction<Raw>) => Promise<T>,
+  sync: Sync = "own",
 ): Promise<T> {
-  const tx = new Transaction(driver.dialect, await driver.begin());
+  const tx = new Transaction(driver.dialect, await driver.begin(sync));
   let result: T;
   try {
     result = await run(tx);

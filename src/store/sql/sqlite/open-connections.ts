@@ -7,6 +7,8 @@ import { isAffected } from "./version.js";
 export interface SqliteConnections {
   writer: SqliteConnection;
   reader: SqliteConnection;
+  /** Whether commits go to a write-ahead log. */
+  hasLog: boolean;
   warnings: string[];
 }
 
@@ -36,7 +38,7 @@ export async function openConnections(file: string, busyTimeoutMs: number): Prom
     writer.exec("pragma cache_size = -32768");
     const reader = open();
     reader.exec("pragma query_only = 1");
-    return { writer, reader, warnings: affected ? [affectedWarning(version)] : [] };
+    return { writer, reader, hasLog: !affected, warnings: affected ? [affectedWarning(version)] : [] };
   } catch (error) {
     for (const connection of opened) connection.close();
     throw error;

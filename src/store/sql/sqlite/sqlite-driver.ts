@@ -1,9 +1,10 @@
 import { storable } from "../dialect.js";
-import { type Driver, type OpenTransaction } from "../driver.js";
+import { type Driver, type OpenTransaction, type Sync } from "../driver.js";
 import { type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult, type TxAtOnce } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
 import { type SqliteDatabase } from "./database.js";
+import { LogSyncs } from "./log-syncs.js";
 import { migrateSqlite } from "./migrate.js";
 import { openConnections, type SqliteConnections } from "./open-connections.js";
 import { retryBusy } from "./retry-busy.js";
@@ -23,6 +24,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
   readonly #busyTimeoutMs: number;
   readonly #queue: WriterQueue;
   #connections: SqliteConnections | undefined;
+  #syncs: LogSyncs | undefined;
 
   constructor(file: string, tables: Tables, options: ResolvedSqlStoreOptions) {
     this.#file = file;
@@ -33,14 +35,21 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
 
   async migrate(): Promise<void> {
     this.#connections ??= await openConnections(this.#file, this.#busyTimeoutMs);
+    // Another value each time: SQLite leaves a page alone where a row gets what it has.
+    const touch = `update ${this.#tables.meta} set value = case value when '' then '.' else '' end where name = 'handlers'`;
+    this.#syncs ??= new LogSyncs(this.#connections.writer, touch);
     await migrateSqlite(this.#connections.writer, this.#tables, this.#busyTimeoutMs);
   }
 
-  async begin(): Promise<OpenTransaction<SqliteDatabase>> {
-    const leave = await this.#queue.enter();
+  async begin(sync: Sync = "own"): Promise<OpenTransaction<SqliteDatabase>> {
+    const free = await this.#queue.enter();
     const { writer } = this.#connections!;
+    const syncs = this.#syncs!;
+    const isLeft = sync === "none" || (sync === "behind" && this.#queue.isAwaited && syncs.mayBeShared);
+    const isSynced = !(isLeft && this.#connections!.hasLog);
+    const leave = (): void => this.#leave(free);
     try {
-      await this.#patiently(() => writer.run("begin immediate", []));
+      await this.#begin(isSynced);
     } catch (error) {
       leave();
       throw error;
@@ -78,14 +87,15 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       abandon: rollback,
       commit: async () => {
         try {
-          // With a rollback journal, somebody who reads keeps a commit waiting; the transaction stays open meanwhile.
-          await this.#patiently(() => writer.run("commit", []));
+          await this.#commit(isSynced);
         } catch (error) {
           rollback();
           throw error;
         }
         ended = true;
+        const synced = sync === "behind" && !isSynced ? syncs.next() : undefined;
         leave();
+        await synced;
       },
     };
   }
@@ -113,6 +123,39 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     } catch (error) {
       await tx.rollback();
       throw error;
+    }
+  }
+
+  async #begin(isSynced: boolean): Promise<void> {
+    const { writer, hasLog } = this.#connections!;
+    if (hasLog) this.#syncs!.use(isSynced);
+    await this.#patiently(() => writer.run("begin immediate", []));
+  }
+
+  async #commit(isSynced: boolean): Promise<void> {
+    if (isSynced && this.#syncs!.areAwaited) await this.#patiently(() => this.#syncs!.prepare());
+    // With a rollback journal, somebody who reads keeps a commit waiting; the transaction stays open meanwhile.
+    await this.#patiently(() => this.#connections!.writer.run("commit", []));
+    if (isSynced) this.#syncs!.done();
+  }
+
+  /** Hands the writer on; where nobody is left to sync for those who wait for it, that comes first. */
+  #leave(free: () => void): void {
+    if (!this.#syncs!.areAwaited || this.#queue.isAwaited) free();
+    else void this.#syncAlone().finally(free);
+  }
+
+  async #syncAlone(): Promise<void> {
+    try {
+      await this.#begin(true);
+      await this.#commit(true);
+    } catch (error) {
+      this.#syncs!.failed(error);
+      try {
+        this.#connections!.writer.exec("rollback");
+      } catch {
+        // It had not begun, or SQLite has rolled back by itself.
+      }
     }
   }
 

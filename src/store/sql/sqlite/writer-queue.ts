@@ -19,6 +19,11 @@ export class WriterQueue {
     this.#patienceMs = patienceMs;
   }
 
+  /** Whether anybody is in line. */
+  get isAwaited(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** Resolves when the writer is free; call the answer once, at the end. */
   async enter(): Promise<() => void> {
     if (this.#heldSince !== undefined) await this.#wait();
