@@ -12,10 +12,10 @@ export interface Dialect {
   /** How many rows one insert carries. One, where a statement costs no round trip and stays prepared. */
   readonly rowsPerStatement: number;
   /**
-   * Rows of a table, read from a JSON list of them that is one parameter (`?`): so that any number of rows is the same
-   * statement, which is prepared once. Absent where the database has no cheap way.
+   * Rows with the given columns, called `given`, read from a JSON list of them that is one parameter (`?`): so that any
+   * number of rows is the same statement, which is prepared once. Absent where the database has no cheap way.
    */
-  readonly recordset?: (table: string) => string;
+  readonly recordset?: (columns: string) => string;
   /** Whether `on conflict do nothing returning` tells which rows were stored. */
   readonly reportsInserted: boolean;
   /** Whether a query may hold statements that write and answer what they wrote. */

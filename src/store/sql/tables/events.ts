@@ -35,7 +35,7 @@ export function eventsBatch(tables: Tables, events: readonly EventRecord[], unex
     unexpanded,
   ]);
   const columns = ["id", "type", "client_id", "recorded_at", "payload", "unexpanded"];
-  return { table: tables.events, columns, rows };
+  return { table: tables.events, columns, rows, numbers: ["unexpanded"] };
 }
 
 export function eventOf(row: EventRow): EventRecord {

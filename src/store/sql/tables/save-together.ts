@@ -4,7 +4,7 @@ import { type KitTx } from "../sql-tx.js";
 import { eventsBatch } from "./events.js";
 import { type Tables } from "./names.js";
 import { expectUpdated, changedPaymentsBatch } from "./payments.js";
-import { insertRecords, keysOf, recordsOf, updateFromRecords } from "./records.js";
+import { insertRecords, updateFromRecords } from "./records.js";
 import { webhooksBatch } from "./webhooks.js";
 import { insertStatement, updateStatement } from "./write-rows.js";
 
@@ -38,15 +38,15 @@ export async function saveTogether(
   { updated = [], webhooks = [], events = [] }: Changes,
 ): Promise<string[]> {
   const recordset = dialect.recordset!;
-  const payments = changedPaymentsBatch(tables, updated);
-  const kept = webhooksBatch(tables, webhooks);
-  const raised = eventsBatch(tables, events);
+  const payments = updateFromRecords(recordset, changedPaymentsBatch(tables, updated));
+  const kept = insertRecords(recordset, webhooksBatch(tables, webhooks));
+  const raised = insertRecords(recordset, eventsBatch(tables, events));
   const { rows } = await tx.run<{ changed: unknown; stored: string[] | null }>(
-    `with changed as (${updateFromRecords(recordset, payments)} returning 1),
-      stored as (${insertRecords(recordset, kept)} on conflict do nothing returning receipt_id),
-      raised as (${insertRecords(recordset, raised)})
+    `with changed as (${payments.sql} returning 1),
+      stored as (${kept.sql} on conflict do nothing returning receipt_id),
+      raised as (${raised.sql})
       select (select count(*) from changed) as changed, (select array_agg(receipt_id) from stored) as stored`,
-    [recordsOf(payments), keysOf(payments), recordsOf(kept), recordsOf(raised)],
+    [...payments.params, ...kept.params, ...raised.params],
   );
   await expectUpdated(tx, updated.length, Number(rows[0]!.changed));
   const stored = new Set(rows[0]!.stored);

@@ -66,6 +66,8 @@ export function webhooksBatch(tables: Tables, webhooks: readonly WebhookRecord[]
     table: tables.webhooks,
     columns: [...webhookColumns, "parked", "kept_since", "stray_since"],
     rows,
+    bytes: "raw_body",
+    numbers: ["parked"],
   };
 }
 

@@ -1,20 +1,25 @@
 import { type Dialect, type Fragment, placeholders, rowsOfPlaceholders } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
-import { insertRecords, keysOf, recordsOf, updateFromRecords } from "./records.js";
+import { insertRecords, updateFromRecords } from "./records.js";
 
 /** A table, its columns, and rows whose first value is the row's key. */
 export interface Batch {
   table: string;
   columns: readonly string[];
   rows: readonly (readonly unknown[])[];
+  /** The column that holds bytes, and those that hold numbers; the others hold text. */
+  bytes?: string;
+  numbers?: readonly string[];
 }
 
 /** Inserts every row, or rejects with `store_conflict`. */
 export async function insertAll(tx: KitTx, dialect: Dialect, batch: Batch): Promise<void> {
   const { rows } = batch;
   if (rows.length === 0) return;
-  if (dialect.recordset) await tx.run(insertRecords(dialect.recordset, batch), [recordsOf(batch)]);
-  else if (dialect.rowsPerStatement === 1) await tx.runEach(insertInto(batch, 1), rows);
+  if (dialect.recordset) {
+    const { sql, params } = insertRecords(dialect.recordset, batch);
+    await tx.run(sql, params);
+  } else if (dialect.rowsPerStatement === 1) await tx.runEach(insertInto(batch, 1), rows);
   else
     for (const some of chunks(rows, dialect.rowsPerStatement))
       await tx.run(insertInto(batch, some.length), some.flat());
@@ -36,8 +41,8 @@ export async function updateByKey(tx: KitTx, dialect: Dialect, batch: Batch): Pr
   const { rows } = batch;
   if (rows.length === 0) return 0;
   if (dialect.recordset) {
-    const sql = updateFromRecords(dialect.recordset, batch);
-    return (await tx.run(sql, [recordsOf(batch), keysOf(batch)])).affected;
+    const { sql, params } = updateFromRecords(dialect.recordset, batch);
+    return (await tx.run(sql, params)).affected;
   }
   if (dialect.rowsPerStatement === 1) {
     const values = rows.map(([first, ...rest]) => [...rest, first]);
@@ -66,21 +71,22 @@ export async function updateByKey(tx: KitTx, dialect: Dialect, batch: Batch): Pr
 export function updateStatement(dialect: Dialect, batch: Batch): Fragment {
   const [row] = batch.rows;
   if (batch.rows.length === 1) return { sql: updateOne(batch), params: [...row!.slice(1), row![0]] };
-  return { sql: updateFromRecords(dialect.recordset!, batch), params: [recordsOf(batch), keysOf(batch)] };
+  return updateFromRecords(dialect.recordset!, batch);
 }
 
 /** An insert of every row; the same holds. */
 export function insertStatement(dialect: Dialect, batch: Batch): Fragment {
   if (batch.rows.length === 1) return { sql: insertInto(batch, 1), params: [...batch.rows[0]!] };
-  return { sql: insertRecords(dialect.recordset!, batch), params: [recordsOf(batch)] };
+  return insertRecords(dialect.recordset!, batch);
 }
 
 async function insertReporting(tx: KitTx, dialect: Dialect, batch: Batch): Promise<Set<unknown>> {
   const { rows, columns } = batch;
   if (rows.length === 0) return new Set();
   if (dialect.recordset) {
-    const sql = `${insertRecords(dialect.recordset, batch)} on conflict do nothing returning ${columns[0]} as stored`;
-    const stored = await tx.run<{ stored: unknown }>(sql, [recordsOf(batch)]);
+    const { sql, params } = insertRecords(dialect.recordset, batch);
+    const reporting = `${sql} on conflict do nothing returning ${columns[0]} as stored`;
+    const stored = await tx.run<{ stored: unknown }>(reporting, params);
     return new Set(stored.rows.map((row) => row.stored));
   }
   // One row to a statement: how many it wrote tells, and costs SQLite half of what returning the row would.
