@@ -25,9 +25,11 @@ export async function record<Raw>(
 ): Promise<boolean> {
   const { dialect } = driver;
   const tx = new Transaction(dialect, (await driver.beginAhead?.()) ?? (await driver.begin()));
-  const decideOn = (locked: Locked): Changes => {
-    const decided = decide(locked);
-    expectLocked(decided, locked);
+  let locked: Locked;
+  const decideOn = (found: Locked): Changes => {
+    locked = found;
+    const decided = decide(found);
+    expectLocked(decided, found);
     return decided;
   };
   let changes: Changes;
@@ -51,7 +53,7 @@ export async function record<Raw>(
     throw error;
   }
   // Handed over in this order, and at once; from here on nothing is known until the commit is answered.
-  const saving = unsaved && saveOrFail(tx, dialect, tables, unsaved);
+  const saving = unsaved && saveOrFail(tx, dialect, tables, unsaved, locked!);
   const [saved, committed] = await Promise.allSettled([saving, tx.commit()]);
   if (saved.status === "rejected") {
     if (isTakenWebhook(saved.reason, tables)) return false;

@@ -114,11 +114,17 @@ function examine(url: string): void {
     const settings = ["enable_seqscan = off", "enable_nestloop = off"];
     const plans = await plansOf(
       async (tx) =>
-        saveOrFail(tx, dialect, tables, {
-          updated: ids.map((id) => payment(id)),
-          webhooks: ids.map((id) => webhook(id)),
-          events: ids.map((id) => event(id)),
-        }),
+        saveOrFail(
+          tx,
+          dialect,
+          tables,
+          {
+            updated: ids.map((id) => payment(id, { state: "completed", open: false })),
+            webhooks: ids.map((id) => webhook(id)),
+            events: ids.map((id) => event(id)),
+          },
+          { payments: ids.map((id) => payment(id)) },
+        ),
       settings,
     );
     expect(plans).toHaveLength(1);

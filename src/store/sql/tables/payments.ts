@@ -165,6 +165,24 @@ export function changedPaymentsBatch(tables: Tables, payments: readonly Payment[
   return { table: tables.payments, columns: changeable.map(({ column }) => column), rows };
 }
 
+/** The same with nothing but the columns that differ in one of them at least from what was locked. */
+export function differingPaymentsBatch(
+  tables: Tables,
+  payments: readonly Payment[],
+  locked: readonly Payment[],
+): Batch {
+  const found = new Map(locked.map((payment) => [payment.clientId, payment]));
+  const pairs = payments.map((payment) => {
+    const other = found.get(payment.clientId);
+    return { now: paymentValues(payment), before: other && paymentValues(other) };
+  });
+  const differing = changeable.filter(
+    ({ index }) => index === 0 || pairs.some(({ now, before }) => now[index] !== before?.[index]),
+  );
+  const rows = pairs.map(({ now }) => differing.map(({ index }) => now[index]));
+  return { table: tables.payments, columns: differing.map(({ column }) => column), rows };
+}
+
 /** An update must find every payment that it is about. */
 export async function expectUpdated(tx: KitTx, wanted: number, affected: number): Promise<void> {
   if (affected === wanted) return;

@@ -1,9 +1,9 @@
-import { type Changes } from "../../payment-store.js";
+import { type Changes, type Locked } from "../../payment-store.js";
 import { type Dialect, type Fragment } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
 import { eventsBatch } from "./events.js";
 import { type Tables } from "./names.js";
-import { expectUpdated, changedPaymentsBatch } from "./payments.js";
+import { expectUpdated, changedPaymentsBatch, differingPaymentsBatch } from "./payments.js";
 import { insertRecords, updateFromRecords } from "./records.js";
 import { webhooksBatch } from "./webhooks.js";
 import { insertStatement, updateStatement } from "./write-rows.js";
@@ -54,17 +54,19 @@ export async function saveTogether(
 }
 
 /**
- * The same for whoever cannot look at the answer before the commit: rejects where a webhook is taken. The payments must be
- * known to be there. The statement is handed over before this returns.
+ * The same for whoever cannot look at the answer before the commit: rejects where a webhook is taken. The payments must
+ * be among those that are locked. The statement is handed over before this returns.
  */
 export async function saveOrFail(
   tx: KitTx,
   dialect: Dialect,
   tables: Tables,
   { updated = [], webhooks = [], events = [] }: Changes,
+  { payments }: Pick<Locked, "payments">,
 ): Promise<void> {
   const parts: Fragment[] = [];
-  if (updated.length > 0) parts.push(updateStatement(dialect, changedPaymentsBatch(tables, updated)));
+  const changed = differingPaymentsBatch(tables, updated, payments);
+  if (changed.columns.length > 1) parts.push(updateStatement(dialect, changed));
   if (webhooks.length > 0) parts.push(insertStatement(dialect, webhooksBatch(tables, webhooks)));
   if (events.length > 0) parts.push(insertStatement(dialect, eventsBatch(tables, events)));
   if (parts.length === 0) return;
