@@ -58,7 +58,8 @@ export async function runClaim<Tx>(
       },
       async (tx) => {
         guard.signal.throwIfAborted();
-        if (!(await store.settle(tx, { ...idOf(claim), state: "done" }))) throw leaseLost(claim);
+        if (!(await store.settle(tx, { ...idOf(claim), state: "done", isLast: true })))
+          throw leaseLost(claim);
       },
     );
     return { state: "done" };

@@ -153,6 +153,12 @@ export interface Settlement {
    * claimed again at once, with nothing counted (attempt goes back by one). `dead`: never claimed again, and kept.
    */
   state: "done" | "failed" | "released" | "dead";
+  /**
+   * Nothing but the commit comes behind it in this transaction, so that a store may send both together: it then resolves
+   * `true`, and where it would have resolved `false`, rolls back and rejects the transaction with `lease_lost`. A store
+   * may ignore it.
+   */
+  isLast?: true;
   /** With `failed`: how long to wait, by the database's clock. */
   retryInMs?: number;
   /** With `failed` and `dead`: for people; at most 2,000 characters. */

@@ -4,6 +4,8 @@ import { type Session, type SqlResult, type TxAtOnce } from "./sql-tx.js";
 /** A connection inside one open transaction. */
 export interface OpenTransaction<Raw> {
   readonly raw: Raw;
+  /** Where the begin is sent with the first statement: sends it now, for what goes past `query` and `run`. */
+  begun?(): Promise<unknown>;
   /**
    * Whether a statement may be handed over before the one in front of it was answered: the database takes them in their order
    * and refuses everything behind one that failed, the commit too.
@@ -19,6 +21,11 @@ export interface OpenTransaction<Raw> {
   runEach?(sql: string, params: readonly (readonly unknown[])[]): Promise<SqlResult[]>;
   /** Commits and lets the connection go. A rejection means that nothing is known to be durable. */
   commit(): Promise<void>;
+  /**
+   * A statement of the kit that writes rows, its params texts and numbers, and the commit, sent together. Where it writes none, nothing is committed, all
+   * is rolled back, and the answer is `false`. Absent where the database cannot.
+   */
+  commitBehind?(sql: string, params: readonly unknown[]): Promise<boolean>;
   /** Rolls back and lets the connection go, whatever state it is in. Never rejects. */
   rollback(): Promise<void>;
   /** Ends the transaction at once, and the connection with it, also while a statement runs. */
@@ -26,18 +33,17 @@ export interface OpenTransaction<Raw> {
 }
 
 /**
- * Where commits can share a sync: `own` makes it itself, and is what everything gets that does not say otherwise. `behind` may
- * leave it to whoever comes next, and its commit resolves after that. `none` waits for none: what a power failure takes
- * back must be as if it had never been.
+ * What a transaction is for, where a driver makes use of it. `handler`: one run of one; in return, its commit may be waited for a
+ * little longer. `claim`: what a power failure takes back is as if it had never been made.
  */
-export type Sync = "own" | "behind" | "none";
+export type Purpose = "handler" | "claim";
 
 /** What differs between the databases beyond their SQL. Nothing is opened before the first use. */
 export interface Driver<Raw> {
   readonly dialect: Dialect;
   /** How many transactions of handlers may be open at once; absent where the kit does not know the pool. */
   readonly handlerTransactions?: number;
-  begin(sync?: Sync): Promise<OpenTransaction<Raw>>;
+  begin(purpose?: Purpose): Promise<OpenTransaction<Raw>>;
   /**
    * The same on the one connection whose statements are sent without waiting for answers, not even for that to the
    * begin; nothing while that connection is taken. Absent where there is none.

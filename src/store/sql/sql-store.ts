@@ -18,7 +18,7 @@ import {
   type WebhookPage,
   type WebhookRecord,
 } from "../payment-store.js";
-import { type Driver, type Sync } from "./driver.js";
+import { type Driver, type Purpose } from "./driver.js";
 import { record } from "./record.js";
 import { type KitTx, lazyTx, type SqlTx } from "./sql-tx.js";
 import { countWaiting } from "./tables/counts.js";
@@ -75,8 +75,8 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   transaction<T>(run: (tx: SqlTx<Raw>) => Promise<T>): Promise<T> {
-    const [turns, sync] = this.#isForHandler ? ([this.#turns, "behind"] as const) : [];
-    const begun = (): Promise<T> => runTransaction(this.#driver, run, sync);
+    const [turns, purpose] = this.#isForHandler ? ([this.#turns, "handler"] as const) : [];
+    const begun = (): Promise<T> => runTransaction(this.#driver, run, purpose);
     return this.#use(() => (turns ? turns.take(begun) : begun()));
   }
 
@@ -126,8 +126,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       };
       const claims = await (dialect.writesInQueries
         ? claimDue(apart, found, limit)
-        : // A claim that a power failure takes back was not made: whoever made it is gone.
-          this.#shortTransaction((tx) => claimDue(together(tx), found, limit), "none"));
+        : this.#shortTransaction((tx) => claimDue(together(tx), found, limit), "claim"));
       this.#wasFull = claims.length === limit;
       return claims;
     });
@@ -256,10 +255,10 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   /** A transaction of the kit alone, which may be run again where the database breaks a deadlock. */
-  async #shortTransaction<T>(run: (tx: Transaction<Raw>) => Promise<T>, sync?: Sync): Promise<T> {
+  async #shortTransaction<T>(run: (tx: Transaction<Raw>) => Promise<T>, purpose?: Purpose): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
-        return await runTransaction(this.#driver, run, sync);
+        return await runTransaction(this.#driver, run, purpose);
       } catch (error) {
         if (tries === 5 || !this.#driver.dialect.isDeadlock(error)) throw error;
       }

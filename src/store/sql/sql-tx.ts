@@ -39,6 +39,13 @@ export interface Session {
   run<Row = Record<string, unknown>>(sql: string, params: readonly unknown[]): Promise<SqlResult<Row>>;
 }
 
+/** A statement that writes rows, and what the transaction rejects with where it writes none. */
+export interface LastStatement {
+  sql: string;
+  params: readonly unknown[];
+  orElse: () => Error;
+}
+
 /** A {@link SqlTx} with what the store itself needs of it. */
 export interface KitTx<Raw = unknown> extends SqlTx<Raw>, Session {
   /** Runs statements that answer at once, where the database is in this process. */
@@ -52,6 +59,10 @@ export interface KitTx<Raw = unknown> extends SqlTx<Raw>, Session {
   ): Promise<SqlResult<Row>[]>;
   /** Like `run`, but a unique clash answers `undefined` and leaves the transaction usable. */
   attempt(sql: string, params: readonly unknown[]): Promise<SqlResult | undefined>;
+  /** Whether `commitBehind` may be called. */
+  readonly commitsBehind?: boolean;
+  /** Has a last statement sent together with the commit, which goes with it. */
+  commitBehind?(last: LastStatement): void;
   /** Makes sure that the transaction cannot commit. */
   poison(error: unknown): Promise<void>;
   /** Has other processes told, after the commit, that there are events. */

@@ -1,7 +1,7 @@
 import { hasCode, TillkitError } from "../../errors/index.js";
 import { type Dialect } from "./dialect.js";
-import { type Driver, type OpenTransaction, type Sync } from "./driver.js";
-import { type KitTx, type SqlResult, type TxAtOnce } from "./sql-tx.js";
+import { type Driver, type OpenTransaction, type Purpose } from "./driver.js";
+import { type KitTx, type LastStatement, type SqlResult, type TxAtOnce } from "./sql-tx.js";
 
 const rollbackPatienceMs = 2000;
 
@@ -9,9 +9,9 @@ const rollbackPatienceMs = 2000;
 export async function runTransaction<Raw, T>(
   driver: Driver<Raw>,
   run: (tx: Transaction<Raw>) => Promise<T>,
-  sync: Sync = "own",
+  purpose?: Purpose,
 ): Promise<T> {
-  const tx = new Transaction(driver.dialect, await driver.begin(sync));
+  const tx = new Transaction(driver.dialect, await driver.begin(purpose));
   let result: T;
   try {
     result = await run(tx);
@@ -38,6 +38,8 @@ export class Transaction<Raw> implements KitTx<Raw> {
   readonly #open: OpenTransaction<Raw>;
   /** The newest statement, until it settles; settled means that those before it have settled too. */
   #newest: Promise<unknown> | undefined;
+  /** To be sent with the commit. */
+  #last: LastStatement | undefined;
   #isRunning = false;
   /** No new statements; those that were given before a commit still run. */
   #closed = false;
@@ -62,7 +64,9 @@ export class Transaction<Raw> implements KitTx<Raw> {
   }
 
   get raw(): Promise<Raw> {
-    return this.#closed ? Promise.reject(closed()) : Promise.resolve(this.#open.raw);
+    if (this.#closed) return Promise.reject(closed());
+    if (!this.#open.begun) return Promise.resolve(this.#open.raw);
+    return this.#guarded(() => this.#open.begun!()).then(() => this.#open.raw);
   }
 
   query<Row>(sql: string, params: readonly unknown[] = []): Promise<SqlResult<Row>> {
@@ -111,6 +115,14 @@ export class Transaction<Raw> implements KitTx<Raw> {
     return Promise.resolve();
   }
 
+  get commitsBehind(): boolean {
+    return this.#open.commitBehind !== undefined;
+  }
+
+  commitBehind(last: LastStatement): void {
+    this.#last = last;
+  }
+
   announceEvents(): Promise<void> {
     this.wroteEvents = true;
     return Promise.resolve();
@@ -125,10 +137,12 @@ export class Transaction<Raw> implements KitTx<Raw> {
       throw this.#poisoned();
     }
     try {
-      await this.#open.commit();
+      if (!this.#last) return await this.#open.commit();
+      if (await this.#open.commitBehind!(this.#last.sql, this.#last.params)) return;
     } catch (error) {
       throw this.#dialect.translate(error);
     }
+    throw this.#last.orElse();
   }
 
   async rollback(): Promise<void> {

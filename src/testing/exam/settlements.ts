@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { TillkitError } from "../../errors/index.js";
 import { type Claim, type PaymentStore, type Settlement } from "../../store/payment-store.js";
 import { withEvents } from "./claims.js";
 import { claimed, type Exam, firstClaim, until } from "./exam.js";
@@ -85,6 +86,28 @@ export function settleChecks<Tx>({ check }: Exam<Tx>): void {
     await neverAgain(another);
   });
 
+  check("a last settlement commits with its transaction, or nothing of it does", async (store, another) => {
+    await withEvents(store, [ledger], 1);
+    const [old] = await claimed(store, [ledger], { leaseMs: 50 });
+    const current = await firstClaim(another, [ledger]);
+    const late = store.transaction(async (tx) => {
+      await store.save(tx, { created: [payment("p1")] });
+      if (!(await store.settle(tx, settlementOf(old!, { state: "done", isLast: true }))))
+        throw new TillkitError("lease_lost", "It was lost.");
+    });
+    await assert.rejects(late, { code: "lease_lost" });
+    assert.equal(await another.find("p1"), undefined);
+
+    await store.transaction(async (tx) => {
+      await store.save(tx, { created: [payment("p2")] });
+      const settling = store.settle(tx, settlementOf(current, { state: "done", isLast: true }));
+      assert.equal(await settling, true);
+    });
+    assert.ok(await another.find("p2"));
+    assert.equal(await settled(store, current, { state: "done" }), false);
+    await neverAgain(another);
+  });
+
   check("of many who settle one run, one does", async (store, another) => {
     const claim = await oneClaim(store);
     const answers = await Promise.all(
@@ -122,14 +145,12 @@ async function neverAgain<Tx>(store: PaymentStore<Tx>): Promise<void> {
   same(await claimed(store, [ledger]), []);
 }
 
-function settlementOf(claim: Claim, how: Pick<Settlement, "state" | "retryInMs" | "error">): Settlement {
+type How = Omit<Settlement, "eventId" | "handler" | "fence">;
+
+function settlementOf(claim: Claim, how: How): Settlement {
   return { eventId: claim.event.id, handler: claim.handler, fence: claim.fence, ...how };
 }
 
-function settled<Tx>(
-  store: PaymentStore<Tx>,
-  claim: Claim,
-  how: Pick<Settlement, "state" | "retryInMs" | "error">,
-): Promise<boolean> {
+function settled<Tx>(store: PaymentStore<Tx>, claim: Claim, how: How): Promise<boolean> {
   return store.transaction((tx) => store.settle(tx, settlementOf(claim, how)));
 }

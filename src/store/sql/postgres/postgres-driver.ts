@@ -1,9 +1,9 @@
-import { TillkitError } from "../../../errors/index.js";
 import { storable } from "../dialect.js";
-import { type Driver, type OpenTransaction } from "../driver.js";
+import { type Driver, type OpenTransaction, type Purpose } from "../driver.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
+import { Begin, expectCommitted, withLateBegin } from "./late-begin.js";
 import { migratePostgres } from "./migrate.js";
 import {
   eventsOf,
@@ -14,6 +14,7 @@ import {
 } from "./pool.js";
 import { numbered, postgresDialect } from "./postgres-dialect.js";
 import { RecordingLane } from "./recording-lane.js";
+import { sendsTogether } from "./send-together.js";
 import { Wakeups } from "./wakeups.js";
 
 /** A pool of the kit's own, or the application's. Each transaction has a client to itself. */
@@ -50,10 +51,13 @@ export class PostgresDriver implements Driver<PostgresClient> {
     this.#wakeups = new Wakeups(`${tables.prefix}events`, () => this.#connect());
   }
 
-  async begin(): Promise<OpenTransaction<PostgresClient>> {
-    const { open, begun } = this.#beginOn(await this.#connect(), [this.#lockTimeout]);
+  async begin(purpose?: Purpose): Promise<OpenTransaction<PostgresClient>> {
+    const client = await this.#connect();
+    const { open, begin, committed } = this.#beginOn(client, [this.#lockTimeout]);
+    if (purpose === "handler" && this.#prepares && sendsTogether(client))
+      return withLateBegin(begin, open, resultOf, committed);
     try {
-      await begun;
+      await begin.now();
     } catch (error) {
       await open.rollback();
       throw postgresDialect.translate(error);
@@ -72,7 +76,8 @@ export class PostgresDriver implements Driver<PostgresClient> {
     const planned = ["plan_cache_mode = force_generic_plan", "enable_seqscan = off", "enable_nestloop = off"];
     const settings = [this.#lockTimeout, ...planned];
     this.#lane!.gather();
-    const { open } = this.#beginOn(client, settings);
+    const { open, begin } = this.#beginOn(client, settings);
+    void begin.now();
     return {
       ...open,
       // A begin that fails fails the statement behind it as well, and nothing is written before that was answered.
@@ -88,11 +93,16 @@ export class PostgresDriver implements Driver<PostgresClient> {
     };
   }
 
-  /** Sends the begin, and answers what can be sent behind it. */
+  /** A begin, and what can be sent behind it. */
   #beginOn(
     client: PostgresClient,
     settings: readonly string[],
-  ): { open: OpenTransaction<PostgresClient>; begun: Promise<unknown> } {
+  ): {
+    open: OpenTransaction<PostgresClient>;
+    begin: Begin;
+    /** Lets the connection go after the answer to a commit. */
+    committed: (answer: PostgresAnswer) => void;
+  } {
     let released = false;
     const release = (error?: Error): void => {
       if (released) return;
@@ -114,14 +124,16 @@ export class PostgresDriver implements Driver<PostgresClient> {
     // A checked-out client that breaks while idle has nobody else who listens; its next statement fails anyway.
     eventsOf(client).on("error", ignored);
     this.#transactions.add(abandon);
-    const begin = ["begin isolation level read committed", ...settings.map((one) => `set local ${one}`)];
-    const begun = client.query(begin.join("; "));
-    begun.catch(ignored); // Told by whatever comes behind it.
+    const begin = new Begin(client, settings);
+    const committed = (answer: PostgresAnswer): void => {
+      release();
+      expectCommitted(answer);
+    };
     const open: OpenTransaction<PostgresClient> = {
       raw: client,
       query: async (sql, params) => resultOf(await client.query(sql, [...params])),
       run: async (sql, params) => {
-        const [, answer] = await Promise.all([begun, this.#ask(client, sql, params)]);
+        const [, answer] = await Promise.all([begin.now(), this.#ask(client, sql, params)]);
         return resultOf(answer);
       },
       rollback,
@@ -134,13 +146,10 @@ export class PostgresDriver implements Driver<PostgresClient> {
           release(error as Error);
           throw error;
         }
-        release();
-        // A transaction in which a statement failed, unseen by the kit, answers its commit with a rollback.
-        if (answer.command !== "COMMIT")
-          throw new TillkitError("transaction_poisoned", "PostgreSQL rolled the transaction back.");
+        committed(answer);
       },
     };
-    return { open, begun };
+    return { open, begin, committed };
   }
 
   async migrate(): Promise<void> {

@@ -1,5 +1,5 @@
 import { storable } from "../dialect.js";
-import { type Driver, type OpenTransaction, type Sync } from "../driver.js";
+import { type Driver, type OpenTransaction, type Purpose } from "../driver.js";
 import { type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult, type TxAtOnce } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
@@ -41,11 +41,13 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     await migrateSqlite(this.#connections.writer, this.#tables, this.#busyTimeoutMs);
   }
 
-  async begin(sync: Sync = "own"): Promise<OpenTransaction<SqliteDatabase>> {
+  async begin(purpose?: Purpose): Promise<OpenTransaction<SqliteDatabase>> {
     const free = await this.#queue.enter();
     const { writer } = this.#connections!;
     const syncs = this.#syncs!;
-    const isLeft = sync === "none" || (sync === "behind" && this.#queue.isAwaited && syncs.mayBeShared);
+    // A handler leaves its sync to those behind it, if there are any; for a claim nobody waits.
+    const isShared = purpose === "handler" && this.#queue.isAwaited && syncs.mayBeShared;
+    const isLeft = isShared || purpose === "claim";
     const isSynced = !(isLeft && this.#connections!.hasLog);
     const leave = (): void => this.#leave(free);
     try {
@@ -93,7 +95,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
           throw error;
         }
         ended = true;
-        const synced = sync === "behind" && !isSynced ? syncs.next() : undefined;
+        const synced = isShared && !isSynced ? syncs.next() : undefined;
         leave();
         await synced;
       },

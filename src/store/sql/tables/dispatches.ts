@@ -1,3 +1,4 @@
+import { TillkitError } from "../../../errors/index.js";
 import { type Claim, type HandlerKey, type Settlement } from "../../payment-store.js";
 import { type Dialect, type Fragment, placeholders } from "../dialect.js";
 import { type KitTx, type Session } from "../sql-tx.js";
@@ -141,12 +142,22 @@ export async function settleDispatch(
   tables: Tables,
   settlement: Settlement,
 ): Promise<boolean> {
+  const { sql, params } = settling(dialect, tables, settlement);
+  if (settlement.isLast && tx.commitsBehind) {
+    const { eventId, handler } = settlement;
+    const orElse = () => new TillkitError("lease_lost", `The lease of "${handler}" on ${eventId} was lost.`);
+    tx.commitBehind!({ sql, params, orElse });
+    return true;
+  }
+  return (await tx.run(sql, params)).affected > 0;
+}
+
+function settling(dialect: Dialect, tables: Tables, settlement: Settlement): Fragment {
   const { sql, params } = assignments(dialect, settlement);
-  const { affected } = await tx.run(
-    `update ${tables.dispatches} set ${sql}, settled_at = ${dialect.now} where event_id = ? and handler = ? and fence = ? and state = 'leased'`,
-    [...params, settlement.eventId, settlement.handler, settlement.fence],
-  );
-  return affected > 0;
+  return {
+    sql: `update ${tables.dispatches} set ${sql}, settled_at = ${dialect.now} where event_id = ? and handler = ? and fence = ? and state = 'leased'`,
+    params: [...params, settlement.eventId, settlement.handler, settlement.fence],
+  };
 }
 
 function assignments(dialect: Dialect, { state, retryInMs, error }: Settlement): Fragment {
