@@ -22,8 +22,13 @@ onEachDatabase("killed processes", (kind) => {
     return place.ledger();
   };
 
-  it("kill -9 before the record commits: no 200, no row", async () => {
-    const killed = await processes.start({ ...shop, at: "saved", act: "die" });
+  const ways = [
+    { way: "at once", inSteps: false },
+    { way: "in steps", inSteps: true },
+  ];
+
+  it.each(ways)("kill -9 before the record commits: no 200, no row ($way)", async ({ inSteps }) => {
+    const killed = await processes.start({ ...shop, inSteps, at: "saved", act: "die" });
     expect(await killed.post(completedBody())).toBeUndefined();
     expect(await killed.exited).toBeNull();
     expect(await webhooks()).toEqual([]);
@@ -34,19 +39,28 @@ onEachDatabase("killed processes", (kind) => {
     expect(await oneEffect()).toMatchObject([{ client_id: "c-1" }]);
   });
 
-  it("kill -9 after commit, before or after the 200: one row, and a second delivery has no second effect (before)", async () => {
-    const killed = await processes.start({ ...shop, dispatch: false, at: "committed", act: "die" });
-    expect(await killed.post(completedBody())).toBeUndefined();
-    expect(await killed.exited).toBeNull();
-    expect(await webhooks()).toHaveLength(1);
+  it.each(ways)(
+    "kill -9 after commit, before or after the 200: one row, and a second delivery has no second effect (before, $way)",
+    async ({ inSteps }) => {
+      const killed = await processes.start({
+        ...shop,
+        inSteps,
+        dispatch: false,
+        at: "committed",
+        act: "die",
+      });
+      expect(await killed.post(completedBody())).toBeUndefined();
+      expect(await killed.exited).toBeNull();
+      expect(await webhooks()).toHaveLength(1);
 
-    const next = await processes.start(shop);
-    expect(await next.post(completedBody())).toBe(200);
-    await next.next("ended");
-    expect(await next.post(completedBody())).toBe(200);
-    expect(await oneEffect()).toHaveLength(1);
-    expect(await webhooks()).toHaveLength(1);
-  });
+      const next = await processes.start(shop);
+      expect(await next.post(completedBody())).toBe(200);
+      await next.next("ended");
+      expect(await next.post(completedBody())).toBe(200);
+      expect(await oneEffect()).toHaveLength(1);
+      expect(await webhooks()).toHaveLength(1);
+    },
+  );
 
   it("kill -9 after commit, before or after the 200: one row, and a second delivery has no second effect (after)", async () => {
     const killed = await processes.start({ ...shop, dispatch: false });

@@ -21,7 +21,20 @@ async function reach(point, facts = {}) {
 }
 
 const store = openStore(kit, address);
-const { save, transaction } = store;
+const { save, transaction, record } = store;
+// At once where the store can, which is how nearly every webhook is recorded; or in the steps that a lookup needs.
+if (settings.inSteps) store.record = undefined;
+else
+  store.record = async (keys, decide) => {
+    const isRecorded = await record.call(store, keys, (locked) => {
+      const changes = decide(locked);
+      // Within the transaction, whose statements may go out together with its commit: no later point can be waited at.
+      if (changes.webhooks?.length > 0) void reach("saved");
+      return changes;
+    });
+    if (isRecorded) await reach("committed");
+    return isRecorded;
+  };
 store.save = async (tx, changes) => {
   const saved = await save.call(store, tx, changes);
   if (changes.webhooks?.length > 0) await reach("saved");

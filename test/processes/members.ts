@@ -21,6 +21,8 @@ export interface MemberSettings {
   /** The point at which it does something to itself: see `act`. */
   at?: "saved" | "committed" | "handling" | "written";
   act?: "die" | "hang" | "linger";
+  /** Records as for a lookup: lock, save and commit one after the other. */
+  inSteps?: boolean;
   renewalFails?: boolean;
   migrateOnly?: boolean;
 }
