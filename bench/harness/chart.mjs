@@ -1,51 +1,74 @@
-const barHeight = 20;
-const rowHeight = 28;
-const nameWidth = 200;
-const barsWidth = 440;
-const gap = 190;
+const barHeight = 18;
+const rowHeight = 27;
+const top = 66;
+const barWidth = 190;
+/** For the words behind a bar: value, noise and ratio. */
+const wordsWidth = 165;
+const characterWidth = 7.2;
 
-/** Bars for a suite: server CPU and webhooks a second, side by side. */
+const columns = [
+  { key: "cpuUs", spread: "cpuSpread", label: "server CPU, µs a webhook (less is better)" },
+  { key: "perSecond", spread: "perSecondSpread", label: "webhooks a second (more is better)" },
+  { key: "databaseCpuUs", label: "database CPU, µs a webhook (less is better)" },
+];
+
+/** Bars for a suite, side by side: CPU, webhooks a second, and the database's CPU where there is one. */
 export function svg({ title, reference, results }) {
-  const height = 70 + results.length * rowHeight;
-  const width = nameWidth + 2 * gap + barsWidth + 20;
-  const left = column(results, { key: "cpuUs", label: "server CPU, µs (shorter is better)", x: nameWidth });
-  const right = column(results, {
-    key: "perSecond",
-    label: "webhooks a second",
-    x: nameWidth + gap + barsWidth / 2,
-  });
+  const shown = columns.filter(({ key }) => results.some((one) => one[key] !== undefined));
+  const nameWidth = 20 + characterWidth * Math.max(...results.map(({ name }) => name.length));
+  const width = Math.ceil(nameWidth + shown.length * (barWidth + wordsWidth));
+  const height = top + results.length * rowHeight + 8;
   const names = results.map(
     ({ name }, index) =>
-      `<text x="${nameWidth - 10}" y="${topOf(index) + 15}" text-anchor="end"` +
+      `<text x="${nameWidth - 8}" y="${topOf(index) + 14}" text-anchor="end"` +
       `${name === reference ? ' font-weight="bold"' : ""}>${escape(name)}</text>`,
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="13">
-<style>text{fill:#1b1b1f}.kit{fill:#0b7a75}.other{fill:#9aa5b1}.sheet{fill:#fff}
-@media(prefers-color-scheme:dark){text{fill:#e8e8ea}.kit{fill:#2fc4b8}.other{fill:#5b6672}.sheet{fill:#16181c}}</style>
+  const bars = shown.flatMap((column, index) =>
+    columnOf(results, { ...column, x: nameWidth + index * (barWidth + wordsWidth) }),
+  );
+  const legend = `The line on a bar is the noise between the quartiles; × is the ratio to ${reference}, taken round by round.`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="13" role="img">
+<title>${escape(title)}</title>
+<style>text{fill:#1b1b1f}.kit{fill:#0b7a75}.other{fill:#9aa5b1}.sheet{fill:#fff}.noise{stroke:#1b1b1f;stroke-width:1.5}
+@media(prefers-color-scheme:dark){text{fill:#e8e8ea}.kit{fill:#2fc4b8}.other{fill:#5b6672}.sheet{fill:#16181c}.noise{stroke:#e8e8ea}}</style>
 <rect class="sheet" width="100%" height="100%"/>
 <text x="10" y="22" font-size="16" font-weight="bold">${escape(title)}</text>
-${[...names, ...left, ...right].join("\n")}
+<text x="10" y="40" font-size="11">${escape(legend)}</text>
+${[...names, ...bars].join("\n")}
 </svg>
 `;
 }
 
-function column(results, { key, label, x }) {
-  const most = Math.max(...results.map((one) => one[key]));
-  const bars = results.map((one, index) => {
-    const length = Math.max(1, (one[key] / most) * (barsWidth / 2));
+function columnOf(results, { key, spread, label, x }) {
+  // Room for the noise of the longest bar.
+  const most = Math.max(...results.map((one) => (one[key] ?? 0) * (1 + noiseOf(one[spread]))));
+  const lengthOf = (value) => Math.max(1, (value / most) * barWidth);
+  const bars = results.flatMap((one, index) => {
+    const value = one[key];
+    if (value === undefined) return [];
+    const noise = noiseOf(one[spread]);
     const kind = one.name.startsWith("tillkit") ? "kit" : "other";
-    const noise = one[`${key === "cpuUs" ? "cpu" : key}Spread`] * 100;
-    const value = `${Math.round(one[key])} ± ${Number.isFinite(noise) ? noise.toFixed(0) : "?"} %`;
-    return (
-      `<rect class="${kind}" x="${x}" y="${topOf(index)}" width="${length.toFixed(1)}" height="${barHeight}" rx="2"/>` +
-      `<text x="${(x + length + 6).toFixed(1)}" y="${topOf(index) + 15}">${value}</text>`
-    );
+    const ratio = Number.isFinite(one.ratio[key]) ? `, ${one.ratio[key].toFixed(2)} ×` : "";
+    const percent = spread === undefined ? "" : ` ± ${(noise * 100).toFixed(0)} %`;
+    const words = `${Math.round(value).toLocaleString("en-US")}${percent}${ratio}`;
+    const [low, high] = [1 - noise, 1 + noise].map((share) => (x + lengthOf(value * share)).toFixed(1));
+    const middle = topOf(index) + barHeight / 2;
+    return [
+      `<rect class="${kind}" x="${x}" y="${topOf(index)}" width="${lengthOf(value).toFixed(1)}" height="${barHeight}" rx="2"/>`,
+      ...(noise > 0 ? [`<line class="noise" x1="${low}" x2="${high}" y1="${middle}" y2="${middle}"/>`] : []),
+      `<text x="${(Number(high) + 6).toFixed(1)}" y="${topOf(index) + 14}" font-size="12">${words}</text>`,
+    ];
   });
-  return [`<text x="${x}" y="46" font-size="12">${label}</text>`, ...bars];
+  return [`<text x="${x}" y="58" font-size="12">${label}</text>`, ...bars];
+}
+
+/** No more than all of it: in a run of two rounds the quartiles may lie anywhere. */
+function noiseOf(spread) {
+  return Number.isFinite(spread) ? Math.min(spread, 1) : 0;
 }
 
 function topOf(index) {
-  return 58 + index * rowHeight;
+  return top + index * rowHeight;
 }
 
 function escape(text) {

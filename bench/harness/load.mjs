@@ -13,17 +13,17 @@ let planned;
 const tasks = {
   /**
    * Opens the connections, in turn to each of the `ports`, and makes the requests `first` to `first + count - 1`. With
-   * `among`: about payments that lie scattered among so many, of which every tenth is asked for. With `same`: one request,
-   * again and again.
+   * `among`: about payments that lie scattered among so many, of which each `every`th is asked for. With `same`: one
+   * request, again and again.
    */
-  async plan({ module, ports, connections, first, count, forged = false, among, same = false }) {
+  async plan({ module, ports, connections, first, count, forged = false, among, every = 1, same = false }) {
     if (!modules.has(module)) modules.set(module, await import(module));
     const contender = modules.get(module);
     const requests = Array.from({ length: count }, (_, n) => {
       if (same) return requestOf(contender, first, forged);
       if (among === undefined) return requestOf(contender, first + n, forged);
       // Times a prime that divides none of the sizes: each number once, and neighbours far apart.
-      return requestOf(contender, 10 * (1 + (((first + n) * 611_953) % (among / 10))), forged);
+      return requestOf(contender, every * (1 + (((first + n) * 611_953) % (among / every))), forged);
     });
     sockets = await Promise.all(Array.from({ length: connections }, (_, n) => open(ports[n % ports.length])));
     planned = requests;

@@ -69,23 +69,23 @@ async function measure({ sizes, rounds, load, tick, isLate }, store) {
   }
 }
 
-/** About payments made just before. With as many stored as there are webhooks, those are all that is stored. */
-async function renewed(one, load) {
+/** About payments made just before, which are all that is stored where there are no more than a round takes. */
+async function renewed(one, load, { inOrder = true } = {}) {
   const { entrant, size } = one;
   const isAll = size === perRound && (await emptied(entrant));
   const first = isAll ? 1 : one.next;
   if (!isAll) one.next += perRound;
   await entrant.server.ask("prepare", { first, count: perRound });
-  return entrant.exchange(load, { first, count: perRound });
+  return entrant.exchange(load, { first, count: perRound, ...(isAll && !inOrder && { among: size }) });
 }
 
-/** About every tenth of those stored, in no order; where all were made just before, in no order either. */
+/** About every tenth of those stored, in no order; of a thousand, about all of them in no order. */
 async function scattered(one, load) {
   const { entrant, size } = one;
-  if (size === perRound) return renewed(one, load);
+  if (size === perRound) return renewed(one, load, { inOrder: false });
   const first = one.scattered;
   one.scattered += perRound;
-  return entrant.exchange(load, { first, count: perRound, among: size });
+  return entrant.exchange(load, { first, count: perRound, among: size, every: 10 });
 }
 
 /** Not in memory, where a thousand more each round are no more than that. */
