@@ -10,7 +10,16 @@ import { thisMachine } from "./harness/report.mjs";
 import { Late } from "./scale/tools.mjs";
 import { Progress } from "../test/crash/harness/progress.mjs";
 
-const names = ["stored", "connections", "backlog", "slow-handlers", "processes", "bytes"];
+const names = [
+  "stored",
+  "connections",
+  "backlog",
+  "slow-handlers",
+  "processes",
+  "creation",
+  "bytes",
+  "upkeep",
+];
 const results = path.join(import.meta.dirname, "results");
 
 const usage = `node bench/scale.mjs [part]… [--store <name>]… [--sizes <n,n>] [--backlog <n>] [--rounds <n>]
@@ -21,7 +30,7 @@ const usage = `node bench/scale.mjs [part]… [--store <name>]… [--sizes <n,n>
   --sizes    how many payments are stored, by part stored (1000,100000,1000000)
   --backlog  how many payments have been stored when the backlog is dispatched (1100000)
   --rounds   of part stored (9)
-  --webhooks of part bytes (8000)
+  --webhooks of parts creation, bytes and upkeep (8000)
   --minutes  after which a part ends with what it has (10)
   --json     the result as JSON on standard output, and no files
   --quiet    no progress

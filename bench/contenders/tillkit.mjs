@@ -17,11 +17,11 @@ export const path = "/payments/webhook";
  * @param options `store`; `handler`: dispatch to one, which takes `handlerMs`; `log`: write the log; `preShaped`: the kit's own
  * server; `dispatch`: the kit's options of that name; `shared`: the database of another process; `maxConnections`
  */
-export async function start(port, options) {
+export async function start(port, options, service = {}) {
   const { store, orders, ...database } = await openStore(options.store, options);
   const payments = kit.createPayments({
     publicUrl: "http://127.0.0.1/payments",
-    service: { baseUrl: "http://127.0.0.1:9", accessToken: "bench-token" },
+    service: { baseUrl: "http://127.0.0.1:9", accessToken: "bench-token", ...service },
     signature: kit.hmacSignature({ secret }),
     store,
     dispatch: options.handler ? (options.dispatch ?? {}) : false,

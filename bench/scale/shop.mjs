@@ -8,7 +8,8 @@ export { path, sign } from "../contenders/tillkit.mjs";
 const together = 500;
 
 export async function start(port, options) {
-  const running = await startTillkit(port, options);
+  const running = await startTillkit(port, options, { fetch: answerAtOnce });
+  let references = 0;
   const { store, orders, dispatches, name, empty } = running.kit;
   return {
     ...running,
@@ -31,6 +32,19 @@ export async function start(port, options) {
       /** PostgreSQL plans by how large its tables are. */
       analyse: () => running.kit.analyse(),
       handled: () => dispatches.handled,
+      /** So many payments, 64 at a time. */
+      async create({ count }) {
+        let left = count;
+        const one = async () => {
+          while (left-- > 0) {
+            const reference = `created-${process.pid}-${references++}`;
+            await running.kit.payments.create({ reference, total: { value: "1475", currency: "KMF" } });
+          }
+        };
+        await Promise.all(Array.from({ length: 64 }, one));
+      },
+      /** Whatever is final. */
+      prune: () => running.kit.payments.prune({ before: new Date(Date.now() + 60_000) }),
       /** What health asks of the store. */
       async countsMs() {
         const startedAt = performance.now();
@@ -39,6 +53,15 @@ export async function start(port, options) {
       },
     },
   };
+}
+
+/** The service, without a network. */
+async function answerAtOnce(_address, { body }) {
+  const { purchase } = JSON.parse(body);
+  const id = randomUUID();
+  const submitUrl = `https://pay.example/payment/submit/${id}`;
+  const data = { id, status: "pending", purchase, billing: { submitUrl } };
+  return Response.json({ next: submitUrl, data }, { status: 201 });
 }
 
 function historyOf(n) {

@@ -64,6 +64,16 @@ describe("the measurement of how far it goes, over few payments", () => {
     ]);
   });
 
+  it("creates payments, and prunes every webhook and event that is final", async () => {
+    const { parts, stderr } = await scale("creation", "upkeep", "--webhooks", "400");
+
+    expect(stderr).toBe("");
+    expect(parts.creation!.rows.map(([store]) => store)).toEqual(["sqlite"]);
+    expect(Number(String(parts.creation!.rows[0]![1]).replace(",", ""))).toBeGreaterThan(0);
+    // It ends with an error where anything is left.
+    expect(parts.upkeep!.rows[0]![0]).toBe("sqlite: prune");
+  });
+
   it("ends when its time is over, and says what is missing", async () => {
     const { parts } = await scale("stored", "--sizes", "1000,50000", "--minutes", "0.0001");
     expect(parts.stored!.notes).toEqual([expect.stringMatching(/^There was no time to store/)]);
