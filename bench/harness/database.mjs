@@ -104,6 +104,12 @@ export async function mysqlDatabase(shared) {
     },
     async figures() {
       const [[log]] = await admin.query("show global status like 'Innodb_os_log_written'");
+      // Sizes are estimates from the last analysis, and at first from none.
+      const [tables] = await admin.query(
+        "select table_name as t from information_schema.tables where table_schema = ?",
+        [name],
+      );
+      for (const { t } of tables) await admin.query(`analyze table ${name}.${t}`);
       const [[{ size }]] = await admin.query(
         "select sum(data_length + index_length) as size from information_schema.tables where table_schema = ?",
         [name],

@@ -8,7 +8,7 @@ export const says =
   "replica (PostgreSQL: WAL; MySQL: the redo log; SQLite: all that the process writes, log and pages). *stays*: growth of the tables and indexes, payment " +
   "and order included. PostgreSQL counts its whole server, so nothing else may write there.";
 
-export const heads = ["Store", "", "log bytes", "stays bytes", "webhooks"];
+export const heads = ["Store", "", "log bytes", "stays bytes", "of it before the webhook", "webhooks"];
 
 const names = { sqlite: "SQLite", postgres: "PostgreSQL", mysql: "MySQL" };
 export const steps = ({ stores }) => stores.length * 4;
@@ -48,6 +48,7 @@ async function measured({ connections, ...contender }, webhooks, load) {
     return [
       number(Math.round((after.walBytes - prepared.walBytes) / count)),
       number(Math.round((after.sizeBytes - before.sizeBytes) / count)),
+      number(Math.round((prepared.sizeBytes - before.sizeBytes) / count)),
       number(count),
     ];
   } finally {

@@ -20,10 +20,10 @@ export const heads = [
 ];
 
 const counts = [1, 2, 4, 8, 16];
-/** Fewer where each of them is dispatched too. */
+/** Fewer where each of them is dispatched too. `warm`: of each process, before anything is measured. */
 const loads = {
-  held: { webhooks: 2000, rounds: 5 },
-  dispatched: { webhooks: 600, rounds: 3 },
+  held: { warm: 2500, webhooks: 3000, rounds: 5 },
+  dispatched: { warm: 400, webhooks: 800, rounds: 3 },
 };
 
 export const steps = () => 2 * counts.length;
@@ -46,12 +46,12 @@ async function measured({ count, handler, load }) {
     const shared = await first.server.ask("special", { name: "name" });
     for (let n = 1; n < count; n++) entrants.push(entrantOf({ ...options, shared }, { execArgv: [] }));
     await Promise.all(entrants.slice(1).map((entrant) => entrant.start()));
-    const { webhooks, rounds } = handler ? loads.dispatched : loads.held;
+    const { warm, webhooks, rounds } = handler ? loads.dispatched : loads.held;
     const all = [];
-    for (let round = -2; round < rounds; round++) {
-      const one = await exchanged(entrants, { webhooks, handler, load });
-      if (round >= 0) all.push(one);
-    }
+    for (let left = warm * count; left > 0; left -= 10_000)
+      await exchanged(entrants, { webhooks: Math.min(left, 10_000), handler, load });
+    for (let round = 0; round < rounds; round++)
+      all.push(await exchanged(entrants, { webhooks, handler, load }));
     const of = (key) => median(all.map((round) => round[key]));
     const { connections, maxConnections } = all.at(-1);
     return [
