@@ -55,6 +55,11 @@ async function overSql(store, { name, drop, cpuUs, figures }, shared) {
         const rows = created.map(({ reference }) => `('${reference}', 0)`).join(", ");
         await tx.query(`insert into orders (id, paid) values ${rows}`);
       },
+      async countPaid() {
+        const sql = "select count(*) as count from orders where paid = 1";
+        const { rows } = await store.transaction((tx) => tx.query(sql));
+        return Number(rows[0].count);
+      },
       pay: (tx, reference) =>
         tx.query(`update orders set paid = 1 where id = ${tx.dialect === "postgres" ? "$1" : "?"}`, [
           reference,

@@ -10,7 +10,7 @@ const together = 500;
 export async function start(port, options) {
   const running = await startTillkit(port, options, { fetch: answerAtOnce });
   let references = 0;
-  const { store, orders, dispatches, name, empty } = running.kit;
+  const { store, orders, name, empty } = running.kit;
   return {
     ...running,
     specials: {
@@ -31,7 +31,8 @@ export async function start(port, options) {
       },
       /** PostgreSQL plans by how large its tables are. */
       analyse: () => running.kit.analyse(),
-      handled: () => dispatches.handled,
+      /** How many handlers have committed. */
+      paid: () => orders.countPaid(),
       /** So many payments, 64 at a time. */
       async create({ count }) {
         let left = count;
