@@ -75,6 +75,17 @@ function examine(url: string): void {
     expect(await states()).toEqual(["done", "done", "pending"]);
   });
 
+  it("a run that fails before its first statement has said nothing to the server", async () => {
+    const [one, two] = await claim(2);
+    await run(one!, (tx) => note(tx, "one"));
+    const before = proxy.turns(runsOnly);
+    const failing = run(two!, async () => {
+      throw new Error("at once");
+    });
+    await expect(failing).rejects.toThrow("at once");
+    expect(proxy.turns(runsOnly)).toBe(before);
+  });
+
   it("a run gets its rows and its types as from any other query", async () => {
     const [one] = await claim();
     let answer: unknown;

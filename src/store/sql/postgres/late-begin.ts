@@ -50,7 +50,7 @@ export function withLateBegin<Raw>(
   begin: Begin,
   open: OpenTransaction<Raw>,
   resultOf: (answer: PostgresAnswer) => SqlResult,
-  committed: (answer: PostgresAnswer) => void,
+  release: () => void,
 ): OpenTransaction<Raw> {
   return {
     ...open,
@@ -72,6 +72,15 @@ export function withLateBegin<Raw>(
       await begin.now();
       return open.run(sql, params);
     },
+    async commit() {
+      // Nothing was asked. What is committed all the same says whether the server is there.
+      await begin.now();
+      return open.commit();
+    },
+    async rollback() {
+      if (begin.isSent) return open.rollback();
+      release();
+    },
     async commitBehind(sql, params) {
       const { text, name } = numbered(
         `with written as (${sql} returning 1) select 1 / count(*) from written`,
@@ -90,7 +99,8 @@ export function withLateBegin<Raw>(
         if (isAhead && code === divisionByZero) return false;
         throw cause;
       }
-      committed(answer);
+      release();
+      expectCommitted(answer);
       return true;
     },
   };

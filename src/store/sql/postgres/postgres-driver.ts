@@ -53,9 +53,9 @@ export class PostgresDriver implements Driver<PostgresClient> {
 
   async begin(purpose?: Purpose): Promise<OpenTransaction<PostgresClient>> {
     const client = await this.#connect();
-    const { open, begin, committed } = this.#beginOn(client, [this.#lockTimeout]);
+    const { open, begin, release } = this.#beginOn(client, [this.#lockTimeout]);
     if (purpose === "handler" && this.#prepares && sendsTogether(client))
-      return withLateBegin(begin, open, resultOf, committed);
+      return withLateBegin(begin, open, resultOf, release);
     try {
       await begin.now();
     } catch (error) {
@@ -100,8 +100,8 @@ export class PostgresDriver implements Driver<PostgresClient> {
   ): {
     open: OpenTransaction<PostgresClient>;
     begin: Begin;
-    /** Lets the connection go after the answer to a commit. */
-    committed: (answer: PostgresAnswer) => void;
+    /** Lets the connection go. */
+    release: () => void;
   } {
     let released = false;
     const release = (error?: Error): void => {
@@ -125,10 +125,6 @@ export class PostgresDriver implements Driver<PostgresClient> {
     eventsOf(client).on("error", ignored);
     this.#transactions.add(abandon);
     const begin = new Begin(client, settings);
-    const committed = (answer: PostgresAnswer): void => {
-      release();
-      expectCommitted(answer);
-    };
     const open: OpenTransaction<PostgresClient> = {
       raw: client,
       query: async (sql, params) => resultOf(await client.query(sql, [...params])),
@@ -146,10 +142,11 @@ export class PostgresDriver implements Driver<PostgresClient> {
           release(error as Error);
           throw error;
         }
-        committed(answer);
+        release();
+        expectCommitted(answer);
       },
     };
-    return { open, begin, committed };
+    return { open, begin, release };
   }
 
   async migrate(): Promise<void> {
