@@ -12,6 +12,7 @@ export class RecordingLane {
   #opening: Promise<PostgresPool> | undefined;
   /** Of the newest connection. */
   #socket: Socket | undefined;
+  #closing: Promise<void> | undefined;
   #isTaken = false;
   #isClosed = false;
 
@@ -27,7 +28,9 @@ export class RecordingLane {
       this.#opening ??= this.#open();
       const client = await (await this.#opening).connect();
       if ((client as { pipeline?: boolean }).pipeline === true) return client;
+      // An older pg: it would send one statement at a time all the same.
       client.release();
+      await this.close();
     } catch {
       // The ordinary way says what is wrong.
       this.#isTaken = false;
@@ -42,9 +45,10 @@ export class RecordingLane {
     process.nextTick(() => socket?.uncork());
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#isClosed = true;
-    await (await this.#opening?.catch(() => undefined))?.end();
+    this.#closing ??= (async () => (await this.#opening?.catch(() => undefined))?.end())();
+    return this.#closing;
   }
 
   async #open(): Promise<PostgresPool> {
