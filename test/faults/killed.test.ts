@@ -39,6 +39,27 @@ onEachDatabase("killed processes", (kind) => {
     expect(await oneEffect()).toMatchObject([{ client_id: "c-1" }]);
   });
 
+  it("kill -9 behind the decision, while the commit may be under way: all of it or nothing, and one effect", async () => {
+    const killed = await processes.start({ ...shop, dispatch: false, at: "sent", act: "die" });
+    // SQLite commits and answers without a pause; the others die in between.
+    const status = await killed.post(completedBody());
+    expect(kind === "sqlite" ? [undefined, 200] : [undefined]).toContain(status);
+    expect(await killed.exited).toBeNull();
+    // The database may still be at it.
+    const { state } = await place.store.transaction(async (tx) => {
+      const { payments } = await place.store.lock(tx, { clientIds: ["c-1"] });
+      return payments[0]!;
+    });
+    expect(await webhooks()).toHaveLength(state === "completed" ? 1 : 0);
+    expect([undefined, state === "completed" ? 200 : undefined]).toContain(status);
+
+    const next = await processes.start(shop);
+    expect(await next.post(completedBody())).toBe(200);
+    await next.next("ended");
+    expect(await oneEffect()).toHaveLength(1);
+    expect(await webhooks()).toHaveLength(1);
+  });
+
   it.each(ways)(
     "kill -9 after commit, before or after the 200: one row, and a second delivery has no second effect (before, $way)",
     async ({ inSteps }) => {

@@ -30,6 +30,8 @@ else
       const changes = decide(locked);
       // Within the transaction, whose statements may go out together with its commit: no later point can be waited at.
       if (changes.webhooks?.length > 0) void reach("saved");
+      // Behind it, when all has been sent that is sent at once.
+      setImmediate(() => void reach("sent"));
       return changes;
     });
     if (isRecorded) await reach("committed");

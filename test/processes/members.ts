@@ -19,7 +19,7 @@ export interface MemberSettings {
   dispatch: DispatchOptions | false;
   spool?: string;
   /** The point at which it does something to itself: see `act`. */
-  at?: "saved" | "committed" | "handling" | "written";
+  at?: "sent" | "saved" | "committed" | "handling" | "written";
   act?: "die" | "hang" | "linger";
   /** Records as for a lookup: lock, save and commit one after the other. */
   inSteps?: boolean;
@@ -36,7 +36,7 @@ export interface Said {
   idempotencyKey?: string;
   dead?: string;
 }
-type Point = "ready" | "saved" | "committed" | "handling" | "written" | "ended" | "closing" | "dead";
+type Point = "ready" | "sent" | "saved" | "committed" | "handling" | "written" | "ended" | "closing" | "dead";
 
 /** A process, and what it has said. */
 export interface Member {
