@@ -5,7 +5,9 @@ import { faults } from "./faults.js";
 const titles = readdirSync(__dirname)
   .filter((file) => file.endsWith(".test.ts") && file !== path.basename(__filename))
   .flatMap((file) => [
-    ...readFileSync(path.join(__dirname, file), "utf8").matchAll(/\bit\(\s*(["'`])(.*?)\1,\s/gs),
+    ...readFileSync(path.join(__dirname, file), "utf8").matchAll(
+      /\bit(?:\.each\(\w+\))?\(\s*(["'`])(.*?)\1,\s/gs,
+    ),
   ])
   .map((match) => match[2]!);
 
