@@ -40,7 +40,7 @@ async function main() {
     const result = await runAll(chosen, options);
     if (kit === undefined && checkedBuild().build !== build.build)
       throw new TypeError("dist was built anew while it was measured; the figures are of no build.");
-    const whole = { ...result, ...build, leftOut };
+    const whole = { ...result, ...build, leftOut: [...leftOut, ...result.skipped] };
     if (options.json) return console.log(JSON.stringify(whole));
     write(whole);
   } finally {
@@ -50,12 +50,13 @@ async function main() {
 
 async function runAll(chosen, options) {
   const { rounds, seconds, quiet, json, minutes, proof } = options;
-  const stores = proof ? storesOf(chosen) : [];
+  const stores = proof ? storesOf(chosen).slice(0, options.quick ? 1 : 3) : [];
   const contenders = chosen.reduce((sum, suite) => sum + suite.contenders.length, 0);
   let current = "";
   const total = contenders * (rounds + 1) + stores.length;
   const progress = new Progress({ total, unit: "rounds", quiet, describe: () => current });
   const startedAt = performance.now();
+  const { load: loadBefore } = thisMachine();
   const step = (what) => {
     current = what;
     progress.tick();
@@ -73,8 +74,13 @@ async function runAll(chosen, options) {
   const measured = [];
   const beganAt = performance.now();
   let begun = 0;
+  const skipped = [];
   for (const suite of chosen) {
     begun += suite.contenders.length;
+    if (performance.now() - startedAt > minutes * 60_000) {
+      skipped.push(`There was no time for ${suite.title}: this machine is slow, or does other work.`);
+      continue;
+    }
     const endsAt = beganAt + (minutes * 60_000 - (beganAt - startedAt)) * (begun / contenders);
     const tick = (name) => step(`${suite.name}: ${name}`);
     const entrants = await runSuite({ ...suite, rounds, seconds }, { tick, endsAt });
@@ -82,7 +88,15 @@ async function runAll(chosen, options) {
     if (!quiet && !json) console.log(`\n${plain(measured.at(-1))}`);
   }
   const took = Math.round((performance.now() - startedAt) / 1000);
-  return { machine: thisMachine(), rounds, seconds, tookSeconds: took, proofs, suites: measured };
+  return {
+    machine: { ...thisMachine(), loadBefore },
+    rounds,
+    seconds,
+    tookSeconds: took,
+    proofs,
+    skipped,
+    suites: measured,
+  };
 }
 
 function summaryOf({ name, title, says, reference, connections }, entrants) {
@@ -96,18 +110,9 @@ function summaryOf({ name, title, says, reference, connections }, entrants) {
   return { name, title, says, reference, connections, results, judged: judge(targets, name, entrants) };
 }
 
-/** The stores that are measured, as the crash harness calls them; each with the server that is measured. */
+/** The stores that are measured; each is killed over the server that is measured. */
 function storesOf(chosen) {
-  const has = (name) => chosen.some((suite) => suite.name === name);
-  return [
-    ...(has("sqlite") ? [{ store: "sqlite", env: {} }] : []),
-    ...(has("postgres")
-      ? [{ store: "postgres", env: { TILLKIT_TEST_POSTGRES_URL: process.env.TILLKIT_BENCH_POSTGRES_URL } }]
-      : []),
-    ...(has("mysql")
-      ? [{ store: "mysql", env: { TILLKIT_TEST_MYSQL_URL: process.env.TILLKIT_BENCH_MYSQL_URL } }]
-      : []),
-  ];
+  return ["sqlite", "postgres", "mysql"].filter((store) => chosen.some(({ name }) => name === store));
 }
 
 function write(result) {

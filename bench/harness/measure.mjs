@@ -130,7 +130,7 @@ export async function runSuite({ contenders, connections, rounds, seconds }, { t
   const entrants = contenders.map((contender) => new Entrant(contender, connections));
   const load = new Child("load.mjs");
   try {
-    for (const entrant of entrants) await entrant.start();
+    await Promise.all(entrants.map((entrant) => entrant.start()));
     for (const entrant of entrants) {
       await entrant.refusesForged(load);
       entrant.copies = await entrant.takesOnce(load);
@@ -149,7 +149,7 @@ export async function runSuite({ contenders, connections, rounds, seconds }, { t
     for (const entrant of entrants) entrant.completed = await entrant.keptEverything();
     return entrants;
   } finally {
-    for (const entrant of entrants) await entrant.stop();
+    await Promise.all(entrants.map((entrant) => entrant.stop()));
     load.end();
   }
 }

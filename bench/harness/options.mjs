@@ -8,7 +8,7 @@ export const usage = `npm run bench -- [--quick] [--only <text>]… [--rounds <n
   --rounds     measured rounds of each contender
   --seconds    about how long a round lasts
   --no-peers   without the contenders that need other packages
-  --minutes    past which no round more is begun than three of each contender; usually 9
+  --minutes    past which no suite is begun, nor a round more than three of each contender; usually 9
   --without    postgres or mysql: without the suites that need that server; may be repeated
   --proof      kills this build in the middle of its work before it is measured; usual where nothing is picked by --only
   --json       the result as JSON on standard output, and no files
@@ -43,8 +43,8 @@ export function readOptions(args) {
     ...values,
     peers: !values["no-peers"],
     proof: values.proof ?? values.only.length === 0,
-    minutes: number("minutes", values.quick ? 0.9 : 9),
-    rounds: Math.round(number("rounds", values.quick ? 3 : 7)),
+    minutes: number("minutes", values.quick ? 0.8 : 9),
+    rounds: Math.round(number("rounds", values.quick ? 2 : 7)),
     seconds: number("seconds", values.quick ? 0.1 : 0.7),
   };
 }

@@ -1,7 +1,12 @@
 // The guarantees, shown on the very build that is measured: the crash harness over it.
 import { execFile } from "node:child_process";
 import path from "node:path";
+import { mysqlDatabase, postgresDatabase } from "./database.mjs";
 
+const servers = {
+  postgres: { open: () => postgresDatabase(), variable: "TILLKIT_TEST_POSTGRES_URL" },
+  mysql: { open: () => mysqlDatabase(), variable: "TILLKIT_TEST_MYSQL_URL" },
+};
 const program = path.resolve(import.meta.dirname, "../../scripts/crash.mjs");
 
 /**
@@ -10,9 +15,14 @@ const program = path.resolve(import.meta.dirname, "../../scripts/crash.mjs");
  */
 export async function proveOverCrashes({ kit, stores, cycles, tick }) {
   const proofs = [];
-  for (const { store, env } of stores) {
+  for (const store of stores) {
     const args = ["--store", store, "--mode", "kill", "--cycles", String(cycles), "--kit", kit];
-    const { code, stdout, stderr } = await node([program, ...args, "--seed", "7", "--json", "--quiet"], env);
+    // The harness for SQLite makes a file of its own.
+    const server = servers[store];
+    const database = await server?.open();
+    const { code, stdout, stderr } = await node([program, ...args, "--seed", "7", "--json", "--quiet"], {
+      ...(server && { [server.variable]: database.url }),
+    }).finally(() => database?.drop());
     if (code !== 0) {
       const meaning = code === 2 ? "no crash hit anything" : `ended with ${code}`;
       throw new Error(`The crash harness over this build on ${store}: ${meaning}.\n${stdout}${stderr}`);

@@ -7,7 +7,8 @@ export function markdown({ suites, machine, seconds, rounds, ...run }) {
     "# What a webhook costs",
     "",
     `Measured on ${machine.cpus} × ${machine.model}, Node ${machine.node}, ${machine.date}; load generator and server ` +
-      "in processes of their own.",
+      "in processes of their own." +
+      loadOf(machine),
     `${rounds} rounds of about ${seconds} s each, the contenders of a table in turn; medians, and behind ± the noise: half ` +
       "the distance between the quartiles. CPU is what the server's process used, in microseconds of one core per webhook; " +
       "× is the ratio to the contender in bold, taken round by round.",
@@ -56,6 +57,12 @@ export function markdown({ suites, machine, seconds, rounds, ...run }) {
       );
   }
   return lines.join("\n");
+}
+
+/** What else the machine did: a run alone on two cores ends at a load of 2. */
+function loadOf({ load, loadBefore }) {
+  if (load === undefined || loadBefore === undefined) return "";
+  return ` Load of the machine when it began ${loadBefore.toFixed(1)}, and when it ended ${load.toFixed(1)}.`;
 }
 
 /** Which build this is of, and what was shown of it. */
@@ -140,6 +147,7 @@ export function thisMachine() {
     model: cpu?.model.trim() ?? "unknown processor",
     node: process.versions.node,
     date: new Date().toISOString().slice(0, 10),
+    load: os.loadavg()[0],
   };
 }
 

@@ -51,10 +51,10 @@ describe("the benchmark, over a few webhooks", () => {
     const { suites } = JSON.parse(stdout) as { suites: Suite[] };
     expect(suites.map(({ name }) => name)).toEqual([
       "memory",
-      "memory-8",
-      "memory-1",
       "sqlite",
       "lone-sqlite",
+      "memory-8",
+      "memory-1",
     ]);
     for (const { results } of suites) {
       for (const one of results) {
