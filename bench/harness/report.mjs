@@ -13,6 +13,12 @@ export function markdown({ suites, machine, seconds, rounds, ...run }) {
       "the distance between the quartiles. CPU is what the server's process used, in microseconds of one core per webhook; " +
       "× is the ratio to the contender in bold, taken round by round.",
     "",
+    ...(seconds < 0.5
+      ? [
+          "Rounds this short measure the compiler too, most where there is most code: no target is judged by them.",
+          "",
+        ]
+      : []),
     ...proofOf(run),
     ...(run.leftOut ?? []).flatMap((line) => [line, ""]),
     ...allJudged(suites),
