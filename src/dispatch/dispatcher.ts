@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { setImmediate as turn } from "node:timers/promises";
 import { type NoticeMap } from "../event/event-map.js";
 import { type Claim, type HandlerKey, type PaymentStore } from "../store/index.js";
 import { type Handlers } from "./handlers.js";
@@ -76,6 +77,9 @@ export class Dispatcher<Tx> {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
+      // A store that answers at once, and handlers that wait for nothing else, would keep the process from all else it has
+      // to do for as long as there is a backlog: no webhook was taken meanwhile.
+      await turn();
       const { keys, limit } = await this.#roomForSeveral();
       this.#woken = false;
       const claims = limit > 0 ? await this.#claim(keys, limit) : [];

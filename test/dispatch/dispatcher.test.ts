@@ -1,8 +1,11 @@
-import { MemoryStore, type MemoryTx, type NoticeMap, type TillkitEvent } from "tillkit";
+import { MemoryStore, type MemoryTx, type NoticeMap, type PaymentStore, type TillkitEvent } from "tillkit";
+import { sqliteStore, type SqlTx } from "tillkit/sql";
+import { temporaryFiles } from "../store/sql/support/temporary-files.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 
 afterEach(closeAll);
+const nextFile = temporaryFiles();
 
 const fast = { firstDelayMs: 1, maxDelayMs: 2, pollMs: 5 };
 
@@ -295,5 +298,39 @@ describe("a listener of notices that breaks", () => {
     const dead = new Promise<NoticeMap["dispatch.dead"]>((resolve) => payments.on("dispatch.dead", resolve));
     await pay();
     expect((await dead).handler).toBe("payment.completed");
+  });
+});
+
+describe.each([
+  { where: "in memory", open: () => new MemoryStore() as PaymentStore },
+  { where: "on SQLite", open: () => sqliteStore(nextFile()) as PaymentStore },
+])("a backlog $where", ({ open }) => {
+  it("leaves the process its turns: what else it has to do is not put off until the last handler", async () => {
+    const store = open();
+    const payments = testKit<never, unknown>({ store, dispatch: fast });
+    const count = 200;
+    let handled = 0;
+    let handledByThen = 0;
+    const done = new Promise<void>((resolve) => {
+      payments.onPaymentCompleted(async (_, { tx }) => {
+        // A handler that waits for its own database only, which on SQLite answers at once.
+        if ("query" in (tx as object)) await (tx as SqlTx).query("select 1");
+        if (++handled === 1) setImmediate(() => (handledByThen = handled));
+        if (handled === count) resolve();
+      });
+    });
+    const created = Array.from({ length: count }, (_, n) =>
+      pendingPayment({ clientId: `c-${n}`, reference: `order-${n}`, serviceId: `s-${n}` }),
+    );
+    await store.transaction((tx) => store.save(tx, { created }));
+    await Promise.all(
+      created.map(({ clientId, serviceId }) =>
+        payments.receiveWebhook(signed(completedBody({ clientId, id: serviceId! }))),
+      ),
+    );
+    await payments.start({ keepAlive: true });
+    await done;
+    expect(handledByThen).toBeGreaterThan(0);
+    expect(handledByThen).toBeLessThan(count / 4);
   });
 });
