@@ -307,7 +307,7 @@ describe.each([
 ])("a backlog $where", ({ open }) => {
   it("leaves the process its turns: what else it has to do is not put off until the last handler", async () => {
     const store = open();
-    const payments = testKit<never, unknown>({ store, dispatch: fast });
+    const payments = testKit<never>({ store, dispatch: fast });
     const count = 200;
     let handled = 0;
     let handledByThen = 0;

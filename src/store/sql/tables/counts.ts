@@ -11,8 +11,9 @@ export async function countWaiting(session: Session, t: Tables): Promise<StoreCo
         select (select min(d.event_seq) from ${t.dispatches} d where d.open_handler = h.name) as seq
           from ${t.handlers} h
         union all
-        select min(e.seq) as seq from ${t.events} e join ${t.handlers} h on h.event = e.type or h.event = '*'
-          where e.unexpanded = 1
+        select wanted.seq from (select e.seq from ${t.events} e where e.unexpanded = 1
+          and exists (select 1 from ${t.handlers} h where h.event = e.type or h.event = '*')
+          order by e.seq limit 1) wanted
       ) oldest)) as undone`,
     [],
   );
