@@ -24,8 +24,9 @@ export const targets = [
   { suite: "memory-8", ...cpu, of: `${memory}, pre-shaped`, to: byHand, atMost: 0.25 },
   { suite: "memory-1", ...cpu, of: `${memory}, pre-shaped`, to: byHand, atMost: 0.4 },
   ...durable("sqlite", "SQLite", { stock: 2.5, preShaped: 5 }),
-  { suite: "sqlite", ...cpu, of: "tillkit on SQLite", to: "SQLite by hand", atMost: 1 },
-  { suite: "sqlite", ...cpu, of: "tillkit on SQLite, pre-shaped", to: "SQLite by hand", atMost: 0.45 },
+  // Beside code that keeps nothing: durable for the price of a parse.
+  { suite: "sqlite", ...cpu, of: "tillkit on SQLite", to: byHand, atMost: 1 },
+  { suite: "sqlite", ...cpu, of: "tillkit on SQLite, pre-shaped", to: byHand, atMost: 0.45 },
   ...durable("postgres", "PostgreSQL", { stock: 2, preShaped: 5 }),
   { suite: "postgres", ...databaseCpu, of: "tillkit on PostgreSQL", to: "PostgreSQL by hand", atMost: 0.25 },
   ...durable("mysql", "MySQL", {}),
