@@ -1,6 +1,7 @@
 /** What the kit must survive. Each has a test in this folder whose name begins with these words. */
 export const faults = [
   "kill -9 before the record commits",
+  "kill -9 behind the decision, while the commit may be under way",
   "kill -9 after commit, before or after the 200",
   "kill -9 inside a handler, before its transaction commits",
   "kill -9 after an effect outside the database",
