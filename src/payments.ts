@@ -82,7 +82,7 @@ export function createPayments<Covers extends SignedField, Tx>(
       onSetAside: ({ message: reason }, file) => notify("webhook.set_aside", { reason, file }),
     });
   let foreign = 0;
-  const { record, recordTogether, isStuck } = createRecorder({
+  const { record, recordTogether, isStuck, matched } = createRecorder({
     ...parts,
     onRecorded: (receipts) => {
       for (const { outcome, clientId } of receipts) {
@@ -119,6 +119,8 @@ export function createPayments<Covers extends SignedField, Tx>(
   const sweepOnce = async () => {
     // What it raises must find the handlers of this process known.
     await ready();
+    // A webhook that is being matched is locked, and would be passed over.
+    await matched();
     const lookUp = async () => lookups?.sweep() ?? 0;
     return sweepPayments({ ...parts, overdueMs, unmatchedAfterMs, rematch, lookUp });
   };

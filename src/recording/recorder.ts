@@ -20,6 +20,12 @@ export interface RecorderOptions<Tx> {
   maxGroup?: number;
 }
 
+/** Records webhooks, and matches those whose payment came at the same moment. */
+export interface Recorder extends GroupCommit<Arrival, Receipt> {
+  /** Resolves when nothing that was recorded until now is still being matched. */
+  matched: () => Promise<unknown>;
+}
+
 /** A clash that `lock` did not foresee: another process recorded the same event in between. Planned again. */
 class PlanOutdated extends Error {}
 
@@ -27,8 +33,10 @@ class PlanOutdated extends Error {}
  * Records verified webhooks: each resolves after the transaction that holds it has committed, and rejects when that is
  * not known to have happened. Recording one again is harmless.
  */
-export function createRecorder<Tx>(options: RecorderOptions<Tx>): GroupCommit<Arrival, Receipt> {
+export function createRecorder<Tx>(options: RecorderOptions<Tx>): Recorder {
   const { store, ready, now, newId, policy, onEvents, onRecorded, deadlineMs, maxGroup = 100 } = options;
+
+  const underWay = new Set<Promise<void>>();
 
   async function commit(arrivals: readonly Arrival[]): Promise<readonly Receipt[]> {
     await ready();
@@ -97,7 +105,10 @@ export function createRecorder<Tx>(options: RecorderOptions<Tx>): GroupCommit<Ar
     const waiting = of(({ outcome }, { kind }) => outcome === "unmatched" || kind === "lookup");
     const foreign = of(({ outcome }) => outcome === "foreign");
     if (waiting.length + foreign.length === 0) return;
-    void rematchLatecomers(waiting, foreign).catch(() => {}); // The sweep looks again.
+    const matching = rematchLatecomers(waiting, foreign)
+      .catch(() => {}) // The sweep looks again.
+      .finally(() => underWay.delete(matching));
+    underWay.add(matching);
   }
 
   async function rematchLatecomers(waiting: readonly string[], foreign: readonly string[]): Promise<void> {
@@ -107,5 +118,5 @@ export function createRecorder<Tx>(options: RecorderOptions<Tx>): GroupCommit<Ar
     if ((await rematchParked(options, clientIds)) > 0) onEvents();
   }
 
-  return groupCommit({ commit, maxGroup, deadlineMs });
+  return { ...groupCommit({ commit, maxGroup, deadlineMs }), matched: () => Promise.all(underWay) };
 }

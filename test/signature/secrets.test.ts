@@ -95,6 +95,17 @@ describe("secrets", () => {
     expect(printed).not.toContain(Buffer.from(weak).toString("hex").slice(0, 16));
   });
 
+  it("takes random bytes for a secret, whatever they look like, and a placeholder for none, whatever it comes as", () => {
+    const braced = Buffer.concat([
+      Buffer.from("{"),
+      Buffer.alloc(30, 0xe9).fill(0x01, 0, 7),
+      Buffer.from("}"),
+    ]);
+    expect(() => hmacSignature({ secret: braced })).not.toThrow();
+    for (const secret of [Buffer.from("{your-signing-secret-goes-here}"), Buffer.alloc(32)])
+      expect(problemCodes(() => hmacSignature({ secret }))).toEqual(["secret_placeholder"]);
+  });
+
   it("keeps its own copy of bytes", () => {
     const secret = randomBytes(32);
     const scheme = hmacSignature({ secret });
