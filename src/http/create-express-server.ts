@@ -6,6 +6,7 @@ import {
   type ServerOptions,
   ServerResponse,
 } from "node:http";
+import { notePreShaped } from "./shared-shape.js";
 
 /** What the server needs of an Express application, of version 4 or 5. */
 export interface ExpressApplication {
@@ -23,7 +24,8 @@ export interface ExpressApplication {
  * Express gives each request and each response another prototype, which takes the object's shape away and makes
  * everything that Node and Express do with it slow. Here they are made with the application's own prototypes, so
  * that there is nothing to change. Requests of a mounted sub-application still get its prototypes, and cost what they
- * always did; routers, such as the payment router, have none.
+ * always did; routers, such as the payment router, have none. From Node 24 on the engine keeps the shapes by itself, and this
+ * server costs what any other does.
  *
  * @example
  * createExpressServer(app).listen(3000);
@@ -33,7 +35,9 @@ export function createExpressServer(app: ExpressApplication, options: ServerOpti
     IncomingMessage: withPrototype(IncomingMessage, app.request),
     ServerResponse: withPrototype(ServerResponse, app.response),
   };
-  return createServer({ ...options, ...made }, app as RequestListener);
+  const server = createServer({ ...options, ...made }, app as RequestListener);
+  notePreShaped(server);
+  return server;
 }
 
 /**

@@ -8,6 +8,7 @@ import { type IndispensableField, type SignedField } from "../signature/scheme.j
 import { type SqlTx } from "../store/sql/index.js";
 import { requestLog } from "./request-log.js";
 import { returnEndpoints } from "./return-endpoints.js";
+import { shareShape } from "./shared-shape.js";
 import { webhookEndpoint } from "./webhook-endpoint.js";
 
 /** The router, usable with Express 4 and 5; `payments` is the kit behind it. */
@@ -70,6 +71,7 @@ export function paymentRouter<Covers extends SignedField, Tx>(
   // end or in capitals it is the router's.
   const straight: RequestHandler = (request, response, next) => {
     if (request.url !== "/webhook") return router(request, response, next);
+    shareShape(request, response);
     log(request, response);
     return webhook(request, response, next);
   };
