@@ -11,11 +11,8 @@ export interface Dialect {
   readonly now: string;
   /** How many rows one insert carries. One, where a statement costs no round trip and stays prepared. */
   readonly rowsPerStatement: number;
-  /**
-   * Rows with the given columns, called `given`, read from a JSON list of them that is one parameter (`?`): so that any
-   * number of rows is the same statement, which is prepared once. Absent where the database has no cheap way.
-   */
-  readonly recordset?: (columns: string) => string;
+  /** Whether a parameter may be a list, and rows come as one for each column. */
+  readonly takesLists: boolean;
   /** Whether `on conflict do nothing returning` tells which rows were stored. */
   readonly reportsInserted: boolean;
   /** Whether a query may hold statements that write and answer what they wrote. */

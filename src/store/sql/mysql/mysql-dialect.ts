@@ -20,6 +20,7 @@ export const mysqlDialect: Dialect = {
   // Not unix_timestamp(now()), which goes through the session's time zone and its hour that comes twice.
   now: "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) div 1000",
   rowsPerStatement: 50,
+  takesLists: false,
   reportsInserted: false,
   writesInQueries: false,
   sparesIndexes: false,

@@ -7,7 +7,7 @@ export const postgresDialect: Dialect = {
   // Of the statement, and not of the transaction, which may have begun long ago.
   now: "(extract(epoch from statement_timestamp()) * 1000)::bigint",
   rowsPerStatement: 200,
-  recordset: (columns) => `json_to_recordset(?::json) as given(${columns})`,
+  takesLists: true,
   reportsInserted: true,
   writesInQueries: true,
   sparesIndexes: true,

@@ -3,6 +3,7 @@ import { type Driver, type OpenTransaction, type Purpose } from "../driver.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
+import { binaryList } from "./binary-lists.js";
 import { Begin, expectCommitted, withLateBegin } from "./late-begin.js";
 import { migratePostgres } from "./migrate.js";
 import {
@@ -210,7 +211,10 @@ export class PostgresDriver implements Driver<PostgresClient> {
   ): Promise<PostgresAnswer> {
     const { text, name } = numbered(sql);
     const values = params.map(bindable);
-    if (!this.#prepares || name === undefined) return client.query(text, values);
+    if (!this.#prepares) return client.query(text, values);
+    for (const [index, value] of values.entries())
+      if (Array.isArray(value)) values[index] = binaryList(value) ?? value;
+    if (name === undefined) return client.query(text, values);
     return (client as unknown as NamedQueries).query({ name, text, values });
   }
 

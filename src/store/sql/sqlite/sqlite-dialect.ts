@@ -6,6 +6,7 @@ export const sqliteDialect: Dialect = {
   name: "sqlite",
   now: "cast(unixepoch('subsec') * 1000 as integer)",
   rowsPerStatement: 1,
+  takesLists: false,
   reportsInserted: true,
   writesInQueries: false,
   sparesIndexes: true,

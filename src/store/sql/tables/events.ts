@@ -35,7 +35,13 @@ export function eventsBatch(tables: Tables, events: readonly EventRecord[], unex
     unexpanded,
   ]);
   const columns = ["id", "type", "client_id", "recorded_at", "payload", "unexpanded"];
-  return { table: tables.events, columns, rows, numbers: ["unexpanded"] };
+  return {
+    table: tables.events,
+    columns,
+    rows,
+    numbers: ["unexpanded"],
+    alike: [["recorded_at", "unexpanded"], ["type"]],
+  };
 }
 
 export function eventOf(row: EventRow): EventRecord {

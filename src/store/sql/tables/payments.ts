@@ -180,7 +180,8 @@ export function differingPaymentsBatch(
     ({ index }) => index === 0 || pairs.some(({ now, before }) => now[index] !== before?.[index]),
   );
   const rows = pairs.map(({ now }) => differing.map(({ index }) => now[index]));
-  return { table: tables.payments, columns: differing.map(({ column }) => column), rows };
+  const columns = differing.map(({ column }) => column);
+  return { table: tables.payments, columns, rows, alike: [columns.slice(1)] };
 }
 
 /** An update must find every payment that it is about. */

@@ -4,7 +4,7 @@ import { type KitTx } from "../sql-tx.js";
 import { eventsBatch } from "./events.js";
 import { type Tables } from "./names.js";
 import { expectUpdated, changedPaymentsBatch, differingPaymentsBatch } from "./payments.js";
-import { insertRecords, updateFromRecords } from "./records.js";
+import { insertLists, updateFromLists } from "./lists.js";
 import { webhooksBatch } from "./webhooks.js";
 import { insertStatement, updateStatement } from "./write-rows.js";
 
@@ -18,7 +18,7 @@ const togetherable: readonly (keyof Changes)[] = ["updated", "webhooks", "events
 export function canSaveTogether(dialect: Dialect, changes: Changes): boolean {
   const { updated = [] } = changes;
   return (
-    dialect.recordset !== undefined &&
+    dialect.takesLists &&
     Object.entries(changes).every(
       ([name, list]) => list.length === 0 || togetherable.includes(name as keyof Changes),
     ) &&
@@ -37,10 +37,9 @@ export async function saveTogether(
   tables: Tables,
   { updated = [], webhooks = [], events = [] }: Changes,
 ): Promise<string[]> {
-  const recordset = dialect.recordset!;
-  const payments = updateFromRecords(recordset, changedPaymentsBatch(tables, updated));
-  const kept = insertRecords(recordset, webhooksBatch(tables, webhooks));
-  const raised = insertRecords(recordset, eventsBatch(tables, events));
+  const payments = updateFromLists(changedPaymentsBatch(tables, updated));
+  const kept = insertLists(webhooksBatch(tables, webhooks));
+  const raised = insertLists(eventsBatch(tables, events));
   const { rows } = await tx.run<{ changed: unknown; stored: string[] | null }>(
     `with changed as (${payments.sql} returning 1),
       stored as (${kept.sql} on conflict do nothing returning receipt_id),

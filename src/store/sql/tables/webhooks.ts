@@ -68,6 +68,10 @@ export function webhooksBatch(tables: Tables, webhooks: readonly WebhookRecord[]
     rows,
     bytes: "raw_body",
     numbers: ["parked"],
+    alike: [
+      ["covers", "kind", "decided_at"],
+      ["outcome", "reason", "status", "parked", "stray_since"],
+    ],
   };
 }
 

@@ -1,6 +1,6 @@
 import { type Dialect, type Fragment, placeholders, rowsOfPlaceholders } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
-import { insertRecords, updateFromRecords } from "./records.js";
+import { insertLists, updateFromLists } from "./lists.js";
 
 /** A table, its columns, and rows whose first value is the row's key. */
 export interface Batch {
@@ -10,14 +10,16 @@ export interface Batch {
   /** The column that holds bytes, and those that hold numbers; the others hold text. */
   bytes?: string;
   numbers?: readonly string[];
+  /** Columns that have one value in all rows of most batches, in sets of which all or none are taken as such. */
+  alike?: readonly (readonly string[])[];
 }
 
 /** Inserts every row, or rejects with `store_conflict`. */
 export async function insertAll(tx: KitTx, dialect: Dialect, batch: Batch): Promise<void> {
   const { rows } = batch;
   if (rows.length === 0) return;
-  if (dialect.recordset) {
-    const { sql, params } = insertRecords(dialect.recordset, batch);
+  if (dialect.takesLists) {
+    const { sql, params } = insertLists(batch);
     await tx.run(sql, params);
   } else if (dialect.rowsPerStatement === 1) await tx.runEach(insertInto(batch, 1), rows);
   else
@@ -40,8 +42,8 @@ export async function updateByKey(tx: KitTx, dialect: Dialect, batch: Batch): Pr
   const [key, ...columns] = batch.columns;
   const { rows } = batch;
   if (rows.length === 0) return 0;
-  if (dialect.recordset) {
-    const { sql, params } = updateFromRecords(dialect.recordset, batch);
+  if (dialect.takesLists) {
+    const { sql, params } = updateFromLists(batch);
     return (await tx.run(sql, params)).affected;
   }
   if (dialect.rowsPerStatement === 1) {
@@ -65,26 +67,26 @@ export async function updateByKey(tx: KitTx, dialect: Dialect, batch: Batch): Pr
 }
 
 /**
- * An update by key of every row, for a dialect that has recordsets. A single row is not wrapped in one: for a lone webhook
+ * An update by key of every row, for a dialect that takes lists. A single row does not come as such: for a lone webhook
  * that was a quarter of the database's time.
  */
 export function updateStatement(dialect: Dialect, batch: Batch): Fragment {
   const [row] = batch.rows;
   if (batch.rows.length === 1) return { sql: updateOne(batch), params: [...row!.slice(1), row![0]] };
-  return updateFromRecords(dialect.recordset!, batch);
+  return updateFromLists(batch);
 }
 
 /** An insert of every row; the same holds. */
 export function insertStatement(dialect: Dialect, batch: Batch): Fragment {
   if (batch.rows.length === 1) return { sql: insertInto(batch, 1), params: [...batch.rows[0]!] };
-  return insertRecords(dialect.recordset!, batch);
+  return insertLists(batch);
 }
 
 async function insertReporting(tx: KitTx, dialect: Dialect, batch: Batch): Promise<Set<unknown>> {
   const { rows, columns } = batch;
   if (rows.length === 0) return new Set();
-  if (dialect.recordset) {
-    const { sql, params } = insertRecords(dialect.recordset, batch);
+  if (dialect.takesLists) {
+    const { sql, params } = insertLists(batch);
     const reporting = `${sql} on conflict do nothing returning ${columns[0]} as stored`;
     const stored = await tx.run<{ stored: unknown }>(reporting, params);
     return new Set(stored.rows.map((row) => row.stored));
