@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
+import { Deadlines, type Waiting } from "../deadlines.js";
 import { WebhookRejectedError } from "../errors/index.js";
 
 const captured = new WeakMap<IncomingMessage, Buffer>();
@@ -15,8 +16,13 @@ export function captureRawBody(request: IncomingMessage, _response: ServerRespon
   captured.set(request, rawBody);
 }
 
-/** Reads the exact bytes of a request: by itself, or as {@link captureRawBody} kept them. */
-export type RawBodyReader = (request: IncomingMessage) => Promise<Buffer>;
+/** Reads the exact bytes of a request: by itself, or as {@link captureRawBody} kept them. Throws, or rejects. */
+export type RawBodyReader = (request: IncomingMessage) => Buffer | Promise<Buffer>;
+
+/** A body that is on its way. */
+interface Reading extends Waiting {
+  readonly refuse: (error: WebhookRejectedError) => void;
+}
 
 type ParsedRequest = IncomingMessage & { body?: unknown; rawBody?: unknown };
 
@@ -28,7 +34,9 @@ export function rawBodyReader({
   limitBytes: number;
   bodyTimeoutMs: number;
 }): RawBodyReader {
-  return async function readRawBody(request: ParsedRequest) {
+  // For the whole, and not from one byte to the next: a sender that drips would never be late.
+  const deadlines = new Deadlines<Reading>(bodyTimeoutMs, ({ refuse }) => refuse(tooSlow(bodyTimeoutMs)));
+  return function readRawBody(request: ParsedRequest) {
     const kept = keptBody(request);
     if (kept) {
       if (kept.length > limitBytes) throw tooLarge(limitBytes);
@@ -44,21 +52,25 @@ export function rawBodyReader({
     }
     if (Number(request.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
     if (request.destroyed) throw incomplete(undefined);
-    return readWhole(request, limitBytes, bodyTimeoutMs);
+    return readWhole(request, limitBytes, deadlines);
   };
 }
 
 /** Nothing is inflated or decoded, so nothing of body-parser is needed; it cost a tenth of a webhook. */
-function readWhole(request: IncomingMessage, limitBytes: number, bodyTimeoutMs: number): Promise<Buffer> {
+function readWhole(
+  request: IncomingMessage,
+  limitBytes: number,
+  deadlines: Deadlines<Reading>,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     const refuse = (error: WebhookRejectedError): void => {
-      clearTimeout(timer);
+      deadlines.delete(reading);
       reject(error);
     };
-    // For the whole, and not from one byte to the next: a sender that drips would never be late.
-    const timer = setTimeout(() => reject(tooSlow(bodyTimeoutMs)), bodyTimeoutMs);
+    const reading = { since: performance.now(), refuse };
+    deadlines.add(reading);
     request.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= limitBytes) return void chunks.push(chunk);
@@ -67,7 +79,7 @@ function readWhole(request: IncomingMessage, limitBytes: number, bodyTimeoutMs: 
       refuse(tooLarge(limitBytes));
     });
     request.on("end", () => {
-      clearTimeout(timer);
+      deadlines.delete(reading);
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     });
     request.on("error", (error) => refuse(incomplete(error)));

@@ -1,3 +1,4 @@
+import { Deadlines, type Waiting } from "../deadlines.js";
 import { TillkitError } from "../errors/index.js";
 
 /** How items are grouped. */
@@ -11,13 +12,12 @@ export interface GroupCommitOptions<Item, Result> {
 }
 
 /** Items that are committed together or not at all. */
-interface Waiting<Item, Result> {
+interface Batch<Item, Result> extends Waiting {
   items: readonly Item[];
   /** Takes their results, which stand among those of the group from `first` on. */
   resolve: (results: readonly Result[], first: number) => void;
   reject: (error: unknown) => void;
-  /** In milliseconds, by the steady clock. */
-  arrivedAt: number;
+  /** Whether they have their answer. */
   over: boolean;
 }
 
@@ -52,10 +52,10 @@ export function groupCommit<Item, Result>(
   options: GroupCommitOptions<Item, Result>,
 ): GroupCommit<Item, Result> {
   const { commit, maxGroup, deadlineMs } = options;
-  const queue: Waiting<Item, Result>[] = [];
-  /** Those without an answer, oldest first. All have the same time, so one timer, for the oldest, does for all. */
-  const unanswered = new Set<Waiting<Item, Result>>();
-  let timer: NodeJS.Timeout | undefined;
+  const queue: Batch<Item, Result>[] = [];
+  const unanswered = new Deadlines<Batch<Item, Result>>(deadlineMs, (batch) => {
+    finish(batch)?.reject(tooSlow(deadlineMs));
+  });
   let busy = false;
   let abandoned = 0;
   const isStuck = () => abandoned >= mostAbandoned;
@@ -75,14 +75,14 @@ export function groupCommit<Item, Result>(
     busy = false;
   }
 
-  function nextGroup(): Waiting<Item, Result>[] {
-    const group: Waiting<Item, Result>[] = [];
+  function nextGroup(): Batch<Item, Result>[] {
+    const group: Batch<Item, Result>[] = [];
     let size = 0;
     while (queue.length > 0 && (group.length === 0 || size + queue[0]!.items.length <= maxGroup)) {
-      const waiting = queue.shift()!;
-      if (waiting.over) continue;
-      group.push(waiting);
-      size += waiting.items.length;
+      const batch = queue.shift()!;
+      if (batch.over) continue;
+      group.push(batch);
+      size += batch.items.length;
     }
     return group;
   }
@@ -106,74 +106,50 @@ export function groupCommit<Item, Result>(
   }
 
   /** Never rejects. */
-  async function commitGroup(group: readonly Waiting<Item, Result>[]): Promise<void> {
+  async function commitGroup(group: readonly Batch<Item, Result>[]): Promise<void> {
     let results: readonly Result[];
     try {
       results = await commit(group.flatMap(({ items }) => items));
     } catch (error) {
       if (group.length === 1) finish(group[0]!)?.reject(error);
-      else for (const waiting of group) if (!waiting.over) await commitGroup([waiting]);
+      else for (const batch of group) if (!batch.over) await commitGroup([batch]);
       return;
     }
     let first = 0;
-    for (const waiting of group) {
-      finish(waiting)?.resolve(results, first);
-      first += waiting.items.length;
+    for (const batch of group) {
+      finish(batch)?.resolve(results, first);
+      first += batch.items.length;
     }
   }
 
   /** Nothing where it has had its answer. */
-  function finish(waiting: Waiting<Item, Result>): Waiting<Item, Result> | undefined {
-    if (waiting.over) return undefined;
-    waiting.over = true;
-    unanswered.delete(waiting);
-    if (unanswered.size === 0) {
-      clearTimeout(timer);
-      timer = undefined;
-    }
-    return waiting;
-  }
-
-  function watchOldest(): void {
-    const [oldest] = unanswered;
-    if (timer || !oldest) return;
-    // Whole milliseconds: Node keeps a list for each duration that there is.
-    timer = setTimeout(rejectLate, Math.ceil(oldest.arrivedAt + deadlineMs - performance.now()));
-  }
-
-  function rejectLate(): void {
-    timer = undefined;
-    const latest = performance.now() - deadlineMs;
-    for (const waiting of unanswered) {
-      if (waiting.arrivedAt > latest) break;
-      finish(waiting)?.reject(tooSlow(deadlineMs));
-    }
-    watchOldest();
+  function finish(batch: Batch<Item, Result>): Batch<Item, Result> | undefined {
+    if (batch.over) return undefined;
+    batch.over = true;
+    unanswered.delete(batch);
+    return batch;
   }
 
   function wait(
     items: readonly Item[],
-    { resolve, reject }: Pick<Waiting<Item, Result>, "resolve" | "reject">,
-  ) {
+    resolve: Batch<Item, Result>["resolve"],
+    reject: Batch<Item, Result>["reject"],
+  ): void {
     if (isStuck()) return reject(tooSlow(deadlineMs));
-    const waiting = { items, resolve, reject, arrivedAt: performance.now(), over: false };
-    queue.push(waiting);
-    unanswered.add(waiting);
-    watchOldest();
+    const batch = { items, resolve, reject, since: performance.now(), over: false };
+    queue.push(batch);
+    unanswered.add(batch);
     begin();
   }
 
   const record = (item: Item): Promise<Result> =>
     new Promise((resolve, reject) => {
-      wait([item], { resolve: (results, first) => resolve(results[first]!), reject });
+      wait([item], (results, first) => resolve(results[first]!), reject);
     });
 
   const recordTogether = (items: readonly Item[]): Promise<readonly Result[]> =>
     new Promise((resolve, reject) => {
-      wait(items, {
-        resolve: (results, first) => resolve(results.slice(first, first + items.length)),
-        reject,
-      });
+      wait(items, (results, first) => resolve(results.slice(first, first + items.length)), reject);
     });
 
   return { record, recordTogether, isStuck };

@@ -29,6 +29,7 @@ const topLevel: Record<string, Part> = {
   "payment.ts": "payment",
   "html.ts": "html",
   "timer-limit.ts": "limits",
+  "deadlines.ts": "limits",
   // The stories: what the kit does, each in a file, and what only they use.
   "create-payment.ts": "stories",
   "payment-request.ts": "stories",
@@ -121,7 +122,7 @@ const allowed: Record<Part, Allowed | "public faces"> = {
   "store/sql": { uses: ["errors", "store"], names: ["payment", "signature", "event"] },
   // Keeps bytes, and knows nothing of what they mean.
   spool: { uses: ["errors"] },
-  recording: { uses: ["errors", "event", "reconciliation", "spool"], names: ["payment", "store"] },
+  recording: { uses: ["errors", "limits", "event", "reconciliation", "spool"], names: ["payment", "store"] },
   dispatch: { uses: ["errors", "limits", "event"], names: ["signature", "store"] },
   // Reads the books and writes nothing to them; its report is a page.
   statement: { uses: ["errors", "html", "event", "reconciliation"], names: ["payment", "store"] },
@@ -133,7 +134,7 @@ const allowed: Record<Part, Allowed | "public faces"> = {
   stories: { uses: ["errors", ...stages], names: ["payment"] },
   kit: { uses: ["errors", "limits", ...stages, "store/sql", "stories"], names: ["payment"] },
   // The edge speaks to the kit alone; of what lies below, it knows the shapes.
-  http: { uses: ["errors", "html", "kit"], names: ["payment", "stories", ...stages, "store/sql"] },
+  http: { uses: ["errors", "html", "limits", "kit"], names: ["payment", "stories", ...stages, "store/sql"] },
   index: { uses: ["errors", ...stages, "kit", "http"], names: ["payment", "stories"] },
   sandbox: "public faces",
   testing: "public faces",
