@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 
 /**
  * A UUID of version 7 (RFC 9562, section 5.7): the time in milliseconds, then 74 random bits. Ids that are made one after
@@ -7,16 +7,33 @@ import { randomUUID } from "node:crypto";
  */
 export function newId(): string {
   const now = Date.now();
-  if (now !== writtenAt) [writtenAt, written] = [now, timeOf(now)];
-  // Of version 4 all but the time and the digit of the version is the same. It is drawn in blocks by Node.
-  return written + randomUUID().slice(15);
+  if (now !== writtenAt) writeTime(now);
+  if (used === random.length) drawAgain();
+  // The variant, two bits of which are given.
+  text[19] = digits[8 + (random[used++]! & 3)]!;
+  for (const place of randomPlaces) text[place] = digits[random[used++]! & 15]!;
+  // A string of one piece. Put together of several it stays several, which whoever keeps it pays for.
+  return text.toString("latin1");
 }
 
-/** The start of all ids of one millisecond: to write it for each took five times as long as the rest. */
-let written = "";
+const digits = Buffer.from("0123456789abcdef", "latin1");
+const text = Buffer.from("00000000-0000-7000-8000-000000000000", "latin1");
+const timePlaces = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12];
+const randomPlaces = [15, 16, 17, 20, 21, 22, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35];
+
+/** Drawn for a hundred ids at once: to draw for each costs more than all the rest. */
+const random = Buffer.alloc(100 * (1 + randomPlaces.length));
+let used = random.length;
 let writtenAt = -1;
 
-function timeOf(milliseconds: number): string {
-  const time = milliseconds.toString(16).padStart(12, "0");
-  return `${time.slice(0, 8)}-${time.slice(8)}-7`;
+function drawAgain(): void {
+  randomFillSync(random);
+  used = 0;
+}
+
+/** Once for all ids of one millisecond. */
+function writeTime(milliseconds: number): void {
+  const time = milliseconds.toString(16).padStart(timePlaces.length, "0");
+  for (const [at, place] of timePlaces.entries()) text[place] = time.charCodeAt(at);
+  writtenAt = milliseconds;
 }
