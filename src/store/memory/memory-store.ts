@@ -43,12 +43,15 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   readonly #resolutions = new ResolutionsTable();
   readonly #tables = [this.#payments, this.#webhooks, this.#dispatches, this.#resolutions];
   #turn: Promise<unknown> = Promise.resolve();
+  /** Transactions that have not ended. */
+  #underWay = 0;
   #current: MemoryTx | undefined;
   #poison: unknown;
   #closed = false;
 
   transaction<T>(run: (tx: MemoryTx) => Promise<T>): Promise<T> {
-    const result = this.#turn.then(() => this.#transact(run));
+    this.#underWay += 1;
+    const result = this.#turn.then(() => this.#transact(run)).finally(() => (this.#underWay -= 1));
     this.#turn = result.catch(() => {});
     return result;
   }
@@ -64,8 +67,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
 
   async lock(tx: MemoryTx, keys: LockKeys): Promise<Locked> {
     this.#check(tx);
-    const eventKeys = keys.eventKeys?.filter((eventKey) => this.#webhooks.has(eventKey)) ?? [];
-    return { payments: this.#payments.select(keys), eventKeys };
+    return this.#read(keys);
   }
 
   async save(tx: MemoryTx, changes: Changes): Promise<Saved> {
@@ -76,6 +78,17 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
       this.#poison = error;
       throw error;
     }
+  }
+
+  async record(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean> {
+    const { transaction, lock, save } = MemoryStore.prototype;
+    const isItself = this.transaction === transaction && this.lock === lock && this.save === save;
+    // A test that watches or fails one of these three must see all that is recorded.
+    if (!isItself) return this.#recordInSteps(keys, decide);
+    // At once where no transaction is under way: nothing of it waits.
+    if (this.#underWay > 0) return this.transaction(async () => this.#recordNow(keys, decide));
+    this.#checkOpen();
+    return this.#recordNow(keys, decide);
   }
 
   claim(options: { handlers: readonly HandlerKey[]; limit: number; leaseMs: number }): Promise<Claim[]> {
@@ -170,6 +183,38 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     await this.#turn;
   }
 
+  #read(keys: LockKeys): Locked {
+    const eventKeys = keys.eventKeys?.filter((eventKey) => this.#webhooks.has(eventKey)) ?? [];
+    return { payments: this.#payments.select(keys), eventKeys };
+  }
+
+  #recordNow(keys: LockKeys, decide: (locked: Locked) => Changes): boolean {
+    let isCommitted = false;
+    try {
+      const { takenEventKeys } = this.#write(decide(this.#read(keys)));
+      isCommitted = takenEventKeys.length === 0;
+      return isCommitted;
+    } finally {
+      for (const table of this.#tables)
+        if (isCommitted) table.commit();
+        else table.rollback();
+    }
+  }
+
+  async #recordInSteps(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean> {
+    const taken = new Error("A webhook is taken.");
+    try {
+      await this.transaction(async (tx) => {
+        const { takenEventKeys } = await this.save(tx, decide(await this.lock(tx, keys)));
+        if (takenEventKeys.length > 0) throw taken;
+      });
+      return true;
+    } catch (error) {
+      if (error === taken) return false;
+      throw error;
+    }
+  }
+
   #write(changes: Changes): Saved {
     for (const payment of changes.updated ?? []) this.#payments.update(payment);
     const untaken = changes.created?.filter((payment) => !this.#payments.insert(payment)) ?? [];
@@ -187,7 +232,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   }
 
   async #transact<T>(run: (tx: MemoryTx) => Promise<T>): Promise<T> {
-    if (this.#closed) throw new TillkitError("store_closed", "This MemoryStore was closed.");
+    this.#checkOpen();
     const writes: (() => void)[] = [];
     const tx: MemoryTx = { onCommit: (write) => void writes.push(write) };
     this.#current = tx;
@@ -207,6 +252,10 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     } finally {
       this.#current = undefined;
     }
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new TillkitError("store_closed", "This MemoryStore was closed.");
   }
 
   #check(tx: MemoryTx): void {
