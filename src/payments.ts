@@ -94,6 +94,7 @@ export function createPayments<Covers extends SignedField, Tx>(
   });
   const probe = () => store.transaction(() => Promise.resolve());
   const keeping = keepWebhooks({ record, recordTogether, spool, probe, notify, drainMs: dispatch.pollMs });
+  const receiving = { scheme, now, newId, record: keeping.keep };
   const creating = {
     ...options,
     ...parts,
@@ -177,7 +178,7 @@ export function createPayments<Covers extends SignedField, Tx>(
       await store.close?.();
     },
 
-    receiveWebhook: (request) => receiveWebhook({ scheme, now, newId, record: keeping.keep }, request),
+    receiveWebhook: (request) => receiveWebhook(receiving, request),
     handleReturn: (request) => handleReturn({ store, now, onSuccess }, request),
     notify,
     sweep,

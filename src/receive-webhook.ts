@@ -29,10 +29,15 @@ export async function receiveWebhook(kit: Receiving, { headers, rawBody }: Webho
 
   // A signature over fields cannot be checked before they are read; one over the body is checked first.
   const payload = decodeSignedFields(kit.scheme, rawBody);
-  await verifySignature(kit.scheme, payload ? { headers, rawBody, payload } : { headers, rawBody });
+  const verifying = verifySignature(
+    kit.scheme,
+    payload ? { headers, rawBody, payload } : { headers, rawBody },
+  );
+  if (verifying) await verifying;
 
   const message = readMessage({ rawBody, covers, payload });
 
   // Reconciled inside the record's transaction: only there is the payment locked.
-  return kit.record({ receiptId, receivedAt, rawBody, covers, message });
+  // Awaited here: a promise that is returned as it is takes two more turns of the queue.
+  return await kit.record({ receiptId, receivedAt, rawBody, covers, message });
 }

@@ -8,7 +8,7 @@ import { clientAddress } from "./client-address.js";
 import { failureThrottle } from "./failure-throttle.js";
 import { rawBodyReader } from "./raw-body.js";
 import { isFailure, refuse } from "./refuse.js";
-import { replyJson } from "./reply.js";
+import { replyReceived } from "./reply.js";
 import { noteFacts } from "./request-facts.js";
 
 /** The endpoint that the service posts to. */
@@ -28,10 +28,11 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
     let rawBody: Buffer | undefined;
     try {
       checkEnvelope(request);
-      rawBody = await readRawBody(request);
+      const reading = readRawBody(request);
+      rawBody = Buffer.isBuffer(reading) ? reading : await reading;
       noteFacts(request, { rawBody });
       noteFacts(request, await receiveWebhook({ rawBody, headers: headersOf(request) }));
-      replyJson(response, 200, { received: true });
+      replyReceived(response);
     } catch (error) {
       // Anything that is not a refusal is a fault of ours; the sender may try again, and nothing was promised.
       const { code, fix, cause } = isRejection(error) ? error : unexpected(error);

@@ -2,23 +2,41 @@ import { type RejectionCode, WebhookRejectedError } from "../errors/index.js";
 import { type SignatureScheme, type VerifyInput } from "./scheme.js";
 
 /**
- * Resolves when the signature is right, and rejects with a {@link WebhookRejectedError} otherwise. Whatever a scheme
- * throws means "not verified": an error of the check must never let a webhook pass, nor end the process.
+ * Returns, or resolves, when the signature is right, and throws or rejects with a {@link WebhookRejectedError} otherwise.
+ * Whatever a scheme throws means "not verified": an error of the check must never let a webhook pass, nor end the process.
  */
-export async function verifySignature(scheme: SignatureScheme, input: VerifyInput): Promise<void> {
+export function verifySignature(scheme: SignatureScheme, input: VerifyInput): Promise<void> | undefined {
   let verified: unknown;
   try {
     verified = scheme.verify(input);
-    // A scheme that answers at once is not made to wait for the end of the turn.
-    if (typeof verified !== "boolean") verified = await verified;
   } catch (error) {
-    if (isRejection(error)) throw error;
-    throw new WebhookRejectedError("signature_check_failed", "The signature scheme threw.", { cause: error });
+    throw refusalOf(error);
   }
-  // Only `true` itself: a scheme written in JavaScript may answer with something merely truthy.
-  if (verified !== true) {
-    throw new WebhookRejectedError("signature_mismatch", "The signature is not that of this body.");
+  // A scheme that answers at once is not made to wait for the end of the turn.
+  if (typeof verified !== "boolean") return verifyLater(verified);
+  requireTrue(verified);
+  return undefined;
+}
+
+async function verifyLater(verifying: unknown): Promise<void> {
+  let verified: unknown;
+  try {
+    verified = await verifying;
+  } catch (error) {
+    throw refusalOf(error);
   }
+  requireTrue(verified);
+}
+
+/** Only `true` itself: a scheme written in JavaScript may answer with something merely truthy. */
+function requireTrue(verified: unknown): void {
+  if (verified === true) return;
+  throw new WebhookRejectedError("signature_mismatch", "The signature is not that of this body.");
+}
+
+function refusalOf(error: unknown): WebhookRejectedError {
+  if (isRejection(error)) return error;
+  return new WebhookRejectedError("signature_check_failed", "The signature scheme threw.", { cause: error });
 }
 
 /** What a scheme may say about a signature; any other code would choose an answer that is not its to choose. */
