@@ -22,6 +22,9 @@ import { copyOf, PaymentsTable } from "./payments-table.js";
 import { ResolutionsTable } from "./resolutions-table.js";
 import { WebhooksTable } from "./webhooks-table.js";
 
+/** What a record is made of, where it is made in steps. */
+const steps = ["transaction", "lock", "save"] as const;
+
 /** Most of each kind that a history answers. */
 const historyLimit = 1000;
 
@@ -81,10 +84,9 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   }
 
   async record(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean> {
-    const { transaction, lock, save } = MemoryStore.prototype;
-    const isItself = this.transaction === transaction && this.lock === lock && this.save === save;
-    // A test that watches or fails one of these three must see all that is recorded.
-    if (!isItself) return this.#recordInSteps(keys, decide);
+    // A test that watches or fails one of the three must see all that is recorded.
+    if (!steps.every((step) => this[step] === MemoryStore.prototype[step]))
+      return this.#recordInSteps(keys, decide);
     // At once where no transaction is under way: nothing of it waits.
     if (this.#underWay > 0) return this.transaction(async () => this.#recordNow(keys, decide));
     this.#checkOpen();
