@@ -1,6 +1,6 @@
 import { type Message, type PaymentReport } from "../event/payment-report.js";
 import { type Payment } from "../payment.js";
-import { reconcile, type Decision } from "../reconciliation/reconcile.js";
+import { reconcile, type Decision, type PaymentFact } from "../reconciliation/reconcile.js";
 import { isKnownStatus } from "../reconciliation/status-order.js";
 import { type EventRecord, type WebhookRecord } from "../store/index.js";
 import { type Books } from "./books.js";
@@ -121,15 +121,20 @@ export function eventsOfApplied(
   { payment, facts }: Pick<Extract<Decision, { outcome: "applied" }>, "payment" | "facts">,
   reported: ReportedPayload,
 ): EventDraft[] {
-  return facts.map(({ type, ...fact }) => ({
-    type,
-    payload: {
-      payment: withoutKey(payment),
-      ...fact,
-      ...("first" in fact && { first: withoutKey(fact.first) }),
-      ...reported,
-    },
-  }));
+  const told = withoutKey(payment);
+  const { verified, untrusted, reportedBy } = reported;
+  return facts.map((fact): EventDraft => {
+    // Field by field: to spread one object behind another costs as much as to decide.
+    const payload = { payment: told, verified, untrusted, reportedBy };
+    return {
+      type: fact.type,
+      payload: fact.type === "payment.completed" ? payload : { ...payload, ...detailsOf(fact) },
+    };
+  });
+}
+
+function detailsOf({ type: _, ...details }: PaymentFact) {
+  return "first" in details ? { ...details, first: withoutKey(details.first) } : details;
 }
 
 /** Tells of a webhook whose payment did not appear. */

@@ -103,14 +103,11 @@ export function planGroup(
       if (kind !== undefined) webhook.kind = kind;
       webhooks.push(webhook);
     }
-    for (const { type, payload } of decided.events)
-      events.push({
-        id: newId(),
-        type,
-        ...(clientId !== undefined && { clientId }),
-        recordedAt: now,
-        payload,
-      });
+    for (const { type, payload } of decided.events) {
+      const event: EventRecord = { id: newId(), type, recordedAt: now, payload };
+      if (clientId !== undefined) event.clientId = clientId;
+      events.push(event);
+    }
     return receiptOf(receiptId, outcome, clientId);
   });
 
