@@ -1,5 +1,3 @@
-import { type PaymentRow } from "./tables/payments.js";
-
 /** What one statement answered. */
 export interface SqlResult<Row = Record<string, unknown>> {
   rows: Row[];
@@ -52,11 +50,8 @@ export interface KitTx<Raw = unknown> extends SqlTx<Raw>, Session {
   readonly atOnce?: <T>(run: (tx: TxAtOnce) => T) => Promise<T>;
   /** Whether statements may be given before those in front of them were answered; the driver knows. */
   readonly isOrdered?: boolean;
-  /** One statement for each list of params, one after the other; what each answered. */
-  runEach<Row = Record<string, unknown>>(
-    sql: string,
-    params: readonly (readonly unknown[])[],
-  ): Promise<SqlResult<Row>[]>;
+  /** One statement for each list of params, one after the other; how many rows each wrote. */
+  runEach(sql: string, params: readonly (readonly unknown[])[]): Promise<number[]>;
   /** Like `run`, but a unique clash answers `undefined` and leaves the transaction usable. */
   attempt(sql: string, params: readonly unknown[]): Promise<SqlResult | undefined>;
   /** Whether `commitBehind` may be called. */
@@ -72,9 +67,11 @@ export interface KitTx<Raw = unknown> extends SqlTx<Raw>, Session {
 /** A transaction of a database in this process: its statements answer at once, and nothing else runs meanwhile. */
 export interface TxAtOnce {
   readonly run: <Row = Record<string, unknown>>(sql: string, params: readonly unknown[]) => SqlResult<Row>;
-  readonly runEach: (sql: string, params: readonly (readonly unknown[])[]) => SqlResult[];
-  /** The payments that this transaction read under its lock and has not written since, by clientId. */
-  readonly stored: Map<string, PaymentRow>;
+  readonly runEach: (sql: string, params: readonly (readonly unknown[])[]) => number[];
+  /** The same where nobody asks how many rows were written. */
+  readonly writeEach: (sql: string, params: readonly (readonly unknown[])[]) => void;
+  /** The values of the payments that this transaction read under its lock and has not written since, by clientId. */
+  readonly stored: Map<string, readonly unknown[]>;
 }
 
 /** A transaction that is opened by the first statement; concurrent first statements open it once. */

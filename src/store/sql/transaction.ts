@@ -84,18 +84,18 @@ export class Transaction<Raw> implements KitTx<Raw> {
     return this.#guarded(translated) as Promise<SqlResult<Row>>;
   }
 
-  runEach<Row>(sql: string, params: readonly (readonly unknown[])[]): Promise<SqlResult<Row>[]> {
-    const translated = async (): Promise<SqlResult[]> => {
+  runEach(sql: string, params: readonly (readonly unknown[])[]): Promise<number[]> {
+    const translated = async (): Promise<number[]> => {
       try {
         if (this.#open.runEach) return await this.#open.runEach(sql, params);
-        const results: SqlResult[] = [];
-        for (const each of params) results.push(await this.#open.run(sql, each));
-        return results;
+        const affected: number[] = [];
+        for (const each of params) affected.push((await this.#open.run(sql, each)).affected);
+        return affected;
       } catch (error) {
         throw this.#dialect.translate(error);
       }
     };
-    return this.#guarded(translated) as Promise<SqlResult<Row>[]>;
+    return this.#guarded(translated);
   }
 
   attempt(sql: string, params: readonly unknown[]): Promise<SqlResult | undefined> {

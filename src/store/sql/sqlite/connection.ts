@@ -1,3 +1,4 @@
+import { storable } from "../dialect.js";
 import { type SqlResult } from "../sql-tx.js";
 import { type SqliteDatabase, type SqliteStatement } from "./database.js";
 
@@ -17,13 +18,25 @@ export class SqliteConnection {
     this.database = database;
   }
 
-  run(sql: string, params: readonly unknown[]): SqlResult {
-    return runOn(this.#prepare(sql), params);
+  /** A statement of the application, as it stands. */
+  query(sql: string, params: readonly unknown[]): SqlResult {
+    return runOn(this.#prepare(sql), params.map(bindable));
   }
 
-  runEach(sql: string, params: readonly (readonly unknown[])[]): SqlResult[] {
-    const prepared = this.#prepare(sql);
-    return params.map((each) => runOn(prepared, each));
+  run(sql: string, params: readonly unknown[]): SqlResult {
+    return runOn(this.#prepare(sql), params.map(bindableText));
+  }
+
+  /** One statement for each list of params; how many rows each wrote. */
+  runEach(sql: string, params: readonly (readonly unknown[])[]): number[] {
+    const { statement } = this.#prepare(sql);
+    return params.map((each) => Number(statement.run(...each.map(bindableText)).changes));
+  }
+
+  /** The same for whoever need not know: a driver that makes an object of each answer takes 0.4 us for it. */
+  writeEach(sql: string, params: readonly (readonly unknown[])[]): void {
+    const { statement } = this.#prepare(sql);
+    for (const each of params) statement.all(...each.map(bindableText));
   }
 
   exec(sql: string): void {
@@ -54,13 +67,16 @@ export class SqliteConnection {
   }
 }
 
-function runOn({ statement, answersRows }: Prepared, params: readonly unknown[]): SqlResult {
-  const values = params.map(bindable);
+function runOn({ statement, answersRows }: Prepared, values: readonly unknown[]): SqlResult {
   if (answersRows) {
     const rows = Array.from(statement.all(...values) as Record<string, unknown>[]);
     return { rows, affected: rows.length };
   }
   return { rows: [], affected: Number(statement.run(...values).changes) };
+}
+
+function bindableText(value: unknown): unknown {
+  return typeof value === "string" ? storable(value) : bindable(value);
 }
 
 function bindable(value: unknown): unknown {

@@ -1,9 +1,9 @@
-import { storable } from "../dialect.js";
 import { type Driver, type OpenTransaction, type Purpose } from "../driver.js";
 import { type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult, type TxAtOnce } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
-import { type SqliteDatabase } from "./database.js";
+import { type SqliteConnection } from "./connection.js";
+import { isBusy, type SqliteDatabase } from "./database.js";
 import { LogSyncs } from "./log-syncs.js";
 import { migrateSqlite } from "./migrate.js";
 import { openConnections, type SqliteConnections } from "./open-connections.js";
@@ -41,6 +41,26 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     await migrateSqlite(this.#connections.writer, this.#tables, this.#busyTimeoutMs);
   }
 
+  async atOnce<T>(run: (tx: TxAtOnce) => T): Promise<T> {
+    const free = this.#queue.isFree ? this.#queue.take() : await this.#queue.enter();
+    const { writer } = this.#connections!;
+    try {
+      const beginning = this.#begin(true);
+      if (beginning) await beginning;
+      try {
+        const result = run(atOnceOn(writer));
+        const committing = this.#commit(true);
+        if (committing) await committing;
+        return result;
+      } catch (error) {
+        this.#rollback();
+        throw sqliteDialect.translate(error);
+      }
+    } finally {
+      this.#leave(free);
+    }
+  }
+
   async begin(purpose?: Purpose): Promise<OpenTransaction<SqliteDatabase>> {
     const free = await this.#queue.enter();
     const { writer } = this.#connections!;
@@ -61,26 +81,14 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       // A second call would roll back whoever has the writer by then.
       if (ended) return;
       ended = true;
-      try {
-        writer.exec("rollback");
-      } catch {
-        // SQLite has rolled back by itself already, as it does when the disk is full.
-      }
+      this.#rollback();
       leave();
     };
-    const atOnce: TxAtOnce = {
-      run: (sql, params) => writer.run(sql, params.map(storable)) as never,
-      runEach: (sql, params) =>
-        writer.runEach(
-          sql,
-          params.map((each) => each.map(storable)),
-        ),
-      stored: new Map(),
-    };
+    const atOnce = atOnceOn(writer);
     return {
       raw: writer.database,
       atOnce,
-      query: async (sql, params) => writer.run(sql, params),
+      query: async (sql, params) => writer.query(sql, params),
       run: async (sql, params) => atOnce.run(sql, params),
       // In one go: a promise for each of a hundred rows cost as much as the rows.
       runEach: async (sql, params) => atOnce.runEach(sql, params),
@@ -113,7 +121,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
   }
 
   async #read(sql: string, params: readonly unknown[]): Promise<SqlResult> {
-    return this.#patiently(() => this.#connections!.reader.run(sql, params.map(storable)));
+    return this.#patiently(() => this.#connections!.reader.run(sql, params));
   }
 
   async #write(sql: string, params: readonly unknown[]): Promise<SqlResult> {
@@ -128,17 +136,30 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     }
   }
 
-  async #begin(isSynced: boolean): Promise<void> {
+  /** A promise where somebody else has the lock. */
+  #begin(isSynced: boolean): Promise<unknown> | undefined {
     const { writer, hasLog } = this.#connections!;
     if (hasLog) this.#syncs!.use(isSynced);
-    await this.#patiently(() => writer.run("begin immediate", []));
+    return this.#atOnceOr(() => writer.run("begin immediate", []));
   }
 
-  async #commit(isSynced: boolean): Promise<void> {
-    if (isSynced && this.#syncs!.areAwaited) await this.#patiently(() => this.#syncs!.prepare());
-    // With a rollback journal, somebody who reads keeps a commit waiting; the transaction stays open meanwhile.
-    await this.#patiently(() => this.#connections!.writer.run("commit", []));
-    if (isSynced) this.#syncs!.done();
+  #commit(isSynced: boolean): Promise<unknown> | undefined {
+    const syncs = this.#syncs!;
+    const commit = (): void => {
+      if (isSynced && syncs.areAwaited) syncs.prepare();
+      // With a rollback journal, somebody who reads keeps a commit waiting; the transaction stays open meanwhile.
+      this.#connections!.writer.run("commit", []);
+      if (isSynced) syncs.done();
+    };
+    return this.#atOnceOr(commit);
+  }
+
+  #rollback(): void {
+    try {
+      this.#connections!.writer.exec("rollback");
+    } catch {
+      // It had not begun, or SQLite has rolled back by itself, as it does when the disk is full.
+    }
   }
 
   /** Hands the writer on; where nobody is left to sync for those who wait for it, that comes first. */
@@ -153,11 +174,18 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       await this.#commit(true);
     } catch (error) {
       this.#syncs!.failed(error);
-      try {
-        this.#connections!.writer.exec("rollback");
-      } catch {
-        // It had not begun, or SQLite has rolled back by itself.
-      }
+      this.#rollback();
+    }
+  }
+
+  /** Nothing where it is done at once; else the promise of it. */
+  #atOnceOr(run: () => void): Promise<void> | undefined {
+    try {
+      run();
+      return undefined;
+    } catch (error) {
+      if (isBusy(error)) return this.#patiently(run);
+      throw sqliteDialect.translate(error);
     }
   }
 
@@ -168,4 +196,13 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       throw sqliteDialect.translate(error);
     }
   }
+}
+
+function atOnceOn(writer: SqliteConnection): TxAtOnce {
+  return {
+    run: (sql, params) => writer.run(sql, params) as never,
+    runEach: (sql, params) => writer.runEach(sql, params),
+    writeEach: (sql, params) => writer.writeEach(sql, params),
+    stored: new Map(),
+  };
 }

@@ -24,9 +24,19 @@ export class WriterQueue {
     return this.#waiting.size > 0;
   }
 
+  /** Whether nobody has the writer. */
+  get isFree(): boolean {
+    return this.#heldSince === undefined;
+  }
+
   /** Resolves when the writer is free; call the answer once, at the end. */
   async enter(): Promise<() => void> {
-    if (this.#heldSince !== undefined) await this.#wait();
+    if (!this.isFree) await this.#wait();
+    return this.take();
+  }
+
+  /** The same for whoever found it free. */
+  take(): () => void {
     this.#heldSince = performance.now();
     let left = false;
     return () => {

@@ -7,7 +7,8 @@ import { eventsBatch } from "./events.js";
 import { insertDispatches } from "./expand-events.js";
 import { type Tables } from "./names.js";
 import { paymentValues, settable } from "./payments.js";
-import { copiesStatements, webhooksBatch } from "./webhooks.js";
+import { textsOf } from "./texts.js";
+import { copiesStatements, isPlain, plainColumns, plainValues, webhooksBatch } from "./webhooks.js";
 import { insertInto } from "./write-rows.js";
 
 const lists: readonly (keyof Changes)[] = ["updated", "webhooks", "copies", "events"];
@@ -29,24 +30,40 @@ export function saveAlone(
   tables: Tables,
   { updated = [], webhooks = [], copies = [], events = [] }: Changes,
 ): string[] {
+  const texts = textsOfSaves(tables, dialect);
   const latest = [...new Map(updated.map((payment) => [payment.clientId, payment])).values()];
   // Those that close an attempt go first: the one that opens needs the reference free.
   for (const isOpen of [false, true])
     updateWhatChanged(
       tx,
-      tables,
+      texts,
       latest.filter(({ open }) => open === isOpen),
     );
-  let taken: string[] = [];
-  if (webhooks.length > 0) {
-    const batch = webhooksBatch(tables, webhooks);
-    const results = tx.runEach(`${insertInto(batch, 1)} on conflict do nothing`, batch.rows);
-    taken = webhooks.filter((_, index) => results[index]!.affected === 0).map(({ eventKey }) => eventKey);
+  const taken: string[] = [];
+  for (const webhook of webhooks) {
+    const { affected } = isPlain(webhook)
+      ? tx.run(texts.insertPlainWebhook, plainValues(webhook))
+      : tx.run(texts.insertWebhook, webhooksBatch(tables, [webhook]).rows[0]!);
+    if (affected === 0) taken.push(webhook.eventKey);
   }
-  for (const { sql, params } of copiesStatements(dialect, tables, copies)) tx.run(sql, params);
+  if (copies.length > 0)
+    for (const { sql, params } of copiesStatements(dialect, tables, copies)) tx.run(sql, params);
   if (events.length > 0) insertExpanded(tx, dialect, tables, events);
   return taken;
 }
+
+type Texts = ReturnType<typeof textsOfSaves>;
+
+const textsOfSaves = textsOf((tables, dialect) => ({
+  /** By which columns they set: a bit for each of those that may be set. */
+  updates: new Map<number, string>(),
+  update: `update ${tables.payments} set`,
+  insertPlainWebhook: `${insertInto({ table: tables.webhooks, columns: plainColumns }, 1)} on conflict do nothing`,
+  insertWebhook: `${insertInto(webhooksBatch(tables, []), 1)} on conflict do nothing`,
+  insertEvent: insertInto(eventsBatch(tables, [], null), 1),
+  handled: `select distinct event from ${tables.handlers}`,
+  insertDispatches: `${insertDispatches(dialect, tables, tables.events)} where e.`,
+}));
 
 /**
  * Events with their dispatches. Nobody can be remembering a handler meanwhile, so they need not be marked and expanded
@@ -58,9 +75,9 @@ function insertExpanded(
   tables: Tables,
   events: readonly EventRecord[],
 ): void {
-  const batch = eventsBatch(tables, events, null);
-  tx.runEach(insertInto(batch, 1), batch.rows);
-  const handlers = tx.run<{ event: string }>(`select distinct event from ${tables.handlers}`, []);
+  const texts = textsOfSaves(tables, dialect);
+  tx.writeEach(texts.insertEvent, eventsBatch(tables, events, null).rows);
+  const handlers = tx.run<{ event: string }>(texts.handled, []);
   const handled = new Set(handlers.rows.map(({ event }) => event));
   const wanted = handled.has("*") ? events : events.filter(({ type }) => handled.has(type));
   if (wanted.length === 0) return;
@@ -68,16 +85,14 @@ function insertExpanded(
     "id",
     wanted.map(({ id }) => id),
   );
-  tx.run(`${insertDispatches(dialect, tables, tables.events)} where e.${which.sql}`, which.params);
+  tx.run(texts.insertDispatches + which.sql, which.params);
 }
 
 /**
  * Sets the columns that differ from what the lock read, or all of a payment that it did not read. SQLite writes an index
  * for every column that is set, whether its value is another or not: the one of the service ids was a page for each webhook.
  */
-function updateWhatChanged(tx: TxAtOnce, tables: Tables, payments: readonly Payment[]): void {
-  /** The values to set, by which columns they are for: a bit for each. */
-  const alike = new Map<number, unknown[][]>();
+function updateWhatChanged(tx: TxAtOnce, texts: Texts, payments: readonly Payment[]): void {
   for (const payment of payments) {
     const { clientId } = payment;
     const values = paymentValues(payment);
@@ -85,24 +100,30 @@ function updateWhatChanged(tx: TxAtOnce, tables: Tables, payments: readonly Paym
     tx.stored.delete(clientId);
     const params: unknown[] = [];
     let columns = 0;
-    for (const [bit, { column, index }] of settable.entries()) {
-      if (stored && stored[column] === values[index]) continue;
+    for (let bit = 0; bit < settable.length; bit++) {
+      const value = values[settable[bit]!.index];
+      if (stored && stored[settable[bit]!.index] === value) continue;
       columns |= 1 << bit;
-      params.push(values[index]);
+      params.push(value);
     }
     if (columns === 0) continue;
     params.push(clientId);
-    const others = alike.get(columns);
-    if (others) others.push(params);
-    else alike.set(columns, [params]);
+    const sql = updateOf(columns, texts);
+    // What was read under the lock is there.
+    if (stored) tx.writeEach(sql, [params]);
+    else if (tx.run(sql, params).affected === 0)
+      throw new TillkitError("store_conflict", "One of the updated payments is not in the store.");
   }
-  for (const [columns, params] of alike) {
+}
+
+function updateOf(columns: number, { update, updates }: Texts): string {
+  let sql = updates.get(columns);
+  if (sql === undefined) {
     const set = settable
       .filter((_, bit) => (columns & (1 << bit)) !== 0)
       .map(({ column }) => `${column} = ?`);
-    const sql = `update ${tables.payments} set ${set.join(", ")} where client_id = ?`;
-    const missing = tx.runEach(sql, params).filter(({ affected }) => affected === 0).length;
-    if (missing > 0)
-      throw new TillkitError("store_conflict", `${missing} of the updated payments are not in the store.`);
+    sql = `${update} ${set.join(", ")} where client_id = ?`;
+    updates.set(columns, sql);
   }
+  return sql;
 }

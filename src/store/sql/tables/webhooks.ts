@@ -75,6 +75,30 @@ export function webhooksBatch(tables: Tables, webhooks: readonly WebhookRecord[]
   };
 }
 
+/** The columns of a webhook that has nothing in the others, as nearly every one: fewer values to bind. */
+export const plainColumns = [
+  "receipt_id",
+  "event_key",
+  "outcome",
+  "client_id",
+  "status",
+  "raw_body",
+  "covers",
+  "received_at",
+  "kept_since",
+];
+
+export function isPlain({ reason, kind, decidedAt, outcome }: WebhookRecord): boolean {
+  return reason === undefined && kind === undefined && decidedAt === undefined && !isWaiting(outcome);
+}
+
+/** The values of {@link plainColumns}. */
+export function plainValues(webhook: WebhookRecord): unknown[] {
+  const { receiptId, eventKey, outcome, clientId, status, rawBody, covers, receivedAt } = webhook;
+  const covered = covers === "body" ? covers : covers.join(",");
+  return [receiptId, eventKey, outcome, clientId, status, rawBody, covered, receivedAt, receivedAt];
+}
+
 /** Counts further copies. */
 export async function countCopies(
   tx: KitTx,

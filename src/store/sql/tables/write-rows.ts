@@ -48,8 +48,8 @@ export async function updateByKey(tx: KitTx, dialect: Dialect, batch: Batch): Pr
   }
   if (dialect.rowsPerStatement === 1) {
     const values = rows.map(([first, ...rest]) => [...rest, first]);
-    const results = await tx.runEach(updateOne(batch), values);
-    return results.reduce((sum, { affected }) => sum + affected, 0);
+    const affected = await tx.runEach(updateOne(batch), values);
+    return affected.reduce((sum, each) => sum + each, 0);
   }
   let affected = 0;
   for (const some of chunks(rows, dialect.rowsPerStatement)) {
@@ -92,8 +92,8 @@ async function insertReporting(tx: KitTx, dialect: Dialect, batch: Batch): Promi
     return new Set(stored.rows.map((row) => row.stored));
   }
   // One row to a statement: how many it wrote tells, and costs SQLite half of what returning the row would.
-  const results = await tx.runEach(`${insertInto(batch, 1)} on conflict do nothing`, rows);
-  return new Set(rows.flatMap((row, index) => (results[index]!.affected > 0 ? [row[0]] : [])));
+  const written = await tx.runEach(`${insertInto(batch, 1)} on conflict do nothing`, rows);
+  return new Set(rows.flatMap((row, index) => (written[index]! > 0 ? [row[0]] : [])));
 }
 
 /**
@@ -117,7 +117,7 @@ function updateOne({ table, columns: [key, ...others] }: Batch): string {
 }
 
 /** An insert of so many rows. */
-export function insertInto({ table, columns }: Batch, rows: number): string {
+export function insertInto({ table, columns }: Pick<Batch, "table" | "columns">, rows: number): string {
   const values = rows === 1 ? `(${placeholders(columns.length)})` : rowsOfPlaceholders(rows, columns.length);
   return `insert into ${table} (${columns.join(", ")}) values ${values}`;
 }
