@@ -98,12 +98,15 @@ describe.each(versions)("on a stock server of %s,", (_, express) => {
 
 it("leaves a server alone that was made for its application", async () => {
   let seen = 0;
-  const app = express5().use((request, response) => {
-    const before = Object.keys(response);
-    shareShape(request, response);
-    expect(Object.keys(response)).toEqual(before);
+  const app = express5();
+  app.use((request, response, next) => {
+    // What is taken away and put back stands behind all others then.
+    const place = Object.keys(response).indexOf("sendDate");
+    next();
+    expect(Object.keys(response).indexOf("sendDate")).toBe(place);
     seen += 1;
   });
+  app.use("/payments", paymentRouter(testKit()));
   await arriving(app, (made) => createExpressServer(made));
   expect(seen).toBe(underWay);
 });
