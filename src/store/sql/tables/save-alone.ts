@@ -1,4 +1,4 @@
-import { TillkitError } from "../../../errors/index.js";
+import { hasCode, TillkitError } from "../../../errors/index.js";
 import { type Payment } from "../../../payment.js";
 import { type Changes, type EventRecord } from "../../payment-store.js";
 import { type Dialect } from "../dialect.js";
@@ -41,10 +41,14 @@ export function saveAlone(
     );
   const taken: string[] = [];
   for (const webhook of webhooks) {
-    const { affected } = isPlain(webhook)
-      ? tx.run(texts.insertPlainWebhook, plainValues(webhook))
-      : tx.run(texts.insertWebhook, webhooksBatch(tables, [webhook]).rows[0]!);
-    if (affected === 0) taken.push(webhook.eventKey);
+    try {
+      if (isPlain(webhook)) tx.writeEach(texts.insertPlainWebhook, [plainValues(webhook)]);
+      else tx.writeEach(texts.insertWebhook, webhooksBatch(tables, [webhook]).rows);
+    } catch (error) {
+      // Which undoes the statement, and no more. To ask for no error, and of each row whether it was written, cost a seventh.
+      if (!hasCode(dialect.translate(error), "store_conflict")) throw error;
+      taken.push(webhook.eventKey);
+    }
   }
   if (copies.length > 0)
     for (const { sql, params } of copiesStatements(dialect, tables, copies)) tx.run(sql, params);
@@ -58,8 +62,8 @@ const textsOfSaves = textsOf((tables, dialect) => ({
   /** By which columns they set: a bit for each of those that may be set. */
   updates: new Map<number, string>(),
   update: `update ${tables.payments} set`,
-  insertPlainWebhook: `${insertInto({ table: tables.webhooks, columns: plainColumns }, 1)} on conflict do nothing`,
-  insertWebhook: `${insertInto(webhooksBatch(tables, []), 1)} on conflict do nothing`,
+  insertPlainWebhook: insertInto({ table: tables.webhooks, columns: plainColumns }, 1),
+  insertWebhook: insertInto(webhooksBatch(tables, []), 1),
   insertEvent: insertInto(eventsBatch(tables, [], null), 1),
   handled: `select distinct event from ${tables.handlers}`,
   insertDispatches: `${insertDispatches(dialect, tables, tables.events)} where e.`,
