@@ -59,9 +59,9 @@ export class Entrant {
     );
   }
 
-  /** Until the code is compiled, which takes some thousand webhooks; where those are slow, for four rounds' time. */
+  /** Until the code is compiled, which takes some thousand webhooks; where those are slow, for eight rounds' time. */
   async warmUp(load, seconds) {
-    let left = 4 * seconds;
+    let left = 8 * seconds;
     for (let webhooks = 0; webhooks < 15_000 && left > 0; webhooks = this.acknowledged) {
       const startedAt = performance.now();
       await this.round(load, Math.min(left, seconds), { warmup: true });
