@@ -118,5 +118,9 @@ export function createRecorder<Tx>(options: RecorderOptions<Tx>): Recorder {
     if ((await rematchParked(options, clientIds)) > 0) onEvents();
   }
 
-  return { ...groupCommit({ commit, maxGroup, deadlineMs }), matched: () => Promise.all(underWay) };
+  const turnsForCompany = store.durable ? 3 : 0;
+  return {
+    ...groupCommit({ commit, maxGroup, deadlineMs, turnsForCompany }),
+    matched: () => Promise.all(underWay),
+  };
 }

@@ -38,6 +38,20 @@ describe("group commit", () => {
     expect(groups).toEqual([["a"], ["b", "c", "d"]]);
   });
 
+  it("commits those together that come again within a few turns of having been answered together", async () => {
+    const sizes: number[] = [];
+    const commit = async (items: readonly number[]) => (sizes.push(items.length), items);
+    const { record } = groupCommit({ commit, maxGroup: 10, deadlineMs: 1000, turnsForCompany: 3 });
+    const comeAndGo = async (_: unknown, turns: number) => {
+      for (let round = 0; round < 3; round++) {
+        await record(turns);
+        for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+      }
+    };
+    await Promise.all(Array.from({ length: 3 }, comeAndGo));
+    expect(sizes).toEqual([3, 3, 3]);
+  });
+
   it("never commits more than its limit at once", async () => {
     const sizes: number[] = [];
     const commit = async (items: readonly number[]) => (sizes.push(items.length), items);
