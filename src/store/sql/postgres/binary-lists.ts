@@ -1,9 +1,10 @@
 /** The types of PostgreSQL that a list may be of, by their numbers, which never change. */
 const types = { bytea: 17, text: 25 };
 
+/** What stands before the values, and before each of them. */
 const headBytes = 20;
+const lengthBytes = 4;
 const isNull = -1;
-let scratch = Buffer.allocUnsafe(65_536);
 
 /**
  * A list of texts or of bytes in the binary format of PostgreSQL; nothing for another one. Its text format takes bytes twice
@@ -12,29 +13,26 @@ let scratch = Buffer.allocUnsafe(65_536);
 export function binaryList(values: readonly unknown[]): Buffer | undefined {
   const type = typeOf(values);
   if (type === undefined) return undefined;
-  let at = headBytes;
-  for (const value of values as readonly (string | Uint8Array | null | undefined)[]) {
-    if (value === null || value === undefined) {
-      makeRoom(at + 4);
-      scratch.writeInt32BE(isNull, at);
-      at += 4;
-      continue;
-    }
-    const isText = typeof value === "string";
-    // A UTF-16 unit has at most three bytes.
-    makeRoom(at + 4 + (isText ? value.length * 3 : value.length));
-    let length: number;
-    if (isText) length = scratch.write(value, at + 4, "utf8");
-    else {
-      length = value.length;
-      scratch.set(value, at + 4);
-    }
-    scratch.writeInt32BE(length, at);
-    at += 4 + length;
-  }
+  const known = values as readonly (string | Uint8Array | null | undefined)[];
+  const list = Buffer.allocUnsafe(
+    known.reduce((bytes, value) => bytes + lengthBytes + bytesOf(value), headBytes),
+  );
+  let at = 0;
   // One dimension, nulls perhaps, the type, how many, and from which number on they are counted.
-  for (const [index, word] of [1, 1, type, values.length, 1].entries()) scratch.writeInt32BE(word, index * 4);
-  return Buffer.from(scratch.subarray(0, at));
+  for (const word of [1, 1, type, values.length, 1]) at = list.writeInt32BE(word, at);
+  for (const value of known) {
+    at = list.writeInt32BE(value === null || value === undefined ? isNull : bytesOf(value), at);
+    if (typeof value === "string") at += list.write(value, at);
+    else if (value) {
+      list.set(value, at);
+      at += value.length;
+    }
+  }
+  return list;
+}
+
+function bytesOf(value: string | Uint8Array | null | undefined): number {
+  return typeof value === "string" ? Buffer.byteLength(value) : (value?.length ?? 0);
 }
 
 function typeOf(values: readonly unknown[]): number | undefined {
@@ -47,11 +45,4 @@ function typeOf(values: readonly unknown[]): number | undefined {
     type = own;
   }
   return type;
-}
-
-function makeRoom(bytes: number): void {
-  if (bytes <= scratch.length) return;
-  const larger = Buffer.allocUnsafe(bytes * 2);
-  scratch.copy(larger);
-  scratch = larger;
 }
