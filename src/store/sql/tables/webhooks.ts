@@ -54,7 +54,7 @@ export function webhooksBatch(tables: Tables, webhooks: readonly WebhookRecord[]
     webhook.clientId ?? null,
     webhook.status ?? null,
     webhook.rawBody,
-    webhook.covers === "body" ? webhook.covers : webhook.covers.join(","),
+    coveredText(webhook),
     webhook.receivedAt,
     webhook.kind ?? "webhook",
     webhook.decidedAt ?? null,
@@ -94,9 +94,13 @@ export function isPlain({ reason, kind, decidedAt, outcome }: WebhookRecord): bo
 
 /** The values of {@link plainColumns}. */
 export function plainValues(webhook: WebhookRecord): unknown[] {
-  const { receiptId, eventKey, outcome, clientId, status, rawBody, covers, receivedAt } = webhook;
-  const covered = covers === "body" ? covers : covers.join(",");
+  const { receiptId, eventKey, outcome, clientId, status, rawBody, receivedAt } = webhook;
+  const covered = coveredText(webhook);
   return [receiptId, eventKey, outcome, clientId, status, rawBody, covered, receivedAt, receivedAt];
+}
+
+function coveredText({ covers }: WebhookRecord): string {
+  return covers === "body" ? covers : covers.join(",");
 }
 
 /** Counts further copies. */
