@@ -54,6 +54,7 @@ function withPrototype<Original extends typeof IncomingMessage | typeof ServerRe
   function Made(this: object, first: unknown, second: unknown): void {
     (original as unknown as (this: object, ...args: unknown[]) => void).call(this, first, second);
   }
+  Object.setPrototypeOf(Made, original);
   Made.prototype = prototype;
   return Made as unknown as Original;
 }
