@@ -6,6 +6,8 @@ import {
   ServerResponse,
 } from "node:http";
 import { type AddressInfo } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInThisContext } from "node:vm";
 import express5 from "express";
 import express4 from "express4";
 import { createExpressServer, paymentRouter } from "tillkit";
@@ -20,6 +22,12 @@ afterEach(async () => {
   }
   await closeAll();
 });
+
+setFlagsFromString("--allow-natives-syntax");
+/** The engine's own word for it. */
+const isWithoutTable = runInThisContext("(object) => %HasFastProperties(object)") as (
+  object: object,
+) => boolean;
 
 type App = ReturnType<typeof express5>;
 const versions = [
@@ -79,6 +87,23 @@ describe.each(versions)("a server made for an application, on %s,", (_, express)
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
     await ask((server.address() as AddressInfo).port, "/");
     expect(seen).toEqual([true, true, true, true]);
+  });
+
+  it("makes requests and responses that have room for what Node and Express keep in them", async () => {
+    const seen: Promise<boolean>[] = [];
+    const app = express().use((request, response, next) => {
+      const closed = new Promise((resolve) => void response.on("close", resolve));
+      seen.push(closed.then(() => isWithoutTable(request) && isWithoutTable(response)));
+      next();
+    });
+    app.use("/payments", paymentRouter(testKit()) as never);
+    const port = await listening(app);
+    for (let n = 1; n <= 10; n++) {
+      const { headers, rawBody } = signed(completedBody());
+      await ask(port, "/payments/webhook", { method: "POST", headers }, rawBody.toString());
+      await ask(port, "/payments/nowhere");
+    }
+    expect(await Promise.all(seen)).toEqual(Array.from({ length: 20 }, () => true));
   });
 
   it("serves what an application has: parameters, bodies, redirects, errors, and pages that are not there", async () => {
