@@ -34,7 +34,7 @@ export async function record<Raw>(
     changes = decide(locked);
     expectLocked(changes, locked);
     if (tx.isOrdered && canSaveTogether(dialect, changes)) unsaved = changes;
-    else expectNoneTaken((await saveChanges(tx, dialect, tables, changes)).takenEventKeys);
+    else expectNoneTaken((await saveChanges(tx, dialect, tables, changes, locked)).takenEventKeys);
   } catch (error) {
     await tx.rollback();
     if (error instanceof WebhookTaken) return false;

@@ -160,21 +160,21 @@ export function paymentOf(row: PaymentRow): Payment {
 
 /**
  * Writes payments that are there. Those that close an attempt go first: the databases check uniqueness row by row, and
- * the attempt that opens needs the reference free.
+ * the attempt that opens needs the reference free. Of those that are among the `locked` only what differs is written.
  */
 export async function updatePayments(
   tx: KitTx,
   dialect: Dialect,
   tables: Tables,
   updated: readonly Payment[],
+  locked?: readonly Payment[],
 ): Promise<void> {
   const latest = [...new Map(updated.map((payment) => [payment.clientId, payment])).values()];
   for (const open of [false, true]) {
-    const batch = changedPaymentsBatch(
-      tables,
-      latest.filter((payment) => payment.open === open),
-    );
-    await expectUpdated(tx, batch.rows.length, await updateByKey(tx, dialect, batch));
+    const some = latest.filter((payment) => payment.open === open);
+    const batch = locked ? differingPaymentsBatch(tables, some, locked) : changedPaymentsBatch(tables, some);
+    if (batch.columns.length > 1)
+      await expectUpdated(tx, batch.rows.length, await updateByKey(tx, dialect, batch));
   }
 }
 

@@ -54,13 +54,19 @@ export async function updateByKey(tx: KitTx, dialect: Dialect, batch: Batch): Pr
   let affected = 0;
   for (const some of chunks(rows, dialect.rowsPerStatement)) {
     const arms = "when ? then ? ".repeat(some.length);
-    const assignments = columns.map((column) => `${column} = case ${key} ${arms}end`).join(", ");
-    const values = columns.flatMap((_, index) => some.flatMap((row) => [row[0], row[index + 1]]));
+    const values: unknown[] = [];
+    const assignments = columns.map((column, index) => {
+      const value = some[0]![index + 1];
+      const isAlike = some.every((row) => row[index + 1] === value);
+      if (isAlike) values.push(value);
+      else for (const row of some) values.push(row[0], row[index + 1]);
+      return isAlike ? `${column} = ?` : `${column} = case ${key} ${arms}end`;
+    });
     const which = dialect.among(
       key!,
       some.map((row) => row[0]),
     );
-    const sql = `update ${batch.table} set ${assignments} where ${which.sql}`;
+    const sql = `update ${batch.table} set ${assignments.join(", ")} where ${which.sql}`;
     affected += (await tx.run(sql, [...values, ...which.params])).affected;
   }
   return affected;
