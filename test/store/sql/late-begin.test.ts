@@ -3,7 +3,7 @@ import { postgresStore, type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 import { runInTransaction } from "../../../src/dispatch/run-in-transaction.js";
 import { type Claim } from "../../../src/store/index.js";
 import { event } from "../../../src/testing/exam/fixtures.js";
-import { type PostgresProxy, proxyTo } from "./support/postgres-proxy.js";
+import { type DatabaseProxy, proxyTo } from "./support/database-proxy.js";
 import { tablePrefixes } from "./support/table-prefixes.js";
 
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
@@ -23,7 +23,7 @@ function examine(url: string): void {
   afterAll(() => pool.end());
 
   const ledger = { event: "payment.completed", name: "ledger" } as const;
-  let proxy: PostgresProxy;
+  let proxy: DatabaseProxy;
   let store: SqlPaymentStore;
   let notes: string;
   beforeEach(async () => {

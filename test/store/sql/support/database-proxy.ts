@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 
-/** A proxy between pg and its server, which counts round trips and does harm. */
-export interface PostgresProxy {
+/** A proxy between a client and its database, which counts round trips and does harm. */
+export interface DatabaseProxy {
   url: string;
   /** How often clients that sent this text spoke after the server did. */
   turns: (text: string) => number;
@@ -16,7 +16,7 @@ export interface PostgresProxy {
   close: () => void;
 }
 
-export async function proxyTo(target: string): Promise<PostgresProxy> {
+export async function proxyTo(target: string): Promise<DatabaseProxy> {
   const url = new URL(target);
   const { hostname, port } = url;
   const pairs: Pair[] = [];

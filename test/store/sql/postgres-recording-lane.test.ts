@@ -5,7 +5,7 @@ import { resolveSqlStoreOptions } from "../../../src/store/sql/options.js";
 import { PostgresDriver } from "../../../src/store/sql/postgres/postgres-driver.js";
 import { tablesUnder } from "../../../src/store/sql/tables/names.js";
 import { event, payment, webhook } from "../../../src/testing/exam/fixtures.js";
-import { type PostgresProxy, proxyTo } from "./support/postgres-proxy.js";
+import { type DatabaseProxy, proxyTo } from "./support/database-proxy.js";
 import { tablePrefixes } from "./support/table-prefixes.js";
 
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
@@ -24,7 +24,7 @@ function examine(url: string): void {
   const tables = tablePrefixes((sql) => pool.query(sql));
   afterAll(() => pool.end());
 
-  let proxy: PostgresProxy;
+  let proxy: DatabaseProxy;
   let store: SqlPaymentStore;
   let tablePrefix: string;
   beforeEach(async () => {
