@@ -32,6 +32,8 @@ export interface Dialect {
    * a join does it.
    */
   amongRows?(column: string, query: string): string;
+  /** Whether what clashed, in a failure of the driver, is a row of that table. Absent where no commit is sent behind a write. */
+  isClashIn?(error: unknown, table: string): boolean;
   /** The kit's error for a failure of the driver, or the failure itself where there is none. */
   translate(error: unknown): unknown;
   /** Whether the database ended the transaction to let another one go on; it may be run again. */

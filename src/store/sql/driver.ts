@@ -11,6 +11,11 @@ export interface OpenTransaction<Raw> {
    * and refuses everything behind one that failed, the commit too.
    */
   readonly isOrdered?: boolean;
+  /**
+   * Lets all locks go and begins anew, ahead of the next statement. Where statements are ordered and a locking read has no
+   * order of its own, so that what is to be locked has to be known; nothing must have been written.
+   */
+  startAgain?(): Promise<unknown>;
   /** The same for statements of the kit, where the database is in this process. */
   readonly atOnce?: TxAtOnce;
   /** A statement of the application, as it stands. */

@@ -1,12 +1,13 @@
 import { hasCode, TillkitError } from "../../errors/index.js";
 import { type Changes, type Locked, type LockKeys } from "../payment-store.js";
+import { type Dialect } from "./dialect.js";
 import { type Driver } from "./driver.js";
 import { lockAlone } from "./tables/lock-alone.js";
 import { lockKeys } from "./tables/lock-payments.js";
 import { type Tables } from "./tables/names.js";
 import { canSaveAlone, saveAlone } from "./tables/save-alone.js";
 import { saveChanges } from "./tables/save-changes.js";
-import { canSaveTogether, saveOrFail } from "./tables/save-together.js";
+import { areUsual, saveOrFail } from "./tables/save-together.js";
 import { Transaction } from "./transaction.js";
 
 /** Of a webhook that is to be stored, the eventKey or the receiptId is taken. */
@@ -14,8 +15,7 @@ class WebhookTaken extends Error {}
 
 /**
  * Locks, decides and saves in one transaction; `false` where a webhook is taken. Where the driver sends ahead, that is two
- * round trips: the begin with the locks; and one statement for all changes with the commit behind it, of which the
- * database makes a rollback if that statement fails.
+ * round trips: the begin with the locks; and the changes with the commit behind them, which is no commit if they fail.
  */
 export async function record<Raw>(
   driver: Driver<Raw>,
@@ -33,7 +33,7 @@ export async function record<Raw>(
     locked = await lockKeys(tx, dialect, tables, keys);
     changes = decide(locked);
     expectLocked(changes, locked);
-    if (tx.isOrdered && canSaveTogether(dialect, changes)) unsaved = changes;
+    if (tx.isOrdered && areUsual(changes)) unsaved = changes;
     else expectNoneTaken((await saveChanges(tx, dialect, tables, changes, locked)).takenEventKeys);
   } catch (error) {
     await tx.rollback();
@@ -44,7 +44,7 @@ export async function record<Raw>(
   const saving = unsaved && saveOrFail(tx, dialect, tables, unsaved, locked);
   const [saved, committed] = await Promise.allSettled([saving, tx.commit()]);
   if (saved.status === "rejected") {
-    if (isTakenWebhook(saved.reason, tables)) return false;
+    if (isTakenWebhook(saved.reason, dialect, tables)) return false;
     throw saved.reason;
   }
   if (committed.status === "rejected") throw committed.reason;
@@ -86,7 +86,6 @@ function expectLocked({ updated = [] }: Changes, { payments }: Locked): void {
   if (missing) throw new TillkitError("store_conflict", "A payment was changed that had not been locked.");
 }
 
-function isTakenWebhook(error: unknown, tables: Tables): boolean {
-  if (!hasCode(error, "store_conflict")) return false;
-  return ((error as Error).cause as { table?: unknown } | undefined)?.table === tables.webhooks;
+function isTakenWebhook(error: unknown, dialect: Dialect, tables: Tables): boolean {
+  return hasCode(error, "store_conflict") && dialect.isClashIn!((error as Error).cause, tables.webhooks);
 }

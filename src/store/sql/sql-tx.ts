@@ -50,6 +50,8 @@ export interface KitTx<Raw = unknown> extends SqlTx<Raw>, Session {
   readonly atOnce?: <T>(run: (tx: TxAtOnce) => T) => Promise<T>;
   /** Whether statements may be given before those in front of them were answered; the driver knows. */
   readonly isOrdered?: boolean;
+  /** See the driver's. */
+  readonly startAgain?: () => Promise<unknown>;
   /** One statement for each list of params, one after the other; how many rows each wrote. */
   runEach(sql: string, params: readonly (readonly unknown[])[]): Promise<number[]>;
   /** Like `run`, but a unique clash answers `undefined` and leaves the transaction usable. */

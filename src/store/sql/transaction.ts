@@ -34,6 +34,7 @@ export class Transaction<Raw> implements KitTx<Raw> {
   readonly isOrdered: boolean;
   wroteEvents = false;
   readonly atOnce?: <T>(run: (tx: TxAtOnce) => T) => Promise<T>;
+  readonly startAgain?: () => Promise<unknown>;
   readonly #dialect: Dialect;
   readonly #open: OpenTransaction<Raw>;
   /** The newest statement, until it settles; settled means that those before it have settled too. */
@@ -51,6 +52,7 @@ export class Transaction<Raw> implements KitTx<Raw> {
     this.isOrdered = open.isOrdered ?? false;
     this.#dialect = dialect;
     this.#open = open;
+    if (open.startAgain) this.startAgain = () => this.#guarded(() => open.startAgain!());
     const { atOnce } = open;
     if (!atOnce) return;
     this.atOnce = (run) =>

@@ -33,6 +33,9 @@ export const mysqlDialect: Dialect = {
     values.length === 0
       ? { sql: "1 = 0", params: [] }
       : { sql: `${column} in (${placeholders(values.length)})`, params: [...values] },
+  // The name of the key comes last, in whatever language; MySQL 8 puts the table's in front of it.
+  isClashIn: (error, table) =>
+    /'(?:[^'.]*\.)?([^'.]*)'$/.exec((error as Error).message)?.[1]?.startsWith(`${table}_`) === true,
   translate(error) {
     concealValues(error, ["sql"]);
     const { errno, sqlState } = error as { errno?: unknown; sqlState?: unknown };

@@ -15,7 +15,12 @@ import {
   openMysqlPool,
   physical,
 } from "./pool.js";
+import { RecordingLane } from "./recording-lane.js";
 import { resultOf } from "./result.js";
+import { Together } from "./send-together.js";
+
+/** What a server or a proxy says that takes one statement at a time, of the second one. */
+const syntaxError = 1064;
 
 /** A pool of the kit's own, or the application's. Each transaction has a connection to itself. */
 export class MysqlDriver implements Driver<MysqlConnection> {
@@ -27,6 +32,8 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   readonly #tables: Tables;
   readonly #busyTimeoutMs: number;
   readonly #maxConnections: number;
+  /** Of the kit's own connections the one for recording; an application's pool is used as it is. */
+  readonly #lane?: RecordingLane;
   readonly #own: boolean;
   readonly #prepared = new WeakSet<object>();
   /** Ends each open transaction. */
@@ -39,7 +46,10 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     this.#tables = tables;
     this.#busyTimeoutMs = options.busyTimeoutMs;
     this.#maxConnections = options.maxConnections;
-    if (typeof source === "string") this.handlerTransactions = options.maxConnections - reservedConnections;
+    if (typeof source !== "string") return;
+    this.handlerTransactions = options.maxConnections - reservedConnections;
+    this.#lane = new RecordingLane(source, (pool) => this.#connect(pool));
+    this.#maxConnections -= 1;
   }
 
   async migrate(): Promise<void> {
@@ -57,16 +67,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
 
   async begin(): Promise<OpenTransaction<MysqlConnection>> {
     const connection = await this.#connect();
-    let ended = false;
-    const end = (letGo: () => void): void => {
-      if (ended) return;
-      ended = true;
-      this.#transactions.delete(abandon);
-      letGo();
-    };
-    const giveBack = (): void => end(() => this.#giveBack(connection));
-    const abandon = (): void => end(() => cutOff(connection));
-    this.#transactions.add(abandon);
+    const { giveBack, abandon, rollback } = this.#endsOf(connection);
     try {
       // For the next transaction only: the session of a pool that is not the kit's stays as it was.
       if (!this.#own) await connection.query("set transaction isolation level read committed");
@@ -79,14 +80,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
       raw: connection,
       query: (sql, params) => ask(connection, sql, params),
       run: async (sql, params) => resultOf(await connection.query(sql, params.map(storable))),
-      rollback: async () => {
-        try {
-          await connection.query("rollback");
-          giveBack();
-        } catch {
-          abandon();
-        }
-      },
+      rollback,
       abandon,
       commit: async () => {
         try {
@@ -98,6 +92,67 @@ export class MysqlDriver implements Driver<MysqlConnection> {
         giveBack();
       },
     };
+  }
+
+  async beginAhead(): Promise<OpenTransaction<MysqlConnection> | undefined> {
+    const lane = this.#lane;
+    const connection = await lane?.take();
+    if (!lane || !connection) return undefined;
+    const together = new Together(connection);
+    const { giveBack, abandon, rollback } = this.#endsOf(connection, () => lane.free());
+    together.add("start transaction").catch((error: unknown) => {
+      if ((error as { errno?: unknown }).errno === syntaxError) void lane.close();
+    });
+    const rollbackInOrder = async (): Promise<void> => {
+      void together.send();
+      await rollback();
+    };
+    return {
+      raw: connection,
+      isOrdered: true,
+      startAgain: () => Promise.all([together.add("rollback"), together.add("start transaction")]),
+      query: (sql, params) => together.add(sql, params),
+      run: (sql, params) => together.add(sql, params.map(storable)),
+      rollback: rollbackInOrder,
+      abandon,
+      commit: async () => {
+        try {
+          await together.add("commit");
+        } catch (error) {
+          // What it was sent behind failed, and so it was not run.
+          await rollbackInOrder();
+          throw error;
+        }
+        giveBack();
+      },
+    };
+  }
+
+  /** The ways in which a transaction lets its connection go: the first of them counts. */
+  #endsOf(
+    connection: MysqlConnection,
+    ended: () => void = () => {},
+  ): Pick<OpenTransaction<MysqlConnection>, "rollback" | "abandon"> & { giveBack: () => void } {
+    let isOver = false;
+    const end = (letGo: () => void): void => {
+      if (isOver) return;
+      isOver = true;
+      this.#transactions.delete(abandon);
+      letGo();
+      ended();
+    };
+    const giveBack = (): void => end(() => this.#giveBack(connection));
+    const abandon = (): void => end(() => cutOff(connection));
+    this.#transactions.add(abandon);
+    const rollback = async (): Promise<void> => {
+      try {
+        await connection.query("rollback");
+        giveBack();
+      } catch {
+        abandon();
+      }
+    };
+    return { giveBack, abandon, rollback };
   }
 
   async warnings(): Promise<string[]> {
@@ -117,6 +172,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
 
   async close(): Promise<void> {
     for (const abandon of this.#transactions) abandon();
+    await this.#lane?.close();
     if (this.#own) await this.#pool?.end();
   }
 
@@ -125,9 +181,9 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     return "promise" in this.#source ? this.#source.promise() : this.#source;
   }
 
-  async #connect(): Promise<MysqlConnection> {
+  async #connect(pool = this.#pool!): Promise<MysqlConnection> {
     try {
-      const connection = await connectionOf(this.#pool!);
+      const connection = await connectionOf(pool);
       if (this.#own) await this.#prepare(connection);
       return connection;
     } catch (error) {

@@ -23,7 +23,11 @@ export type AnyMysqlPool = MysqlPool | { promise(): MysqlPool };
 const connectTimeoutMs = 3000;
 
 /** Opens a pool of the kit's own. */
-export async function openMysqlPool(url: string, maxConnections: number): Promise<MysqlPool> {
+export async function openMysqlPool(
+  url: string,
+  maxConnections: number,
+  options: { multipleStatements?: true } = {},
+): Promise<MysqlPool> {
   const module = await loadPackage("mysql2", "mysqlStore", () => import("mysql2/promise"));
   const { createPool } = module.default ?? module;
   return createPool({
@@ -31,6 +35,7 @@ export async function openMysqlPool(url: string, maxConnections: number): Promis
     connectionLimit: maxConnections,
     connectTimeout: connectTimeoutMs,
     charset: "utf8mb4",
+    ...options,
   });
 }
 

@@ -10,16 +10,21 @@ import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
 export async function lockKeys(tx: KitTx, dialect: Dialect, tables: Tables, keys: LockKeys): Promise<Locked> {
   if (tx.atOnce) return tx.atOnce((now) => lockAlone(now, dialect, tables, keys));
   const named = namedPayments(dialect, tables, keys);
-  const eventKeys = keys.eventKeys ?? [];
+  // What is sent ahead has no look in front of it: nearly always the clientIds name all that there is.
+  let clientIds = tx.startAgain && (keys.clientIds ?? []);
   for (;;) {
-    const locking = named && lockPayments(tx, dialect, tables, keys, named);
+    const locking = named && lockPayments(tx, dialect, tables, keys, named, clientIds);
     // The look must come behind the locks; where statements are ordered, it need not be sent behind their answer.
     if (!tx.isOrdered) await locking;
-    const looking = look(tx, dialect, tables, named, eventKeys);
+    const looking = look(tx, dialect, tables, keys);
     const [payments = [], seen] = await Promise.all([locking, looking]);
     const locked = new Set(payments.map(({ clientId }) => clientId));
     // Otherwise its holder added an attempt for the same reference while this transaction waited for a lock.
     if (seen.clientIds.every((id) => locked.has(id))) return { payments, eventKeys: seen.eventKeys };
+    if (!clientIds) continue;
+    // Locked on top of others they would not be in clientId order, and whoever locks in order would be waited for, and wait.
+    tx.startAgain!().catch(() => undefined); // Told by the statements behind it.
+    clientIds = seen.clientIds;
   }
 }
 
@@ -38,10 +43,13 @@ export async function findNamedPayments(
   return [...new Map(rows.map((row) => [row.client_id, row])).values()].map(paymentOf);
 }
 
-/** A query for the named payments and their siblings, by their clientIds alone or whole; nothing where no key is given. */
+/**
+ * A query for the named payments and their siblings, by their clientIds alone or whole; nothing where no key is given. One
+ * that several keys lead to may be answered several times.
+ */
 function namedPayments(
   dialect: Dialect,
-  tables: Tables,
+  { payments }: Tables,
   keys: LockKeys,
   columns = "p.client_id",
 ): Fragment | undefined {
@@ -51,16 +59,15 @@ function namedPayments(
     { column: "reference", values: keys.references ?? [] },
   ].filter(({ values }) => values.length > 0);
   if (by.length === 0) return undefined;
-  const branches = by.map(({ column, values }) => {
-    const among = dialect.among(column, values);
-    return { sql: `select reference from ${tables.payments} where ${among.sql}`, params: among.params };
-  });
-  const references = (union: string): string => branches.map(({ sql }) => sql).join(union);
-  const which = dialect.amongRows
-    ? `where ${dialect.amongRows("p.reference", references(" union all "))}`
-    : `join (${references(" union ")}) named on named.reference = p.reference`;
+  const branches = by.map(({ column, values }) => dialect.among(`n.${column}`, values));
+  const union = (begin: string): string =>
+    branches.map(({ sql }) => `${begin} where ${sql}`).join(" union all ");
   return {
-    sql: `select ${columns} from ${tables.payments} p ${which}`,
+    sql: dialect.amongRows
+      ? `select ${columns} from ${payments} p
+        where ${dialect.amongRows("p.reference", union(`select n.reference from ${payments} n`))}`
+      : // Joins, and no list of references to be joined with: MySQL makes a table of such a list first.
+        union(`select ${columns} from ${payments} n join ${payments} p on p.reference = n.reference`),
     params: branches.flatMap(({ params }) => params),
   };
 }
@@ -71,6 +78,7 @@ async function lockPayments(
   tables: Tables,
   keys: LockKeys,
   named: Fragment,
+  clientIds: readonly string[] | undefined,
 ): Promise<Payment[]> {
   if (dialect.amongRows) {
     const whole = namedPayments(dialect, tables, keys, paymentColumns.join(", "))!;
@@ -85,9 +93,9 @@ async function lockPayments(
   if (dialect.locksInScanOrder) {
     // Given the ids themselves, the scan is over the primary key, and so in clientId order.
     hint = "force index (primary)";
-    const { rows } = await tx.run<{ client_id: string }>(named.sql, named.params);
-    if (rows.length === 0) return [];
-    which = dialect.among("client_id", rows.map((row) => row.client_id).toSorted());
+    const ids = clientIds ?? (await tx.run<{ client_id: string }>(named.sql, named.params)).rows.map(idOf);
+    if (ids.length === 0) return [];
+    which = dialect.among("client_id", ids.toSorted());
   }
   const { rows } = await tx.run<PaymentRow>(
     `select ${paymentColumns.join(", ")} from ${tables.payments} ${hint} where ${which.sql}
@@ -97,20 +105,21 @@ async function lockPayments(
   return rows.map(paymentOf);
 }
 
+function idOf(row: { client_id: string }): string {
+  return row.client_id;
+}
+
 /** What is committed or written by this transaction now: the named payments, and the recorded eventKeys. */
 async function look(
   tx: KitTx,
   dialect: Dialect,
   tables: Tables,
-  named: Fragment | undefined,
-  eventKeys: readonly string[],
+  keys: LockKeys,
 ): Promise<{ clientIds: string[]; eventKeys: string[] }> {
+  const { eventKeys = [] } = keys;
   const parts: Fragment[] = [];
-  if (named)
-    parts.push({
-      sql: `select 'payment' as kind, named.client_id as id from (${named.sql}) named`,
-      params: named.params,
-    });
+  const named = namedPayments(dialect, tables, keys, "'payment' as kind, p.client_id as id");
+  if (named) parts.push(named);
   if (eventKeys.length > 0) {
     const among = dialect.among("event_key", eventKeys);
     parts.push({

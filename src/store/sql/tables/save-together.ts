@@ -1,24 +1,28 @@
 import { type Changes, type Locked } from "../../payment-store.js";
-import { type Dialect, type Fragment } from "../dialect.js";
+import { type Dialect } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
 import { eventsBatch } from "./events.js";
 import { type Tables } from "./names.js";
 import { expectUpdated, changedPaymentsBatch, differingPaymentsBatch } from "./payments.js";
 import { insertLists, updateFromLists } from "./lists.js";
 import { webhooksBatch } from "./webhooks.js";
-import { insertStatement, updateStatement } from "./write-rows.js";
+import { insertStatements, updateStatements } from "./write-rows.js";
 
 const togetherable: readonly (keyof Changes)[] = ["updated", "webhooks", "events"];
+
+/** Whether {@link saveTogether} writes all of it. */
+export function canSaveTogether(dialect: Dialect, changes: Changes): boolean {
+  return dialect.takesLists && areUsual(changes);
+}
 
 /**
  * Whether the changes are those of nearly every group of webhooks, and may be written in one statement: nothing but
  * these three, each payment once, and no payment that closes an attempt besides one that opens it, because the parts of a
  * statement have no order.
  */
-export function canSaveTogether(dialect: Dialect, changes: Changes): boolean {
+export function areUsual(changes: Changes): boolean {
   const { updated = [] } = changes;
   return (
-    dialect.takesLists &&
     Object.entries(changes).every(
       ([name, list]) => list.length === 0 || togetherable.includes(name as keyof Changes),
     ) &&
@@ -54,7 +58,8 @@ export async function saveTogether(
 
 /**
  * The same for whoever cannot look at the answer before the commit: rejects where a webhook is taken. The payments must
- * be among those that are locked. The statement is handed over before this returns.
+ * be among those that are locked. In one statement, or where the database has none that writes several tables, in one for
+ * each; all are handed over before this returns.
  */
 export async function saveOrFail(
   tx: KitTx,
@@ -63,12 +68,17 @@ export async function saveOrFail(
   { updated = [], webhooks = [], events = [] }: Changes,
   { payments }: Pick<Locked, "payments">,
 ): Promise<void> {
-  const parts: Fragment[] = [];
   const changed = differingPaymentsBatch(tables, updated, payments);
-  if (changed.columns.length > 1) parts.push(updateStatement(dialect, changed));
-  if (webhooks.length > 0) parts.push(insertStatement(dialect, webhooksBatch(tables, webhooks)));
-  if (events.length > 0) parts.push(insertStatement(dialect, eventsBatch(tables, events)));
+  const parts = [
+    ...(changed.columns.length > 1 ? updateStatements(dialect, changed) : []),
+    ...(webhooks.length > 0 ? insertStatements(dialect, webhooksBatch(tables, webhooks)) : []),
+    ...(events.length > 0 ? insertStatements(dialect, eventsBatch(tables, events)) : []),
+  ];
   if (parts.length === 0) return;
+  if (!dialect.writesInQueries) {
+    await Promise.all(parts.map(({ sql, params }) => tx.run(sql, params)));
+    return;
+  }
   const named = parts.map(({ sql }, index) => `part${index} as (${sql})`);
   await tx.run(
     `with ${named.join(", ")} select 1`,

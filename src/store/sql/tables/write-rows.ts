@@ -22,9 +22,7 @@ export async function insertAll(tx: KitTx, dialect: Dialect, batch: Batch): Prom
     const { sql, params } = insertLists(batch);
     await tx.run(sql, params);
   } else if (dialect.rowsPerStatement === 1) await tx.runEach(insertInto(batch, 1), rows);
-  else
-    for (const some of chunks(rows, dialect.rowsPerStatement))
-      await tx.run(insertInto(batch, some.length), some.flat());
+  else for (const { sql, params } of insertStatements(dialect, batch)) await tx.run(sql, params);
 }
 
 /** Inserts the rows that clash with nothing, and answers which were left out, by their place in the batch. */
@@ -39,7 +37,6 @@ export async function insertNew(tx: KitTx, dialect: Dialect, batch: Batch): Prom
 
 /** Updates rows by their key; answers how many there were. */
 export async function updateByKey(tx: KitTx, dialect: Dialect, batch: Batch): Promise<number> {
-  const [key, ...columns] = batch.columns;
   const { rows } = batch;
   if (rows.length === 0) return 0;
   if (dialect.takesLists) {
@@ -52,7 +49,14 @@ export async function updateByKey(tx: KitTx, dialect: Dialect, batch: Batch): Pr
     return affected.reduce((sum, each) => sum + each, 0);
   }
   let affected = 0;
-  for (const some of chunks(rows, dialect.rowsPerStatement)) {
+  for (const { sql, params } of updatesOfMany(dialect, batch))
+    affected += (await tx.run(sql, params)).affected;
+  return affected;
+}
+
+/** For a dialect that takes neither lists nor one row after the other. */
+function updatesOfMany(dialect: Dialect, { table, columns: [key, ...columns], rows }: Batch): Fragment[] {
+  return chunks(rows, dialect.rowsPerStatement).map((some) => {
     const arms = "when ? then ? ".repeat(some.length);
     const values: unknown[] = [];
     const assignments = columns.map((column, index) => {
@@ -66,26 +70,29 @@ export async function updateByKey(tx: KitTx, dialect: Dialect, batch: Batch): Pr
       key!,
       some.map((row) => row[0]),
     );
-    const sql = `update ${batch.table} set ${assignments.join(", ")} where ${which.sql}`;
-    affected += (await tx.run(sql, [...values, ...which.params])).affected;
-  }
-  return affected;
+    const sql = `update ${table} set ${assignments.join(", ")} where ${which.sql}`;
+    return { sql, params: [...values, ...which.params] };
+  });
 }
 
 /**
- * An update by key of every row, for a dialect that takes lists. A single row does not come as such: for a lone webhook
- * that was a quarter of the database's time.
+ * Updates by key of every row. A single row does not come as a list: for a lone webhook that was a quarter of
+ * PostgreSQL's time.
  */
-export function updateStatement(dialect: Dialect, batch: Batch): Fragment {
+export function updateStatements(dialect: Dialect, batch: Batch): Fragment[] {
   const [row] = batch.rows;
-  if (batch.rows.length === 1) return { sql: updateOne(batch), params: [...row!.slice(1), row![0]] };
-  return updateFromLists(batch);
+  if (batch.rows.length === 1) return [{ sql: updateOne(batch), params: [...row!.slice(1), row![0]] }];
+  return dialect.takesLists ? [updateFromLists(batch)] : updatesOfMany(dialect, batch);
 }
 
-/** An insert of every row; the same holds. */
-export function insertStatement(dialect: Dialect, batch: Batch): Fragment {
-  if (batch.rows.length === 1) return { sql: insertInto(batch, 1), params: [...batch.rows[0]!] };
-  return insertLists(batch);
+/** Inserts of every row; the same holds. */
+export function insertStatements(dialect: Dialect, batch: Batch): Fragment[] {
+  const { rows } = batch;
+  if (rows.length > 1 && dialect.takesLists) return [insertLists(batch)];
+  return chunks(rows, dialect.rowsPerStatement).map((some) => ({
+    sql: insertInto(batch, some.length),
+    params: some.flat(),
+  }));
 }
 
 async function insertReporting(tx: KitTx, dialect: Dialect, batch: Batch): Promise<Set<unknown>> {
