@@ -212,15 +212,25 @@ function examine(url: string): void {
     await expect(ahead!.commit()).rejects.toBeInstanceOf(Error);
   });
 
-  it("takes the ordinary way for good where one statement at a time is taken", async () => {
-    // As a proxy answers that does not know of several, and the server of a text that is none.
-    proxy.spoil(laneOnly, "start transaction~ ");
-    await expect(record("p1")).rejects.toMatchObject({ errno: 1064 });
-    expect(await store.find("p1")).toMatchObject({ state: "pending" });
-    const before = proxy.turns(laneOnly);
+  it.each([
+    ["refuses the others", "select 1 as one; ", "select 1 as one~ "],
+    ["does not see the others", "; select 2 as two", " -- lect 2 as two"],
+  ])("takes the ordinary way for good where something in between %s", async (_, statements, by) => {
+    proxy.spoil(statements, by);
+    expect(await record("p1")).toBe(true);
+    proxy.spoil("", "");
+    expect(await record("p2")).toBe(true);
+    expect(await store.find("p1")).toMatchObject({ state: "completed" });
+    expect(proxy.turns(laneOnly)).toBe(0);
+  });
+
+  it("takes the ordinary way while its connection cannot be opened, and does not wait for that", async () => {
+    proxy.ignoreNew();
+    const startedAt = performance.now();
     expect(await record("p1")).toBe(true);
     expect(await record("p2")).toBe(true);
-    expect(proxy.turns(laneOnly)).toBe(before);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    await store.close();
   });
 
   it("lets no statement of the application bring a second one along", async () => {

@@ -77,6 +77,14 @@ function examine(url: string): void {
     await expect(hanging).rejects.toMatchObject({ code: "store_unavailable" });
   });
 
+  it("takes the ordinary way while its connection cannot be opened, and does not wait for that", async () => {
+    proxy.ignoreNew();
+    const startedAt = performance.now();
+    expect(await record("p1")).toBe(true);
+    expect(await record("p2")).toBe(true);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+
   it("closes although its connection hangs", async () => {
     const opened = new PostgresDriver(proxy.url, tablesUnder(tablePrefix), resolveSqlStoreOptions());
     await opened.migrate();

@@ -1,6 +1,7 @@
 import { TillkitError } from "../../../errors/index.js";
 import { concealValues } from "../conceal-values.js";
 import { type Dialect, placeholders } from "../dialect.js";
+import { hasServerAnswered } from "./pool.js";
 
 /**
  * Whatever the statement: disk full (1021), table full (1114), too many connections (1040, 1203), out of memory (1037,
@@ -33,18 +34,17 @@ export const mysqlDialect: Dialect = {
     values.length === 0
       ? { sql: "1 = 0", params: [] }
       : { sql: `${column} in (${placeholders(values.length)})`, params: [...values] },
-  // The name of the key comes last, in whatever language; MySQL 8 puts the table's in front of it.
+  // The name of the key is quoted last, in whatever language; MySQL 8 puts the table's in front of it.
   isClashIn: (error, table) =>
-    /'(?:[^'.]*\.)?([^'.]*)'$/.exec((error as Error).message)?.[1]?.startsWith(`${table}_`) === true,
+    /'(?:[^'.]*\.)?([^'.]*)'[^']*$/.exec((error as Error).message)?.[1]?.startsWith(`${table}_`) === true,
   translate(error) {
     concealValues(error, ["sql"]);
-    const { errno, sqlState } = error as { errno?: unknown; sqlState?: unknown };
+    const { errno } = error as { errno?: unknown };
     if (errno === 1062)
       return new TillkitError("store_conflict", "A value that must be unique is taken.", { cause: error });
     if (errno === 1205)
       return new TillkitError("store_busy", "A lock in MySQL was not free in time.", { cause: error });
-    // The server's own errors carry a state; where there is none, no server answered.
-    if (sqlState === undefined && !(error instanceof TypeError) && !(error instanceof TillkitError))
+    if (!hasServerAnswered(error) && !(error instanceof TypeError) && !(error instanceof TillkitError))
       return new TillkitError("store_unavailable", "MySQL cannot be reached.", { cause: error });
     if (errno === deadlock || unable.includes(Number(errno)))
       return new TillkitError("store_unavailable", "MySQL cannot do it now.", { cause: error });

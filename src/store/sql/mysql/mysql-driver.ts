@@ -9,6 +9,7 @@ import { mysqlDialect } from "./mysql-dialect.js";
 import {
   type AnyMysqlPool,
   connectionOf,
+  connectTimeoutMs,
   cutOff,
   type MysqlConnection,
   type MysqlPool,
@@ -19,8 +20,8 @@ import { RecordingLane } from "./recording-lane.js";
 import { resultOf } from "./result.js";
 import { Together } from "./send-together.js";
 
-/** What a server or a proxy says that takes one statement at a time, of the second one. */
-const syntaxError = 1064;
+/** How long a rollback may take: a connection that died silently would take for ever. */
+const rollbackPatienceMs = 2000;
 
 /** A pool of the kit's own, or the application's. Each transaction has a connection to itself. */
 export class MysqlDriver implements Driver<MysqlConnection> {
@@ -100,9 +101,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     if (!lane || !connection) return undefined;
     const together = new Together(connection);
     const { giveBack, abandon, rollback } = this.#endsOf(connection, () => lane.free());
-    together.add("start transaction").catch((error: unknown) => {
-      if ((error as { errno?: unknown }).errno === syntaxError) void lane.close();
-    });
+    together.add("start transaction").catch(() => undefined); // Told by the statements behind it.
     const rollbackInOrder = async (): Promise<void> => {
       void together.send();
       await rollback();
@@ -111,7 +110,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
       raw: connection,
       isOrdered: true,
       startAgain: () => Promise.all([together.add("rollback"), together.add("start transaction")]),
-      query: (sql, params) => together.add(sql, params),
+      query: () => Promise.reject(new TypeError("Only statements of the kit go over this connection.")),
       run: (sql, params) => together.add(sql, params.map(storable)),
       rollback: rollbackInOrder,
       abandon,
@@ -119,7 +118,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
         try {
           await together.add("commit");
         } catch (error) {
-          // What it was sent behind failed, and so it was not run.
+          // Where the server says so, it was not run behind what failed, or failed itself; and otherwise nobody knows.
           await rollbackInOrder();
           throw error;
         }
@@ -145,12 +144,14 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     const abandon = (): void => end(() => cutOff(connection));
     this.#transactions.add(abandon);
     const rollback = async (): Promise<void> => {
+      const tooLong = setTimeout(abandon, rollbackPatienceMs);
       try {
         await connection.query("rollback");
         giveBack();
       } catch {
         abandon();
       }
+      clearTimeout(tooLong);
     };
     return { giveBack, abandon, rollback };
   }
@@ -196,13 +197,17 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     const session = physical(connection);
     session.stream?.ref?.();
     if (this.#prepared.has(session)) return;
+    const tooLong = setTimeout(() => cutOff(connection), connectTimeoutMs);
     try {
       const seconds = Math.max(1, Math.ceil(this.#busyTimeoutMs / 1000));
       await connection.query("set session transaction isolation level read committed");
       await connection.query(`set session innodb_lock_wait_timeout = ${seconds}`);
+      await refuseUnsafeEscapes(connection);
     } catch (error) {
       connection.destroy();
       throw error;
+    } finally {
+      clearTimeout(tooLong);
     }
     this.#prepared.add(session);
   }

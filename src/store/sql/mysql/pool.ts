@@ -20,7 +20,7 @@ export interface MysqlPool {
 /** A pool of mysql2, of either kind. */
 export type AnyMysqlPool = MysqlPool | { promise(): MysqlPool };
 
-const connectTimeoutMs = 3000;
+export const connectTimeoutMs = 3000;
 
 /** Opens a pool of the kit's own. */
 export async function openMysqlPool(
@@ -62,6 +62,11 @@ export async function connectionOf(pool: MysqlPool): Promise<MysqlConnection> {
   } finally {
     given.abort();
   }
+}
+
+/** The server's own errors carry a state; where there is none, no server answered. */
+export function hasServerAnswered(error: unknown): boolean {
+  return (error as { sqlState?: unknown }).sqlState !== undefined;
 }
 
 /** What stays the same when the pool hands a connection out again, in a new wrapper. */

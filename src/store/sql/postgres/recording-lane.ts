@@ -1,5 +1,6 @@
 import { type EventEmitter } from "node:events";
 import { Socket } from "node:net";
+import { lanePatienceMs, lanePauseMs, soon } from "../soon.js";
 import { openPostgresPool, type PostgresClient, type PostgresPool } from "./pool.js";
 
 /**
@@ -15,27 +16,17 @@ export class RecordingLane {
   #closing: Promise<void> | undefined;
   #isTaken = false;
   #isClosed = false;
+  #pausedUntil = 0;
 
   constructor(url: string) {
     this.#url = url;
   }
 
-  /** The connection until it is released; nothing while it is taken, cannot be had, or is one of an older pg. */
+  /** The connection until it is released; nothing while it is taken, cannot be had soon, or is one of an older pg. */
   async take(): Promise<PostgresClient | undefined> {
-    if (this.#isTaken || this.#isClosed) return undefined;
+    if (this.#isTaken || this.#isClosed || performance.now() < this.#pausedUntil) return undefined;
     this.#isTaken = true;
-    try {
-      this.#opening ??= this.#open();
-      const client = await (await this.#opening).connect();
-      if ((client as { pipeline?: boolean }).pipeline === true) return client;
-      // An older pg: it would send one statement at a time all the same.
-      client.release();
-      await this.close();
-    } catch {
-      // The ordinary way says what is wrong.
-      this.#isTaken = false;
-    }
-    return undefined;
+    return soon(this.#connect(), lanePatienceMs, (late) => late?.release());
   }
 
   /** What is sent from now until nothing more can be done at once goes out in one write: they were a third of the server's time. */
@@ -49,6 +40,22 @@ export class RecordingLane {
     this.#isClosed = true;
     this.#closing ??= (async () => (await this.#opening?.catch(() => undefined))?.end())();
     return this.#closing;
+  }
+
+  /** Never rejects: the ordinary way says what is wrong. */
+  async #connect(): Promise<PostgresClient | undefined> {
+    try {
+      this.#opening ??= this.#open();
+      const client = await (await this.#opening).connect();
+      if ((client as { pipeline?: boolean }).pipeline === true) return client;
+      // An older pg: it would send one statement at a time all the same.
+      client.release();
+      await this.close();
+    } catch {
+      this.#pausedUntil = performance.now() + lanePauseMs;
+      this.#isTaken = false;
+    }
+    return undefined;
   }
 
   async #open(): Promise<PostgresPool> {

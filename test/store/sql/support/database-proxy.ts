@@ -9,6 +9,8 @@ export interface DatabaseProxy {
   /** Takes their bytes from now on, and says nothing. */
   hang: (text: string) => void;
   cut: (text: string) => void;
+  /** Says nothing to whoever connects from now on. */
+  ignoreNew: () => void;
   /** Puts one text in the place of another, as long, in what clients send; the empty one for none. */
   spoil: (text: string, by: string) => void;
   /** Passes their next commit on, and cuts them off. */
@@ -21,7 +23,10 @@ export async function proxyTo(target: string): Promise<DatabaseProxy> {
   const { hostname, port } = url;
   const pairs: Pair[] = [];
   let [wanted, spoilt] = ["", ""];
+  let ignoresNew = false;
+  const ignored: net.Socket[] = [];
   const server = net.createServer((client) => {
+    if (ignoresNew) return void ignored.push(client.on("error", () => undefined).resume());
     const upstream = net.connect(Number(port), hostname);
     const pair: Pair = { client, upstream, said: "", turns: 0, serverSpoke: false, cutsAtCommit: false };
     pairs.push(pair);
@@ -57,12 +62,14 @@ export async function proxyTo(target: string): Promise<DatabaseProxy> {
     cut: (text) => {
       for (const { client, upstream } of of(text)) [client, upstream].forEach((socket) => socket.destroy());
     },
+    ignoreNew: () => void (ignoresNew = true),
     spoil: (text, by) => void ([wanted, spoilt] = [text, by]),
     cutAtCommit: (text) => {
       for (const pair of of(text)) pair.cutsAtCommit = true;
     },
     close: () => {
       for (const { client, upstream } of pairs) [client, upstream].forEach((socket) => socket.destroy());
+      for (const client of ignored) client.destroy();
       server.close();
     },
   };
