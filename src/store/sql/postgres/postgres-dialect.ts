@@ -15,7 +15,12 @@ export const postgresDialect: Dialect = {
   forUpdate: "for update",
   forUpdateSkipLocked: "for update skip locked",
   forShare: "for share",
-  among: (column, values) => ({ sql: `${column} = any(?)`, params: [values] }),
+  // A list of one is no list: PostgreSQL believes that it has ten, and plans anew for each call what it takes to be so much
+  // cheaper. Of what it costs the database to create a payment, half was that.
+  among: (column, values) =>
+    values.length === 1
+      ? { sql: `${column} = ?`, params: [...values] }
+      : { sql: `${column} = any(?)`, params: [values] },
   // Two index scans and no join: planned and begun in half the time, and run in 60 % of it (33 payments: 0.21 to 0.13 ms).
   amongRows: (column, query) => `${column} = any(array(${query}))`,
   isClashIn: (error, table) => (error as { table?: unknown }).table === table,

@@ -1,10 +1,9 @@
 import { type Changes, type Locked } from "../../payment-store.js";
-import { type Dialect } from "../dialect.js";
+import { type Dialect, type Fragment } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
 import { eventsBatch } from "./events.js";
 import { type Tables } from "./names.js";
 import { expectUpdated, changedPaymentsBatch, differingPaymentsBatch } from "./payments.js";
-import { insertLists, updateFromLists } from "./lists.js";
 import { webhooksBatch } from "./webhooks.js";
 import { insertStatements, updateStatements } from "./write-rows.js";
 
@@ -41,15 +40,26 @@ export async function saveTogether(
   tables: Tables,
   { updated = [], webhooks = [], events = [] }: Changes,
 ): Promise<string[]> {
-  const payments = updateFromLists(changedPaymentsBatch(tables, updated));
-  const kept = insertLists(webhooksBatch(tables, webhooks));
-  const raised = insertLists(eventsBatch(tables, events));
+  const parts: Fragment[] = [];
+  const answers = { changed: "0", stored: "null" };
+  if (updated.length > 0) {
+    const [{ sql, params }] = updateStatements(dialect, changedPaymentsBatch(tables, updated)) as [Fragment];
+    parts.push({ sql: `changed as (${sql} returning 1)`, params });
+    answers.changed = "(select count(*) from changed)";
+  }
+  if (webhooks.length > 0) {
+    const [{ sql, params }] = insertStatements(dialect, webhooksBatch(tables, webhooks)) as [Fragment];
+    parts.push({ sql: `stored as (${sql} on conflict do nothing returning receipt_id)`, params });
+    answers.stored = "(select array_agg(receipt_id) from stored)";
+  }
+  if (events.length > 0) {
+    const [{ sql, params }] = insertStatements(dialect, eventsBatch(tables, events)) as [Fragment];
+    parts.push({ sql: `raised as (${sql})`, params });
+  }
+  if (parts.length === 0) return [];
   const { rows } = await tx.run<{ changed: unknown; stored: string[] | null }>(
-    `with changed as (${payments.sql} returning 1),
-      stored as (${kept.sql} on conflict do nothing returning receipt_id),
-      raised as (${raised.sql})
-      select (select count(*) from changed) as changed, (select array_agg(receipt_id) from stored) as stored`,
-    [...payments.params, ...kept.params, ...raised.params],
+    `with ${parts.map(({ sql }) => sql).join(", ")} select ${answers.changed} as changed, ${answers.stored} as stored`,
+    parts.flatMap(({ params }) => params),
   );
   await expectUpdated(tx, updated.length, Number(rows[0]!.changed));
   const stored = new Set(rows[0]!.stored);

@@ -99,7 +99,7 @@ async function insertReporting(tx: KitTx, dialect: Dialect, batch: Batch): Promi
   const { rows, columns } = batch;
   if (rows.length === 0) return new Set();
   if (dialect.takesLists) {
-    const { sql, params } = insertLists(batch);
+    const [{ sql, params }] = insertStatements(dialect, batch) as [Fragment];
     const reporting = `${sql} on conflict do nothing returning ${columns[0]} as stored`;
     const stored = await tx.run<{ stored: unknown }>(reporting, params);
     return new Set(stored.rows.map((row) => row.stored));
