@@ -6,7 +6,7 @@ export const usage = `npm run bench -- [--quick] [--only <text>]… [--rounds <n
   --quick      fewer and shorter rounds: about a minute, and noisier
   --only       suites whose name, or contenders whose name, holds this text; with its reference; may be repeated
   --rounds     measured rounds of each contender
-  --seconds    about how long a round lasts
+  --seconds    about how long a round lasts, besides the two fifths of that before it which are not counted
   --no-peers   without the contenders that need other packages
   --minutes    past which no suite is begun, nor a round more than three of each contender; usually 9
   --without    postgres or mysql: without the suites that need that server; may be repeated
@@ -45,6 +45,6 @@ export function readOptions(args) {
     proof: values.proof ?? values.only.length === 0,
     minutes: number("minutes", values.quick ? 0.8 : 9),
     rounds: Math.round(number("rounds", values.quick ? 2 : 7)),
-    seconds: number("seconds", values.quick ? 0.1 : 0.7),
+    seconds: number("seconds", values.quick ? 0.1 : 0.5),
   };
 }

@@ -9,7 +9,7 @@ export function markdown({ suites, machine, seconds, rounds, ...run }) {
     `Measured on ${machine.cpus} × ${machine.model}, Node ${machine.node}, ${machine.date}; load generator and server ` +
       "in processes of their own." +
       loadOf(machine),
-    `${rounds} rounds of about ${seconds} s each, the contenders of a table in turn; medians, and behind ± the noise: half ` +
+    `${rounds} rounds of about ${seconds} s each, behind a start that is not counted, the contenders of a table in turn; medians, and behind ± the noise: half ` +
       "the distance between the quartiles. CPU is what the server's process used, in microseconds of one core per webhook; " +
       "× is the ratio to the contender in bold, taken round by round.",
     "",
