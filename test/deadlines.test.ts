@@ -50,6 +50,19 @@ describe("deadlines that are the same time away for all", () => {
     expect(late).toEqual(["second"]);
   });
 
+  it("pass for those beside whoever has ended, wherever it stood", () => {
+    for (const ended of [0, 1, 2, 3]) {
+      const { deadlines, late, wait } = watched();
+      const items = ["a", "b", "c", "d"].map(wait);
+      deadlines.delete(items[ended]!);
+      deadlines.delete(items[ended]!);
+      wait("e");
+      jest.advanceTimersByTime(100);
+      expect(late).toEqual(["a", "b", "c", "d", "e"].filter((name) => name !== items[ended]!.name));
+      jest.useRealTimers();
+    }
+  });
+
   it("need one timer, however many wait, and none when nobody came for a whole one", () => {
     const { deadlines, wait } = watched();
     const items = ["a", "b", "c"].map(wait);

@@ -69,7 +69,7 @@ function readWhole(
       deadlines.delete(reading);
       reject(error);
     };
-    const reading = { since: performance.now(), refuse };
+    const reading: Reading = { since: performance.now(), refuse, older: undefined, newer: undefined };
     deadlines.add(reading);
     request.on("data", (chunk: Buffer) => {
       bytes += chunk.length;

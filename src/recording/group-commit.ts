@@ -151,7 +151,8 @@ export function groupCommit<Item, Result>(
     reject: Batch<Item, Result>["reject"],
   ): void {
     if (isStuck()) return reject(tooSlow(deadlineMs));
-    const batch = { items, resolve, reject, since: performance.now(), over: false };
+    const since = performance.now();
+    const batch = { items, resolve, reject, since, over: false, older: undefined, newer: undefined };
     queue.push(batch);
     unanswered.add(batch);
     begin();
