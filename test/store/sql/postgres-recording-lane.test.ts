@@ -1,11 +1,9 @@
 import { Pool } from "pg";
-import { postgresStore, type SqlPaymentStore } from "tillkit/sql";
-import { type Changes } from "../../../src/store/payment-store.js";
+import { postgresStore } from "tillkit/sql";
 import { resolveSqlStoreOptions } from "../../../src/store/sql/options.js";
 import { PostgresDriver } from "../../../src/store/sql/postgres/postgres-driver.js";
 import { tablesUnder } from "../../../src/store/sql/tables/names.js";
-import { event, payment, webhook } from "../../../src/testing/exam/fixtures.js";
-import { type DatabaseProxy, proxyTo } from "./support/database-proxy.js";
+import { laneSentences } from "./support/lane-sentences.js";
 import { tablePrefixes } from "./support/table-prefixes.js";
 
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
@@ -16,89 +14,21 @@ if (url === undefined || url === "none") {
   });
 } else examine(url);
 
-/** Only the connection that recording has to itself sends this. */
-const laneOnly = "plan_cache_mode";
-
 function examine(url: string): void {
   const pool = new Pool({ connectionString: url });
   const tables = tablePrefixes((sql) => pool.query(sql));
   afterAll(() => pool.end());
 
-  let proxy: DatabaseProxy;
-  let store: SqlPaymentStore;
-  let tablePrefix: string;
-  beforeEach(async () => {
-    proxy = await proxyTo(url);
-    tablePrefix = tables.next();
-    store = postgresStore(proxy.url, { tablePrefix });
-    await store.transaction((tx) => store.save(tx, { created: [payment("p1"), payment("p2")] }));
-  });
-  afterEach(async () => {
-    await store.close();
-    proxy.close();
-    await tables.dropAll();
-  });
-
-  const about = (id: string, over: Changes = {}): Changes => ({
-    updated: [payment(id, { state: "completed", open: false })],
-    webhooks: [webhook(`k-${id}`)],
-    ...over,
-  });
-  const record = (id: string, over?: Changes): Promise<boolean> =>
-    store.record({ clientIds: [id], eventKeys: [`k-${id}`] }, () => about(id, over));
-
-  it("records a webhook in two round trips", async () => {
-    await record("p1");
-    const before = proxy.turns(laneOnly);
-    await record("p2");
-    expect(proxy.turns(laneOnly) - before).toBe(2);
-    expect(await store.find("p2")).toMatchObject({ state: "completed" });
-  });
-
-  it("rejects what was cut off behind its commit, and records the next one on another connection", async () => {
-    await record("p1");
-    proxy.cutAtCommit(laneOnly);
-    await expect(record("p2")).rejects.toMatchObject({ code: "store_unavailable" });
-    // Whether it was committed is unknown; recording it again does no harm.
-    const again = store.record({ clientIds: ["p2"], eventKeys: ["k-p2"] }, ({ eventKeys }) =>
-      eventKeys.length > 0 ? { copies: [{ eventKey: "k-p2", count: 1 }] } : about("p2"),
-    );
-    expect(await again).toBe(true);
-    expect(await store.find("p2")).toMatchObject({ state: "completed" });
-  });
-
-  it("takes the ordinary way while its connection hangs", async () => {
-    await record("p1");
-    proxy.hang(laneOnly);
-    const hanging = record("p1", { copies: [{ eventKey: "k-p1", count: 1 }], updated: [], webhooks: [] });
-    hanging.catch(() => undefined);
-    expect(await record("p2")).toBe(true);
-    proxy.cut(laneOnly);
-    await expect(hanging).rejects.toMatchObject({ code: "store_unavailable" });
-  });
-
-  it("takes the ordinary way while its connection cannot be opened, and does not wait for that", async () => {
-    proxy.ignoreNew();
-    const startedAt = performance.now();
-    expect(await record("p1")).toBe(true);
-    expect(await record("p2")).toBe(true);
-    expect(performance.now() - startedAt).toBeLessThan(2000);
-  });
-
-  it("closes although its connection hangs", async () => {
-    const opened = new PostgresDriver(proxy.url, tablesUnder(tablePrefix), resolveSqlStoreOptions());
-    await opened.migrate();
-    const ahead = await opened.beginAhead();
-    await ahead!.run("select 1", []);
-    proxy.hang(laneOnly);
-    const hanging = ahead!.run("select 1", []);
-    hanging.catch(() => undefined);
-    await opened.close();
-    await expect(hanging).rejects.toBeInstanceOf(Error);
-    await expect(ahead!.commit()).rejects.toBeInstanceOf(Error);
+  const lane = laneSentences({
+    url,
+    tables,
+    laneOnly: "plan_cache_mode",
+    storeAt: (at, tablePrefix) => postgresStore(at, { tablePrefix }),
+    driverAt: (at, prefix) => new PostgresDriver(at, tablesUnder(prefix), resolveSqlStoreOptions()),
   });
 
   it("writes nothing where the begin failed, although the locks were sent behind it", async () => {
+    const { proxy, store, record } = lane();
     await record("p1");
     proxy.spoil("begin isolation", "begun isolation");
     await expect(record("p2")).rejects.toMatchObject({ code: "42601" });
@@ -107,18 +37,11 @@ function examine(url: string): void {
     expect(await record("p2")).toBe(true);
   });
 
-  it("commits nothing of a statement that failed, although the commit was sent behind it", async () => {
-    const events = [event("e1"), event("e1")];
-    await expect(record("p1", { events })).rejects.toMatchObject({ code: "store_conflict" });
-    expect(await store.find("p1")).toMatchObject({ state: "pending" });
-    // And the connection is as good as before.
-    expect(await record("p1", { events: [event("e1")] })).toBe(true);
-  });
-
   it("has no connection of its own where statements are not to be prepared", async () => {
+    const { proxy, tablePrefix, about, trips } = lane();
     const plain = postgresStore(proxy.url, { tablePrefix, preparedStatements: false });
     expect(await plain.record({ clientIds: ["p1"] }, () => about("p1"))).toBe(true);
     await plain.close();
-    expect(proxy.turns(laneOnly)).toBe(0);
+    expect(trips()).toBe(0);
   });
 }

@@ -2,7 +2,7 @@ import { type SqlResult } from "../sql-tx.js";
 import { type MysqlConnection } from "./pool.js";
 import { resultOf } from "./result.js";
 
-interface Waiting {
+interface Statement {
   sql: string;
   params: readonly unknown[];
   resolve: (result: SqlResult) => void;
@@ -16,7 +16,7 @@ interface Waiting {
  */
 export class Together {
   readonly #connection: MysqlConnection;
-  #waiting: Waiting[] = [];
+  #waiting: Statement[] = [];
 
   constructor(connection: MysqlConnection) {
     this.#connection = connection;
