@@ -33,6 +33,8 @@ onEachDatabase("replays", (kind) => {
     await north.receiveWebhook(signed(statusBody("submitted")));
     await north.receiveWebhook(signed(completedBody()));
     await north.receiveWebhook(signed(completedBody({ clientId: "c-9", id: "s-9" })));
+    // Behind each it looks once more whether its payment has appeared; a sweep waits for that.
+    await north.sweep();
     await save({ created: [pendingPayment()] });
 
     const payments = shop();

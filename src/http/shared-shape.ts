@@ -16,8 +16,7 @@ const losesShapes = Number.parseInt(process.versions.v8, 10) < 13;
  * prototype, and with it a shape that no other object has: whatever the engine learns about one is of no use for the
  * next, and every access to a property, Node's own included, is a search. An object that loses a property keeps the rest
  * in a table, and all such tables are of one shape. So a property is taken away and put back; both are Node's own, and
- * the application sees no difference. A webhook on a stock server costs a fifth less by it (Node 20 and 22). In a few
- * processes of a hundred nothing is gained: the engine remembers such shapes in 64 places, and two may have the same.
+ * the application sees no difference. A webhook on a stock server costs a fifth less by it (Node 20 and 22).
  */
 export function shareShape(request: IncomingMessage, response: ServerResponse): void {
   if (!losesShapes || preShaped.has((request.socket as { server?: Server }).server ?? {})) return;
