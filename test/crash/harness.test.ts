@@ -129,7 +129,10 @@ describe("the harness", () => {
     ["no-fence", "duplicated", /ledger rows/],
   ] as const)("sees the planted defect %s, and says what it saw", async (defect, counter, finding) => {
     const cycles = defect === "no-fence" ? "3" : "25";
-    const { exitCode, result } = await crash("--defect", defect, "--cycles", cycles, "--seed", "1");
+    const played = (seed: string) => crash("--defect", defect, "--cycles", cycles, "--seed", seed);
+    // One of 25 kills has to fall into the moment that the defect needs, and may not.
+    let { exitCode, result } = await played("1");
+    if (exitCode === 0) ({ exitCode, result } = await played("2"));
     expect(exitCode).toBe(1);
     expect(result[counter]).toBeGreaterThan(0);
     expect(result.findings[counter]).toContainEqual(expect.stringMatching(finding));
