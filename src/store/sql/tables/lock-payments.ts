@@ -9,15 +9,14 @@ import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
 /** Locks what the keys name, and tells which eventKeys are recorded. */
 export async function lockKeys(tx: KitTx, dialect: Dialect, tables: Tables, keys: LockKeys): Promise<Locked> {
   if (tx.atOnce) return tx.atOnce((now) => lockAlone(now, dialect, tables, keys));
-  const named = namedPayments(dialect, tables, keys);
   // What is sent ahead has no look in front of it: nearly always the clientIds name all that there is.
   let clientIds = tx.startAgain && (keys.clientIds ?? []);
   for (;;) {
-    const locking = named && lockPayments(tx, dialect, tables, keys, named, clientIds);
+    const locking = lockPayments(tx, dialect, tables, keys, clientIds);
     // The look must come behind the locks; where statements are ordered, it need not be sent behind their answer.
     if (!tx.isOrdered) await locking;
     const looking = look(tx, dialect, tables, keys);
-    const [payments = [], seen] = await Promise.all([locking, looking]);
+    const [payments, seen] = await Promise.all([locking, looking]);
     const locked = new Set(payments.map(({ clientId }) => clientId));
     // Otherwise its holder added an attempt for the same reference while this transaction waited for a lock.
     if (seen.clientIds.every((id) => locked.has(id))) return { payments, eventKeys: seen.eventKeys };
@@ -77,36 +76,33 @@ async function lockPayments(
   dialect: Dialect,
   tables: Tables,
   keys: LockKeys,
-  named: Fragment,
   clientIds: readonly string[] | undefined,
 ): Promise<Payment[]> {
   if (dialect.amongRows) {
-    const whole = namedPayments(dialect, tables, keys, paymentColumns.join(", "))!;
+    const whole = namedPayments(dialect, tables, keys, paymentColumns.join(", "));
+    if (!whole) return [];
     const { rows } = await tx.run<PaymentRow>(
       `${whole.sql} order by client_id ${dialect.forUpdate}`,
       whole.params,
     );
     return rows.map(paymentOf);
   }
-  let hint = "";
-  let which: Fragment = { sql: `client_id in (${named.sql})`, params: named.params };
-  if (dialect.locksInScanOrder) {
-    // Given the ids themselves, the scan is over the primary key, and so in clientId order.
-    hint = "force index (primary)";
-    const ids = clientIds ?? (await tx.run<{ client_id: string }>(named.sql, named.params)).rows.map(idOf);
-    if (ids.length === 0) return [];
-    which = dialect.among("client_id", ids.toSorted());
+  let ids = clientIds;
+  if (!ids) {
+    const named = namedPayments(dialect, tables, keys);
+    if (!named) return [];
+    ids = (await tx.run<{ client_id: string }>(named.sql, named.params)).rows.map((row) => row.client_id);
   }
+  if (ids.length === 0) return [];
+  // Given the ids themselves, the scan is over the primary key, and so in clientId order.
+  const hint = dialect.locksInScanOrder ? "force index (primary)" : "";
+  const which = dialect.among("client_id", ids.toSorted());
   const { rows } = await tx.run<PaymentRow>(
     `select ${paymentColumns.join(", ")} from ${tables.payments} ${hint} where ${which.sql}
       order by client_id ${dialect.forUpdate}`,
     which.params,
   );
   return rows.map(paymentOf);
-}
-
-function idOf(row: { client_id: string }): string {
-  return row.client_id;
 }
 
 /** What is committed or written by this transaction now: the named payments, and the recorded eventKeys. */
