@@ -2,70 +2,75 @@ import { TillkitError } from "../../errors/index.js";
 import { type Payment } from "../../payment.js";
 import { type LockKeys, type PaymentPage } from "../payment-store.js";
 
-/** A payment as the transaction leaves it, and as it found it. */
-interface Drafted {
-  payment: Payment;
-  before: Payment | undefined;
+/** A payment as it is committed, and as the transaction that is under way leaves it. */
+interface Row {
+  readonly clientId: string;
+  committed: Payment | undefined;
+  draft: Payment | undefined;
+  /** All rows of its reference, itself among them. */
+  siblings: Row[];
+  /** The last selection that took it. */
+  selection: number;
 }
 
+const none: Row[] = [];
+
 /**
- * Payments as one transaction sees them: its own writes over what is committed. An index is only written where its column
- * changed: each of these maps is large, and touching one costs more than all that a webhook decides.
+ * Payments as one transaction sees them: its own writes over what is committed. Its rows are in the same maps, with nothing
+ * committed in them yet: each of these maps is large, and a look into one costs more than most of what a webhook decides.
  */
 export class PaymentsTable {
-  readonly #committed = new Map<string, Payment>();
-  readonly #byReference = new Map<string, string[]>();
-  readonly #byServiceId = new Map<string, string>();
-  readonly #openOf = new Map<string, string>();
-  readonly #draft = new Map<string, Drafted>();
-  /** What the transaction created or opened, by reference. */
-  readonly #draftedOf = new Map<string, string[]>();
-  readonly #draftedServiceIds = new Map<string, string>();
+  readonly #rows = new Map<string, Row>();
+  readonly #ofReference = new Map<string, Row[]>();
+  readonly #ofServiceId = new Map<string, Row>();
+  /** What the transaction wrote, and the service ids that it bound. */
+  readonly #drafted: Row[] = [];
+  readonly #bound: string[] = [];
+  #selections = 0;
 
   findCommitted(clientId: string): Payment | undefined {
-    return this.#committed.get(clientId);
+    return this.#rows.get(clientId)?.committed;
   }
 
   /** The committed payments that the keys name, with all others of their references. */
-  selectCommitted({ clientIds = [], serviceIds = [] }: LockKeys): Payment[] {
-    const named = [...clientIds, ...serviceIds.map((id) => this.#byServiceId.get(id) ?? "")];
-    const references = new Set(named.map((id) => this.#committed.get(id)?.reference));
-    return [...references]
-      .flatMap((reference) => [...(this.#byReference.get(reference ?? "") ?? [])])
-      .map((clientId) => structuredClone(this.#committed.get(clientId)!));
+  selectCommitted(keys: Pick<LockKeys, "clientIds" | "serviceIds">): Payment[] {
+    return this.#select(keys, ({ committed }) => committed);
   }
 
   /** The payments that the keys name, with all others of their references, by clientId. */
-  select({ clientIds = [], references = [], serviceIds = [] }: LockKeys): Payment[] {
-    const wanted = new Set(references);
-    for (const clientId of clientIds) addDefined(wanted, this.#get(clientId)?.reference);
-    for (const serviceId of serviceIds) addDefined(wanted, this.#ofServiceId(serviceId)?.reference);
-    const found = [...wanted].flatMap((reference) => this.#ofReference(reference));
-    return found.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1)).map((payment) => copyOf(payment));
+  select(keys: LockKeys): Payment[] {
+    return this.#select(keys, current).toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
   }
 
   /** False when the clientId, or the reference's one open place, is taken. */
   insert(payment: Payment): boolean {
-    if (this.#get(payment.clientId)) return false;
-    if (payment.open && this.#openHolder(payment.reference)) return false;
-    this.#write(payment, undefined);
+    const { clientId, reference } = payment;
+    if (this.#rows.has(clientId)) return false;
+    const siblings = this.#ofReference.get(reference);
+    if (payment.open && siblings?.some((row) => current(row)?.open)) return false;
+    const row: Row = { clientId, committed: undefined, draft: undefined, siblings: none, selection: 0 };
+    this.#write(row, payment);
+    this.#rows.set(clientId, row);
+    if (siblings) siblings.push(row);
+    // Made with its one row in it: a list that is made empty gets room for seventeen.
+    row.siblings = siblings ?? [row];
+    if (!siblings) this.#ofReference.set(reference, row.siblings);
     return true;
   }
 
   update(payment: Payment): void {
-    const current = this.#get(payment.clientId);
-    if (!current) throw conflict(`No payment ${payment.clientId} to update.`);
-    const holder = payment.open ? this.#openHolder(payment.reference) : undefined;
-    if (holder && holder.clientId !== payment.clientId) {
+    const row = this.#rows.get(payment.clientId);
+    if (!row) throw conflict(`No payment ${payment.clientId} to update.`);
+    if (payment.open && row.siblings.some((other) => other !== row && current(other)?.open)) {
       throw conflict(`${payment.reference} has an open attempt already.`);
     }
-    this.#write(payment, current);
+    this.#write(row, payment);
   }
 
   due(before: string, after: { createdAt: string; clientId: string } | undefined, limit: number): Payment[] {
     const position = ({ createdAt, clientId }: { createdAt: string; clientId: string }) =>
       `${createdAt} ${clientId}`;
-    return [...this.#committed.values()]
+    return this.#committed()
       .filter(({ state }) => state === "creating" || state === "pending" || state === "uncertain")
       .filter((payment) => payment.createdAt < before && payment.overdueAt === undefined)
       .filter((payment) => !after || position(payment) > position(after))
@@ -76,7 +81,7 @@ export class PaymentsTable {
 
   lookupDue({ before, limit }: { before: string; limit: number }): Payment[] {
     const position = ({ nextLookupAt, clientId }: Payment) => `${nextLookupAt} ${clientId}`;
-    return [...this.#committed.values()]
+    return this.#committed()
       .filter(({ nextLookupAt }) => nextLookupAt !== undefined && nextLookupAt < before)
       .toSorted((a, b) => (position(a) < position(b) ? -1 : 1))
       .slice(0, limit)
@@ -88,7 +93,7 @@ export class PaymentsTable {
       `${createdAt} ${clientId}`;
     const sign = newestFirst ? -1 : 1;
     const order = (a: string, b: string) => (a < b ? -sign : a > b ? sign : 0);
-    return [...this.#committed.values()]
+    return this.#committed()
       .filter((payment) => state === undefined || payment.state === state)
       .filter((payment) => reference === undefined || payment.reference === reference)
       .filter(({ createdAt }) => createdAt >= (from ?? "") && (to === undefined || createdAt < to))
@@ -99,63 +104,78 @@ export class PaymentsTable {
   }
 
   commit(): void {
-    for (const { payment, before } of this.#draft.values()) {
-      const { clientId, reference, serviceId, open } = payment;
-      this.#committed.set(clientId, payment);
-      if (reference !== before?.reference) addTo(this.#byReference, reference, clientId);
-      if (serviceId !== undefined && serviceId !== before?.serviceId)
-        this.#byServiceId.set(serviceId, clientId);
-      if (open) this.#openOf.set(reference, clientId);
-      else if (before?.open && this.#openOf.get(reference) === clientId) this.#openOf.delete(reference);
+    for (const row of this.#drafted) {
+      row.committed = row.draft;
+      row.draft = undefined;
     }
-    this.rollback();
+    this.#forget();
   }
 
   rollback(): void {
-    this.#draft.clear();
-    this.#draftedOf.clear();
-    this.#draftedServiceIds.clear();
-  }
-
-  #write(payment: Payment, current: Payment | undefined): void {
-    const { clientId, reference, serviceId, open } = payment;
-    if (serviceId !== undefined && serviceId !== current?.serviceId) {
-      const holder = this.#ofServiceId(serviceId);
-      if (holder && holder.clientId !== clientId)
-        throw conflict(`The service id of ${clientId} is bound to ${holder.clientId}.`);
-      this.#draftedServiceIds.set(serviceId, clientId);
+    for (const serviceId of this.#bound) this.#ofServiceId.delete(serviceId);
+    for (const row of this.#drafted) {
+      const { reference } = row.draft!;
+      row.draft = undefined;
+      if (row.committed) continue;
+      this.#rows.delete(row.clientId);
+      row.siblings.splice(row.siblings.indexOf(row), 1);
+      if (row.siblings.length === 0) this.#ofReference.delete(reference);
     }
-    const drafted = this.#draft.get(clientId);
-    const before = drafted ? drafted.before : current;
-    this.#draft.set(clientId, { payment: copyOf(payment), before });
-    if (reference !== before?.reference || (open && !before.open))
-      addTo(this.#draftedOf, reference, clientId);
+    this.#forget();
   }
 
-  #get(clientId: string): Payment | undefined {
-    return this.#draft.get(clientId)?.payment ?? this.#committed.get(clientId);
+  #forget(): void {
+    this.#drafted.length = 0;
+    this.#bound.length = 0;
   }
 
-  #ofReference(reference: string): Payment[] {
-    const committed = this.#byReference.get(reference) ?? [];
-    const drafted = this.#draftedOf.get(reference)?.filter((clientId) => !committed.includes(clientId)) ?? [];
-    return [...committed, ...drafted].map((clientId) => this.#get(clientId)!);
+  #write(row: Row, payment: Payment): void {
+    const { serviceId } = payment;
+    if (serviceId !== undefined && serviceId !== current(row)?.serviceId) this.#bind(row, serviceId);
+    if (!row.draft) this.#drafted.push(row);
+    row.draft = copyOf(payment);
   }
 
-  #ofServiceId(serviceId: string): Payment | undefined {
-    const clientId = this.#draftedServiceIds.get(serviceId) ?? this.#byServiceId.get(serviceId);
-    return clientId === undefined ? undefined : this.#get(clientId);
+  #bind(row: Row, serviceId: string): void {
+    const holder = this.#ofServiceId.get(serviceId);
+    if (holder === row) return;
+    if (holder) throw conflict(`The service id of ${row.clientId} is bound to ${holder.clientId}.`);
+    this.#ofServiceId.set(serviceId, row);
+    this.#bound.push(serviceId);
   }
 
-  #openHolder(reference: string): Payment | undefined {
-    for (const clientId of this.#draftedOf.get(reference) ?? []) {
-      const drafted = this.#get(clientId)!;
-      if (drafted.open) return drafted;
+  #select(keys: LockKeys, as: (row: Row) => Payment | undefined): Payment[] {
+    const { clientIds = [], references = [], serviceIds = [] } = keys;
+    const selection = ++this.#selections;
+    const found: Payment[] = [];
+    const take = (rows: readonly Row[]): void => {
+      for (const row of rows) {
+        if (row.selection === selection) continue;
+        row.selection = selection;
+        const payment = as(row);
+        if (payment) found.push(copyOf(payment));
+      }
+    };
+    for (const reference of references) take(this.#ofReference.get(reference) ?? []);
+    for (const clientId of clientIds) {
+      const row = this.#rows.get(clientId);
+      if (row && as(row)) take(row.siblings);
     }
-    const clientId = this.#openOf.get(reference);
-    const holder = clientId === undefined ? undefined : this.#get(clientId);
-    return holder?.open ? holder : undefined;
+    for (const serviceId of serviceIds) {
+      const row = this.#ofServiceId.get(serviceId);
+      // Bound by a transaction that is under way, and asked for by somebody else.
+      if (row && as(row)?.serviceId === serviceId) take(row.siblings);
+    }
+    return found;
   }
+
+  #committed(): Payment[] {
+    return [...this.#rows.values()].flatMap(({ committed }) => committed ?? []);
+  }
+}
+
+function current({ draft, committed }: Row): Payment | undefined {
+  return draft ?? committed;
 }
 
 /** By hand, because `structuredClone` costs ten times as much, at two places of every webhook. */
@@ -166,16 +186,6 @@ export function copyOf(payment: Payment): Payment {
     total: { ...total },
     ...(metadata !== undefined && { metadata: structuredClone(metadata) }),
   };
-}
-
-function addTo(index: Map<string, string[]>, key: string, clientId: string): void {
-  const clientIds = index.get(key);
-  if (!clientIds) index.set(key, [clientId]);
-  else if (!clientIds.includes(clientId)) clientIds.push(clientId);
-}
-
-function addDefined<T>(set: Set<T>, value: T | undefined): void {
-  if (value !== undefined) set.add(value);
 }
 
 function conflict(message: string): TillkitError {

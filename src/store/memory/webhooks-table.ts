@@ -5,40 +5,62 @@ import {
   type WebhookRecord,
 } from "../payment-store.js";
 
+type Optional = "reason" | "clientId" | "status" | "kind" | "decidedAt";
+
 /** `copies` are those after the first; a stray is a waiting webhook that nobody was told of. */
-type Row = Omit<WebhookRecord, "rawBody"> & {
+interface Row extends Omit<WebhookRecord, "rawBody" | Optional>, Record<Optional, string | undefined> {
+  kind: WebhookRecord["kind"];
   /** Each byte a character: a plain string costs less to keep than a Buffer. */
   rawBody: string;
   copies: number;
   stray: boolean;
   waits: boolean;
-};
+  /** A row of the transaction that is under way is in the same maps, which are large: a look into one of them costs. */
+  isCommitted: boolean;
+}
 
 /** Webhooks as one transaction sees them. */
 export class WebhooksTable {
-  readonly #committed = new Map<string, Row>();
+  readonly #rows = new Map<string, Row>();
   readonly #receiptIds = new Map<string, string>();
   /** The eventKeys of webhooks that wait, in the order they came. */
   readonly #waiting = new Set<string>();
   /** The eventKeys of those that a payment which appears later may be about, by clientId, in the order they came. */
   readonly #parkedOf = new Map<string, Set<string>>();
+  /** What the transaction inserted, and what it made of other rows. */
+  #inserted: Row[] = [];
   readonly #draft = new Map<string, Row>();
-  readonly #draftedReceiptIds = new Map<string, string>();
 
   has(eventKey: string): boolean {
-    return this.#draft.has(eventKey) || this.#committed.has(eventKey);
+    return this.#rows.has(eventKey);
   }
 
   /** False when the eventKey or the receiptId is taken. */
   insert(webhook: WebhookRecord): boolean {
-    if (this.has(webhook.eventKey) || this.#keyOf(webhook.receiptId) !== undefined) return false;
-    const waits = isWaiting(webhook.outcome);
-    // What is taken apart is a copy already; to spread it and add to it costs eight times as much.
-    const { rawBody, ...kept } = webhook;
-    const own = { rawBody: rawBody.toString("latin1"), copies: 0, stray: waits, waits };
-    const row: Row = Object.assign(kept, own);
-    this.#draft.set(webhook.eventKey, row);
-    this.#draftedReceiptIds.set(webhook.receiptId, webhook.eventKey);
+    const { receiptId, eventKey, outcome, covers, receivedAt, rawBody } = webhook;
+    if (this.#rows.has(eventKey) || this.#receiptIds.has(receiptId)) return false;
+    const waits = isWaiting(outcome);
+    // All fields at once, the absent ones as well: an object that is added to is two, and both are kept.
+    const row: Row = {
+      receiptId,
+      eventKey,
+      outcome,
+      covers,
+      receivedAt,
+      reason: webhook.reason,
+      clientId: webhook.clientId,
+      status: webhook.status,
+      kind: webhook.kind,
+      decidedAt: webhook.decidedAt,
+      rawBody: rawBody.toString("latin1"),
+      copies: 0,
+      stray: waits,
+      waits,
+      isCommitted: false,
+    };
+    this.#rows.set(eventKey, row);
+    this.#receiptIds.set(receiptId, eventKey);
+    this.#inserted.push(row);
     return true;
   }
 
@@ -48,36 +70,29 @@ export class WebhooksTable {
   }
 
   rematch({ receiptId, outcome, reason, decidedAt }: Rematched): void {
-    const row = this.#get(this.#keyOf(receiptId) ?? "");
+    const row = this.#ofReceipt(receiptId);
     if (!row) return;
-    const { reason: _, decidedAt: __, ...rest } = row;
     const waits = isWaiting(outcome);
-    this.#draft.set(row.eventKey, {
-      ...rest,
-      outcome,
-      ...(reason !== undefined && { reason }),
-      ...(decidedAt !== undefined && { decidedAt }),
-      waits,
-      stray: waits,
-    });
+    this.#draft.set(row.eventKey, { ...row, outcome, reason, decidedAt, waits, stray: waits });
   }
 
   raise(receiptId: string): void {
-    const row = this.#get(this.#keyOf(receiptId) ?? "");
+    const row = this.#ofReceipt(receiptId);
     if (row) this.#draft.set(row.eventKey, { ...row, stray: false });
   }
 
   dismiss(receiptId: string): void {
-    const row = this.#get(this.#keyOf(receiptId) ?? "");
+    const row = this.#ofReceipt(receiptId);
     if (row) this.#draft.set(row.eventKey, { ...row, stray: false, waits: false });
   }
 
   parked(clientIds: readonly string[]): WebhookRecord[] {
     const eventKeys = clientIds.flatMap((clientId) => [...(this.#parkedOf.get(clientId) ?? [])]);
-    const drafted = [...this.#draft.values()].filter(
-      ({ clientId, eventKey }) => clientIds.includes(clientId ?? "") && !eventKeys.includes(eventKey),
-    );
-    return [...eventKeys.map((eventKey) => this.#get(eventKey)!), ...drafted].filter(isParked).map(recordOf);
+    const drafted = new Set([...this.#inserted.map(({ eventKey }) => eventKey), ...this.#draft.keys()]);
+    for (const eventKey of eventKeys) drafted.delete(eventKey);
+    const isNamed = ({ clientId }: Row): boolean => clientId !== undefined && clientIds.includes(clientId);
+    const rows = [...eventKeys, ...drafted].map((eventKey) => this.#get(eventKey)!);
+    return rows.filter(isNamed).filter(isParked).map(recordOf);
   }
 
   stray({ before, limit }: { before: string; limit: number }): WebhookRecord[] {
@@ -87,7 +102,7 @@ export class WebhooksTable {
   }
 
   page({ clientId, receiptId, outcome, from, to, after, limit }: WebhookPage): WebhookRecord[] {
-    const rows = clientId === undefined ? [...this.#committed.values()] : this.#ofClientId(clientId);
+    const rows = clientId === undefined ? this.#committed() : this.#ofClientId(clientId);
     return rows
       .filter((row) => receiptId === undefined || row.receiptId === receiptId)
       .filter((row) => outcome === undefined || row.outcome === outcome)
@@ -102,16 +117,19 @@ export class WebhooksTable {
     return this.#ofClientId(clientId)
       .toSorted(inOrder)
       .slice(0, limit)
-      .map(({ rawBody: _, stray: __, waits: ___, ...webhook }) => webhook);
+      .map((row) => {
+        const { rawBody: _, ...webhook } = recordOf(row);
+        return { ...webhook, copies: row.copies };
+      });
   }
 
   countParked(): number {
-    return [...this.#waiting].filter((eventKey) => this.#committed.get(eventKey)!.waits).length;
+    return [...this.#waiting].filter((eventKey) => this.#rows.get(eventKey)!.waits).length;
   }
 
   /** Forgets raw bytes; the rows stay, so that copies are still recognised. */
   prune(before: string, limit: number): number {
-    const final = [...this.#committed.values()].filter(
+    const final = this.#committed().filter(
       ({ waits, receivedAt, rawBody }) => !waits && receivedAt < before && rawBody.length > 0,
     );
     for (const row of final.slice(0, limit)) row.rawBody = "";
@@ -119,20 +137,37 @@ export class WebhooksTable {
   }
 
   commit(): void {
-    for (const [eventKey, row] of this.#draft) {
-      this.#committed.set(eventKey, row);
-      this.#receiptIds.set(row.receiptId, eventKey);
-      if (row.waits) this.#waiting.add(eventKey);
-      else if (this.#waiting.size > 0) this.#waiting.delete(eventKey);
-      if (isParked(row)) this.#park(row);
-      else if (this.#parkedOf.size > 0) this.#parkedOf.get(row.clientId ?? "")?.delete(eventKey);
+    for (const row of this.#inserted) {
+      row.isCommitted = true;
+      if (!this.#draft.has(row.eventKey)) this.#index(row);
     }
-    this.rollback();
+    for (const [eventKey, row] of this.#draft) {
+      row.isCommitted = true;
+      this.#rows.set(eventKey, row);
+      this.#index(row);
+    }
+    this.#forget();
   }
 
   rollback(): void {
+    for (const { eventKey, receiptId } of this.#inserted) {
+      this.#rows.delete(eventKey);
+      this.#receiptIds.delete(receiptId);
+    }
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#inserted = [];
     this.#draft.clear();
-    this.#draftedReceiptIds.clear();
+  }
+
+  #index(row: Row): void {
+    const { eventKey, clientId = "" } = row;
+    if (row.waits) this.#waiting.add(eventKey);
+    else if (this.#waiting.size > 0) this.#waiting.delete(eventKey);
+    if (isParked(row)) this.#park(row);
+    else if (this.#parkedOf.size > 0) this.#parkedOf.get(clientId)?.delete(eventKey);
   }
 
   #park({ clientId = "", eventKey }: Row): void {
@@ -143,15 +178,20 @@ export class WebhooksTable {
 
   /** Looked for and not indexed: a person asks for it, and every webhook would pay. */
   #ofClientId(wanted: string): Row[] {
-    return [...this.#committed.values()].filter(({ clientId = "" }) => clientId === wanted);
+    return this.#committed().filter(({ clientId = "" }) => clientId === wanted);
+  }
+
+  #committed(): Row[] {
+    return [...this.#rows.values()].filter(({ isCommitted }) => isCommitted);
   }
 
   #get(eventKey: string): Row | undefined {
-    return this.#draft.get(eventKey) ?? this.#committed.get(eventKey);
+    return this.#draft.get(eventKey) ?? this.#rows.get(eventKey);
   }
 
-  #keyOf(receiptId: string): string | undefined {
-    return this.#draftedReceiptIds.get(receiptId) ?? this.#receiptIds.get(receiptId);
+  #ofReceipt(receiptId: string): Row | undefined {
+    const eventKey = this.#receiptIds.get(receiptId);
+    return eventKey === undefined ? undefined : this.#get(eventKey);
   }
 }
 
@@ -170,6 +210,19 @@ function inOrder(a: Position, b: Position): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-function recordOf({ copies: _, stray: __, waits: ___, ...webhook }: Row): WebhookRecord {
-  return { ...webhook, rawBody: Buffer.from(webhook.rawBody, "latin1") };
+function recordOf(row: Row): WebhookRecord {
+  const { receiptId, eventKey, outcome, covers, receivedAt, reason, clientId, status, kind, decidedAt } = row;
+  return {
+    receiptId,
+    eventKey,
+    outcome,
+    rawBody: Buffer.from(row.rawBody, "latin1"),
+    covers,
+    receivedAt,
+    ...(reason !== undefined && { reason }),
+    ...(clientId !== undefined && { clientId }),
+    ...(status !== undefined && { status }),
+    ...(kind !== undefined && { kind }),
+    ...(decidedAt !== undefined && { decidedAt }),
+  };
 }
