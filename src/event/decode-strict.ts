@@ -73,8 +73,9 @@ function surveyOf(text: string): { keys: number; depth: number; hasNumbers: bool
 /** How many keys are left of them: fewer, where one was written twice. */
 function countKeys(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
-  let count = Array.isArray(value) ? 0 : Object.keys(value).length;
-  for (const each of Object.values(value)) if (typeof each === "object") count += countKeys(each);
+  const each = Object.values(value);
+  let count = Array.isArray(value) ? 0 : each.length;
+  for (const one of each) if (typeof one === "object") count += countKeys(one);
   return count;
 }
 

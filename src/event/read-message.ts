@@ -94,12 +94,6 @@ function contradiction(fields: Identified, covered: readonly SignedField[]): str
 }
 
 function toReport(fields: Identified, payload: Payload, covered: readonly SignedField[]): PaymentReport {
-  const untrusted: Partial<Record<SignedField, unknown>> = {};
-  // Where every byte is signed, there are none to look for.
-  for (const field of covered.length === signedFields.length ? [] : signedFields) {
-    const value = covered.includes(field) ? undefined : readField(payload, field);
-    if (value !== undefined) untrusted[field] = value;
-  }
   const report: PaymentReport = {
     eventKey: paymentKey(fields),
     serviceId: fields.id,
@@ -109,11 +103,24 @@ function toReport(fields: Identified, payload: Payload, covered: readonly Signed
     currency: fields["total.currency"],
     submittedAt: fields.submittedAt,
     verified: fields,
-    untrusted,
+    untrusted: untrustedOf(payload, covered),
   };
   if (fields.topic !== undefined) report.topic = fields.topic;
   if (fields.captured !== undefined) report.captured = fields.captured;
   return report;
+}
+
+/** Where every byte is signed, there is nothing to look for. */
+const nothing: PaymentReport["untrusted"] = Object.freeze({});
+
+function untrustedOf(payload: Payload, covered: readonly SignedField[]): PaymentReport["untrusted"] {
+  if (covered.length === signedFields.length) return nothing;
+  const untrusted: Partial<Record<SignedField, unknown>> = {};
+  for (const field of signedFields) {
+    const value = covered.includes(field) ? undefined : readField(payload, field);
+    if (value !== undefined) untrusted[field] = value;
+  }
+  return untrusted;
 }
 
 function requireIdentity(fields: Fields): asserts fields is Identified {

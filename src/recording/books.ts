@@ -1,50 +1,64 @@
 import { type PaymentReport } from "../event/payment-report.js";
 import { type Payment } from "../payment.js";
 
+/** A payment beside all others of its reference; a group may hold a hundred payments. */
+interface Entry {
+  payment: Payment;
+  isChanged: boolean;
+  siblings: Entry[];
+}
+
+const none: Entry[] = [];
+
 /** The payments of one transaction, as the decisions so far left them. */
 export class Books {
-  readonly #payments = new Map<string, Payment>();
-  /** clientIds by what else a payment is looked for by; a group may hold a hundred payments. */
-  readonly #byReference = new Map<string, string[]>();
-  readonly #byServiceId = new Map<string, string[]>();
-  readonly #changed = new Set<string>();
+  readonly #entries = new Map<string, Entry>();
+  readonly #ofReference = new Map<string, Entry[]>();
+  /** clientIds. */
+  readonly #byServiceId = new Map<string, string>();
+  readonly #changed: Entry[] = [];
 
   constructor(payments: readonly Payment[]) {
     for (const payment of payments) this.#enter(payment);
   }
 
   find(clientId: string): Payment | undefined {
-    return this.#payments.get(clientId);
+    return this.#entries.get(clientId)?.payment;
   }
 
-  ofReference(reference: string): Payment[] {
-    return (this.#byReference.get(reference) ?? []).map((clientId) => this.#payments.get(clientId)!);
+  /** All payments of this one's reference, itself among them. */
+  siblingsOf({ clientId }: Payment): Payment[] {
+    return this.#entries.get(clientId)!.siblings.map(({ payment }) => payment);
   }
 
   isBoundElsewhere({ clientId, serviceId }: PaymentReport): boolean {
-    return this.#byServiceId.get(serviceId)?.some((bound) => bound !== clientId) ?? false;
+    return (this.#byServiceId.get(serviceId) ?? clientId) !== clientId;
   }
 
+  /** A reference never changes, nor a serviceId once it is there. */
   write(payment: Payment): void {
-    this.#enter(payment);
-    this.#changed.add(payment.clientId);
+    const entry = this.#entries.get(payment.clientId)!;
+    if (entry.payment.serviceId === undefined) this.#bind(payment);
+    entry.payment = payment;
+    if (!entry.isChanged) this.#changed.push(entry);
+    entry.isChanged = true;
   }
 
   changed(): Payment[] {
-    return [...this.#changed].map((clientId) => this.#payments.get(clientId)!);
+    return this.#changed.map(({ payment }) => payment);
   }
 
-  /** A reference and a serviceId never change once they are there. */
   #enter(payment: Payment): void {
-    const { clientId, reference, serviceId } = payment;
-    this.#payments.set(clientId, payment);
-    addTo(this.#byReference, reference, clientId);
-    if (serviceId !== undefined) addTo(this.#byServiceId, serviceId, clientId);
+    const { clientId, reference } = payment;
+    const siblings = this.#ofReference.get(reference);
+    const entry: Entry = { payment, isChanged: false, siblings: siblings ?? none };
+    if (siblings) siblings.push(entry);
+    else this.#ofReference.set(reference, (entry.siblings = [entry]));
+    this.#entries.set(clientId, entry);
+    this.#bind(payment);
   }
-}
 
-function addTo(index: Map<string, string[]>, key: string, clientId: string): void {
-  const clientIds = index.get(key);
-  if (!clientIds) index.set(key, [clientId]);
-  else if (!clientIds.includes(clientId)) clientIds.push(clientId);
+  #bind({ clientId, serviceId }: Payment): void {
+    if (serviceId !== undefined) this.#byServiceId.set(serviceId, clientId);
+  }
 }

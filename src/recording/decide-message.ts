@@ -51,7 +51,7 @@ export function decideReport(books: Books, report: PaymentReport, circumstances:
   const decision = reconcile(
     {
       payment,
-      siblings: payment ? books.ofReference(payment.reference) : [],
+      siblings: payment ? books.siblingsOf(payment) : [],
       serviceIdIsTaken: books.isBoundElsewhere(report),
       known,
       ours: isOurs(policy, report.clientId),

@@ -39,12 +39,16 @@ export interface Plan {
 
 /** The keys that a group of arrivals must lock before it is planned. */
 export function keysOf(arrivals: readonly Arrival[]) {
-  const reports = arrivals.flatMap(({ message }) => (message.kind === "payment" ? [message.report] : []));
-  return {
-    clientIds: unique(reports.map(({ clientId }) => clientId)),
-    serviceIds: unique(reports.map(({ serviceId }) => serviceId)),
-    eventKeys: unique(arrivals.map(({ message }) => keyOf(message))),
-  };
+  const clientIds = new Set<string>();
+  const serviceIds = new Set<string>();
+  const eventKeys = new Set<string>();
+  for (const { message } of arrivals) {
+    eventKeys.add(keyOf(message));
+    if (message.kind !== "payment") continue;
+    clientIds.add(message.report.clientId);
+    serviceIds.add(message.report.serviceId);
+  }
+  return { clientIds: [...clientIds], serviceIds: [...serviceIds], eventKeys: [...eventKeys] };
 }
 
 /** What planning needs besides what is locked. */
@@ -131,8 +135,4 @@ function receiptOf(receiptId: string, outcome: Outcome, clientId: string | undef
 
 function keyOf(message: Message): string {
   return message.kind === "payment" ? message.report.eventKey : message.eventKey;
-}
-
-function unique<T>(values: T[]): T[] {
-  return [...new Set(values)];
 }
