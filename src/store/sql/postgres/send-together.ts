@@ -65,11 +65,7 @@ interface Query {
   handleReadyForQuery(connection: Connection): void;
 }
 
-type QueryClass = new (
-  config: { text: string; values: unknown[] },
-  values: undefined,
-  done: Callback,
-) => Query;
+type QueryClass = new (text: string, values: unknown[], done: Callback) => Query;
 
 type TogetherClass = new (
   ahead: readonly StatementAhead[],
@@ -97,7 +93,7 @@ function togetherOn(Query: QueryClass): TogetherClass {
     readonly #ahead: readonly StatementAhead[];
 
     constructor(ahead: readonly StatementAhead[], text: string, values: unknown[], done: Callback) {
-      super({ text, values }, undefined, done);
+      super(text, values, done);
       this.#ahead = ahead;
       this.left = ahead.length;
     }
