@@ -22,7 +22,17 @@ export interface Receiving {
  * Resolves when the webhook is durable and may be answered 200, whatever its outcome. Rejects with a
  * `WebhookRejectedError`, carrying the status to answer, when it was refused; then nothing was kept.
  */
-export async function receiveWebhook(kit: Receiving, { headers, rawBody }: WebhookRequest): Promise<Receipt> {
+export function receiveWebhook(kit: Receiving, request: WebhookRequest): Promise<Receipt> {
+  // No async function, which is an object with a promise and a queue of its own: most schemes answer at once, and the promise
+  // of the record will do.
+  try {
+    return verifyAndRecord(kit, request);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+function verifyAndRecord(kit: Receiving, { headers, rawBody }: WebhookRequest): Promise<Receipt> {
   const { covers } = kit.scheme;
   const receiptId = kit.newId();
   const receivedAt = textOf(kit.now());
@@ -33,13 +43,16 @@ export async function receiveWebhook(kit: Receiving, { headers, rawBody }: Webho
     kit.scheme,
     payload ? { headers, rawBody, payload } : { headers, rawBody },
   );
-  if (verifying) await verifying;
-
-  const message = readMessage({ rawBody, covers, payload });
-
   // Reconciled inside the record's transaction: only there is the payment locked.
-  // Awaited here: a promise that is returned as it is takes two more turns of the queue.
-  return await kit.record({ receiptId, receivedAt, rawBody, covers, message });
+  const record = (): Promise<Receipt> =>
+    kit.record({
+      receiptId,
+      receivedAt,
+      rawBody,
+      covers,
+      message: readMessage({ rawBody, covers, payload }),
+    });
+  return verifying ? verifying.then(record) : record();
 }
 
 let written = "";
