@@ -26,6 +26,29 @@ describe("group commit", () => {
     expect(await record("a")).toBe("a");
   });
 
+  it("begins to commit at once where items have come one by one, and sees when they no longer do", async () => {
+    const sizes: number[] = [];
+    const commit = async (items: readonly number[]) => (sizes.push(items.length), items);
+    const { record } = groupCommit({ commit, maxGroup: 10, deadlineMs: 1000 });
+    const beginsAtOnce: boolean[] = [];
+    for (let n = 0; n < 17; n++) {
+      const before = sizes.length;
+      const recording = record(n);
+      beginsAtOnce.push(sizes.length > before);
+      await recording;
+      await new Promise(setImmediate);
+    }
+    const atOnce = beginsAtOnce.flatMap((is, n) => (is ? [n] : []));
+    expect(atOnce).toEqual([4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15]);
+
+    sizes.length = 0;
+    for (let burst = 0; burst < 8; burst++) {
+      await Promise.all([1, 2, 3].map(record));
+      await new Promise(setImmediate);
+    }
+    expect(sizes.slice(-5)).toEqual([3, 3, 3, 3, 3]);
+  });
+
   it("commits together what arrives while another commit is under way, and answers each with its own result", async () => {
     const { groups, commit, open } = gate();
     const { record } = groupCommit({ commit, maxGroup: 10, deadlineMs: 1000 });
