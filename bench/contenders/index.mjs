@@ -29,6 +29,11 @@ const peers = [
 const tillkit = (name, options) => ({ name: `tillkit ${name}`, file: "tillkit.mjs", options });
 const inMemory = tillkit("in memory", { store: "memory" });
 const inMemoryPreShaped = tillkit("in memory, pre-shaped", { store: "memory", preShaped: true });
+const ungrouped = {
+  name: "tillkit in memory, pre-shaped, ungrouped",
+  file: "tillkit-ungrouped.mjs",
+  options: inMemoryPreShaped.options,
+};
 
 const durable =
   "Durable before the answer. By hand: one transaction per webhook, which inserts the event and updates the payment.";
@@ -90,18 +95,18 @@ export const suites = [
   {
     name: "memory-8",
     title: "In memory, 8 connections",
-    says: "The same with fewer that arrive together, whose replies are released together.",
+    says: "The same with fewer that arrive together, whose replies are released together; ungrouped, each by itself.",
     connections: 8,
     reference: byHand.name,
-    contenders: [bare, byHand, inMemory, inMemoryPreShaped],
+    contenders: [bare, byHand, inMemory, inMemoryPreShaped, ungrouped],
   },
   {
     name: "memory-1",
     title: "In memory, one connection",
-    says: lone,
+    says: `${lone} Ungrouped, a commit begins without a look at what else the turn brings.`,
     connections: 1,
     reference: byHand.name,
-    contenders: [bare, byHand, inMemory, inMemoryPreShaped],
+    contenders: [bare, byHand, inMemory, inMemoryPreShaped, ungrouped],
   },
   {
     name: "mysql",

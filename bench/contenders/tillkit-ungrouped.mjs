@@ -1,0 +1,34 @@
+// The kit as it would be without groups: a commit begins at once, so that a webhook is answered by itself and not together with
+// the others of its turn. What releasing them together is compared with. It is the build that is measured, but for one line.
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { signHex } from "../harness/sign.mjs";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const grouped = "setImmediate(() => void drain());";
+const ungrouped = "void drain();";
+
+export const sign = signHex;
+const webhookPath = "/payments/webhook";
+export { webhookPath as path };
+
+export async function start(port, options) {
+  process.env.TILLKIT_BENCH_KIT = copyWithoutGroups(
+    process.env.TILLKIT_BENCH_KIT ?? path.join(root, "dist/esm"),
+  );
+  const tillkit = await import("./tillkit.mjs");
+  return tillkit.start(port, options);
+}
+
+/** Inside of the project, where the copy finds the packages that it needs. */
+function copyWithoutGroups(build) {
+  mkdirSync(path.join(root, ".tmp"), { recursive: true });
+  const folder = mkdtempSync(path.join(root, ".tmp/bench-ungrouped-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  cpSync(build, folder, { recursive: true });
+  const file = path.join(folder, "recording/group-commit.js");
+  const around = readFileSync(file, "utf8").split(grouped);
+  if (around.length !== 2) throw new TypeError(`group-commit.js has no line "${grouped}" any more.`);
+  writeFileSync(file, around.join(ungrouped));
+  return folder;
+}
