@@ -134,21 +134,18 @@ export function groupCommit<Item, Result>(
   function endedOrAbandoned(committing: Promise<void>): Promise<void> {
     return new Promise((resolve) => {
       const since = performance.now();
-      const commitment: Commitment = {
-        resolve,
-        since,
-        isAbandoned: false,
-        older: undefined,
-        newer: undefined,
-      };
+      const commitment = { resolve, since, isAbandoned: false, older: undefined, newer: undefined };
       underWay.add(commitment);
-      void committing.then(() => {
-        underWay.delete(commitment);
-        if (!commitment.isAbandoned) return resolve();
-        abandoned -= 1;
-        begin();
-      });
+      void untilEnded(committing, commitment);
     });
+  }
+
+  async function untilEnded(committing: Promise<void>, commitment: Commitment): Promise<void> {
+    await committing;
+    underWay.delete(commitment);
+    if (!commitment.isAbandoned) return commitment.resolve();
+    abandoned -= 1;
+    begin();
   }
 
   /** Never rejects. */
