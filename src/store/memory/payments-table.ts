@@ -108,6 +108,10 @@ export class PaymentsTable {
       row.committed = row.draft;
       row.draft = undefined;
     }
+    for (const serviceId of this.#bound) {
+      const isGivenUp = this.#ofServiceId.get(serviceId)?.committed?.serviceId !== serviceId;
+      if (isGivenUp) this.#ofServiceId.delete(serviceId);
+    }
     this.#forget();
   }
 
@@ -130,10 +134,12 @@ export class PaymentsTable {
   }
 
   #write(row: Row, payment: Payment): void {
-    const { serviceId } = payment;
+    // First, because it may throw: what cannot be copied must leave nothing behind.
+    const draft = copyOf(payment);
+    const { serviceId } = draft;
     if (serviceId !== undefined && serviceId !== current(row)?.serviceId) this.#bind(row, serviceId);
     if (!row.draft) this.#drafted.push(row);
-    row.draft = copyOf(payment);
+    row.draft = draft;
   }
 
   #bind(row: Row, serviceId: string): void {

@@ -14,7 +14,8 @@ export class ResolutionsTable {
   }
 
   ofClientId(clientId: string): ResolutionRecord[] {
-    return [...this.#committed.values()].filter((one) => one.clientId === clientId);
+    const found = [...this.#committed.values()].filter((one) => one.clientId === clientId);
+    return found.map((one) => ({ ...one }));
   }
 
   commit(): void {

@@ -27,7 +27,7 @@ export class WebhooksTable {
   readonly #waiting = new Set<string>();
   /** The eventKeys of those that a payment which appears later may be about, by clientId, in the order they came. */
   readonly #parkedOf = new Map<string, Set<string>>();
-  /** What the transaction inserted, and what it made of other rows. */
+  /** What the transaction inserted, and what it made of rows since. */
   #inserted: Row[] = [];
   readonly #draft = new Map<string, Row>();
 
@@ -45,7 +45,7 @@ export class WebhooksTable {
       receiptId,
       eventKey,
       outcome,
-      covers,
+      covers: copyOf(covers),
       receivedAt,
       reason: webhook.reason,
       clientId: webhook.clientId,
@@ -210,6 +210,10 @@ function inOrder(a: Position, b: Position): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
+function copyOf(covers: WebhookRecord["covers"]): WebhookRecord["covers"] {
+  return covers === "body" ? covers : [...covers];
+}
+
 function recordOf(row: Row): WebhookRecord {
   const { receiptId, eventKey, outcome, covers, receivedAt, reason, clientId, status, kind, decidedAt } = row;
   return {
@@ -217,7 +221,7 @@ function recordOf(row: Row): WebhookRecord {
     eventKey,
     outcome,
     rawBody: Buffer.from(row.rawBody, "latin1"),
-    covers,
+    covers: copyOf(covers),
     receivedAt,
     ...(reason !== undefined && { reason }),
     ...(clientId !== undefined && { clientId }),

@@ -1,4 +1,4 @@
-import { MemoryStore, type Changes, type MemoryTx } from "tillkit";
+import { MemoryStore, type Changes, type MemoryTx, type SignedField } from "tillkit";
 import { testStore } from "tillkit/testing";
 import { testOptions } from "../../support/kit.js";
 import { resolveOptions } from "../../../src/options.js";
@@ -55,6 +55,67 @@ describe("MemoryStore", () => {
     end();
     await Promise.all([slow, recorded]);
     expect(order).toEqual(["transaction", "decided"]);
+  });
+
+  const payment: NonNullable<Changes["created"]>[number] = {
+    clientId: "c-1",
+    reference: "order-1",
+    total: { value: "1475", currency: "KMF" },
+    state: "pending",
+    open: true,
+    createdAt: "2026-03-01T09:59:00.000Z",
+    updatedAt: "2026-03-01T09:59:00.000Z",
+  };
+  const save = (store: MemoryStore, changes: Changes) =>
+    store.transaction((tx) => store.save(tx, changes).then(() => undefined));
+
+  it("is as it was where a change cannot be copied", async () => {
+    const store = new MemoryStore();
+    await save(store, { created: [payment] });
+    const uncopied = { ...payment, metadata: { write: () => undefined } };
+    const refused = store.transaction(async (tx) => {
+      await store.save(tx, { webhooks: [webhook] });
+      await store.save(tx, { updated: [uncopied] });
+    });
+    await expect(refused).rejects.toMatchObject({ name: "DataCloneError" });
+    await save(store, { webhooks: [{ ...webhook, receiptId: "receipt-2", eventKey: "payment:2" }] });
+    expect(await store.webhooks({ limit: 10 })).toMatchObject([{ receiptId: "receipt-2" }]);
+    expect(await store.find("c-1")).toEqual(payment);
+  });
+
+  it("leaves a service id free that its transaction bound and gave up", async () => {
+    const store = new MemoryStore();
+    const other = { ...payment, clientId: "c-2", reference: "order-2" };
+    await save(store, { created: [payment, other] });
+    await store.transaction(async (tx) => {
+      await store.save(tx, { updated: [{ ...payment, serviceId: "s-1" }] });
+      await store.save(tx, { updated: [{ ...payment, serviceId: "s-2" }] });
+    });
+    await save(store, { updated: [{ ...other, serviceId: "s-1" }] });
+    expect(await store.findMany({ serviceIds: ["s-1"] })).toMatchObject([{ clientId: "c-2" }]);
+  });
+
+  it("shares nothing that it keeps with whoever gave it or got it", async () => {
+    const store = new MemoryStore();
+    const covers: SignedField[] = ["id", "clientId"];
+    const resolution = {
+      id: "r-1",
+      clientId: "c-1",
+      action: "dismissed" as const,
+      receiptId: "receipt-1",
+      reason: "a test of the provider's",
+      by: "ada",
+      at: "2026-03-01T10:05:00.000Z",
+    };
+    await save(store, { webhooks: [{ ...webhook, clientId: "c-1", covers }], resolutions: [resolution] });
+    covers.push("source");
+    const [kept] = await store.webhooks({ limit: 1 });
+    (kept!.covers as SignedField[]).push("topic");
+    const before = await store.history("c-1");
+    Object.assign(before.resolutions[0]!, { reason: "another" });
+    const { webhooks, resolutions } = await store.history("c-1");
+    expect(webhooks).toMatchObject([{ covers: ["id", "clientId"] }]);
+    expect(resolutions).toEqual([resolution]);
   });
 
   it("keeps nothing of a record whose decision throws, and nothing once it is closed", async () => {
