@@ -18,8 +18,10 @@ export interface Rematching<Tx> {
  */
 export async function rematchParked<Tx>(
   { store, now, newId, policy }: Rematching<Tx>,
-  clientIds: readonly string[],
+  named: readonly string[],
 ): Promise<number> {
+  // Named once for each webhook that waits; a store may answer as often as it is asked.
+  const clientIds = [...new Set(named)];
   if (!store.parked || clientIds.length === 0) return 0;
   return store.transaction(async (tx) => {
     const webhooks = (await store.parked?.(tx, clientIds)) ?? [];
