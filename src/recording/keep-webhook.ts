@@ -50,7 +50,7 @@ export function keepWebhooks(options: KeepingOptions): Keeping {
   const { record, recordTogether, spool, probe, notify, drainMs } = options;
   const failures = new Map<string, number>();
   let underWay = 0;
-  let noneUnderWay: (() => void) | undefined;
+  const closing: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
   let draining: Promise<unknown> | undefined;
 
@@ -64,7 +64,7 @@ export function keepWebhooks(options: KeepingOptions): Keeping {
 
   function leave<Result>(result: Result): Result {
     underWay -= 1;
-    if (underWay === 0) noneUnderWay?.();
+    if (underWay === 0) for (const resolve of closing.splice(0)) resolve();
     return result;
   }
 
@@ -140,7 +140,7 @@ export function keepWebhooks(options: KeepingOptions): Keeping {
     async close() {
       clearInterval(timer);
       // Each has a deadline, so this ends; their senders were promised nothing yet, and are answered.
-      if (underWay > 0) await new Promise<void>((resolve) => (noneUnderWay = resolve));
+      if (underWay > 0) await new Promise<void>((resolve) => closing.push(resolve));
       await draining;
       await spool?.close();
     },

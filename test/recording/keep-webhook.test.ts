@@ -155,6 +155,13 @@ describe("a webhook that the store cannot take", () => {
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["fulfilled"]));
   });
 
+  it("is waited for by everybody who closes the kit", async () => {
+    const payments = testKit();
+    const underWay = payments.receiveWebhook(signed(completedBody()));
+    await Promise.all([payments.close(), payments.close()]);
+    expect(await underWay).toMatchObject({ outcome: "unmatched" });
+  });
+
   it("is spooled once and recorded once when its commit succeeded but the reply was lost", async () => {
     const { store, payments, post } = await spooling();
     const effects: string[] = [];
