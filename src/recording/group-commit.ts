@@ -59,7 +59,7 @@ const loneUntilLookedAt = 8;
 
 /**
  * Commits items that arrive together in one transaction. One commit is under way at a time; what arrives meanwhile
- * forms the next group, so a lone item never waits for company. A group that fails is retried item by item (those
+ * forms the next group, so a lone item never waits for company for longer than a turn of the event loop. A group that fails is retried item by item (those
  * given together stay together), so that one bad row never fails its neighbours.
  *
  * An item rejects with `store_unavailable` at its deadline, even while its commit is still under way: whether
@@ -83,7 +83,7 @@ export function groupCommit<Item, Result>(
   });
   let busy = false;
   let abandoned = 0;
-  /** How many groups of one there were since the last that was none. */
+  /** How many groups of one item there were in a row. */
   let loneGroups = 0;
   const isStuck = () => abandoned >= mostAbandoned;
 
@@ -98,7 +98,7 @@ export function groupCommit<Item, Result>(
   async function drain(): Promise<void> {
     while (queue.length > 0 && !isStuck()) {
       const group = nextGroup();
-      loneGroups = group.length === 1 ? loneGroups + 1 : 0;
+      loneGroups = group.length === 1 && group[0]!.items.length === 1 ? loneGroups + 1 : 0;
       if (group.length > 0) await endedOrAbandoned(commitGroup(group));
       for (let turns = 0; turns < turnsForCompany && isFewer(queue, group); turns++) await turn();
     }
