@@ -46,10 +46,10 @@ function examine(url: string): void {
   });
 
   it("holds no lock while it waits for one of an earlier clientId, so that nobody waits for it there", async () => {
-    const { store, tablePrefix, record, trips } = lane();
+    const { store, tablePrefix, record, begin, trips } = lane();
     const earlier = payment("p0", { reference: "order-3", open: false, state: "failed" });
     await store.transaction((tx) => store.save(tx, { created: [earlier] }));
-    await record("p1");
+    await begin();
     const before = trips();
     const lock = `select client_id from ${tablePrefix}payments where client_id = ? for update`;
     const recording = await store.transaction(async (tx) => {

@@ -28,8 +28,8 @@ function examine(url: string): void {
   });
 
   it("writes nothing where the begin failed, although the locks were sent behind it", async () => {
-    const { proxy, store, record } = lane();
-    await record("p1");
+    const { proxy, store, record, begin } = lane();
+    await begin();
     proxy.spoil("begin isolation", "begun isolation");
     await expect(record("p2")).rejects.toMatchObject({ code: "42601" });
     expect(await store.find("p2")).toMatchObject({ state: "pending" });
