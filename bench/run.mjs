@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { suites } from "./contenders/index.mjs";
-import { checkedBuild } from "./harness/build.mjs";
+import { checkedBuild, kitFolder } from "./harness/build.mjs";
 import { installPeers } from "./harness/install-peers.mjs";
 import { judge } from "./harness/judge.mjs";
 import { runSuite } from "./harness/measure.mjs";
@@ -63,9 +63,8 @@ async function runAll(chosen, options) {
   };
 
   const cycles = options.quick ? 10 : 40;
-  const kit = path.resolve(process.env.TILLKIT_BENCH_KIT ?? path.join(import.meta.dirname, "../dist/esm"));
   const proofs = await proveOverCrashes({
-    kit,
+    kit: kitFolder(),
     stores,
     cycles,
     tick: (store) => step(`killed on ${store}`),

@@ -1,10 +1,10 @@
 // The kit as it would be without groups: a commit begins at once, so that a webhook is answered by itself and not together with
 // the others of its turn. What releasing them together is compared with. It is the build that is measured, but for one line.
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { freshFolder, kitFolder } from "../harness/build.mjs";
 import { signHex } from "../harness/sign.mjs";
 
-const root = path.resolve(import.meta.dirname, "../..");
 const grouped = "setImmediate(() => void drain());";
 const ungrouped = "void drain();";
 
@@ -13,17 +13,13 @@ const webhookPath = "/payments/webhook";
 export { webhookPath as path };
 
 export async function start(port, options) {
-  process.env.TILLKIT_BENCH_KIT = copyWithoutGroups(
-    process.env.TILLKIT_BENCH_KIT ?? path.join(root, "dist/esm"),
-  );
+  process.env.TILLKIT_BENCH_KIT = copyWithoutGroups(kitFolder());
   const tillkit = await import("./tillkit.mjs");
   return tillkit.start(port, options);
 }
 
-/** Inside of the project, where the copy finds the packages that it needs. */
 function copyWithoutGroups(build) {
-  mkdirSync(path.join(root, ".tmp"), { recursive: true });
-  const folder = mkdtempSync(path.join(root, ".tmp/bench-ungrouped-"));
+  const folder = freshFolder("bench-ungrouped-");
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   cpSync(build, folder, { recursive: true });
   const file = path.join(folder, "recording/group-commit.js");

@@ -12,8 +12,7 @@ const built = path.join(root, "dist/esm");
  * or by hand, the run does not begin. Answers what the report says of the build.
  */
 export function checkedBuild() {
-  mkdirSync(path.join(root, ".tmp"), { recursive: true });
-  const fresh = mkdtempSync(path.join(root, ".tmp/bench-build-"));
+  const fresh = freshFolder("bench-build-");
   try {
     const tsc = [path.join(root, "scripts/tsc.mjs"), "-p", path.join(root, "tsconfig.esm.json")];
     const { status, stdout } = spawnSync(process.execPath, [...tsc, "--outDir", fresh], {
@@ -28,6 +27,17 @@ export function checkedBuild() {
     rmSync(fresh, { recursive: true, force: true });
   }
   return { build: hashOf(built).slice(0, 16), ...commit() };
+}
+
+/** The built kit: `dist`, or the folder that TILLKIT_BENCH_KIT names. */
+export function kitFolder() {
+  return path.resolve(process.env.TILLKIT_BENCH_KIT ?? built);
+}
+
+/** Inside of the project, where a build finds the packages that it needs. */
+export function freshFolder(prefix) {
+  mkdirSync(path.join(root, ".tmp"), { recursive: true });
+  return mkdtempSync(path.join(root, ".tmp", prefix));
 }
 
 /** The first file that only one of them has, or that differs; `undefined` where there is none. */
