@@ -1,7 +1,7 @@
-import { type Message } from "./event/payment-report.js";
 import { type Payment } from "./payment.js";
 import { Books } from "./recording/books.js";
 import { decideMessage, type Decided } from "./recording/decide-message.js";
+import { keyOf, keysOf } from "./recording/plan-group.js";
 import { type Policy } from "./recording/policy.js";
 import { readStored } from "./recording/read-stored.js";
 import {
@@ -121,13 +121,8 @@ async function replayPage<Tx>(
 ): Promise<ReplayChange[]> {
   if (webhooks.length === 0) return [];
   const messages = webhooks.map(readStored);
-  const reports = messages.flatMap((message) => (message.kind === "payment" ? [message.report] : []));
   return store.transaction(async (tx) => {
-    const locked = await store.lock(tx, {
-      clientIds: [...new Set(reports.map(({ clientId }) => clientId))],
-      serviceIds: [...new Set(reports.map(({ serviceId }) => serviceId))],
-      eventKeys: [...new Set(messages.map(keyOf))],
-    });
+    const locked = await store.lock(tx, keysOf(messages.map((message) => ({ message }))));
     const recorded = new Set(locked.eventKeys);
     const books = new Books(locked.payments.map((payment) => run.imagined.get(payment.clientId) ?? payment));
     const at = now().toISOString();
@@ -187,8 +182,4 @@ function stateChange(
 ): Pick<ReplayChange, "state"> | undefined {
   if (!before || !after || before.state === after.state) return undefined;
   return { state: { from: before.state, to: after.state } };
-}
-
-function keyOf(message: Message): string {
-  return message.kind === "payment" ? message.report.eventKey : message.eventKey;
 }

@@ -37,8 +37,8 @@ export interface Plan {
   receipts: Receipt[];
 }
 
-/** The keys that a group of arrivals must lock before it is planned. */
-export function keysOf(arrivals: readonly Arrival[]) {
+/** The keys that must be locked before these are decided. */
+export function keysOf(arrivals: readonly Pick<Arrival, "message">[]) {
   const clientIds = new Set<string>();
   const serviceIds = new Set<string>();
   const eventKeys = new Set<string>();
@@ -133,6 +133,7 @@ function receiptOf(receiptId: string, outcome: Outcome, clientId: string | undef
   return clientId === undefined ? { receiptId, outcome } : { receiptId, outcome, clientId };
 }
 
-function keyOf(message: Message): string {
+/** What makes two messages the same event. */
+export function keyOf(message: Message): string {
   return message.kind === "payment" ? message.report.eventKey : message.eventKey;
 }
