@@ -58,7 +58,7 @@ export function keepWebhooks(options: KeepingOptions): Keeping {
     underWay += 1;
     // No async function: this is on every webhook's way, and nearly all of them go straight through.
     return record(arrival).then(leave, (error: unknown) =>
-      keepOtherwise(arrival, error).finally(() => leave(undefined)),
+      spoolOrRefuse(arrival, error).finally(() => leave(undefined)),
     );
   }
 
@@ -68,12 +68,8 @@ export function keepWebhooks(options: KeepingOptions): Keeping {
     return result;
   }
 
-  async function keepOtherwise(arrival: Arrival, error: unknown): Promise<Receipt> {
-    notify("store.unavailable", { during: "record", error });
-    return await spoolOrRefuse(arrival, error);
-  }
-
   async function spoolOrRefuse(arrival: Arrival, cause: unknown): Promise<Receipt> {
+    notify("store.unavailable", { during: "record", error: cause });
     const { receiptId, receivedAt, rawBody, covers, message } = arrival;
     if (!spool)
       throw new WebhookRejectedError("record_unavailable", "The store is away, with no spool.", { cause });
