@@ -73,9 +73,9 @@ function surveyOf(text: string): { keys: number; depth: number; hasNumbers: bool
 /** How many keys are left of them: fewer, where one was written twice. */
 function countKeys(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
-  const each = Object.values(value);
-  let count = Array.isArray(value) ? 0 : each.length;
-  for (const one of each) if (typeof one === "object") count += countKeys(one);
+  const values = Object.values(value);
+  let count = Array.isArray(value) ? 0 : values.length;
+  for (const each of values) if (typeof each === "object") count += countKeys(each);
   return count;
 }
 

@@ -53,14 +53,14 @@ export interface GroupCommit<Item, Result> {
 /** Commits that may hang at the same time, each on a connection of its own, before no more are begun. */
 const mostAbandoned = 3;
 
-/** After so many groups of one, items are taken for lone ones; and looked at again after so many. */
+/** After so many groups of one in a row the next item is taken for a lone one; and every so many it is looked whether it is. */
 const loneUntilBelieved = 4;
 const loneUntilLookedAt = 8;
 
 /**
  * Commits items that arrive together in one transaction. One commit is under way at a time; what arrives meanwhile
- * forms the next group, so a lone item never waits for company for longer than a turn of the event loop. A group that fails is retried item by item (those
- * given together stay together), so that one bad row never fails its neighbours.
+ * forms the next group, so a lone item never waits for company for longer than a turn of the event loop. A group that
+ * fails is retried item by item (those given together stay together), so that one bad row never fails its neighbours.
  *
  * An item rejects with `store_unavailable` at its deadline, even while its commit is still under way: whether
  * that commit succeeds is then unknown, and the item must be safe to record again. A commit that hangs beyond the

@@ -38,7 +38,7 @@ export class WebhooksTable {
   /** False when the eventKey or the receiptId is taken. */
   insert(webhook: WebhookRecord): boolean {
     const { receiptId, eventKey, outcome, covers, receivedAt, rawBody } = webhook;
-    if (this.#rows.has(eventKey) || this.#receiptIds.has(receiptId)) return false;
+    if (this.has(eventKey) || this.#receiptIds.has(receiptId)) return false;
     const waits = isWaiting(outcome);
     // All fields at once, the absent ones as well: an object that is added to is two, and both are kept.
     const row: Row = {
@@ -87,11 +87,11 @@ export class WebhooksTable {
   }
 
   parked(clientIds: readonly string[]): WebhookRecord[] {
-    const eventKeys = clientIds.flatMap((clientId) => [...(this.#parkedOf.get(clientId) ?? [])]);
-    const drafted = new Set([...this.#inserted.map(({ eventKey }) => eventKey), ...this.#draft.keys()]);
-    for (const eventKey of eventKeys) drafted.delete(eventKey);
+    const committed = clientIds.flatMap((clientId) => [...(this.#parkedOf.get(clientId) ?? [])]);
+    const inserted = this.#inserted.map(({ eventKey }) => eventKey);
+    const eventKeys = new Set([...committed, ...inserted, ...this.#draft.keys()]);
     const isNamed = ({ clientId }: Row): boolean => clientId !== undefined && clientIds.includes(clientId);
-    const rows = [...eventKeys, ...drafted].map((eventKey) => this.#get(eventKey)!);
+    const rows = [...eventKeys].map((eventKey) => this.#get(eventKey)!);
     return rows.filter(isNamed).filter(isParked).map(recordOf);
   }
 
@@ -117,10 +117,7 @@ export class WebhooksTable {
     return this.#ofClientId(clientId)
       .toSorted(inOrder)
       .slice(0, limit)
-      .map((row) => {
-        const { rawBody: _, ...webhook } = recordOf(row);
-        return { ...webhook, copies: row.copies };
-      });
+      .map((row) => ({ ...factsOf(row), copies: row.copies }));
   }
 
   countParked(): number {
@@ -215,12 +212,16 @@ function copyOf(covers: WebhookRecord["covers"]): WebhookRecord["covers"] {
 }
 
 function recordOf(row: Row): WebhookRecord {
+  return { ...factsOf(row), rawBody: Buffer.from(row.rawBody, "latin1") };
+}
+
+/** Everything but the bytes; what is absent has no key. */
+function factsOf(row: Row): Omit<WebhookRecord, "rawBody"> {
   const { receiptId, eventKey, outcome, covers, receivedAt, reason, clientId, status, kind, decidedAt } = row;
   return {
     receiptId,
     eventKey,
     outcome,
-    rawBody: Buffer.from(row.rawBody, "latin1"),
     covers: copyOf(covers),
     receivedAt,
     ...(reason !== undefined && { reason }),
