@@ -19,17 +19,19 @@ const names = [
   "creation",
   "bytes",
   "upkeep",
+  "limits",
 ];
 const results = path.join(import.meta.dirname, "results");
 
 const usage = `node bench/scale.mjs [part]… [--store <name>]… [--sizes <n,n>] [--backlog <n>] [--rounds <n>]
-                     [--webhooks <n>] [--minutes <n>] [--json] [--quiet]
+                     [--seconds <n>] [--webhooks <n>] [--minutes <n>] [--json] [--quiet]
 
   part       ${names.join(", ")}; all of them where none is named
   --store    memory, sqlite, postgres or mysql; all of them where none is named
   --sizes    how many payments are stored, by part stored (1000,100000,1000000)
   --backlog  how many payments have been stored when the backlog is dispatched (1100000)
-  --rounds   of part stored (9)
+  --rounds   of parts stored and limits (9)
+  --seconds  that a round of part limits takes (0.5)
   --webhooks of parts creation, bytes and upkeep (8000)
   --minutes  after which a part ends with what it has (10)
   --json     the result as JSON on standard output, and no files
@@ -126,6 +128,7 @@ function readOptions(args) {
       sizes: { type: "string", default: "1000,100000,1000000" },
       backlog: { type: "string", default: "1100000" },
       rounds: { type: "string", default: "9" },
+      seconds: { type: "string", default: "0.5" },
       webhooks: { type: "string", default: "8000" },
       minutes: { type: "string", default: "10" },
       json: { type: "boolean", default: false },
@@ -146,6 +149,7 @@ function readOptions(args) {
     sizes: values.sizes.split(",").map((size) => number("sizes", size)),
     backlog: number("backlog", values.backlog),
     rounds: number("rounds", values.rounds),
+    seconds: number("seconds", values.seconds),
     webhooks: number("webhooks", values.webhooks),
     minutes: number("minutes", values.minutes),
   };

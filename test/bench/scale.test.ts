@@ -74,6 +74,28 @@ describe("the measurement of how far it goes, over few payments", () => {
     expect(parts.upkeep!.rows[0]![0]).toBe("sqlite: prune");
   });
 
+  it("measures the targets beside the least that they could be met with", async () => {
+    const { parts, stderr } = await scale("limits", "--rounds", "1", "--seconds", "0.05");
+
+    expect(stderr).toBe("");
+    expect(parts.limits!.rows.map(([where, who]) => [String(where).split(",").at(-1)!.trim(), who])).toEqual([
+      ["64 connections", "Express by hand"],
+      ["64 connections", "SQLite by hand"],
+      ["64 connections", "tillkit on SQLite, pre-shaped"],
+      ["64 connections", "the least"],
+      ["one connection", "SQLite by hand"],
+      ["one connection", "tillkit on SQLite"],
+      ["one connection", "the least"],
+    ]);
+    expect(parts.limits!.judged).toEqual([
+      expect.stringMatching(
+        /webhooks\/s to SQLite by hand: target ≥ 5; the least \d+\.\d\d, tillkit on SQLite/,
+      ),
+      expect.stringMatching(/server CPU to Express by hand: target ≤ 0\.45; the least \d+\.\d\d, tillkit on/),
+      expect.stringMatching(/p50 to SQLite by hand: target ≤ 1\.15; the least \d+\.\d\d, tillkit on SQLite/),
+    ]);
+  });
+
   it("ends when its time is over, and says what is missing", async () => {
     const { parts } = await scale("stored", "--sizes", "1000,50000", "--minutes", "0.0001");
     expect(parts.stored!.notes).toEqual([expect.stringMatching(/^There was no time to store/)]);

@@ -1,0 +1,88 @@
+// What is physically there to be had on this machine: the targets beside a server that does the least that they could be met with.
+import { suites } from "../contenders/index.mjs";
+import { judge } from "../harness/judge.mjs";
+import { runSuite } from "../harness/measure.mjs";
+import { summarise } from "../harness/statistics.mjs";
+import { targets } from "../targets.mjs";
+import { number } from "./tools.mjs";
+
+const least = "the least";
+
+export const title = "What it could cost at least";
+export const says =
+  `*${least}*: an HMAC, JSON.parse and one statement for all that arrived together, on the pre-shaped server; two tables with a key ` +
+  "each, no strict reading, no decision, no lock. Medians of rounds that are run in turn.";
+
+export const heads = ["", "", "CPU µs", "webhooks/s", "p50 ms", "database CPU µs"];
+
+const stores = {
+  memory: "memory",
+  "memory-8": "memory",
+  sqlite: "sqlite",
+  "lone-sqlite": "sqlite",
+  postgres: "postgres",
+  "lone-postgres": "postgres",
+};
+
+/** Those of recording alone, on the server that costs the least where there is a choice. */
+const measured = targets.filter(
+  ({ suite, of, to, key }) =>
+    suite in stores &&
+    to !== undefined &&
+    !/ungrouped/.test(to) &&
+    !/handler|logging/.test(of) &&
+    (/pre-shaped/.test(of) || key !== "cpuUs") &&
+    (/pre-shaped/.test(of) || key !== "perSecond"),
+);
+
+const suitesOn = (wanted) => suites.filter(({ name }) => wanted.includes(stores[name]));
+
+/** Each suite with nobody in it but those of its targets, and the least. */
+function reduced({ name, contenders, ...suite }) {
+  const named = measured.filter((target) => target.suite === name).flatMap(({ of, to }) => [of, to]);
+  return {
+    ...suite,
+    name,
+    contenders: [
+      ...contenders.filter((contender) => named.includes(contender.name)),
+      { name: least, file: "least.mjs", options: { store: stores[name] } },
+    ],
+  };
+}
+
+export const steps = ({ stores: wanted, rounds }) =>
+  suitesOn(wanted).reduce((sum, suite) => sum + reduced(suite).contenders.length * (1 + rounds), 0);
+
+export async function run({ stores: wanted, rounds, seconds, minutes, tick, rows, judged }) {
+  const endsAt = performance.now() + minutes * 60_000;
+  for (const suite of suitesOn(wanted).map(reduced)) {
+    const entrants = await runSuite({ ...suite, rounds, seconds }, { tick, endsAt });
+    for (const { name, rounds: each } of entrants) {
+      const { cpuUs, perSecond, p50Ms, databaseCpuUs } = summarise(each, each);
+      const database = databaseCpuUs === undefined ? "" : databaseCpuUs.toFixed(0);
+      rows.push([
+        suite.title,
+        name,
+        cpuUs.toFixed(0),
+        number(Math.round(perSecond)),
+        p50Ms.toFixed(2),
+        database,
+      ]);
+    }
+    judged.push(...verdicts(suite, entrants));
+  }
+}
+
+function verdicts({ name, title: where }, entrants) {
+  const own = measured.filter(({ suite }) => suite === name);
+  const ofLeast = judge(
+    own.map((target) => ({ ...target, of: least })),
+    name,
+    entrants,
+  );
+  return judge(own, name, entrants).map(({ what, of, to, ratio, atMost, atLeast }, index) => {
+    const bound = atMost === undefined ? `≥ ${atLeast}` : `≤ ${atMost}`;
+    const lowest = ofLeast[index].ratio.toFixed(2);
+    return `${where}: ${what} to ${to}: target ${bound}; ${least} ${lowest}, ${of} ${ratio.toFixed(2)}`;
+  });
+}
