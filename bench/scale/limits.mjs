@@ -31,8 +31,7 @@ const measured = targets.filter(
     to !== undefined &&
     !/ungrouped/.test(to) &&
     !/handler|logging/.test(of) &&
-    (/pre-shaped/.test(of) || key !== "cpuUs") &&
-    (/pre-shaped/.test(of) || key !== "perSecond"),
+    (/pre-shaped/.test(of) || !["cpuUs", "perSecond"].includes(key)),
 );
 
 const suitesOn = (wanted) => suites.filter(({ name }) => wanted.includes(stores[name]));
