@@ -1,4 +1,4 @@
-// The least that a webhook can cost here, and no kit: the HMAC, JSON.parse and one statement for all that arrived together,
+// The least that a webhook can cost here, and no kit: the HMAC, JSON.parse and one transaction for all that arrived together,
 // on the pre-shaped server. No strict reading, no decision, no lock; two tables, with a key each. What the kit costs more
 // is what it does more.
 import { setImmediate as turn } from "node:timers/promises";

@@ -10,7 +10,7 @@ const least = "the least";
 
 export const title = "What it could cost at least";
 export const says =
-  `*${least}*: an HMAC, JSON.parse and one statement for all that arrived together, on the pre-shaped server; two tables with a key ` +
+  `*${least}*: an HMAC, JSON.parse and one transaction for all that arrived together, on the pre-shaped server; two tables with a key ` +
   "each, no strict reading, no decision, no lock. Medians of rounds that are run in turn.";
 
 export const heads = ["", "", "CPU µs", "webhooks/s", "p50 ms", "database CPU µs"];
