@@ -23,6 +23,11 @@ export interface Dialect {
   readonly forUpdate: string;
   readonly forUpdateSkipLocked: string;
   readonly forShare: string;
+  /**
+   * Whether rows commit in the order of their numbers, because one transaction writes at a time. Which events have their
+   * dispatches is then told by one number, and else by a mark on each that has none.
+   */
+  readonly commitsInOrder: boolean;
   /** Whether a row is in as few indexes as can be, which are partial; see the migrations of SQLite. */
   readonly sparesIndexes: boolean;
   /** `column` is one of `values`. */

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 import { TillkitError } from "../../errors/index.js";
 import { type Payment } from "../../payment.js";
 import {
@@ -31,7 +31,7 @@ import {
   takeDue,
   takeDueAtOnce,
 } from "./tables/dispatches.js";
-import { expandSome } from "./tables/expand-events.js";
+import { eventsPerRound, expandSome } from "./tables/expand-events.js";
 import { deadDispatches, historyOf, webhooksPage } from "./tables/history.js";
 import { handlerId, rememberHandlers, unknownHandlers } from "./tables/handlers.js";
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
@@ -184,7 +184,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   counts(): Promise<StoreCounts> {
-    return this.#use(() => countWaiting(this.#driver.reader, this.#tables));
+    return this.#use(() => countWaiting(this.#driver.reader, this.#driver.dialect, this.#tables));
   }
 
   prune(options: { before: string; limit: number }): Promise<{ webhooks: number; events: number }> {
@@ -249,8 +249,12 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     const unseen = handlers.filter((handler) => !this.#remembered.has(handlerId(handler)));
     if (unseen.length === 0) return;
     const { dialect, reader } = this.#driver;
-    if ((await unknownHandlers(reader, this.#tables, unseen)).length > 0)
+    if ((await unknownHandlers(reader, this.#tables, unseen)).length > 0) {
+      // What waits for the handlers before them in steps, so that the transaction that lets nobody in has little left.
+      const expand = (tx: Transaction<Raw>): Promise<number> => expandSome(tx, dialect, this.#tables);
+      while ((await this.#shortTransaction(expand, "claim")) >= eventsPerRound) await turn();
       await this.#shortTransaction((tx) => rememberHandlers(tx, dialect, this.#tables, unseen));
+    }
     for (const handler of unseen) this.#remembered.add(handlerId(handler));
   }
 

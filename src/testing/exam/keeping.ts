@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type EventRecord } from "../../store/payment-store.js";
+import { type Claim, type EventRecord } from "../../store/payment-store.js";
 import { claimed, type Exam, saved } from "./exam.js";
 import { auditor, event, ledger, payment, webhook } from "./fixtures.js";
 import { same } from "./same.js";
@@ -62,6 +62,25 @@ export function keepingChecks<Tx>({ check }: Exam<Tx>): void {
     const [parked] = await store.transaction((tx) => store.parked!(tx, ["p9"]));
     assert.ok(parked !== undefined && parked.rawBody.length > 0, "a parked webhook was pruned");
   });
+
+  check(
+    "an event that is saved when all before it are forgotten is handed out as they were",
+    async (store) => {
+      if (!store.prune) return;
+      await claimed(store, [ledger], { limit: 0 });
+      for (const id of ["e1", "e2"]) {
+        await saved(store, { events: [event(id)] });
+        const claims = await claimed(store, [ledger]);
+        same(
+          claims.map((claim) => claim.event.id),
+          [id],
+        );
+        const [{ handler, fence }] = claims as [Claim];
+        await store.transaction((tx) => store.settle(tx, { eventId: id, handler, fence, state: "done" }));
+        same((await store.prune({ before: later, limit: 10 })).events, 1);
+      }
+    },
+  );
 
   check("prune takes no more than its limit at once", async (store) => {
     if (!store.prune) return;

@@ -36,11 +36,18 @@ export class Database {
     return (await this.store.transaction((tx) => tx.query(sql))).rows;
   }
 
+  /** Says of an event in SQL that it was not given to its handlers. */
+  get isUnexpanded() {
+    const { kind, prefix } = this.address;
+    const expanded = `(select cast(value as integer) from ${prefix}meta where name = 'expanded')`;
+    return kind === "sqlite" ? `seq > ${expanded}` : "unexpanded = 1";
+  }
+
   /** How many events or dispatches still wait for their end. */
   async undone() {
     const { prefix } = this.address;
     const [row] = await this.query(
-      `select (select count(*) from ${prefix}events where unexpanded = 1) as events,
+      `select (select count(*) from ${prefix}events where ${this.isUnexpanded}) as events,
         (select count(*) from ${prefix}dispatches where state in ('pending', 'leased')) as dispatches`,
     );
     return Number(row.events) + Number(row.dispatches);

@@ -103,7 +103,7 @@ function examine(url: string): void {
       await lockKeys(session, dialect, tables, keys);
       await pruneFinal(session, dialect, tables, { before: "3", limit: 50 });
       await historyOf(session, tables, "c");
-      await countWaiting(session, tables);
+      await countWaiting(session, dialect, tables);
     });
     expect(plans.length).toBeGreaterThan(8);
     for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on (payments|webhooks|events|dispatches)\b/);

@@ -1,10 +1,15 @@
 import { sqliteDialect } from "../../../src/store/sql/sqlite/sqlite-dialect.js";
+import { countWaiting } from "../../../src/store/sql/tables/counts.js";
+import { anythingToClaim, takeDue } from "../../../src/store/sql/tables/dispatches.js";
+import { expandSome } from "../../../src/store/sql/tables/expand-events.js";
 import { historyOf, webhooksPage } from "../../../src/store/sql/tables/history.js";
 import { lockKeys } from "../../../src/store/sql/tables/lock-payments.js";
 import { tablesUnder, type Tables } from "../../../src/store/sql/tables/names.js";
 import { pruneFinal } from "../../../src/store/sql/tables/prune.js";
 import { duePayments, listPayments, lookupDuePayments } from "../../../src/store/sql/tables/read-payments.js";
 import { type KitTx, type Session, type TxAtOnce } from "../../../src/store/sql/sql-tx.js";
+import { claimed, saved } from "../../../src/testing/exam/exam.js";
+import { event, ledger } from "../../../src/testing/exam/fixtures.js";
 import { openPlace, type Place } from "../../processes/databases.js";
 
 const dialect = sqliteDialect;
@@ -87,16 +92,22 @@ describe("what the kit asks SQLite", () => {
     ]);
   });
 
-  it("reads no table as a whole when it locks, prunes and tells a history", async () => {
+  it("reads no table as a whole when it locks, claims, prunes, counts and tells a history", async () => {
     const keys = { clientIds: ["c"], serviceIds: ["s"], references: ["r"], eventKeys: ["k"] };
     const many = { clientIds: ["c", "d"], serviceIds: ["s", "t"], eventKeys: ["k", "l"] };
+    await claimed(place.store, [ledger], { limit: 0 });
+    await saved(place.store, { events: [event("e1")] });
     const plans = await plansOf(async (session) => {
       await lockKeys(session, dialect, tables, keys);
       await lockKeys(session, dialect, tables, many);
+      await anythingToClaim(session, dialect, tables, [ledger]);
+      await expandSome(session, dialect, tables);
+      await takeDue(session, dialect, tables, { handlers: [ledger], limit: 50, leaseMs: 1000 });
       await pruneFinal(session, dialect, tables, { before: "3", limit: 50 });
+      await countWaiting(session, dialect, tables);
       await historyOf(session, tables, "c");
     });
-    expect(plans.length).toBeGreaterThan(10);
+    expect(plans.length).toBeGreaterThan(15);
     for (const plan of plans) expect(plan).not.toMatch(/SCAN (payments|webhooks|events|dispatches|[edp])\b/);
   });
 });

@@ -24,6 +24,7 @@ export const mysqlDialect: Dialect = {
   takesLists: false,
   reportsInserted: false,
   writesInQueries: false,
+  commitsInOrder: false,
   sparesIndexes: false,
   locksInScanOrder: true,
   forUpdate: "for update",

@@ -10,6 +10,7 @@ export const postgresDialect: Dialect = {
   takesLists: true,
   reportsInserted: true,
   writesInQueries: true,
+  commitsInOrder: false,
   sparesIndexes: true,
   locksInScanOrder: false,
   forUpdate: "for update",

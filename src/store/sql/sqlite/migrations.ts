@@ -157,6 +157,25 @@ export function sqliteMigrations(t: Tables): readonly (readonly string[])[] {
       `create index ${t.events}_unexpanded on ${t.events} (seq) where unexpanded = 1`,
       `create index ${t.events}_client on ${t.events} (client_id) where client_id is not null`,
     ],
+    // An event got its dispatches when it was recorded, which were two pages more for a lone webhook. One transaction writes
+    // at a time, so that events commit in the order of their numbers: the number of the last that has its dispatches
+    // tells which have none. The column stays, since to take it away would write every event anew.
+    [
+      `insert into ${t.dispatches}
+          (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)
+        select distinct e.id, h.name, e.type, e.seq, 'pending', h.name, cast(unixepoch('subsec') * 1000 as integer), 0, 0, 0
+        from ${t.events} e join ${t.handlers} h on h.event = e.type or h.event = '*' where e.unexpanded = 1
+        on conflict do nothing`,
+      `drop index ${t.events}_unexpanded`,
+      `insert into ${t.meta} (name, value) select 'expanded', coalesce(max(seq), 0) from ${t.events}`,
+      // Behind the newest event, once that is deleted, its number is given anew.
+      `create trigger ${t.events}_deleted after delete on ${t.events}
+        when old.seq > coalesce((select max(seq) from ${t.events}), 0)
+        begin
+          update ${t.meta} set value = coalesce((select max(seq) from ${t.events}), 0)
+            where name = 'expanded' and cast(value as integer) > coalesce((select max(seq) from ${t.events}), 0);
+        end`,
+    ],
   ];
 }
 

@@ -9,6 +9,7 @@ export const sqliteDialect: Dialect = {
   takesLists: false,
   reportsInserted: true,
   writesInQueries: false,
+  commitsInOrder: true,
   sparesIndexes: true,
   locksInScanOrder: false,
   forUpdate: "",

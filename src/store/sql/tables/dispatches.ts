@@ -3,6 +3,7 @@ import { type Claim, type HandlerKey, type Settlement } from "../../payment-stor
 import { type Dialect, type Fragment, placeholders } from "../dialect.js";
 import { type KitTx, type Session } from "../sql-tx.js";
 import { eventOf, type EventRow } from "./events.js";
+import { isUnexpanded } from "./expand-events.js";
 import { type Tables } from "./names.js";
 import { chunks } from "./write-rows.js";
 
@@ -23,7 +24,7 @@ export async function anythingToClaim(
   const branches = dueBranches(dialect, tables, handlers);
   const due = branches.map(({ sql }) => `exists (select 1 ${sql})`).join(" or ");
   const { rows } = await reader.run<{ unexpanded: unknown; due: unknown }>(
-    `select case when exists (select 1 from ${tables.events} where unexpanded = 1) then 1 else 0 end as unexpanded,
+    `select case when exists (select 1 from ${tables.events} e where ${isUnexpanded(dialect, tables)}) then 1 else 0 end as unexpanded,
       case when ${due} then 1 else 0 end as due`,
     branches.flatMap(({ params }) => params),
   );

@@ -14,31 +14,32 @@ export interface EventRow {
   payload: string;
 }
 
-/** Inserts events, each still to be expanded into dispatches; a taken id rejects. */
+/** Inserts events, which are given their dispatches later; a taken id rejects. */
 export async function insertEvents(
   tx: KitTx,
   dialect: Dialect,
   tables: Tables,
   events: readonly EventRecord[],
 ): Promise<void> {
-  await insertAll(tx, dialect, eventsBatch(tables, events));
+  await insertAll(tx, dialect, eventsBatch(tables, dialect, events));
 }
 
-/** The rows of events, still to be expanded unless said otherwise. */
-export function eventsBatch(tables: Tables, events: readonly EventRecord[], unexpanded: 1 | null = 1): Batch {
+/** The rows of events, marked as still to be expanded where a mark tells. */
+export function eventsBatch(tables: Tables, dialect: Dialect, events: readonly EventRecord[]): Batch {
+  const columns = ["id", "type", "client_id", "recorded_at", "payload"];
   const rows = events.map((event) => [
     event.id,
     event.type,
     event.clientId ?? null,
     event.recordedAt,
     JSON.stringify(event.payload),
-    unexpanded,
   ]);
-  const columns = ["id", "type", "client_id", "recorded_at", "payload", "unexpanded"];
+  const batch = { table: tables.events, columns, rows };
+  if (dialect.commitsInOrder) return batch;
   return {
-    table: tables.events,
-    columns,
-    rows,
+    ...batch,
+    columns: [...columns, "unexpanded"],
+    rows: rows.map((row) => [...row, 1]),
     numbers: ["unexpanded"],
     alike: [["recorded_at", "unexpanded"], ["type"]],
   };

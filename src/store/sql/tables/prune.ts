@@ -1,5 +1,6 @@
 import { type Dialect, marked } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
+import { isExpanded } from "./expand-events.js";
 import { type Tables } from "./names.js";
 
 /** Forgets raw bytes and events that are final, at most `limit` of each. */
@@ -54,7 +55,7 @@ async function pruneEvents(
   const bounds = dialect.sparesIndexes ? [await seqOfFirstSince(tx, t, before), before] : [before];
   const { rows } = await tx.run<{ seq: unknown; id: string }>(
     `select e.seq, e.id from ${t.events} e
-      where ${old} and e.unexpanded is null and not exists
+      where ${old} and ${isExpanded(dialect, t)} and not exists
         (select 1 from ${t.dispatches} d where d.event_id = e.id and d.state <> 'done')
       order by ${order} limit ? ${dialect.forUpdateSkipLocked}`,
     [...bounds, limit],

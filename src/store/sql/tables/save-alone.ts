@@ -1,10 +1,9 @@
 import { hasCode, TillkitError } from "../../../errors/index.js";
 import { type Payment } from "../../../payment.js";
-import { type Changes, type EventRecord } from "../../payment-store.js";
+import { type Changes } from "../../payment-store.js";
 import { type Dialect } from "../dialect.js";
 import { type TxAtOnce } from "../sql-tx.js";
 import { eventsBatch } from "./events.js";
-import { insertDispatches } from "./expand-events.js";
 import { type Tables } from "./names.js";
 import { paymentValues, settable } from "./payments.js";
 import { textsOf } from "./texts.js";
@@ -52,7 +51,7 @@ export function saveAlone(
   }
   if (copies.length > 0)
     for (const { sql, params } of copiesStatements(dialect, tables, copies)) tx.run(sql, params);
-  if (events.length > 0) insertExpanded(tx, dialect, tables, events);
+  if (events.length > 0) tx.writeEach(texts.insertEvent, eventsBatch(tables, dialect, events).rows);
   return taken;
 }
 
@@ -64,33 +63,8 @@ const textsOfSaves = textsOf((tables, dialect) => ({
   update: `update ${tables.payments} set`,
   insertPlainWebhook: insertInto({ table: tables.webhooks, columns: plainColumns }, 1),
   insertWebhook: insertInto(webhooksBatch(tables, []), 1),
-  insertEvent: insertInto(eventsBatch(tables, [], null), 1),
-  handled: `select distinct event from ${tables.handlers}`,
-  insertDispatches: `${insertDispatches(dialect, tables, tables.events)} where e.`,
+  insertEvent: insertInto(eventsBatch(tables, dialect, []), 1),
 }));
-
-/**
- * Events with their dispatches. Nobody can be remembering a handler meanwhile, so they need not be marked and expanded
- * later: that wrote the row of each event a second time, and two pages more for a lone webhook.
- */
-function insertExpanded(
-  tx: TxAtOnce,
-  dialect: Dialect,
-  tables: Tables,
-  events: readonly EventRecord[],
-): void {
-  const texts = textsOfSaves(tables, dialect);
-  tx.writeEach(texts.insertEvent, eventsBatch(tables, events, null).rows);
-  const handlers = tx.run<{ event: string }>(texts.handled, []);
-  const handled = new Set(handlers.rows.map(({ event }) => event));
-  const wanted = handled.has("*") ? events : events.filter(({ type }) => handled.has(type));
-  if (wanted.length === 0) return;
-  const which = dialect.among(
-    "id",
-    wanted.map(({ id }) => id),
-  );
-  tx.run(texts.insertDispatches + which.sql, which.params);
-}
 
 /**
  * Sets the columns that differ from what the lock read, or all of a payment that it did not read. SQLite writes an index

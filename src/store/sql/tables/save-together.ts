@@ -53,7 +53,7 @@ export async function saveTogether(
     answers.stored = "(select array_agg(receipt_id) from stored)";
   }
   if (events.length > 0) {
-    const [{ sql, params }] = insertStatements(dialect, eventsBatch(tables, events)) as [Fragment];
+    const [{ sql, params }] = insertStatements(dialect, eventsBatch(tables, dialect, events)) as [Fragment];
     parts.push({ sql: `raised as (${sql})`, params });
   }
   if (parts.length === 0) return [];
@@ -82,7 +82,7 @@ export async function saveOrFail(
   const parts = [
     ...(changed.columns.length > 1 ? updateStatements(dialect, changed) : []),
     ...(webhooks.length > 0 ? insertStatements(dialect, webhooksBatch(tables, webhooks)) : []),
-    ...(events.length > 0 ? insertStatements(dialect, eventsBatch(tables, events)) : []),
+    ...(events.length > 0 ? insertStatements(dialect, eventsBatch(tables, dialect, events)) : []),
   ];
   if (parts.length === 0) return;
   if (!dialect.writesInQueries) {
