@@ -62,12 +62,32 @@ describe("the events that SQLite gives their dispatches", () => {
     expect(idsOf(await claimed(place.store, [ledger]))).toEqual(["e4"]);
   });
 
-  it("do not wait for a handler that was not there, and are passed over at once", async () => {
+  it("do not wait for a handler that was not there", async () => {
     await saved(place.store, { events: eventsFrom(1, 1300) });
     expect(await place.store.counts()).not.toHaveProperty("oldestUndoneAt");
     await remember(ledger);
     expect(await lastExpanded()).toBe(1300);
     expect(await claimed(place.store, [ledger])).toEqual([]);
+  });
+
+  it("are counted without being read, however many wait and whether there is a handler or not", async () => {
+    const medianMs = async (): Promise<number> => {
+      const times: number[] = [];
+      for (let n = 0; n < 15; n++) {
+        const from = performance.now();
+        await place.store.counts();
+        times.push(performance.now() - from);
+      }
+      return times.toSorted((a, b) => a - b)[7]!;
+    };
+    const ofNone = await medianMs();
+    await saved(place.store, { events: eventsFrom(1, 30_000) });
+    const unwanted = await medianMs();
+    await remember(ledger);
+    await saved(place.store, { events: eventsFrom(30_001, 30_000) });
+    const wanted = await medianMs();
+    // To read them takes a hundred times as long, and more.
+    expect(Math.max(unwanted, wanted)).toBeLessThan(20 * ofNone);
   });
 
   it("all go to the handlers before a new one, however many there are, and none to that", async () => {

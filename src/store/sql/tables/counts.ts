@@ -14,7 +14,6 @@ export async function countWaiting(session: Session, dialect: Dialect, t: Tables
           from ${t.handlers} h
         union all
         select wanted.seq from (select e.seq from ${t.events} e where ${isUnexpanded(dialect, t)}
-          and exists (select 1 from ${t.handlers})
           and exists (select 1 from ${t.handlers} h where h.event = e.type or h.event = '*')
           order by e.seq limit 1) wanted
       ) oldest)) as undone`,

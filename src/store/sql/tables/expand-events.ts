@@ -5,7 +5,7 @@ import { type Tables } from "./names.js";
 /** How many events a round of expansion takes at most. */
 export const eventsPerRound = 500;
 
-/** Whether the event `e` has no dispatches yet. */
+/** Whether the event `e` has no dispatches yet, and may get some. */
 export function isUnexpanded(dialect: Dialect, tables: Tables): string {
   return dialect.commitsInOrder ? `e.seq > ${lastExpanded(tables)}` : "e.unexpanded = 1";
 }
@@ -13,13 +13,16 @@ export function isUnexpanded(dialect: Dialect, tables: Tables): string {
 /** Whether no dispatch of the event `e` is still to be made. */
 export function isExpanded(dialect: Dialect, tables: Tables): string {
   if (!dialect.commitsInOrder) return "e.unexpanded is null";
-  // Without any handler nobody counts on: a new one starts with the events that come after it.
   return `(e.seq <= ${lastExpanded(tables)} or not exists (select 1 from ${tables.handlers}))`;
 }
 
-/** The number of the newest event that has its dispatches, where one number tells. */
+/**
+ * The number of the newest event that has its dispatches, where one number tells. Nothing where there is no handler, so that
+ * no event is read however many there are: a new handler starts with those that come after it.
+ */
 function lastExpanded(tables: Tables): string {
-  return `(select cast(value as integer) from ${tables.meta} where name = 'expanded')`;
+  return `(select cast(value as integer) from ${tables.meta}
+    where name = 'expanded' and exists (select 1 from ${tables.handlers}))`;
 }
 
 /** Gives events one dispatch for each remembered handler that wants them, oldest first; answers how many events. */
@@ -41,6 +44,12 @@ export async function expandSome(tx: KitTx, dialect: Dialect, tables: Tables): P
 /** The same for every event there is; the caller keeps other expansions out. */
 export async function expandAll(tx: KitTx, dialect: Dialect, tables: Tables): Promise<void> {
   while ((await expandRound(tx, dialect, tables)) === eventsPerRound);
+  if (!dialect.commitsInOrder) return;
+  // Those too that were recorded when there was no handler.
+  await tx.run(
+    `update ${tables.meta} set value = (select coalesce(max(seq), 0) from ${tables.events}) where name = 'expanded'`,
+    [],
+  );
 }
 
 async function expandRound(tx: KitTx, dialect: Dialect, tables: Tables): Promise<number> {
@@ -81,13 +90,9 @@ async function expandAtOnce(
  * that is recorded, that and its dispatches were a tenth of SQLite's time.
  */
 async function expandInOrder(tx: KitTx, dialect: Dialect, tables: Tables): Promise<number> {
-  const isWanted = await tx.run(`select 1 from ${tables.handlers} limit 1`, []);
-  // However many events there are: nobody waits for one of them.
-  const which =
-    isWanted.rows.length > 0 ? `order by seq limit ${eventsPerRound}` : "order by seq desc limit 1";
   const { rows } = await tx.run<{ count: unknown; last: unknown }>(
     `select count(*) as count, max(seq) as last from
-      (select seq from ${tables.events} e where ${isUnexpanded(dialect, tables)} ${which})`,
+      (select seq from ${tables.events} e where ${isUnexpanded(dialect, tables)} order by seq limit ${eventsPerRound})`,
     [],
   );
   const [count, last] = [Number(rows[0]!.count), Number(rows[0]!.last)];
