@@ -55,7 +55,7 @@ const mostAbandoned = 3;
 
 /** After so many groups of one in a row the next item is taken for a lone one; and every so many it is looked whether it is. */
 const loneUntilBelieved = 4;
-const loneUntilLookedAt = 8;
+const loneUntilLookedAt = 64;
 
 /**
  * Commits items that arrive together in one transaction. One commit is under way at a time; what arrives meanwhile
