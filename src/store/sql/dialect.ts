@@ -30,6 +30,8 @@ export interface Dialect {
   readonly commitsInOrder: boolean;
   /** Whether a row is in as few indexes as can be, which are partial; see the migrations of SQLite. */
   readonly sparesIndexes: boolean;
+  /** Whether the indexes by clientId list only what is not found otherwise; see `aboutClient`. */
+  readonly listsFewByClient: boolean;
   /** `column` is one of `values`. */
   among(column: string, values: readonly unknown[]): Fragment;
   /**

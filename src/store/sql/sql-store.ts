@@ -166,7 +166,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   history(clientId: string): Promise<StoredHistory> {
-    return this.#use(() => historyOf(this.#driver.reader, this.#tables, clientId));
+    return this.#use(() => historyOf(this.#driver.reader, this.#driver.dialect, this.#tables, clientId));
   }
 
   webhooks(page: WebhookPage): Promise<WebhookRecord[]> {

@@ -102,7 +102,7 @@ function examine(url: string): void {
     const plans = await plansOf(async (session) => {
       await lockKeys(session, dialect, tables, keys);
       await pruneFinal(session, dialect, tables, { before: "3", limit: 50 });
-      await historyOf(session, tables, "c");
+      await historyOf(session, dialect, tables, "c");
       await countWaiting(session, dialect, tables);
     });
     expect(plans.length).toBeGreaterThan(8);

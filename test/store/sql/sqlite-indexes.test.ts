@@ -105,7 +105,7 @@ describe("what the kit asks SQLite", () => {
       await takeDue(session, dialect, tables, { handlers: [ledger], limit: 50, leaseMs: 1000 });
       await pruneFinal(session, dialect, tables, { before: "3", limit: 50 });
       await countWaiting(session, dialect, tables);
-      await historyOf(session, tables, "c");
+      await historyOf(session, dialect, tables, "c");
     });
     expect(plans.length).toBeGreaterThan(15);
     for (const plan of plans) expect(plan).not.toMatch(/SCAN (payments|webhooks|events|dispatches|[edp])\b/);

@@ -26,6 +26,7 @@ export const mysqlDialect: Dialect = {
   writesInQueries: false,
   commitsInOrder: false,
   sparesIndexes: false,
+  listsFewByClient: false,
   locksInScanOrder: true,
   forUpdate: "for update",
   forUpdateSkipLocked: "for update skip locked",

@@ -12,6 +12,7 @@ export const postgresDialect: Dialect = {
   writesInQueries: true,
   commitsInOrder: false,
   sparesIndexes: true,
+  listsFewByClient: false,
   locksInScanOrder: false,
   forUpdate: "for update",
   forUpdateSkipLocked: "for update skip locked",

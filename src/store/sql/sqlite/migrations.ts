@@ -176,6 +176,24 @@ export function sqliteMigrations(t: Tables): readonly (readonly string[])[] {
             where name = 'expanded' and cast(value as integer) > coalesce((select max(seq) from ${t.events}), 0);
         end`,
     ],
+    // The keys of an index by clientId or reference lie scattered, so that in three such indexes each webhook wrote a page of
+    // its own, however many came together. What an eventKey finds by its clientId is in those indexes no more, nor
+    // the events that have the numbers of such webhooks; and the index of all references tells whether one is free.
+    [
+      `alter table ${t.webhooks} add column unlisted integer`,
+      `alter table ${t.events} add column unlisted integer`,
+      `drop index ${t.webhooks}_client`,
+      `create index ${t.webhooks}_client on ${t.webhooks} (client_id) where unlisted is null`,
+      `drop index ${t.events}_client`,
+      `create index ${t.events}_client on ${t.events} (client_id) where unlisted is null and client_id is not null`,
+      `drop index ${t.payments}_open`,
+      // Leaves a new payment out, as a unique index would. A trigger for updates would have SQLite keep the pages of every
+      // update as they were, until that is done; `expectFree` looks in its place.
+      `create trigger ${t.payments}_open before insert on ${t.payments}
+        when new.open_reference is not null and exists (select 1 from ${t.payments}
+          where reference = new.open_reference and open_reference is not null and client_id <> new.client_id)
+        begin select raise(ignore); end`,
+    ],
   ];
 }
 

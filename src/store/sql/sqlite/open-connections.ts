@@ -31,8 +31,8 @@ export async function openConnections(file: string, busyTimeoutMs: number): Prom
     await retryBusy(busyTimeoutMs, () => writer.exec(`pragma journal_mode = ${journal}`));
     // EXTRA also syncs the directory after the rollback journal is gone; a write-ahead log needs FULL, and no more.
     writer.exec(`pragma synchronous = ${affected ? "extra" : "full"}`);
-    // A checkpoint syncs the file itself and stops everything meanwhile. The kit writes some twelve pages for a lone
-    // webhook, so with the default of 1,000 one would come every seventy; the log grows to 16 MiB instead of 4.
+    // A checkpoint syncs the file itself and stops everything meanwhile. The kit writes some nine pages for a lone
+    // webhook, so with the default of 1,000 one would come every hundred; the log grows to 16 MiB instead of 4.
     writer.exec("pragma wal_autocheckpoint = 4000");
     // In KiB. Keys are random, and the default of 2 MiB holds the indexes of a few thousand payments.
     writer.exec("pragma cache_size = -32768");

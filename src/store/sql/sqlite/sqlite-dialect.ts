@@ -11,6 +11,7 @@ export const sqliteDialect: Dialect = {
   writesInQueries: false,
   commitsInOrder: true,
   sparesIndexes: true,
+  listsFewByClient: true,
   locksInScanOrder: false,
   forUpdate: "",
   forUpdateSkipLocked: "",

@@ -8,6 +8,7 @@ import {
 } from "../../payment-store.js";
 import { type Dialect, pageOf } from "../dialect.js";
 import { type KitTx, type Session } from "../sql-tx.js";
+import { aboutClient } from "./about-client.js";
 import { eventOf, type EventRow } from "./events.js";
 import { type Tables } from "./names.js";
 import { resolutionsOf } from "./resolutions.js";
@@ -18,20 +19,27 @@ import { chunks } from "./write-rows.js";
 const historyLimit = 1000;
 
 /** What is on record about one clientId. */
-export async function historyOf(reader: Session, t: Tables, clientId: string): Promise<StoredHistory> {
+export async function historyOf(
+  reader: Session,
+  dialect: Dialect,
+  t: Tables,
+  clientId: string,
+): Promise<StoredHistory> {
+  const ofWebhooks = aboutClient(dialect, t, "webhooks", clientId);
+  const ofEvents = aboutClient(dialect, t, "events", clientId);
   const light = webhookColumns.filter((column) => column !== "raw_body").join(", ");
   const webhooks = await reader.run<Omit<WebhookRow, "raw_body"> & { copies: unknown }>(
-    `select ${light}, copies from ${t.webhooks} where client_id = ? order by received_at, receipt_id limit ?`,
-    [clientId, historyLimit],
+    `select ${light}, copies from ${t.webhooks} where ${ofWebhooks.sql} order by received_at, receipt_id limit ?`,
+    [...ofWebhooks.params, historyLimit],
   );
   const events = await reader.run<EventRow>(
-    `select id, type, client_id, recorded_at, payload from ${t.events} where client_id = ? order by seq limit ?`,
-    [clientId, historyLimit],
+    `select id, type, client_id, recorded_at, payload from ${t.events} where ${ofEvents.sql} order by seq limit ?`,
+    [...ofEvents.params, historyLimit],
   );
   const dispatches = await reader.run<DispatchRow>(
     `select ${dispatchColumns} from ${t.events} e join ${t.dispatches} d on d.event_id = e.id
-      where e.client_id = ? order by e.seq, d.handler limit ?`,
-    [clientId, historyLimit],
+      where ${ofEvents.sql} order by e.seq, d.handler limit ?`,
+    [...ofEvents.params, historyLimit],
   );
   const resolutions = await resolutionsOf(reader, t, clientId, historyLimit);
   return {
@@ -60,7 +68,10 @@ export async function webhooksPage(
     where.push(sql);
     params.push(...values);
   };
-  add("client_id = ?", clientId);
+  if (clientId !== undefined) {
+    const ofClient = aboutClient(dialect, t, "webhooks", clientId);
+    add(ofClient.sql, ...ofClient.params);
+  }
   add("receipt_id = ?", receiptId);
   add("outcome = ?", outcome);
   add("received_at >= ?", from);

@@ -242,7 +242,8 @@ export async function insertPayments(
 
 async function refuseServiceIdClash(tx: KitTx, tables: Tables, payment: Payment): Promise<void> {
   const { rows } = await tx.run<{ client_id: string }>(
-    `select client_id from ${tables.payments} where client_id = ? or open_reference = ?`,
+    `select client_id from ${tables.payments}
+      where client_id = ? or (reference = ? and open_reference is not null)`,
     [payment.clientId, payment.open ? payment.reference : null],
   );
   if (rows.length > 0) return;

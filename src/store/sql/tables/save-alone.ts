@@ -1,14 +1,15 @@
 import { hasCode, TillkitError } from "../../../errors/index.js";
 import { type Payment } from "../../../payment.js";
-import { type Changes } from "../../payment-store.js";
-import { type Dialect } from "../dialect.js";
+import { type Changes, type EventRecord, type WebhookRecord } from "../../payment-store.js";
+import { type Dialect, placeholders } from "../dialect.js";
 import { type TxAtOnce } from "../sql-tx.js";
+import { isUnlisted } from "./about-client.js";
+import { numberEvents } from "./event-numbers.js";
 import { eventsBatch } from "./events.js";
 import { type Tables } from "./names.js";
 import { paymentValues, settable } from "./payments.js";
 import { textsOf } from "./texts.js";
-import { copiesStatements, isPlain, plainColumns, plainValues, webhooksBatch } from "./webhooks.js";
-import { insertInto } from "./write-rows.js";
+import { copiesStatements, plainColumns, plainValues, webhooksBatch } from "./webhooks.js";
 
 const lists: readonly (keyof Changes)[] = ["updated", "webhooks", "copies", "events"];
 
@@ -38,21 +39,56 @@ export function saveAlone(
       texts,
       latest.filter(({ open }) => open === isOpen),
     );
+  const taken =
+    webhooks.length + events.length > 0 ? insertNumbered(tx, dialect, tables, webhooks, events) : [];
+  if (copies.length > 0)
+    for (const { sql, params } of copiesStatements(dialect, tables, copies)) tx.run(sql, params);
+  return taken;
+}
+
+function insertNumbered(
+  tx: TxAtOnce,
+  dialect: Dialect,
+  tables: Tables,
+  webhooks: readonly WebhookRecord[],
+  events: readonly EventRecord[],
+): string[] {
+  const texts = textsOfSaves(tables, dialect);
+  const newest = tx.run<{ seq: number }>(texts.newestSeq, []).rows[0]!.seq;
+  const { taken, unlisted } = insertWebhooks(tx, dialect, tables, webhooks, newest + 1);
+  const numbers = numberEvents(events, unlisted, newest + webhooks.length + 1);
+  for (const [index, row] of eventsBatch(tables, dialect, events).rows.entries()) {
+    const { seq, isOfWebhook } = numbers[index]!;
+    tx.writeEach(isOfWebhook ? texts.insertUnlistedEvent : texts.insertEvent, [[seq, ...row]]);
+  }
+  return taken;
+}
+
+/** Numbered from `first` on. Answers the numbers of those that are found by their clientId without an index by it, by that. */
+function insertWebhooks(
+  tx: TxAtOnce,
+  dialect: Dialect,
+  tables: Tables,
+  webhooks: readonly WebhookRecord[],
+  first: number,
+): { taken: string[]; unlisted: Map<string, number> } {
+  const texts = textsOfSaves(tables, dialect);
   const taken: string[] = [];
-  for (const webhook of webhooks) {
+  const unlisted = new Map<string, number>();
+  for (const [index, webhook] of webhooks.entries()) {
+    const seq = first + index;
     try {
-      if (isPlain(webhook)) tx.writeEach(texts.insertPlainWebhook, [plainValues(webhook)]);
-      else tx.writeEach(texts.insertWebhook, webhooksBatch(tables, [webhook]).rows);
+      if (isUnlisted(webhook)) {
+        tx.writeEach(texts.insertUnlistedWebhook, [[seq, ...plainValues(webhook)]]);
+        unlisted.set(webhook.clientId!, seq);
+      } else tx.writeEach(texts.insertWebhook, [[seq, ...webhooksBatch(tables, [webhook]).rows[0]!]]);
     } catch (error) {
       // Which undoes the statement, and no more. To ask for no error, and of each row whether it was written, cost a seventh.
       if (!hasCode(dialect.translate(error), "store_conflict")) throw error;
       taken.push(webhook.eventKey);
     }
   }
-  if (copies.length > 0)
-    for (const { sql, params } of copiesStatements(dialect, tables, copies)) tx.run(sql, params);
-  if (events.length > 0) tx.writeEach(texts.insertEvent, eventsBatch(tables, dialect, events).rows);
-  return taken;
+  return { taken, unlisted };
 }
 
 type Texts = ReturnType<typeof textsOfSaves>;
@@ -61,10 +97,24 @@ const textsOfSaves = textsOf((tables, dialect) => ({
   /** By which columns they set: a bit for each of those that may be set. */
   updates: new Map<number, string>(),
   update: `update ${tables.payments} set`,
-  insertPlainWebhook: insertInto({ table: tables.webhooks, columns: plainColumns }, 1),
-  insertWebhook: insertInto(webhooksBatch(tables, []), 1),
-  insertEvent: insertInto(eventsBatch(tables, dialect, []), 1),
+  otherOpen: `select 1 from ${tables.payments} where reference = ? and open_reference is not null and client_id <> ?`,
+  /** Above it the numbers of both are free. */
+  newestSeq: `select max(ifnull((select max(seq) from ${tables.webhooks}), 0), ifnull((select max(seq) from ${tables.events}), 0))
+    as seq`,
+  insertUnlistedWebhook: insertOne(tables.webhooks, plainColumns, true),
+  insertWebhook: insertOne(tables.webhooks, webhooksBatch(tables, []).columns, false),
+  insertUnlistedEvent: insertOne(tables.events, eventsBatch(tables, dialect, []).columns, true),
+  insertEvent: insertOne(tables.events, eventsBatch(tables, dialect, []).columns, false),
 }));
+
+/** An insert of one row with its number in front. */
+function insertOne(table: string, columns: readonly string[], unlisted: boolean): string {
+  const [column, value] = unlisted ? [", unlisted", ", 1"] : ["", ""];
+  return `insert into ${table} (seq, ${columns.join(", ")}${column}) values (?, ${placeholders(columns.length)}${value})`;
+}
+
+/** The bit of the column that says whether a payment is open. */
+const setsOpen = 1 << settable.findIndex(({ column }) => column === "open_reference");
 
 /**
  * Sets the columns that differ from what the lock read, or all of a payment that it did not read. SQLite writes an index
@@ -85,6 +135,7 @@ function updateWhatChanged(tx: TxAtOnce, texts: Texts, payments: readonly Paymen
       params.push(value);
     }
     if (columns === 0) continue;
+    if (payment.open && (columns & setsOpen) !== 0) expectFree(tx, texts, payment);
     params.push(clientId);
     const sql = updateOf(columns, texts);
     // What was read under the lock is there.
@@ -92,6 +143,12 @@ function updateWhatChanged(tx: TxAtOnce, texts: Texts, payments: readonly Paymen
     else if (tx.run(sql, params).affected === 0)
       throw new TillkitError("store_conflict", "One of the updated payments is not in the store.");
   }
+}
+
+/** What the trigger of new payments sees to, for one that is opened by an update. */
+function expectFree(tx: TxAtOnce, texts: Texts, { clientId, reference }: Payment): void {
+  if (tx.run(texts.otherOpen, [reference, clientId]).rows.length > 0)
+    throw new TillkitError("store_conflict", "Another payment is open for the reference of an updated one.");
 }
 
 function updateOf(columns: number, { update, updates }: Texts): string {

@@ -158,9 +158,11 @@ export async function rematch(
     "receipt_id",
     rematched.map(({ receiptId }) => receiptId),
   );
+  // Those that wait are looked for in the index.
+  const listed = dialect.listsFewByClient ? "unlisted = null," : "";
   // Two columns of their own, null for almost every row, so that the few that wait are found at once.
   await tx.run(
-    `update ${tables.webhooks} set parked = case when ${waits} then 1 end,
+    `update ${tables.webhooks} set ${listed} parked = case when ${waits} then 1 end,
       stray_since = case when ${waits} then received_at end where ${which.sql}`,
     which.params,
   );
@@ -195,9 +197,10 @@ export async function parkedWebhooks(
 ): Promise<WebhookRecord[]> {
   if (clientIds.length === 0) return [];
   const which = dialect.among("client_id", clientIds);
+  const listed = dialect.listsFewByClient ? "unlisted is null and" : "";
   const { rows } = await tx.run<WebhookRow>(
     `select ${webhookColumns.join(", ")} from ${tables.webhooks}
-      where outcome in ('unmatched', 'unconfirmed', 'foreign') and ${which.sql} order by seq`,
+      where outcome in ('unmatched', 'unconfirmed', 'foreign') and ${listed} ${which.sql} order by seq`,
     which.params,
   );
   return rows.map(webhookOf);
