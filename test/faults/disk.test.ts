@@ -51,7 +51,7 @@ async function fullShop() {
   return (n: number) => {
     // Too large for the room that is left in pages which are there already.
     const body = completionOf(n);
-    const { headers, rawBody } = signed({ ...body, padding: "x".repeat(20_000) });
+    const { headers, rawBody } = signed({ ...body, padding: "x".repeat(50_000) });
     return request(app).post("/payments/webhook").set(headers).send(rawBody.toString());
   };
 }

@@ -26,22 +26,18 @@ export async function insertEvents(
 
 /** The rows of events, marked as still to be expanded where a mark tells. */
 export function eventsBatch(tables: Tables, dialect: Dialect, events: readonly EventRecord[]): Batch {
-  const columns = ["id", "type", "client_id", "recorded_at", "payload"];
-  const rows = events.map((event) => [
-    event.id,
-    event.type,
-    event.clientId ?? null,
-    event.recordedAt,
-    JSON.stringify(event.payload),
-  ]);
-  const batch = { table: tables.events, columns, rows };
-  if (dialect.commitsInOrder) return batch;
+  const mark = dialect.commitsInOrder ? undefined : "unexpanded";
+  const rows = events.map((event) => {
+    const values: unknown[] = [event.id, event.type, event.clientId ?? null, event.recordedAt];
+    values.push(JSON.stringify(event.payload));
+    if (mark) values.push(1);
+    return values;
+  });
   return {
-    ...batch,
-    columns: [...columns, "unexpanded"],
-    rows: rows.map((row) => [...row, 1]),
-    numbers: ["unexpanded"],
-    alike: [["recorded_at", "unexpanded"], ["type"]],
+    table: tables.events,
+    columns: ["id", "type", "client_id", "recorded_at", "payload", ...(mark ? [mark] : [])],
+    rows,
+    ...(mark && { numbers: [mark], alike: [["recorded_at", mark], ["type"]] }),
   };
 }
 

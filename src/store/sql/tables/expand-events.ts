@@ -53,18 +53,20 @@ export async function expandAll(tx: KitTx, dialect: Dialect, tables: Tables): Pr
 }
 
 async function expandRound(tx: KitTx, dialect: Dialect, tables: Tables): Promise<number> {
-  if (dialect.commitsInOrder) return expandInOrder(tx, dialect, tables);
   const unexpanded = `from ${tables.events} e where ${isUnexpanded(dialect, tables)} order by seq
     limit ${eventsPerRound} ${dialect.forUpdateSkipLocked}`;
   if (dialect.writesInQueries) return expandAtOnce(tx, dialect, tables, unexpanded);
   const { rows } = await tx.run<{ seq: unknown }>(`select seq ${unexpanded}`, []);
   if (rows.length === 0) return 0;
-  const which = dialect.among(
-    "seq",
-    rows.map((row) => Number(row.seq)),
+  const seqs = rows.map((row) => Number(row.seq));
+  const which = dialect.among("seq", seqs);
+  // A process of the version before, while it still runs, gives its events their dispatches itself.
+  const orNothing = dialect.commitsInOrder ? "on conflict do nothing" : "";
+  await tx.run(
+    `${insertDispatches(dialect, tables, tables.events)} where e.${which.sql} ${orNothing}`,
+    which.params,
   );
-  await tx.run(`${insertDispatches(dialect, tables, tables.events)} where e.${which.sql}`, which.params);
-  await tx.run(`update ${tables.events} set unexpanded = null where ${which.sql}`, which.params);
+  await markExpanded(tx, dialect, tables, seqs);
   return rows.length;
 }
 
@@ -86,25 +88,19 @@ async function expandAtOnce(
 }
 
 /**
- * The same without a mark on each event, which would be written when the event is recorded and again here: for a webhook
- * that is recorded, that and its dispatches were a tenth of SQLite's time.
+ * Notes that they have their dispatches. A mark on each event would be written when it is recorded and again here, which
+ * with the dispatches was a tenth of SQLite's time for a webhook; so it notes the newest.
  */
-async function expandInOrder(tx: KitTx, dialect: Dialect, tables: Tables): Promise<number> {
-  const { rows } = await tx.run<{ count: unknown; last: unknown }>(
-    `select count(*) as count, max(seq) as last from
-      (select seq from ${tables.events} e where ${isUnexpanded(dialect, tables)} order by seq limit ${eventsPerRound})`,
-    [],
-  );
-  const [count, last] = [Number(rows[0]!.count), Number(rows[0]!.last)];
-  if (count === 0) return 0;
-  // A process of the version before, while it still runs, gives its events their dispatches itself.
-  await tx.run(
-    `${insertDispatches(dialect, tables, tables.events)} where ${isUnexpanded(dialect, tables)} and e.seq <= ?
-      on conflict do nothing`,
-    [last],
-  );
-  await tx.run(`update ${tables.meta} set value = ? where name = 'expanded'`, [String(last)]);
-  return count;
+async function markExpanded(
+  tx: KitTx,
+  dialect: Dialect,
+  tables: Tables,
+  seqs: readonly number[],
+): Promise<unknown> {
+  if (dialect.commitsInOrder)
+    return tx.run(`update ${tables.meta} set value = ? where name = 'expanded'`, [String(seqs.at(-1))]);
+  const which = dialect.among("seq", seqs);
+  return tx.run(`update ${tables.events} set unexpanded = null where ${which.sql}`, which.params);
 }
 
 /** Dispatches for what a condition behind it says of the events `e`. */
