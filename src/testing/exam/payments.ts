@@ -145,6 +145,14 @@ export function paymentChecks<Tx>({ check }: Exam<Tx>): void {
     same((await saved(store, { webhooks: [webhook("k1")] })).takenEventKeys, []);
   });
 
+  check("a service id that is taken rejects, whoever takes the reference behind it", async (store) => {
+    await saved(store, { created: [payment("p1", { serviceId: "s1" })] });
+    const reference = "one for both";
+    const created = [payment("p2", { reference, serviceId: "s1" }), payment("p3", { reference })];
+    await assert.rejects(saved(store, { created }), conflict);
+    assert.equal(await store.find("p3"), undefined);
+  });
+
   check("after a conflict the transaction cannot commit, even if the error is swallowed", async (store) => {
     await saved(store, { created: [payment("p1", { serviceId: "s1" })] });
     const run = store.transaction(async (tx) => {

@@ -63,7 +63,7 @@ describe("what SQLite has on record about a clientId", () => {
 
   it.each([
     ["of which eventKeys hold what many share", (n: number) => `our-shop-in-moroni-order-${n}`],
-    ["that looks like a UUID and counts", (n: number) => `00000000-0000-0000-0000-00000000000${n}`],
+    ["that looks like a UUID and counts", (n: number) => `00000000-0000-4000-8000-00000000000${n}`],
   ])("is found by an index for one %s", async (_, make) => {
     await saved(place.store, merged(completed(make(1)), completed(make(2))));
     expect(await listed()).toEqual([2, 2]);

@@ -92,6 +92,17 @@ describe("what the kit asks SQLite", () => {
     ]);
   });
 
+  it("looks through eventKeys for a clientId only where they tell it from others", async () => {
+    const plansFor = (clientId: string) =>
+      plansOf(async (session) => {
+        await historyOf(session, dialect, tables, clientId);
+        await webhooksPage(session, dialect, tables, { clientId, limit: 50 });
+      });
+    const byKey = /webhooks USING COVERING INDEX \w+ \(event_key>\? AND event_key<\?\)/;
+    expect((await plansFor("order-1001")).filter((plan) => byKey.test(plan))).toHaveLength(4);
+    expect((await plansFor("our-shop-in-moroni-order-1001")).filter((plan) => byKey.test(plan))).toEqual([]);
+  });
+
   it("reads no table as a whole when it locks, claims, prunes, counts and tells a history", async () => {
     const keys = { clientIds: ["c"], serviceIds: ["s"], references: ["r"], eventKeys: ["k"] };
     const many = { clientIds: ["c", "d"], serviceIds: ["s", "t"], eventKeys: ["k", "l"] };

@@ -14,32 +14,23 @@ export function aboutClient(
   clientId: string,
 ): Fragment {
   if (!dialect.listsFewByClient) return { sql: "client_id = ?", params: [clientId] };
+  const listed = "client_id = ? and unlisted is null";
+  if (!isToldByKey(clientId)) return { sql: listed, params: [clientId] };
   const start = keyStart(clientId);
-  const listed = (name: string): Fragment => ({
-    sql: `select seq from ${name} where client_id = ? and unlisted is null`,
-    params: [clientId],
-  });
-  const parts: Fragment[] = [
-    listed(t.webhooks),
-    {
-      sql: `select seq from ${t.webhooks} where event_key >= ? and event_key < ?`,
-      // Behind everything that begins as the first does, and before everything else.
-      params: [start, `${start.slice(0, -1)};`],
-    },
-    ...(table === "events" ? [listed(t.events)] : []),
-  ];
   return {
     // The start of an eventKey may be that of another clientId's, and a number that of another event's.
-    sql: `client_id = ? and seq in (${parts.map(({ sql }) => sql).join(" union all ")})`,
-    params: [clientId, ...parts.flatMap(({ params }) => params)],
+    sql: `client_id = ? and seq in (select seq from ${t[table]} where ${listed}
+      union all select seq from ${t.webhooks} where event_key >= ? and event_key < ?)`,
+    // Behind everything that begins as the first does, and before everything else.
+    params: [clientId, clientId, start, `${start.slice(0, -1)};`],
   };
 }
 
-/** Whether the eventKey of a webhook finds it by its clientId, and by no more than that. What waits is found by the index. */
+/** Whether a webhook is found by its eventKey. What waits is found by the index. */
 export function isUnlisted(webhook: WebhookRecord): boolean {
   const { clientId, eventKey, outcome } = webhook;
   if (clientId === undefined || outcome !== "applied" || !isPlain(webhook)) return false;
-  return (clientId.length <= kept || uuid.test(clientId)) && eventKey.startsWith(keyStart(clientId));
+  return isToldByKey(clientId) && eventKey.startsWith(keyStart(clientId));
 }
 
 /** How an eventKey begins that is made of a clientId; one that begins otherwise is in the index. */
@@ -50,5 +41,10 @@ function keyStart(clientId: string): string {
 /** How much of a clientId is in an eventKey. */
 const kept = 24;
 
-/** Of a UUID of any version, as much as is kept tells it from others. */
-const uuid = /^[\da-f]{8}-[\da-f]{4}-[1-8][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i;
+/** Whether that is enough to find few others with it. */
+function isToldByKey(clientId: string): boolean {
+  return clientId.length <= kept || uuid.test(clientId);
+}
+
+/** One that is made of a time, at random or by a digest. Those that begin with zeros are counted by somebody. */
+const uuid = /^(?!0{8})[\da-f]{8}-[\da-f]{4}-[1-7][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i;

@@ -8,8 +8,8 @@ export interface EventNumber {
 
 /**
  * Numbers for events in their order. An event gets the number of the webhook that it follows from, as far as that keeps the
- * order, so that whoever finds the one finds the other: an index by clientId is a page for each event. The others get numbers
- * that no webhook has.
+ * order, so that whoever finds the one finds the other: an index by clientId is a page for each event. The others get fresh
+ * numbers.
  *
  * @param ofWebhooks - the numbers of the webhooks that are found by their clientId, by that; taken out as they are given
  * @param fresh - the first number that is neither a webhook's nor an event's

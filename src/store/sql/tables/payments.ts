@@ -234,19 +234,27 @@ export async function insertPayments(
   created: readonly Payment[],
 ): Promise<string[]> {
   const leftOut = await insertNew(tx, dialect, newPaymentsBatch(tables, created));
-  const taken = created.filter((_, index) => leftOut.has(index));
-  for (const payment of taken)
-    if (payment.serviceId !== undefined) await refuseServiceIdClash(tx, tables, payment);
-  return taken.map((payment) => payment.clientId);
+  for (const index of leftOut) {
+    const behind = created.filter((_, other) => other > index && !leftOut.has(other));
+    if (created[index]!.serviceId !== undefined)
+      await refuseServiceIdClash(tx, tables, created[index]!, behind);
+  }
+  return created.filter((_, index) => leftOut.has(index)).map((payment) => payment.clientId);
 }
 
-async function refuseServiceIdClash(tx: KitTx, tables: Tables, payment: Payment): Promise<void> {
+/** Rejects where a new payment was left out neither for its clientId nor for its reference, which those stored behind it may have. */
+async function refuseServiceIdClash(
+  tx: KitTx,
+  tables: Tables,
+  payment: Payment,
+  behind: readonly Payment[],
+): Promise<void> {
   const { rows } = await tx.run<{ client_id: string }>(
     `select client_id from ${tables.payments}
       where client_id = ? or (reference = ? and open_reference is not null)`,
     [payment.clientId, payment.open ? payment.reference : null],
   );
-  if (rows.length > 0) return;
+  if (rows.some((row) => !behind.some(({ clientId }) => clientId === row.client_id))) return;
   throw await conflict(tx, "The service id of a new payment belongs to another payment.");
 }
 
