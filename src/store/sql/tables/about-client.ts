@@ -1,7 +1,6 @@
 import { type WebhookRecord } from "../../payment-store.js";
 import { type Dialect, type Fragment } from "../dialect.js";
 import { type Tables } from "./names.js";
-import { isPlain } from "./webhooks.js";
 
 /**
  * Which rows of a table are about a clientId. Where the index by clientId does not list them all, the others are the
@@ -26,10 +25,9 @@ export function aboutClient(
   };
 }
 
-/** Whether a webhook is found by its eventKey. What waits is found by the index. */
-export function isUnlisted(webhook: WebhookRecord): boolean {
-  const { clientId, eventKey, outcome } = webhook;
-  if (clientId === undefined || outcome !== "applied" || !isPlain(webhook)) return false;
+/** Whether a webhook that is plain is found by its eventKey. */
+export function isUnlisted({ clientId, eventKey, outcome }: WebhookRecord): boolean {
+  if (clientId === undefined || outcome !== "applied") return false;
   return isToldByKey(clientId) && eventKey.startsWith(keyStart(clientId));
 }
 

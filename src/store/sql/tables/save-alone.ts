@@ -1,7 +1,7 @@
 import { hasCode, TillkitError } from "../../../errors/index.js";
 import { type Payment } from "../../../payment.js";
 import { type Changes, type EventRecord, type WebhookRecord } from "../../payment-store.js";
-import { type Dialect, placeholders } from "../dialect.js";
+import { type Dialect } from "../dialect.js";
 import { type TxAtOnce } from "../sql-tx.js";
 import { isUnlisted } from "./about-client.js";
 import { numberEvents } from "./event-numbers.js";
@@ -9,7 +9,8 @@ import { eventsBatch } from "./events.js";
 import { type Tables } from "./names.js";
 import { paymentValues, settable } from "./payments.js";
 import { textsOf } from "./texts.js";
-import { copiesStatements, plainColumns, plainValues, webhooksBatch } from "./webhooks.js";
+import { copiesStatements, isPlain, plainColumns, plainValues, webhooksBatch } from "./webhooks.js";
+import { type Batch, insertInto } from "./write-rows.js";
 
 const lists: readonly (keyof Changes)[] = ["updated", "webhooks", "copies", "events"];
 
@@ -59,7 +60,7 @@ function insertNumbered(
   const numbers = numberEvents(events, unlisted, newest + webhooks.length + 1);
   for (const [index, row] of eventsBatch(tables, dialect, events).rows.entries()) {
     const { seq, isOfWebhook } = numbers[index]!;
-    tx.writeEach(isOfWebhook ? texts.insertUnlistedEvent : texts.insertEvent, [[seq, ...row]]);
+    tx.writeEach(texts.insertEvent, [[seq, ...row, isOfWebhook ? 1 : null]]);
   }
   return taken;
 }
@@ -78,9 +79,10 @@ function insertWebhooks(
   for (const [index, webhook] of webhooks.entries()) {
     const seq = first + index;
     try {
-      if (isUnlisted(webhook)) {
-        tx.writeEach(texts.insertUnlistedWebhook, [[seq, ...plainValues(webhook)]]);
-        unlisted.set(webhook.clientId!, seq);
+      if (isPlain(webhook)) {
+        const isFoundByKey = isUnlisted(webhook);
+        tx.writeEach(texts.insertPlainWebhook, [[seq, ...plainValues(webhook), isFoundByKey ? 1 : null]]);
+        if (isFoundByKey) unlisted.set(webhook.clientId!, seq);
       } else tx.writeEach(texts.insertWebhook, [[seq, ...webhooksBatch(tables, [webhook]).rows[0]!]]);
     } catch (error) {
       // Which undoes the statement, and no more. To ask for no error, and of each row whether it was written, cost a seventh.
@@ -101,16 +103,17 @@ const textsOfSaves = textsOf((tables, dialect) => ({
   /** Above it the numbers of both are free. */
   newestSeq: `select max(ifnull((select max(seq) from ${tables.webhooks}), 0), ifnull((select max(seq) from ${tables.events}), 0))
     as seq`,
-  insertUnlistedWebhook: insertOne(tables.webhooks, plainColumns, true),
-  insertWebhook: insertOne(tables.webhooks, webhooksBatch(tables, []).columns, false),
-  insertUnlistedEvent: insertOne(tables.events, eventsBatch(tables, dialect, []).columns, true),
-  insertEvent: insertOne(tables.events, eventsBatch(tables, dialect, []).columns, false),
+  insertPlainWebhook: insertNumberedInto({ table: tables.webhooks, columns: [...plainColumns, "unlisted"] }),
+  insertWebhook: insertNumberedInto(webhooksBatch(tables, [])),
+  insertEvent: insertNumberedInto({
+    table: tables.events,
+    columns: [...eventsBatch(tables, dialect, []).columns, "unlisted"],
+  }),
 }));
 
-/** An insert of one row with its number in front. */
-function insertOne(table: string, columns: readonly string[], unlisted: boolean): string {
-  const [column, value] = unlisted ? [", unlisted", ", 1"] : ["", ""];
-  return `insert into ${table} (seq, ${columns.join(", ")}${column}) values (?, ${placeholders(columns.length)}${value})`;
+/** An insert of one row, its number in front. */
+function insertNumberedInto({ table, columns }: Pick<Batch, "table" | "columns">): string {
+  return insertInto({ table, columns: ["seq", ...columns] }, 1);
 }
 
 /** The bit of the column that says whether a payment is open. */
