@@ -10,13 +10,13 @@ module.exports = {
   // Much of the suite waits for databases, browsers and other processes; one worker fewer would leave a core idle.
   maxWorkers: "100%",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
-  globalSetup: "<rootDir>/test/global-setup.cjs",
-  globalTeardown: "<rootDir>/test/global-teardown.cjs",
+  globalSetup: "<rootDir>/test/support/global-setup.cjs",
+  globalTeardown: "<rootDir>/test/support/global-teardown.cjs",
   moduleNameMapper: {
     "^tillkit$": at("index"),
     "^tillkit/sql$": at("store/sql/index"),
     "^tillkit/sandbox$": at("sandbox/index"),
-    "^tillkit/testing$": at("testing/index"),
+    "^tillkit/testing$": at("store/exam/index"),
     "^(\\.{1,2}/.*)\\.js$": "$1",
   },
   modulePathIgnorePatterns: ["<rootDir>/dist/.*/package.json", "<rootDir>/.tmp/"],

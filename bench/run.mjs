@@ -15,7 +15,7 @@ import { choose } from "./harness/choose.mjs";
 import { svg } from "./harness/chart.mjs";
 import { summarise } from "./harness/statistics.mjs";
 import { targets } from "./targets.mjs";
-import { Progress } from "../test/crash/harness/progress.mjs";
+import { Progress } from "../test/promises/crash/harness/progress.mjs";
 
 const results = path.join(import.meta.dirname, "results");
 

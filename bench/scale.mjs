@@ -8,7 +8,7 @@ import { useMysql } from "./harness/mysql-server.mjs";
 import { usePostgres } from "./harness/postgres-server.mjs";
 import { thisMachine } from "./harness/report.mjs";
 import { Late } from "./scale/tools.mjs";
-import { Progress } from "../test/crash/harness/progress.mjs";
+import { Progress } from "../test/promises/crash/harness/progress.mjs";
 
 const names = [
   "stored",

@@ -1,9 +1,9 @@
 // The crash harness: kills shops, servers and disks in the middle of their work, and compares what was answered, recorded
 // and effected. `npm run crash -- --help`
-import { compileKit } from "../test/crash/harness/compile-kit.mjs";
-import { CannotRun, readOptions, usage } from "../test/crash/harness/options.mjs";
-import { run } from "../test/crash/harness/run.mjs";
-import { exitCodeOf, tell } from "../test/crash/harness/verdict.mjs";
+import { compileKit } from "../test/promises/crash/harness/compile-kit.mjs";
+import { CannotRun, readOptions, usage } from "../test/promises/crash/harness/options.mjs";
+import { run } from "../test/promises/crash/harness/run.mjs";
+import { exitCodeOf, tell } from "../test/promises/crash/harness/verdict.mjs";
 
 let exitCode = 0;
 

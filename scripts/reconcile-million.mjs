@@ -1,7 +1,7 @@
 // A statement of a million rows with planted differences, found by `tillkit reconcile`: exactly those, in bounded memory.
 // `npm run reconcile:million -- --help`
 import { parseArgs } from "node:util";
-import { compileKit } from "../test/crash/harness/compile-kit.mjs";
+import { compileKit } from "../test/promises/crash/harness/compile-kit.mjs";
 import { reconcileGenerated } from "../test/statement/million/run.mjs";
 
 const usage = `npm run reconcile:million -- [options]

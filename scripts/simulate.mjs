@@ -1,9 +1,9 @@
 // The simulation: many payments, a service whose webhooks go astray, and the kit's books beside the truth.
 // `npm run simulate -- --help`
-import { compileKit } from "../test/crash/harness/compile-kit.mjs";
-import { readOptions, usage } from "../test/simulation/harness/options.mjs";
-import { run } from "../test/simulation/harness/run.mjs";
-import { tell } from "../test/simulation/harness/tell.mjs";
+import { compileKit } from "../test/promises/crash/harness/compile-kit.mjs";
+import { readOptions, usage } from "../test/promises/simulation/harness/options.mjs";
+import { run } from "../test/promises/simulation/harness/run.mjs";
+import { tell } from "../test/promises/simulation/harness/tell.mjs";
 
 async function main() {
   const options = readOptions(process.argv.slice(2));

@@ -72,15 +72,15 @@ if (installed?.passed === false) {
   if (built) {
     // These look at the sources themselves, or at the packed package, and would see nothing new.
     await jest("Tests on the built package", "cjs", [
-      "/test/architecture",
+      "/test/architecture/",
       "/test/package/",
       "/test/shop/",
       // These run processes of their own, from the same compilation either way.
-      "/test/crash/",
-      "/test/processes/",
-      "/test/faults/killed",
-      "/test/faults/several-processes",
-      "/test/threats/denial-of-service",
+      "/test/promises/crash/",
+      "/test/promises/processes/",
+      "/test/promises/faults/killed",
+      "/test/promises/faults/several-processes",
+      "/test/promises/threats/denial-of-service",
     ]);
     await check("Package: publint", ["publint", "--strict"]);
     await check("Package: types for every importer", ["attw", "--pack", ".", "--profile", "node16"]);

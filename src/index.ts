@@ -1,5 +1,5 @@
 // The kit, put together and mounted.
-export { createPayments, type Payments } from "./payments.js";
+export { createPayments, type Payments } from "./kit/create-payments.js";
 export { paymentRouter, type InlineOptions, type PaymentRouter } from "./http/payment-router.js";
 export { createExpressServer, type ExpressApplication } from "./http/create-express-server.js";
 export { captureRawBody } from "./http/raw-body.js";
@@ -11,20 +11,20 @@ export {
   type ReturnOptions,
   type SpoolDirectoryOptions,
   type WebhookOptions,
-} from "./options.js";
-export { type LookupOptions } from "./lookup-options.js";
-export { optionsFromEnvironment } from "./options-from-environment.js";
+} from "./kit/options/options.js";
+export { type LookupOptions } from "./kit/options/lookup-options.js";
+export { optionsFromEnvironment } from "./kit/options/options-from-environment.js";
 
 // Out: creating a payment.
-export { type CreatedPayment } from "./create-payment.js";
-export { type AdoptedPayment, type Adoption } from "./adopt-payment.js";
-export { type Resolution, type Resolved } from "./resolve-payment.js";
-export { type PaymentList, type PaymentQuery } from "./list-payments.js";
-export { type HistoryEntry, type PaymentHistory } from "./payment-history.js";
-export { type DispatchQuery, type RevivedDispatches } from "./replay-dispatches.js";
-export { type ReplayChange, type Replayed, type ReplayQuery } from "./replay-webhooks.js";
-export { type PaymentRequest } from "./payment-request.js";
-export { type Money, type Payment, type PaymentState } from "./payment.js";
+export { type CreatedPayment } from "./checkout/create-payment.js";
+export { type AdoptedPayment, type Adoption } from "./operations/adopt-payment.js";
+export { type Resolution, type Resolved } from "./operations/resolve-payment.js";
+export { type PaymentList, type PaymentQuery } from "./operations/list-payments.js";
+export { type HistoryEntry, type PaymentHistory } from "./operations/payment-history.js";
+export { type DispatchQuery, type RevivedDispatches } from "./operations/replay-dispatches.js";
+export { type ReplayChange, type Replayed, type ReplayQuery } from "./operations/replay-webhooks.js";
+export { type PaymentRequest } from "./checkout/payment-request.js";
+export { type Money, type Payment, type PaymentState } from "./model/payment.js";
 export {
   clientCredentials,
   LookupError,
@@ -41,13 +41,18 @@ export {
 } from "./service/index.js";
 
 // In: receiving a webhook.
-export { type WebhookRequest } from "./receive-webhook.js";
-export { type Receipt } from "./recording/plan-group.js";
-export * from "./signature/index.js";
-export * from "./event/index.js";
+export { type WebhookRequest } from "./webhook/receive-webhook.js";
+export { type Receipt } from "./webhook/recording/plan-group.js";
+export * from "./webhook/signature/index.js";
+export * from "./model/index.js";
 
 // Back: the customer's browser.
-export { type ReturnKind, type ReturnRequest, type ReturnState, type ReturnView } from "./handle-return.js";
+export {
+  type ReturnKind,
+  type ReturnRequest,
+  type ReturnState,
+  type ReturnView,
+} from "./checkout/handle-return.js";
 
 // Keeping and dispatching.
 export * from "./store/index.js";
@@ -55,9 +60,9 @@ export { type Handler, type HandlerContext, type HandlerOptions } from "./dispat
 export { type NoticeListener } from "./dispatch/notices.js";
 export { type RetryOptions } from "./dispatch/retry-delay.js";
 
-export { type Health, type Rejections, type SpoolHealth } from "./health.js";
-export { type Pruned } from "./prune-records.js";
-export { type Swept } from "./sweep-payments.js";
+export { type Health, type Rejections, type SpoolHealth } from "./operations/health.js";
+export { type Pruned } from "./operations/prune-records.js";
+export { type Swept } from "./operations/sweep-payments.js";
 
 // The statement.
 export * from "./statement/index.js";

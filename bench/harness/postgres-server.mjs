@@ -15,7 +15,7 @@ export async function usePostgres() {
     process.env.TILLKIT_BENCH_POSTGRES_URL = given;
     return undefined;
   }
-  const { postgres } = await import("../../test/crash/harness/server-postgres.mjs");
+  const { postgres } = await import("../../test/promises/crash/harness/server-postgres.mjs");
   mkdirSync(folder, { recursive: true });
   const own = mkdtempSync(path.join(folder, "bench-postgres-"));
   const server = await postgres(own, await freePort());

@@ -1,4 +1,4 @@
-import { Progress } from "../../test/crash/harness/progress.mjs";
+import { Progress } from "../../test/promises/crash/harness/progress.mjs";
 import { makeCase } from "./make-case.mjs";
 import { mayBeAccepted, mustBeAccepted } from "./judge.mjs";
 import { openRouters } from "./routers.mjs";

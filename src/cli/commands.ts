@@ -1,14 +1,14 @@
-import { type Command } from "./command.js";
-import { doctor } from "./commands/doctor.js";
-import { listen } from "./commands/listen.js";
-import { migrate } from "./commands/migrate.js";
-import { reconcile } from "./commands/reconcile.js";
-import { replay } from "./commands/replay.js";
-import { sandbox } from "./commands/sandbox.js";
-import { scenario } from "./commands/scenario.js";
-import { sign } from "./commands/sign.js";
-import { trigger } from "./commands/trigger.js";
-import { verify } from "./commands/verify.js";
+import { type Command } from "./terminal/command.js";
+import { doctor } from "./doctor/command.js";
+import { listen } from "./sandbox/listen.js";
+import { migrate } from "./migrate/command.js";
+import { reconcile } from "./reconcile/command.js";
+import { replay } from "./replay/command.js";
+import { sandbox } from "./sandbox/command.js";
+import { scenario } from "./sandbox/scenario.js";
+import { sign } from "./sign/command.js";
+import { trigger } from "./sandbox/trigger.js";
+import { verify } from "./verify/command.js";
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [

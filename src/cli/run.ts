@@ -1,13 +1,13 @@
 import { TillkitError } from "../errors/index.js";
-import { readArguments } from "./arguments.js";
-import { type Command, type Surroundings } from "./command.js";
+import { readArguments } from "./terminal/arguments.js";
+import { type Command, type Surroundings } from "./terminal/command.js";
 import { commands } from "./commands.js";
-import { type ExitCode } from "./exit-code.js";
-import { commandHelp, describeCommand, toolHelp } from "./help.js";
-import { nearest } from "./nearest.js";
-import { createOutput, type Output } from "./output.js";
-import { packageFacts } from "./package-facts.js";
-import { tellError } from "./tell-error.js";
+import { type ExitCode } from "./terminal/exit-code.js";
+import { commandHelp, describeCommand, toolHelp } from "./terminal/help.js";
+import { nearest } from "./terminal/nearest.js";
+import { createOutput, type Output } from "./terminal/output.js";
+import { packageFacts } from "./terminal/package-facts.js";
+import { tellError } from "./terminal/print-error.js";
 
 /**
  * Runs the command line, and resolves to the code to exit with. Never rejects: what goes wrong is told on the error

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
-import { type NoticeMap } from "../event/event-map.js";
+import { type NoticeMap } from "../model/event-map.js";
 import { type Claim, type HandlerKey, type PaymentStore } from "../store/index.js";
 import { type Handlers } from "./handlers.js";
 import { describe, eventOf, runClaim, type RunOptions } from "./run-claim.js";

@@ -1,5 +1,5 @@
-import { type EventType, type TillkitEvent } from "../event/event-map.js";
-import { type SignedField } from "../signature/scheme.js";
+import { type EventType, type TillkitEvent } from "../model/event-map.js";
+import { type SignedField } from "../webhook/signature/scheme.js";
 
 /** What a handler gets beside its event. */
 export interface HandlerContext<Tx = unknown> {

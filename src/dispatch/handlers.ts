@@ -1,7 +1,7 @@
 import { TillkitError } from "../errors/index.js";
-import { type EventType, type TillkitEvent } from "../event/event-map.js";
+import { type EventType, type TillkitEvent } from "../model/event-map.js";
 import { type HandlerKey } from "../store/index.js";
-import { longestTimerMs } from "../timer-limit.js";
+import { longestTimerMs } from "../shared/whole-number.js";
 import { type HandlerContext, type HandlerOptions } from "./handler.js";
 
 /** A handler whose types the public surface has already checked. */

@@ -1,4 +1,4 @@
-import { type NoticeMap, type NoticeType } from "../event/event-map.js";
+import { type NoticeMap, type NoticeType } from "../model/event-map.js";
 
 /** A listener of this process. What it throws is swallowed: a notice is never worth a payment. */
 export type NoticeListener<Type extends NoticeType> = (notice: NoticeMap[Type]) => unknown;

@@ -1,6 +1,6 @@
 import { hasCode, TillkitError } from "../errors/index.js";
 import { withoutSecrets } from "../errors/conceal-secrets.js";
-import { type TillkitEvent } from "../event/event-map.js";
+import { type TillkitEvent } from "../model/event-map.js";
 import { type Claim, type PaymentStore, type Settlement } from "../store/index.js";
 import { type AnyHandler } from "./handlers.js";
 import { retryDelay, type RetryOptions } from "./retry-delay.js";

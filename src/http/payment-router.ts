@@ -1,10 +1,10 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { Router, type ErrorRequestHandler, type Request, type RequestHandler, type Response } from "express";
 import { type Handler } from "../dispatch/handler.js";
-import { optionsFromEnvironment } from "../options-from-environment.js";
-import { type PaymentsOptions } from "../options.js";
-import { createPayments, type Payments } from "../payments.js";
-import { type IndispensableField, type SignedField } from "../signature/scheme.js";
+import { optionsFromEnvironment } from "../kit/options/options-from-environment.js";
+import { type PaymentsOptions } from "../kit/options/options.js";
+import { createPayments, type Payments } from "../kit/create-payments.js";
+import { type IndispensableField, type SignedField } from "../webhook/signature/scheme.js";
 import { type SqlTx } from "../store/sql/index.js";
 import { requestLog } from "./request-log.js";
 import { returnEndpoints } from "./return-endpoints.js";

@@ -1,5 +1,5 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
-import { Deadlines, type Waiting } from "../deadlines.js";
+import { Deadlines, type Waiting } from "../shared/deadlines.js";
 import { WebhookRejectedError } from "../errors/index.js";
 
 const captured = new WeakMap<IncomingMessage, Buffer>();

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { type Request, type Response } from "express";
 import { loggable } from "../errors/loggable.js";
-import { type ReturnKind, type ReturnView } from "../handle-return.js";
-import { fillAddress } from "../options.js";
-import { type Payments } from "../payments.js";
-import { type SignedField } from "../signature/scheme.js";
+import { type ReturnKind, type ReturnView } from "../checkout/handle-return.js";
+import { fillAddress } from "../kit/options/options.js";
+import { type Payments } from "../kit/create-payments.js";
+import { type SignedField } from "../webhook/signature/scheme.js";
 import { isFinal, notFoundPage, returnPage, unavailablePage, type PageFrame } from "./pages/return-page.js";
 import { languages, texts, type Language } from "./pages/texts.js";
 import { replyJson } from "./reply.js";

@@ -1,8 +1,8 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { rejectionStatus, type RejectionCode, WebhookRejectedError } from "../errors/index.js";
 import { loggable } from "../errors/loggable.js";
-import { type Payments } from "../payments.js";
-import { type SignedField, type VerifyInput } from "../signature/scheme.js";
+import { type Payments } from "../kit/create-payments.js";
+import { type SignedField, type VerifyInput } from "../webhook/signature/scheme.js";
 import { bodyHash } from "./body-hash.js";
 import { clientAddress } from "./client-address.js";
 import { failureThrottle } from "./failure-throttle.js";

@@ -1,4 +1,4 @@
-import { type HmacAlgorithm, type ListedField, type SignatureScheme } from "../signature/index.js";
+import { type HmacAlgorithm, type ListedField, type SignatureScheme } from "../webhook/signature/index.js";
 import { type Scenario } from "./scenario/scenario.js";
 import { type intermediateStatuses, type SandboxSettings } from "./state/settings.js";
 

@@ -1,8 +1,8 @@
 import { Activity } from "./clock/activity.js";
 import { Clock } from "./clock/clock.js";
 import { type Sandbox, type SandboxEvent } from "./contract.js";
-import { sandboxApp } from "./http/app.js";
-import { Listener } from "./http/listener.js";
+import { sandboxApp } from "./app.js";
+import { Listener } from "./listener.js";
 import { misused } from "./misused.js";
 import { PaymentMoves } from "./move-payments.js";
 import { type SandboxOptions } from "./options.js";

@@ -1,5 +1,5 @@
-import { type Money } from "../payment.js";
-import { sameValue } from "../reconciliation/money.js";
+import { type Money } from "../model/payment.js";
+import { sameValue } from "../model/money.js";
 import { PaymentCreationError } from "./creation-error.js";
 import { parseJson, readBody } from "./response-body.js";
 import { serviceMessage } from "./service-message.js";

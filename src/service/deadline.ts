@@ -1,5 +1,5 @@
 import { type ConfigurationProblem } from "../errors/index.js";
-import { longestTimerMs } from "../timer-limit.js";
+import { longestTimerMs } from "../shared/whole-number.js";
 
 /** Judges an option in milliseconds; `undefined` stands for the default. */
 export function timeoutProblems(option: string, value: unknown): ConfigurationProblem[] {

@@ -1,5 +1,5 @@
 import { ConfigurationError, hasCode, TillkitError } from "../errors/index.js";
-import { type Money } from "../payment.js";
+import { type Money } from "../model/payment.js";
 import { obtainToken, type AccessToken } from "./access-token.js";
 import { PaymentCreationError } from "./creation-error.js";
 import { brokenOff, readCreationAnswer, type CreatedPayment } from "./creation-answer.js";

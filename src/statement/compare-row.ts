@@ -1,5 +1,5 @@
-import { type Payment } from "../payment.js";
-import { sameValue } from "../reconciliation/money.js";
+import { type Payment } from "../model/payment.js";
+import { sameValue } from "../model/money.js";
 import { type DifferenceKind } from "./finding.js";
 import { type JudgedRow } from "./row.js";
 

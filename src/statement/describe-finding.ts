@@ -1,4 +1,4 @@
-import { type Payment } from "../payment.js";
+import { type Payment } from "../model/payment.js";
 import { type DifferenceKind, type StatementFinding } from "./finding.js";
 import { type JudgedRow } from "./row.js";
 import { differenceOf } from "./totals.js";

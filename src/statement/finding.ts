@@ -1,4 +1,4 @@
-import { type Money, type PaymentState } from "../payment.js";
+import { type Money, type PaymentState } from "../model/payment.js";
 import { type RowProblem } from "./row.js";
 
 /**

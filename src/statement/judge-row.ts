@@ -1,7 +1,7 @@
-import { isDateTime } from "../event/date-time.js";
-import { quote } from "../event/quote.js";
-import { minorUnit } from "../reconciliation/currencies.js";
-import { fitsCurrency, isAmount } from "../reconciliation/money.js";
+import { isDateTime } from "../model/date-time.js";
+import { quote } from "../model/quote.js";
+import { minorUnit } from "../model/currencies.js";
+import { fitsCurrency, isAmount } from "../model/money.js";
 import {
   type JudgedRow,
   type RowProblem,

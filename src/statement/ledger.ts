@@ -1,5 +1,5 @@
 import { TillkitError } from "../errors/index.js";
-import { type Payment } from "../payment.js";
+import { type Payment } from "../model/payment.js";
 import { type FindingKind, differenceKinds } from "./finding.js";
 import { type Lookup } from "./look-up.js";
 import { siblingMark } from "./marks.js";

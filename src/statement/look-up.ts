@@ -1,4 +1,4 @@
-import { type Payment } from "../payment.js";
+import { type Payment } from "../model/payment.js";
 import { type PaymentStore } from "../store/payment-store.js";
 import { type Named } from "./compare-row.js";
 

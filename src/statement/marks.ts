@@ -1,4 +1,4 @@
-import { type Payment, type PaymentState } from "../payment.js";
+import { type Payment, type PaymentState } from "../model/payment.js";
 import { type JudgedRow } from "./row.js";
 import { type RowBucket } from "./summary.js";
 

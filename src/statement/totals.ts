@@ -1,6 +1,6 @@
-import { minorUnit } from "../reconciliation/currencies.js";
-import { minorUnits } from "../reconciliation/money.js";
-import { type Money } from "../payment.js";
+import { minorUnit } from "../model/currencies.js";
+import { minorUnits } from "../model/money.js";
+import { type Money } from "../model/payment.js";
 import { differenceKinds, type FindingKind } from "./finding.js";
 import { type ChannelTotals, type CurrencyTotals, type RowBucket, type Sum } from "./summary.js";
 

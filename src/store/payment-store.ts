@@ -1,4 +1,4 @@
-import { type Payment } from "../payment.js";
+import { type Payment } from "../model/payment.js";
 import {
   type Changes,
   type Claim,

@@ -1,178 +1,95 @@
 import { type Import } from "./read-imports.js";
 
-/** The parts of the kit, in the order in which one may build on the other. */
-export type Part =
-  | "errors"
-  | "payment"
-  | "html"
-  | "limits"
-  | "signature"
-  | "event"
-  | "reconciliation"
-  | "service"
-  | "store"
-  | "store/sql"
-  | "spool"
-  | "recording"
-  | "dispatch"
-  | "statement"
-  | "lookup"
-  | "stories"
-  | "kit"
-  | "http"
-  | "index"
-  | "sandbox"
-  | "testing"
-  | "cli";
-
-const topLevel: Record<string, Part> = {
-  "payment.ts": "payment",
-  "html.ts": "html",
-  "timer-limit.ts": "limits",
-  "deadlines.ts": "limits",
-  // The stories: what the kit does, each in a file, and what only they use.
-  "create-payment.ts": "stories",
-  "payment-request.ts": "stories",
-  "adopt-payment.ts": "stories",
-  "receive-webhook.ts": "stories",
-  "handle-return.ts": "stories",
-  "return-token.ts": "stories",
-  "sweep-payments.ts": "stories",
-  "raise-waiting.ts": "stories",
-  "resolve-payment.ts": "stories",
-  "replay-webhooks.ts": "stories",
-  "replay-dispatches.ts": "stories",
-  "list-payments.ts": "stories",
-  "payment-history.ts": "stories",
-  "store-method.ts": "stories",
-  "new-id.ts": "stories",
-  "prune-records.ts": "stories",
-  "health.ts": "stories",
-  // Where the parts are put together and configured.
-  "payments.ts": "kit",
-  "payments-interface.ts": "kit",
-  "startup.ts": "kit",
-  "options.ts": "kit",
-  "lookup-options.ts": "kit",
-  "option-problems.ts": "kit",
-  "options-from-environment.ts": "kit",
-  "index.ts": "index",
-};
-
-const folders: readonly Part[] = [
-  "store/sql",
-  "store",
-  "errors",
-  "signature",
-  "event",
-  "reconciliation",
-  "service",
-  "spool",
-  "recording",
-  "dispatch",
-  "statement",
-  "lookup",
-  "http",
-  "sandbox",
-  "testing",
-  "cli",
+/** The top-level folders of `src/`, and `index.ts`. */
+const levels: readonly (readonly string[])[] = [
+  // The lowest: no file here imports from a folder further down this list.
+  ["errors"],
+  ["shared"],
+  ["model"],
+  ["pages"],
+  ["service", "store"],
+  ["checkout", "webhook", "dispatch", "statement"],
+  ["operations"],
+  ["kit"],
+  ["http"],
+  ["index.ts"],
+  ["sandbox"],
+  ["cli"],
 ];
 
-/** The part that a file belongs to; `undefined` for one that this table does not know yet. */
-export function partOf(file: string): Part | undefined {
-  return topLevel[file] ?? folders.find((folder) => file.startsWith(`${folder}/`));
+/** Everything that stands at the top of `src/`. */
+export const parts: readonly string[] = levels.flat();
+
+/** The top-level folder of a file; `undefined` for a folder that this table does not know. */
+export function partOf(file: string): string | undefined {
+  const part = file.split("/", 1)[0]!;
+  return parts.includes(part) ? part : undefined;
 }
 
-const pure: readonly Part[] = ["signature", "event", "reconciliation"];
-const stages: readonly Part[] = [
-  ...pure,
-  "service",
-  "store",
-  "spool",
-  "recording",
-  "dispatch",
-  "lookup",
-  "statement",
-];
-
-interface Allowed {
-  /** Parts whose code may be used. */
-  uses: readonly Part[];
-  /** Parts of which only types may be named, besides. */
-  names?: readonly Part[];
-}
-
-/**
- * What each part may build on. Whatever is not listed is forbidden: a new direction is added here, on purpose, or not at
- * all. Types weigh less than code, because naming the shape of a thing does not load it.
- */
-const allowed: Record<Part, Allowed | "public faces"> = {
-  errors: { uses: [] },
-  payment: { uses: [] },
-  html: { uses: [] },
-  limits: { uses: [] },
-  // The strict decoding is event's: a scheme over fields must read the fields exactly as they are parsed afterwards.
-  signature: { uses: ["errors", "event"] },
-  // Which fields there are, and which a signature covers, is signature's.
-  event: { uses: ["errors", "signature", "reconciliation"], names: ["payment"] },
-  reconciliation: { uses: ["errors"], names: ["payment", "event"] },
-  service: { uses: ["errors", "limits", "reconciliation"], names: ["payment"] },
-  // A kept webhook says what its signature covered.
-  store: { uses: ["errors"], names: ["payment", "signature", "event"] },
-  "store/sql": { uses: ["errors", "store"], names: ["payment", "signature", "event"] },
-  // Keeps bytes, and knows nothing of what they mean.
-  spool: { uses: ["errors"] },
-  recording: { uses: ["errors", "limits", "event", "reconciliation", "spool"], names: ["payment", "store"] },
-  dispatch: { uses: ["errors", "limits", "event"], names: ["signature", "store"] },
-  // Reads the books and writes nothing to them; its report is a page.
-  statement: { uses: ["errors", "html", "event", "reconciliation"], names: ["payment", "store"] },
-  // Its answers are recorded as webhooks are.
-  lookup: {
-    uses: ["errors", "event", "service"],
-    names: ["payment", "recording", "store"],
-  },
-  stories: { uses: ["errors", ...stages], names: ["payment"] },
-  kit: { uses: ["errors", "limits", ...stages, "store/sql", "stories"], names: ["payment"] },
-  // The edge speaks to the kit alone; of what lies below, it knows the shapes.
-  http: { uses: ["errors", "html", "limits", "kit"], names: ["payment", "stories", ...stages, "store/sql"] },
-  index: { uses: ["errors", ...stages, "kit", "http"], names: ["payment", "stories"] },
-  sandbox: "public faces",
-  testing: "public faces",
-  cli: "public faces",
+/** Folders with few imports: what they may import beside their own files and `errors`. */
+const narrow: Readonly<Record<string, readonly string[]>> = {
+  errors: [],
+  shared: [],
+  model: [],
+  pages: ["shared", "model"],
 };
 
-/** The modules that outsiders see: subpaths of the package, and what `index.ts` exports as a whole. */
-const publicFaces = [
+/** Folders that use the kit as an application does: only what the package exports, and what all pages share. */
+const outsiders = ["sandbox", "cli"];
+
+/** The modules that applications see: subpaths of the package, and what `index.ts` exports as a whole. */
+const publicModules = [
   "index.ts",
   "errors/index.ts",
-  "signature/index.ts",
-  "event/index.ts",
+  "model/index.ts",
+  "service/index.ts",
+  "sandbox/index.ts",
   "statement/index.ts",
   "store/index.ts",
   "store/sql/index.ts",
-  "sandbox/index.ts",
-  "testing/index.ts",
+  "store/exam/index.ts",
+  "webhook/signature/index.ts",
 ];
 
-/** Contracts that are public, and have nothing in them but types. */
-const publicContracts = ["payment.ts", "store/payment-store.ts"];
+/** Public modules that hold nothing but types. */
+const publicTypes = ["model/payment.ts", "store/payment-store.ts"];
 
-/** Whether DESIGN §9 lets this file import that one. */
+/** Returns whether this file may import that one. There is no list of exceptions. */
 export function isAllowed({ file, target, kind }: Import): boolean {
-  const from = partOf(file);
-  const to = partOf(target);
+  const [from, to] = [partOf(file), partOf(target)];
   if (from === undefined || to === undefined) return false;
-  if (from === to) return true;
-  const rule = allowed[from];
-  if (rule === "public faces") {
-    // The escaping of pages is nobody's opinion: two copies of it would be worse than one shared.
-    if (from !== "testing" && target === "html.ts") return true;
-    return publicFaces.includes(target) || (kind === "type" && publicContracts.includes(target));
+  if (from === to) return isAllowedWithin(file, target);
+  if (rank(to) >= rank(from)) return false;
+  if (narrow[from]) return to === "errors" || narrow[from].includes(to);
+  if (outsiders.includes(from)) {
+    const isShared = to === "pages" || to === "shared";
+    return isShared || publicModules.includes(target) || (kind === "type" && publicTypes.includes(target));
   }
-  return rule.uses.includes(to) || (kind === "type" && (rule.names ?? []).includes(to));
+  return true;
 }
 
-/** Whether this part may import this package or module of Node. */
+function rank(part: string): number {
+  return levels.findIndex((level) => level.includes(part));
+}
+
+/** The folders of `webhook/` in the order of its steps: none imports from one behind it. */
+const webhookSteps = ["message", "signature", "reconciliation", "spool", "recording"];
+
+/** Rules between the folders of one part. */
+function isAllowedWithin(file: string, target: string): boolean {
+  const [from, to] = [file, target].map((name) => webhookSteps.indexOf(name.split("/")[1]!));
+  const isInWebhook = file.startsWith("webhook/") && target.startsWith("webhook/");
+  if (isInWebhook && from! >= 0 && (to! > from! || to! < 0)) return false;
+  // The exam uses a store as an application's store is used: through its contract.
+  if (file.startsWith("store/exam/"))
+    return target.startsWith("store/exam/") || ["store/index.ts", ...publicTypes].includes(target);
+  return true;
+}
+
+/** Folders that do no I/O. */
+const pure = ["model/", "webhook/message/", "webhook/signature/", "webhook/reconciliation/"];
+
+/** Returns whether this file may import this package or module of Node. */
 export function mayUse({ file, target, kind }: Import): boolean {
   const part = partOf(file);
   if (target === "express") return part === "http" || part === "sandbox";
@@ -180,12 +97,13 @@ export function mayUse({ file, target, kind }: Import): boolean {
   if (target === "body-parser") return part === "sandbox";
   // Drivers are the merchant's own: nothing of them may be needed to load, or to compile against, the kit.
   if (/^(pg|mysql2|@photostructure\/sqlite|node:sqlite)(\/|$)/.test(target)) {
-    return part === "store/sql" && kind === "dynamic";
+    return file.startsWith("store/sql/") && kind === "dynamic";
   }
-  if (part !== undefined && pure.includes(part)) {
+  if (pure.some((folder) => file.startsWith(folder))) {
     return ["node:crypto", "node:buffer", "node:util", "zod"].includes(target);
   }
-  // The exam runs under any test runner, and outside of all; pauses are for leases that must run out.
-  if (part === "testing") return /^node:(assert(\/strict)?|timers\/promises|crypto)$/.test(target);
+  // The exam runs under any test runner and outside of all; pauses are for leases that must expire.
+  if (file.startsWith("store/exam/"))
+    return /^node:(assert(\/strict)?|timers\/promises|crypto)$/.test(target);
   return true;
 }

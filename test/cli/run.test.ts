@@ -1,6 +1,6 @@
-import { readArguments } from "../../src/cli/arguments.js";
+import { readArguments } from "../../src/cli/terminal/arguments.js";
 import { commands } from "../../src/cli/commands.js";
-import { packageFacts } from "../../src/cli/package-facts.js";
+import { packageFacts } from "../../src/cli/terminal/package-facts.js";
 import { read } from "../docs/documents.js";
 import { documentOf, runCli } from "./support/run-cli.js";
 

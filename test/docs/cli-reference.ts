@@ -1,6 +1,6 @@
-import { type Command } from "../../src/cli/command.js";
-import { wrap } from "../../src/cli/output.js";
-import { optionsOf, usageOf, writtenOption } from "../../src/cli/help.js";
+import { type Command } from "../../src/cli/terminal/command.js";
+import { wrap } from "../../src/cli/terminal/output.js";
+import { optionsOf, usageOf, writtenOption } from "../../src/cli/terminal/help.js";
 
 /** What docs/cli.md must say of a command, word for word: it is made of what the help is made of. */
 export function referenceOf(command: Command): string {

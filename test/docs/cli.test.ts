@@ -1,6 +1,6 @@
 import { commands } from "../../src/cli/commands.js";
-import { exitCodes } from "../../src/cli/exit-code.js";
-import { diagnoses } from "../../src/cli/verifying/diagnoses.js";
+import { exitCodes } from "../../src/cli/terminal/exit-code.js";
+import { diagnoses } from "../../src/cli/verify/diagnoses.js";
 import { referenceOf } from "./cli-reference.js";
 import { read } from "./documents.js";
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { decisionsDocument } from "../reconciliation/decision-table.js";
+import { decisionsDocument } from "../webhook/reconciliation/decision-table.js";
 import { read, root } from "./documents.js";
 
 const file = path.join(root, "docs/decisions.md");

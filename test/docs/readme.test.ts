@@ -29,13 +29,15 @@ describe("the README", () => {
   it("has a row for every option", () => {
     const under = (group: string, names: string[]) => names.map((name) => `${group}.${name}`);
     const groups = ["service", "webhook", "returns", "dispatch"];
-    const top = membersOf("src/options.ts", "PaymentsOptions").filter((name) => !groups.includes(name));
+    const top = membersOf("src/kit/options/options.ts", "PaymentsOptions").filter(
+      (name) => !groups.includes(name),
+    );
     const options = [
       ...top,
       ...under("service", membersOf("src/service/service-options.ts", "PaymentServiceOptions")),
-      ...under("webhook", membersOf("src/options.ts", "WebhookOptions")),
-      ...under("returns", membersOf("src/options.ts", "ReturnOptions")),
-      ...under("dispatch", membersOf("src/options.ts", "DispatchOptions")),
+      ...under("webhook", membersOf("src/kit/options/options.ts", "WebhookOptions")),
+      ...under("returns", membersOf("src/kit/options/options.ts", "ReturnOptions")),
+      ...under("dispatch", membersOf("src/kit/options/options.ts", "DispatchOptions")),
       ...under("dispatch", membersOf("src/dispatch/retry-delay.ts", "RetryOptions")),
       "dispatch",
     ];
@@ -59,7 +61,7 @@ describe("the README", () => {
   });
 
   it("has a row for every environment variable, and for none that is not read", () => {
-    const source = read("src/options-from-environment.ts");
+    const source = read("src/kit/options/options-from-environment.ts");
     const variables = new Set([
       ...[...source.matchAll(/\bread\("([A-Z_]+)"\)/g)].map((match) => `TILLKIT_${match[1]}`),
       ...[...source.matchAll(/"(TILLKIT_[A-Z_]+)"/g)].map((match) => match[1]!),
@@ -69,7 +71,7 @@ describe("the README", () => {
   });
 
   it("has a row for every event and every notice", () => {
-    const notices = membersOf("src/event/event-map.ts", "NoticeMap");
+    const notices = membersOf("src/model/event-map.ts", "NoticeMap");
     expect(notices).toContain("webhook.rejected");
     expect(lacking([...eventTypes, ...notices])).toEqual([]);
   });

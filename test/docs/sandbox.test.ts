@@ -62,7 +62,7 @@ describe("the page on the sandbox", () => {
   });
 
   it("has every control address, and none that is not there", () => {
-    const source = read("src/sandbox/http/control-api.ts");
+    const source = read("src/sandbox/control-api/control-api.ts");
     const routes = [...source.matchAll(/router\.(get|post|put|delete)\(\s*"([^"]+)"/g)].map(
       ([, method, route]) => `\`${method!.toUpperCase()} ${route}\``,
     );

@@ -1,10 +1,10 @@
 import express, { type ErrorRequestHandler } from "express";
 import express4 from "express4";
 import { MemoryStore, paymentRouter, type MemoryTx } from "tillkit";
-import { makeReturnToken } from "../../src/return-token.js";
+import { makeReturnToken } from "../../src/checkout/return-token.js";
 import { closeAll, serve, testKit } from "../support/kit.js";
 import { pendingPayment } from "../support/webhooks.js";
-import { send } from "../corpora/world.js";
+import { send } from "../promises/corpora/world.js";
 
 afterEach(closeAll);
 

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import request from "supertest";
-import { makeReturnToken } from "../../src/return-token.js";
+import { makeReturnToken } from "../../src/checkout/return-token.js";
 import { MemoryStore, type MemoryTx } from "tillkit";
 import { appOf, closeAll, secret, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";

@@ -1,7 +1,7 @@
 import { MemoryStore, type MemoryTx } from "tillkit";
-import { makeReturnToken } from "../../src/return-token.js";
-import { problemsOf } from "../../src/options.js";
-import { send } from "../corpora/world.js";
+import { makeReturnToken } from "../../src/checkout/return-token.js";
+import { problemsOf } from "../../src/kit/options/options.js";
+import { send } from "../promises/corpora/world.js";
 import { appOf, closeAll, serve, testKit, testOptions } from "../support/kit.js";
 import { pendingPayment } from "../support/webhooks.js";
 

@@ -1,5 +1,5 @@
 import { type Payment } from "tillkit";
-import { onEachDatabase, openPlace, type Place } from "../processes/databases.js";
+import { onEachDatabase, openPlace, type Place } from "../promises/processes/databases.js";
 import { booksOf, compared, paid, pending } from "./support/books.js";
 
 jest.setTimeout(60_000);

@@ -1,5 +1,5 @@
-import { readMessage } from "../../src/event/read-message.js";
-import { type PaymentReport } from "../../src/event/payment-report.js";
+import { readMessage } from "../../src/webhook/message/read-message.js";
+import { type PaymentReport } from "../../src/model/payment-report.js";
 import { statusBody } from "./webhooks.js";
 
 /** What a verified webhook of this status says, as the kit itself reads it. */

@@ -1,4 +1,4 @@
-import { type Finding } from "../finding.js";
+import { type Finding } from "../terminal/finding.js";
 import { found } from "./findings.js";
 import { isAnswer, type Reply } from "./probe/send.js";
 

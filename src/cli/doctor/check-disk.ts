@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
 import path from "node:path";
-import { type Finding } from "../finding.js";
+import { type Finding } from "../terminal/finding.js";
 import { found } from "./findings.js";
 
 /** Linux's numbers for kinds of file systems; see statfs(2). */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
-import { type Finding } from "../finding.js";
-import { packageFacts } from "../package-facts.js";
+import { type Finding } from "../terminal/finding.js";
+import { packageFacts } from "../terminal/package-facts.js";
 import { found } from "./findings.js";
 import { isInRange } from "./version-range.js";
 

@@ -1,7 +1,7 @@
 import { type ConfigurationProblem } from "../../errors/index.js";
-import { type Finding } from "../finding.js";
+import { type Finding } from "../terminal/finding.js";
 import { found } from "./findings.js";
-import { type Patient } from "./patient.js";
+import { type Patient } from "./subject.js";
 
 /** Of these there is a check of its own, which says more. */
 const toldElsewhere = /^(TILLKIT_WEBHOOK_SECRET|TILLKIT_PUBLIC_KEY|file|urlOrPool|signature)/;

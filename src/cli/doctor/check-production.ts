@@ -1,7 +1,7 @@
-import { type Finding } from "../finding.js";
+import { type Finding } from "../terminal/finding.js";
 import { found } from "./findings.js";
 import { isLocal } from "./local-address.js";
-import { type Patient } from "./patient.js";
+import { type Patient } from "./subject.js";
 
 /** What must not be so in production, and whether production knows that it is one. */
 export function checkProduction({ environment, production, publicUrl, settings }: Patient): Finding[] {

@@ -1,8 +1,8 @@
-import { type Finding } from "../finding.js";
+import { type Finding } from "../terminal/finding.js";
 import { found } from "./findings.js";
 import { notAnswered } from "./judge-entrance.js";
 import { isLocal, isThisMachine } from "./local-address.js";
-import { type Patient } from "./patient.js";
+import { type Patient } from "./subject.js";
 import { probeBodies } from "./probe/bodies.js";
 import { isRefusedByKit } from "./probe/kit-mark.js";
 import { isAnswer, isTaken, type Reply, send } from "./probe/send.js";

@@ -1,10 +1,10 @@
 import { ConfigurationError, type ErrorCode } from "../../errors/index.js";
-import { hmacSignature } from "../../signature/index.js";
-import { type Finding } from "../finding.js";
-import { makeScheme } from "../signing/make-scheme.js";
-import { type FoundSecret, whyNoSecret } from "../signing/signature-settings.js";
+import { hmacSignature } from "../../webhook/signature/index.js";
+import { type Finding } from "../terminal/finding.js";
+import { makeScheme } from "../sign/make-scheme.js";
+import { type FoundSecret, whyNoSecret } from "../sign/signature-settings.js";
 import { type DoctorCode, found } from "./findings.js";
-import { type Patient } from "./patient.js";
+import { type Patient } from "./subject.js";
 
 /** Whether what webhooks are verified with can be used, by the kit's own rules. */
 export function checkSecret({ settings, environment, outside }: Patient): Finding[] {

@@ -1,11 +1,11 @@
 import { ConfigurationError, hasCode, TillkitError } from "../../errors/index.js";
 import { type SchemaState, schemaState, sqlStore, type SqlPaymentStore } from "../../store/sql/index.js";
-import { type FoundDatabase } from "../database.js";
-import { type Finding } from "../finding.js";
+import { type FoundDatabase } from "../terminal/database.js";
+import { type Finding } from "../terminal/finding.js";
 import { apart } from "./check-clock.js";
 import { checkDisk } from "./check-disk.js";
 import { found } from "./findings.js";
-import { type Patient } from "./patient.js";
+import { type Patient } from "./subject.js";
 
 /** The database: its tables, whether it keeps what it commits, its clock. Changes nothing in it. */
 export async function checkStore(patient: Patient, isKitRunning: boolean): Promise<Finding[]> {

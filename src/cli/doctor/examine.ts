@@ -1,4 +1,4 @@
-import { type Finding } from "../finding.js";
+import { type Finding } from "../terminal/finding.js";
 import { checkClock } from "./check-clock.js";
 import { checkInstallation } from "./check-installation.js";
 import { checkOptions } from "./check-options.js";
@@ -8,7 +8,7 @@ import { checkReturns } from "./check-returns.js";
 import { checkSecret } from "./check-secret.js";
 import { checkStore } from "./check-store.js";
 import { isKit, judgeWebhook } from "./judge-webhook.js";
-import { type Patient } from "./patient.js";
+import { type Patient } from "./subject.js";
 import { probeWebhook } from "./probe/probe-webhook.js";
 import { isAnswer } from "./probe/send.js";
 

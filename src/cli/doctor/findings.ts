@@ -1,4 +1,4 @@
-import { type Finding, type Severity } from "../finding.js";
+import { type Finding, type Severity } from "../terminal/finding.js";
 
 interface Known {
   /** As it is unless a check has a reason for another. */

@@ -1,4 +1,4 @@
-import { type Finding } from "../finding.js";
+import { type Finding } from "../terminal/finding.js";
 import { found } from "./findings.js";
 import { isRefusedByKit } from "./probe/kit-mark.js";
 import { type WebhookReplies } from "./probe/probe-webhook.js";

@@ -1,6 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
-import { type Arguments } from "../arguments.js";
-import { type OptionSpec } from "../command.js";
+import { type Arguments } from "../terminal/arguments.js";
+import { type OptionSpec } from "../terminal/command.js";
 
 const usualAddress = "http://localhost:4000";
 

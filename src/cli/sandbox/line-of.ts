@@ -1,5 +1,5 @@
 import { type Delivery, type SandboxEvent } from "../../sandbox/index.js";
-import { type Output } from "../output.js";
+import { type Output } from "../terminal/output.js";
 
 /** One event of the sandbox on one line, readable at a glance: time, what, how it went, about which payment. */
 export function lineOf(event: SandboxEvent, output: Output): string {

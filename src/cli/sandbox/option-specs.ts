@@ -1,5 +1,5 @@
 import { catalogue } from "../../sandbox/index.js";
-import { type OptionSpec } from "../command.js";
+import { type OptionSpec } from "../terminal/command.js";
 
 const names = catalogue.map(({ name }) => name).join(", ");
 

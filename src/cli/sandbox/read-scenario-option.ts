@@ -1,7 +1,7 @@
 import path from "node:path";
 import { TillkitError } from "../../errors/index.js";
 import { readScenarioFile, type Scenario } from "../../sandbox/index.js";
-import { type Context } from "../command.js";
+import { type Context } from "../terminal/command.js";
 
 /**
  * A scenario's name as it is, or the scenario of a JSON file: `week.json`, or `week.json#late` where the file has

@@ -1,4 +1,4 @@
-import { type Money } from "../../payment.js";
+import { type Money } from "../../model/payment.js";
 import { type Language } from "./texts.js";
 
 /**

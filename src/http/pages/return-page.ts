@@ -1,5 +1,5 @@
-import { html, Html } from "../../html.js";
-import { type ReturnState, type ReturnView } from "../../handle-return.js";
+import { html, Html } from "../../pages/html.js";
+import { type ReturnState, type ReturnView } from "../../checkout/handle-return.js";
 import { formatTotal } from "./format-total.js";
 import { liveScript } from "./live-script.js";
 import { style } from "./style.js";

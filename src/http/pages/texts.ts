@@ -1,4 +1,4 @@
-import { type ReturnState } from "../../handle-return.js";
+import { type ReturnState } from "../../checkout/handle-return.js";
 
 /** The languages of the kit's pages; the first is the one for everybody else. */
 export const languages = ["en", "fr"] as const;

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { type HmacAlgorithm, type ListedField } from "../../signature/index.js";
+import { type HmacAlgorithm, type ListedField } from "../../webhook/signature/index.js";
 
 /** How fields are signed. */
 export interface FieldsSigning {

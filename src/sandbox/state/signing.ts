@@ -3,7 +3,7 @@ import {
   fieldsSignature,
   hmacSignature,
   type HmacAlgorithm,
-} from "../../signature/index.js";
+} from "../../webhook/signature/index.js";
 import { hasCode } from "../../errors/index.js";
 import { misused } from "../misused.js";
 import { type SandboxSignature, type SandboxSigning } from "../options.js";

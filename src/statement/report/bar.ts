@@ -1,4 +1,4 @@
-import { html, type Html } from "../../html.js";
+import { html, type Html } from "../../pages/html.js";
 
 /** What a piece of a bar says by its colour. */
 export type Tone = "good" | "loss" | "change" | "twice" | "note";

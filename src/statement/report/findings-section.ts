@@ -1,4 +1,4 @@
-import { html, Html } from "../../html.js";
+import { html, Html } from "../../pages/html.js";
 import { type FindingKind, type StatementFinding } from "../finding.js";
 import { type StatementSummary } from "../summary.js";
 import { bar } from "./bar.js";

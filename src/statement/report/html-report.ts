@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { html, Html } from "../../html.js";
+import { html, Html } from "../../pages/html.js";
 import { type FindingKind, type StatementFinding } from "../finding.js";
 import { type StatementSummary } from "../summary.js";
 import { findingLists, kindChart } from "./findings-section.js";

@@ -1,4 +1,4 @@
-import { html, type Html } from "../../html.js";
+import { html, type Html } from "../../pages/html.js";
 import { type ChannelTotals, type CurrencyTotals, type StatementSummary, type Sum } from "../summary.js";
 import { bar, type Tone } from "./bar.js";
 import { kindTones } from "./kinds.js";

@@ -1,5 +1,5 @@
 import { TillkitError } from "../../errors/index.js";
-import { type Payment } from "../../payment.js";
+import { type Payment } from "../../model/payment.js";
 import {
   type Changes,
   type Claim,

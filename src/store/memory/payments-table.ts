@@ -1,5 +1,5 @@
 import { TillkitError } from "../../errors/index.js";
-import { type Payment } from "../../payment.js";
+import { type Payment } from "../../model/payment.js";
 import { type LockKeys, type PaymentPage } from "../payment-store.js";
 
 /** A payment as it is committed, and as the transaction that is under way leaves it. */

@@ -1,6 +1,6 @@
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 import { TillkitError } from "../../errors/index.js";
-import { type Payment } from "../../payment.js";
+import { type Payment } from "../../model/payment.js";
 import {
   type Changes,
   type Claim,
@@ -41,7 +41,7 @@ import { duePayments, findPayment, listPayments, lookupDuePayments } from "./tab
 import { saveChanges } from "./tables/save-changes.js";
 import { parkedWebhooks, strayWebhooks } from "./tables/webhooks.js";
 import { runTransaction, type Transaction } from "./transaction.js";
-import { Turns } from "./turns.js";
+import { Turns } from "../../shared/semaphore.js";
 
 /** A store of `tillkit/sql`: the whole contract, over one database. Opens nothing before its first use. */
 export type SqlPaymentStore<Raw = unknown> = Required<

@@ -4,7 +4,7 @@ import path from "node:path";
 import { checkInstallation } from "../../../src/cli/doctor/check-installation.js";
 import { isInRange } from "../../../src/cli/doctor/version-range.js";
 import { isLocal } from "../../../src/cli/doctor/local-address.js";
-import { packageFacts } from "../../../src/cli/package-facts.js";
+import { packageFacts } from "../../../src/cli/terminal/package-facts.js";
 import { secret } from "../../support/kit.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 import { type Examined } from "./planted-shop.js";

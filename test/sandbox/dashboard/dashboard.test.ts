@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import request from "supertest";
 import { createSandbox } from "tillkit/sandbox";
-import { Desk } from "./open-desk.js";
+import { Desk } from "./open-dashboard.js";
 
 const pages = [
   "/",

@@ -2,7 +2,7 @@ import { createWriteStream } from "node:fs";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { randomFrom } from "../../crash/harness/random.mjs";
+import { randomFrom } from "../../promises/crash/harness/random.mjs";
 import { clientIdPrefix, header, planCases } from "./plan.mjs";
 
 const paymentsPerTransaction = 2000;

@@ -1,4 +1,4 @@
-import { randomFrom } from "../../crash/harness/random.mjs";
+import { randomFrom } from "../../promises/crash/harness/random.mjs";
 
 // A truth and a statement about it, with differences planted of every kind. Each case below is what one order may look like on
 // both sides, with what must be found of it; nothing else may be found.

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { Progress } from "../../crash/harness/progress.mjs";
+import { Progress } from "../../promises/crash/harness/progress.mjs";
 import { makeStatement } from "./make.mjs";
 import { period } from "./plan.mjs";
 

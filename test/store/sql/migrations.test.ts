@@ -4,7 +4,7 @@ import { mysqlMigrations } from "../../../src/store/sql/mysql/migrations.js";
 import { postgresMigrations } from "../../../src/store/sql/postgres/migrations.js";
 import { sqliteMigrations } from "../../../src/store/sql/sqlite/migrations.js";
 import { tablesUnder } from "../../../src/store/sql/tables/names.js";
-import { onEachDatabase, openPlace, openStore, type Place } from "../../processes/databases.js";
+import { onEachDatabase, openPlace, openStore, type Place } from "../../promises/processes/databases.js";
 
 jest.setTimeout(60_000);
 

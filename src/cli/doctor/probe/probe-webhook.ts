@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type SignatureSettings } from "../../signing/signature-settings.js";
+import { type SignatureSettings } from "../../sign/signature-settings.js";
 import { probeBodies } from "./bodies.js";
 import { makeProbeSigner } from "./sign-probe.js";
 import { type Answer, isAnswer, isTaken, type Probe, type Reply, send } from "./send.js";

@@ -1,6 +1,6 @@
 import { TillkitError } from "../../../errors/index.js";
-import { makeScheme } from "../../signing/make-scheme.js";
-import { type SignatureSettings } from "../../signing/signature-settings.js";
+import { makeScheme } from "../../sign/make-scheme.js";
+import { type SignatureSettings } from "../../sign/signature-settings.js";
 
 /** Signs as the service would; `undefined` where it cannot be done: no secret, one that the kit refuses, a public key. */
 export function makeProbeSigner(settings: SignatureSettings): ((rawBody: Buffer) => string) | undefined {

@@ -16,9 +16,9 @@ import {
   openMysqlPool,
   physical,
 } from "./pool.js";
-import { RecordingLane } from "./recording-lane.js";
+import { RecordingLane } from "./pipeline/recording-lane.js";
 import { resultOf } from "./result.js";
-import { Together } from "./send-together.js";
+import { Together } from "./pipeline/send-together.js";
 
 /** How long a rollback may take: a connection that died silently would take for ever. */
 const rollbackPatienceMs = 2000;

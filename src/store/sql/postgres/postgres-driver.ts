@@ -3,8 +3,8 @@ import { type Driver, type OpenTransaction, type Purpose } from "../driver.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
-import { binaryList } from "./binary-lists.js";
-import { Begin, expectCommitted, withLateBegin } from "./late-begin.js";
+import { binaryList } from "./pipeline/binary-lists.js";
+import { Begin, expectCommitted, withLateBegin } from "./pipeline/late-begin.js";
 import { migratePostgres } from "./migrate.js";
 import {
   eventsOf,
@@ -14,8 +14,8 @@ import {
   type PostgresPool,
 } from "./pool.js";
 import { numbered, postgresDialect } from "./postgres-dialect.js";
-import { RecordingLane } from "./recording-lane.js";
-import { sendsTogether } from "./send-together.js";
+import { RecordingLane } from "./pipeline/recording-lane.js";
+import { sendsTogether } from "./pipeline/send-together.js";
 import { Wakeups } from "./wakeups.js";
 
 /** A pool of the kit's own, or the application's. Each transaction has a client to itself. */

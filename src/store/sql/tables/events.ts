@@ -1,4 +1,4 @@
-import { type EventType } from "../../../event/event-map.js";
+import { type EventType } from "../../../model/event-map.js";
 import { type EventRecord } from "../../payment-store.js";
 import { type Dialect } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";

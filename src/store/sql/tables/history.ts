@@ -1,4 +1,4 @@
-import { type EventType } from "../../../event/event-map.js";
+import { type EventType } from "../../../model/event-map.js";
 import {
   type DeadPage,
   type DispatchRecord,

@@ -1,8 +1,8 @@
-import { type Payment } from "../../../payment.js";
+import { type Payment } from "../../../model/payment.js";
 import { type Locked, type LockKeys } from "../../payment-store.js";
 import { type Dialect, type Fragment } from "../dialect.js";
 import { type KitTx, type Session } from "../sql-tx.js";
-import { lockAlone } from "./lock-alone.js";
+import { lockAlone } from "../sqlite/synchronous/lock-alone.js";
 import { type Tables } from "./names.js";
 import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
 

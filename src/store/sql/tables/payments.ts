@@ -1,5 +1,5 @@
 import { TillkitError } from "../../../errors/index.js";
-import { type Payment, type PaymentState } from "../../../payment.js";
+import { type Payment, type PaymentState } from "../../../model/payment.js";
 import { type Dialect } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
 import { type Tables } from "./names.js";

@@ -1,4 +1,4 @@
-import { type Payment } from "../../../payment.js";
+import { type Payment } from "../../../model/payment.js";
 import { type PaymentPage } from "../../payment-store.js";
 import { type Dialect, marked, pageOf } from "../dialect.js";
 import { type Session } from "../sql-tx.js";

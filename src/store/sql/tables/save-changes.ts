@@ -5,7 +5,7 @@ import { insertEvents } from "./events.js";
 import { type Tables } from "./names.js";
 import { insertPayments, updatePayments } from "./payments.js";
 import { insertResolutions } from "./resolutions.js";
-import { canSaveAlone, saveAlone } from "./save-alone.js";
+import { canSaveAlone, saveAlone } from "../sqlite/synchronous/save-alone.js";
 import { canSaveTogether, saveTogether } from "./save-together.js";
 import { countCopies, insertWebhooks, markTold, rematch } from "./webhooks.js";
 

@@ -1,4 +1,4 @@
-import { type SignedField } from "../../../signature/scheme.js";
+import { type SignedField } from "../../../webhook/signature/scheme.js";
 import { type Changes, type WebhookRecord } from "../../payment-store.js";
 import { type Dialect, type Fragment } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";

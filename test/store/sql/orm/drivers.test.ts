@@ -1,7 +1,7 @@
 import { type PoolClient } from "pg";
 import { type PoolConnection } from "mysql2/promise";
 import { type SqliteDatabase, type SqlTx } from "tillkit/sql";
-import { onEachDatabase, placeholders } from "../../../processes/databases.js";
+import { onEachDatabase, placeholders } from "../../../promises/processes/databases.js";
 import { orderSentences, type Order } from "./order-sentences.js";
 
 jest.setTimeout(30_000);

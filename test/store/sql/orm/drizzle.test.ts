@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import * as mysql from "drizzle-orm/mysql-core";
 import * as postgres from "drizzle-orm/pg-core";
 import { type SqlTx } from "tillkit/sql";
-import { onEachServer } from "../../../processes/databases.js";
+import { onEachServer } from "../../../promises/processes/databases.js";
 import { drizzleIn as inMysql } from "./adapters-drizzle-mysql.js";
 import { drizzleIn as inPostgres } from "./adapters-drizzle-postgres.js";
 import { orderSentences, type Order } from "./order-sentences.js";

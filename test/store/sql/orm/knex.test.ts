@@ -1,5 +1,5 @@
 import createKnex from "knex";
-import { onEachDatabase } from "../../../processes/databases.js";
+import { onEachDatabase } from "../../../promises/processes/databases.js";
 import { knex, run } from "./adapters-knex.js";
 import { orderSentences } from "./order-sentences.js";
 

@@ -1,6 +1,6 @@
 import { type NoticeMap, type Payments, type SignedField } from "tillkit";
 import { type SqlTx } from "tillkit/sql";
-import { openPlace, openStore, type Address, type Place } from "../../../processes/databases.js";
+import { openPlace, openStore, type Address, type Place } from "../../../promises/processes/databases.js";
 import { closeAll, testKit } from "../../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../../support/webhooks.js";
 

@@ -1,0 +1,83 @@
+import { TillkitError } from "../errors/index.js";
+import { type Money } from "../model/payment.js";
+import { checkAmount } from "../model/money.js";
+
+/** A payment to create. */
+export interface PaymentRequest {
+  /** The merchant's own order id: 1 to 200 characters. */
+  reference: string;
+  /** Above zero, with no more decimals than the currency has. */
+  total: Money;
+  /**
+   * Unique per payment: 1 to 64 characters of A-Z a-z 0-9 . _ : -
+   *
+   * @default a new UUID
+   */
+  clientId?: string | undefined;
+  /** Language tag (`"fr"`) for the service's messages and the return pages. @default the browser's */
+  locale?: string | undefined;
+  /** The merchant's own notes, plain JSON of at most 4 KiB; handed back with every event. */
+  metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+const metadataBytes = 4096;
+
+/** Refuses what can never become a payment, before anything is stored or sent. */
+export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""): void {
+  // Whatever JavaScript calls with is answered with a code.
+  const { reference, total, clientId, locale, metadata }: Partial<PaymentRequest> = request ?? {};
+  if (typeof reference !== "string" || !/^[^\p{Cc}\p{Cs}]{1,200}$/u.test(reference)) {
+    throw new TillkitError(
+      "reference_invalid",
+      "reference must be a string of 1 to 200 characters without control characters: the merchant's order id.",
+    );
+  }
+  const problem = checkAmount(total);
+  if (problem) throw new TillkitError(problem.code, problem.message);
+  if (clientId !== undefined && !isClientId(clientId)) {
+    throw new TillkitError(
+      "client_id_invalid",
+      "clientId must be 1 to 64 characters of A-Z a-z 0-9 . _ : - and unique per payment.",
+    );
+  }
+  if (clientId !== undefined && !clientId.startsWith(clientIdPrefix)) {
+    throw new TillkitError(
+      "client_id_invalid",
+      `clientId must begin with the clientIdPrefix ${clientIdPrefix}: others are taken for another shop's.`,
+    );
+  }
+  if (
+    locale !== undefined &&
+    !(typeof locale === "string" && /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(locale))
+  ) {
+    throw new TillkitError("locale_invalid", 'locale must be a language tag such as "fr" or "en-GB".');
+  }
+  if (metadata !== undefined) plainMetadata(metadata);
+}
+
+function isClientId(clientId: unknown): boolean {
+  return typeof clientId === "string" && /^[A-Za-z0-9._:-]{1,64}$/.test(clientId);
+}
+
+/**
+ * The metadata as JSON keeps it, whatever the store: without functions, and dates as texts.
+ *
+ * @throws TillkitError `metadata_invalid`
+ */
+export function plainMetadata(metadata: unknown): Readonly<Record<string, unknown>> {
+  try {
+    const json = JSON.stringify(metadata);
+    const plain: unknown = JSON.parse(json);
+    if (isObject(metadata) && isObject(plain) && Buffer.byteLength(json) <= metadataBytes) return plain;
+  } catch {
+    // A cycle or a BigInt, or nothing that JSON could write.
+  }
+  throw new TillkitError(
+    "metadata_invalid",
+    `metadata must be a plain JSON object of at most ${metadataBytes} bytes.`,
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

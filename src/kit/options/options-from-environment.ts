@@ -1,0 +1,155 @@
+import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
+import { problemsOf, type PaymentsOptions } from "./options.js";
+import { clientCredentials, type AccessToken } from "../../service/index.js";
+import { fieldsSignature, hmacSignature, publicKeySignature } from "../../webhook/signature/index.js";
+import { type IndispensableField, type SignatureScheme } from "../../webhook/signature/scheme.js";
+import { type PaymentStore } from "../../store/index.js";
+import { sqlStore, type SqlTx } from "../../store/sql/index.js";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variable that sets each option, so that a problem names what its reader can change. */
+const variables: Readonly<Record<string, string>> = {
+  publicUrl: "TILLKIT_PUBLIC_URL",
+  "service.baseUrl": "TILLKIT_SERVICE_URL",
+  "service.accessToken": "TILLKIT_ACCESS_TOKEN",
+  "clientCredentials.tokenUrl": "TILLKIT_TOKEN_URL",
+  "clientCredentials.clientId": "TILLKIT_CLIENT_ID",
+  "clientCredentials.clientSecret": "TILLKIT_CLIENT_SECRET",
+  "signature.scheme": "TILLKIT_SIGNATURE",
+  "signature.secret": "TILLKIT_WEBHOOK_SECRET",
+  "signature.secret[0]": "TILLKIT_WEBHOOK_SECRET",
+  "signature.secret[1]": "TILLKIT_WEBHOOK_SECRET_PREVIOUS",
+  "signature.merchantId": "TILLKIT_MERCHANT_ID",
+  "signature.algorithm": "TILLKIT_SIGNATURE_ALGORITHM",
+  "signature.header": "TILLKIT_SIGNATURE_HEADER",
+  "signature.publicKey": "TILLKIT_PUBLIC_KEY",
+  store: "TILLKIT_DATABASE",
+  "spool.directory": "TILLKIT_SPOOL",
+  clientIdPrefix: "TILLKIT_CLIENT_ID_PREFIX",
+  lookup: "TILLKIT_LOOKUP",
+  confirm: "TILLKIT_CONFIRM",
+  "returns.backUrl": "TILLKIT_BACK_URL",
+  "returns.successUrl": "TILLKIT_SUCCESS_URL",
+  "returns.cancelUrl": "TILLKIT_CANCEL_URL",
+};
+
+/**
+ * Options from the `TILLKIT_*` variables alone; what `paymentRouter()` without an argument uses. The README lists
+ * them.
+ *
+ * @throws ConfigurationError with everything that is missing or wrong at once, by the variables' names.
+ */
+export function optionsFromEnvironment(
+  environment: Environment = process.env,
+): PaymentsOptions<IndispensableField, SqlTx> {
+  const problems: ConfigurationProblem[] = [];
+  const read = (name: string): string | undefined => environment[`TILLKIT_${name}`]?.trim() || undefined;
+  const attempt = <T>(make: () => T): T | undefined => {
+    try {
+      return make();
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      problems.push(...error.problems);
+      return undefined;
+    }
+  };
+
+  const options: PaymentsOptions<IndispensableField, SqlTx> = {
+    publicUrl: read("PUBLIC_URL"),
+    service: { baseUrl: read("SERVICE_URL"), accessToken: attempt(() => accessTokenFrom(read)) },
+    // Which fields are covered is known at run time only; the type promises those that every scheme covers.
+    signature: attempt(() => signatureFrom(read, environment)) as
+      SignatureScheme<IndispensableField> | undefined,
+    store: attempt(() => storeFrom(read("DATABASE"))),
+    spool: spoolFrom(read("SPOOL")),
+    returns: {
+      backUrl: read("BACK_URL"),
+      successUrl: read("SUCCESS_URL"),
+      cancelUrl: read("CANCEL_URL"),
+      shopName: read("SHOP_NAME"),
+    },
+    clientIdPrefix: read("CLIENT_ID_PREFIX"),
+    // Anything else is refused, by the name of the variable.
+    lookup: switchFrom(read("LOOKUP")),
+    confirm: read("CONFIRM") as "lookup" | undefined,
+    ...(read("LOG") === "off" && { logger: false }),
+  };
+
+  // A part that could not be made has told its own problems; that it is absent is no second one.
+  const told = new Set(problems.map(({ option }) => option.split(/[.[]/)[0]));
+  const isTold = ({ option }: ConfigurationProblem) =>
+    (option === "signature" && told.has("signature")) ||
+    (option === "store" && told.has("store")) ||
+    (option === "service.accessToken" && told.has("clientCredentials"));
+  problems.push(...problemsOf(options, environment as NodeJS.ProcessEnv).filter((one) => !isTold(one)));
+  if (problems.length > 0) throw new ConfigurationError(problems.toSorted(inReadingOrder).map(byVariable));
+  return options;
+}
+
+type Read = (name: string) => string | undefined;
+
+function accessTokenFrom(read: Read): AccessToken | undefined {
+  const [tokenUrl, clientId, clientSecret] = [read("TOKEN_URL"), read("CLIENT_ID"), read("CLIENT_SECRET")];
+  if ((tokenUrl ?? clientId ?? clientSecret) === undefined) return read("ACCESS_TOKEN");
+  return clientCredentials({ tokenUrl, clientId, clientSecret, scope: read("TOKEN_SCOPE") });
+}
+
+function signatureFrom(read: Read, environment: Environment): SignatureScheme {
+  const header = read("SIGNATURE_HEADER");
+  const algorithm = read("SIGNATURE_ALGORITHM") as never;
+  // Not trimmed: whitespace in a secret is a mistake that must be told of, not repaired.
+  const current = environment["TILLKIT_WEBHOOK_SECRET"];
+  const previous = environment["TILLKIT_WEBHOOK_SECRET_PREVIOUS"];
+  const secret = previous ? [current, previous] : current;
+  const scheme = read("SIGNATURE") ?? "hmac";
+  switch (scheme) {
+    case "hmac":
+      return hmacSignature({ secret, algorithm, header });
+    case "fields":
+      return fieldsSignature({ secret, algorithm, header, merchantId: read("MERCHANT_ID") });
+    case "public-key":
+      // Line breaks rarely survive in an environment variable.
+      return publicKeySignature({
+        publicKey: read("PUBLIC_KEY")?.replaceAll("\\n", "\n"),
+        algorithm,
+        header,
+      });
+    default:
+      throw new ConfigurationError([
+        {
+          code: "option_invalid",
+          option: "signature.scheme",
+          message: "must be hmac, fields or public-key.",
+        },
+      ]);
+  }
+}
+
+function switchFrom(value: string | undefined): boolean | undefined {
+  if (value === "on") return true;
+  return value === "off" ? false : (value as undefined);
+}
+
+function spoolFrom(spool: string | undefined): PaymentsOptions["spool"] {
+  if (spool === undefined) return undefined;
+  return spool === "off" ? false : { directory: spool };
+}
+
+function storeFrom(database: string | undefined): PaymentStore<SqlTx> | undefined {
+  if (database === undefined) {
+    const message = "is not set; give a file (shop.db), a postgres:// or a mysql:// address.";
+    throw new ConfigurationError([{ code: "option_missing", option: "store", message }]);
+  }
+  return sqlStore(database);
+}
+
+const readingOrder = Object.keys(variables);
+
+function inReadingOrder(a: ConfigurationProblem, b: ConfigurationProblem): number {
+  return readingOrder.indexOf(a.option) - readingOrder.indexOf(b.option);
+}
+
+function byVariable({ code, option, message }: ConfigurationProblem): ConfigurationProblem {
+  return { code, option: variables[option] ?? option, message };
+}

@@ -1,0 +1,129 @@
+import { type EventType } from "../model/event-map.js";
+import { type Payment } from "../model/payment.js";
+import { withoutKey } from "../webhook/recording/decide-message.js";
+import {
+  type DispatchRecord,
+  type EventRecord,
+  type PaymentStore,
+  type ResolutionRecord,
+  type StoredHistory,
+  type WebhookRecord,
+} from "../store/index.js";
+import { storeMethod } from "./store-method.js";
+
+/** One thing that happened to a payment. `at` is ISO 8601 UTC; `text` is one line for people. */
+export type HistoryEntry = { at: string; text: string } & (
+  | { kind: "created" }
+  | { kind: "return"; to: "success" | "cancel" }
+  | { kind: "webhook" | "lookup"; receiptId: string; status?: string; copies: number }
+  | { kind: "decision"; receiptId: string; outcome: WebhookRecord["outcome"]; reason?: string }
+  | { kind: "event"; eventId: string; type: EventType }
+  | ({ kind: "dispatch" } & Omit<DispatchRecord, "clientId" | "settledAt">)
+  | ({ kind: "resolution" } & Omit<ResolutionRecord, "clientId" | "at">)
+);
+
+/** Everything that is on record about one clientId. */
+export interface PaymentHistory {
+  clientId: string;
+  /** Absent where the store has no such payment: a stranger's webhooks have a history too. */
+  payment?: Payment;
+  /** The other payments of the same reference, oldest first; at most 100. */
+  others: Payment[];
+  /** In the order in which it happened. */
+  entries: HistoryEntry[];
+}
+
+/** What comes first of things that happened at the same moment. */
+const kinds = ["created", "return", "lookup", "webhook", "decision", "resolution", "event", "dispatch"];
+
+/** Every webhook, lookup, decision, event, dispatch, return and resolution of one payment, with times and reasons. */
+export async function paymentHistory<Tx>(store: PaymentStore<Tx>, clientId: string): Promise<PaymentHistory> {
+  const stored = await storeMethod(store, "history")(clientId);
+  const payment = await store.find(clientId);
+  const entries = [
+    ...(payment ? entriesOfPayment(payment) : []),
+    ...stored.webhooks.flatMap(entriesOfWebhook),
+    ...stored.events.map(entryOfEvent),
+    ...stored.dispatches.map((dispatch) => entryOfDispatch(dispatch, stored.events)),
+    ...stored.resolutions.map(entryOfResolution),
+  ];
+  return {
+    clientId,
+    ...(payment && { payment: withoutKey(payment) }),
+    others: payment ? await othersOf(store, payment) : [],
+    entries: entries.toSorted(inOrder),
+  };
+}
+
+async function othersOf<Tx>(store: PaymentStore<Tx>, { clientId, reference }: Payment): Promise<Payment[]> {
+  const found = await store.list?.({ reference, newestFirst: false, limit: 101 });
+  return (found ?? []).filter((payment) => payment.clientId !== clientId).map(withoutKey);
+}
+
+function inOrder(a: HistoryEntry, b: HistoryEntry): number {
+  if (a.at !== b.at) return a.at < b.at ? -1 : 1;
+  return kinds.indexOf(a.kind) - kinds.indexOf(b.kind);
+}
+
+function entriesOfPayment(payment: Payment): HistoryEntry[] {
+  const { createdAt, successReturnedAt, cancelReturnedAt, failure, replacedBy } = payment;
+  const { reference, total } = payment;
+  const ended = [
+    ...(failure === undefined ? [] : [`; the creation ended with ${failure}`]),
+    ...(replacedBy === undefined ? [] : [`; replaced by ${replacedBy}`]),
+  ];
+  const text = `created: ${total.value} ${total.currency} for ${reference}${ended.join("")}`;
+  const returned = (to: "success" | "cancel", at: string | undefined): HistoryEntry[] =>
+    at === undefined ? [] : [{ at, kind: "return", to, text: `the browser came back to ${to}` }];
+  return [
+    { at: createdAt, kind: "created", text },
+    ...returned("success", successReturnedAt),
+    ...returned("cancel", cancelReturnedAt),
+  ];
+}
+
+function entriesOfWebhook(webhook: StoredHistory["webhooks"][number]): HistoryEntry[] {
+  const { receiptId, receivedAt, decidedAt = receivedAt, outcome, reason, status, copies } = webhook;
+  const kind = webhook.kind ?? "webhook";
+  const again = copies === 0 ? "" : `, and ${copies} more of the same`;
+  return [
+    {
+      at: receivedAt,
+      kind,
+      receiptId,
+      ...(status !== undefined && { status }),
+      copies,
+      text: `${kind}: ${status ?? "no status"}${again}`,
+    },
+    {
+      at: decidedAt,
+      kind: "decision",
+      receiptId,
+      outcome,
+      ...(reason !== undefined && { reason }),
+      text: `decided: ${outcome}${reason === undefined ? "" : ` (${reason})`}`,
+    },
+  ];
+}
+
+function entryOfEvent({ id, type, recordedAt }: EventRecord): HistoryEntry {
+  return { at: recordedAt, kind: "event", eventId: id, type, text: `event: ${type}` };
+}
+
+function entryOfDispatch(
+  { clientId: _, settledAt, ...dispatch }: DispatchRecord,
+  events: readonly EventRecord[],
+): HistoryEntry {
+  const { eventId, type, handler, state, attempt, error } = dispatch;
+  // One that never ended stands where it began to wait.
+  const at = settledAt ?? events.find(({ id }) => id === eventId)?.recordedAt ?? "";
+  const runs = attempt > 1 ? ` after ${attempt} runs` : "";
+  const why = error === undefined || state === "done" ? "" : `: ${error}`;
+  const text = `dispatch of ${type} to ${handler}: ${state}${runs}${why}`;
+  return { at, kind: "dispatch", ...dispatch, text };
+}
+
+function entryOfResolution({ clientId: _, at, ...resolution }: ResolutionRecord): HistoryEntry {
+  const { action, by, reason } = resolution;
+  return { at, kind: "resolution", ...resolution, text: `${action} by ${by}: ${reason}` };
+}

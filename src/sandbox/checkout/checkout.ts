@@ -1,0 +1,65 @@
+import bodyParser from "body-parser";
+import express, { type Response, type Router } from "express";
+import { type Parts } from "../app.js";
+import { asyncRoute } from "../async-route.js";
+import { checkoutPage } from "./checkout-page.js";
+import { badRequestPage, finalPage, unknownPage } from "./notice-page.js";
+import { sendPage } from "../page.js";
+import { readLanguage } from "../read-language.js";
+
+/** The checkout page: everything that the customer's browser sees of the service (interface document, 4.2). */
+export function checkout({ resolved, payments, moves, flushed }: Parts): Router {
+  const { providers, merchantName } = resolved;
+  const router = express.Router();
+
+  router.get("/payment/submit/:id", (req, res) => {
+    const language = readLanguage(req);
+    const payment = payments.byId(req.params.id);
+    if (payment === undefined) return sendPage(res, 404, unknownPage(language));
+    if (payment.status !== "pending") return sendPage(res, 200, finalPage(payment, merchantName, language));
+    sendPage(res, 200, checkoutPage(payment, providers, merchantName, { language }));
+    if (req.method !== "GET") return;
+    // In some scenarios the payment is decided elsewhere, on the customer's phone, while this page is open.
+    void moves.at("opened", payment, providers[0]!.code);
+  });
+
+  const readForm = bodyParser.urlencoded({ extended: false, limit: "4kb" });
+  router.post(
+    "/payment/submit/:id",
+    readForm,
+    asyncRoute<{ id: string }>(async (req, res) => {
+      const language = readLanguage(req);
+      const payment = payments.byId(req.params.id);
+      if (payment === undefined) return sendPage(res, 404, unknownPage(language));
+      const form: Record<string, unknown> = req.body ?? {};
+      const isApproval = form["action"] === "approve";
+      if (payment.status === "completed" && isApproval && payment.scenario !== "normal")
+        return leave(res, payment.successUrl);
+      if (payment.status !== "pending") return sendPage(res, 409, finalPage(payment, merchantName, language));
+
+      if (form["action"] === "cancel") {
+        void moves.at("canceled", payment, providers[0]!.code);
+        await flushed();
+        return leave(res, payment.cancelUrl);
+      }
+      if (!isApproval) return sendPage(res, 400, badRequestPage(language));
+      const provider = providers.find(({ code }) => code === form["provider"]);
+      if (provider === undefined) {
+        return sendPage(
+          res,
+          400,
+          checkoutPage(payment, providers, merchantName, { language, unchosen: true }),
+        );
+      }
+      // The webhook starts on its way now; the browser does not wait for it.
+      void moves.at("approved", payment, provider.code);
+      await flushed();
+      leave(res, payment.successUrl);
+    }),
+  );
+  return router;
+}
+
+function leave(res: Response, url: string): void {
+  res.set({ "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" }).redirect(303, url);
+}

@@ -1,0 +1,93 @@
+import { type SandboxSettings } from "../../state/settings.js";
+import { inLanguages } from "../../../pages/language.js";
+
+/** What each setting does, beside its name in the options. A setting without words does not compile. */
+type SettingWords = Readonly<Record<keyof SandboxSettings, string>>;
+
+const settings: Readonly<{ en: SettingWords; fr: SettingWords }> = {
+  en: {
+    strict: "Refuse what the document does not allow, with a message that teaches",
+    successStatus: "Status of the answer",
+    errorBodies: "Errors are answered",
+    echoClientId: "The answer carries clientId",
+    readBack: "Payments can be read back with GET",
+    statuses: "Statuses on the way to completed",
+    statusWebhooks: "A webhook tells of each of those",
+    cancelWebhook: "A cancel sends payment.canceled",
+    failureWebhook: "A failure sends payment.failed",
+    accessTokenTtlSeconds: "Lifetime of an access token, in seconds",
+    webhookDelayMs: "Pause before a webhook, in milliseconds",
+    webhookTimeoutMs: "Time that the shop has to answer, in milliseconds",
+    retryDelaysMs: "Pauses before each further attempt, in milliseconds",
+  },
+  fr: {
+    strict: "Refuser ce que le document ne permet pas, avec un message qui instruit",
+    successStatus: "Code de la réponse",
+    errorBodies: "Forme des erreurs",
+    echoClientId: "La réponse porte clientId",
+    readBack: "Les paiements se relisent avec GET",
+    statuses: "États traversés avant « completed »",
+    statusWebhooks: "Un webhook annonce chacun d’eux",
+    cancelWebhook: "Une annulation envoie payment.canceled",
+    failureWebhook: "Un échec envoie payment.failed",
+    accessTokenTtlSeconds: "Durée de vie d’un jeton d’accès, en secondes",
+    webhookDelayMs: "Pause avant un webhook, en millisecondes",
+    webhookTimeoutMs: "Temps de réponse laissé à la boutique, en millisecondes",
+    retryDelaysMs: "Pauses avant chaque nouvel envoi, en millisecondes",
+  },
+};
+
+export const behaviourWords = inLanguages({
+  en: {
+    title: "Behaviour",
+    lead: "What the interface document leaves open, and the sandbox’s time.",
+    choices: "Everything that it had to choose",
+    clock: "Clock",
+    now: "The sandbox’s time",
+    withMachine: "It goes with the machine’s clock.",
+    ahead: (span: string) => `It is ${span} ahead of the machine.`,
+    clockHint:
+      "Put it forward, and what falls due on the way is done: retries, late webhooks, tokens that expire.",
+    forward: "Put the clock forward",
+    steps: { minute: "1 minute", hour: "1 hour", day: "1 day" },
+    by: "By",
+    unit: "Unit",
+    units: { seconds: "seconds", minutes: "minutes", hours: "hours", days: "days" },
+    advance: "Put forward",
+    seed: "Seed",
+    noSeed: "none: ids differ at every start",
+    settingsTitle: "Settings",
+    settings: settings.en,
+    groups: { creation: "Creating a payment", statuses: "Statuses", webhooks: "Webhooks and tokens" },
+    errorForms: { problem: "as JSON", bare: "without a body", html: "as a page" },
+    retryHint: "Separated by commas; empty sends once.",
+    save: "Save",
+    done: { saved: "The settings are saved.", forward: "The clock was put forward." },
+  },
+  fr: {
+    title: "Comportement",
+    lead: "Ce que le document d’interface laisse ouvert, et l’heure du bac à sable.",
+    choices: "Tout ce qu’il a dû choisir",
+    clock: "Horloge",
+    now: "L’heure du bac à sable",
+    withMachine: "Elle suit l’horloge de la machine.",
+    ahead: (span: string) => `Elle est en avance de ${span} sur la machine.`,
+    clockHint:
+      "Avancez-la, et ce qui arrive à échéance se fait : nouveaux envois, webhooks en retard, jetons qui expirent.",
+    forward: "Avancer l’horloge",
+    steps: { minute: "1 minute", hour: "1 heure", day: "1 jour" },
+    by: "De",
+    unit: "Unité",
+    units: { seconds: "secondes", minutes: "minutes", hours: "heures", days: "jours" },
+    advance: "Avancer",
+    seed: "Graine",
+    noSeed: "aucune : les identifiants changent à chaque démarrage",
+    settingsTitle: "Réglages",
+    settings: settings.fr,
+    groups: { creation: "Création d’un paiement", statuses: "États", webhooks: "Webhooks et jetons" },
+    errorForms: { problem: "en JSON", bare: "sans corps", html: "par une page" },
+    retryHint: "Séparées par des virgules ; vide, un seul envoi.",
+    save: "Enregistrer",
+    done: { saved: "Les réglages sont enregistrés.", forward: "L’horloge a été avancée." },
+  },
+});

@@ -1,0 +1,61 @@
+import { inLanguages } from "../../../pages/language.js";
+
+export const scenariosWords = inLanguages({
+  en: {
+    title: "Scenarios",
+    lead: "What payments go through. Choose one for all that follow; or let a single payment ask for it, by its amount or by the end of its clientId.",
+    current: "In use",
+    use: "Use",
+    backToNormal: "Back to normal",
+    groups: {
+      usual: "The usual",
+      webhooks: "Webhooks",
+      moves: "The payment’s way",
+      creation: "Creating a payment",
+      token: "Access tokens",
+      own: "Your own",
+    },
+    random: "One of the sandbox’s for each payment, by chance; repeatable where a seed was given.",
+    amount: "amount",
+    clientId: "clientId ending in",
+    add: "Add your own",
+    addLead: "A scenario is plain data; docs/sandbox.md describes its parts. A list adds several at once.",
+    json: "Scenario as JSON",
+    file: "Or choose a file",
+    useIt: "Use it from now on",
+    addButton: "Add",
+    done: {
+      used: "Payments go through this scenario from now on.",
+      added: "The scenario is known from now on.",
+    },
+  },
+  fr: {
+    title: "Scénarios",
+    lead: "Ce que traversent les paiements. Choisissez-en un pour tous ceux qui suivent ; ou laissez un seul paiement le demander, par son montant ou par la fin de son clientId.",
+    current: "En cours",
+    use: "Choisir",
+    backToNormal: "Revenir à la normale",
+    groups: {
+      usual: "L’ordinaire",
+      webhooks: "Webhooks",
+      moves: "Le parcours du paiement",
+      creation: "Création d’un paiement",
+      token: "Jetons d’accès",
+      own: "Les vôtres",
+    },
+    random: "L’un de ceux du bac à sable pour chaque paiement, au hasard ; reproductible avec une graine.",
+    amount: "montant",
+    clientId: "clientId finissant par",
+    add: "Ajouter le vôtre",
+    addLead:
+      "Un scénario est fait de simples données ; docs/sandbox.md en décrit les parties. Une liste en ajoute plusieurs à la fois.",
+    json: "Scénario en JSON",
+    file: "Ou choisissez un fichier",
+    useIt: "L’utiliser dès maintenant",
+    addButton: "Ajouter",
+    done: {
+      used: "Les paiements traversent désormais ce scénario.",
+      added: "Le scénario est désormais connu.",
+    },
+  },
+});

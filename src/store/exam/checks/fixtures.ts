@@ -1,0 +1,45 @@
+import { type Payment } from "../../../model/payment.js";
+import { type EventRecord, type HandlerKey, type WebhookRecord } from "../../payment-store.js";
+
+/** A pending, open payment; its reference is its own unless given. */
+export function payment(clientId: string, over: Partial<Payment> = {}): Payment {
+  return {
+    clientId,
+    reference: `order-of-${clientId}`,
+    total: { value: "1475", currency: "KMF" },
+    state: "pending",
+    open: true,
+    createdAt: "2024-05-01T10:00:00.000Z",
+    updatedAt: "2024-05-01T10:00:00.000Z",
+    ...over,
+  };
+}
+
+/** An applied webhook; the receiptId is derived from the eventKey unless given. */
+export function webhook(eventKey: string, over: Partial<WebhookRecord> = {}): WebhookRecord {
+  return {
+    receiptId: `receipt-of-${eventKey}`,
+    eventKey,
+    outcome: "applied",
+    rawBody: Buffer.from(`{"about":"${eventKey}"}`),
+    covers: "body",
+    receivedAt: "2024-05-01T10:00:01.000Z",
+    ...over,
+  };
+}
+
+/** A recorded event, `payment.completed` unless told otherwise. */
+export function event(id: string, over: Partial<EventRecord> = {}): EventRecord {
+  return {
+    id,
+    type: "payment.completed",
+    recordedAt: "2024-05-01T10:00:01.000Z",
+    payload: { about: id },
+    ...over,
+  };
+}
+
+/** Handlers of the exam. */
+export const ledger: HandlerKey = { event: "payment.completed", name: "ledger" };
+export const mailer: HandlerKey = { event: "payment.completed", name: "mailer" };
+export const auditor: HandlerKey = { event: "*", name: "auditor" };

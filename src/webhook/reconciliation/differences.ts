@@ -1,0 +1,44 @@
+import { type Difference } from "../../model/event-map.js";
+import { type PaymentReport } from "../../model/payment-report.js";
+import { type Payment } from "../../model/payment.js";
+import { sameValue } from "../../model/money.js";
+import { capturedFor, isKnownStatus } from "../../model/status-order.js";
+
+/** Where the report disagrees with the stored payment. */
+export function differencesFromPayment(
+  payment: Payment,
+  report: PaymentReport,
+  serviceIdIsTaken: boolean,
+): Difference[] {
+  const differences: Difference[] = [];
+  if (payment.serviceId !== undefined && payment.serviceId !== report.serviceId) {
+    differences.push({ field: "id", expected: payment.serviceId, got: report.serviceId });
+  } else if (serviceIdIsTaken) {
+    differences.push({ field: "id", expected: "an id bound to no other payment", got: report.serviceId });
+  }
+  if (!sameValue(payment.total.value, report.value)) {
+    differences.push({ field: "total.value", expected: payment.total.value, got: report.value });
+  }
+  if (payment.total.currency !== report.currency) {
+    differences.push({ field: "total.currency", expected: payment.total.currency, got: report.currency });
+  }
+  return differences;
+}
+
+/**
+ * Where the report disagrees with itself (interface document, 6.2). `topic` and `captured` are present only where
+ * the signature covers them, so an unsigned field never speaks here.
+ */
+export function differencesWithin(report: PaymentReport): Difference[] {
+  const differences: Difference[] = [];
+  const captured = capturedFor(report.status);
+  if (report.captured !== undefined && captured !== undefined && report.captured !== captured) {
+    differences.push({ field: "captured", expected: String(captured), got: String(report.captured) });
+  }
+  // Only a topic that names a known status can contradict one: other topics are not shown in the document.
+  const named = report.topic?.startsWith("payment.") ? report.topic.slice("payment.".length) : undefined;
+  if (named !== undefined && isKnownStatus(named) && named !== report.status) {
+    differences.push({ field: "topic", expected: `payment.${report.status}`, got: `payment.${named}` });
+  }
+  return differences;
+}

@@ -1,0 +1,101 @@
+import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
+import {
+  algorithmRules,
+  isPublicKeyAlgorithm,
+  type PublicKeyAlgorithm,
+  readPrivateKey,
+  readPublicKey,
+} from "./public-keys.js";
+import { type SignatureScheme } from "./scheme.js";
+import { readHeaderName, readSignature } from "./signature-header.js";
+import { type SigningScheme } from "./signing-scheme.js";
+
+/** Options of {@link publicKeySignature}. */
+export interface PublicKeySignatureOptions {
+  /** The service's public key as PEM text or a KeyObject, or a list of them during a rotation. */
+  publicKey: string | KeyObject | readonly (string | KeyObject | undefined)[] | undefined;
+  /**
+   * Must fit the key. `ecdsa-sha256` expects the DER form of the signature; `rsa-sha256` is PKCS #1 v1.5;
+   * `rsa-pss-sha256` accepts any salt length. RSA keys need at least 2048 bits.
+   */
+  algorithm: PublicKeyAlgorithm | undefined;
+  /** @default "Service-Signature" */
+  header?: string | undefined;
+  /** Only for the sandbox and tests: gives the scheme its `sign`. Must belong to one of the public keys. */
+  privateKey?: string | KeyObject | undefined;
+}
+
+/**
+ * A public-key signature over the raw body, in hexadecimal. Covers everything that the webhook says.
+ *
+ * @throws ConfigurationError `key_invalid`, `option_missing` or `option_invalid`
+ */
+export function publicKeySignature(
+  options: PublicKeySignatureOptions & { privateKey: string | KeyObject },
+): SigningScheme;
+export function publicKeySignature(options: PublicKeySignatureOptions): SignatureScheme;
+export function publicKeySignature(options: PublicKeySignatureOptions): SignatureScheme {
+  const problems: ConfigurationProblem[] = [];
+  const header = readHeaderName(options.header, problems);
+  const algorithm = readAlgorithm(options.algorithm, problems);
+  if (algorithm === undefined) throw new ConfigurationError(problems);
+  const { digest, length, verifyWith, signWith } = algorithmRules[algorithm];
+  const publicKeys = readPublicKeys(options.publicKey, algorithm, problems);
+  const privateKey = readSigningKey(options.privateKey, algorithm, publicKeys, problems);
+  if (problems.length > 0) throw new ConfigurationError(problems);
+
+  return Object.freeze<SignatureScheme>({
+    header,
+    covers: "body",
+    verify({ rawBody, headers }) {
+      const given = readSignature(headers, header, length);
+      return publicKeys.some((key) => verify(digest, rawBody, { ...verifyWith, key }, given));
+    },
+    ...(privateKey && {
+      sign: (rawBody: Buffer) => sign(digest, rawBody, { ...signWith, key: privateKey }).toString("hex"),
+    }),
+  });
+}
+
+function readAlgorithm(algorithm: unknown, problems: ConfigurationProblem[]): PublicKeyAlgorithm | undefined {
+  if (isPublicKeyAlgorithm(algorithm)) return algorithm;
+  problems.push({
+    code: algorithm === undefined ? "option_missing" : "option_invalid",
+    option: "signature.algorithm",
+    message: `must be one of ${Object.keys(algorithmRules).join(", ")}.`,
+  });
+  return undefined;
+}
+
+function readPublicKeys(given: unknown, algorithm: PublicKeyAlgorithm, problems: ConfigurationProblem[]) {
+  const listed = Array.isArray(given) && given.length > 0;
+  const candidates: readonly unknown[] = listed ? given : [given];
+  const keys: KeyObject[] = [];
+  for (const [index, candidate] of candidates.entries()) {
+    const option = listed ? `signature.publicKey[${index}]` : "signature.publicKey";
+    const key = readPublicKey(candidate, algorithm, option);
+    if ("code" in key) problems.push(key);
+    else keys.push(key);
+  }
+  return keys;
+}
+
+function readSigningKey(
+  given: unknown,
+  algorithm: PublicKeyAlgorithm,
+  publicKeys: readonly KeyObject[],
+  problems: ConfigurationProblem[],
+): KeyObject | undefined {
+  if (given === undefined) return undefined;
+  const option = "signature.privateKey";
+  const key = readPrivateKey(given, algorithm, option);
+  if ("code" in key) {
+    problems.push(key);
+    return undefined;
+  }
+  const own = createPublicKey(key);
+  if (publicKeys.length > 0 && !publicKeys.some((publicKey) => publicKey.equals(own)))
+    problems.push({ code: "key_invalid", option, message: "belongs to none of the public keys." });
+  return key;
+}

@@ -1,0 +1,54 @@
+import { type ConfigurationProblem, WebhookRejectedError } from "../../errors/index.js";
+import { type VerifyInput } from "./scheme.js";
+
+/** The header of the interface document, section 4.4. */
+export const defaultSignatureHeader = "Service-Signature";
+
+/** How many hexadecimal characters a signature has: exactly, or at most. */
+export type SignatureLength = { exactly: number } | { atMost: number };
+
+const hexadecimal = /^(?:[0-9a-f]{2})+$/i;
+/** A field name of RFC 9110, 5.1. */
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
+
+/**
+ * The signature as bytes. Everything is checked before it is decoded, because `Buffer.from(text, "hex")` drops what
+ * it cannot read instead of refusing it.
+ *
+ * @throws WebhookRejectedError `signature_missing` or `signature_malformed`
+ */
+export function readSignature(
+  headers: VerifyInput["headers"],
+  header: string,
+  length: SignatureLength,
+): Buffer {
+  const name = header.toLowerCase();
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
+  const values = value === undefined || typeof value === "string" ? [value] : value;
+  const [text] = values;
+  if (values.length > 1) throw malformed(`the header ${header} arrived ${values.length} times`);
+  if (text === undefined || text === "")
+    throw new WebhookRejectedError("signature_missing", `The request carries no header ${header}.`);
+  // Node joins repeated headers with a comma, so one comma means two signatures.
+  if (text.includes(",")) throw malformed(`the header ${header} holds a list`);
+  const fits = "exactly" in length ? text.length === length.exactly : text.length <= length.atMost;
+  if (!fits) throw malformed(`it has ${text.length} characters`);
+  if (!hexadecimal.test(text)) throw malformed("it is not hexadecimal");
+  return Buffer.from(text, "hex");
+}
+
+/** The configured header name, or the default; a name that HTTP does not allow is added to `problems`. */
+export function readHeaderName(header: string | undefined, problems: ConfigurationProblem[]): string {
+  if (header === undefined) return defaultSignatureHeader;
+  if (typeof header === "string" && headerName.test(header)) return header;
+  problems.push({
+    code: "option_invalid",
+    option: "signature.header",
+    message: `must be the name of an HTTP header, such as ${defaultSignatureHeader}.`,
+  });
+  return defaultSignatureHeader;
+}
+
+function malformed(because: string): WebhookRejectedError {
+  return new WebhookRejectedError("signature_malformed", `The signature cannot be read: ${because}.`);
+}

@@ -1,0 +1,54 @@
+import { chooseAttempt, replacedPayment } from "../../src/checkout/choose-attempt.js";
+import { pendingPayment } from "../support/webhooks.js";
+
+const times = { now: new Date("2026-11-20T10:00:00.000Z"), reuseForMs: 15 * 60_000, creationMs: 15_000 };
+const total = { value: "1475", currency: "KMF" };
+const { checkoutUrl, ...creating } = pendingPayment({
+  state: "creating",
+  createdAt: "2026-11-20T09:59:50.000Z",
+});
+
+describe("asking for a payment of a reference", () => {
+  it("creates the first one", () => {
+    expect(chooseAttempt([], total, times)).toEqual({ kind: "create", replaced: [] });
+  });
+
+  it("hands the open attempt out again, also for an amount that is written otherwise", () => {
+    const open = pendingPayment();
+    const choice = chooseAttempt([open], { value: "1475.00", currency: "KMF" }, times);
+    expect(choice).toEqual({ kind: "reuse", payment: open, checkoutUrl });
+  });
+
+  it("waits for an attempt that another call is creating", () => {
+    expect(chooseAttempt([creating], total, times)).toEqual({ kind: "wait", payment: creating });
+  });
+
+  it("takes the place of a creation that a crash cut short", () => {
+    const cut = { ...creating, createdAt: "2026-11-20T09:59:00.000Z" };
+    expect(chooseAttempt([cut], total, times)).toEqual({ kind: "create", replaced: [cut] });
+    expect(replacedPayment(cut, "c-2", "now")).toMatchObject({
+      state: "uncertain",
+      open: false,
+      replacedBy: "c-2",
+    });
+  });
+
+  it.each([
+    ["of another amount", pendingPayment({ total: { value: "1500", currency: "KMF" } })],
+    ["of another currency", pendingPayment({ total: { value: "1475", currency: "EUR" } })],
+    ["that is too old", pendingPayment({ createdAt: "2026-11-20T09:40:00.000Z" })],
+    [
+      "that was canceled in the browser",
+      pendingPayment({ open: false, cancelReturnedAt: "2026-11-20T09:59:30.000Z" }),
+    ],
+    ["that failed", pendingPayment({ open: false, state: "failed" })],
+    ["that nobody knows the fate of", pendingPayment({ open: false, state: "uncertain" })],
+  ])("takes the place of an attempt %s", (_, old) => {
+    expect(chooseAttempt([old], total, times)).toEqual({ kind: "create", replaced: [old] });
+  });
+
+  it("refuses a reference that is paid, whatever else it has", () => {
+    const paid = pendingPayment({ clientId: "c-0", state: "completed", open: false });
+    expect(chooseAttempt([pendingPayment(), paid], total, times)).toEqual({ kind: "paid", payment: paid });
+  });
+});

@@ -1,0 +1,200 @@
+import request from "supertest";
+import { MemoryStore, type MemoryTx, type ReturnOptions } from "tillkit";
+import { makeReturnToken } from "../../src/checkout/return-token.js";
+import { appOf, closeAll, testKit } from "../support/kit.js";
+import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
+
+afterEach(closeAll);
+
+/** A payment with a return address, and the kit in front of it. */
+async function returning(returns: ReturnOptions = {}, overrides: Parameters<typeof pendingPayment>[0] = {}) {
+  const { token, hash } = makeReturnToken("c-1");
+  const store = new MemoryStore();
+  const clock = { now: new Date("2026-11-20T10:00:00.000Z") };
+  const payments = testKit<never, MemoryTx>({ store, returns, now: () => clock.now });
+  const payment = pendingPayment({ returnKeyHash: hash, ...overrides });
+  await store.transaction((tx) => store.save(tx, { created: [payment] }));
+  const app = appOf(payments);
+  const get = (kind: string, path = token) => request(app).get(`/payments/${kind}/${path}`);
+  return { payments, app, token, get, clock };
+}
+
+describe("a success return", () => {
+  it("says confirming, and proves nothing", async () => {
+    const { payments, get } = await returning();
+    const response = await get("success");
+    expect(response.status).toBe(200);
+    expect(response.text).toContain('data-state="confirming"');
+    expect(response.text).toContain("Confirming your payment");
+    expect(await payments.find("c-1")).toMatchObject({ state: "pending", open: true });
+  });
+
+  it("says paid once the webhook is recorded, and so does what the live page asks", async () => {
+    const { payments, get, token } = await returning();
+    expect((await get("success", `${token}/state`)).body).toMatchObject({
+      state: "confirming",
+      final: false,
+    });
+    await payments.receiveWebhook(signed(completedBody()));
+    expect((await get("success")).text).toContain('data-state="paid"');
+    expect((await get("success", `${token}/state`)).body).toMatchObject({
+      state: "paid",
+      title: "Payment received",
+      final: true,
+    });
+  });
+
+  it("reloads itself without scripts only while there is something to wait for", async () => {
+    const { payments, get } = await returning();
+    expect((await get("success")).text).toContain('http-equiv="refresh"');
+    await payments.receiveWebhook(signed(completedBody()));
+    expect((await get("success")).text).not.toContain('http-equiv="refresh"');
+  });
+
+  it("says failed when the service reported that", async () => {
+    const { payments, get } = await returning();
+    await payments.receiveWebhook(signed(statusBody("failed")));
+    expect((await get("success")).text).toContain('data-state="failed"');
+  });
+
+  it("is noted in the payment's history the first time, but not by a HEAD request or a prefetch", async () => {
+    const { payments, app, get, token, clock } = await returning();
+    await request(app).head(`/payments/success/${token}`).expect(200);
+    await get("success").set("Sec-Purpose", "prefetch;prerender").expect(200);
+    expect(await payments.find("c-1")).not.toHaveProperty("successReturnedAt");
+    await get("success").expect(200);
+    clock.now = new Date("2026-11-20T11:00:00.000Z");
+    await get("success").expect(200);
+    expect(await payments.find("c-1")).toMatchObject({ successReturnedAt: "2026-11-20T10:00:00.000Z" });
+  });
+});
+
+describe("a cancel return", () => {
+  it("shows that, leaves the payment to the webhook, and closes the attempt for reuse", async () => {
+    const { payments, get } = await returning();
+    expect((await get("cancel")).text).toContain('data-state="canceled"');
+    expect(await payments.find("c-1")).toMatchObject({ state: "pending", open: false });
+    await payments.receiveWebhook(signed(completedBody()));
+    expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
+    expect((await get("cancel")).text).toContain('data-state="paid"');
+  });
+
+  it("makes a later completion late", async () => {
+    const { payments, get } = await returning();
+    const late = new Promise((resolve) => payments.on("payment.paid_late", resolve));
+    await payments.start({ keepAlive: false });
+    await get("cancel");
+    await payments.receiveWebhook(signed(completedBody()));
+    expect(await late).toMatchObject({ because: "canceled" });
+  });
+});
+
+describe("a return address", () => {
+  it.each([
+    ["forged", "c-1~AAAAAAAAAAAAAAAAAAAAAA"],
+    ["of an unknown payment", makeReturnToken("c-9").token],
+    ["without its random part", "c-1"],
+    ["with markup", "%3Cscript%3Ealert(1)%3C%2Fscript%3E"],
+    ["that climbs", "..%2f..%2fetc%2fpasswd"],
+  ])("that is %s gets a 404 page that repeats nothing of it", async (_, token) => {
+    const { get } = await returning();
+    const response = await get("success", token);
+    expect(response.status).toBe(404);
+    expect(response.text).toContain("Page not found");
+    expect(response.text).not.toContain("alert(1)");
+    expect((await get("cancel", `${token}/state`)).status).toBe(404);
+  });
+
+  it("is good for 30 days", async () => {
+    const { get, clock } = await returning({}, { createdAt: "2026-11-20T10:00:00.000Z" });
+    clock.now = new Date("2026-12-20T09:59:59.000Z");
+    expect((await get("success")).status).toBe(200);
+    clock.now = new Date("2026-12-20T10:00:00.000Z");
+    expect((await get("success")).status).toBe(404);
+  });
+
+  it("ignores query parameters, repeated and nested ones too", async () => {
+    const { get, token } = await returning();
+    const response = await get("success", `${token}?state=paid&state[x]=1&next=https://evil.example`);
+    expect(response.text).toContain('data-state="confirming"');
+    expect(response.text).not.toContain("evil.example");
+  });
+
+  it("answers other methods with 405", async () => {
+    const { app, token } = await returning();
+    const response = await request(app).post(`/payments/success/${token}`);
+    expect([response.status, response.headers["allow"]]).toEqual([405, "GET, HEAD"]);
+  });
+
+  it("sends headers that keep the token to itself, and a policy that runs nothing foreign", async () => {
+    const { get } = await returning();
+    const { headers, text } = await get("success");
+    expect(headers).toMatchObject({
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+    });
+    const nonce = /'nonce-([^']+)'/.exec(headers["content-security-policy"] ?? "")?.[1];
+    expect(headers["content-security-policy"]).toContain("default-src 'none'");
+    expect(text).toContain(`<script nonce="${nonce}"`);
+  });
+});
+
+describe("the merchant's own way back", () => {
+  it("redirects to the configured addresses, with the reference escaped", async () => {
+    const { get } = await returning(
+      { successUrl: "https://shop.example/orders/{reference}?from=pay", cancelUrl: "/cart" },
+      { reference: "a/b?c#d" },
+    );
+    const success = await get("success");
+    expect([success.status, success.headers["location"]]).toEqual([
+      303,
+      "https://shop.example/orders/a%2Fb%3Fc%23d?from=pay",
+    ]);
+    expect((await get("cancel")).headers["location"]).toBe("/cart");
+  });
+
+  it("renders what the merchant makes of it", async () => {
+    const { get } = await returning({
+      render: ({ state, kind }, { language }) => `${kind}:${state}:${language}`,
+    });
+    expect((await get("success").set("Accept-Language", "fr")).text).toBe("success:confirming:fr");
+  });
+
+  it("is a page in French for a French reader, or where the payment says so, with the reference escaped", async () => {
+    const french = await returning();
+    expect((await french.get("success").set("Accept-Language", "fr-FR, en;q=0.5")).text).toContain(
+      "Confirmation du",
+    );
+    const chosen = await returning({}, { locale: "fr", reference: "<b>&" });
+    const { text } = await chosen.get("success").set("Accept-Language", "en");
+    expect(text).toContain("Confirmation du");
+    expect(text).toContain("&lt;b&gt;&amp;");
+  });
+
+  it("is refused at construction where it could lead anywhere else", () => {
+    for (const successUrl of [
+      "//evil.example",
+      "javascript:alert(1)",
+      "https://{reference}.example/",
+      "/\\evil",
+    ]) {
+      expect(() => testKit({ returns: { successUrl } })).toThrow(
+        expect.objectContaining({ code: "option_invalid" }),
+      );
+    }
+  });
+});
+
+describe("a return while the store does not answer", () => {
+  it("is a page that says so and tries again by itself, and the live page is told to wait", async () => {
+    const { payments, get, token } = await returning();
+    payments.store.find = () => Promise.reject(new Error("the database is restarting"));
+    const response = await get("success").set("Accept-Language", "en");
+    expect(response.status).toBe(503);
+    expect(response.text).toContain("One moment, please");
+    expect(response.text).toContain('http-equiv="refresh"');
+    expect(response.headers["cache-control"]).toBe("no-store");
+    expect((await get("success", `${token}/state`)).status).toBe(503);
+  });
+});

@@ -1,0 +1,320 @@
+import { createHash, createHmac, generateKeyPairSync, sign as signWith } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { fieldsSignature, hmacSignature } from "tillkit";
+import { diagnoses } from "../../../src/cli/verify/diagnoses.js";
+import { secret } from "../../support/kit.js";
+import { completedBody } from "../../support/webhooks.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
+
+interface Document {
+  verified: boolean;
+  findings: { code: string; severity: string; message: string; fix: string }[];
+  expected?: string;
+}
+
+const folder = temporaryFolder();
+const payload = completedBody({ note: "café / 100%" });
+const compact = JSON.stringify(payload);
+const hmac = (body: string | Buffer, key: string | Buffer = secret, algorithm = "sha256") =>
+  createHmac(algorithm, key).update(body);
+const hex = (...args: Parameters<typeof hmac>) => hmac(...args).digest("hex");
+
+/** Runs `verify` on a body of its own folder, so that nothing else lies beside it. */
+async function verify(body: string | Buffer, signature: string, ...more: string[]) {
+  const alone = path.join(folder.path, `${(count += 1)}`);
+  mkdirSync(alone);
+  const file = folder.write(`${count}/body.json`, body);
+  const secrets = more.some((one) => one.startsWith("--secret")) ? [] : ["--secret", secret];
+  const ran = await runCli(["verify", file, `--signature=${signature}`, ...secrets, ...more, "--json"], {
+    env: environment,
+  });
+  const document: Document = documentOf(ran);
+  return { ...ran, ...document, codes: document.findings.map(({ code }) => code) };
+}
+let count = 0;
+const environment = { PAY_SECRET_OF_STAGING: "whsec_0000111122223333444455556666777788" };
+
+describe("tillkit verify", () => {
+  it("says yes to what the kit says yes to", async () => {
+    const { code, verified, findings } = await verify(compact, hex(compact));
+    expect([code, verified, findings]).toEqual([0, true, []]);
+    const fields = fieldsSignature({ secret, merchantId: "m-7" }).sign(Buffer.from(compact));
+    expect((await verify(compact, fields, "--merchant-id", "m-7")).verified).toBe(true);
+  });
+
+  it("says which secret it was during a rotation, and that capital letters are all right", async () => {
+    const old = "the-old-secret-of-last-summer-9f2c4b7a";
+    const rotated = await verify(compact, hex(compact, old), "--secret", secret, "--secret", old);
+    expect([rotated.code, rotated.verified, rotated.codes]).toEqual([0, true, ["secret_other"]]);
+    expect(rotated.findings[0]).toMatchObject({
+      severity: "note",
+      message: expect.stringContaining("--secret (2.)"),
+    });
+    const capital = await verify(compact, hex(compact).toUpperCase());
+    expect([capital.code, capital.codes]).toEqual([0, ["signature_upper_case"]]);
+  });
+
+  const bytes = "9f2c4b7a1d8e3f605c9b2a7d4e1f8c3b0011223344556677";
+  const base64 = Buffer.from(bytes, "hex").toString("base64");
+  const pretty = JSON.stringify(payload, null, 2);
+  const listed = (...names: string[]) => {
+    const data = payload.data as Record<string, string> & { total: Record<string, string> };
+    const values: Record<string, string | undefined> = {
+      merchantId: "m-7",
+      "total.value": data.total["value"],
+      "total.currency": data.total["currency"],
+    };
+    return names.map((name) => values[name] ?? data[name]).join(",");
+  };
+  const usual = ["id", "merchantId", "clientId", "total.value", "total.currency", "submittedAt", "status"];
+
+  it.each<[string, string | Buffer, string, string[], string[]]>([
+    ["a secret with a line break", compact, hex(compact), ["--secret", `${secret}\n`], ["secret_padded"]],
+    ["a secret that was issued with one", compact, hex(compact, `${secret}\n`), [], ["secret_padded"]],
+    ["a secret in quotation marks", compact, hex(compact), ["--secret", `"${secret}"`], ["secret_quoted"]],
+    [
+      "a secret in hexadecimal",
+      compact,
+      hex(compact, Buffer.from(bytes, "hex")),
+      ["--secret", bytes],
+      ["secret_encoded"],
+    ],
+    [
+      "a secret in base64",
+      compact,
+      hex(compact, Buffer.from(base64, "base64")),
+      ["--secret", base64],
+      ["secret_encoded"],
+    ],
+    [
+      "a secret with a prefix that is no part of it",
+      compact,
+      hex(compact, secret.slice("whsec_".length)),
+      [],
+      ["secret_prefixed"],
+    ],
+    [
+      "the secret of another variable",
+      compact,
+      hex(compact, environment.PAY_SECRET_OF_STAGING),
+      [],
+      ["secret_other"],
+    ],
+    ["a body that was indented", pretty, hex(compact), [], ["body_reserialised"]],
+    ["a body that was parsed and written again", compact, hex(pretty), [], ["body_reserialised"]],
+    ["a body that Python wrote", compact, hex(python(payload)), [], ["body_reserialised"]],
+    ["a body that PHP wrote", compact, hex(php(compact)), [], ["body_reserialised"]],
+    ["a line break at the end", `${compact}\n`, hex(compact), [], ["body_line_ending"]],
+    ["a missing line break at the end", compact, hex(`${compact}\n`), [], ["body_line_ending"]],
+    ["line breaks of another system", pretty.replaceAll("\n", "\r\n"), hex(pretty), [], ["body_line_ending"]],
+    ["a byte order mark", `\uFEFF${compact}`, hex(compact), [], ["body_byte_order_mark"]],
+    ["a file in UTF-16", Buffer.from(compact, "utf16le"), hex(compact), [], ["body_encoding"]],
+    ["a file in Latin-1", Buffer.from(compact, "latin1"), hex(compact), [], ["body_encoding"]],
+    ["a signature of data alone", compact, hex(JSON.stringify(payload.data)), [], ["body_part"]],
+    [
+      "fields where the body was expected",
+      compact,
+      hex(listed(...usual)),
+      ["--scheme", "hmac", "--merchant-id", "m-7"],
+      ["scheme_other"],
+    ],
+    [
+      "the body where fields were expected",
+      compact,
+      hex(compact),
+      ["--merchant-id", "m-7"],
+      ["scheme_other"],
+    ],
+    [
+      "fields in another order",
+      compact,
+      hex(listed("status", "id", "clientId", "merchantId", "total.currency", "total.value", "submittedAt")),
+      ["--merchant-id", "m-7"],
+      ["fields_other"],
+    ],
+    [
+      "one field more",
+      compact,
+      hex(listed(...usual, "providerId")),
+      ["--merchant-id", "m-7"],
+      ["fields_other"],
+    ],
+    [
+      "another separator",
+      compact,
+      hex(listed(...usual).replaceAll(",", "|")),
+      ["--merchant-id", "m-7"],
+      ["fields_other"],
+    ],
+    [
+      "fields without merchantId",
+      compact,
+      hex(listed(...usual.filter((name) => name !== "merchantId"))),
+      ["--merchant-id", "m-7"],
+      ["merchant_id_other"],
+    ],
+    ["SHA-512", compact, hex(compact, secret, "sha512"), [], ["algorithm_other"]],
+    ["SHA-1", compact, hex(compact, secret, "sha1"), [], ["algorithm_other"]],
+    [
+      "a plain hash",
+      compact,
+      createHash("sha256")
+        .update(secret + compact)
+        .digest("hex"),
+      [],
+      ["hash_not_hmac"],
+    ],
+    ["base64", compact, hmac(compact).digest("base64"), [], ["signature_base64"]],
+    ["a prefix", compact, `sha256=${hex(compact)}`, [], ["signature_prefixed"]],
+    ["quotation marks", compact, ` "${hex(compact)}"`, [], ["signature_padded"]],
+    ["a header that came twice", compact, `${hex(compact)}, ${hex("other")}`, [], ["signature_repeated"]],
+    ["a signature that was cut off", compact, hex(compact).slice(0, 40), [], ["signature_truncated"]],
+    [
+      "two things at once",
+      `${compact}\n`,
+      hmac(compact).digest("base64"),
+      [],
+      ["body_line_ending", "signature_base64"],
+    ],
+    [
+      "three things at once",
+      `${compact}\n`,
+      `v1=${hex(compact)}`,
+      ["--secret", `${secret} `],
+      ["body_line_ending", "secret_padded", "signature_prefixed"],
+    ],
+    ["what nothing explains", compact, hex("something else"), [], ["signature_unexplained"]],
+  ])("finds out %s", async (_what, body, signature, more, codes) => {
+    const { code, verified, codes: found, findings, stdout, stderr } = await verify(body, signature, ...more);
+    expect(found.toSorted()).toEqual(codes);
+    expect([code, verified]).toEqual([1, false]);
+    for (const one of findings) expect(one.fix).toBe(diagnoses[one.code as keyof typeof diagnoses]);
+    for (const hidden of [secret, bytes, environment.PAY_SECRET_OF_STAGING, hex(compact)]) {
+      const said = (stdout + stderr).replaceAll(signature, "");
+      expect(said).not.toContain(hidden);
+    }
+  });
+
+  it("knows the signature of another payment by the file that lies beside it", async () => {
+    const other = JSON.stringify(completedBody({ clientId: "c-2" }));
+    mkdirSync(path.join(folder.path, "payments"));
+    folder.write("payments/second.json", other);
+    const file = folder.write("payments/first.json", compact);
+    const ran = await runCli(["verify", file, "--signature", hex(other), "--secret", secret, "--json"]);
+    expect(documentOf(ran).findings).toMatchObject([
+      { code: "body_other", message: expect.stringContaining("second.json") },
+    ]);
+  });
+
+  it("prints the signature that it expected only when it is asked to", async () => {
+    const shown = await verify(compact, hex("other"), "--show");
+    expect(shown.expected).toBe(hex(compact));
+    const hidden = await verify(compact, hex("other"));
+    expect(hidden.stdout + hidden.stderr).not.toContain(hex(compact));
+  });
+
+  it("says no where the kit would not start with such a secret, though the signature is right", async () => {
+    const { code, findings } = await verify(compact, hex(compact, "too-short"), "--secret", "too-short");
+    expect(code).toBe(1);
+    expect(findings).toMatchObject([
+      { code: "secret_too_short", message: expect.stringContaining("the secret of --secret is shorter") },
+    ]);
+  });
+
+  it("says no where the kit could not read the fields", async () => {
+    const twice = compact.replace('"status"', '"status":"failed","status"');
+    const signature = fieldsSignature({ secret, merchantId: "m-7" }).sign(Buffer.from(compact));
+    const { code, codes } = await verify(twice, signature, "--merchant-id", "m-7");
+    expect([code, codes]).toEqual([1, ["signed_fields_unreadable"]]);
+  });
+});
+
+describe("tillkit verify --request", () => {
+  const request = (headers: string) =>
+    `POST /payments/webhook HTTP/1.1\r\nHost: shop.example\r\n${headers}\r\n\r\n${compact}`;
+  const ask = async (text: string, ...more: string[]) => {
+    const argv = ["verify", "-", "--request", "--secret", secret, ...more, "--json"];
+    return runCli(argv, { stdin: text });
+  };
+
+  it("takes the signature and the body from the captured request", async () => {
+    const right = request(`Content-Type: application/json\r\nservice-signature: ${hex(compact)}`);
+    expect((await ask(right)).code).toBe(0);
+    expect((await ask(right.replaceAll("\r\n", "\n"))).code).toBe(0);
+    const named = request(`X-Pay: ${hex(compact)}`);
+    expect((await ask(named, "--header", "X-Pay")).code).toBe(0);
+  });
+
+  it("finds the signature in a header of another name, and says where there is none", async () => {
+    const other: Document = documentOf(await ask(request(`X-Signature: sha256=${hex(compact)}`)));
+    expect(other.findings.map(({ code }) => code)).toEqual(["signature_header_other", "signature_prefixed"]);
+    expect(other.findings[0]!.message).toContain("x-signature");
+    const none: Document = documentOf(await ask(request("Accept: */*")));
+    expect(none.findings.map(({ code }) => code)).toEqual(["signature_missing", "signature_unexplained"]);
+  });
+
+  it("refuses what is no request, and both ways to give a signature at once", async () => {
+    expect(await ask(compact)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("command_operand_invalid"),
+    });
+    const both = await ask(request("A: b"), "--signature", "ab");
+    expect(both).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("either --signature or --request"),
+    });
+  });
+});
+
+describe("tillkit verify --scheme public-key", () => {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  const pem = folder.write("service.pem", publicKey.export({ type: "spki", format: "pem" }));
+  const key = ["--scheme", "public-key", "--public-key", pem, "--secret-env", "UNUSED"];
+  const made = (body: string, options: { dsaEncoding?: "der" | "ieee-p1363" } = {}) =>
+    signWith("sha256", Buffer.from(body), { key: privateKey, ...options });
+  const ask = async (body: string, signature: string) => {
+    const file = folder.write("signed.body", body);
+    const argv = ["verify", file, "--signature", signature, ...key, "--json"];
+    const ran = await runCli(argv, { env: { UNUSED: "-" } });
+    return { code: ran.code, codes: (documentOf(ran) as Document).findings.map(({ code }) => code) };
+  };
+
+  it("checks, and says why not", async () => {
+    expect(await ask(compact, made(compact).toString("hex"))).toEqual({ code: 0, codes: [] });
+    expect(await ask(`${compact}\n`, made(compact).toString("base64"))).toEqual({
+      code: 1,
+      codes: ["body_line_ending", "signature_base64"],
+    });
+    expect((await ask(compact, made(compact, { dsaEncoding: "ieee-p1363" }).toString("hex"))).codes).toEqual([
+      "signature_encoding",
+    ]);
+    expect((await ask(compact, made("another").toString("hex"))).codes).toEqual(["signature_unexplained"]);
+  });
+});
+
+describe("what people read", () => {
+  it("is one sentence for a yes, and a finding with its fix for a no", async () => {
+    const file = folder.write("people.body", compact);
+    const argv = ["verify", file, "--secret-file", folder.write("secret", secret)];
+    const yes = await runCli([...argv, "--signature", hmacSignature({ secret }).sign(Buffer.from(compact))]);
+    expect(yes.stdout).toBe(`The signature matches (hmac, sha256, ${Buffer.byteLength(compact)} bytes).\n`);
+    const no = await runCli([...argv, "--signature", hex(`${compact}\n`)]);
+    expect(no.stdout).toContain("The signature does not match");
+    expect(no.stdout).toContain(
+      "error body_line_ending\n  The signature fits the body with a line break at its end.",
+    );
+    expect(no.stdout).toContain("fix: Save the body byte for byte");
+  });
+});
+
+function python(value: unknown): string {
+  if (typeof value !== "object" || value === null)
+    return JSON.stringify(value).replace("é", String.raw`\u00e9`);
+  const pairs = Object.entries(value).map(([key, one]) => `"${key}": ${python(one)}`);
+  return `{${pairs.join(", ")}}`;
+}
+
+function php(json: string): string {
+  return json.replaceAll("/", String.raw`\/`).replace("é", String.raw`\u00e9`);
+}

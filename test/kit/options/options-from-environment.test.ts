@@ -1,0 +1,135 @@
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import express from "express";
+import request from "supertest";
+import { ConfigurationError, optionsFromEnvironment, paymentRouter } from "tillkit";
+import { secret } from "../../support/kit.js";
+import { completedBody, signed } from "../../support/webhooks.js";
+
+const complete = {
+  TILLKIT_PUBLIC_URL: "https://shop.example/payments",
+  TILLKIT_SERVICE_URL: "https://api.pay.example",
+  TILLKIT_ACCESS_TOKEN: "token-of-the-test",
+  TILLKIT_WEBHOOK_SECRET: secret,
+  TILLKIT_DATABASE: "shop.db",
+};
+
+/** The problems that an environment has, by the variable each names. */
+function problems(environment: Record<string, string | undefined>): Record<string, string> {
+  try {
+    optionsFromEnvironment(environment);
+    return {};
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return Object.fromEntries(error.problems.map(({ option, code }) => [option, code]));
+  }
+}
+
+describe("configuration by the environment alone", () => {
+  it("is enough for a router that verifies and records", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "tillkit-environment-"));
+    const before = { ...process.env };
+    Object.assign(process.env, complete, {
+      TILLKIT_DATABASE: path.join(folder, "shop.db"),
+      TILLKIT_LOG: "off",
+    });
+    const router = paymentRouter();
+    process.env = before;
+    try {
+      const { headers, rawBody } = signed(completedBody());
+      const app = express().use(router);
+      await request(app).post("/webhook").set(headers).send(rawBody.toString()).expect(200);
+      await request(app).post("/webhook").set(headers).send(`${rawBody.toString()} `).expect(401);
+      const [parked] = await router.payments.store.transaction((tx) =>
+        router.payments.store.parked!(tx, ["c-1"]),
+      );
+      expect(parked?.rawBody).toEqual(rawBody);
+    } finally {
+      await router.payments.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("says everything that is missing at once, by the names of the variables", () => {
+    expect(problems({})).toEqual({
+      TILLKIT_PUBLIC_URL: "option_missing",
+      TILLKIT_SERVICE_URL: "option_missing",
+      TILLKIT_ACCESS_TOKEN: "option_missing",
+      TILLKIT_WEBHOOK_SECRET: "secret_missing",
+      TILLKIT_DATABASE: "option_missing",
+    });
+    expect(() => paymentRouter()).toThrow(/TILLKIT_PUBLIC_URL[\s\S]*TILLKIT_DATABASE/);
+  });
+
+  it("takes the prefix, the lookup and its confirmation, and refuses other words for them", () => {
+    const given = { TILLKIT_CLIENT_ID_PREFIX: "north-", TILLKIT_LOOKUP: "on", TILLKIT_CONFIRM: "lookup" };
+    expect(optionsFromEnvironment({ ...complete, ...given })).toMatchObject({
+      clientIdPrefix: "north-",
+      lookup: true,
+      confirm: "lookup",
+    });
+    expect(problems({ ...complete, TILLKIT_LOOKUP: "yes", TILLKIT_CLIENT_ID_PREFIX: "a b" })).toEqual({
+      TILLKIT_LOOKUP: "option_invalid",
+      TILLKIT_CLIENT_ID_PREFIX: "option_invalid",
+    });
+    expect(problems({ ...complete, TILLKIT_CONFIRM: "lookup" })).toEqual({
+      TILLKIT_CONFIRM: "option_invalid",
+    });
+  });
+
+  it("names the part of the client credentials that is missing", () => {
+    const { TILLKIT_ACCESS_TOKEN: _, ...rest } = complete;
+    expect(
+      problems({ ...rest, TILLKIT_TOKEN_URL: "https://id.pay.example/token", TILLKIT_CLIENT_ID: "shop" }),
+    ).toEqual({
+      TILLKIT_CLIENT_SECRET: "option_missing",
+    });
+  });
+
+  it.each([
+    ["a blank secret", { TILLKIT_WEBHOOK_SECRET: "  " }, { TILLKIT_WEBHOOK_SECRET: "secret_missing" }],
+    ["a short secret", { TILLKIT_WEBHOOK_SECRET: "hunter2" }, { TILLKIT_WEBHOOK_SECRET: "secret_too_short" }],
+    [
+      "a pasted space",
+      { TILLKIT_WEBHOOK_SECRET: `${secret} ` },
+      { TILLKIT_WEBHOOK_SECRET: "option_invalid" },
+    ],
+    ["an unknown scheme", { TILLKIT_SIGNATURE: "none" }, { TILLKIT_SIGNATURE: "option_invalid" }],
+    ["fields without a merchant", { TILLKIT_SIGNATURE: "fields" }, { TILLKIT_MERCHANT_ID: "option_missing" }],
+    [
+      "a plain http service",
+      { TILLKIT_SERVICE_URL: "http://pay.example" },
+      { TILLKIT_SERVICE_URL: "option_invalid" },
+    ],
+    ["an unknown database", { TILLKIT_DATABASE: "mongodb://x" }, { TILLKIT_DATABASE: "option_invalid" }],
+  ])("refuses %s", (_, changed, expected) => {
+    expect(problems({ ...complete, ...changed })).toEqual(expected);
+  });
+
+  it("never repeats a secret in its error", () => {
+    expect(() => optionsFromEnvironment({ ...complete, TILLKIT_WEBHOOK_SECRET: "hunter2" })).toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining("hunter2") as string }),
+    );
+  });
+
+  it("knows each scheme, and the previous secret of a rotation", async () => {
+    const { publicKey } = generateKeyPairSync("ed25519");
+    const pem = publicKey.export({ type: "spki", format: "pem" }).toString().replaceAll("\n", "\\n");
+    const schemeOf = (changed: object) => optionsFromEnvironment({ ...complete, ...changed }).signature!;
+    expect(schemeOf({ TILLKIT_SIGNATURE: "fields", TILLKIT_MERCHANT_ID: "m-1" }).covers).toContain(
+      "clientId",
+    );
+    const keyed = {
+      TILLKIT_SIGNATURE: "public-key",
+      TILLKIT_SIGNATURE_ALGORITHM: "ed25519",
+      TILLKIT_PUBLIC_KEY: pem,
+    };
+    expect(schemeOf(keyed).covers).toBe("body");
+
+    const newer = "whsec_0000aaaa1111bbbb2222cccc3333dddd";
+    const rotating = schemeOf({ TILLKIT_WEBHOOK_SECRET: newer, TILLKIT_WEBHOOK_SECRET_PREVIOUS: secret });
+    expect(await rotating.verify(signed(completedBody()))).toBe(true);
+  });
+});

@@ -1,0 +1,128 @@
+import { type EventType, type PaymentsOptions, type SignedField } from "tillkit";
+import { type SqlTx } from "tillkit/sql";
+import { onEachDatabase, openPlace, openStore, type Place } from "../promises/processes/databases.js";
+import { closeAll, testKit } from "../support/kit.js";
+import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+
+jest.setTimeout(60_000);
+
+const adoption = {
+  clientId: "legacy-1",
+  serviceId: "64f0c0ffee64f0c0ffee64f0",
+  reference: "order-1",
+  total: { value: "1475", currency: "KMF" },
+};
+const paid = () => signed(completedBody({ clientId: "legacy-1" }));
+
+onEachDatabase("the adoption of payments", (kind) => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await openPlace(kind);
+  });
+  afterEach(async () => {
+    await closeAll();
+    await place.remove();
+  });
+
+  const shop = (options: Partial<PaymentsOptions<SignedField, SqlTx>> = {}) =>
+    testKit<SignedField, SqlTx>({ store: openStore(place.address), spool: false, ...options });
+  const recorded = async (): Promise<EventType[]> =>
+    (await place.select<{ type: EventType }>("select type from @events order by seq")).map(
+      ({ type }) => type,
+    );
+
+  it("takes a payment over, and its webhooks from then on", async () => {
+    const payments = shop();
+    const { payment, adopted } = await payments.adopt(adoption);
+    expect(adopted).toBe(true);
+    expect(payment).toMatchObject({ ...adoption, state: "pending", open: false });
+    expect((await payments.receiveWebhook(paid())).outcome).toBe("applied");
+    expect(await payments.find("legacy-1")).toMatchObject({ state: "completed" });
+  });
+
+  it("changes nothing when it is done again, from any number of processes at once", async () => {
+    const shops = [shop(), shop(), shop()];
+    const answers = await Promise.all(
+      [...shops, ...shops].map((payments) => payments.adopt({ ...adoption, total: { ...adoption.total } })),
+    );
+    expect(answers.filter(({ adopted }) => adopted)).toHaveLength(1);
+    const again = await shops[0]!.adopt({ ...adoption, total: { value: "1475.00", currency: "KMF" } });
+    expect(again).toMatchObject({ adopted: false, payment: { total: { value: "1475" } } });
+  });
+
+  it("matches at once what was parked, and what was taken for another shop's", async () => {
+    const payments = shop({ clientIdPrefix: "north-" });
+    expect((await payments.receiveWebhook(paid())).outcome).toBe("foreign");
+    const { payment } = await payments.adopt(adoption);
+    expect(payment).toMatchObject({ state: "completed" });
+    expect(await recorded()).toEqual(["payment.completed"]);
+
+    const parked = { ...adoption, clientId: "north-2", serviceId: undefined, reference: "order-2" };
+    const early = signed(completedBody({ clientId: "north-2", id: "s-2" }));
+    expect((await payments.receiveWebhook(early)).outcome).toBe("unmatched");
+    expect((await payments.adopt(parked)).payment).toMatchObject({ state: "completed", serviceId: "s-2" });
+    expect(await place.store.counts()).toMatchObject({ parked: 0 });
+  });
+
+  it("loses no race with the webhook", async () => {
+    const payments = shop();
+    const [, receipt] = await Promise.all([payments.adopt(adoption), payments.receiveWebhook(paid())]);
+    expect(["applied", "unmatched"]).toContain(receipt.outcome);
+    // The side that came second looks for the other, after its commit.
+    let found = await payments.find("legacy-1");
+    for (let tries = 0; found?.state !== "completed" && tries < 200; tries++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      found = await payments.find("legacy-1");
+    }
+    expect(found).toMatchObject({ state: "completed" });
+    expect(await recorded()).toEqual(["payment.completed"]);
+  });
+
+  it("binds the service id that was not known before, and no second one", async () => {
+    const payments = shop();
+    await payments.adopt({ ...adoption, serviceId: undefined });
+    expect(await payments.adopt(adoption)).toMatchObject({
+      adopted: false,
+      payment: { serviceId: adoption.serviceId },
+    });
+    await expect(payments.adopt({ ...adoption, serviceId: "other" })).rejects.toMatchObject({
+      code: "adoption_conflict",
+    });
+    await expect(
+      payments.adopt({ ...adoption, clientId: "legacy-2", reference: "order-2" }),
+    ).rejects.toMatchObject({ code: "service_id_taken" });
+    expect(await payments.find("legacy-2")).toBeUndefined();
+  });
+
+  it("raises the second payment of an order as paid twice", async () => {
+    const payments = shop();
+    await place.store.transaction((tx) =>
+      place.store.save(tx, { created: [pendingPayment({ serviceId: "s-0" })] }),
+    );
+    await payments.receiveWebhook(signed(completedBody({ id: "s-0" })));
+    await payments.adopt(adoption);
+    await payments.receiveWebhook(paid());
+    expect(await recorded()).toEqual(["payment.completed", "payment.paid_twice"]);
+  });
+});
+
+describe("an adoption", () => {
+  afterEach(closeAll);
+
+  it.each([
+    ["adoption_conflict", { reference: "order-2" }],
+    ["adoption_conflict", { total: { value: "1476", currency: "KMF" } }],
+    ["adoption_conflict", { total: { value: "1475", currency: "EUR" } }],
+    ["service_id_invalid", { serviceId: "" }],
+    ["service_id_invalid", { serviceId: 7 as never }],
+    ["client_id_invalid", { clientId: "a b" }],
+    ["client_id_invalid", { clientId: undefined as never }],
+    ["amount_invalid", { total: { value: "0", currency: "KMF" } }],
+    ["reference_invalid", { reference: "" }],
+  ])("is refused with %s: %j", async (code, facts) => {
+    const payments = testKit();
+    await payments.adopt(adoption);
+    await expect(payments.adopt({ ...adoption, ...facts })).rejects.toMatchObject({ code });
+    expect(await payments.find("legacy-1")).toMatchObject(adoption);
+  });
+});

@@ -1,0 +1,95 @@
+import { MemoryStore, type MemoryTx } from "tillkit";
+import { checkHealth } from "../../src/operations/health.js";
+import { closeAll, testKit } from "../support/kit.js";
+import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+
+afterEach(closeAll);
+
+const asked = {
+  spool: undefined,
+  isStuck: () => false,
+  now: () => new Date("2026-11-20T10:05:00.000Z"),
+  timeoutMs: 50,
+  lateMs: 60_000,
+  rejections: () => ({ byCode: {}, throttled: 0 }),
+  foreign: () => 0,
+};
+
+describe("health", () => {
+  it("is ok when the store answers and nothing waits", async () => {
+    expect(await testKit().health()).toEqual({
+      status: "ok",
+      store: { reachable: true, stuck: false, warnings: [] },
+      counts: { dead: 0, parked: 0 },
+      rejections: { byCode: {}, throttled: 0 },
+      foreign: 0,
+    });
+  });
+
+  it("is down when the store does not answer in time and there is no spool", async () => {
+    const store = new MemoryStore();
+    store.find = () => new Promise(() => {});
+    expect(await checkHealth({ ...asked, store })).toEqual({
+      status: "down",
+      store: { reachable: false, stuck: false, warnings: [] },
+      rejections: { byCode: {}, throttled: 0 },
+      foreign: 0,
+    });
+  });
+
+  it("is degraded while the spool takes webhooks for a store that is away", async () => {
+    const store = new MemoryStore();
+    store.find = () => Promise.reject(new Error("connection refused"));
+    const spool = { stats: async () => ({ records: 2, bytes: 900, setAside: 0 }) };
+    expect(await checkHealth({ ...asked, store, spool })).toMatchObject({
+      status: "degraded",
+      spool: { records: 2 },
+    });
+  });
+
+  it("is down when commits hang although the store answers, and degraded where a spool takes the webhooks", async () => {
+    const stuck = { ...asked, store: new MemoryStore(), isStuck: () => true };
+    expect(await checkHealth(stuck)).toMatchObject({
+      status: "down",
+      store: { reachable: true, stuck: true },
+    });
+    const spool = { stats: async () => ({ records: 0, bytes: 0, setAside: 0 }) };
+    expect(await checkHealth({ ...stuck, spool })).toMatchObject({ status: "degraded" });
+  });
+
+  it("is degraded by a durability warning", async () => {
+    const store = Object.assign(new MemoryStore(), { warnings: async () => ["synchronous_commit is off"] });
+    expect(await checkHealth({ ...asked, store })).toMatchObject({
+      status: "degraded",
+      store: { warnings: ["synchronous_commit is off"] },
+    });
+  });
+
+  it("is degraded by an event that waits too long for its handler, and by a dead dispatch", async () => {
+    const store = new MemoryStore();
+    await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+    const web = testKit<never, MemoryTx>({
+      store,
+      dispatch: { maxFailures: 1, pollMs: 5 },
+      now: () => new Date("2026-11-20T10:00:00.000Z"),
+    });
+    web.onPaymentCompleted(() => {
+      throw new Error("broken");
+    });
+    await store.claim({
+      handlers: [{ event: "payment.completed", name: "payment.completed" }],
+      limit: 0,
+      leaseMs: 1,
+    });
+    await web.receiveWebhook(signed(completedBody()));
+    expect(await checkHealth({ ...asked, store })).toMatchObject({
+      status: "degraded",
+      counts: { oldestUndoneAt: "2026-11-20T10:00:00.000Z" },
+    });
+
+    const dead = new Promise((resolve) => web.on("dispatch.dead", resolve));
+    await web.start({ keepAlive: false });
+    await dead;
+    expect(await checkHealth({ ...asked, store })).toMatchObject({ status: "degraded", counts: { dead: 1 } });
+  });
+});

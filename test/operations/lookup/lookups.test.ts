@@ -1,0 +1,315 @@
+import {
+  fieldsSignature,
+  type EventType,
+  type LookupOptions,
+  type Payment,
+  type PaymentsOptions,
+  type SignedField,
+} from "tillkit";
+import { type SqlTx } from "tillkit/sql";
+import { makeReturnToken } from "../../../src/checkout/return-token.js";
+import { onEachDatabase, openPlace, openStore, type Place } from "../../promises/processes/databases.js";
+import { until } from "../../promises/processes/members.js";
+import { closeAll, secret, testKit } from "../../support/kit.js";
+import { completedBody, pendingPayment, signed, statusBody } from "../../support/webhooks.js";
+import { shown, showingService, type ShowingService } from "./service.js";
+
+jest.setTimeout(60_000);
+
+const quick: LookupOptions = { perSecond: 1000, afterReturnMs: 1 };
+
+onEachDatabase("lookups", (kind) => {
+  let place: Place;
+  let service: ShowingService;
+  let now: Date;
+  beforeEach(async () => {
+    place = await openPlace(kind);
+    service = await showingService();
+    now = new Date("2026-11-20T12:00:00.000Z");
+  });
+  afterEach(async () => {
+    await closeAll();
+    await service.close();
+    await place.remove();
+  });
+
+  const shop = (options: Partial<PaymentsOptions<SignedField, SqlTx>> = {}) =>
+    testKit<SignedField, SqlTx>({
+      store: openStore(place.address),
+      spool: false,
+      service: { baseUrl: service.url, accessToken: "a-token" },
+      lookup: quick,
+      now: () => now,
+      dispatch: false,
+      overdueMs: 30 * 24 * 3_600_000,
+      ...options,
+    });
+  /** Open payments `c-0`, `c-1`, …, due for a lookup one after the other. */
+  const seed = (count: number, over: Partial<Payment> = {}) => {
+    const created = Array.from({ length: count }, (_, n) =>
+      pendingPayment({
+        clientId: `c-${n}`,
+        reference: `order-${n}`,
+        serviceId: `s-${n}`,
+        nextLookupAt: `2026-11-20T10:00:${String(n % 60).padStart(2, "0")}.000Z`,
+        ...over,
+      }),
+    );
+    return place.store.transaction((tx) => place.store.save(tx, { created }));
+  };
+  const recorded = async (): Promise<EventType[]> =>
+    (await place.select<{ type: EventType }>("select type from @events order by seq")).map(
+      ({ type }) => type,
+    );
+  const later = (ms: number) => (now = new Date(now.getTime() + ms));
+  const paid = (n: number) => signed(completedBody({ clientId: `c-${n}`, id: `s-${n}` }));
+
+  it("complete a payment whose webhook never came, once, by the way of a webhook", async () => {
+    const payments = shop();
+    await seed(1);
+    service.payments.set("s-0", shown("s-0"));
+    expect(await payments.sweep()).toEqual({ lookups: 1, overdue: 0, unmatched: 0 });
+    expect(await payments.find("c-0")).toMatchObject({ state: "completed", lookups: 1, open: false });
+    expect(await payments.find("c-0")).not.toHaveProperty("nextLookupAt");
+    const [{ payload }] = (await place.select<{ payload: string }>("select payload from @events")) as [
+      { payload: string },
+    ];
+    expect(JSON.parse(payload)).toMatchObject({
+      reportedBy: "lookup",
+      verified: { topic: "payment.completed", clientId: "c-0", id: "s-0" },
+    });
+    later(100_000_000);
+    expect(await payments.sweep()).toMatchObject({ lookups: 0 });
+    expect(service.received[0]!.headers).toMatchObject({ authorization: "Bearer a-token" });
+
+    // The webhook comes after all: where the fields agree, the two are one event.
+    expect((await payments.receiveWebhook(paid(0))).outcome).toBe("duplicate");
+    expect(await recorded()).toEqual(["payment.completed"]);
+  });
+
+  it("and webhooks that race end in one completion each, whoever wins", async () => {
+    const shops = [shop(), shop()];
+    const count = 30;
+    await seed(count);
+    // Half of the answers lack the time of submission, and so are not quite the same event.
+    for (let n = 0; n < count; n++) {
+      const { submittedAt: _, ...without } = shown(`s-${n}`);
+      service.payments.set(`s-${n}`, n % 2 === 0 ? shown(`s-${n}`) : without);
+    }
+    await Promise.all([
+      ...shops.map((payments) => payments.sweep()),
+      ...Array.from({ length: count }, (_, n) => shops[n % 2]!.receiveWebhook(paid(n))),
+    ]);
+    expect(await recorded()).toEqual(Array(count).fill("payment.completed"));
+    for (let n = 0; n < count; n++)
+      expect(await shops[0]!.find(`c-${n}`)).toMatchObject({ state: "completed" });
+  });
+
+  it("are made once, however many processes sweep at the same moment", async () => {
+    await seed(40);
+    for (let n = 0; n < 40; n++)
+      service.payments.set(`s-${n}`, shown(`s-${n}`, { status: "pending", captured: false }));
+    const swept = await Promise.all([shop(), shop(), shop()].map((payments) => payments.sweep()));
+    expect(swept.reduce((sum, { lookups }) => sum + lookups, 0)).toBe(40);
+    expect(service.asked().toSorted()).toEqual(Array.from({ length: 40 }, (_, n) => `s-${n}`).toSorted());
+  });
+
+  it("give everybody a turn before anybody has a second one", async () => {
+    // Ten questions in a sweep, and thirty payments that stay pending.
+    const payments = shop({ lookup: { ...quick, perSecond: 1000, afterMs: 1 }, sweepMs: 10 });
+    await seed(30);
+    for (let n = 0; n < 30; n++)
+      service.payments.set(`s-${n}`, shown(`s-${n}`, { status: "pending", captured: false }));
+    for (let sweep = 0; sweep < 3; sweep++) {
+      expect(await payments.sweep()).toMatchObject({ lookups: 10 });
+      later(1000);
+    }
+    expect(new Set(service.asked()).size).toBe(30);
+    expect(await recorded()).toEqual([]);
+  });
+
+  it("leave a service alone that is away, or asks for it, and come back", async () => {
+    const payments = shop();
+    const failed: unknown[] = [];
+    payments.on("lookup.failed", ({ error }) => failed.push(error));
+    await seed(8);
+    for (let n = 0; n < 8; n++) service.payments.set(`s-${n}`, shown(`s-${n}`));
+    service.instead = () => ({ status: 503, body: {} });
+    expect(await payments.sweep()).toMatchObject({ lookups: 3 });
+    expect(failed).toMatchObject(
+      Array.from({ length: 3 }, () => ({ code: "lookup_failed", httpStatus: 503 })),
+    );
+
+    service.instead = undefined;
+    later(24 * 3_600_000 - 1);
+    expect(await payments.sweep()).toMatchObject({ lookups: 8 });
+    expect(await recorded()).toEqual(Array(8).fill("payment.completed"));
+
+    service.instead = () => ({ status: 429, body: {}, headers: { "retry-after": "3600" } });
+    const other = pendingPayment({
+      clientId: "d",
+      reference: "d",
+      serviceId: "d",
+      nextLookupAt: "2026-11-20T10:00:00.000Z",
+    });
+    await place.store.transaction((tx) => place.store.save(tx, { created: [other] }));
+    expect(await payments.sweep()).toMatchObject({ lookups: 1 });
+    later(24 * 3_600_000);
+    expect(await payments.sweep()).toMatchObject({ lookups: 0 });
+  });
+
+  it("record a disagreement once, and answers that cannot be used never", async () => {
+    const payments = shop();
+    const failed: unknown[] = [];
+    payments.on("lookup.failed", ({ clientId, error }) => failed.push([clientId, (error as Error).message]));
+    await seed(4);
+    service.payments.set("s-0", shown("s-0", { total: { value: "1", currency: "KMF" } }));
+    service.payments.set("s-1", shown("s-1", { clientId: "somebody-else" }));
+    service.payments.set("s-2", shown("s-2", { total: { value: 1475, currency: "KMF" } }));
+    for (let day = 0; day < 2; day++) {
+      await payments.sweep();
+      later(24 * 3_600_000 - 1);
+    }
+    expect(await recorded()).toEqual(["payment.mismatched"]);
+    const { webhooks } = await place.store.history("c-0");
+    expect(webhooks).toMatchObject([{ kind: "lookup", outcome: "mismatch", copies: 1 }]);
+    expect(failed.slice(0, 3)).toEqual([
+      ["c-1", expect.stringContaining("another clientId")],
+      ["c-2", expect.stringContaining("total.value")],
+      ["c-3", expect.stringContaining("404")],
+    ]);
+    expect((await place.store.history("c-2")).webhooks).toEqual([]);
+  });
+
+  it("tell that a canceled payment was paid after all", async () => {
+    const payments = shop();
+    await seed(1);
+    await payments.receiveWebhook(signed(statusBody("canceled", { clientId: "c-0", id: "s-0" })));
+    service.payments.set("s-0", shown("s-0"));
+    await payments.sweep();
+    expect(await recorded()).toEqual(["payment.updated", "payment.completed", "payment.paid_late"]);
+  });
+
+  it("find payments whose id is not known in the service's list, wherever they stand in it", async () => {
+    const payments = shop();
+    const {
+      serviceId: _,
+      status: __,
+      ...uncertain
+    } = pendingPayment({
+      clientId: "lost",
+      state: "uncertain",
+      open: false,
+      nextLookupAt: "2026-11-20T10:00:00.000Z",
+    });
+    await place.store.transaction((tx) => place.store.save(tx, { created: [uncertain] }));
+    for (let n = 0; n < 650; n++) service.payments.set(`x-${n}`, shown(`x-${n}`, { clientId: `other-${n}` }));
+    const found = shown("s-lost", {
+      clientId: "lost",
+      status: "pending",
+      captured: false,
+      submittedAt: undefined,
+    });
+    service.payments.set("s-lost", found);
+
+    await payments.sweep();
+    expect(await payments.find("lost")).toMatchObject({ state: "uncertain" });
+    expect(service.received).toHaveLength(5);
+    await payments.sweep();
+    expect(await payments.find("lost")).toMatchObject({ state: "pending", serviceId: "s-lost" });
+    service.payments.set("s-lost", { ...found, status: "completed", captured: true });
+    later(24 * 3_600_000 - 1);
+    await payments.sweep();
+    expect(await payments.find("lost")).toMatchObject({ state: "completed" });
+    expect(service.asked().at(-1)).toBe("s-lost");
+  });
+
+  it("stop reading a list that names no clientIds", async () => {
+    const payments = shop();
+    const {
+      serviceId: _,
+      status: __,
+      ...uncertain
+    } = pendingPayment({
+      state: "uncertain",
+      open: false,
+      nextLookupAt: "2026-11-20T10:00:00.000Z",
+    });
+    await place.store.transaction((tx) => place.store.save(tx, { created: [uncertain] }));
+    service.payments.set("x", shown("x"));
+    await payments.sweep();
+    later(24 * 3_600_000 - 1);
+    await payments.sweep();
+    expect(service.received).toHaveLength(1);
+  });
+
+  it("are made once for a browser that came back, and not where the webhook was faster", async () => {
+    const { token, hash } = makeReturnToken("c-0");
+    await seed(1, { returnKeyHash: hash, nextLookupAt: "2026-11-21T10:00:00.000Z" });
+    service.payments.set("s-0", shown("s-0"));
+    const payments = shop();
+    for (let visit = 0; visit < 3; visit++)
+      await payments.handleReturn({ kind: "success", token, visit: true });
+    await until(async () => (await payments.find("c-0"))?.state === "completed", "the answer");
+    expect(service.asked()).toEqual(["s-0"]);
+    await payments.close();
+    expect(service.asked()).toEqual(["s-0"]);
+  });
+
+  describe("with confirm", () => {
+    const scheme = fieldsSignature({ secret, merchantId: "m-1" });
+    const confirming = () => shop({ signature: scheme, confirm: "lookup" });
+    const said = (n: number) => signed(completedBody({ clientId: `c-${n}`, id: `s-${n}` }), scheme);
+
+    it("make a completion of which only fields are signed wait for a second opinion", async () => {
+      const payments = confirming();
+      await seed(1);
+      service.payments.set("s-0", shown("s-0", { status: "pending", captured: false }));
+      const { outcome, receiptId } = await payments.receiveWebhook(said(0));
+      expect(outcome).toBe("unconfirmed");
+      await until(async () => service.asked().length === 1, "the question");
+      expect((await payments.receiveWebhook(said(0))).outcome).toBe("duplicate");
+      expect(await payments.find("c-0")).toMatchObject({ state: "pending" });
+      later(600_000);
+      expect(await payments.sweep()).toMatchObject({ unmatched: 1 });
+      expect(await recorded()).toEqual(["payment.unconfirmed"]);
+
+      service.payments.set("s-0", shown("s-0"));
+      later(24 * 3_600_000 - 1);
+      await payments.sweep();
+      expect(await payments.find("c-0")).toMatchObject({ state: "completed" });
+      expect(await recorded()).toEqual(["payment.unconfirmed", "payment.completed"]);
+      const { webhooks } = await place.store.history("c-0");
+      expect(webhooks.find((one) => one.receiptId === receiptId)).toMatchObject({
+        outcome: "applied",
+        reason: "confirmed by a lookup",
+      });
+      expect(await place.store.counts()).toMatchObject({ parked: 0 });
+    });
+
+    it("apply it at once where the service says so too, also in other words", async () => {
+      const payments = confirming();
+      await seed(2);
+      const { submittedAt: _, ...without } = shown("s-1");
+      service.payments.set("s-0", shown("s-0"));
+      service.payments.set("s-1", without);
+      for (const n of [0, 1]) {
+        expect((await payments.receiveWebhook(said(n))).outcome).toBe("unconfirmed");
+        await until(async () => (await payments.find(`c-${n}`))?.state === "completed", "the second opinion");
+      }
+      await until(async () => (await place.store.counts()).parked === 0, "the waiting webhook to be decided");
+      expect(await recorded()).toEqual(["payment.completed", "payment.completed"]);
+    });
+
+    it("let everything else through, and the completion that the lookup itself finds", async () => {
+      const payments = confirming();
+      await seed(2);
+      const failed = signed(statusBody("failed", { clientId: "c-0", id: "s-0" }), scheme);
+      expect((await payments.receiveWebhook(failed)).outcome).toBe("applied");
+      service.payments.set("s-1", shown("s-1"));
+      await payments.sweep();
+      expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
+      expect((await payments.receiveWebhook(said(1))).outcome).toBe("duplicate");
+    });
+  });
+});

@@ -1,0 +1,30 @@
+import { MemoryStore, type MemoryTx } from "tillkit";
+import { closeAll, testKit } from "../support/kit.js";
+import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
+
+afterEach(closeAll);
+
+describe("pruning", () => {
+  it("forgets what is final, and still knows a copy of it for a duplicate", async () => {
+    const store = new MemoryStore();
+    await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+    const payments = testKit<never, MemoryTx>({ store, now: () => new Date("2026-11-20T10:00:00.000Z") });
+    const handled = new Promise<void>((resolve) => payments.onAny(() => setImmediate(resolve)));
+    await payments.start({ keepAlive: false });
+    await payments.receiveWebhook(signed(completedBody()));
+    await payments.receiveWebhook(signed(statusBody("completed", { clientId: "stranger", id: "s-2" })));
+    await handled;
+
+    expect(await payments.prune({ before: new Date("2026-11-20T10:00:00.000Z") })).toMatchObject({
+      webhooks: 0,
+    });
+    // The stranger's webhook is parked: it may still find its payment.
+    expect(await payments.prune({ before: new Date("2026-11-21T00:00:00.000Z") })).toMatchObject({
+      webhooks: 1,
+    });
+    expect((await payments.receiveWebhook(signed(completedBody()))).outcome).toBe("duplicate");
+    expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
+    const [parked] = await store.transaction((tx) => store.parked(tx, ["stranger"]));
+    expect(parked?.rawBody.length).toBeGreaterThan(0);
+  });
+});

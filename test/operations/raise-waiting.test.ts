@@ -1,0 +1,157 @@
+import { type EventType, MemoryStore, type Payments, type PaymentsOptions, type SignedField } from "tillkit";
+import { type SqlTx } from "tillkit/sql";
+import { onEachDatabase, openPlace, openStore, type Place } from "../promises/processes/databases.js";
+import { closeAll, testKit } from "../support/kit.js";
+import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+
+jest.setTimeout(60_000);
+
+onEachDatabase("webhooks that wait", (kind) => {
+  let place: Place;
+  let now: Date;
+  beforeEach(async () => {
+    place = await openPlace(kind);
+    now = new Date("2026-11-20T10:00:00.000Z");
+  });
+  afterEach(async () => {
+    await closeAll();
+    await place.remove();
+  });
+
+  /** A process of the shop; its events are read from the record, so that nothing is missed. */
+  async function shop(options: Partial<PaymentsOptions<SignedField, SqlTx>> = {}) {
+    const payments = testKit<SignedField, SqlTx>({
+      store: openStore(place.address),
+      spool: false,
+      now: () => now,
+      dispatch: false,
+      ...options,
+    });
+    await payments.start({ keepAlive: false });
+    return payments;
+  }
+  const recorded = async (): Promise<EventType[]> =>
+    (await place.select<{ type: EventType }>("select type from @events order by seq")).map(
+      ({ type }) => type,
+    );
+  const later = (ms: number) => (now = new Date(now.getTime() + ms));
+  const receive = (payments: Payments<SignedField, SqlTx>, data: Record<string, unknown> = {}) =>
+    payments.receiveWebhook(signed(completedBody(data)));
+  const appear = () => place.store.transaction((tx) => place.store.save(tx, { created: [pendingPayment()] }));
+
+  it("are raised as unmatched when the grace period is over, and not before", async () => {
+    const payments = await shop({ unmatchedAfterMs: 60_000 });
+    const { receiptId } = await receive(payments);
+    later(60_000);
+    expect(await payments.sweep()).toEqual({ overdue: 0, unmatched: 0, lookups: 0 });
+    expect(await recorded()).toEqual([]);
+    later(1);
+    expect(await payments.sweep()).toEqual({ overdue: 0, unmatched: 1, lookups: 0 });
+    const [{ payload }] = (await place.select<{ payload: string }>("select payload from @events")) as [
+      { payload: string },
+    ];
+    expect(JSON.parse(payload)).toMatchObject({
+      clientId: "c-1",
+      receiptId,
+      receivedAt: "2026-11-20T10:00:00.000Z",
+      reportedBy: "webhook",
+      verified: { status: "completed", "total.value": "1475" },
+    });
+    later(600_000);
+    expect(await payments.sweep()).toEqual({ overdue: 0, unmatched: 0, lookups: 0 });
+  });
+
+  it("are raised once, however many processes sweep at the same moment", async () => {
+    const shops = await Promise.all([shop(), shop(), shop()]);
+    for (let n = 0; n < 250; n++) await receive(shops[0], { clientId: `nobody-${n}`, id: `s-${n}` });
+    later(600_000);
+    const swept = await Promise.all(shops.map((payments) => payments.sweep()));
+    const more = await shops[0].sweep();
+    const total = [...swept, more].reduce((sum, { unmatched }) => sum + unmatched, 0);
+    expect(total).toBe(250);
+    expect(await recorded()).toEqual(Array(250).fill("payment.unmatched"));
+  });
+
+  it("are matched without a word when the payment appears within the grace period", async () => {
+    const payments = await shop();
+    expect((await receive(payments)).outcome).toBe("unmatched");
+    await appear();
+    later(600_000);
+    expect(await payments.sweep()).toEqual({ overdue: 0, unmatched: 0, lookups: 0 });
+    expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
+    expect(await recorded()).toEqual(["payment.completed"]);
+    expect(await place.store.counts()).toMatchObject({ parked: 0 });
+  });
+
+  it("are matched also after they were raised", async () => {
+    const payments = await shop();
+    await receive(payments);
+    later(600_000);
+    await payments.sweep();
+    await appear();
+    await receive(payments, { status: "submitted", captured: false, clientId: "c-1" });
+    later(100_000_000);
+    await payments.sweep();
+    expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
+    expect(await place.store.counts()).toMatchObject({ parked: 0 });
+  });
+
+  it("are another shop's where the prefix says so: recorded, counted, and never raised", async () => {
+    const payments = await shop({ clientIdPrefix: "north-" });
+    expect((await receive(payments, { clientId: "south-1" })).outcome).toBe("foreign");
+    expect((await receive(payments, { clientId: "south-1" })).outcome).toBe("duplicate");
+    expect((await receive(payments, { clientId: "north-9", id: "s-9" })).outcome).toBe("unmatched");
+    later(600_000);
+    expect(await payments.sweep()).toEqual({ overdue: 0, unmatched: 1, lookups: 0 });
+    expect(await payments.health()).toMatchObject({ foreign: 1, counts: { parked: 1 } });
+    expect((await place.store.history("south-1")).webhooks).toMatchObject([
+      { outcome: "foreign", copies: 1 },
+    ]);
+  });
+
+  it("find a payment that the store has, whatever its clientId begins with", async () => {
+    const payments = await shop({ clientIdPrefix: "north-" });
+    await appear();
+    expect((await receive(payments)).outcome).toBe("applied");
+  });
+});
+
+describe("a clientIdPrefix", () => {
+  afterEach(closeAll);
+  const order = { reference: "order-1", total: { value: "1475", currency: "KMF" } };
+
+  it("is what clientIds begin with that the kit makes", async () => {
+    const store = new MemoryStore();
+    const payments = testKit({ store: store, clientIdPrefix: "north-" });
+    await payments.create(order).catch(() => undefined);
+    const [payment] = await store.list({ newestFirst: true, limit: 1 });
+    expect(payment!.clientId).toMatch(/^north-[0-9a-f-]{36}$/);
+  });
+
+  it("must be what given clientIds begin with: the others would be taken for another shop's", async () => {
+    const payments = testKit({ clientIdPrefix: "north-" });
+    await expect(payments.create({ ...order, clientId: "c-1" })).rejects.toMatchObject({
+      code: "client_id_invalid",
+    });
+  });
+
+  it.each(["", "a b", "x".repeat(25), 7])("refuses %j", (clientIdPrefix) => {
+    expect(() => testKit({ clientIdPrefix: clientIdPrefix as string })).toThrow(/clientIdPrefix/);
+  });
+});
+
+describe("a store that cannot find waiting webhooks", () => {
+  afterEach(closeAll);
+
+  it("has them raised at once, so that nothing is kept in silence", async () => {
+    const store = new MemoryStore();
+    Object.defineProperty(store, "stray", { value: undefined });
+    const payments = testKit({ store: store });
+    const told = new Promise<string>((resolve) =>
+      payments.on("payment.unmatched", ({ clientId }) => resolve(clientId)),
+    );
+    await payments.start({ keepAlive: false });
+    await payments.receiveWebhook(signed(completedBody()));
+    expect(await told).toBe("c-1");
+  });
+});

@@ -1,0 +1,204 @@
+import { type EventType, type Payment, type PaymentsOptions, type SignedField } from "tillkit";
+import { type SqlTx } from "tillkit/sql";
+import { onEachDatabase, openPlace, openStore, type Place } from "../promises/processes/databases.js";
+import { until } from "../promises/processes/members.js";
+import { closeAll, testKit } from "../support/kit.js";
+import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
+
+jest.setTimeout(60_000);
+
+onEachDatabase("replays", (kind) => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await openPlace(kind);
+  });
+  afterEach(async () => {
+    await closeAll();
+    await place.remove();
+  });
+
+  const shop = (options: Partial<PaymentsOptions<SignedField, SqlTx>> = {}) =>
+    testKit<SignedField, SqlTx>({ store: openStore(place.address), spool: false, ...options });
+  const save = (changes: Parameters<Place["store"]["save"]>[1]) =>
+    place.store.transaction((tx) => place.store.save(tx, changes));
+  const recorded = async (): Promise<EventType[]> =>
+    (await place.select<{ type: EventType }>("select type from @events order by seq")).map(
+      ({ type }) => type,
+    );
+  const outcomes = async (clientId: string) =>
+    (await place.store.history(clientId)).webhooks.map(({ outcome }) => outcome);
+
+  it("tell first what would change, and change it only when told to", async () => {
+    const north = shop({ clientIdPrefix: "north-" });
+    await north.receiveWebhook(signed(statusBody("submitted")));
+    await north.receiveWebhook(signed(completedBody()));
+    await north.receiveWebhook(signed(completedBody({ clientId: "c-9", id: "s-9" })));
+    // Behind each it looks once more whether its payment has appeared; a sweep waits for that.
+    await north.sweep();
+    await save({ created: [pendingPayment()] });
+
+    const payments = shop();
+    const would = await payments.replay();
+    expect(would).toMatchObject({ dryRun: true, looked: 3, changed: 3, forgotten: 0 });
+    expect(would.changes).toMatchObject([
+      { clientId: "c-1", from: "foreign", to: "applied" },
+      { clientId: "c-1", from: "foreign", to: "applied", state: { from: "pending", to: "completed" } },
+      { clientId: "c-9", from: "foreign", to: "unmatched" },
+    ]);
+    expect(await recorded()).toEqual([]);
+    expect(await payments.find("c-1")).toMatchObject({ state: "pending" });
+
+    const did = await payments.replay({ dryRun: false });
+    expect(did).toEqual({ ...would, dryRun: false });
+    expect(await recorded()).toEqual(["payment.updated", "payment.completed"]);
+    expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
+    expect(await outcomes("c-1")).toEqual(["applied", "applied"]);
+    expect(await place.store.counts()).toMatchObject({ parked: 1 });
+
+    expect(await payments.replay({ dryRun: false })).toMatchObject({ looked: 3, changed: 0, changes: [] });
+    expect(await recorded()).toHaveLength(2);
+  });
+
+  it("imagine in a dry run what they change, over any number of pages", async () => {
+    const payments = shop({ clientIdPrefix: "north-" });
+    await payments.receiveWebhook(signed(completedBody()));
+    for (let n = 0; n < 120; n++)
+      await payments.receiveWebhook(
+        signed(statusBody("submitted", { submittedAt: `2026-11-20T10:00:00.${100 + n}Z` })),
+      );
+    await save({ created: [pendingPayment()] });
+    const looks: number[] = [];
+    const would = await payments.replay({ onProgress: ({ looked }) => looks.push(looked) });
+    expect(looks).toEqual([100, 121]);
+    expect(would.changes.map(({ to }) => to)).toEqual(["applied", ...Array<string>(120).fill("stale")]);
+  });
+
+  it("apply again what a restored database has forgotten, and take nothing back", async () => {
+    const payments = shop();
+    await save({ created: [pendingPayment()] });
+    await payments.receiveWebhook(signed(completedBody()));
+    expect(await payments.replay({ dryRun: false })).toMatchObject({ changed: 0 });
+    await place.store.transaction(async (tx) => {
+      const { payments: locked } = await place.store.lock(tx, { clientIds: ["c-1"] });
+      const { completedAt: _, ...before } = locked[0] as Payment;
+      await place.store.save(tx, {
+        updated: [{ ...before, state: "pending", status: "pending", open: true }],
+      });
+    });
+    expect(await payments.replay()).toMatchObject({ changes: [{ from: "applied", to: "applied" }] });
+    await payments.replay({ dryRun: false });
+    expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
+  });
+
+  it("trust a webhook no further than its signature reached when it was verified", async () => {
+    await save({ created: [pendingPayment()] });
+    const rawBody = Buffer.from(
+      JSON.stringify(completedBody({ captured: false }, { topic: "payment.failed" })),
+    );
+    const kept = { receiptId: "r-1", eventKey: "k-1", outcome: "inadmissible", rawBody } as const;
+    const receivedAt = "2026-11-20T10:00:00.000Z";
+    await save({
+      webhooks: [
+        { ...kept, covers: ["id", "clientId", "status", "total.value", "total.currency"], receivedAt },
+      ],
+    });
+    await save({ webhooks: [{ ...kept, receiptId: "r-2", eventKey: "k-2", covers: "body", receivedAt }] });
+    const { changes } = await shop().replay();
+    // Where the body was signed, it contradicts itself; where five fields were, nothing else is heard.
+    expect(changes).toMatchObject([
+      { receiptId: "r-1", to: "applied" },
+      { receiptId: "r-2", to: "mismatch", reason: expect.stringContaining("captured") },
+    ]);
+  });
+
+  it("leave alone what came again since, and is on record by itself", async () => {
+    await save({ created: [pendingPayment()] });
+    const payments = shop();
+    await payments.receiveWebhook(signed(completedBody({ total: { value: "9", currency: "KMF" } })));
+    const rawBody = Buffer.from(JSON.stringify(completedBody({ total: { value: "9", currency: "KMF" } })));
+    const receivedAt = "2026-11-01T10:00:00.000Z";
+    await save({
+      webhooks: [
+        { receiptId: "r-1", eventKey: "k-1", outcome: "inadmissible", rawBody, covers: "body", receivedAt },
+      ],
+    });
+    expect(await payments.replay({ dryRun: false })).toMatchObject({ looked: 2, changed: 0 });
+    expect(await recorded()).toEqual(["payment.mismatched"]);
+  });
+
+  it("look only at what is asked for, and count what was forgotten", async () => {
+    const payments = shop();
+    const { receiptId } = await payments.receiveWebhook(signed(completedBody()));
+    await payments.receiveWebhook(signed("{"));
+    const looked = async (query: Parameters<typeof payments.replay>[0]) =>
+      (await payments.replay(query)).looked;
+    expect(await looked({ outcome: "unmatched" })).toBe(1);
+    expect(await looked({ clientId: "c-1" })).toBe(1);
+    expect(await looked({ receiptId })).toBe(1);
+    expect(await looked({ to: new Date("2020-01-01") })).toBe(0);
+    expect(await looked({ from: new Date("2020-01-01") })).toBe(2);
+    await payments.prune({ before: new Date("2099-01-01") });
+    expect(await payments.replay()).toMatchObject({ looked: 1, forgotten: 1 });
+  });
+
+  it("of dead dispatches run them again, singly or by filter, with the same key", async () => {
+    const keys: string[] = [];
+    let broken = true;
+    const payments = shop({ dispatch: { pollMs: 20, maxFailures: 1, firstDelayMs: 1 } });
+    for (const name of ["books", "mail"])
+      payments.onPaymentCompleted(
+        (_, { idempotencyKey }) => {
+          keys.push(idempotencyKey);
+          if (broken) throw new Error("out of paper");
+        },
+        { name },
+      );
+    await payments.start({ keepAlive: false });
+    await save({
+      created: [pendingPayment(), pendingPayment({ clientId: "c-2", reference: "o-2", serviceId: "s-2" })],
+    });
+    await payments.receiveWebhook(signed(completedBody()));
+    await payments.receiveWebhook(signed(completedBody({ clientId: "c-2", id: "s-2" })));
+    const dead = async (count: number) =>
+      until(async () => (await payments.health()).counts?.dead === count, `${count} dead dispatches`);
+    await dead(4);
+
+    const { dispatches, more } = await payments.replayDispatches({ handler: "mail", limit: 1 });
+    expect(more).toBe(true);
+    expect(dispatches).toMatchObject([
+      { handler: "mail", state: "dead", error: "Error: out of paper", clientId: "c-1" },
+    ]);
+    await dead(4);
+
+    broken = false;
+    const { eventId } = dispatches[0]!;
+    const one = await payments.replayDispatches({ eventId, handler: "mail", dryRun: false });
+    expect(one).toMatchObject({ dryRun: false, more: false, dispatches: [{ eventId, handler: "mail" }] });
+    await dead(3);
+    expect(
+      (await payments.replayDispatches({ type: "payment.completed", dryRun: false })).dispatches,
+    ).toHaveLength(3);
+    await dead(0);
+    await until(async () => keys.length === 8, "every dispatch to run again");
+    expect(keys.slice(4).toSorted()).toEqual(keys.slice(0, 4).toSorted());
+  });
+});
+
+describe("a replay", () => {
+  afterEach(closeAll);
+
+  it("of what no time can be is refused", async () => {
+    await expect(testKit().replay({ from: "yesterday" as never })).rejects.toMatchObject({
+      code: "query_invalid",
+    });
+    await expect(testKit().replayDispatches({ limit: 0 })).rejects.toMatchObject({ code: "query_invalid" });
+  });
+
+  it("needs a store that keeps webhooks where they can be read", async () => {
+    const payments = testKit();
+    for (const name of ["webhooks", "dead"])
+      Object.defineProperty(payments.store, name, { value: undefined });
+    await expect(payments.replay()).rejects.toMatchObject({ code: "store_method_missing" });
+    await expect(payments.replayDispatches()).rejects.toMatchObject({ code: "store_method_missing" });
+  });
+});

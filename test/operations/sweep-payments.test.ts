@@ -1,0 +1,69 @@
+import { MemoryStore, type MemoryTx, type TillkitEvent } from "tillkit";
+import { closeAll, testKit } from "../support/kit.js";
+import { pendingPayment } from "../support/webhooks.js";
+
+afterEach(closeAll);
+
+const now = () => new Date("2026-11-20T10:00:00.000Z");
+
+async function storeWith(...payments: ReturnType<typeof pendingPayment>[]) {
+  const store = new MemoryStore();
+  await store.transaction((tx) => store.save(tx, { created: payments }));
+  return store;
+}
+
+describe("the sweep", () => {
+  it("raises payment.overdue once for a payment that nobody speaks of, and leaves the others alone", async () => {
+    const old = { createdAt: "2026-11-18T10:00:00.000Z" };
+    const store = await storeWith(
+      pendingPayment({ ...old }),
+      pendingPayment({ clientId: "c-2", reference: "r-2", serviceId: "s-2" }),
+      pendingPayment({
+        ...old,
+        clientId: "c-3",
+        reference: "r-3",
+        serviceId: "s-3",
+        state: "completed",
+        open: false,
+      }),
+    );
+    const payments = testKit<never, MemoryTx>({ store, now });
+    const overdue: string[] = [];
+    const told = new Promise<void>((resolve) => {
+      payments.on("payment.overdue", ({ payment }) => {
+        overdue.push(payment.clientId);
+        resolve();
+      });
+    });
+    await payments.start({ keepAlive: false });
+    expect(await payments.sweep()).toMatchObject({ overdue: 1 });
+    expect(await payments.sweep()).toMatchObject({ overdue: 0 });
+    await told;
+    expect(overdue).toEqual(["c-1"]);
+    expect(await payments.find("c-1")).toMatchObject({ state: "pending", overdueAt: now().toISOString() });
+  });
+
+  it("makes the handlers of its process known first, also where nothing was started", async () => {
+    const store = await storeWith(pendingPayment({ createdAt: "2026-11-18T10:00:00.000Z" }));
+    const payments = testKit<never, MemoryTx>({ store, now });
+    const told = new Promise<TillkitEvent<"payment.overdue", never>>((resolve) =>
+      payments.on("payment.overdue", resolve),
+    );
+    expect(await payments.sweep()).toMatchObject({ overdue: 1 });
+    await payments.start({ keepAlive: false });
+    expect((await told).payment.clientId).toBe("c-1");
+  });
+
+  it("reaches every overdue payment, however many there are", async () => {
+    const many = Array.from({ length: 250 }, (_, index) =>
+      pendingPayment({
+        clientId: `c-${index}`,
+        reference: `r-${index}`,
+        serviceId: `s-${index}`,
+        createdAt: "2026-11-18T10:00:00.000Z",
+      }),
+    );
+    const payments = testKit<never, MemoryTx>({ store: await storeWith(...many), now });
+    expect(await payments.sweep()).toMatchObject({ overdue: 250 });
+  });
+});

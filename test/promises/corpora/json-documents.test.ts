@@ -1,0 +1,212 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { withCorpus } from "../../webhook/message/corpora.js";
+import { completedBody } from "../../support/webhooks.js";
+import { closeWorld, inTurns, openWorld, schemeNames, type SchemeName, type Shop } from "./world.js";
+
+/** Where a document stands in the message, as a text that is replaced by it. */
+const hole = '"@"';
+const fields = ["topic", "timestamp", "type", "data"];
+const dataFields = ["id", "status", "captured", "total", "submittedAt", "clientId", "providerId", "source"];
+const places: Readonly<Record<string, (clientId: string) => string>> = {
+  bare: () => hole,
+  "an extra field": (clientId) => JSON.stringify(completedBody({ clientId, id: clientId }, { extra: "@" })),
+  "an extra field of the payment": (clientId) =>
+    JSON.stringify(completedBody({ clientId, id: clientId, extra: "@" })),
+  ...Object.fromEntries(
+    fields.map((field) => [
+      field,
+      (clientId: string) => JSON.stringify({ ...completedBody({ clientId, id: clientId }), [field]: "@" }),
+    ]),
+  ),
+  ...Object.fromEntries(
+    dataFields.map((field) => [
+      `data.${field}`,
+      (clientId: string) => JSON.stringify(completedBody({ clientId, id: clientId, [field]: "@" })),
+    ]),
+  ),
+  "data.total.value": (clientId) =>
+    JSON.stringify(completedBody({ clientId, id: clientId, total: { value: "@", currency: "KMF" } })),
+  "data.total.currency": (clientId) =>
+    JSON.stringify(completedBody({ clientId, id: clientId, total: { value: "1475", currency: "@" } })),
+};
+
+interface Case {
+  file: string;
+  place: string;
+  clientId: string;
+  body: Buffer;
+}
+
+/** Each document in each place, for a payment of its own. */
+function casesOf(documents: readonly [string, Buffer][]): Case[] {
+  return documents.flatMap(([file, document], index) =>
+    Object.entries(places).map(([place, template], at): Case => {
+      const clientId = `c-${index}-${at}`;
+      const [before = "", after = ""] = template(clientId).split(hole);
+      return {
+        file,
+        place,
+        clientId,
+        body: Buffer.concat([Buffer.from(before), document, Buffer.from(after)]),
+      };
+    }),
+  );
+}
+
+/** Two readers of these would not read the same: which of two values counts, or which digits. */
+const ambiguous = [
+  "number_-9223372036854775808.json",
+  "number_-9223372036854775809.json",
+  "number_1.000000000000000005.json",
+  "number_10000000000000000999.json",
+  "number_1e-999.json",
+  "number_9223372036854775807.json",
+  "number_9223372036854775808.json",
+  "object_same_key_different_values.json",
+  "object_same_key_same_value.json",
+  "object_same_key_unclear_values.json",
+  "y_object_duplicated_key.json",
+  "y_object_duplicated_key_and_value.json",
+];
+
+/** Each of these decides whether and what is paid, so nothing that a document makes of them may complete a payment. */
+const deciding = [
+  "data",
+  "data.id",
+  "data.status",
+  "data.total",
+  "data.clientId",
+  "data.total.value",
+  "data.total.currency",
+];
+
+const mustBeRefused = ({ file }: Case) => file.startsWith("n_") || ambiguous.includes(file);
+const isExtra = ({ place }: Case) => place.startsWith("an extra field");
+
+describe("JSON documents that parsers disagree about, each as a signed webhook and in each place of one", () => {
+  withCorpus("json-test-suite", (folder) => {
+    const documents = ["test_parsing", "test_transform"].flatMap((part) =>
+      readdirSync(join(folder, part)).map((file): [string, Buffer] => [
+        file,
+        readFileSync(join(folder, part, file)),
+      ]),
+    );
+    const cases = casesOf(documents);
+    let shops: Record<SchemeName, Shop>;
+    const statuses = new Map<SchemeName, number[]>();
+
+    beforeAll(async () => {
+      shops = await openWorld();
+      for (const name of schemeNames) {
+        const { seed, post } = shops[name];
+        await seed(
+          cases.map(({ clientId }) => ({ clientId, serviceId: clientId, reference: `order-${clientId}` })),
+        );
+        const answers = await inTurns(cases, ({ body }) => post(body));
+        statuses.set(
+          name,
+          answers.map(({ status }) => status),
+        );
+      }
+    });
+    afterAll(closeWorld);
+
+    /** How each case was answered, and what its row says. */
+    function results(name: SchemeName) {
+      const outcomes = new Map(
+        shops[name].store.recorded.map(({ rawBody, outcome }) => [rawBody.toString("latin1"), outcome]),
+      );
+      return cases.map((one, index) => ({
+        ...one,
+        status: statuses.get(name)![index]!,
+        outcome: outcomes.get(one.body.toString("latin1")),
+      }));
+    }
+
+    /** Cases that are not as they should be, named so that a failure can be read. */
+    const named = (wrong: ReturnType<typeof results>) =>
+      wrong.map(({ file, place, status, outcome }) => `${file} as ${place}: ${status} ${outcome}`);
+
+    it("are enough, and stand where they should", () => {
+      expect(documents.length).toBeGreaterThan(300);
+      expect(cases.length).toBe(documents.length * 17);
+      // Whatever a document breaks off, the message around it must not mend.
+      const mended = cases.filter(({ file, body }) => file.startsWith("n_") && isJson(body));
+      expect(mended.map(({ file, place }) => `${file} as ${place}`)).toEqual([]);
+    });
+
+    it("are kept as inadmissible and answered 200 where the body is signed and two readers would differ", () => {
+      const wrong = results("hmac").filter(
+        (one) => mustBeRefused(one) && !(one.status === 200 && one.outcome === "inadmissible"),
+      );
+      expect(named(wrong)).toEqual([]);
+    });
+
+    it("are refused with 400 and no row, or kept as inadmissible, where fields are signed", () => {
+      const wrong = results("fields").filter((one) => {
+        const refused = one.status === 400 && one.outcome === undefined;
+        const kept = one.status === 200 && one.outcome === "inadmissible";
+        return mustBeRefused(one) && !refused && !kept;
+      });
+      expect(named(wrong)).toEqual([]);
+    });
+
+    it.each(schemeNames)("complete the payment where valid ones stand in an extra field (%s)", (name) => {
+      const valid = results(name).filter(
+        (one) => isExtra(one) && one.file.startsWith("y_") && !mustBeRefused(one),
+      );
+      expect(valid.length).toBeGreaterThan(150);
+      expect(named(valid.filter(({ status, outcome }) => status !== 200 || outcome !== "applied"))).toEqual(
+        [],
+      );
+    });
+
+    it.each(schemeNames)("are never an error of the server, and never kept without a 200 (%s)", (name) => {
+      const allowed = name === "hmac" ? [200] : [200, 400];
+      const wrong = results(name).filter(
+        ({ status, outcome }) => !allowed.includes(status) || (status === 200) !== (outcome !== undefined),
+      );
+      expect(named(wrong)).toEqual([]);
+    });
+
+    it.each(schemeNames)(
+      "reach no handler of completions and change no payment otherwise (%s)",
+      async (name) => {
+        const { store, told, hasTold } = shops[name];
+        const applied = results(name).filter(({ outcome }) => outcome === "applied");
+        expect(named(applied.filter(mustBeRefused))).toEqual([]);
+        // An unknown status is news, and completes nothing.
+        const completing = applied.filter(({ place }) => place !== "data.status");
+        expect(named(completing.filter(({ place }) => deciding.includes(place)))).toEqual([]);
+
+        const changed = new Set(applied.map(({ clientId }) => clientId));
+        const completed = new Set(completing.map(({ clientId }) => clientId));
+        for (const { clientId } of cases) {
+          const { state, updatedAt } = (await store.find(clientId))!;
+          const untouched = updatedAt === "2026-11-20T09:59:00.000Z";
+          expect([clientId, !untouched, state === "completed"]).toEqual([
+            clientId,
+            changed.has(clientId),
+            completed.has(clientId),
+          ]);
+        }
+
+        await hasTold(store.events);
+        const toldOf = told.flatMap((event) =>
+          event.type === "payment.completed" ? [event.payment.clientId] : [],
+        );
+        expect(toldOf.toSorted()).toEqual([...completed].toSorted());
+      },
+    );
+  });
+});
+
+function isJson(body: Buffer): boolean {
+  try {
+    JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,105 @@
+import { closeAll } from "../../support/kit.js";
+import { onEachDatabase, onEachServer, openPlace, serverUrl, type Place } from "../processes/databases.js";
+import { until } from "../processes/members.js";
+import { proxyTo, type Proxy } from "./proxy.js";
+import { completionOf, openShop, seedPayments, type Shop } from "./shop.js";
+
+jest.setTimeout(60_000);
+
+const count = 20;
+const all = Array.from({ length: count }, (_, n) => n);
+const clientIds = all.map((n) => `c-${n}`);
+
+/** Resolves when all are recorded and handled, and nothing waits in the spool. */
+async function allHandled(place: Place, { payments }: Shop, wanted: readonly string[]): Promise<void> {
+  await until(async () => {
+    const { spool } = await payments.health();
+    return spool?.records === 0 && (await place.ledger()).length >= wanted.length;
+  }, "everything drained and handled");
+  const ledger = await place.ledger();
+  expect(ledger.map(({ client_id }) => client_id).toSorted()).toEqual(wanted.toSorted());
+}
+
+onEachServer("what happens to a connection", (kind) => {
+  let place: Place;
+  let proxy: Proxy;
+  let shop: Shop;
+  const open = async (options = {}) => {
+    shop = await openShop(place, { url: proxy.url, ...options });
+  };
+  beforeEach(async () => {
+    place = await openPlace(kind);
+    await seedPayments(place, count);
+    proxy = await proxyTo(serverUrl(kind)!);
+  });
+  afterEach(async () => {
+    proxy.open();
+    await closeAll();
+    await proxy.close();
+    await place.remove();
+  });
+
+  it("database down: spooled and answered 200, and drained in order when it is back", async () => {
+    await open();
+    proxy.cut();
+    for (const n of all) expect(await shop.post(completionOf(n))).toBe(200);
+    expect((await shop.payments.health()).spool).toMatchObject({ records: count });
+
+    proxy.open();
+    await allHandled(place, shop, clientIds);
+    const events = await place.select<{ client_id: string }>("select client_id from @events order by seq");
+    expect(events.map(({ client_id }) => client_id)).toEqual(clientIds);
+  });
+
+  it("database slow or locked: the spool takes over at the deadline, and few connections are held", async () => {
+    await open();
+    await shop.post(completionOf(0));
+    proxy.hold();
+    const from = performance.now();
+    const statuses = await Promise.all(all.map((n) => shop.post(completionOf(n))));
+    for (const n of all) statuses.push(await shop.post(completionOf(n)));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(performance.now() - from).toBeLessThan(5000);
+    // The pool has 10: one hangs with the record, one each for the poll, the announcement and the listening.
+    expect(proxy.connections()).toBeLessThan(8);
+
+    proxy.open();
+    await allHandled(place, shop, clientIds);
+  });
+
+  it("commit's reply lost: treated as unknown, and repeated without a second row or effect", async () => {
+    await open();
+    let spooled = 0;
+    shop.payments.on("webhook.spooled", () => void spooled++);
+    // Nobody but the record commits, for nothing is due. PostgreSQL ends a statement with a NUL, MySQL with nothing.
+    const lost = proxy.loseReplyTo(/\bcommit\0?$/);
+    expect(await shop.post(completionOf(7))).toBe(200);
+    await lost;
+    expect(spooled).toBe(1);
+    expect(await place.select("select receipt_id from @webhooks")).toHaveLength(1);
+    await allHandled(place, shop, ["c-7"]);
+    expect(await place.select("select receipt_id from @webhooks")).toHaveLength(1);
+  });
+});
+
+onEachDatabase("locked rows", (kind) => {
+  it("database slow or locked: a lock that somebody holds costs a deadline, and others go on", async () => {
+    const place = await openPlace(kind);
+    await seedPayments(place, 2);
+    const shop = await openShop(place);
+    let notices = 0;
+    shop.payments.on("webhook.spooled", () => void notices++);
+    await place.store.transaction(async (tx) => {
+      await place.store.lock(tx, { clientIds: ["c-1"] });
+      expect(await Promise.all(Array.from({ length: 30 }, () => shop.post(completionOf(1))))).toEqual(
+        Array(30).fill(200),
+      );
+      // There are connections left for those who need no lock.
+      expect(await shop.payments.find("c-0")).toMatchObject({ state: "pending" });
+    });
+    expect(notices).toBe(30);
+    await allHandled(place, shop, ["c-1"]);
+    await closeAll();
+    await place.remove();
+  });
+});

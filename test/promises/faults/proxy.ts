@@ -1,0 +1,81 @@
+import { connect, createServer, type Socket } from "node:net";
+import { portOf } from "../../service/local-server.js";
+
+/** A line to a database server that a test can cut, hold up, or listen to. */
+export interface Proxy {
+  url: string;
+  /** Connections that are open now. */
+  connections(): number;
+  /** Breaks all connections and takes no more. */
+  cut(): void;
+  /** Nothing gets through, and nothing breaks. */
+  hold(): void;
+  /** Everything gets through, again. */
+  open(): void;
+  /** Breaks the connection over which the next such statement runs, once the server has answered it. */
+  loseReplyTo(statement: RegExp): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function proxyTo(target: string): Promise<Proxy> {
+  const { hostname, port } = new URL(target);
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let state: "open" | "held" | "cut" = "open";
+  let trap: { statement: RegExp; sprung: () => void } | undefined;
+
+  const server = createServer((client) => {
+    if (state === "cut") return void client.destroy();
+    const upstream = connect({ host: hostname, port: Number(port) });
+    const pair = [client, upstream] as const;
+    pairs.add(pair);
+    let lost: (() => void) | undefined;
+    const end = () => {
+      pairs.delete(pair);
+      for (const socket of pair) socket.destroy();
+    };
+    for (const socket of pair) {
+      socket.on("error", end).on("close", end);
+      if (state === "held") socket.pause();
+    }
+    client.on("data", (bytes: Buffer) => {
+      if (trap?.statement.test(bytes.toString("latin1"))) {
+        lost = trap.sprung;
+        trap = undefined;
+      }
+      upstream.write(bytes);
+    });
+    upstream.on("data", (bytes: Buffer) => {
+      if (!lost) return void client.write(bytes);
+      end();
+      lost();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = new URL(target);
+  url.host = `127.0.0.1:${portOf(server)}`;
+
+  const breakAll = () => {
+    for (const pair of pairs) for (const socket of pair) socket.destroy();
+  };
+  return {
+    url: url.href,
+    connections: () => pairs.size,
+    cut() {
+      state = "cut";
+      breakAll();
+    },
+    hold() {
+      state = "held";
+      for (const pair of pairs) for (const socket of pair) socket.pause();
+    },
+    open() {
+      state = "open";
+      for (const pair of pairs) for (const socket of pair) socket.resume();
+    },
+    loseReplyTo: (statement) => new Promise((sprung) => (trap = { statement, sprung })),
+    async close() {
+      breakAll();
+      await new Promise((resolve) => void server.close(resolve));
+    },
+  };
+}

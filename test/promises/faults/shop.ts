@@ -1,0 +1,69 @@
+import path from "node:path";
+import { type Payment, type Payments, type PaymentsOptions, type SignedField } from "tillkit";
+import { type SqlTx } from "tillkit/sql";
+import { openStore, placeholders, type Place } from "../processes/databases.js";
+import { appOf, serve, testKit } from "../../support/kit.js";
+import { completedBody, pendingPayment, signed, type WebhookBody } from "../../support/webhooks.js";
+
+/** A shop in the test's own process, over the tables of a place, behind a real server. */
+export interface Shop {
+  payments: Payments<SignedField, SqlTx>;
+  /** Sends one webhook; resolves to the answer's status. */
+  post(this: void, body: WebhookBody): Promise<number>;
+}
+
+/** Its handler, where it dispatches, writes into the ledger. Ended by `closeAll`. */
+export async function openShop(
+  place: Place,
+  {
+    url = place.address.url,
+    ...options
+  }: Partial<PaymentsOptions<SignedField, SqlTx>> & { url?: string } = {},
+): Promise<Shop> {
+  const payments = testKit<SignedField, SqlTx>({
+    store: openStore({ ...place.address, url }),
+    spool: { directory: path.join(place.folder, "spool") },
+    webhook: { recordTimeoutMs: 500 },
+    dispatch: { pollMs: 20, firstDelayMs: 10, maxDelayMs: 50 },
+    ...options,
+  });
+  payments.onPaymentCompleted(ledgerOf(place), { name: "books" });
+  await payments.start({ keepAlive: false });
+  const address = await serve(appOf(payments));
+  return {
+    payments,
+    async post(body) {
+      const { headers, rawBody } = signed(body);
+      const answer = await fetch(`${address}/payments/webhook`, { method: "POST", headers, body: rawBody });
+      await answer.arrayBuffer();
+      return answer.status;
+    },
+  };
+}
+
+/** A handler that writes down each run that commits. */
+export function ledgerOf({ address: { prefix } }: Place) {
+  return async (
+    { id, payment }: { id: string; payment: Payment },
+    { tx, attempt, idempotencyKey }: { tx: SqlTx; attempt: number; idempotencyKey: string },
+  ): Promise<void> => {
+    await tx.query(
+      `insert into ${prefix}ledger (name, client_id, event_id, attempt, idempotency_key)
+        values (${placeholders(tx, 5)})`,
+      ["books", payment.clientId, id, attempt, idempotencyKey],
+    );
+  };
+}
+
+/** Pending payments `c-0`, `c-1`, … that the store knows. */
+export async function seedPayments({ store }: Place, count: number): Promise<void> {
+  const created = Array.from({ length: count }, (_, n) =>
+    pendingPayment({ clientId: `c-${n}`, reference: `order-${n}`, serviceId: `s-${n}` }),
+  );
+  await store.transaction((tx) => store.save(tx, { created }));
+}
+
+/** The completion of payment `c-n`. */
+export function completionOf(n: number): WebhookBody {
+  return completedBody({ clientId: `c-${n}`, id: `s-${n}` });
+}

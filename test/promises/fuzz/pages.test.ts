@@ -1,0 +1,67 @@
+import { fc } from "../../support/property.js";
+import { deskPage } from "../../../examples/express-shop/src/pages.js";
+import { notFoundPage, returnPage } from "../../../src/http/pages/return-page.js";
+import { pendingPayment } from "../../support/webhooks.js";
+import { saidBy, shapeOf } from "../../support/markup.js";
+
+const pieces = [
+  "<",
+  ">",
+  '"',
+  "'",
+  "`",
+  "&",
+  ";",
+  "#",
+  "=",
+  "/",
+  "\\",
+  "</style>",
+  "</script>",
+  "<!--",
+  "]]>",
+  "&lt;",
+  "&#60;",
+  "\0",
+  "\u2028",
+  "\ud800",
+  "é",
+  "a",
+  " ",
+  "\n",
+];
+const text = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((list) => list.join("")),
+);
+
+/** The pages, with texts wherever a text of a merchant, a customer or the service can stand. */
+const pages: Readonly<Record<string, (one: string, two: string) => string>> = {
+  "the kit's page of a return": (one, two) =>
+    returnPage(
+      { kind: "success", state: "confirming", payment: pendingPayment({ reference: one }) },
+      { language: "fr", nonce: "n", shopName: two, backUrl: two },
+    ),
+  "the kit's page for what is not there": (one) =>
+    notFoundPage({ language: "en", nonce: "n", shopName: one }),
+  "the example shop's desk": (one, two) =>
+    deskPage("en", {
+      attention: [{ kind: one, orderId: two, detail: two, at: "2026-11-20T10:00:00.000Z" }],
+      orders: [],
+      ledger: [],
+    }).main.markup,
+};
+
+describe("whatever texts stand on it", () => {
+  it.each(Object.entries(pages))("%s has the same tags, and says them as they are", (_, page) => {
+    const shape = shapeOf(page("one", "two"));
+    fc.assert(
+      fc.property(text, text, (one, two) => {
+        const markup = page(one, two);
+        expect(shapeOf(markup)).toEqual(shape);
+        expect(saidBy(markup).some((said) => said.includes(one))).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

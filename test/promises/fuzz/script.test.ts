@@ -1,0 +1,130 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { buildKit } from "../../support/built-kit.js";
+
+const program = path.resolve(__dirname, "../../../scripts/fuzz.mjs");
+let kit: string;
+
+beforeAll(() => {
+  kit = buildKit();
+});
+afterAll(() => rmSync(kit, { recursive: true, force: true }));
+
+interface Finding {
+  case: number;
+  what: string;
+  scheme: string;
+}
+interface Result {
+  seed: number;
+  cases: number;
+  accepted: number;
+  refused: number;
+  untouched: number;
+  http: number;
+  answered200: number;
+  perSecond: number;
+  findings: Finding[];
+}
+interface Run {
+  exitCode: number;
+  result: Result;
+  said: string;
+}
+
+/** Runs the program as `npm run fuzz` does, over a kit that was compiled for this file. */
+function fuzz(...args: string[]): Promise<Run> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program, "--json", ...args], { timeout: 60_000 }, (error, stdout, stderr) => {
+      const exitCode = error ? Number(error.code ?? -1) : 0;
+      resolve({ exitCode, result: JSON.parse(stdout || "{}") as Result, said: stderr });
+    });
+  });
+}
+
+/** A kit with one defect: what it exports beside is the kit itself. */
+function defective(name: string, source: string): string {
+  const folder = path.join(kit, name);
+  mkdirSync(folder);
+  writeFileSync(path.join(folder, "index.js"), `const kit = require(${JSON.stringify(kit)});\n${source}`);
+  return folder;
+}
+
+describe("npm run fuzz", () => {
+  it("finds nothing accepted that was not signed, and nothing refused that was", async () => {
+    const { exitCode, result, said } = await fuzz(
+      "--kit",
+      kit,
+      "--seconds",
+      "5",
+      "--count",
+      "150000",
+      "--seed",
+      "7",
+    );
+    expect({ findings: result.findings, exitCode }).toEqual({ findings: [], exitCode: 0 });
+    expect(said).toMatch(/^seed 7\n/);
+    expect(result.cases).toBeGreaterThan(10_000);
+    expect(result.accepted + result.refused).toBe(result.cases);
+    // It would find nothing either if it refused everything, or if nothing came through the router.
+    expect(result.untouched).toBeGreaterThan(result.cases / 100);
+    expect(result.refused).toBeGreaterThan(result.cases / 2);
+    expect(result.answered200).toBeGreaterThan(0);
+    expect(result.http).toBeGreaterThan(result.answered200);
+  });
+
+  it.each([
+    [
+      "takes a check that throws for a yes",
+      `exports.hmacSignature = (options) => {
+        const scheme = kit.hmacSignature(options);
+        return { ...scheme, verify(input) { try { return scheme.verify(input); } catch { return true; } } };
+      };`,
+    ],
+    [
+      "looks at the start of a signature only",
+      `exports.hmacSignature = (options) => {
+        const scheme = kit.hmacSignature(options);
+        const verify = ({ rawBody, headers }) =>
+          String(headers["service-signature"]).slice(0, 16) === scheme.sign(rawBody).slice(0, 16);
+        return { ...scheme, verify };
+      };`,
+    ],
+    [
+      "reads fields without looking for keys that stand twice",
+      `exports.fieldsSignature = (options) => {
+        const scheme = kit.fieldsSignature(options);
+        const once = (rawBody) => Buffer.from(JSON.stringify(JSON.parse(rawBody)));
+        const verify = ({ rawBody, headers }) => scheme.verify({ rawBody: once(rawBody), headers });
+        return { ...scheme, verify };
+      };`,
+    ],
+    [
+      "refuses upper case",
+      `exports.hmacSignature = (options) => {
+        const scheme = kit.hmacSignature(options);
+        return { ...scheme, verify: (input) => !/[A-F]/.test(input.headers["service-signature"]) && scheme.verify(input) };
+      };`,
+    ],
+  ])("finds a kit that %s, and says how to see the case again", async (name, source) => {
+    const folder = defective(
+      name,
+      `module.exports = { ...kit };\n${source.replaceAll("exports.", "module.exports.")}`,
+    );
+    const args = ["--kit", folder, "--seed", "11"];
+    const found = await fuzz(...args, "--count", "30000", "--http", "0", "--quiet");
+    expect(found.exitCode).toBe(1);
+    const again = await fuzz(...args, "--case", String(found.result.findings[0]!.case));
+    expect(again.exitCode).toBe(1);
+    expect(again.result.findings[0]!.scheme).toBe(found.result.findings[0]!.scheme);
+  });
+
+  it("says what it does not understand, and that it could not run", async () => {
+    expect(await fuzz("--kit", kit, "--count", "many")).toMatchObject({
+      exitCode: 3,
+      said: expect.stringContaining("--count must be") as string,
+    });
+    expect(await fuzz("--kit", path.join(kit, "nowhere"))).toMatchObject({ exitCode: 3 });
+  });
+});

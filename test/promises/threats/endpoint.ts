@@ -1,0 +1,181 @@
+import { connect } from "node:net";
+import { Writable } from "node:stream";
+import express5 from "express";
+import express4 from "express4";
+import { pino } from "pino";
+import {
+  MemoryStore,
+  paymentRouter,
+  type MemoryTx,
+  type Payment,
+  type Payments,
+  type PaymentsOptions,
+  type SignedField,
+} from "tillkit";
+import { serve, testKit } from "../../support/kit.js";
+import { pendingPayment } from "../../support/webhooks.js";
+
+/** Both versions of Express that the router is for. */
+export const versions = [
+  ["Express 5", express5],
+  ["Express 4", express4 as unknown as typeof express5],
+] as const;
+
+/** What the kit wrote into its store, change by change. */
+export type Changes = Parameters<MemoryStore["save"]>[1];
+
+/** A kit in front of a real server, everything that it logs and records laid open. */
+export interface Endpoint {
+  payments: Payments<SignedField, MemoryTx>;
+  url: URL;
+  /** The request log, one object per line. */
+  log: Record<string, unknown>[];
+  /** The log as it was written. */
+  logText: () => string;
+  webhooks: () => NonNullable<Changes["webhooks"]>[number][];
+  events: () => NonNullable<Changes["events"]>[number][];
+  /** How many further copies were counted. */
+  copies: () => number;
+  /** `clientId`s that the handler for completions was called with. */
+  fulfilled: string[];
+  post(body: string | Buffer, headers?: Record<string, string>): Promise<Answer>;
+  get(address: string, headers?: Record<string, string>, method?: string): Promise<Answer>;
+}
+
+/** What came back. */
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** A payment that the store knows. */
+export type Known = { [Key in keyof Payment]?: Payment[Key] | undefined };
+
+/** Options of the kit, and what stands around it. */
+export interface Around {
+  /** What differs from the payment `c-1` of these tests; `undefined` leaves a member out. */
+  payments?: readonly Known[];
+  express?: typeof express5;
+  /** Changes the application before the router is mounted. */
+  before?: (app: ReturnType<typeof express5>) => unknown;
+}
+
+/** Opens an endpoint with the payment `c-1`, unless others are given. Ended by `closeAll`. */
+export async function openEndpoint(
+  options: Partial<PaymentsOptions<SignedField, MemoryTx>> = {},
+  { payments: known = [{}], express = express5, before }: Around = {},
+): Promise<Endpoint> {
+  const lines: string[] = [];
+  const logger = pino(
+    new Writable({ write: (line: Buffer, _, done) => (lines.push(line.toString()), done()) }),
+  );
+  const store = new MemoryStore();
+  await store.transaction((tx) => store.save(tx, { created: known.map(toPayment) }));
+  const changes: Changes[] = [];
+  const save = store.save.bind(store);
+  store.save = (tx, change) => (changes.push(change), save(tx, change));
+  const payments = testKit<SignedField, MemoryTx>({ store, logger, dispatch: { pollMs: 5 }, ...options });
+  const fulfilled: string[] = [];
+  payments.onPaymentCompleted(({ payment }) => void fulfilled.push(payment.clientId));
+
+  const app = express();
+  before?.(app);
+  app.use("/payments", paymentRouter(payments) as never);
+  const url = new URL(await serve(app));
+  return {
+    payments,
+    url,
+    get log() {
+      return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    },
+    logText: () => lines.join(""),
+    webhooks: () => changes.flatMap(({ webhooks = [] }) => webhooks),
+    events: () => changes.flatMap(({ events = [] }) => events),
+    copies: () => changes.flatMap(({ copies = [] }) => copies).reduce((sum, { count }) => sum + count, 0),
+    fulfilled,
+    post: (body, headers = {}) =>
+      ask(new URL("/payments/webhook", url), {
+        method: "POST",
+        body,
+        headers: { "content-type": "application/json", ...headers },
+      }),
+    // The text and not a URL made of it: that would tidy up what is to be sent.
+    get: (address, headers = {}, method = "GET") => rawGet(url, address, headers, method),
+  };
+}
+
+function toPayment(known: Known): Payment {
+  const members = Object.entries({ ...pendingPayment(), ...known }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return Object.fromEntries(members) as unknown as Payment;
+}
+
+async function ask(url: URL, init: RequestInit): Promise<Answer> {
+  const answer = await fetch(url, { redirect: "manual", ...init });
+  return { status: answer.status, headers: Object.fromEntries(answer.headers), text: await answer.text() };
+}
+
+async function rawGet(
+  url: URL,
+  address: string,
+  headers: Record<string, string>,
+  method: string,
+): Promise<Answer> {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const answer = await converse(
+    url,
+    [`${method} ${address} HTTP/1.1`, `Host: ${url.host}`, ...lines, "Connection: close", "", ""].join(
+      "\r\n",
+    ),
+  );
+  return readAnswer(answer);
+}
+
+/** The first answer in what a connection said. */
+export function readAnswer(answer: string): Answer {
+  const [head = "", ...rest] = answer.split("\r\n\r\n");
+  const [first = "", ...lines] = head.split("\r\n");
+  const headers = lines.map((line) => {
+    const colon = line.indexOf(":");
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+  });
+  return {
+    status: Number(first.split(" ")[1]),
+    headers: Object.fromEntries(headers),
+    text: rest.join("\r\n\r\n"),
+  };
+}
+
+/** Sends bytes that no client would; resolves to everything that was answered, when the server has closed. */
+export function converse(
+  { hostname, port }: URL,
+  bytes: string | Buffer,
+  { end = false }: { end?: boolean } = {},
+): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    let answer = "";
+    socket.setEncoding("latin1");
+    socket.on("data", (data) => (answer += data));
+    socket.on("end", () => socket.end());
+    // A reset after the answer is an end like any other.
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(answer));
+    socket.write(bytes);
+    if (end) socket.end();
+  });
+}
+
+/** The head of a webhook, for {@link converse}. */
+export function headOf(lines: readonly string[]): string {
+  return [
+    "POST /payments/webhook HTTP/1.1",
+    "Host: shop",
+    "Content-Type: application/json",
+    ...lines,
+    "",
+    "",
+  ].join("\r\n");
+}

@@ -1,0 +1,189 @@
+import request from "supertest";
+import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
+import { createPayment } from "../create-payment.js";
+import { Merchant } from "../merchant.js";
+
+const show = (sandbox: Sandbox, path: string, language = "en") =>
+  request(sandbox.app).get(path).set("Accept-Language", language);
+const submit = (sandbox: Sandbox, path: string, fields: Record<string, string>) =>
+  request(sandbox.app).post(path).type("form").send(fields);
+const choicesPage = async (options: SandboxOptions) =>
+  (await request(createSandbox(options).app).get("/not-shown").expect(200)).text;
+
+describe("the checkout page", () => {
+  let merchant: Merchant;
+  beforeAll(async () => {
+    merchant = await Merchant.open();
+  });
+  afterAll(() => merchant.close());
+
+  async function open(options: SandboxOptions = {}, total?: { value: string; currency: string }) {
+    // The currencies of these tests need not exist.
+    const sandbox = createSandbox({ strict: false, ...options });
+    const id = await createPayment(sandbox, merchant, "c-1", total);
+    return { sandbox, path: `/payment/submit/${id}` };
+  }
+
+  it("offers every provider as a labelled radio button, and none is chosen beforehand", async () => {
+    const { sandbox, path } = await open({
+      providers: [
+        { code: "AAA", name: "Alpha" },
+        { code: "BBB", name: "Beta" },
+      ],
+    });
+    const { text } = await show(sandbox, path).expect(200);
+    expect(text.match(/<label[^]*?<\/label>/g)).toEqual([
+      expect.stringMatching(/type="radio" name="provider" value="AAA" required[^]*Alpha/),
+      expect.stringMatching(/type="radio" name="provider" value="BBB" required[^]*Beta/),
+    ]);
+    expect(text).not.toMatch(/<input[^>]* checked/);
+    expect(text).not.toContain("<script");
+  });
+
+  it("chooses the only provider by itself", async () => {
+    const { sandbox, path } = await open({ providers: [{ code: "AAA", name: "Alpha" }] });
+    expect((await show(sandbox, path)).text).toMatch(/<input[^>]* checked/);
+  });
+
+  it.each([
+    ["fr-KM, en;q=0.5", "fr", "Approuver", "Bac à sable"],
+    ["en-GB, fr;q=0.5", "en", "Approve", "Sandbox"],
+    ["de", "en", "Approve", "Sandbox"],
+  ])("speaks the browser's language: %s", async (header, language, button, banner) => {
+    const { sandbox, path } = await open();
+    const response = await show(sandbox, path, header).expect(200);
+    expect(response.text).toContain(`<html lang="${language}">`);
+    expect(response.text).toContain(button);
+    expect(response.text).toContain(banner);
+    expect(response.get("Vary")).toContain("Accept-Language");
+  });
+
+  it.each([
+    ["1234567", "KMF", "en", "1,234,567"],
+    ["1234567", "KMF", "fr", "1\u202f234\u202f567"],
+    ["1475.00", "KMF", "en", "1,475"],
+    ["1475.5", "KMF", "en", "1,475.5"],
+    ["10.5", "EUR", "fr", "10,50"],
+    ["10", "EUR", "en", "10.00"],
+    ["9007199254740993.0001", "XYZ", "en", "9,007,199,254,740,993.0001"],
+  ])("shows %s %s to a reader of %s as %s", async (value, currency, language, shown) => {
+    const { sandbox, path } = await open({}, { value, currency });
+    const { text } = await show(sandbox, path, language).expect(200);
+    expect(text).toContain(`>${shown}</strong>`);
+    expect(text).toContain(`<span>${currency}</span>`);
+  });
+
+  it("sends headers that let nothing in and nothing out", async () => {
+    const { sandbox, path } = await open();
+    const first = await show(sandbox, path);
+    const second = await show(sandbox, path);
+    const policy = first.get("Content-Security-Policy")!;
+    const nonce = /style-src 'nonce-([^']+)'/.exec(policy)![1]!;
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(first.text.match(/<style[^>]*>/g)!.every((tag) => tag === `<style nonce="${nonce}">`)).toBe(true);
+    expect(second.get("Content-Security-Policy")).not.toContain(nonce);
+    expect(first.headers).toMatchObject({
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+      "content-type": "text/html; charset=utf-8",
+    });
+    expect(first.headers).not.toHaveProperty("x-powered-by");
+  });
+
+  it("escapes the names that it was given", async () => {
+    const evil = `<b>"&'`;
+    const { sandbox, path } = await open({ merchantName: evil, providers: [{ code: evil, name: evil }] });
+    for (const page of [path, "/", "/not-shown"]) {
+      const { text } = await show(sandbox, page).expect(200);
+      expect(text).toContain("&lt;b&gt;&quot;&amp;&#39;");
+      expect(text).not.toContain("<b>");
+    }
+  });
+
+  it.each([{}, { provider: "ZZZ" }])("asks for a provider again when %j is approved", async (fields) => {
+    const { sandbox, path } = await open();
+    const { text } = await submit(sandbox, path, { ...fields, action: "approve" }).expect(400);
+    expect(text).toContain('role="alert"');
+    expect(sandbox.payments()).toMatchObject([{ status: "pending" }]);
+  });
+
+  it("changes nothing when it is only looked at, or for an action it does not know", async () => {
+    const { sandbox, path } = await open();
+    await request(sandbox.app).get(`${path}?action=approve&provider=MVK`).expect(200);
+    await request(sandbox.app).head(path).expect(200);
+    await submit(sandbox, path, { provider: "MVK", action: "refund" }).expect(400);
+    await request(sandbox.app).post(path).send({ provider: "MVK", action: "approve" }).expect(400);
+    expect(sandbox.payments()).toMatchObject([{ status: "pending" }]);
+  });
+
+  it("redirects by 303 to exactly the address of the merchant", async () => {
+    const { sandbox, path } = await open();
+    const response = await submit(sandbox, path, { provider: "MVK", action: "approve" }).expect(303);
+    expect(response.get("Location")).toBe(merchant.order("c-1").successUrl);
+    expect(response.get("Referrer-Policy")).toBe("no-referrer");
+  });
+
+  it.each([
+    ["approve", "Already paid", "successUrl", "completed"],
+    ["cancel", "Payment canceled", "cancelUrl", "canceled"],
+  ] as const)(
+    "says after %s that the payment is final, and stays so",
+    async (action, title, back, status) => {
+      const { sandbox, path } = await open({ webhookUrls: [merchant.webhookUrl] });
+      await submit(sandbox, path, { provider: "MVK", action }).expect(303);
+      await sandbox.settled();
+      const sent = merchant.webhooks.length;
+      const { text } = await show(sandbox, path).expect(200);
+      expect(text).toContain(title);
+      expect(text).toContain(merchant.order("c-1")[back].replaceAll("&", "&amp;"));
+      for (const again of ["approve", "cancel"]) {
+        await submit(sandbox, path, { provider: "HOL", action: again }).expect(409);
+      }
+      await sandbox.settled();
+      expect(merchant.webhooks).toHaveLength(sent);
+      expect(sandbox.payments()).toMatchObject([{ status }]);
+    },
+  );
+
+  it.each(["/payment/submit/000000000000000000000000", "/payment/submit/c-1", "/elsewhere"])(
+    "answers %s with a 404 page in the browser's language",
+    async (path) => {
+      const { sandbox } = await open();
+      expect((await show(sandbox, path, "fr").expect(404)).text).toContain("Paiement introuvable");
+      await submit(sandbox, path, { provider: "MVK", action: "approve" }).expect(404);
+    },
+  );
+
+  it("answers an address that cannot be decoded with a page, not with a stack", async () => {
+    const { sandbox } = await open();
+    const { text } = await show(sandbox, "/payment/submit/%E0").expect(400);
+    expect(text).toContain("Not understood");
+    expect(text).not.toContain(" at ");
+  });
+});
+
+describe("the developer's pages", () => {
+  it("show recent payments and deliveries, and no secret", async () => {
+    const merchant = await Merchant.open();
+    const sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl] });
+    const id = await createPayment(sandbox, merchant, "order-9");
+    await sandbox.pay("order-9");
+    const { text } = await request(sandbox.app).get("/").expect(200);
+    for (const shown of [id, "order-9", "completed", merchant.webhookUrl, "1,475 KMF", ">200<"]) {
+      expect(text).toContain(shown);
+    }
+    expect(text).not.toContain("sandbox_");
+    await sandbox.close();
+    await merchant.close();
+  });
+
+  it("list what the document does not show, as the options set it", async () => {
+    expect(await choicesPage({ retryDelaysMs: [250], accessTokenTtlSeconds: 90 })).toMatch(/90 s[^]*0\.25 s/);
+    expect(await choicesPage({ retryDelaysMs: [] })).toContain("pauses: none");
+    for (const section of ["1", "2.4", "3", "4.1", "4.3", "4.4", "5", "6.2", "7", "8", "9"]) {
+      expect(await choicesPage({})).toContain(`Section ${section}<`);
+    }
+  });
+});

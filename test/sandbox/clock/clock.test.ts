@@ -1,0 +1,149 @@
+import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
+import { createPayment } from "../create-payment.js";
+import { Merchant, status } from "../merchant.js";
+
+const noon = "2030-01-01T12:00:00.000Z";
+const misused = { code: "sandbox_misused" };
+
+describe("the sandbox's clock", () => {
+  let merchant: Merchant;
+  let sandbox: Sandbox;
+  beforeEach(async () => {
+    merchant = await Merchant.open();
+  });
+  afterEach(async () => {
+    await sandbox.close();
+    await merchant.close();
+  });
+
+  /** The machine's clock stands still, so that whatever happens was made to happen by the sandbox's. */
+  async function openPayment(options: SandboxOptions = {}): Promise<void> {
+    sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], now: () => new Date(noon), ...options });
+    await createPayment(sandbox, merchant, "c-1");
+  }
+  const secondsAfterNoon = () =>
+    sandbox.deliveries.map(({ at }) => (Date.parse(at) - Date.parse(noon)) / 1000);
+
+  it("does what falls due on the way, each at its time and before the next, and resolves when all is done", async () => {
+    await openPayment({ webhookDelayMs: 500, retryDelaysMs: [1000, 5000] });
+    merchant.answers.push(status(500), status(500));
+    const paid = sandbox.pay("c-1");
+    await sandbox.clock.advance(499);
+    expect(merchant.webhooks).toHaveLength(0);
+    await sandbox.clock.advance(1);
+    expect(merchant.webhooks).toHaveLength(1);
+    expect(await paid).toMatchObject([{ attempt: 1, status: 500 }]);
+    await sandbox.clock.advance(60_000);
+    expect(secondsAfterNoon()).toEqual([0.5, 1.5, 6.5]);
+    expect(sandbox.deliveries.map((delivery) => delivery.status)).toEqual([500, 500, 200]);
+    expect(sandbox.clock.now().toISOString()).toBe("2030-01-01T12:01:00.500Z");
+  });
+
+  it("keeps the order among several addresses and payments", async () => {
+    const other = await Merchant.open();
+    await openPayment({ retryDelaysMs: [3000, 3000] });
+    await createPayment(sandbox, merchant, "c-2");
+    merchant.answers.push(status(500), status(500), status(500));
+    await sandbox.pay("c-1");
+    await sandbox.clock.advance(2000);
+    sandbox.registerWebhook(other.webhookUrl);
+    other.answers.push(status(500));
+    const later = sandbox.pay("c-2");
+    await sandbox.clock.advance(60_000);
+    await later;
+    expect(secondsAfterNoon()).toEqual([0, 2, 2, 3, 5, 5, 6]);
+    await other.close();
+  });
+
+  it("waits for a merchant that takes its time, before it goes on", async () => {
+    await openPayment({ webhookDelayMs: 1000 });
+    let answer = (): void => {};
+    merchant.answers.push((res) => {
+      answer = () => void res.end();
+    });
+    const arrival = merchant.arrival();
+    void sandbox.pay("c-1");
+    let isDone = false;
+    const advanced = sandbox.clock.advance(10_000).then(() => (isDone = true));
+    await arrival;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([isDone, sandbox.clock.now().toISOString()]).toEqual([false, "2030-01-01T12:00:01.000Z"]);
+    answer();
+    await advanced;
+    expect(sandbox.deliveries).toMatchObject([{ status: 200 }]);
+  });
+
+  it("can be put to a point of time, and does not go back", async () => {
+    await openPayment();
+    await sandbox.clock.set("2030-01-02T00:00:00Z");
+    expect(sandbox.clock.now().toISOString()).toBe("2030-01-02T00:00:00.000Z");
+    await sandbox.clock.set(new Date("2030-01-02T00:00:01Z"));
+    await expect(sandbox.clock.set(noon)).rejects.toMatchObject(misused);
+    await expect(sandbox.clock.set("noon")).rejects.toMatchObject(misused);
+    await expect(sandbox.clock.advance(-1)).rejects.toMatchObject(misused);
+    await expect(sandbox.clock.advance(Number.NaN)).rejects.toMatchObject(misused);
+    expect(sandbox.clock.now().toISOString()).toBe("2030-01-02T00:00:01.000Z");
+  });
+
+  it("goes by itself too, with the machine's", async () => {
+    await openPayment({ webhookDelayMs: 20, now: undefined });
+    expect(await sandbox.pay("c-1")).toMatchObject([{ status: 200 }]);
+  });
+
+  it("can be put forward twice at once", async () => {
+    await openPayment({ webhookDelayMs: 1000 });
+    const paid = sandbox.pay("c-1");
+    await Promise.all([sandbox.clock.advance(5000), sandbox.clock.advance(5000)]);
+    await paid;
+    expect(merchant.webhooks).toHaveLength(1);
+  });
+
+  it("counts what was released as not settled, and what is held as no reason to wait", async () => {
+    await openPayment({ retryDelaysMs: [1000] });
+    sandbox.holdWebhooks();
+    const paid = sandbox.pay("c-1");
+    await sandbox.settled();
+    expect(merchant.webhooks).toHaveLength(0);
+
+    merchant.answers.push(status(500));
+    sandbox.releaseWebhooks();
+    const settled = sandbox.settled();
+    expect(await paid).toMatchObject([{ status: 500 }]);
+    await sandbox.clock.advance(1000);
+    await settled;
+    expect(merchant.webhooks).toHaveLength(2);
+  });
+
+  it("waits for what was released, when it is put forward", async () => {
+    await openPayment();
+    sandbox.holdWebhooks();
+    const paid = sandbox.pay("c-1");
+    sandbox.releaseWebhooks();
+    await sandbox.clock.advance(1);
+    expect(sandbox.deliveries).toHaveLength(1);
+    await paid;
+  });
+
+  it("lets a webhook that was held for long be retried after its pause, not at once", async () => {
+    await openPayment({ retryDelaysMs: [1000] });
+    sandbox.holdWebhooks();
+    const paid = sandbox.pay("c-1");
+    await sandbox.clock.advance(30_000);
+    merchant.answers.push(status(500));
+    sandbox.releaseWebhooks();
+    await paid;
+    await sandbox.clock.advance(999);
+    expect(merchant.webhooks).toHaveLength(1);
+    await sandbox.clock.advance(1);
+    expect(merchant.webhooks).toHaveLength(2);
+  });
+
+  it("does not send to an address that was unregistered while the webhook was late, and says so", async () => {
+    await openPayment({ webhookDelayMs: 1000 });
+    const paid = sandbox.pay("c-1");
+    sandbox.unregisterWebhook(merchant.webhookUrl);
+    await sandbox.clock.advance(1000);
+    expect(await paid).toMatchObject([{ error: "the address was unregistered before it was sent" }]);
+    expect(merchant.webhooks).toHaveLength(0);
+  });
+});

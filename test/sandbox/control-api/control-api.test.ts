@@ -1,0 +1,269 @@
+import http from "node:http";
+import { createSandbox, type Sandbox, type SandboxEvent, type SandboxOptions } from "tillkit/sandbox";
+import { Merchant, status } from "../merchant.js";
+
+const total = { value: "1475", currency: "KMF" };
+
+describe("the control addresses", () => {
+  let merchant: Merchant;
+  let sandbox: Sandbox;
+  beforeEach(async () => {
+    merchant = await Merchant.open();
+  });
+  afterEach(async () => {
+    await sandbox.close();
+    await merchant.close();
+  });
+
+  async function open(options: SandboxOptions = {}): Promise<void> {
+    sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], retryDelaysMs: [], ...options });
+    await sandbox.start();
+  }
+  const at = (path: string) => `${sandbox.url}/sandbox/api${path}`;
+  async function call(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
+    const answer = await fetch(at(path), {
+      method,
+      headers: { ...(body && { "Content-Type": "application/json" }), ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, body: JSON.parse(await answer.text()), headers: answer.headers };
+  }
+
+  it("tell how the sandbox stands", async () => {
+    await open({ cancelWebhook: true });
+    sandbox.create({ clientId: "c-1", total });
+    const { body, headers } = await call("GET", "/");
+    expect(body).toMatchObject({
+      merchantName: "Sandbox merchant",
+      now: expect.stringMatching(/Z$/),
+      client: sandbox.client,
+      signing: { scheme: "hmac", secret: sandbox.secret },
+      webhookAddresses: [{ id: "wh1", url: merchant.webhookUrl }],
+      scenario: "normal",
+      settings: { cancelWebhook: true },
+      webhooksHeld: false,
+      payments: 1,
+      deliveries: 0,
+    });
+    expect(headers.get("cache-control")).toBe("no-store");
+  });
+
+  it("list payments, deliveries and scenarios", async () => {
+    await open();
+    sandbox.create({ clientId: "c-1", total });
+    await sandbox.pay("c-1");
+    expect((await call("GET", "/payments")).body.payments).toEqual(sandbox.payments());
+    expect((await call("GET", "/deliveries")).body.deliveries).toEqual(sandbox.deliveries);
+    expect((await call("GET", "/scenarios")).body).toEqual({
+      current: "normal",
+      scenarios: sandbox.scenarios,
+    });
+  });
+
+  it("pay, cancel and fail a payment, by its id or clientId, without waiting for its webhook", async () => {
+    await open();
+    const [first, second, third] = ["c-1", "c-2", "c-3"].map((clientId) =>
+      sandbox.create({ clientId, total }),
+    );
+    sandbox.holdWebhooks();
+    expect((await call("POST", `/payments/${first!.id}/pay`, { provider: "PYP" })).body).toMatchObject({
+      status: "completed",
+      source: "PYP",
+    });
+    expect((await call("POST", `/payments/${second!.clientId}/cancel`)).body.status).toBe("canceled");
+    expect((await call("POST", `/payments/${third!.clientId}/fail`)).body.status).toBe("failed");
+  });
+
+  it("choose scenarios: for all that comes, for one payment, and one's own", async () => {
+    await open();
+    sandbox.create({ clientId: "c-1", total });
+    await call("PUT", "/scenario", { scenario: "webhook-doubled" });
+    expect(sandbox.currentScenario).toBe("webhook-doubled");
+    await call("PUT", "/scenario", { scenario: { name: "own", webhooks: [] } });
+    expect(sandbox.currentScenario).toBe("own");
+    await call("PUT", "/payments/c-1/scenario", { scenario: "webhook-never" });
+    expect(sandbox.find("c-1")!.scenario).toBe("webhook-never");
+  });
+
+  it("change settings, and answer all of them", async () => {
+    await open();
+    expect((await call("PUT", "/settings", { readBack: true })).body).toEqual(sandbox.settings);
+    expect(sandbox.settings.readBack).toBe(true);
+  });
+
+  it("add, try and remove addresses", async () => {
+    await open({ webhookUrls: [] });
+    const { body } = await call("POST", "/addresses", { url: merchant.webhookUrl });
+    expect(body).toEqual(sandbox.webhookAddresses[0]);
+    expect((await call("POST", `/addresses/${body.id}/try`)).body).toMatchObject({ status: 200, attempt: 1 });
+    expect(merchant.webhooks).toHaveLength(1);
+    expect((await call("DELETE", `/addresses/${body.id}`)).body).toEqual({ done: true });
+    expect(sandbox.webhookAddresses).toEqual([]);
+  });
+
+  it("send a delivery again", async () => {
+    await open();
+    sandbox.create({ clientId: "c-1", total });
+    merchant.answers.push(status(500));
+    const [delivery] = await sandbox.pay("c-1");
+    const again = await call("POST", `/deliveries/${delivery!.id}/again`);
+    expect(again.body).toMatchObject({ attempt: 2, status: 200, requestBody: delivery!.requestBody });
+  });
+
+  it("rotate the secret and revoke tokens, one or all", async () => {
+    await open();
+    const before = sandbox.secret;
+    const { body } = await call("POST", "/secret/rotate");
+    expect([body.secret === sandbox.secret, body.secret === before]).toEqual([true, false]);
+    const [first] = [sandbox.accessToken(), sandbox.accessToken(), sandbox.accessToken()];
+    const revoked = () => sandbox.accessTokens().filter((token) => token.revoked).length;
+    await call("POST", "/tokens/revoke", { id: first.slice(-8) });
+    expect(revoked()).toBe(1);
+    await call("POST", "/tokens/revoke");
+    expect(revoked()).toBe(3);
+  });
+
+  it("hold webhooks, and release them", async () => {
+    await open();
+    sandbox.create({ clientId: "c-1", total });
+    await call("POST", "/webhooks/hold");
+    expect(sandbox.webhooksHeld).toBe(true);
+    const paid = sandbox.pay("c-1");
+    await sandbox.settled();
+    expect(merchant.webhooks).toHaveLength(0);
+    await call("POST", "/webhooks/release");
+    await paid;
+    expect([sandbox.webhooksHeld, merchant.webhooks.length]).toEqual([false, 1]);
+  });
+
+  it("put the clock forward, and answer when all that was due is done", async () => {
+    await open({ webhookDelayMs: 60_000, now: () => new Date("2030-01-01T00:00:00.000Z") });
+    sandbox.create({ clientId: "c-1", total });
+    void sandbox.pay("c-1");
+    expect((await call("POST", "/clock", { advanceMs: 60_000 })).body).toEqual({
+      now: "2030-01-01T00:01:00.000Z",
+    });
+    expect(merchant.webhooks).toHaveLength(1);
+    expect((await call("POST", "/clock", { set: "2031-01-01T00:00:00Z" })).body).toEqual({
+      now: "2031-01-01T00:00:00.000Z",
+    });
+  });
+
+  it("stream what happens, one JSON object a line, until the reader or the sandbox leaves", async () => {
+    await open();
+    const answer = await fetch(at("/events"));
+    expect(answer.headers.get("content-type")).toMatch(/^application\/x-ndjson/);
+    const read = linesOf(answer);
+    const { id } = sandbox.create({ clientId: "c-1", total });
+    await sandbox.pay("c-1");
+    const events = [await read(), await read(), await read()];
+    expect(events).toMatchObject([
+      { type: "payment.created", payment: { id, status: "pending" } },
+      { type: "payment.moved", payment: { id, status: "completed" } },
+      { type: "delivery", delivery: { paymentId: id, status: 200 } },
+    ]);
+    await sandbox.close();
+    expect(await read().catch(() => undefined)).toBeUndefined();
+  });
+
+  it.each<[string, string, string, object | undefined, number]>([
+    ["an unknown payment", "POST", "/payments/c-9/pay", undefined, 409],
+    ["an unknown provider", "POST", "/payments/c-1/pay", { provider: "ZZZ" }, 409],
+    ["an unknown scenario", "PUT", "/scenario", { scenario: "webhook-sometimes" }, 409],
+    ["no scenario", "PUT", "/scenario", {}, 409],
+    ["a setting that there is not", "PUT", "/settings", { cancelWebhooks: true }, 409],
+    ["an address on another machine", "POST", "/addresses", { url: "http://192.0.2.1/" }, 409],
+    ["no address", "POST", "/addresses", {}, 409],
+    ["an address that is not registered", "POST", "/addresses/wh9/try", undefined, 409],
+    ["an unknown delivery", "POST", "/deliveries/d-9/again", undefined, 409],
+    ["a step back", "POST", "/clock", { advanceMs: -1 }, 409],
+    ["no time", "POST", "/clock", {}, 409],
+    ["an address that there is not", "GET", "/nothing", undefined, 404],
+  ])("refuse %s and say why", async (_what, method, path, body, code) => {
+    await open();
+    sandbox.create({ clientId: "c-1", total });
+    const answer = await call(method, path, body);
+    expect(answer).toMatchObject({ status: code, body: { status: code, detail: expect.any(String) } });
+    expect(sandbox.find("c-1")!.status).toBe("pending");
+  });
+
+  it("refuse what is not JSON", async () => {
+    await open();
+    const headers = { "Content-Type": "application/json" };
+    const answer = await fetch(at("/clock"), { method: "POST", headers, body: "{" });
+    expect([answer.status, JSON.parse(await answer.text()).status]).toEqual([400, 400]);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ["a page of another site", { "Sec-Fetch-Site": "cross-site" }],
+    ["a page of a neighbouring site", { "Sec-Fetch-Site": "same-site" }],
+    ["a form of another site", { Origin: "http://evil.example" }],
+    ["a page on another port of this machine", { Origin: "http://127.0.0.1:1" }],
+    ["a page from a file", { Origin: "null" }],
+    ["a name that was made to point here", { Host: "evil.example" }],
+    ["such a name that agrees with itself", { Host: "evil.example", Origin: "http://evil.example" }],
+    ["a name that only begins like this machine's", { Host: "localhost.evil.example" }],
+    ["a name that only looks like an address", { Host: "127.0.0.1.evil.example" }],
+  ])("refuse orders and curiosity from %s", async (_who, headers) => {
+    await open();
+    for (const [method, path] of [
+      ["POST", "/webhooks/hold"],
+      ["GET", "/"],
+      ["GET", "/events"],
+    ] as const)
+      expect([path, await statusOf(method, at(path), headers)]).toEqual([path, 403]);
+    expect(sandbox.webhooksHeld).toBe(false);
+  });
+
+  it.each<[string, (url: URL) => Record<string, string>]>([
+    ["a program", () => ({})],
+    ["its own pages", ({ origin }) => ({ "Sec-Fetch-Site": "same-origin", Origin: origin })],
+    ["an address that was typed in", () => ({ "Sec-Fetch-Site": "none" })],
+    ["a name of this machine", ({ port }) => ({ Host: `localhost:${port}` })],
+    ["a name below localhost", ({ port }) => ({ Host: `pay.localhost:${port}` })],
+    ["the public address", () => ({ Host: "pay.example", Origin: "https://pay.example" })],
+  ])("take orders from %s", async (_who, headersFor) => {
+    const first = createSandbox();
+    await first.start();
+    const url = new URL(first.url);
+    await first.close();
+    await open({ port: Number(url.port), publicUrl: "https://pay.example" });
+    const address = `${url.origin}/sandbox/api/webhooks/hold`;
+    expect(await statusOf("POST", address, headersFor(url))).toBe(200);
+    expect(sandbox.webhooksHeld).toBe(true);
+  });
+
+  it("let a link from elsewhere be followed, which changes nothing", async () => {
+    await open();
+    const visit = { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate" };
+    expect(await statusOf("GET", at("/scenarios"), visit)).toBe(200);
+    expect(await statusOf("POST", at("/webhooks/hold"), visit)).toBe(403);
+  });
+});
+
+/** With headers that fetch would not send. */
+function statusOf(method: string, url: string, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sending = http.request(url, { method, headers, agent: false }, (answer) => {
+      answer.destroy();
+      resolve(answer.statusCode!);
+    });
+    sending.on("error", reject).end();
+  });
+}
+
+/** Reads one event after the other; `undefined` at the end. */
+function linesOf(answer: Response): () => Promise<SandboxEvent | undefined> {
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  return async () => {
+    while (!text.includes("\n")) {
+      const { value, done } = await reader.read();
+      if (done) return undefined;
+      text += value;
+    }
+    const [line, ...rest] = text.split("\n");
+    text = rest.join("\n");
+    return JSON.parse(line!);
+  };
+}

@@ -1,0 +1,105 @@
+import { tmpdir } from "node:os";
+import path from "node:path";
+import request from "supertest";
+import { optionsFromEnvironment } from "tillkit";
+import { createSandbox } from "tillkit/sandbox";
+import { Desk } from "../open-dashboard.js";
+
+/** The value of the element with this id, as a copy button takes it. */
+function valueOf(text: string, id: string): string {
+  const value = new RegExp(`id="${id}"[^>]*>([^<]*)<`).exec(text)?.[1] ?? "";
+  return value.replaceAll("&amp;", "&");
+}
+
+describe("the credentials of the dashboard", () => {
+  let desk: Desk;
+  beforeEach(async () => {
+    desk = await Desk.open();
+  });
+  afterEach(() => desk.close());
+
+  it("are what a merchant obtains a token with, and creates a payment", async () => {
+    const text = await desk.read("/developer");
+    expect(valueOf(text, "token-url")).toBe(`${valueOf(text, "base-url")}/oauth/token`);
+    const answer = await request(desk.sandbox.app)
+      .post("/oauth/token")
+      .type("form")
+      .send({
+        grant_type: "client_credentials",
+        client_id: valueOf(text, "client-id"),
+        client_secret: valueOf(text, "client-secret"),
+      })
+      .expect(200);
+    await request(desk.sandbox.app)
+      .post("/v1/payments")
+      .set("Authorization", `Bearer ${answer.body.access_token}`)
+      .send(desk.merchant.order("order-7"))
+      .expect(201);
+  });
+
+  it("keep secrets behind a click", async () => {
+    const text = await desk.read("/developer");
+    const open = text.replaceAll(/<details>[^]*?<\/details>/g, "");
+    expect(text).toContain(desk.sandbox.client.clientSecret);
+    expect(open).not.toContain("sandbox_");
+  });
+
+  it.each([
+    ["hmac", { scheme: "hmac" }],
+    ["hmac with another header and algorithm", { scheme: "hmac", header: "X-Signed", algorithm: "sha512" }],
+    ["fields", { scheme: "fields", merchantId: "m-17" }],
+  ] as const)("are an environment that a shop made with tillkit starts with: %s", async (_, signature) => {
+    const sandbox = createSandbox({
+      signature,
+      publicUrl: "http://localhost:4000",
+      webhookUrls: ["http://localhost:3000/pay/webhook"],
+    });
+    sandbox.rotateSecret();
+    const { text } = await request(sandbox.app).get("/developer").expect(200);
+    const lines = valueOf(text, "environment-lines")
+      .split("\n")
+      .map((line): [string, string] => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]);
+    const environment = Object.fromEntries(lines);
+    expect(environment).toMatchObject({
+      TILLKIT_PUBLIC_URL: "http://localhost:3000/pay",
+      TILLKIT_WEBHOOK_SECRET: sandbox.secret,
+      TILLKIT_WEBHOOK_SECRET_PREVIOUS: sandbox.signing.previousSecret,
+    });
+    const { service, signature: scheme } = optionsFromEnvironment({
+      ...environment,
+      TILLKIT_DATABASE: path.join(tmpdir(), "never-opened.db"),
+    });
+    expect(service).toMatchObject({ baseUrl: "http://localhost:4000" });
+    expect(scheme!.header.toLowerCase()).toBe(sandbox.signing.header.toLowerCase());
+    await sandbox.close();
+  });
+
+  it("leave the secret out where the program gave a scheme of its own", async () => {
+    const own = createSandbox({ signature: { header: "X-Own", sign: () => "00" } });
+    const { text } = await request(own.app).get("/developer").expect(200);
+    expect(valueOf(text, "environment-lines")).not.toContain("WEBHOOK_SECRET");
+    expect(text).toContain("given by the program");
+    await own.close();
+  });
+
+  it("list the access tokens, and revoke one or all", async () => {
+    const tokens = [
+      desk.sandbox.accessToken(),
+      desk.sandbox.accessToken(),
+      desk.sandbox.accessToken({ ttlSeconds: 0 }),
+    ];
+    const uses = (token: string) =>
+      request(desk.sandbox.app).post("/v1/payments").set("Authorization", `Bearer ${token}`).send({});
+    const text = await desk.read("/developer");
+    for (const token of tokens) {
+      expect(text).toContain(`…${token.slice(-8)}`);
+      expect(text).not.toContain(token);
+    }
+    expect(text).toContain(">expired<");
+    const one = await desk.does("/developer/tokens/revoke", { id: tokens[0]!.slice(-8) });
+    expect(one).toMatch(/The token stopped working[^]*>revoked</);
+    expect([(await uses(tokens[0]!)).status, (await uses(tokens[1]!)).status]).toEqual([401, 400]);
+    await desk.does("/developer/tokens/revoke");
+    expect((await uses(tokens[1]!)).status).toBe(401);
+  });
+});

@@ -1,0 +1,144 @@
+import { catalogue, createSandbox, type Scenario } from "tillkit/sandbox";
+import { createPayment } from "../create-payment.js";
+import { Merchant } from "../merchant.js";
+
+const total = (value = "1475") => ({ value, currency: "KMF" });
+const misused = expect.objectContaining({ code: "sandbox_misused" });
+
+/** The scenario that a payment of this clientId and amount gets. */
+function scenarioOf(sandbox: ReturnType<typeof createSandbox>, clientId: string, value?: string): string {
+  return sandbox.create({ clientId, total: total(value) }).scenario;
+}
+
+describe("a payment's scenario", () => {
+  it("is the normal one, unless something else was asked for", () => {
+    expect(scenarioOf(createSandbox(), "c-1")).toBe("normal");
+    expect(createSandbox().currentScenario).toBe("normal");
+  });
+
+  it("is the current one, from the moment that it is chosen", () => {
+    const sandbox = createSandbox({ scenario: "webhook-never" });
+    expect(scenarioOf(sandbox, "c-1")).toBe("webhook-never");
+    sandbox.scenario("webhook-doubled");
+    expect([sandbox.currentScenario, scenarioOf(sandbox, "c-2")]).toEqual([
+      "webhook-doubled",
+      "webhook-doubled",
+    ]);
+    expect(sandbox.find("c-1")!.scenario).toBe("webhook-never");
+  });
+
+  it.each([
+    ["order-7:webhook-doubled", "webhook-doubled"],
+    ["order-7.webhook-doubled", "webhook-doubled"],
+    ["a:webhook-never:normal", "normal"],
+    ["order-7-webhook-doubled", "amount-changed"],
+    ["order-7:nothing-of-the-kind", "amount-changed"],
+    ["webhook-doubled", "amount-changed"],
+  ])("can be asked for by the end of the clientId: %s", (clientId, name) => {
+    expect(scenarioOf(createSandbox({ scenario: "amount-changed" }), clientId)).toBe(name);
+  });
+
+  it("can be asked for by the amount: 777001 and the numbers after it, in the catalogue's order", () => {
+    const sandbox = createSandbox();
+    const chosen = catalogue.map((_each, index) => scenarioOf(sandbox, `c-${index}`, `${777_001 + index}`));
+    expect(chosen).toEqual(catalogue.map(({ name }) => name));
+    expect(scenarioOf(sandbox, "decimals", "777002.50")).toBe("webhook-doubled");
+    for (const other of ["777000", `${777_001 + catalogue.length}`, "7770010", "77700.1"])
+      expect(scenarioOf(sandbox, other, other)).toBe("normal");
+  });
+
+  it("can be assigned to one payment, before it exists or after", () => {
+    const sandbox = createSandbox();
+    sandbox.scenario("webhook-never", { for: "early" });
+    expect(scenarioOf(sandbox, "early")).toBe("webhook-never");
+    const { id } = sandbox.create({ clientId: "late", total: total() });
+    sandbox.scenario("amount-changed", { for: id });
+    sandbox.scenario("random", { for: "by-chance" });
+    expect(sandbox.find("late")!.scenario).toBe("amount-changed");
+    expect(catalogue.map(({ name }) => name)).toContain(scenarioOf(sandbox, "by-chance"));
+    expect(sandbox.currentScenario).toBe("normal");
+  });
+
+  it("that was assigned wins over the clientId, that over the amount, and that over the current one", () => {
+    const sandbox = createSandbox({ scenario: "webhook-never" });
+    sandbox.scenario("creation-slow", { for: "a:webhook-doubled" });
+    expect(scenarioOf(sandbox, "a:webhook-doubled", "777001")).toBe("creation-slow");
+    expect(scenarioOf(sandbox, "b:webhook-doubled", "777001")).toBe("webhook-doubled");
+    expect(scenarioOf(sandbox, "c", "777001")).toBe("webhook-delayed");
+  });
+
+  it("can be drawn for each payment", () => {
+    const sandbox = createSandbox({ scenario: "random", seed: "a seed" });
+    const drawn = Array.from({ length: 600 }, (_each, index) => scenarioOf(sandbox, `c-${index}`));
+    expect(new Set(drawn)).toEqual(new Set(catalogue.map(({ name }) => name)));
+  });
+});
+
+describe("scenarios of a program's own", () => {
+  const own: Scenario = { name: "thrice", webhooks: [{ times: 3 }] };
+
+  it("stand beside the catalogue's, and are played", async () => {
+    const merchant = await Merchant.open();
+    const sandbox = createSandbox({ scenarios: [own], webhookUrls: [merchant.webhookUrl] });
+    expect(sandbox.scenarios.map(({ name }) => name)).toEqual([
+      "normal",
+      ...catalogue.map(({ name }) => name),
+      "thrice",
+    ]);
+    await createPayment(sandbox, merchant, "c:thrice");
+    expect(await sandbox.pay("c:thrice")).toMatchObject([{ scenario: "thrice" }, {}, {}]);
+    await sandbox.close();
+    await merchant.close();
+  });
+
+  it("can be given in place of a name, or taken in without being used", () => {
+    const sandbox = createSandbox({ scenario: own });
+    expect(sandbox.currentScenario).toBe("thrice");
+    sandbox.scenario({ name: "another" });
+    expect(sandbox.addScenario({ name: "third" })).toBe("third");
+    expect(sandbox.currentScenario).toBe("another");
+  });
+
+  it.each<[string, object]>([
+    ["a name that is none", { name: "Not a name" }],
+    ["the name that means chance", { name: "random" }],
+    ["a field that there is not", { name: "a", webhoks: [] }],
+    ["a wait that goes back", { name: "a", webhooks: [{ delayMs: -1 }] }],
+    ["nothing", {}],
+  ])("are refused with %s, and change nothing", (_what, scenario) => {
+    const sandbox = createSandbox();
+    expect(() => sandbox.scenario(scenario as Scenario)).toThrow(misused);
+    expect(() => sandbox.addScenario(scenario as Scenario)).toThrow(misused);
+    expect([sandbox.currentScenario, sandbox.scenarios.length]).toEqual(["normal", catalogue.length + 1]);
+    expect(() => createSandbox({ scenarios: [scenario as Scenario] })).toThrow(
+      expect.objectContaining({ code: "option_invalid" }),
+    );
+  });
+
+  it("are refused by names that nobody has", () => {
+    const sandbox = createSandbox();
+    expect(() => sandbox.scenario("webhook-sometimes")).toThrow(misused);
+    expect(() => sandbox.scenario("webhook-sometimes", { for: "c-1" })).toThrow(misused);
+    expect(() => createSandbox({ scenario: "webhook-sometimes" })).toThrow(/webhook-never/);
+  });
+
+  it("leave the good day good where they are empty", async () => {
+    const merchant = await Merchant.open();
+    const sandbox = createSandbox({ scenario: { name: "empty" }, webhookUrls: [merchant.webhookUrl] });
+    await createPayment(sandbox, merchant, "c-1");
+    expect(await sandbox.pay("c-1")).toMatchObject([{ status: 200 }]);
+    await sandbox.close();
+    await merchant.close();
+  });
+});
+
+describe("the catalogue", () => {
+  it("has a sentence in English and French for every scenario, and every name once", () => {
+    const names = catalogue.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { about, about_fr: french } of catalogue) {
+      expect(about).toMatch(/^[A-Z].*\.$/);
+      expect(french).toMatch(/^(?:[A-ZÀ-Ü«]).*\.$/);
+    }
+  });
+});

@@ -1,0 +1,149 @@
+import { createHmac } from "node:crypto";
+import { createSandbox, type Sandbox, type SandboxOptions, type WebhookBody } from "tillkit/sandbox";
+import { createPayment } from "../create-payment.js";
+import { Merchant } from "../merchant.js";
+
+const secret = "sandbox_a-secret-of-32-bytes-or-more";
+const hmac = (key: string, text: string | Buffer, algorithm = "sha256") =>
+  createHmac(algorithm, key).update(text).digest("hex");
+
+describe("signing webhooks", () => {
+  let merchant: Merchant;
+  let sandbox: Sandbox;
+  beforeEach(async () => {
+    merchant = await Merchant.open();
+  });
+  afterEach(async () => {
+    await sandbox.close();
+    await merchant.close();
+  });
+
+  function open(options: SandboxOptions): void {
+    sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], retryDelaysMs: [], ...options });
+  }
+  /** The webhook of a new payment, as it arrived. */
+  async function webhookOf(clientId: string) {
+    await createPayment(sandbox, merchant, clientId);
+    await sandbox.pay(clientId);
+    const { headers, rawBody } = merchant.webhooks.at(-1)!;
+    const body: WebhookBody = JSON.parse(rawBody.toString());
+    return { headers, rawBody, signature: headers["service-signature"], ...body };
+  }
+  const joined = ({ data }: WebhookBody, merchantId: string) =>
+    [
+      data.id,
+      merchantId,
+      data.clientId,
+      data.total.value,
+      data.total.currency,
+      data.submittedAt,
+      data.status,
+    ].join(",");
+
+  it("is an HMAC-SHA256 over the body, with a secret that it made, unless something else is asked for", async () => {
+    open({});
+    const { rawBody, signature } = await webhookOf("c-1");
+    expect(signature).toBe(hmac(sandbox.secret!, rawBody));
+    expect(sandbox.signing).toMatchObject({
+      scheme: "hmac",
+      header: "Service-Signature",
+      algorithm: "sha256",
+    });
+  });
+
+  it("takes a secret, an algorithm and a header name", async () => {
+    open({ signature: { scheme: "hmac", secret, algorithm: "sha512", header: "X-Sum" } });
+    const { rawBody, headers } = await webhookOf("c-1");
+    expect(headers["x-sum"]).toBe(hmac(secret, rawBody, "sha512"));
+    expect(headers).not.toHaveProperty("service-signature");
+    expect(sandbox.secret).toBe(secret);
+  });
+
+  it("signs fields in the order that services of this kind use", async () => {
+    open({ signature: { scheme: "fields", secret, merchantId: "m-1" } });
+    const webhook = await webhookOf("c-1");
+    expect(webhook.signature).toBe(hmac(secret, joined(webhook, "m-1")));
+    expect(sandbox.signing).toMatchObject({ scheme: "fields", merchantId: "m-1" });
+  });
+
+  it("signs other fields where they are listed", async () => {
+    const fields = ["status", "clientId", "total.currency", "total.value", "id", "topic"] as const;
+    open({ signature: { scheme: "fields", secret, fields } });
+    const { signature, data, topic } = await webhookOf("c-1");
+    const { status, clientId, total, id } = data;
+    expect(signature).toBe(
+      hmac(secret, [status, clientId, total.currency, total.value, id, topic].join(",")),
+    );
+  });
+
+  it.each(["hmac", "fields"] as const)(
+    "rotates the secret of %s: the new one signs, and the old one is shown besides",
+    async (scheme) => {
+      open({ signature: { scheme, secret } });
+      expect(sandbox.signing).not.toHaveProperty("previousSecret");
+      const fresh = sandbox.rotateSecret();
+      expect(fresh).toMatch(/^sandbox_[0-9a-f]{48}$/);
+      expect(sandbox.signing).toMatchObject({ secret: fresh, previousSecret: secret });
+      expect(sandbox.secret).toBe(fresh);
+      const webhook = await webhookOf("c-1");
+      const signed = scheme === "hmac" ? webhook.rawBody : joined(webhook, "sandbox-merchant");
+      expect(webhook.signature).toBe(hmac(fresh, signed));
+    },
+  );
+
+  it("signs with the secret before the last rotation, where the scenario has it so", async () => {
+    open({ signature: { scheme: "hmac", secret }, scenario: "signature-old-secret" });
+    sandbox.rotateSecret();
+    const { rawBody, signature } = await webhookOf("c-1");
+    expect(signature).toBe(hmac(secret, rawBody));
+  });
+
+  it("does not make an old secret known that nobody ever had", async () => {
+    open({ scenario: "signature-old-secret" });
+    const { rawBody, signature } = await webhookOf("c-1");
+    expect(signature).toMatch(/^[0-9a-f]{64}$/);
+    expect(signature).not.toBe(hmac(sandbox.secret!, rawBody));
+    expect(sandbox.signing).not.toHaveProperty("previousSecret");
+  });
+
+  it("leaves a scheme of the program's own alone: no secret to show, none to rotate", async () => {
+    const own = { header: "X-Own", sign: (rawBody: Buffer) => `v1=${rawBody.length}` };
+    open({ signature: own });
+    expect(sandbox.signing).toEqual({ scheme: "custom", header: "X-Own" });
+    expect(() => sandbox.rotateSecret()).toThrow(expect.objectContaining({ code: "sandbox_misused" }));
+    const { rawBody, headers } = await webhookOf("c-1");
+    expect(headers["x-own"]).toBe(`v1=${rawBody.length}`);
+    sandbox.scenario("signature-wrong");
+    const spoiled = (await webhookOf("c-2")).headers["x-own"];
+    expect(spoiled).toMatch(/^v1=\d+$/);
+    expect(spoiled).not.toBe(`v1=${merchant.webhooks.at(-1)!.rawBody.length}`);
+  });
+
+  it("joins what cannot stand in a signed text as it comes, as a careless service would", async () => {
+    open({
+      signature: { scheme: "fields", secret, merchantId: "m-1" },
+      scenario: {
+        name: "careless",
+        webhooks: [{ set: { "data.total.value": 1475, "data.clientId": "a,b" } }],
+      },
+    });
+    const webhook = await webhookOf("c-1");
+    expect(webhook.data).toMatchObject({ total: { value: 1475 }, clientId: "a,b" });
+    expect(webhook.signature).toBe(hmac(secret, joined(webhook, "m-1")));
+  });
+
+  it("sends unsigned what a scheme of the program's own cannot sign, and goes on", async () => {
+    const sign = (): string => {
+      throw new Error("cannot");
+    };
+    open({ signature: { header: "X-Own", sign } });
+    expect((await webhookOf("c-1")).headers).not.toHaveProperty("x-own");
+  });
+
+  it("is refused a secret that does not look like a sandbox's", () => {
+    expect(() =>
+      createSandbox({ signature: { scheme: "hmac", secret: "whsec_real-secret-of-a-service" } }),
+    ).toThrow(expect.objectContaining({ code: "option_invalid" }));
+    open({});
+  });
+});

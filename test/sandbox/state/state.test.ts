@@ -1,0 +1,259 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
+import { buildKit } from "../../support/built-kit.js";
+import { createPayment } from "../create-payment.js";
+import { Merchant, status } from "../merchant.js";
+
+const total = { value: "1475", currency: "KMF" };
+
+describe("a sandbox whose state lasts", () => {
+  let merchant: Merchant;
+  let folder: string;
+  let state: string;
+  let open: Sandbox[];
+  beforeEach(async () => {
+    merchant = await Merchant.open();
+    folder = mkdtempSync(path.join(tmpdir(), "tillkit-sandbox-"));
+    state = path.join(folder, "sandbox.db");
+    open = [];
+  });
+  afterEach(async () => {
+    for (const sandbox of open) await sandbox.close();
+    await merchant.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function start(options: SandboxOptions = {}): Promise<Sandbox> {
+    const sandbox = createSandbox({ state, ...options });
+    open.push(sandbox);
+    await sandbox.start();
+    return sandbox;
+  }
+  async function restart(options: SandboxOptions = {}): Promise<Sandbox> {
+    await open.pop()!.close();
+    return start(options);
+  }
+  /** What anybody can see of it. */
+  const seen = (sandbox: Sandbox) => ({
+    payments: sandbox.payments(),
+    addresses: sandbox.webhookAddresses,
+    deliveries: sandbox.deliveries,
+    tokens: sandbox.accessTokens(),
+    client: sandbox.client,
+    signing: sandbox.signing,
+    settings: sandbox.settings,
+    scenario: sandbox.currentScenario,
+    scenarios: sandbox.scenarios,
+  });
+
+  it("is after a restart what it was before", async () => {
+    const sandbox = await start();
+    sandbox.registerWebhook(merchant.webhookUrl);
+    sandbox.registerWebhook(`${merchant.url}/gone`);
+    sandbox.unregisterWebhook(`${merchant.url}/gone`);
+    await createPayment(sandbox, merchant, "paid");
+    await sandbox.pay("paid", { provider: "PYP" });
+    await createPayment(sandbox, merchant, "canceled");
+    await sandbox.cancel("canceled");
+    await createPayment(sandbox, merchant, "pending");
+    sandbox.accessToken();
+    sandbox.revokeAccessTokens();
+    sandbox.rotateSecret();
+    sandbox.change({ readBack: true, retryDelaysMs: [1000] });
+    sandbox.scenario({ name: "thrice", webhooks: [{ times: 3 }] });
+    sandbox.scenario("webhook-never", { for: "not yet created" });
+    await sandbox.clock.advance(3 * 60 * 60 * 1000);
+    const before = seen(sandbox);
+
+    const again = await restart();
+    expect(seen(again)).toEqual(before);
+    expect(again.clock.now().getTime() - Date.now()).toBeGreaterThan(2.9 * 60 * 60 * 1000);
+    expect(again.create({ clientId: "not yet created", total }).scenario).toBe("webhook-never");
+    expect(() => again.create({ clientId: "paid", total })).toThrow(/used before/);
+    expect(again.registerWebhook("http://localhost:1/").id).not.toBe(before.addresses[0]!.id);
+    const delivered = await again.deliverAgain(before.deliveries[0]!.id);
+    expect(delivered).toMatchObject({ attempt: 2, status: 200 });
+    expect(merchant.webhooks[1]!.rawBody.equals(merchant.webhooks[0]!.rawBody)).toBe(true);
+  });
+
+  it("lets tokens live on that were issued before", async () => {
+    const sandbox = await start();
+    const token = sandbox.accessToken();
+    const { url } = await restart();
+    const create = async (clientId: string) =>
+      fetch(`${url}/v1/payments`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+        body: JSON.stringify(merchant.order(clientId)),
+      });
+    expect((await create("c-1")).status).toBe(201);
+    await open[0]!.clock.advance(3_600_000);
+    expect((await create("c-2")).status).toBe(401);
+  });
+
+  it("goes on with webhooks on their way, at the time that they were due, with the same bytes", async () => {
+    const sandbox = await start({ webhookUrls: [merchant.webhookUrl], retryDelaysMs: [60_000, 60_000] });
+    await createPayment(sandbox, merchant, "c-1");
+    merchant.answers.push(status(500), status(500));
+    await sandbox.pay("c-1");
+    await sandbox.clock.advance(40_000);
+
+    const again = await restart();
+    await again.clock.advance(15_000);
+    expect(merchant.webhooks).toHaveLength(1);
+    await again.clock.advance(6000);
+    expect(merchant.webhooks).toHaveLength(2);
+    const third = await restart();
+    await third.clock.advance(60_000);
+    expect(third.deliveries.map(({ attempt, status: code }) => [attempt, code])).toEqual([
+      [1, 500],
+      [2, 500],
+      [3, 200],
+    ]);
+    const sent = merchant.webhooks.map(({ rawBody, headers }) =>
+      [rawBody.toString(), headers["service-signature"]].join(" "),
+    );
+    expect(new Set(sent).size).toBe(1);
+    const fourth = await restart();
+    await fourth.settled();
+    expect(merchant.webhooks).toHaveLength(3);
+  });
+
+  it("sends what was held when it was closed, once, and forgets the attempt that the closing cut short", async () => {
+    const sandbox = await start({ webhookUrls: [merchant.webhookUrl] });
+    await createPayment(sandbox, merchant, "c-1");
+    sandbox.holdWebhooks();
+    const held = sandbox.pay("c-1");
+    const again = await restart();
+    expect(await held).toMatchObject([{ error: "the sandbox was closed" }]);
+    await again.settled();
+    expect(again.deliveries).toMatchObject([{ attempt: 1, status: 200 }]);
+    expect(merchant.webhooks).toHaveLength(1);
+  });
+
+  it("goes on with what a scenario has for later", async () => {
+    const sandbox = await start({ webhookUrls: [merchant.webhookUrl], scenario: "canceled-then-paid" });
+    const id = await createPayment(sandbox, merchant, "c-1");
+    await fetch(`${sandbox.url}/payment/submit/${id}`, {
+      method: "POST",
+      body: new URLSearchParams({ action: "cancel" }),
+    });
+    const again = await restart();
+    expect(again.find("c-1")!.status).toBe("canceled");
+    await again.clock.advance(5000);
+    expect(again.find("c-1")!.status).toBe("completed");
+    expect(merchant.webhooks).toHaveLength(1);
+    const third = await restart();
+    await third.settled();
+    expect(merchant.webhooks).toHaveLength(1);
+  });
+
+  it("lets the options that are given win over the file", async () => {
+    const own = { name: "own", webhooks: [] };
+    const sandbox = await start({ readBack: true, cancelWebhook: true, scenario: own, scenarios: [own] });
+    sandbox.rotateSecret();
+    const clients = [{ clientId: "other", clientSecret: "sandbox_other" }];
+    const secret = "sandbox_a-secret-of-32-bytes-or-more";
+    const changed = { name: "own", webhooks: [{ times: 2 }] };
+    const again = await restart({
+      readBack: false,
+      clients,
+      signature: { scheme: "hmac", secret },
+      scenario: "webhook-delayed",
+      scenarios: [changed],
+    });
+    expect(again.settings).toMatchObject({ readBack: false, cancelWebhook: true });
+    expect(again.client).toEqual(clients[0]);
+    expect(again.secret).toBe(secret);
+    expect(again.currentScenario).toBe("webhook-delayed");
+    expect(again.scenarios.at(-1)).toEqual(changed);
+  });
+
+  it("continues a seed where it ended, so that no id comes twice", async () => {
+    const ids = async (count: number, from: string) => {
+      const made: string[] = [];
+      for (let each = 0; each < count; each++) {
+        const { id } = open[0]!.create({ clientId: `${from}-${each}`, total });
+        await open[0]!.pay(id);
+        made.push(id, open[0]!.deliveries.at(-1)!.id);
+      }
+      return made;
+    };
+    const options = { seed: "a seed", webhookUrls: [merchant.webhookUrl] };
+    await start(options);
+    const first = await ids(2, "first");
+    await restart(options);
+    const second = await ids(2, "second");
+    rmSync(state);
+    await restart({ ...options, state: path.join(folder, "other.db") });
+    expect(await ids(4, "whole")).toEqual([...first, ...second]);
+  });
+
+  it("says so where it is asked before it has read its file", async () => {
+    const sandbox = createSandbox({ state });
+    open.push(sandbox);
+    const misused = expect.objectContaining({
+      code: "sandbox_misused",
+      message: expect.stringContaining("start()"),
+    });
+    for (const early of [
+      () => sandbox.secret,
+      () => sandbox.client,
+      () => sandbox.scenario("webhook-never"),
+      () => sandbox.change({ readBack: true }),
+      () => sandbox.registerWebhook(merchant.webhookUrl),
+      () => sandbox.accessToken(),
+      () => sandbox.rotateSecret(),
+      () => sandbox.create({ clientId: "c-1", total }),
+    ])
+      expect(early).toThrow(misused);
+    await sandbox.start();
+    expect(sandbox.secret).toMatch(/^sandbox_/);
+  });
+
+  it("does not start where the file cannot be one", async () => {
+    const sandbox = createSandbox({ state: folder });
+    await expect(sandbox.start()).rejects.toMatchObject({ code: "store_unavailable" });
+    await sandbox.close();
+  });
+
+  it("can be closed twice", async () => {
+    const sandbox = await start();
+    await sandbox.close();
+    await expect(sandbox.close()).resolves.toBeUndefined();
+  });
+
+  it("keeps what it answered, and what it owes, through a SIGKILL of its process", async () => {
+    const kit = buildKit();
+    const child = fork(path.join(__dirname, "state-process.cjs"), [kit, state, merchant.webhookUrl]);
+    const [{ url, token, secret }] = (await once(child, "message")) as [Record<string, string>];
+    const created = await fetch(`${url}/v1/payments`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+      body: JSON.stringify(merchant.order("c-1")),
+    });
+    const { next } = (await created.json()) as { next: string };
+    merchant.answers.push(() => {});
+    const arrival = merchant.arrival();
+    const approval = new URLSearchParams({ action: "approve", provider: "HOL" });
+    const left = await fetch(next, { method: "POST", body: approval, redirect: "manual" });
+    await arrival;
+    const exit = once(child, "exit");
+    child.kill("SIGKILL");
+    await exit;
+    rmSync(kit, { recursive: true, force: true });
+
+    const sandbox = await start();
+    expect([created.status, left.status]).toEqual([201, 303]);
+    expect(sandbox.payments()).toMatchObject([{ clientId: "c-1", status: "completed", source: "HOL" }]);
+    expect([sandbox.secret, sandbox.accessTokens().length]).toEqual([secret, 1]);
+    await sandbox.settled();
+    expect(sandbox.deliveries).toMatchObject([{ attempt: 1, status: 200, url: merchant.webhookUrl }]);
+    const [cut, whole] = merchant.webhooks;
+    expect(whole!.rawBody.equals(cut!.rawBody)).toBe(true);
+  }, 60_000);
+});

@@ -1,0 +1,206 @@
+import { createHmac } from "node:crypto";
+import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
+import { fieldsSignature } from "../../../src/webhook/signature/index.js";
+import { createPayment } from "../create-payment.js";
+import { Merchant, status } from "../merchant.js";
+
+describe("sending webhooks", () => {
+  let merchant: Merchant;
+  let sandbox: Sandbox;
+
+  beforeEach(async () => {
+    merchant = await Merchant.open();
+  });
+  afterEach(async () => {
+    await sandbox.close();
+    await merchant.close();
+  });
+  async function openPayment(options: SandboxOptions = {}): Promise<string> {
+    sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], ...options });
+    return createPayment(sandbox, merchant, "c-1");
+  }
+
+  it("repeats the same bytes and signature until the merchant answers 2xx", async () => {
+    await openPayment({ retryDelaysMs: [0, 0, 0] });
+    merchant.answers.push(status(500), status(404), status(204));
+    const [first] = await sandbox.pay("c-1", { provider: "PYP" });
+    expect(first).toMatchObject({ attempt: 1, status: 500, url: merchant.webhookUrl });
+    await sandbox.settled();
+    expect(sandbox.deliveries).toMatchObject([
+      { attempt: 1, status: 500 },
+      { attempt: 2, status: 404 },
+      { attempt: 3, status: 204 },
+    ]);
+    expect(new Set(sandbox.deliveries.map(({ id }) => id)).size).toBe(3);
+    const sent = merchant.webhooks.map(({ rawBody, headers }) =>
+      [rawBody.toString(), headers["service-signature"]].join(" "),
+    );
+    expect(new Set(sent).size).toBe(1);
+    expect(sandbox.deliveries[0]!.requestBody).toBe(merchant.webhooks[0]!.rawBody.toString());
+  });
+
+  it("gives up when the schedule is used up", async () => {
+    await openPayment({ retryDelaysMs: [0] });
+    merchant.answers.push(status(500), status(500), status(500));
+    await sandbox.pay("c-1");
+    await sandbox.settled();
+    expect(merchant.webhooks).toHaveLength(2);
+  });
+
+  it("does not follow a redirect, nor take it for an answer", async () => {
+    await openPayment({ retryDelaysMs: [] });
+    merchant.answers.push(status(307, { Location: `${merchant.url}/elsewhere` }));
+    expect(await sandbox.pay("c-1")).toMatchObject([{ status: 307 }]);
+    expect(merchant.webhooks).toHaveLength(1);
+  });
+
+  it("notes a merchant that does not answer in time, and tries again", async () => {
+    await openPayment({ webhookTimeoutMs: 300, retryDelaysMs: [0] });
+    merchant.answers.push(() => {});
+    const [first] = await sandbox.pay("c-1");
+    expect(first).toMatchObject({ error: "no answer within 300 ms" });
+    expect(first).not.toHaveProperty("status");
+    await sandbox.settled();
+    expect(sandbox.deliveries).toMatchObject([{ attempt: 1 }, { attempt: 2, status: 200 }]);
+  });
+
+  it("notes a merchant that cannot be reached", async () => {
+    const gone = await Merchant.open();
+    await openPayment({ webhookUrls: [gone.webhookUrl], retryDelaysMs: [] });
+    await gone.close();
+    expect(await sandbox.pay("c-1")).toMatchObject([{ error: expect.stringContaining("ECONNREFUSED") }]);
+  });
+
+  it("sends to every registered address, and one that fails does not hold up another", async () => {
+    const other = await Merchant.open();
+    await openPayment({ retryDelaysMs: [] });
+    sandbox.registerWebhook(other.webhookUrl);
+    sandbox.registerWebhook(other.webhookUrl);
+    merchant.answers.push(status(500));
+    const deliveries = await sandbox.pay("c-1");
+    expect(deliveries.map((delivery) => [delivery.url, delivery.status])).toEqual([
+      [merchant.webhookUrl, 500],
+      [other.webhookUrl, 200],
+    ]);
+    sandbox.unregisterWebhook(merchant.webhookUrl);
+    await createPayment(sandbox, merchant, "c-2");
+    expect(await sandbox.pay("c-2")).toMatchObject([{ url: other.webhookUrl }]);
+    await other.close();
+  });
+
+  it("stops trying an address once it is unregistered", async () => {
+    await openPayment({ retryDelaysMs: [0] });
+    merchant.answers.push((res) => {
+      sandbox.unregisterWebhook(merchant.webhookUrl);
+      status(500)(res);
+    });
+    await sandbox.pay("c-1");
+    await sandbox.settled();
+    expect(merchant.webhooks).toHaveLength(1);
+  });
+
+  it("keeps webhooks back while they are held, and sends them on release", async () => {
+    await openPayment();
+    sandbox.holdWebhooks();
+    const paid = sandbox.pay("c-1");
+    await sandbox.settled();
+    expect(merchant.webhooks).toEqual([]);
+    expect(sandbox.payments()).toMatchObject([{ status: "completed" }]);
+    sandbox.releaseWebhooks();
+    expect(await paid).toMatchObject([{ status: 200 }]);
+    expect(merchant.webhooks).toHaveLength(1);
+  });
+
+  it("delivers a webhook again, byte for byte", async () => {
+    await openPayment();
+    const [first] = await sandbox.pay("c-1");
+    const again = await sandbox.deliverAgain(first!.id);
+    expect(again).toMatchObject({ attempt: 2, status: 200, requestBody: first!.requestBody });
+    expect(again.id).not.toBe(first!.id);
+    expect(merchant.webhooks[1]!.rawBody.equals(merchant.webhooks[0]!.rawBody)).toBe(true);
+    expect(merchant.webhooks[1]!.headers["service-signature"]).toBe(
+      merchant.webhooks[0]!.headers["service-signature"],
+    );
+    expect((await sandbox.deliverAgain(first!.id)).attempt).toBe(3);
+  });
+
+  it("tells of a cancel only where the option asks for it, and without a submission", async () => {
+    await openPayment({ cancelWebhook: true });
+    expect(await sandbox.cancel("c-1")).toMatchObject([{ status: 200 }]);
+    const body = JSON.parse(merchant.webhooks[0]!.rawBody.toString());
+    expect(body).toMatchObject({ topic: "payment.canceled", data: { status: "canceled", captured: false } });
+    expect(Object.keys(body.data)).toEqual(["id", "status", "captured", "total", "clientId"]);
+  });
+
+  it("lets a canceled payment be paid after all, by a test and not by the page", async () => {
+    await openPayment();
+    expect(await sandbox.cancel("c-1")).toEqual([]);
+    await sandbox.pay("c-1");
+    expect(JSON.parse(merchant.webhooks[0]!.rawBody.toString())).toMatchObject({
+      topic: "payment.completed",
+    });
+  });
+
+  it("signs with the scheme it was given, in that scheme's header", async () => {
+    const signature = {
+      header: "X-Sum",
+      sign: (rawBody: Buffer) => createHmac("sha512", "k").update(rawBody).digest("hex"),
+    };
+    await openPayment({ signature });
+    await sandbox.pay("c-1");
+    const { headers, rawBody } = merchant.webhooks[0]!;
+    expect(headers["x-sum"]).toBe(signature.sign(rawBody));
+    expect(headers).not.toHaveProperty("service-signature");
+    expect(sandbox.secret).toBeUndefined();
+  });
+
+  it("signs over fields too, also when a payment was never submitted", async () => {
+    const scheme = fieldsSignature({ secret: "sandbox_a-secret-of-32-bytes-or-more", merchantId: "m-1" });
+    await openPayment({ signature: scheme, cancelWebhook: true });
+    await createPayment(sandbox, merchant, "c-2");
+    await sandbox.pay("c-1");
+    await sandbox.cancel("c-2");
+    const verified = merchant.webhooks.map(({ headers, rawBody }) =>
+      scheme.verify({ headers, rawBody, payload: JSON.parse(rawBody.toString()) }),
+    );
+    expect(verified).toEqual([true, true]);
+  });
+
+  it("drops what is held, waiting or under way when it is closed", async () => {
+    await openPayment({ retryDelaysMs: [600_000] });
+    await createPayment(sandbox, merchant, "c-2");
+    await createPayment(sandbox, merchant, "c-3");
+    merchant.answers.push(status(500), () => {});
+    await sandbox.pay("c-1");
+    const arrival = merchant.arrival();
+    const unanswered = sandbox.pay("c-2");
+    await arrival;
+    sandbox.holdWebhooks();
+    const held = sandbox.pay("c-3");
+    await sandbox.close();
+    const closed = [{ error: "the sandbox was closed" }];
+    expect([await unanswered, await held]).toMatchObject([closed, closed]);
+    expect(merchant.webhooks).toHaveLength(2);
+  });
+
+  it("waits for the delay, and closing cuts it short", async () => {
+    await openPayment({ webhookDelayMs: 600_000 });
+    const paid = sandbox.pay("c-1");
+    await sandbox.close();
+    expect(await paid).toMatchObject([{ error: "the sandbox was closed" }]);
+    expect(merchant.webhooks).toEqual([]);
+  });
+
+  it.each([
+    ["an unknown payment", () => sandbox.pay("c-9")],
+    ["an unknown provider", () => sandbox.pay("c-1", { provider: "ZZZ" })],
+    ["an unknown payment to cancel", () => sandbox.cancel("c-9")],
+    ["an unknown delivery", () => sandbox.deliverAgain("d-9")],
+    ["a payment that is completed", async () => (await sandbox.pay("c-1"), sandbox.pay("c-1"))],
+    ["a completed payment to cancel", async () => (await sandbox.pay("c-1"), sandbox.cancel("c-1"))],
+    ["an address on another machine", async () => sandbox.registerWebhook("http://192.0.2.1/")],
+  ])("refuses %s with a coded error", async (_what, call) => {
+    await openPayment();
+    await expect(call()).rejects.toMatchObject({ code: "sandbox_misused" });
+  });
+});

@@ -1,0 +1,297 @@
+import { type Claim, type Settlement } from "../../../src/store/payment-store.js";
+import { type SqlPaymentStore, type SqlTx } from "tillkit/sql";
+
+/** One way to get a store wrong, and sentences of the exam that must notice. */
+export interface Defect {
+  does: string;
+  spoil: (store: SqlPaymentStore) => SqlPaymentStore;
+  caughtBy: string[];
+}
+
+/** The store as a plain object, with some methods replaced. */
+function but(store: SqlPaymentStore, replaced: Partial<SqlPaymentStore>): SqlPaymentStore {
+  const plain: SqlPaymentStore = {
+    durable: store.durable,
+    transaction: (run) => store.transaction(run),
+    find: (clientId) => store.find(clientId),
+    findMany: (keys) => store.findMany(keys),
+    lock: (tx, keys) => store.lock(tx, keys),
+    save: (tx, changes) => store.save(tx, changes),
+    record: (keys, decide) => store.record(keys, decide),
+    claim: (options) => store.claim(options),
+    settle: (tx, settlement) => store.settle(tx, settlement),
+    parked: (tx, clientIds) => store.parked(tx, clientIds),
+    renew: (claim, leaseMs) => store.renew(claim, leaseMs),
+    due: (page) => store.due(page),
+    stray: (tx, options) => store.stray(tx, options),
+    lookupDue: (options) => store.lookupDue(options),
+    list: (page) => store.list(page),
+    history: (clientId) => store.history(clientId),
+    webhooks: (page) => store.webhooks(page),
+    dead: (options) => store.dead(options),
+    counts: () => store.counts(),
+    prune: (options) => store.prune(options),
+    lazy: (open) => store.lazy(open),
+    migrate: () => store.migrate(),
+    close: () => store.close(),
+    warnings: () => store.warnings(),
+  };
+  return { ...plain, ...replaced };
+}
+
+export const defects: Defect[] = [
+  {
+    does: "finds many payments without their siblings",
+    spoil: (store) =>
+      but(store, {
+        findMany: async (keys) =>
+          (await store.findMany(keys)).filter(({ clientId }) => keys.clientIds?.includes(clientId)),
+      }),
+    caughtBy: ["findMany answers what any key names, with its siblings, each once"],
+  },
+  {
+    does: "says of a group that was not recorded that it was",
+    spoil: (store) =>
+      but(store, {
+        record: async (keys, decide) => (await store.record(keys, decide)) || true,
+      }),
+    caughtBy: ["record stores nothing, and says so, where a webhook is taken"],
+  },
+  {
+    does: "commits what was decided in several transactions",
+    spoil: (store) =>
+      but(store, {
+        record: async (keys, decide) => {
+          const locked = await store.transaction((tx) => store.lock(tx, keys));
+          const { webhooks = [], ...others } = decide(locked);
+          await store.transaction((tx) => store.save(tx, others));
+          const { takenEventKeys } = await store.transaction((tx) => store.save(tx, { webhooks }));
+          return takenEventKeys.length === 0;
+        },
+      }),
+    caughtBy: [
+      "record stores nothing, and says so, where a webhook is taken",
+      "record runs one after the other where two lock the same payment",
+    ],
+  },
+  {
+    does: "takes every copy of a webhook for a new one",
+    spoil: (store) =>
+      but(store, {
+        save: async (tx, changes) => ({ ...(await store.save(tx, changes)), takenEventKeys: [] }),
+      }),
+    caughtBy: [
+      "an eventKey is stored once; the clash is reported while its neighbours stay",
+      "a hundred copies at once: one is stored, and every other one is told so",
+      "two copies in one call store one",
+    ],
+  },
+  {
+    does: "opens a second attempt of a reference",
+    spoil: (store) =>
+      but(store, {
+        save: async (tx, changes) => ({ ...(await store.save(tx, changes)), takenClientIds: [] }),
+      }),
+    caughtBy: [
+      "a reference has one open payment, and any number that are not open",
+      "of two open payments of one reference in one call, one is stored",
+    ],
+  },
+  {
+    does: "binds one service id to two payments",
+    spoil: (store) =>
+      but(store, {
+        save: (tx, changes) =>
+          store.save(tx, {
+            ...changes,
+            ...(changes.created && { created: changes.created.map(({ serviceId: _, ...rest }) => rest) }),
+          }),
+      }),
+    caughtBy: ["a service id bound to a second payment rejects, and leaves nothing behind"],
+  },
+  {
+    does: "compares ids without regard to case",
+    spoil: (store) =>
+      but(store, {
+        save: (tx, changes) =>
+          store.save(tx, {
+            ...changes,
+            ...(changes.webhooks && {
+              webhooks: changes.webhooks.map((one) => ({ ...one, eventKey: one.eventKey.toLowerCase() })),
+            }),
+          }),
+      }),
+    caughtBy: ["ids that differ in case, accents, normal form or trailing space are different"],
+  },
+  {
+    does: "keeps the raw body as text",
+    spoil: (store) =>
+      but(store, {
+        parked: async (tx, clientIds) =>
+          (await store.parked(tx, clientIds)).map((one) => ({
+            ...one,
+            rawBody: Buffer.from(String(one.rawBody)),
+          })),
+      }),
+    caughtBy: ["parked webhooks come back for their payments, oldest first and byte for byte"],
+  },
+  {
+    does: "settles whatever the fence is",
+    spoil: (store) =>
+      but(store, {
+        settle: async (tx, settlement) =>
+          store.settle(tx, { ...settlement, fence: await newestFence(tx, settlement) }),
+      }),
+    caughtBy: ["an old fence settles nothing"],
+  },
+  {
+    does: "settles outside of the handler's transaction",
+    spoil: settlesOutside,
+    caughtBy: ["a settlement rolled back with its transaction is as if it never was"],
+  },
+  {
+    does: "keeps webhooks of a transaction that was rolled back",
+    spoil: keepsWebhooks,
+    caughtBy: ["a webhook rolled back is as if it never came"],
+  },
+  {
+    does: "reads without locking",
+    spoil: readsWithoutLocking,
+    caughtBy: ["concurrent changes of one payment lose nothing"],
+  },
+  {
+    does: "hands a claim out twice",
+    spoil: (store) => {
+      const given = new Map<string, Claim>();
+      return but(store, {
+        claim: async (options) => {
+          const claims = await store.claim(options);
+          const again = options.limit > 0 ? [...given.values()] : [];
+          for (const claim of claims) given.set(`${claim.event.id} ${claim.handler}`, claim);
+          return [...again, ...claims];
+        },
+      });
+    },
+    caughtBy: [
+      "what is claimed is not handed out again while its lease lasts",
+      "many claimers at once share the events without overlap",
+      "done is never handed out again",
+    ],
+  },
+  {
+    does: "gives leases that are over at once",
+    spoil: (store) => but(store, { claim: (options) => store.claim({ ...options, leaseMs: 0 }) }),
+    caughtBy: ["a lease does not end early", "what is claimed is not handed out again while its lease lasts"],
+  },
+  {
+    does: "gives leases that never end",
+    spoil: (store) => but(store, { claim: (options) => store.claim({ ...options, leaseMs: 3_600_000 }) }),
+    caughtBy: ["a lease that ended is taken over, with the next fence and attempt and no failure"],
+  },
+  {
+    does: "renews a lease that was taken over",
+    spoil: (store) => but(store, { renew: () => Promise.resolve(true) }),
+    caughtBy: ["a lease that was taken over, settled or never given cannot be renewed"],
+  },
+  {
+    does: "runs a failed handler again without waiting",
+    spoil: (store) =>
+      but(store, { settle: (tx, settlement) => store.settle(tx, { ...settlement, retryInMs: 0 }) }),
+    caughtBy: ["failed comes back after its wait, with one failure more"],
+  },
+  {
+    does: "forgets that a waiting webhook was told of",
+    spoil: (store) => but(store, { save: (tx, { raised: _, ...changes }) => store.save(tx, changes) }),
+    caughtBy: [
+      "what was raised, dismissed or decided is stray no more",
+      "two sweeps at once never get the same stray to tell of",
+    ],
+  },
+  {
+    does: "answers lookups that are not due",
+    spoil: (store) =>
+      but(store, {
+        lookupDue: ({ limit }) => store.lookupDue({ before: "2099-01-01T00:00:00.000Z", limit }),
+      }),
+    caughtBy: ["lookupDue answers the payments whose time has come, the longest due first"],
+  },
+  {
+    does: "starts every page of a list at the beginning",
+    spoil: (store) => but(store, { list: ({ after: _, ...page }) => store.list(page) }),
+    caughtBy: ["list pages through everything once, also while payments are added behind it"],
+  },
+  {
+    does: "revives dead dispatches that it was only asked to show",
+    spoil: (store) => but(store, { dead: (options) => store.dead({ ...options, revive: true }) }),
+    caughtBy: ["dead dispatches are answered by any condition, and revived only where asked for"],
+  },
+  {
+    does: "keeps a resolution twice",
+    spoil: (store) =>
+      but(store, {
+        save: (tx, changes) =>
+          store.save(tx, {
+            ...changes,
+            ...(changes.resolutions && {
+              resolutions: changes.resolutions.map((one) => ({ ...one, id: `${one.id}${Math.random()}` })),
+            }),
+          }),
+      }),
+    caughtBy: ["a resolution is stored once, with everything that it came with or not at all"],
+  },
+  {
+    does: "starts every page of due payments at the beginning",
+    spoil: (store) => but(store, { due: ({ before, limit }) => store.due({ before, limit: limit * 10 }) }),
+    caughtBy: ["due pages through everything in (createdAt, clientId) order, each payment once"],
+  },
+];
+
+async function newestFence(tx: SqlTx, { eventId, handler }: Settlement): Promise<number> {
+  const sql = "select fence from tillkit_dispatches where event_id = ? and handler = ?";
+  const { rows } = await tx.query<{ fence: number }>(sql, [eventId, handler]);
+  return rows[0]?.fence ?? 0;
+}
+
+function settlesOutside(store: SqlPaymentStore): SqlPaymentStore {
+  const settled: Settlement[] = [];
+  return but(store, {
+    settle: (tx, settlement) => {
+      settled.push(settlement);
+      return store.settle(tx, settlement);
+    },
+    transaction: async (run) => {
+      try {
+        return await store.transaction(run);
+      } finally {
+        for (const settlement of settled.splice(0))
+          await store.transaction((tx) => store.settle(tx, settlement));
+      }
+    },
+  });
+}
+
+function keepsWebhooks(store: SqlPaymentStore): SqlPaymentStore {
+  const kept: Parameters<SqlPaymentStore["save"]>[1][] = [];
+  return but(store, {
+    save: (tx, changes) => {
+      kept.push({ webhooks: changes.webhooks ?? [] });
+      return store.save(tx, changes);
+    },
+    transaction: async (run) => {
+      try {
+        return await store.transaction(run);
+      } finally {
+        for (const changes of kept.splice(0)) await store.transaction((tx) => store.save(tx, changes));
+      }
+    },
+  });
+}
+
+/** Every call in a transaction of its own, as with a pool and without BEGIN. */
+function readsWithoutLocking(store: SqlPaymentStore): SqlPaymentStore {
+  return but(store, {
+    transaction: (run) => run(store.lazy(() => Promise.reject(new Error("there is no transaction")))),
+    lock: (_, keys) => store.transaction((tx) => store.lock(tx, keys)),
+    save: (_, changes) => store.transaction((tx) => store.save(tx, changes)),
+  });
+}

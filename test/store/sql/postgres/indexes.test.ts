@@ -1,0 +1,142 @@
+import { Pool } from "pg";
+import { postgresStore } from "tillkit/sql";
+import { postgresDialect as dialect, numbered } from "../../../../src/store/sql/postgres/postgres-dialect.js";
+import { type KitTx, type Session } from "../../../../src/store/sql/sql-tx.js";
+import { countWaiting } from "../../../../src/store/sql/tables/counts.js";
+import { historyOf, webhooksPage } from "../../../../src/store/sql/tables/history.js";
+import { lockKeys } from "../../../../src/store/sql/tables/lock-payments.js";
+import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
+import { pruneFinal } from "../../../../src/store/sql/tables/prune.js";
+import {
+  duePayments,
+  listPayments,
+  lookupDuePayments,
+} from "../../../../src/store/sql/tables/read-payments.js";
+import { saveOrFail } from "../../../../src/store/sql/tables/save-together.js";
+import { event, payment, webhook } from "../../../../src/store/exam/checks/fixtures.js";
+import { tablePrefixes } from "../support/table-prefixes.js";
+
+const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
+
+if (url === undefined || url === "none") {
+  it("leaves the plans of PostgreSQL out, because TILLKIT_TEST_POSTGRES_URL names no server", () => {
+    expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_POSTGRES_URL"]);
+  });
+} else examine(url);
+
+function examine(url: string): void {
+  const pool = new Pool({ connectionString: url, max: 1 });
+  const prefixes = tablePrefixes((sql) => pool.query(sql));
+  const tables = tablesUnder(prefixes.next());
+  beforeAll(async () => {
+    const store = postgresStore(url, { tablePrefix: tables.prefix });
+    await store.migrate();
+    await store.close();
+  });
+  afterAll(async () => {
+    await prefixes.dropAll();
+    await pool.end();
+  });
+
+  /** How PostgreSQL goes about every statement of these reads where tables are too large to be read whole. */
+  async function plansOf(
+    read: (session: Session & KitTx) => Promise<unknown>,
+    settings = ["enable_seqscan = off", "enable_sort = off", "enable_bitmapscan = off"],
+  ): Promise<string[]> {
+    const plans: string[] = [];
+    const client = await pool.connect();
+    await client.query(["begin", ...settings.map((one) => `set local ${one}`)].join("; "));
+    const run = async (sql: string, params: readonly unknown[]) => {
+      const { text } = numbered(sql);
+      const plan = await client.query<{ "QUERY PLAN": string }>(`explain (costs off) ${text}`, [...params]);
+      plans.push(plan.rows.map((row) => row["QUERY PLAN"].replaceAll(tables.prefix, "")).join("\n"));
+      const { rows, rowCount } = await client.query(text, [...params]);
+      return { rows, affected: rowCount ?? 0 };
+    };
+    try {
+      await read({ run } as unknown as Session & KitTx);
+    } finally {
+      await client.query("rollback");
+      client.release();
+    }
+    return plans;
+  }
+
+  /** The indexes in a plan, and whether it sorts; or a table that is read as a whole. */
+  function usedIn(plan: string): string {
+    const parts = plan.match(/using \w+|Sort$|Seq Scan on \w+/gm) ?? [];
+    return parts.map((part) => part.replace("using ", "")).join(", ");
+  }
+
+  const after = { createdAt: "2026-11-20T10:00:00.000Z", clientId: "c" };
+  const both = "payments_awaited, payments_state";
+
+  it.each([
+    [undefined, "payments_created"],
+    ["completed", "payments_created"],
+    ["failed", "payments_state"],
+    ["canceled", "payments_state"],
+    ["creating", both],
+    ["pending", both],
+    ["uncertain", both],
+  ] as const)("lists the payments of the state %s in the order of an index", async (state, indexes) => {
+    const page = { newestFirst: true, limit: 50, after, ...(state && { state }) };
+    const plans = await plansOf((reader) => listPayments(reader, dialect, tables, page));
+    expect(plans.map(usedIn)).toEqual([indexes]);
+  });
+
+  it("finds payments that are due, and pages through webhooks, in the order of an index", async () => {
+    const from = "2026-11-20T10:00:00.000Z";
+    const plans = await plansOf(async (reader) => {
+      await duePayments(reader, dialect, tables, { before: "3", after, limit: 50 });
+      await lookupDuePayments(reader, tables, { before: "3", limit: 50 });
+      await webhooksPage(reader, dialect, tables, { from, outcome: "mismatch", limit: 50 });
+      await webhooksPage(reader, dialect, tables, { receiptId: "r", limit: 50 });
+    });
+    expect(plans.map(usedIn)).toEqual([
+      "payments_awaited",
+      "payments_lookup",
+      "webhooks_kept, webhooks_pruned",
+      "Sort, webhooks_receipt_id_key",
+    ]);
+  });
+
+  it("reads no table as a whole when it locks, prunes, counts and tells a history", async () => {
+    const keys = { clientIds: ["c"], serviceIds: ["s"], references: ["r"], eventKeys: ["k"] };
+    const plans = await plansOf(async (session) => {
+      await lockKeys(session, dialect, tables, keys);
+      await pruneFinal(session, dialect, tables, { before: "3", limit: 50 });
+      await historyOf(session, dialect, tables, "c");
+      await countWaiting(session, dialect, tables);
+    });
+    expect(plans.length).toBeGreaterThan(8);
+    for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on (payments|webhooks|events|dispatches)\b/);
+  });
+
+  it.each([
+    ["differ", ["completed", "failed", "canceled"], /Hash Join|Merge Join/],
+    ["are alike", ["completed", "completed", "completed"], /Index Cond: \(client_id = ANY/],
+  ] as const)("finds the payments of a group once where the changes %s", async (_, states, way) => {
+    const ids = ["a", "b", "c"];
+    const settings = ["enable_seqscan = off", "enable_nestloop = off"];
+    const plans = await plansOf(
+      async (tx) =>
+        saveOrFail(
+          tx,
+          dialect,
+          tables,
+          {
+            updated: ids.map((id, n) => payment(id, { state: states[n]!, open: false })),
+            webhooks: ids.map((id) => webhook(id)),
+            events: ids.map((id) => event(id)),
+          },
+          { payments: ids.map((id) => payment(id)) },
+        ),
+      settings,
+    );
+    expect(plans).toHaveLength(1);
+    expect(plans[0]).toMatch(/payments_pkey/);
+    expect(plans[0]).toMatch(way);
+    expect(plans[0]).not.toMatch(/Nested Loop|Seq Scan/);
+  });
+}

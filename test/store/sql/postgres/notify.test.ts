@@ -1,0 +1,64 @@
+import { once } from "node:events";
+import net, { type AddressInfo } from "node:net";
+import { Pool } from "pg";
+import { postgresStore } from "tillkit/sql";
+import { tablePrefixes } from "../support/table-prefixes.js";
+
+const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
+
+if (url === undefined || url === "none") {
+  it("leaves notifications out, because TILLKIT_TEST_POSTGRES_URL names no server", () => {
+    expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_POSTGRES_URL"]);
+  });
+} else examine(url);
+
+function examine(url: string): void {
+  it("survives a connection of the application's pool that is reset while it notifies", async () => {
+    const proxy = await resettingAt("pg_notify", url);
+    const pool = new Pool({ connectionString: proxy.url });
+    const tables = tablePrefixes((sql) => pool.query(sql));
+    const store = postgresStore(pool, { tablePrefix: tables.next() });
+    const recordedAt = "2026-11-20T10:00:00.000Z";
+    try {
+      const removed = once(pool, "remove");
+      await store.transaction((tx) =>
+        store.save(tx, { events: [{ id: "e1", type: "payment.overdue", recordedAt, payload: {} }] }),
+      );
+      await removed;
+      // An error that nobody heard would have ended this test by now.
+      expect(proxy.resets()).toBe(1);
+      expect(await store.find("nobody")).toBeUndefined();
+    } finally {
+      await store.close();
+      await tables.dropAll();
+      await pool.end();
+      proxy.close();
+    }
+  });
+}
+
+/** Passes bytes on, but resets the connection of a client that sends this text. */
+async function resettingAt(
+  text: string,
+  target: string,
+): Promise<{ url: string; resets: () => number; close: () => void }> {
+  const url = new URL(target);
+  const { hostname, port } = url;
+  let resets = 0;
+  const server = net.createServer((client) => {
+    const upstream = net.connect(Number(port), hostname);
+    for (const socket of [client, upstream]) socket.on("error", () => undefined);
+    upstream.pipe(client);
+    client.on("end", () => upstream.end());
+    client.on("data", (bytes) => {
+      if (!bytes.includes(text)) return void upstream.write(bytes);
+      resets++;
+      client.resetAndDestroy();
+      upstream.destroy();
+    });
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  url.port = String((server.address() as AddressInfo).port);
+  url.hostname = "127.0.0.1";
+  return { url: url.href, resets: () => resets, close: () => server.close() };
+}

@@ -1,0 +1,185 @@
+import { Pool } from "pg";
+import { postgresStore, type SqlPaymentStore, type SqlTx } from "tillkit/sql";
+import { runInTransaction } from "../../../../../src/dispatch/run-in-transaction.js";
+import { type Claim } from "../../../../../src/store/index.js";
+import { event } from "../../../../../src/store/exam/checks/fixtures.js";
+import { type DatabaseProxy, proxyTo } from "../../support/database-proxy.js";
+import { tablePrefixes } from "../../support/table-prefixes.js";
+
+const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
+
+if (url === undefined || url === "none") {
+  it("leaves runs on PostgreSQL out, because TILLKIT_TEST_POSTGRES_URL names no server", () => {
+    expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_POSTGRES_URL"]);
+  });
+} else examine(url);
+
+/** Only a handler's run sends this. */
+const runsOnly = "tillkit_begin_0";
+
+function examine(url: string): void {
+  const pool = new Pool({ connectionString: url });
+  const tables = tablePrefixes((sql) => pool.query(sql));
+  afterAll(() => pool.end());
+
+  const ledger = { event: "payment.completed", name: "ledger" } as const;
+  let proxy: DatabaseProxy;
+  let store: SqlPaymentStore;
+  let notes: string;
+  beforeEach(async () => {
+    proxy = await proxyTo(url);
+    const tablePrefix = tables.next();
+    notes = `${tablePrefix}notes`;
+    // One connection for handlers, so that each test goes on with the one that the run before had.
+    store = postgresStore(proxy.url, { tablePrefix, maxConnections: 5 });
+    await store.transaction((tx) => tx.query(`create table ${notes} (text text unique)`));
+    await store.claim({ handlers: [ledger], limit: 0, leaseMs: 1000 });
+    await store.transaction((tx) => store.save(tx, { events: ["e1", "e2", "e3"].map((id) => event(id)) }));
+  });
+  afterEach(async () => {
+    await store.close();
+    proxy.close();
+    await pool.query(`drop table ${notes}`);
+    await tables.dropAll();
+  });
+
+  const claim = async (limit = 1): Promise<Claim[]> =>
+    store.claim({ handlers: [ledger], limit, leaseMs: 60_000 });
+  const note = (tx: SqlTx, text: string) => tx.query(`insert into ${notes} values ($1)`, [text]);
+  const run = (
+    { event: { id }, handler, fence }: Claim,
+    handle: (tx: SqlTx<never>) => Promise<unknown>,
+  ): Promise<void> =>
+    runInTransaction(store as SqlPaymentStore<never>, handle, async (tx) => {
+      const settlement = { eventId: id, handler, fence, state: "done", isLast: true } as const;
+      if (!(await store.settle(tx, settlement))) throw new Error("not settled");
+    });
+  const kept = async (): Promise<string[]> => {
+    const { rows } = await pool.query<{ text: string }>(`select text from ${notes} order by text`);
+    return rows.map(({ text }) => text);
+  };
+  const states = async (): Promise<string[]> => {
+    const { rows } = await pool.query<{ state: string }>(
+      `select state from ${notes.replace("notes", "dispatches")} order by event_seq`,
+    );
+    return rows.map(({ state }) => state);
+  };
+
+  it("a run that writes one row is two round trips", async () => {
+    const [first, second] = await claim(2);
+    await run(first!, (tx) => note(tx, "one"));
+    const before = proxy.turns(runsOnly);
+    await run(second!, (tx) => note(tx, "two"));
+    expect(proxy.turns(runsOnly) - before).toBe(2);
+    expect(await kept()).toEqual(["one", "two"]);
+    expect(await states()).toEqual(["done", "done", "pending"]);
+  });
+
+  it("a run that fails before its first statement has said nothing to the server", async () => {
+    const [one, two] = await claim(2);
+    await run(one!, (tx) => note(tx, "one"));
+    const before = proxy.turns(runsOnly);
+    const failing = run(two!, async () => {
+      throw new Error("at once");
+    });
+    await expect(failing).rejects.toThrow("at once");
+    expect(proxy.turns(runsOnly)).toBe(before);
+  });
+
+  it("a run gets its rows and its types as from any other query", async () => {
+    const [one] = await claim();
+    let answer: unknown;
+    await run(one!, async (tx) => {
+      answer = await tx.query("select $1::int as number, $2::jsonb as json, null as nothing", [7, '{"a":1}']);
+    });
+    expect(answer).toEqual({ rows: [{ number: 7, json: { a: 1 }, nothing: null }], affected: 1 });
+  });
+
+  it("a run whose lease was lost commits nothing, and its connection goes on", async () => {
+    const [one, two] = await claim(2);
+    const lost = run({ ...one!, fence: 0 }, (tx) => note(tx, "lost"));
+    await expect(lost).rejects.toMatchObject({ code: "lease_lost" });
+    await run(two!, (tx) => note(tx, "kept"));
+    expect(await kept()).toEqual(["kept"]);
+    expect(await states()).toEqual(["leased", "done", "pending"]);
+    await run(one!, (tx) => note(tx, "found"));
+    expect(await kept()).toEqual(["found", "kept"]);
+  });
+
+  it("a first statement that fails has its own error, and takes the run with it", async () => {
+    const [one, two] = await claim(2);
+    await run(one!, (tx) => note(tx, "taken"));
+    const swallowing = run(two!, async (tx) => {
+      await expect(note(tx, "taken")).rejects.toMatchObject({ code: "23505", severity: "ERROR" });
+    });
+    await expect(swallowing).rejects.toMatchObject({ code: "transaction_poisoned" });
+    await run(two!, (tx) => note(tx, "again"));
+    expect(await states()).toEqual(["done", "done", "pending"]);
+  });
+
+  it("a value that cannot be sent fails the run, and its connection goes on", async () => {
+    const [one, two] = await claim(2);
+    const circular: Record<string, unknown> = {};
+    circular["itself"] = circular;
+    await expect(run(one!, (tx) => tx.query(`select $1`, [circular]))).rejects.toThrow(/circular/i);
+    await run(two!, (tx) => note(tx, "next"));
+    expect(await kept()).toEqual(["next"]);
+  });
+
+  it("writes nothing where the begin failed, although the statement was sent behind it", async () => {
+    const [one, two] = await claim(2);
+    proxy.spoil("begin isolation", "begun isolation");
+    await expect(run(one!, (tx) => note(tx, "outside"))).rejects.toMatchObject({ code: "42601" });
+    proxy.spoil("", "");
+    expect(await kept()).toEqual([]);
+    await run(two!, (tx) => note(tx, "inside"));
+    expect(await kept()).toEqual(["inside"]);
+  });
+
+  it("commits nothing where a deferred constraint refuses it, and says why", async () => {
+    await pool.query(`create function ${notes}_check() returns trigger language plpgsql as
+      $$ begin perform 1 / 0; return null; end $$`);
+    await pool.query(`create constraint trigger late after insert on ${notes}
+      deferrable initially deferred for each row execute function ${notes}_check()`);
+    const [one] = await claim();
+    await expect(run(one!, (tx) => note(tx, "late"))).rejects.toMatchObject({ code: "22012" });
+    expect(await kept()).toEqual([]);
+    expect(await states()).toEqual(["leased", "pending", "pending"]);
+    await pool.query(`drop function ${notes}_check() cascade`);
+  });
+
+  it("several statements in one text, and the driver's own handle, are in the transaction too", async () => {
+    const [one, two, three] = await claim(3);
+    await run(one!, (tx) => tx.query(`insert into ${notes} values ('a'); insert into ${notes} values ('b')`));
+    const failing = run(two!, async (tx) => {
+      const client = (await tx.raw) as { query(sql: string): Promise<unknown> };
+      await client.query(`insert into ${notes} values ('c')`);
+      throw new Error("after a write of its own");
+    });
+    await expect(failing).rejects.toThrow("after a write");
+    await run(three!, async (tx) => {
+      const client = (await tx.raw) as { query(sql: string): Promise<unknown> };
+      await client.query(`insert into ${notes} values ('d')`);
+    });
+    expect(await kept()).toEqual(["a", "b", "d"]);
+    expect(await states()).toEqual(["done", "leased", "done"]);
+  });
+
+  it("two first statements at once are in one transaction", async () => {
+    const [one, two] = await claim(2);
+    await run(one!, (tx) => Promise.all([note(tx, "a"), note(tx, "b")]));
+    const failing = run(two!, async (tx) => {
+      await Promise.all([note(tx, "c"), note(tx, "d")]);
+      throw new Error("no");
+    });
+    await expect(failing).rejects.toThrow("no");
+    expect(await kept()).toEqual(["a", "b"]);
+  });
+
+  it("rejects what was cut off behind its commit", async () => {
+    const [one, two] = await claim(2);
+    await run(one!, (tx) => note(tx, "one"));
+    proxy.cutAtCommit(runsOnly);
+    await expect(run(two!, (tx) => note(tx, "two"))).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+}

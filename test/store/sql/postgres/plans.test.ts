@@ -1,0 +1,63 @@
+import { Pool } from "pg";
+import { postgresStore } from "tillkit/sql";
+import { payment } from "../../../../src/store/exam/checks/fixtures.js";
+import { tablePrefixes } from "../support/table-prefixes.js";
+
+const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
+
+if (url === undefined || url === "none") {
+  it("leaves the plans of PostgreSQL out, because TILLKIT_TEST_POSTGRES_URL names no server", () => {
+    expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_POSTGRES_URL"]);
+  });
+} else examine(url);
+
+/** How often PostgreSQL plans a prepared statement anew before it compares. */
+const trials = 5;
+const rounds = 12;
+
+function examine(url: string): void {
+  const pool = new Pool({ connectionString: url });
+  const tables = tablePrefixes((sql) => pool.query(sql));
+  afterAll(async () => {
+    await tables.dropAll();
+    await pool.end();
+  });
+
+  it("plans what a payment's creation asks once, and not for each payment", async () => {
+    const tablePrefix = tables.next();
+    const store = postgresStore(url, { tablePrefix });
+    // Enough for what it knows of them to matter.
+    const others = Array.from({ length: 2000 }, (_, n) =>
+      payment(`other-${n}`, { reference: `order-other-${n}`, serviceId: `service-other-${n}` }),
+    );
+    await store.transaction((tx) => store.save(tx, { created: others }));
+    await pool.query(`analyze ${tablePrefix}payments, ${tablePrefix}webhooks`);
+
+    for (let round = 0; round < rounds; round++) {
+      const intended = payment(`p${round}`, { reference: `order-${round}`, state: "creating" });
+      const { clientId, reference } = intended;
+      await store.transaction(async (tx) => {
+        await store.lock(tx, { references: [reference], clientIds: [clientId] });
+        await store.save(tx, { updated: [], created: [intended] });
+      });
+      const serviceId = `service-${round}`;
+      await store.transaction(async (tx) => {
+        await store.lock(tx, { clientIds: [clientId], serviceIds: [serviceId] });
+        await store.save(tx, { updated: [{ ...intended, state: "pending", serviceId }] });
+      });
+      await store.transaction((tx) => store.parked(tx, [clientId]));
+    }
+
+    // One transaction after the other has one connection.
+    const { rows } = await store.transaction((tx) =>
+      tx.query<{ statement: string; planned: number; again: number }>(
+        `select statement, custom_plans::int as planned, generic_plans::int as again from pg_prepared_statements
+          where custom_plans + generic_plans >= $1`,
+        [rounds],
+      ),
+    );
+    expect(rows.length).toBeGreaterThanOrEqual(6);
+    expect(rows.filter(({ planned }) => planned > trials)).toEqual([]);
+    await store.close();
+  });
+}

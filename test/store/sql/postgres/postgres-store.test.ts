@@ -1,0 +1,158 @@
+import { Pool } from "pg";
+import { postgresStore } from "tillkit/sql";
+import { testStore } from "tillkit/testing";
+import { startUpSentences } from "../support/start-up-sentences.js";
+import { tablePrefixes } from "../support/table-prefixes.js";
+import { transactionSentences } from "../support/transaction-sentences.js";
+
+const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
+
+if (url === undefined || url === "none") {
+  console.info("The PostgreSQL store is not examined: TILLKIT_TEST_POSTGRES_URL names no server.");
+  it("leaves the PostgreSQL store out, because TILLKIT_TEST_POSTGRES_URL names no server", () => {
+    expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_POSTGRES_URL"]);
+  });
+} else examine(url);
+
+function examine(url: string): void {
+  // Each test makes its tables anew, on a server that may be busy.
+  jest.setTimeout(30_000);
+  const pool = new Pool({ connectionString: url, max: 30 });
+  const tables = tablePrefixes((sql) => pool.query(sql));
+  const prefixes = new WeakMap<object, string>();
+
+  const tablePrefix = tables.next();
+  const table = `${tablePrefix}orders`;
+
+  afterAll(async () => {
+    await pool.query(`drop table if exists ${table}`);
+    await tables.dropAll();
+    await pool.end();
+  });
+
+  // Some things are sent in fewer round trips where the pool is the kit's own.
+  const pools = [
+    ["PostgreSQL with the application's pool", pool, url],
+    ["PostgreSQL with a pool of its own", url, pool],
+  ] as const;
+  for (const [name, source, again] of pools)
+    testStore({
+      name,
+      create: async () => {
+        const tablePrefix = tables.next();
+        const store = postgresStore(source, { tablePrefix });
+        prefixes.set(store, tablePrefix);
+        return store;
+      },
+      reopen: async (store) => postgresStore(again, { tablePrefix: prefixes.get(store)! }),
+      remove: (store) => tables.drop(prefixes.get(store)!),
+      test: it,
+    });
+
+  transactionSentences({ create: () => postgresStore(pool, { tablePrefix }), first: "$1", table });
+
+  const empty = tables.next();
+  startUpSentences(() => postgresStore(url, { tablePrefix: empty }), `${empty}meta`);
+
+  it("rolls back when a statement on the driver's own handle failed unseen", async () => {
+    const store = postgresStore(pool, { tablePrefix });
+    const run = store.transaction(async (tx) => {
+      await tx.query(`insert into ${table} (id) values ('unseen')`);
+      const client = await tx.raw;
+      await expect(client.query("select 1 / 0")).rejects.toThrow("division by zero");
+    });
+    await expect(run).rejects.toMatchObject({ code: "transaction_poisoned" });
+  });
+
+  it("wakes others when events were saved, and not whoever saved them", async () => {
+    const listening = postgresStore(url, { tablePrefix });
+    const saving = postgresStore(pool, { tablePrefix });
+    let woken = 0;
+    let next = (): void => undefined;
+    const wakeUp = (): Promise<void> => new Promise((resolve) => (next = resolve));
+    const subscribed = wakeUp();
+    const stop = listening.wake!(() => {
+      woken++;
+      next();
+    });
+    await subscribed;
+    const savesEvent = (store: typeof saving, id: string): Promise<unknown> =>
+      store.transaction((tx) =>
+        store.save(tx, {
+          events: [{ id, type: "payment.overdue", recordedAt: "2024-05-01T10:00:00.000Z", payload: {} }],
+        }),
+      );
+    const heard = wakeUp();
+    await savesEvent(listening, "own");
+    await savesEvent(saving, "another's");
+    await heard;
+    expect(woken).toBe(2);
+    stop();
+    await Promise.all([listening.close(), saving.close()]);
+  });
+
+  it("listens again after its connection broke", async () => {
+    const listening = postgresStore(url, { tablePrefix });
+    let next = (): void => undefined;
+    const wakeUp = (): Promise<void> => new Promise((resolve) => (next = resolve));
+    const subscribed = wakeUp();
+    const stop = listening.wake!(() => next());
+    await subscribed;
+    const again = wakeUp();
+    await pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen "${tablePrefix}events"'`,
+    );
+    await again;
+    stop();
+    await listening.close();
+    expect(await pool.query("select 1 as one").then(({ rows }) => rows)).toEqual([{ one: 1 }]);
+  });
+
+  it("gives up on a lock at the deadline", async () => {
+    const holding = postgresStore(pool, { tablePrefix });
+    const waiting = postgresStore(pool, { tablePrefix, busyTimeoutMs: 100 });
+    await holding.transaction(async (tx) => {
+      await tx.query(`lock table ${tablePrefix}payments in access exclusive mode`);
+      const run = waiting.transaction((other) => waiting.lock(other, { clientIds: ["p1"] }));
+      await expect(run).rejects.toMatchObject({ code: "store_busy" });
+    });
+  });
+
+  it("says that the database cannot be reached", async () => {
+    const store = postgresStore("postgres://nobody@127.0.0.1:1/none");
+    await expect(store.find("p1")).rejects.toMatchObject({ code: "store_unavailable" });
+    await store.close();
+  });
+
+  it("says that the store is away when the server lets nobody in, and not when it stops the application's statement", async () => {
+    const elsewhere = new URL(url);
+    elsewhere.pathname = "/no_such_database";
+    const refused = postgresStore(elsewhere.href);
+    await expect(refused.find("p1")).rejects.toMatchObject({
+      code: "store_unavailable",
+      cause: { code: "3D000" },
+    });
+    await refused.close();
+    const store = postgresStore(pool, { tablePrefix });
+    const stopped = store.transaction(async (tx) => {
+      await tx.query("set local statement_timeout = 50");
+      await expect(tx.query("select pg_sleep(60)")).rejects.toMatchObject({ code: "57014" });
+    });
+    await expect(stopped).rejects.toMatchObject({
+      code: "transaction_poisoned",
+      cause: { code: "57014" },
+    });
+  });
+
+  it("warns where a commit is not durable", async () => {
+    const weak = postgresStore(`${url}?options=-c%20synchronous_commit%3Doff`, { tablePrefix });
+    expect(await weak.warnings()).toContainEqual(expect.stringContaining("synchronous_commit = off"));
+    await weak.close();
+  });
+
+  it("refuses an address of another database, without repeating its password", () => {
+    expect(() => postgresStore("mysql://root:hunter2@localhost/shop")).toThrow(
+      expect.objectContaining({ code: "option_invalid", message: expect.not.stringContaining("hunter2") }),
+    );
+  });
+}

@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { type SignedField } from "tillkit";
+import { sqliteStore, type SqliteDatabase, type SqlTx } from "tillkit/sql";
+import { newId } from "../../../../src/shared/new-id.js";
+import { closeAll, testKit } from "../../../support/kit.js";
+import { completedBody, pendingPayment, signed } from "../../../support/webhooks.js";
+import { temporaryFiles } from "../support/temporary-files.js";
+
+const nextFile = temporaryFiles();
+afterEach(closeAll);
+
+/** A shop with payments that were made one after the other, as the kit makes them; nothing where there is no log. */
+async function shopWith(count: number) {
+  const file = nextFile();
+  const store = sqliteStore(file);
+  if ((await store.warnings()).length > 0) {
+    console.info("No pages are counted: this version of SQLite is used without a write-ahead log.");
+    return store.close();
+  }
+  const created = Array.from({ length: count }, (_, index) =>
+    pendingPayment({ clientId: newId(), reference: `order-${1000 + index}`, serviceId: `s-${newId()}` }),
+  );
+  await store.transaction((tx) => store.save(tx, { created }));
+  const payments = testKit<SignedField, SqlTx<SqliteDatabase>>({ store, spool: false, dispatch: false });
+  payments.onPaymentCompleted(() => {});
+  await payments.start();
+  const database = await store.transaction((tx) => tx.raw);
+  return {
+    complete: ({ clientId, serviceId: id }: (typeof created)[number]) =>
+      payments.receiveWebhook(signed(completedBody({ clientId, id }))),
+    created,
+    /** Puts what is in the log into the file, and begins the log anew. */
+    emptyLog: () => database.exec("pragma wal_checkpoint(truncate)"),
+    /** The pages in the log, counted by their headers: the log's own has 32 bytes, that of a page 24. */
+    pagesInLog: () => (readFileSync(`${file}-wal`).length - 32) / (24 + 4096),
+  };
+}
+
+// What a commit costs is the pages that it writes; each is there for an index that a row is in.
+describe("the pages that SQLite writes", () => {
+  it("are no more than ten for a webhook that comes alone", async () => {
+    const shop = await shopWith(120);
+    if (!shop) return;
+    const { complete, created, emptyLog, pagesInLog } = shop;
+    for (const payment of created.slice(0, 20)) await complete(payment);
+    emptyLog();
+    for (const payment of created.slice(20)) await complete(payment);
+    const each = pagesInLog() / 100;
+    expect(each).toBeGreaterThan(5);
+    expect(each).toBeLessThanOrEqual(10);
+  });
+
+  it("are no more than 1.7 for each of sixty that come together", async () => {
+    const shop = await shopWith(660);
+    if (!shop) return;
+    const { complete, created, emptyLog, pagesInLog } = shop;
+    await Promise.all(created.slice(0, 60).map(complete));
+    emptyLog();
+    for (let from = 60; from < 660; from += 60)
+      await Promise.all(created.slice(from, from + 60).map(complete));
+    const each = pagesInLog() / 600;
+    expect(each).toBeGreaterThan(0.5);
+    expect(each).toBeLessThanOrEqual(1.7);
+  });
+});

@@ -1,0 +1,126 @@
+import { statSync } from "node:fs";
+import { sqliteStore, type SqliteDatabase, type SqlTx } from "tillkit/sql";
+import { runInTransaction } from "../../../../src/dispatch/run-in-transaction.js";
+import { pendingPayment } from "../../../support/webhooks.js";
+import { temporaryFiles } from "../support/temporary-files.js";
+
+const nextFile = temporaryFiles();
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+
+/** What a commit that leaves its sync to others says of itself, and one that does not. */
+const [left, own] = [1, 2];
+
+/** A store with a table of notes; `handle` writes one as a handler does, and notes down when that has ended. */
+async function notes() {
+  const store = sqliteStore(nextFile());
+  opened.push(store);
+  await store.transaction((tx) => tx.query("create table notes (text text)"));
+  const ended: string[] = [];
+  const write = async (tx: SqlTx<SqliteDatabase>, text: string): Promise<unknown> => {
+    await tx.query("insert into notes values (?)", [text]);
+    return Object.values((await tx.query("pragma synchronous")).rows[0]!)[0];
+  };
+  const levels: Record<string, unknown> = {};
+  const handle = async (
+    text: string,
+    behind?: (tx: SqlTx<SqliteDatabase>) => Promise<unknown>,
+  ): Promise<void> => {
+    const run = async (tx: SqlTx<SqliteDatabase>): Promise<void> => {
+      levels[text] = await write(tx, text);
+      await behind?.(tx);
+    };
+    await runInTransaction(store, run, async () => {});
+    ended.push(text);
+  };
+  const kept = async (): Promise<unknown[]> => {
+    const { rows } = await store.transaction((tx) => tx.query("select text from notes order by rowid"));
+    return rows.map(({ text }) => text);
+  };
+  const logBytes = (): number => statSync(`${store.file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  // A version of SQLite that wants a rollback journal has no log to share a sync of; there each commit makes its own.
+  const isLog = (await store.warnings()).length === 0;
+  const expected = <T>(withLog: T, without: T): T => (isLog ? withLog : without);
+  return { store, handle, levels, ended, kept, write, logBytes, expected };
+}
+
+describe("a transaction of a handler on SQLite", () => {
+  it("syncs by itself where nobody is in line behind it", async () => {
+    const { handle, levels, expected } = await notes();
+    await handle("alone");
+    expect(levels).toEqual({ alone: expected(own, 3) });
+  });
+
+  it("leaves the sync to those in line, and has ended only when that is done", async () => {
+    const { handle, levels, ended, kept, expected } = await notes();
+    const seen: string[][] = [];
+    await Promise.all([
+      handle("first"),
+      handle("second", async () => void seen.push([...ended])),
+      handle("third", async () => void seen.push([...ended])),
+    ]);
+    expect(levels).toEqual(
+      expected({ first: left, second: left, third: own }, { first: 3, second: 3, third: 3 }),
+    );
+    expect(seen).toEqual(expected([[], []], seen));
+    expect(ended.toSorted()).toEqual(["first", "second", "third"]);
+    expect(await kept()).toEqual(["first", "second", "third"]);
+  });
+
+  it("is committed by itself all the same: readers see it before the next one ends", async () => {
+    const { store, handle } = await notes();
+    let seen: unknown;
+    const payment = pendingPayment();
+    await Promise.all([
+      handle("first", (tx) => store.save(tx, { created: [payment] })),
+      handle("second", async () => {
+        seen = await store.find(payment.clientId);
+      }),
+    ]);
+    expect(seen).toMatchObject({ clientId: payment.clientId });
+  });
+
+  it("stands, and is synced, where the one behind it fails", async () => {
+    const { handle, ended, kept, logBytes, expected } = await notes();
+    const before = logBytes();
+    const first = handle("first");
+    await expect(handle("second", () => Promise.reject(new Error("it failed")))).rejects.toThrow("it failed");
+    await first;
+    expect(ended).toEqual(["first"]);
+    expect(await kept()).toEqual(["first"]);
+    expect(logBytes() > before).toBe(expected(true, false));
+  });
+
+  it("is synced by a transaction behind it that writes nothing itself", async () => {
+    const { store, handle, ended, logBytes, expected } = await notes();
+    let before = 0;
+    let level: unknown;
+    let endedBefore: string[] = [];
+    const first = handle("first");
+    const second = store.transaction(async (tx) => {
+      level = Object.values((await tx.query("pragma synchronous")).rows[0]!)[0];
+      before = logBytes();
+      endedBefore = [...ended];
+    });
+    await Promise.all([first, second]);
+    expect(level).toBe(expected(own, 3));
+    expect(endedBefore).toEqual(expected([], endedBefore));
+    expect(logBytes() > before).toBe(expected(true, false));
+  });
+
+  it("does not share for ever: in a long line somebody syncs every now and then", async () => {
+    const { handle, levels, expected } = await notes();
+    await Promise.all(Array.from({ length: 100 }, (_, n) => handle(String(n))));
+    const synced = Object.values(levels).filter((level) => level !== left).length;
+    expect(synced).toBe(expected(4, 100));
+  });
+});
+
+it("what records and what the application writes is synced by itself, whoever is in line", async () => {
+  const { store, write } = await notes();
+  const levels = await Promise.all([1, 2, 3].map((n) => store.transaction((tx) => write(tx, String(n)))));
+  expect(new Set(levels).size).toBe(1);
+  expect(levels[0]).toBeGreaterThanOrEqual(own);
+});

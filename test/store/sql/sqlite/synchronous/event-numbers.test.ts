@@ -1,0 +1,29 @@
+import { numberEvents } from "../../../../../src/store/sql/sqlite/synchronous/event-numbers.js";
+import { event } from "../../../../../src/store/exam/checks/fixtures.js";
+
+/** Events about these clientIds; `undefined` is an event about none. */
+const about = (...clientIds: (string | undefined)[]) =>
+  clientIds.map((clientId, index) => event(`e${index}`, clientId === undefined ? {} : { clientId }));
+
+const numbers = (clientIds: readonly (string | undefined)[], ofWebhooks: Record<string, number>) =>
+  numberEvents(about(...clientIds), new Map(Object.entries(ofWebhooks)), 100).map(
+    ({ seq, isOfWebhook }) => `${seq}${isOfWebhook ? " of a webhook" : ""}`,
+  );
+
+describe("the number of an event", () => {
+  it("is that of the webhook about its payment", () => {
+    expect(numbers(["a", "b"], { a: 10, b: 11 })).toEqual(["10 of a webhook", "11 of a webhook"]);
+  });
+
+  it("is a fresh one where there is no such webhook, and where it is about no payment", () => {
+    expect(numbers(["a", undefined], { b: 11 })).toEqual(["100", "101"]);
+  });
+
+  it("is given once", () => {
+    expect(numbers(["a", "a"], { a: 10 })).toEqual(["10 of a webhook", "100"]);
+  });
+
+  it("grows from event to event, whatever the order of the webhooks", () => {
+    expect(numbers(["b", "a", "c"], { a: 10, b: 11, c: 12 })).toEqual(["11 of a webhook", "100", "101"]);
+  });
+});

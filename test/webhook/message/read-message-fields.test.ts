@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fc } from "../../support/property.js";
+import { decodeStrict } from "../../../src/webhook/message/decode-strict.js";
+import { readMessage } from "../../../src/webhook/message/read-message.js";
+import {
+  fieldsSignature,
+  indispensableFields,
+  type SignedField,
+} from "../../../src/webhook/signature/index.js";
+import { withCorpus } from "./corpora.js";
+import { bytes, webhook } from "./webhooks.js";
+
+const scheme = fieldsSignature({ secret: "k7Jq2vR9sXw4ZbN8cT5yLmP1dFgH6aQe", merchantId: "m-7" });
+const covered: readonly SignedField[] = scheme.covers === "body" ? [] : scheme.covers;
+const read = (body: unknown, covers: readonly SignedField[] = covered) => {
+  const rawBody = bytes(body);
+  const decoded = decodeStrict(rawBody);
+  return readMessage({ rawBody, payload: decoded.ok ? decoded.payload : undefined, covers });
+};
+const clientIdReason = expect.stringMatching(/^data\.clientId: [ -~]{1,160}$/);
+const providerIdReason = expect.stringMatching(/^data\.providerId: [ -~]{1,160}$/);
+const sha256 = (text: string) => createHash("sha256").update(text).digest("base64url");
+
+/** A message without what nobody signed. */
+function judged(body: unknown): unknown {
+  const message = read(body);
+  return message.kind === "payment" ? { ...message.report, untrusted: undefined } : message;
+}
+
+describe("readMessage where only fields are signed", () => {
+  it("holds the covered fields as verified and the others as untrusted", () => {
+    const message = read(webhook());
+    if (message.kind !== "payment") throw new Error(message.kind);
+    const { report } = message;
+    expect(report.verified).toEqual({
+      id: "65f1a2b3c4d5e6f708192a3b",
+      clientId: "order-17.a",
+      status: "completed",
+      "total.value": "1475",
+      "total.currency": "KMF",
+      submittedAt: "2026-03-01T10:00:00.000Z",
+    });
+    expect(report.untrusted).toEqual({
+      topic: "payment.completed",
+      timestamp: "2026-03-01T10:00:05.250Z",
+      type: "payment",
+      captured: true,
+      providerId: "TX99812",
+      source: "MVK",
+    });
+    expect(report).not.toHaveProperty("topic");
+    expect(report).not.toHaveProperty("captured");
+  });
+
+  it("leaves topic, type and captured out of the key when they are not signed", () => {
+    const parts = ["65f1a2b3c4d5e6f708192a3b", "order-17.a", "completed", "1475", "KMF"];
+    const key = JSON.stringify([...parts, "2026-03-01T10:00:00.000Z", null, null, null]);
+    expect(read(webhook())).toMatchObject({ report: { eventKey: `payment:order-17.a:${sha256(key)}` } });
+  });
+
+  it("lets nothing uncovered change anything but untrusted", () => {
+    const uncovered = fc.record(
+      { topic: fc.jsonValue(), timestamp: fc.jsonValue(), type: fc.jsonValue(), extra: fc.jsonValue() },
+      { requiredKeys: [] },
+    );
+    const inData = fc.record(
+      { captured: fc.jsonValue(), providerId: fc.jsonValue(), source: fc.jsonValue(), more: fc.jsonValue() },
+      { requiredKeys: [] },
+    );
+    const wrong = fc.constantFrom(
+      {},
+      { status: "pending" },
+      { clientId: "not/admissible" },
+      { submittedAt: "x" },
+    );
+    fc.assert(
+      fc.property(wrong, uncovered, inData, (change, envelope, data) => {
+        expect(judged(webhook({ ...change, ...data }, envelope))).toEqual(judged(webhook(change)));
+      }),
+    );
+  });
+
+  it("hands on uncovered fields as they stand, and leaves absent ones out", () => {
+    const odd = { deep: [null, { a: "\u0000" }] };
+    const message = read(webhook({ providerId: odd, source: null, captured: undefined }, { type: 7 }));
+    if (message.kind !== "payment") throw new Error(message.kind);
+    expect(message.report.untrusted).toEqual({
+      topic: "payment.completed",
+      timestamp: "2026-03-01T10:00:05.250Z",
+      type: 7,
+      providerId: odd,
+      source: null,
+    });
+  });
+
+  it("never calls a message unrecognised by a type that nobody signed", () => {
+    expect(read(webhook({}, { type: "payout" })).kind).toBe("payment");
+  });
+
+  it("calls it unrecognised where the type is signed, and keeps a topic only if that is signed too", () => {
+    const body = webhook({}, { type: "payout" });
+    expect(read(body, [...covered, "type"])).toMatchObject({
+      kind: "unrecognised",
+      topic: "",
+      type: "payout",
+    });
+    expect(read(body, [...covered, "type", "topic"])).toMatchObject({ topic: "payment.completed" });
+  });
+
+  it("puts a signed topic and captured into the report", () => {
+    expect(read(webhook(), [...covered, "topic", "captured"])).toMatchObject({
+      report: { topic: "payment.completed", captured: true, verified: { captured: true } },
+    });
+    expect(read(webhook({ captured: 1 }), [...covered, "captured"])).toMatchObject({
+      reason: "data.captured: expected true or false, got a number",
+    });
+  });
+
+  it("asks for no submittedAt that is not covered", () => {
+    expect(read(webhook({ submittedAt: 7 }), indispensableFields)).toMatchObject({
+      report: { submittedAt: undefined, untrusted: { submittedAt: 7 } },
+    });
+  });
+
+  it("keys what is inadmissible by the covered values only, in an order of its own", () => {
+    const wrong = { clientId: "not/admissible" };
+    const values = ["65f1a2b3c4d5e6f708192a3b", "completed", "1475", "KMF", "2026-03-01T10:00:00.000Z"];
+    const eventKey = `inadmissible:${sha256(JSON.stringify([...values, "not/admissible"]))}`;
+    expect(read(webhook(wrong))).toMatchObject({ kind: "inadmissible", eventKey });
+    expect(read(webhook({ ...wrong, extra: 1 }, { topic: "x" }))).toMatchObject({ eventKey });
+    expect(read(webhook(wrong), covered.toReversed())).toMatchObject({ eventKey });
+  });
+
+  it("gives one key to the three ways of having no submittedAt", () => {
+    const keys = [undefined, null, ""].flatMap((submittedAt) =>
+      ["order-17.a", "not/admissible"].map((clientId) => {
+        const message = read(webhook({ submittedAt, clientId, status: "pending" }));
+        return message.kind === "payment" ? message.report.eventKey : message.eventKey;
+      }),
+    );
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  it("decodes the body where no payload is handed in", () => {
+    expect(readMessage({ rawBody: bytes(webhook()), covers: covered })).toEqual(read(webhook()));
+    expect(read("{")).toMatchObject({ kind: "inadmissible", reason: "not valid JSON" });
+  });
+
+  it("works for no scheme that leaves an indispensable field unsigned", () => {
+    const covers: SignedField[] = ["id", "clientId", "status", "total.currency"];
+    expect(() => read(webhook(), covers)).toThrow("total.value");
+  });
+
+  describe("with strings that break software", () => {
+    withCorpus("naughty-strings", (folder) => {
+      const strings: string[] = JSON.parse(readFileSync(join(folder, "blns.json"), "utf8"));
+
+      it("reports each of them unchanged, or refuses it", () => {
+        for (const naughty of strings) {
+          const message = read(webhook({ clientId: naughty, providerId: naughty }));
+          const admissible = /^[A-Za-z0-9._:-]{1,64}$/.test(naughty);
+          expect(message).toMatchObject(
+            admissible
+              ? { kind: "payment", report: { clientId: naughty, untrusted: { providerId: naughty } } }
+              : { kind: "inadmissible", reason: clientIdReason },
+          );
+        }
+        expect(strings.length).toBeGreaterThan(400);
+      });
+
+      it("reports each in a text field where the whole body is signed, unless it holds a control character", () => {
+        for (const naughty of strings) {
+          const message = readMessage({ rawBody: bytes(webhook({ providerId: naughty })), covers: "body" });
+          const admissible = naughty.length <= 256 && !/\p{Cc}/u.test(naughty);
+          expect(message).toMatchObject(
+            admissible
+              ? { kind: "payment", report: { verified: { providerId: naughty } } }
+              : { kind: "inadmissible", reason: providerIdReason },
+          );
+        }
+      });
+    });
+  });
+});

@@ -1,0 +1,189 @@
+import request from "supertest";
+import {
+  type defaultSignedFields,
+  fieldsSignature,
+  type Payments,
+  type PaymentStore,
+  type TillkitEvent,
+} from "tillkit";
+import { appOf, closeAll, secret, testKit } from "../support/kit.js";
+import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
+
+afterEach(closeAll);
+
+async function seed<Tx>(store: PaymentStore<Tx>, ...payments: ReturnType<typeof pendingPayment>[]) {
+  await store.transaction((tx) => store.save(tx, { created: payments }));
+}
+
+/** Posts a webhook as the service would. */
+function post(app: ReturnType<typeof appOf>, body: unknown) {
+  const { rawBody, headers } = signed(body);
+  return request(app).post("/payments/webhook").set(headers).send(rawBody.toString());
+}
+
+describe("a signed webhook", () => {
+  it("completes its payment, calls the handler once, and is answered 200", async () => {
+    const payments = testKit();
+    const seen: TillkitEvent<"payment.completed">[] = [];
+    const handled = new Promise<void>((resolve) => {
+      payments.onPaymentCompleted((event) => {
+        seen.push(event);
+        resolve();
+      });
+    });
+    await seed(payments.store, pendingPayment());
+
+    const response = await post(appOf(payments), completedBody());
+
+    expect(response.status).toBe(200);
+    expect(await payments.find("c-1")).toMatchObject({ state: "completed", open: false });
+    await handled;
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatchObject({
+      type: "payment.completed",
+      payment: { reference: "order-1", total: { value: "1475", currency: "KMF" } },
+      verified: { providerId: "MVK-778" },
+    });
+  });
+
+  it("of which 100 copies come at once has one effect and 100 answers of 200", async () => {
+    const payments = testKit();
+    let effects = 0;
+    payments.onPaymentCompleted(() => void (effects += 1));
+    const all: string[] = [];
+    const settled = new Promise<void>((resolve) => payments.onAny(({ type }) => (all.push(type), resolve())));
+    await seed(payments.store, pendingPayment());
+    const app = appOf(payments);
+
+    const responses = await Promise.all(Array.from({ length: 100 }, () => post(app, completedBody())));
+
+    expect(responses.map(({ status }) => status)).toEqual(Array(100).fill(200));
+    await settled;
+    await payments.close();
+    expect(effects).toBe(1);
+    expect(all).toEqual(["payment.completed"]);
+  });
+
+  it("with another amount changes nothing and says which field differs", async () => {
+    const payments = testKit();
+    const mismatch = new Promise<TillkitEvent<"payment.mismatched">>((resolve) => {
+      payments.on("payment.mismatched", resolve);
+    });
+    payments.onPaymentCompleted(() => {
+      throw new Error("must not be called");
+    });
+    await seed(payments.store, pendingPayment());
+
+    const response = await post(appOf(payments), completedBody({ total: { value: "1", currency: "KMF" } }));
+
+    expect(response.status).toBe(200);
+    expect((await mismatch).differences).toEqual([{ field: "total.value", expected: "1475", got: "1" }]);
+    expect(await payments.find("c-1")).toMatchObject({ state: "pending" });
+  });
+
+  it("of an unknown status is kept, applied and visible as an event", async () => {
+    const payments = testKit();
+    const updated = new Promise<TillkitEvent<"payment.updated">>((resolve) =>
+      payments.on("payment.updated", resolve),
+    );
+    await seed(payments.store, pendingPayment());
+
+    const response = await post(appOf(payments), statusBody("under_review", { captured: false }));
+
+    expect(response.status).toBe(200);
+    expect(await updated).toMatchObject({ previousStatus: "pending", payment: { status: "under_review" } });
+  });
+
+  it("of an unknown status, for a payment that is completed, changes nothing and is visible all the same", async () => {
+    const payments = testKit();
+    const reported = new Promise<TillkitEvent<"payment.reported">>((resolve) => {
+      payments.on("payment.reported", resolve);
+    });
+    await seed(payments.store, pendingPayment({ state: "completed", status: "completed", open: false }));
+
+    const response = await post(appOf(payments), statusBody("refunded", { captured: true }));
+
+    expect(response.status).toBe(200);
+    expect(await reported).toMatchObject({
+      verified: { status: "refunded" },
+      payment: { status: "completed" },
+    });
+  });
+
+  it("that corrects one which contradicted itself is not taken for its copy", async () => {
+    const payments = testKit();
+    await seed(payments.store, pendingPayment());
+    const app = appOf(payments);
+    await post(app, completedBody({ captured: false })).expect(200);
+    expect(await payments.find("c-1")).toMatchObject({ state: "pending" });
+    await post(app, completedBody({ captured: true })).expect(200);
+    expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
+  });
+
+  it("about something other than a payment is kept and visible", async () => {
+    const payments = testKit();
+    const seen = new Promise<TillkitEvent<"webhook.unrecognised">>((resolve) => {
+      payments.on("webhook.unrecognised", resolve);
+    });
+    const body = { topic: "payout.sent", timestamp: "2026-11-20T10:00:00.000Z", type: "payout", data: {} };
+    expect((await post(appOf(payments), body)).status).toBe(200);
+    expect(await seen).toMatchObject({ topic: "payout.sent" });
+  });
+
+  it.each([
+    ["is not JSON", "{"],
+    ["has duplicate keys", '{"topic":"a","topic":"b"}'],
+    ["lacks its payment", JSON.stringify({ topic: "payment.completed", type: "payment" })],
+  ])("whose content %s is answered 200, kept, and reaches no handler of a completion", async (_, body) => {
+    const payments = testKit();
+    payments.onPaymentCompleted(() => {
+      throw new Error("must not be called");
+    });
+    const seen = new Promise<TillkitEvent<"webhook.inadmissible">>((resolve) => {
+      payments.on("webhook.inadmissible", resolve);
+    });
+    expect((await post(appOf(payments), body)).status).toBe(200);
+    expect((await seen).reason.length).toBeGreaterThan(0);
+  });
+});
+
+type Covered = Exclude<(typeof defaultSignedFields)[number], "merchantId">;
+
+describe("a webhook whose signature covers fields only", () => {
+  const fields = fieldsSignature({ secret, merchantId: "m-1" });
+  const send = (payments: Payments<Covered>, body: unknown, signature?: string) => {
+    const { rawBody, headers } = signed(
+      body,
+      typeof body === "string" ? { sign: () => signature ?? "" } : fields,
+    );
+    return request(appOf(payments))
+      .post("/payments/webhook")
+      .set({ ...headers, "service-signature": signature ?? headers["service-signature"] })
+      .send(rawBody.toString());
+  };
+
+  it("completes its payment whatever an unsigned field claims, which handlers see as untrusted", async () => {
+    const payments = testKit({ signature: fields });
+    const completed = new Promise<TillkitEvent<"payment.completed", Covered>>((resolve) =>
+      payments.onPaymentCompleted(resolve),
+    );
+    await seed(payments.store, pendingPayment());
+    const body = completedBody({ captured: false, source: { a: [1] } }, { topic: "payment.failed", type: 7 });
+
+    expect((await send(payments, body)).status).toBe(200);
+    const event = await completed;
+    expect(event.verified).toMatchObject({ clientId: "c-1", status: "completed" });
+    expect(event.verified).not.toHaveProperty("topic");
+    expect(event.untrusted).toMatchObject({ topic: "payment.failed", captured: false, source: { a: [1] } });
+  });
+
+  it("is answered 400 where the fields cannot be read, and 401 where they are not those that were signed", async () => {
+    const payments = testKit({ signature: fields });
+    const good = fields.sign(Buffer.from(JSON.stringify(completedBody())));
+    expect((await send(payments, "{", good)).status).toBe(400);
+    const twice = JSON.stringify(completedBody()).replace('"status":', '"\\u0073tatus":"pending","status":');
+    expect((await send(payments, twice, good)).status).toBe(400);
+    const other = JSON.stringify(completedBody({ clientId: "c-2" }));
+    expect((await send(payments, other, good)).status).toBe(401);
+  });
+});

@@ -1,0 +1,124 @@
+import { fc } from "../../support/property.js";
+import { readMessage } from "../../../src/webhook/message/read-message.js";
+import { indispensableFields, signedFields } from "../../../src/webhook/signature/scheme.js";
+import { type Situation } from "../../../src/webhook/reconciliation/reconcile.js";
+import { isFarther } from "../../../src/model/status-order.js";
+import { type Payment } from "tillkit";
+import { reportOf } from "../../support/reports.js";
+import { pendingPayment, statusBody } from "../../support/webhooks.js";
+import { decide, disagreements, standings, statuses } from "./decision-table.js";
+
+const flags = [false, true];
+
+describe("the decision", () => {
+  it("is total, and follows one order of questions for every combination there is", () => {
+    let count = 0;
+    for (const payment of Object.values(standings))
+      for (const status of statuses)
+        for (const known of flags)
+          for (const ours of flags)
+            for (const sufficient of flags)
+              for (const disagrees of [undefined, ...Object.values(disagreements)]) {
+                const { report, situation } = disagrees?.(reportOf(status)) ?? { report: reportOf(status) };
+                const { outcome } = decide(payment, report, { known, ours, sufficient, ...situation });
+                const differs = disagrees !== undefined && disagreesWith(payment, status, disagrees);
+                expect({ payment, status, known, ours, sufficient, outcome }).toMatchObject({
+                  outcome: expected({ payment, known, ours, sufficient }, status, differs),
+                });
+                count += 1;
+              }
+    expect(count).toBe(Object.keys(standings).length * statuses.length * 8 * 7);
+  });
+
+  it("never throws, and never lets a completed payment change, whatever is reported", () => {
+    const completed = standings["completed"]!;
+    const report = fc.record({
+      value: fc.oneof(fc.constant("1475"), fc.string()),
+      currency: fc.oneof(fc.constant("KMF"), fc.string()),
+      serviceId: fc.oneof(fc.constant(completed.serviceId!), fc.string()),
+      status: fc.oneof(fc.constantFrom(...statuses), fc.string()),
+      captured: fc.boolean(),
+      topic: fc.oneof(fc.constant("payment.completed"), fc.string()),
+    });
+    fc.assert(
+      fc.property(report, fc.boolean(), fc.boolean(), (over, ours, sufficient) => {
+        const decision = decide(completed, { ...reportOf("completed"), ...over }, { ours, sufficient });
+        expect(["stale", "mismatch"]).toContain(decision.outcome);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("is made by nothing that the signature does not cover", () => {
+    const covers = [...indispensableFields];
+    const uncovered = signedFields.filter((field) => !covers.includes(field as never));
+    const anything = fc.record(Object.fromEntries(uncovered.map((field) => [field, fc.jsonValue()])), {
+      requiredKeys: [],
+    });
+    const decisionOn = (body: unknown, payment: Payment | undefined) => {
+      const message = readMessage({ rawBody: Buffer.from(JSON.stringify(body)), covers });
+      if (message.kind !== "payment") return message;
+      return { key: message.report.eventKey, decision: decide(payment, message.report) };
+    };
+    fc.assert(
+      fc.property(
+        anything,
+        fc.constantFrom(...statuses),
+        fc.constantFrom(...Object.values(standings)),
+        (forged, status, payment) => {
+          const { topic, timestamp, type, ...data } = forged as Record<string, unknown>;
+          const honest = statusBody(status);
+          const altered = { ...honest, topic, timestamp, type, data: { ...honest.data, ...data } };
+          expect(decisionOn(altered, payment)).toEqual(decisionOn(honest, payment));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it("hands a person both payments where an order was paid twice", () => {
+    const first = pendingPayment({ clientId: "c-0", serviceId: "s-0", state: "completed", open: false });
+    const decision = decide(pendingPayment(), reportOf("completed"), { siblings: [first, pendingPayment()] });
+    expect(decision).toMatchObject({
+      payment: { clientId: "c-1", state: "completed" },
+      facts: [{ type: "payment.paid_twice", firstClientId: "c-0", first: { serviceId: "s-0" } }],
+    });
+  });
+
+  it("says why a completion is late, the newest reason first", () => {
+    const late = (over: Partial<Payment>) => {
+      const decision = decide(pendingPayment(over), reportOf("completed"));
+      return decision.outcome === "applied" ? decision.facts[1] : undefined;
+    };
+    const at = "2026-11-20T10:00:00.000Z";
+    expect(late({ overdueAt: at })).toEqual({ type: "payment.paid_late", because: "given_up" });
+    expect(late({ overdueAt: at, replacedBy: "c-2" })).toMatchObject({ because: "replaced" });
+    expect(late({ replacedBy: "c-2", cancelReturnedAt: at })).toMatchObject({ because: "canceled" });
+    expect(late({})).toBeUndefined();
+  });
+});
+
+/** The same said once more, in words: what the table must come to. */
+function expected(
+  { payment, known, ours, sufficient }: Pick<Situation, "payment" | "known" | "ours" | "sufficient">,
+  status: string,
+  differs: boolean,
+): string {
+  if (known) return "duplicate";
+  if (!payment) return ours ? "unmatched" : "foreign";
+  if (differs) return "mismatch";
+  if (!isFarther(status, payment.status)) return "stale";
+  return status === "completed" && !sufficient ? "unconfirmed" : "applied";
+}
+
+/** Some disagreements need something to disagree with: a bound id, a status whose flag is known. */
+function disagreesWith(
+  payment: Payment | undefined,
+  status: string,
+  disagrees: (typeof disagreements)[string],
+): boolean {
+  if (disagrees === disagreements["another service id than the bound one"])
+    return payment?.serviceId !== undefined;
+  if (disagrees === disagreements["a captured flag that contradicts the status"]) return status !== "held";
+  return true;
+}

@@ -1,0 +1,173 @@
+import { fc } from "../../support/property.js";
+import { reconcile, type Situation } from "../../../src/webhook/reconciliation/reconcile.js";
+import { type Payment } from "tillkit";
+import { reportOf } from "../../support/reports.js";
+import { pendingPayment } from "../../support/webhooks.js";
+
+const now = "2026-11-20T10:00:06.000Z";
+const situation = (payment: Payment | undefined, more: Partial<Situation> = {}): Situation => ({
+  payment,
+  siblings: payment ? [payment] : [],
+  serviceIdIsTaken: false,
+  known: false,
+  ours: true,
+  sufficient: true,
+  now,
+  ...more,
+});
+
+describe("reconciliation", () => {
+  it("applies a completion that agrees with the stored payment", () => {
+    expect(reconcile(situation(pendingPayment()), reportOf("completed"))).toEqual({
+      outcome: "applied",
+      payment: pendingPayment({
+        state: "completed",
+        status: "completed",
+        open: false,
+        updatedAt: now,
+        completedAt: now,
+      }),
+      facts: [{ type: "payment.completed" }],
+    });
+  });
+
+  it("calls an event that is on record a duplicate, whatever else is true", () => {
+    expect(reconcile(situation(undefined, { known: true }), reportOf("completed"))).toEqual({
+      outcome: "duplicate",
+    });
+  });
+
+  it("calls a clientId that nobody knows unmatched", () => {
+    expect(reconcile(situation(undefined), reportOf("completed"))).toEqual({ outcome: "unmatched" });
+  });
+
+  it.each([
+    ["amount", { total: { value: "1476", currency: "KMF" } }, "total.value", "1475", "1476"],
+    ["currency", { total: { value: "1475", currency: "EUR" } }, "total.currency", "KMF", "EUR"],
+    ["service id", { id: "other" }, "id", "64f0c0ffee64f0c0ffee64f0", "other"],
+    ["captured flag", { captured: false }, "captured", "true", "false"],
+  ])("calls another %s a mismatch and says what was expected", (_, data, field, expected, got) => {
+    expect(reconcile(situation(pendingPayment()), reportOf("completed", data))).toEqual({
+      outcome: "mismatch",
+      differences: [{ field, expected, got }],
+    });
+  });
+
+  it("calls a topic that contradicts the status a mismatch, where the signature covers both", () => {
+    const report = { ...reportOf("completed"), topic: "payment.failed" };
+    expect(reconcile(situation(pendingPayment()), report)).toMatchObject({
+      outcome: "mismatch",
+      differences: [{ field: "topic", expected: "payment.completed", got: "payment.failed" }],
+    });
+  });
+
+  it("lets a topic and a flag that nobody signed decide nothing", () => {
+    const { topic: _, captured: __, ...report } = reportOf("completed");
+    expect(reconcile(situation(pendingPayment()), report).outcome).toBe("applied");
+  });
+
+  it("takes 1475.00 for 1475", () => {
+    const report = reportOf("completed", { total: { value: "1475.00", currency: "KMF" } });
+    expect(reconcile(situation(pendingPayment()), report).outcome).toBe("applied");
+  });
+
+  it("does not bind one service id to a second payment", () => {
+    const { serviceId: _, ...unbound } = pendingPayment();
+    expect(reconcile(situation(unbound, { serviceIdIsTaken: true }), reportOf("completed")).outcome).toBe(
+      "mismatch",
+    );
+  });
+
+  it("binds the service id of a webhook that overtook the creation's answer", () => {
+    const { serviceId: _, ...unbound } = pendingPayment({ state: "creating" });
+    expect(reconcile(situation(unbound), reportOf("completed"))).toMatchObject({
+      payment: { serviceId: "64f0c0ffee64f0c0ffee64f0", state: "completed" },
+    });
+  });
+
+  it.each(["pending", "failed", "canceled", "submitted", "never_seen_before", "completed"])(
+    "leaves a completed payment as it is when %s is reported later",
+    (status) => {
+      const completed = pendingPayment({ state: "completed", status: "completed", open: false });
+      expect(reconcile(situation(completed), reportOf(status)).outcome).toBe("stale");
+    },
+  );
+
+  it("tells of a second completed payment of one reference instead of fulfilling it again", () => {
+    const first = pendingPayment({ clientId: "c-0", serviceId: "s-0", state: "completed", open: false });
+    const second = pendingPayment();
+    const decision = reconcile(situation(second, { siblings: [first, second] }), reportOf("completed"));
+    expect(decision).toMatchObject({ facts: [{ type: "payment.paid_twice", firstClientId: "c-0" }] });
+  });
+
+  it.each([
+    ["canceled", { state: "canceled", status: "canceled" }],
+    ["canceled", { cancelReturnedAt: now }],
+    ["failed", { state: "failed", status: "failed" }],
+    ["replaced", { replacedBy: "c-2" }],
+  ] as const)("tells of a completion that comes late because the attempt was %s", (because, state) => {
+    const decision = reconcile(situation(pendingPayment({ ...state, open: false })), reportOf("completed"));
+    expect(decision).toMatchObject({
+      facts: [{ type: "payment.completed" }, { type: "payment.paid_late", because }],
+    });
+  });
+
+  it("comes to the same state for any order and multiplicity of any statuses", () => {
+    const status = fc.constantFrom(
+      "init",
+      "pending",
+      "submitted",
+      "approved",
+      "captured",
+      "completed",
+      "canceled",
+      "failed",
+      "zz",
+      "aa",
+    );
+    fc.assert(
+      fc.property(fc.array(status, { minLength: 1, maxLength: 8 }), fc.nat(), (statuses, seed) => {
+        expect(run(shuffled(statuses, seed))).toEqual(run(statuses));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("completes once, and stays completed, wherever completed stands among the statuses", () => {
+    const status = fc.constantFrom("init", "pending", "captured", "canceled", "failed", "completed", "held");
+    fc.assert(
+      fc.property(fc.array(status, { maxLength: 8 }), fc.array(status, { maxLength: 8 }), (before, after) => {
+        const { payment, completions } = fold([...before, "completed", ...after]);
+        expect([payment.state, completions]).toEqual(["completed", 1]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+function fold(statuses: readonly string[]) {
+  let payment = pendingPayment({ status: "init" });
+  let completions = 0;
+  for (const status of statuses) {
+    const decision = reconcile(situation(payment), reportOf(status));
+    if (decision.outcome !== "applied") continue;
+    payment = decision.payment;
+    completions += decision.facts.filter(({ type }) => type === "payment.completed").length;
+  }
+  return { payment, completions };
+}
+
+function run(statuses: readonly string[]) {
+  const { state, status, open } = fold(statuses).payment;
+  return { state, status, open };
+}
+
+/** A permutation that depends on the seed alone. */
+function shuffled<T>(values: readonly T[], seed: number): T[] {
+  const rest = [...values];
+  const result: T[] = [];
+  for (let state = seed + 1; rest.length > 0; state = (state * 48271) % 2147483647) {
+    result.push(...rest.splice(state % rest.length, 1));
+  }
+  return result;
+}

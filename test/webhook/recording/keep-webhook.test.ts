@@ -1,0 +1,187 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import request from "supertest";
+import {
+  type Changes,
+  fieldsSignature,
+  MemoryStore,
+  TillkitError,
+  type MemoryTx,
+  type NoticeMap,
+  type Saved,
+} from "tillkit";
+import { appOf, closeAll, secret, testKit } from "../../support/kit.js";
+import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "tillkit-keep-"));
+});
+afterEach(async () => {
+  await closeAll();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A store that can be taken away. */
+class FailingStore extends MemoryStore {
+  failure: Error | undefined;
+  /** Takes everything but webhooks. */
+  refusal: Error | undefined;
+
+  override transaction<T>(run: (tx: MemoryTx) => Promise<T>): Promise<T> {
+    return this.failure ? Promise.reject(this.failure) : super.transaction(run);
+  }
+
+  override save(tx: MemoryTx, changes: Changes): Promise<Saved> {
+    return this.refusal && changes.webhooks?.length ? Promise.reject(this.refusal) : super.save(tx, changes);
+  }
+}
+
+const away = new TillkitError("store_unavailable", "The database is restarting.");
+
+async function spooling(directory = path.join(folder, "spool")) {
+  const store = new FailingStore();
+  await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+  const payments = testKit<never, MemoryTx>({ store, spool: { directory }, dispatch: { pollMs: 10 } });
+  await payments.start({ keepAlive: false });
+  const app = appOf(payments);
+  const post = () => {
+    const { headers, rawBody } = signed(completedBody());
+    return request(app).post("/payments/webhook").set(headers).send(rawBody.toString());
+  };
+  return { store, payments, post, directory };
+}
+
+/** Looks again, turn by turn of the event loop, until it is so. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+describe("a webhook that the store cannot take", () => {
+  it("is spooled, answered 200, and recorded and dispatched when the store is back", async () => {
+    const { store, payments, post } = await spooling();
+    const spooled: NoticeMap["webhook.spooled"][] = [];
+    payments.on("webhook.spooled", (notice) => void spooled.push(notice));
+    const fulfilled = new Promise<void>((resolve) => payments.onPaymentCompleted(() => resolve()));
+    await payments.start({ keepAlive: false });
+
+    store.failure = away;
+    expect((await post()).status).toBe(200);
+    expect(spooled).toEqual([{ receiptId: expect.any(String) as string, error: away }]);
+    expect(await payments.find("c-1")).toMatchObject({ state: "pending" });
+    expect(await payments.health()).toMatchObject({ status: "degraded", spool: { records: 1 } });
+
+    store.failure = undefined;
+    await fulfilled;
+    expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
+    await until(async () => (await payments.health()).spool?.records === 0);
+  });
+
+  it("is recorded by the next process when this one ends first", async () => {
+    const { store, payments, post, directory } = await spooling();
+    store.failure = away;
+    expect((await post()).status).toBe(200);
+    await payments.close();
+
+    const next = await spooling(directory);
+    await until(async () => (await next.payments.find("c-1"))?.state === "completed");
+  });
+
+  it("is answered 503 and nothing is promised when the spool cannot take it either", async () => {
+    // A file stands where the directory should be.
+    const blocked = path.join(folder, "blocked");
+    writeFileSync(blocked, "");
+    const { store, post } = await spooling(blocked);
+    store.failure = away;
+    const response = await post();
+    expect([response.status, response.headers["retry-after"]]).toEqual([503, "5"]);
+  });
+
+  it("is set aside for a person when the store is there and refuses it again and again", async () => {
+    const { store, payments, post, directory } = await spooling();
+    const setAside = new Promise<NoticeMap["webhook.set_aside"]>((resolve) =>
+      payments.on("webhook.set_aside", resolve),
+    );
+    store.refusal = new Error("this row is too much for the table");
+    expect((await post()).status).toBe(200);
+    expect((await setAside).reason).toContain("too much for the table");
+    expect(readdirSync(path.join(directory, "set-aside"))).toHaveLength(2);
+    expect(await payments.health()).toMatchObject({ status: "degraded", spool: { records: 0, setAside: 1 } });
+  });
+
+  it("waits as long as the store is away, in whatever words the driver says so", async () => {
+    const { store, payments, post } = await spooling();
+    const setAside: unknown[] = [];
+    payments.on("webhook.set_aside", (notice) => setAside.push(notice));
+    let tries = 0;
+    const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    Object.defineProperty(store, "failure", { get: () => ((tries += 1), refused), configurable: true });
+    expect((await post()).status).toBe(200);
+    await until(async () => tries > 12);
+    Object.defineProperty(store, "failure", { value: undefined });
+    await until(async () => (await payments.find("c-1"))?.state === "completed");
+    expect(setAside).toEqual([]);
+  });
+
+  it("is decided by what was signed when it was verified, whatever is configured when it is recorded", async () => {
+    const directory = path.join(folder, "spool");
+    const store = new FailingStore();
+    await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+    const fields = fieldsSignature({ secret, merchantId: "m-1" });
+    const before = testKit({ store, spool: { directory }, signature: fields });
+    store.failure = away;
+    const unsignedType = completedBody({}, { type: "ping" });
+    expect((await before.receiveWebhook(signed(unsignedType, fields))).outcome).toBe("spooled");
+    store.close = async () => {};
+    await before.close();
+
+    store.failure = undefined;
+    const after = testKit({ store, spool: { directory } });
+    await after.start({ keepAlive: false });
+    await until(async () => (await after.find("c-1"))?.state === "completed");
+    expect(await after.find("c-1")).toMatchObject({ state: "completed" });
+  });
+
+  it("is never refused because the kit is closing while it is under way", async () => {
+    const payments = testKit();
+    const bodies = Array.from({ length: 250 }, (_, index) =>
+      signed(completedBody({ clientId: `c-${index}` })),
+    );
+    const underWay = bodies.map((body) => payments.receiveWebhook(body));
+    await new Promise(setImmediate);
+    await payments.close();
+    const results = await Promise.allSettled(underWay);
+    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["fulfilled"]));
+  });
+
+  it("is waited for by everybody who closes the kit", async () => {
+    const payments = testKit();
+    const underWay = payments.receiveWebhook(signed(completedBody()));
+    await Promise.all([payments.close(), payments.close()]);
+    expect(await underWay).toMatchObject({ outcome: "unmatched" });
+  });
+
+  it("is spooled once and recorded once when its commit succeeded but the reply was lost", async () => {
+    const { store, payments, post } = await spooling();
+    const effects: string[] = [];
+    const fulfilled = new Promise<void>((resolve) => {
+      payments.onPaymentCompleted(({ id }) => {
+        effects.push(id);
+        resolve();
+      });
+    });
+    await payments.start({ keepAlive: false });
+    const transaction = store.transaction.bind(store);
+    store.transaction = async function lost<T>(run: (tx: MemoryTx) => Promise<T>): Promise<T> {
+      store.transaction = transaction;
+      await transaction(run);
+      throw new TillkitError("store_unavailable", "The connection was lost during the commit.");
+    };
+    expect((await post()).status).toBe(200);
+    await fulfilled;
+    await until(async () => (await payments.health()).spool?.records === 0);
+    await payments.close();
+    expect(effects).toHaveLength(1);
+  });
+});

@@ -1,0 +1,26 @@
+import { MemoryStore } from "tillkit";
+import { closeAll, testKit } from "../../support/kit.js";
+import { pendingPayment, signed, statusBody } from "../../support/webhooks.js";
+
+afterEach(closeAll);
+
+describe("webhooks whose payment came behind them", () => {
+  it("are each decided once, also where several are about one payment", async () => {
+    const store = new MemoryStore();
+    let now = new Date("2026-11-20T10:00:00.000Z");
+    const payments = testKit({ store, now: () => now, dispatch: false });
+    await payments.start({ keepAlive: false });
+    const bodies = [statusBody("failed"), statusBody("completed")];
+    for (const body of bodies) await payments.receiveWebhook(signed(body));
+    // Its creator ended before it looked for webhooks that had come already.
+    await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+    now = new Date("2026-11-21T10:00:00.000Z");
+    await payments.sweep();
+
+    const { webhooks } = await store.history("c-1");
+    expect(webhooks.map(({ status, outcome }) => ({ status, outcome }))).toEqual([
+      { status: "failed", outcome: "applied" },
+      { status: "completed", outcome: "applied" },
+    ]);
+  });
+});

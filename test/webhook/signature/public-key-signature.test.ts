@@ -1,0 +1,152 @@
+import { constants, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { publicKeySignature, type PublicKeyAlgorithm } from "../../../src/webhook/signature/index.js";
+import { bytes, webhook } from "../message/webhooks.js";
+import { codeOf, messageOf, problemCodes } from "./refusal.js";
+
+const rawBody = bytes(webhook());
+const ed = generateKeyPairSync("ed25519");
+const ec = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const pss = generateKeyPairSync("rsa-pss", { modulusLength: 2048 });
+const pem = (key: KeyObject) => key.export({ format: "pem", type: "spki" }).toString();
+const privatePem = (key: KeyObject) => key.export({ format: "pem", type: "pkcs8" }).toString();
+const input = (signature: Buffer | string) => ({
+  rawBody,
+  headers: { "service-signature": typeof signature === "string" ? signature : signature.toString("hex") },
+});
+const salted = (key: KeyObject, saltLength: number) =>
+  sign("sha256", rawBody, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength });
+
+const codesFor = (algorithm: unknown) =>
+  // @ts-expect-error any algorithm
+  problemCodes(() => publicKeySignature({ publicKey: ed.publicKey, algorithm }));
+
+describe("publicKeySignature", () => {
+  it.each<[PublicKeyAlgorithm, { publicKey: KeyObject; privateKey: KeyObject }, Buffer]>([
+    ["ed25519", ed, sign(null, rawBody, ed.privateKey)],
+    ["ecdsa-sha256", ec, sign("sha256", rawBody, ec.privateKey)],
+    ["rsa-sha256", rsa, sign("sha256", rawBody, rsa.privateKey)],
+    ["rsa-pss-sha256", rsa, salted(rsa.privateKey, 32)],
+    ["rsa-pss-sha256", rsa, salted(rsa.privateKey, 20)],
+    ["rsa-pss-sha256", pss, salted(pss.privateKey, 32)],
+  ])(
+    "verifies %s over the raw body, with a key object and with PEM",
+    (algorithm, { publicKey }, signature) => {
+      for (const key of [publicKey, pem(publicKey)]) {
+        const scheme = publicKeySignature({ publicKey: key, algorithm });
+        expect(scheme.covers).toBe("body");
+        expect(scheme.verify(input(signature))).toBe(true);
+        const other = { ...input(signature), rawBody: bytes(webhook({ status: "pending" })) };
+        expect(scheme.verify(other)).toBe(false);
+        const broken = Buffer.from(signature);
+        broken[broken.length - 1]! ^= 1;
+        expect(scheme.verify(input(broken))).toBe(false);
+      }
+    },
+  );
+
+  it.each<[PublicKeyAlgorithm, { publicKey: KeyObject; privateKey: KeyObject }]>([
+    ["ed25519", ed],
+    ["ecdsa-sha256", ec],
+    ["rsa-sha256", rsa],
+    ["rsa-pss-sha256", pss],
+  ])("signs %s when it is given the private key, in lower-case hexadecimal", (algorithm, pair) => {
+    const scheme = publicKeySignature({ ...pair, algorithm });
+    const signature = scheme.sign(rawBody);
+    expect(signature).toMatch(/^[0-9a-f]+$/);
+    expect(publicKeySignature({ publicKey: pair.publicKey, algorithm }).verify(input(signature))).toBe(true);
+  });
+
+  it("cannot sign without a private key", () => {
+    expect("sign" in publicKeySignature({ publicKey: ed.publicKey, algorithm: "ed25519" })).toBe(false);
+  });
+
+  it("verifies with every key of a rotation", () => {
+    const next = generateKeyPairSync("ed25519");
+    const scheme = publicKeySignature({
+      publicKey: [pem(next.publicKey), ed.publicKey],
+      algorithm: "ed25519",
+    });
+    expect(scheme.verify(input(sign(null, rawBody, ed.privateKey)))).toBe(true);
+    expect(scheme.verify(input(sign(null, rawBody, next.privateKey)))).toBe(true);
+    const stranger = generateKeyPairSync("ed25519");
+    expect(scheme.verify(input(sign(null, rawBody, stranger.privateKey)))).toBe(false);
+  });
+
+  it("accepts ECDSA in DER only", () => {
+    const scheme = publicKeySignature({ publicKey: ec.publicKey, algorithm: "ecdsa-sha256" });
+    const plain = sign("sha256", rawBody, { key: ec.privateKey, dsaEncoding: "ieee-p1363" });
+    expect(scheme.verify(input(plain))).toBe(false);
+  });
+
+  it("refuses signatures of a wrong length, not hexadecimal, missing or repeated", () => {
+    const scheme = publicKeySignature({ publicKey: ed.publicKey, algorithm: "ed25519" });
+    const right = sign(null, rawBody, ed.privateKey).toString("hex");
+    expect(codeOf(() => scheme.verify(input(right.slice(2))))).toBe("signature_malformed");
+    expect(codeOf(() => scheme.verify(input(`${right}00`)))).toBe("signature_malformed");
+    const base64 = sign(null, rawBody, ed.privateKey).toString("base64");
+    expect(codeOf(() => scheme.verify(input(base64)))).toBe("signature_malformed");
+    expect(codeOf(() => scheme.verify(input(`${right},${right}`)))).toBe("signature_malformed");
+    expect(codeOf(() => scheme.verify({ rawBody, headers: {} }))).toBe("signature_missing");
+    const long = publicKeySignature({ publicKey: rsa.publicKey, algorithm: "rsa-sha256" });
+    expect(codeOf(() => long.verify(input("ab".repeat(1025))))).toBe("signature_malformed");
+    expect(codeOf(() => long.verify(input("abc")))).toBe("signature_malformed");
+    expect(long.verify(input("ab".repeat(1024)))).toBe(false);
+  });
+
+  it("refuses a private key where the public one belongs, and does not show it", () => {
+    for (const publicKey of [privatePem(ed.privateKey), ed.privateKey]) {
+      const construct = () => publicKeySignature({ publicKey, algorithm: "ed25519" });
+      expect(problemCodes(construct)).toEqual(["key_invalid"]);
+      expect(messageOf(construct)).toContain("private key");
+      expect(messageOf(construct)).not.toContain(privatePem(ed.privateKey).split("\n")[1]!);
+    }
+  });
+
+  it.each<[string, PublicKeyAlgorithm, KeyObject]>([
+    ["ECDSA", "ed25519", ec.publicKey],
+    ["Ed25519", "ecdsa-sha256", ed.publicKey],
+    ["Ed25519", "rsa-sha256", ed.publicKey],
+    ["RSA-PSS", "rsa-sha256", pss.publicKey],
+    ["EC", "rsa-pss-sha256", ec.publicKey],
+  ])("refuses an %s key for %s", (_, algorithm, publicKey) => {
+    expect(problemCodes(() => publicKeySignature({ publicKey, algorithm }))).toEqual(["key_invalid"]);
+  });
+
+  it("refuses weak keys: RSA under 2048 bits, small curves, another digest", () => {
+    const weak = generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey;
+    expect(problemCodes(() => publicKeySignature({ publicKey: weak, algorithm: "rsa-sha256" }))).toEqual([
+      "key_invalid",
+    ]);
+    const curve = generateKeyPairSync("ec", { namedCurve: "secp224r1" }).publicKey;
+    expect(problemCodes(() => publicKeySignature({ publicKey: curve, algorithm: "ecdsa-sha256" }))).toEqual([
+      "key_invalid",
+    ]);
+    const options = { modulusLength: 2048, hashAlgorithm: "sha512", mgf1HashAlgorithm: "sha512" };
+    const bound = generateKeyPairSync("rsa-pss", options).publicKey;
+    expect(problemCodes(() => publicKeySignature({ publicKey: bound, algorithm: "rsa-pss-sha256" }))).toEqual(
+      ["key_invalid"],
+    );
+  });
+
+  it.each([[undefined], [""], ["ssh-ed25519 AAAA"], [[]], [pem(ed.publicKey).replaceAll("\n", "\\n")], [7]])(
+    "refuses to start with the key %j",
+    (publicKey) => {
+      // @ts-expect-error some of these are not even of the type
+      expect(problemCodes(() => publicKeySignature({ publicKey, algorithm: "ed25519" }))).toEqual([
+        "key_invalid",
+      ]);
+    },
+  );
+
+  it("refuses an algorithm that is missing or not offered", () => {
+    expect(codesFor(undefined)).toEqual(["option_missing"]);
+    expect(codesFor("hs256")).toEqual(["option_invalid"]);
+  });
+
+  it("refuses a private key that belongs to none of the public keys", () => {
+    const { privateKey } = generateKeyPairSync("ed25519");
+    const construct = () => publicKeySignature({ publicKey: ed.publicKey, algorithm: "ed25519", privateKey });
+    expect(problemCodes(construct)).toEqual(["key_invalid"]);
+  });
+});

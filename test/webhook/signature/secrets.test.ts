@@ -1,0 +1,141 @@
+import { randomBytes } from "node:crypto";
+import { inspect } from "node:util";
+import { fieldsSignature, hmacSignature, type SecretOption } from "../../../src/webhook/signature/index.js";
+import { messageOf, problemCodes } from "./refusal.js";
+
+const good = "k7Jq2vR9sXw4ZbN8cT5yLmP1dFgH6aQe";
+const codes = (secret: SecretOption) => problemCodes(() => hmacSignature({ secret }));
+
+describe("secrets", () => {
+  it.each([
+    ["undefined", undefined],
+    ["an empty text", ""],
+    ["spaces", "                    "],
+    ["line breaks", "\n\t\r\n                  "],
+    ["an empty list", []],
+    ["no bytes", new Uint8Array()],
+  ])("refuses to start with %s", (_, secret) => {
+    expect(codes(secret)).toEqual(["secret_missing"]);
+  });
+
+  it("refuses a list in which one secret is missing, and names its place", () => {
+    expect(codes([good, undefined])).toEqual(["secret_missing"]);
+    expect(messageOf(() => hmacSignature({ secret: [good, undefined] }))).toContain("signature.secret[1]");
+  });
+
+  it("refuses fifteen bytes and takes sixteen with a warning", () => {
+    expect(codes("k7Jq2vR9sXw4ZbN")).toEqual(["secret_too_short"]);
+    expect(hmacSignature({ secret: "k7Jq2vR9sXw4ZbN8" }).warnings).toHaveLength(1);
+  });
+
+  it("counts bytes, not characters", () => {
+    expect(codes("éàüöïêçñ")).toEqual([]);
+    expect(codes("éàüöïêç")).toEqual(["secret_too_short"]);
+  });
+
+  it("warns under 32 bytes, once for each such secret, and never from 32 on", () => {
+    expect(hmacSignature({ secret: randomBytes(32) }).warnings).toEqual([]);
+    expect(hmacSignature({ secret: [randomBytes(31), good, randomBytes(16)] }).warnings).toHaveLength(2);
+  });
+
+  it.each([
+    "changeme",
+    "Change-Me-Before-Production-Please",
+    "your_secret_here",
+    "YOUR-WEBHOOK-SECRET-GOES-HERE",
+    "secretsecretsecretsecret",
+    "secret-secret-secret",
+    "password1234",
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx",
+    "00000000000000000000000000000000",
+    "<paste the webhook secret>",
+    "${PAY_WEBHOOK_SECRET}",
+    "placeholder-for-the-real-one",
+    "this is only a placeholder",
+  ])("refuses the placeholder %s", (secret) => {
+    expect(codes(secret)).toEqual(["secret_placeholder"]);
+  });
+
+  it("refuses bytes that are all the same", () => {
+    expect(codes(Buffer.alloc(32))).toEqual(["secret_placeholder"]);
+    expect(codes(Buffer.alloc(32, 0xaa))).toEqual(["secret_placeholder"]);
+  });
+
+  it.each([` ${good}`, `${good} `, `${good}\n`, `\t${good}`])(
+    "refuses a pasted space around %j",
+    (secret) => {
+      const construct = () => hmacSignature({ secret });
+      expect(problemCodes(construct)).toEqual(["option_invalid"]);
+      expect(messageOf(construct)).not.toContain(good);
+    },
+  );
+
+  it("refuses what is neither text nor bytes", () => {
+    // @ts-expect-error numbers are no secrets
+    expect(codes(1234567890123456)).toEqual(["option_invalid"]);
+    // @ts-expect-error objects are no secrets
+    expect(codes({ secret: good })).toEqual(["option_invalid"]);
+  });
+
+  it("shows a secret neither in messages and warnings, nor when the scheme is printed", () => {
+    const short = "Tq9-vR7_sXw4Zb";
+    const weak = "k7Jq2vR9sXw4ZbN8cT5";
+    const schemes = [hmacSignature({ secret: weak }), fieldsSignature({ secret: weak, merchantId: "m-1" })];
+    const printed = [
+      messageOf(() => hmacSignature({ secret: [short, `${weak} `] })),
+      ...schemes.map((scheme) => JSON.stringify(scheme)),
+      ...schemes.map((scheme) => inspect(scheme, { depth: 9, showHidden: true })),
+      ...schemes.flatMap((scheme) => Object.values(scheme).map(String)),
+      ...schemes.flatMap((scheme) => scheme.warnings ?? []),
+    ].join("\n");
+    expect(printed).toContain("signature.secret");
+    expect(printed).not.toContain(short);
+    expect(printed).not.toContain(weak);
+    expect(printed).not.toContain(Buffer.from(weak).toString("hex").slice(0, 16));
+  });
+
+  it("takes random bytes for a secret, whatever they look like, and a placeholder for none, whatever it comes as", () => {
+    const braced = Buffer.concat([
+      Buffer.from("{"),
+      Buffer.alloc(30, 0xe9).fill(0x01, 0, 7),
+      Buffer.from("}"),
+    ]);
+    expect(() => hmacSignature({ secret: braced })).not.toThrow();
+    for (const secret of [Buffer.from("{your-signing-secret-goes-here}"), Buffer.alloc(32)])
+      expect(problemCodes(() => hmacSignature({ secret }))).toEqual(["secret_placeholder"]);
+  });
+
+  it("keeps its own copy of bytes", () => {
+    const secret = randomBytes(32);
+    const scheme = hmacSignature({ secret });
+    const before = scheme.sign(Buffer.from("{}"));
+    secret.fill(7);
+    expect(scheme.sign(Buffer.from("{}"))).toBe(before);
+  });
+
+  it("refuses a sandbox secret in production, and only there", () => {
+    const secret = "sandbox_k7Jq2vR9sXw4ZbN8cT5yLmP1";
+    const before = process.env["NODE_ENV"];
+    try {
+      process.env["NODE_ENV"] = "production";
+      expect(codes(secret)).toEqual(["sandbox_credential_in_production"]);
+      process.env["NODE_ENV"] = "development";
+      expect(codes(secret)).toEqual([]);
+    } finally {
+      if (before === undefined) delete process.env["NODE_ENV"];
+      else process.env["NODE_ENV"] = before;
+    }
+  });
+
+  it("reports everything that is wrong at once", () => {
+    const everything = { secret: "", merchantId: undefined, algorithm: "md5", header: "a b", fields: ["id"] };
+    // @ts-expect-error an algorithm that is not offered
+    expect(problemCodes(() => fieldsSignature(everything))).toEqual([
+      "secret_missing",
+      "option_invalid",
+      "option_invalid",
+      "signature_coverage_too_small",
+    ]);
+  });
+});

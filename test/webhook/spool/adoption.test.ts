@@ -1,0 +1,175 @@
+import { stat, utimes } from "node:fs/promises";
+import { realFileSystem, type FileSystem } from "../../../src/webhook/spool/file-system.js";
+import { keeper, spoolBench, until, webhook } from "./fixtures.js";
+import { gate, hooked } from "./hooked-file-system.js";
+
+jest.setTimeout(30_000);
+const bench = spoolBench();
+
+/** Makes every segment look as if its owner had been silent for an hour. */
+async function silence(): Promise<void> {
+  const longAgo = new Date(Date.now() - 3_600_000);
+  for (const file of await bench.segments()) await utimes(file, longAgo, longAgo);
+}
+
+/** To an adopter with this file system, every fifth segment that it looks at seems dead. */
+function hasty(): FileSystem {
+  let looks = 0;
+  const stat = async (file: string, options?: object) => {
+    const stats = await realFileSystem.stat(file, options);
+    return ++looks % 5 === 0 ? Object.assign(stats, { mtimeMs: 0 }) : stats;
+  };
+  return { ...realFileSystem, stat } as FileSystem;
+}
+
+describe("adoption", () => {
+  it("leaves the segment of a living owner alone", async () => {
+    await bench.open().append(webhook(1));
+    const { ids, record } = keeper();
+    expect(await bench.open().drain(record)).toEqual({ drained: 0, setAside: 0 });
+    expect(ids).toEqual([]);
+  });
+
+  it("is put off by the heartbeat for as long as its owner lives", async () => {
+    await bench.open({ heartbeatMs: 20 }).append(webhook(1));
+    await silence();
+    await until(async () => (await stat((await bench.segments())[0]!)).mtimeMs > Date.now() - 5000);
+    expect(await bench.open().drain(keeper().record)).toEqual({ drained: 0, setAside: 0 });
+  });
+
+  it("takes a segment whose owner has been silent for too long, also one dated in the future", async () => {
+    const spools = [bench.open(), bench.open()];
+    await spools[0]!.append(webhook(1));
+    await silence();
+    const { ids, record } = keeper();
+    await bench.open().drain(record);
+    await spools[1]!.append(webhook(2));
+    const ahead = new Date(Date.now() + 3_600_000);
+    for (const file of await bench.segments()) await utimes(file, ahead, ahead);
+    await bench.open().drain(record);
+    expect(ids).toEqual(["r1", "r2"]);
+  });
+
+  it("need not wait for an owner that closed its spool", async () => {
+    const owner = bench.open();
+    await owner.append(webhook(1));
+    await owner.close();
+    const { ids, record } = keeper();
+    await bench.open().drain(record);
+    expect(ids).toEqual(["r1"]);
+  });
+
+  it("is won by one of several adopters", async () => {
+    const owner = bench.open();
+    for (const id of [1, 2, 3]) await owner.append(webhook(id));
+    await owner.close();
+    const { ids, record } = keeper();
+    const results = await Promise.all([1, 2, 3, 4].map(() => bench.open().drain(record)));
+    expect(results.map(({ drained }) => drained).filter(Boolean)).toEqual([3]);
+    expect(ids).toEqual(["r1", "r2", "r3"]);
+  });
+
+  it("keeps the order of a dead owner's segments", async () => {
+    const owner = bench.open();
+    const body = "x".repeat(60_000);
+    await Promise.all(Array.from({ length: 150 }, (_, id) => owner.append(webhook(id, body))));
+    await owner.close();
+    expect((await bench.segments()).length).toBeGreaterThan(1);
+    const { ids, record } = keeper();
+    await bench.open().drain(record);
+    expect(ids).toEqual(Array.from({ length: 150 }, (_, id) => `r${id}`));
+  });
+
+  it("is kept by the adopter's own heartbeat while the store is down", async () => {
+    const owner = bench.open();
+    await owner.append(webhook(1));
+    await owner.close();
+    const adopter = bench.open({ heartbeatMs: 20 });
+    await adopter.drain(() => Promise.reject(new Error("down")));
+    const { ids, record } = keeper();
+    expect((await bench.open().drain(record)).drained).toBe(0);
+    expect((await adopter.drain(record)).drained).toBe(1);
+    expect(ids).toEqual(["r1"]);
+  });
+});
+
+describe("an owner whose segment was adopted", () => {
+  it("acknowledges its next append only in a new segment", async () => {
+    const owner = bench.open();
+    await owner.append(webhook(1));
+    await silence();
+    const { ids, record } = keeper();
+    await bench.open().drain(record);
+    expect(await bench.segments()).toEqual([]);
+
+    await owner.append(webhook(2));
+    expect(await bench.segments()).toHaveLength(1);
+    await owner.drain(record);
+    expect(ids).toEqual(["r1", "r2"]);
+  });
+
+  it("does not acknowledge what it fsynced into the adopted file, even before the adopter has read it", async () => {
+    const { opened, open } = gate();
+    let synced = 0;
+    const fs = hooked({ datasynced: () => (++synced === 2 ? opened : undefined) });
+    const owner = bench.open({ fs });
+    await owner.append(webhook(1));
+    const second = owner.append(webhook(2));
+    await until(() => synced === 2);
+    await silence();
+    const { ids, record } = keeper();
+    await bench.open().drain(record);
+    expect(ids).toEqual(["r1", "r2"]);
+    open();
+    await second;
+    expect(await bench.segments()).toHaveLength(1);
+    await owner.drain(record);
+    expect(ids).toEqual(["r1", "r2", "r2"]);
+  });
+
+  it("goes on with its own drain when a closed segment of it is gone", async () => {
+    const owner = bench.open();
+    await owner.append(webhook(1));
+    await owner.drain(() => Promise.reject(new Error("down")));
+    await owner.append(webhook(2));
+    const files = await bench.segments();
+    expect(files).toHaveLength(2);
+    await silence();
+    const { ids, record } = keeper();
+    await bench.open().drain(record);
+    expect(await owner.drain(record)).toEqual({ drained: 0, setAside: 0 });
+    expect(ids).toEqual(["r1", "r2"]);
+  });
+
+  it("loses nothing that it acknowledged to an adopter that takes living segments again and again", async () => {
+    const { ids, record } = keeper();
+    const owner = bench.open();
+    const adopter = bench.open({ fs: hasty() });
+    const acknowledged: string[] = [];
+    let taken = 0;
+    const appending = { isOver: false };
+    const adopting = (async () => {
+      while (!appending.isOver) {
+        taken += (await adopter.drain(record)).drained;
+        await new Promise(setImmediate);
+      }
+    })();
+    try {
+      for (let id = 0; id < 200; id += 1) {
+        const appends = [`${id}a`, `${id}b`].map((name) =>
+          owner.append(webhook(name)).then(() => acknowledged.push(`r${name}`)),
+        );
+        await Promise.allSettled(appends);
+      }
+    } finally {
+      appending.isOver = true;
+      await adopting;
+    }
+    await owner.drain(record);
+    await adopter.drain(record);
+    expect(taken).toBeGreaterThan(0);
+    expect(acknowledged.length).toBeGreaterThan(0);
+    const kept = new Set(ids);
+    expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
+  });
+});

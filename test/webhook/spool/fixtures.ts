@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import {
+  openSpool,
+  type Spool,
+  type SpooledWebhook,
+  type SpoolOptions,
+} from "../../../src/webhook/spool/index.js";
+
+/** A new directory for each test, removed at its end together with the spools that were opened in it. */
+export function spoolBench() {
+  let root = "";
+  const opened: Spool[] = [];
+  beforeEach(() => {
+    root = mkdtempSync(path.join(tmpdir(), "tillkit-spool-"));
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((spool) => spool.close()));
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  return {
+    get directory() {
+      return path.join(root, "spool");
+    },
+    open(options: Partial<SpoolOptions> = {}): Spool {
+      const spool = openSpool({ directory: this.directory, ...options });
+      opened.push(spool);
+      return spool;
+    },
+    async segments(): Promise<string[]> {
+      const names = await readdir(this.directory).catch(() => []);
+      return names.filter((name) => name.endsWith(".spool")).map((name) => path.join(this.directory, name));
+    },
+    /** Rewrites the bytes of the only segment. */
+    async damage(change: (bytes: Buffer) => Buffer): Promise<void> {
+      const [file, ...others] = await this.segments();
+      if (file === undefined || others.length > 0) throw new Error("expected one segment");
+      await writeFile(file, change(await readFile(file)));
+    },
+  };
+}
+
+export function webhook(id: string | number, rawBody = `{"n":"${id}"}`): SpooledWebhook {
+  return {
+    receiptId: `r${id}`,
+    receivedAt: new Date(Date.UTC(2026, 0, 1) + Number(id) || 0).toISOString(),
+    covers: "body",
+    rawBody: Buffer.from(rawBody),
+  };
+}
+
+/** A store that keeps everything; `ids` in the order in which it was told. */
+export function keeper() {
+  const ids: string[] = [];
+  return {
+    ids,
+    record: async ({ receiptId }: SpooledWebhook) => void ids.push(receiptId),
+  };
+}
+
+/** Polls until it is so. */
+export async function until(isSo: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
+  const from = performance.now();
+  while (!(await isSo())) {
+    if (performance.now() - from > deadlineMs) throw new Error("It did not become so in time.");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
