@@ -7,7 +7,6 @@ export {
   type DispatchOptions,
   type FailureOptions,
   type PaymentsOptions,
-  type ResolvedOptions,
   type ReturnOptions,
   type SpoolDirectoryOptions,
   type WebhookOptions,
@@ -69,3 +68,4 @@ export * from "./statement/index.js";
 
 // Errors.
 export * from "./errors/index.js";
+export { type ResolvedOptions } from "./kit/options/resolve-options.js";

@@ -1,5 +1,5 @@
 import { type EventType, type TillkitEvent } from "../model/event-map.js";
-import { type SignedField } from "../webhook/signature/scheme.js";
+import { type SignedField } from "../model/signed-fields.js";
 
 /** What a handler gets beside its event. */
 export interface HandlerContext<Tx = unknown> {

@@ -4,7 +4,7 @@ import { type Handler } from "../dispatch/handler.js";
 import { optionsFromEnvironment } from "../kit/options/options-from-environment.js";
 import { type PaymentsOptions } from "../kit/options/options.js";
 import { createPayments, type Payments } from "../kit/create-payments.js";
-import { type IndispensableField, type SignedField } from "../webhook/signature/scheme.js";
+import { type IndispensableField, type SignedField } from "../model/signed-fields.js";
 import { type SqlTx } from "../store/sql/index.js";
 import { requestLog } from "./request-log.js";
 import { returnEndpoints } from "./return-endpoints.js";

@@ -6,7 +6,7 @@ import { type EventType, type NoticeMap, type NoticeType } from "../model/event-
 import { type ReturnRequest, type ReturnView } from "../checkout/handle-return.js";
 import { type Health } from "../operations/health.js";
 import { type PaymentList, type PaymentQuery } from "../operations/list-payments.js";
-import { type ResolvedOptions } from "./options/options.js";
+import { type ResolvedOptions } from "./options/resolve-options.js";
 import { type PaymentHistory } from "../operations/payment-history.js";
 import { type PaymentRequest } from "../checkout/payment-request.js";
 import { type Payment } from "../model/payment.js";
@@ -17,7 +17,7 @@ import { type DispatchQuery, type RevivedDispatches } from "../operations/replay
 import { type Replayed, type ReplayQuery } from "../operations/replay-webhooks.js";
 import { type Resolution, type Resolved } from "../operations/resolve-payment.js";
 import { type ReconcileOptions, type StatementRows, type StatementRun } from "../statement/index.js";
-import { type SignedField } from "../webhook/signature/scheme.js";
+import { type SignedField } from "../model/signed-fields.js";
 import { type PaymentStore } from "../store/index.js";
 import { type Swept } from "../operations/sweep-payments.js";
 import { type Logger } from "pino";

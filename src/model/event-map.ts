@@ -1,5 +1,5 @@
 import { type Payment } from "./payment.js";
-import { type SignedField } from "../webhook/signature/scheme.js";
+import { type SignedField } from "./signed-fields.js";
 import { type Untrusted, type Verified } from "./payment-report.js";
 
 /** One field on which the message and the stored payment, or the message with itself, disagree. */

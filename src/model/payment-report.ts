@@ -1,4 +1,4 @@
-import { type SignedField } from "../webhook/signature/scheme.js";
+import { type SignedField } from "./signed-fields.js";
 
 /**
  * The fields of a webhook, by the names under which a signature covers them, with the type each has once it

@@ -1,5 +1,3 @@
-import { type SignedField } from "../webhook/signature/scheme.js";
-
 const paths: Readonly<Record<SignedField, readonly string[]>> = {
   topic: ["topic"],
   timestamp: ["timestamp"],
@@ -65,3 +63,49 @@ function own(value: unknown, key: string): unknown {
 function owns(value: unknown, key: string): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && Object.hasOwn(value, key);
 }
+
+/**
+ * What a signature can cover: the fields of a webhook (interface document, 6.1 and 2.3), named by their path.
+ * `topic`, `timestamp` and `type` stand at the top of the body, all others under `data`.
+ */
+export type SignedField =
+  | "topic"
+  | "timestamp"
+  | "type"
+  | "id"
+  | "status"
+  | "captured"
+  | "total.value"
+  | "total.currency"
+  | "submittedAt"
+  | "clientId"
+  | "providerId"
+  | "source";
+
+/** Every field, in the order of the interface document. */
+export const signedFields = [
+  "topic",
+  "timestamp",
+  "type",
+  "id",
+  "status",
+  "captured",
+  "total.value",
+  "total.currency",
+  "submittedAt",
+  "clientId",
+  "providerId",
+  "source",
+] as const satisfies readonly SignedField[];
+
+/** Without these five under the signature, a payment could be completed with an amount that nobody signed. */
+export const indispensableFields = [
+  "id",
+  "clientId",
+  "status",
+  "total.value",
+  "total.currency",
+] as const satisfies readonly SignedField[];
+
+/** A field that every usable scheme covers. */
+export type IndispensableField = (typeof indispensableFields)[number];

@@ -1,6 +1,6 @@
-import { TillkitError } from "../errors/index.js";
+import { timeOf, invalid } from "./query.js";
 import { type Payment, type PaymentState } from "../model/payment.js";
-import { withoutKey } from "../webhook/recording/decide-message.js";
+import { withoutKey } from "../webhook/recording/payment-events.js";
 import { type PaymentStore } from "../store/index.js";
 import { storeMethod } from "./store-method.js";
 
@@ -86,16 +86,4 @@ function positionOf(cursor: string | undefined): { createdAt: string; clientId: 
     // Not one of ours; told below.
   }
   throw invalid("cursor must be the one that came with the page before.");
-}
-
-/** A time of a query as the store compares it. Throws `query_invalid`. */
-export function timeOf(name: string, time: Date | undefined): string | undefined {
-  if (time === undefined) return undefined;
-  if (time instanceof Date && !Number.isNaN(time.getTime())) return time.toISOString();
-  throw invalid(`${name} must be a Date.`);
-}
-
-/** The error of a query that nothing can be asked with. */
-export function invalid(message: string): TillkitError {
-  return new TillkitError("query_invalid", message);
 }

@@ -1,6 +1,6 @@
 import { type EventType } from "../model/event-map.js";
 import { type Payment } from "../model/payment.js";
-import { withoutKey } from "../webhook/recording/decide-message.js";
+import { withoutKey } from "../webhook/recording/payment-events.js";
 import {
   type DispatchRecord,
   type EventRecord,

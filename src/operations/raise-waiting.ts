@@ -1,4 +1,4 @@
-import { unconfirmedEvent, unmatchedEvent, type EventDraft } from "../webhook/recording/decide-message.js";
+import { unconfirmedEvent, unmatchedEvent, type EventDraft } from "../webhook/recording/payment-events.js";
 import { readStored } from "../webhook/recording/read-stored.js";
 import { type EventRecord, type PaymentStore, type WebhookRecord } from "../store/index.js";
 

@@ -1,5 +1,5 @@
 import { type EventType } from "../model/event-map.js";
-import { invalid } from "./list-payments.js";
+import { invalid } from "./query.js";
 import { type DispatchRecord, type PaymentStore } from "../store/index.js";
 import { storeMethod } from "./store-method.js";
 

@@ -11,7 +11,7 @@ import {
   type WebhookPage,
   type WebhookRecord,
 } from "../store/index.js";
-import { timeOf } from "./list-payments.js";
+import { timeOf } from "./query.js";
 import { storeMethod } from "./store-method.js";
 
 /** Which stored webhooks to decide again: those that match every given condition. */

@@ -7,7 +7,7 @@ import {
   reportedBy,
   withoutKey,
   type EventDraft,
-} from "../webhook/recording/decide-message.js";
+} from "../webhook/recording/payment-events.js";
 import { readStored } from "../webhook/recording/read-stored.js";
 import {
   type Changes,

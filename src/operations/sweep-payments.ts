@@ -1,6 +1,6 @@
 import { type Payment } from "../model/payment.js";
 import { raiseWaiting, type RaisingWaiting } from "./raise-waiting.js";
-import { withoutKey } from "../webhook/recording/decide-message.js";
+import { withoutKey } from "../webhook/recording/payment-events.js";
 import { type EventRecord } from "../store/index.js";
 
 /** What sweeping needs. */

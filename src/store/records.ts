@@ -1,6 +1,6 @@
 import { type EventType } from "../model/event-map.js";
 import { type Payment, type PaymentState } from "../model/payment.js";
-import { type SignedField } from "../webhook/signature/scheme.js";
+import { type SignedField } from "../model/signed-fields.js";
 
 /**
  * What became of a verified webhook. Two of them wait, and get another one when what they wait for comes: `unmatched`

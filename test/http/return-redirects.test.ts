@@ -1,6 +1,6 @@
 import { MemoryStore, type MemoryTx } from "tillkit";
 import { makeReturnToken } from "../../src/checkout/return-token.js";
-import { problemsOf } from "../../src/kit/options/options.js";
+import { problemsOf } from "../../src/kit/options/option-problems.js";
 import { send } from "../promises/corpora/world.js";
 import { appOf, closeAll, serve, testKit, testOptions } from "../support/kit.js";
 import { pendingPayment } from "../support/webhooks.js";

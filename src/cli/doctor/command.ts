@@ -1,5 +1,4 @@
-import { type Arguments } from "../terminal/arguments.js";
-import { type Command, type Context } from "../terminal/command.js";
+import { type Command, type Context, type Arguments } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
 import { examine, type Examination } from "./examine.js";
 import { readPatient } from "./subject.js";

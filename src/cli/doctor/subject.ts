@@ -1,5 +1,4 @@
-import { type Arguments } from "../terminal/arguments.js";
-import { type Context } from "../terminal/command.js";
+import { type Context, type Arguments } from "../terminal/command.js";
 import { TillkitError } from "../../errors/index.js";
 import { findDatabase, type FoundDatabase } from "../terminal/database.js";
 import { type Environment, readEnvironment } from "../terminal/environment.js";

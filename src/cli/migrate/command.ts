@@ -1,7 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
 import { type SchemaState, schemaState, sqlStore } from "../../store/sql/index.js";
-import { type Arguments } from "../terminal/arguments.js";
-import { type Command, type Context } from "../terminal/command.js";
+import { type Command, type Context, type Arguments } from "../terminal/command.js";
 import { databaseOptions, type FoundDatabase, requireDatabase } from "../terminal/database.js";
 import { envFileOption, readEnvironment } from "../terminal/environment.js";
 

@@ -7,8 +7,7 @@ import {
   type StatementSummary,
 } from "../../statement/index.js";
 import { schemaState, sqlStore } from "../../store/sql/index.js";
-import { type Arguments } from "../terminal/arguments.js";
-import { type Command, type Context } from "../terminal/command.js";
+import { type Command, type Context, type Arguments } from "../terminal/command.js";
 import { databaseOptions, type FoundDatabase, requireDatabase } from "../terminal/database.js";
 import { envFileOption, readEnvironment } from "../terminal/environment.js";
 import { formatOptions, readFormat } from "./format-options.js";

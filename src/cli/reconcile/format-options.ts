@@ -1,7 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
 import { statementFields, type StatementFormat } from "../../statement/index.js";
-import { type Arguments } from "../terminal/arguments.js";
-import { type OptionSpec } from "../terminal/command.js";
+import { type OptionSpec, type Arguments } from "../terminal/command.js";
 
 /** How the statement's file is written. */
 export const formatOptions: readonly OptionSpec[] = [

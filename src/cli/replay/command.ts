@@ -10,8 +10,7 @@ import {
   TillkitError,
 } from "../../index.js";
 import { schemaState, sqlStore } from "../../store/sql/index.js";
-import { type Arguments } from "../terminal/arguments.js";
-import { type Command, type Context } from "../terminal/command.js";
+import { type Command, type Context, type Arguments } from "../terminal/command.js";
 import { databaseOptions, requireDatabase } from "../terminal/database.js";
 import { envFileOption, type Environment, readEnvironment } from "../terminal/environment.js";
 import { type Output } from "../terminal/output.js";

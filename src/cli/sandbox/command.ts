@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { createSandbox, type Sandbox } from "../../sandbox/index.js";
-import { type Arguments } from "../terminal/arguments.js";
-import { type Command, type Context } from "../terminal/command.js";
+import { type Command, type Context, type Arguments } from "../terminal/command.js";
 import { lineOf } from "./line-of.js";
 import { readScenarioOption } from "./read-scenario-option.js";
 import { sandboxOptions } from "./options-of.js";

@@ -1,6 +1,5 @@
 import { TillkitError } from "../../errors/index.js";
-import { type Arguments } from "../terminal/arguments.js";
-import { type OptionSpec } from "../terminal/command.js";
+import { type OptionSpec, type Arguments } from "../terminal/command.js";
 
 const usualAddress = "http://localhost:4000";
 

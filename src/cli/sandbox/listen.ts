@@ -2,8 +2,7 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { type ReadableStream } from "node:stream/web";
 import { type SandboxEvent } from "../../sandbox/index.js";
-import { type Arguments } from "../terminal/arguments.js";
-import { type Command, type Context } from "../terminal/command.js";
+import { type Command, type Context, type Arguments } from "../terminal/command.js";
 import { askSandbox, sandboxAddress, sandboxAddressOption } from "./control.js";
 import { lineOf } from "./line-of.js";
 

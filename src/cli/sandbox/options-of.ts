@@ -1,8 +1,7 @@
 import path from "node:path";
 import { TillkitError } from "../../errors/index.js";
 import { type SandboxOptions } from "../../sandbox/index.js";
-import { type Arguments } from "../terminal/arguments.js";
-import { type Context } from "../terminal/command.js";
+import { type Context, type Arguments } from "../terminal/command.js";
 
 /** The options of the sandbox, as the command line gave them; the sandbox itself judges what they say. */
 export function sandboxOptions(args: Arguments, { cwd }: Context): SandboxOptions {

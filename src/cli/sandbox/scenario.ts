@@ -1,6 +1,5 @@
 import { type Scenario } from "../../sandbox/index.js";
-import { type Arguments } from "../terminal/arguments.js";
-import { type Command, type Context } from "../terminal/command.js";
+import { type Command, type Context, type Arguments } from "../terminal/command.js";
 import { wrap } from "../terminal/output.js";
 import { readScenarioOption } from "./read-scenario-option.js";
 import { askSandbox, sandboxAddress, sandboxAddressOption } from "./control.js";

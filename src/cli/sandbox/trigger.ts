@@ -1,7 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
 import { catalogue, createSandbox, type Delivery, type Scenario } from "../../sandbox/index.js";
-import { type Arguments } from "../terminal/arguments.js";
-import { type Command, type Context } from "../terminal/command.js";
+import { type Command, type Context, type Arguments } from "../terminal/command.js";
 import { readEnvironment } from "../terminal/environment.js";
 import { nearest } from "../terminal/nearest.js";
 import { deliveryLine } from "./line-of.js";

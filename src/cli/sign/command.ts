@@ -1,5 +1,4 @@
-import { type Arguments } from "../terminal/arguments.js";
-import { type Command, type Context } from "../terminal/command.js";
+import { type Command, type Context, type Arguments } from "../terminal/command.js";
 import { readEnvironment } from "../terminal/environment.js";
 import { readBytes } from "../terminal/read-file.js";
 import { makeSigningScheme } from "./make-scheme.js";

@@ -1,7 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
 import { defaultSignedFields, type ListedField } from "../../webhook/signature/index.js";
-import { type Arguments } from "../terminal/arguments.js";
-import { type Context } from "../terminal/command.js";
+import { type Context, type Arguments } from "../terminal/command.js";
 import { type Environment } from "../terminal/environment.js";
 import { readLine } from "../terminal/read-file.js";
 

@@ -1,3 +1,4 @@
+import { type Arguments } from "./command.js";
 import { parseArgs } from "node:util";
 import { TillkitError } from "../../errors/index.js";
 import { type Command, type OptionSpec } from "./command.js";
@@ -11,17 +12,6 @@ export const commonOptions: readonly OptionSpec[] = [
   },
   { name: "help", short: "h", summary: "Shows this help." },
 ];
-
-/** The arguments of one run, checked against the command's own list. */
-export interface Arguments {
-  readonly operand: string | undefined;
-  /** Whether a switch is on. */
-  has(name: string): boolean;
-  /** The value of an option, or `undefined`. */
-  get(name: string): string | undefined;
-  /** The values of an option that may be repeated. */
-  all(name: string): readonly string[];
-}
 
 /**
  * Reads what stands after the command's name.

@@ -1,5 +1,4 @@
 import { type Readable, type Writable } from "node:stream";
-import { type Arguments } from "./arguments.js";
 import { type ExitCode } from "./exit-code.js";
 import { type Output } from "./output.js";
 
@@ -58,4 +57,15 @@ export interface Surroundings {
 export interface Context extends Omit<Surroundings, "stdout" | "stderr"> {
   output: Output;
   now: () => Date;
+}
+
+/** The arguments of one run, checked against the command's own list. */
+export interface Arguments {
+  readonly operand: string | undefined;
+  /** Whether a switch is on. */
+  has(name: string): boolean;
+  /** The value of an option, or `undefined`. */
+  get(name: string): string | undefined;
+  /** The values of an option that may be repeated. */
+  all(name: string): readonly string[];
 }

@@ -1,7 +1,6 @@
 import path from "node:path";
 import { TillkitError } from "../../errors/index.js";
-import { type Arguments } from "./arguments.js";
-import { type Context, type OptionSpec } from "./command.js";
+import { type Context, type OptionSpec, type Arguments } from "./command.js";
 import { type Environment } from "./environment.js";
 
 export const databaseOptions: readonly OptionSpec[] = [

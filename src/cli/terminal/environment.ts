@@ -1,6 +1,5 @@
 import { parseEnv } from "node:util";
-import { type Arguments } from "./arguments.js";
-import { type Context, type OptionSpec } from "./command.js";
+import { type Context, type OptionSpec, type Arguments } from "./command.js";
 import { readBytes } from "./read-file.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,5 @@
 import { TillkitError } from "../../errors/index.js";
-import { type Arguments } from "../terminal/arguments.js";
-import { type Command, type Context } from "../terminal/command.js";
+import { type Command, type Context, type Arguments } from "../terminal/command.js";
 import { readEnvironment } from "../terminal/environment.js";
 import { sayFindings } from "../terminal/finding.js";
 import { readBytes } from "../terminal/read-file.js";

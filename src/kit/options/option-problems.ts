@@ -1,7 +1,14 @@
+import { addressProblems } from "../../service/address.js";
+import { serviceProblems } from "../../service/index.js";
+import { lookupProblems } from "./lookup-options.js";
+import { type FailureOptions, type SpoolDirectoryOptions, type PaymentsOptions } from "./options.js";
 import { type ConfigurationProblem } from "../../errors/index.js";
 import { checkCoverage } from "../../webhook/signature/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
 import { type PaymentStore } from "../../store/index.js";
+import { defaults } from "./defaults.js";
+import { type SignedField } from "../../model/signed-fields.js";
+import { longestTimerMs } from "../../shared/whole-number.js";
 
 /** What is wrong with the signature scheme; empty when nothing is. */
 export function signatureProblems(scheme: SignatureScheme | undefined): ConfigurationProblem[] {
@@ -49,4 +56,71 @@ export function returnAddressProblems(option: string, address: string | undefine
   const message =
     "must be a path such as /orders/{reference}, or an absolute http(s) address with a fixed host.";
   return [{ code: "option_invalid", option, message }];
+}
+
+/** Everything that is wrong with the options; empty when they can be used. */
+export function problemsOf<Covers extends SignedField, Tx>(
+  options: PaymentsOptions<Covers, Tx>,
+  environment: NodeJS.ProcessEnv,
+): ConfigurationProblem[] {
+  const { publicUrl, service, signature, store, returns } = options;
+  return [
+    ...addressProblems("publicUrl", publicUrl),
+    ...serviceProblems(service),
+    ...signatureProblems(signature),
+    ...storeProblems(store, environment),
+    ...(options.spool ? spoolProblems(options.spool) : []),
+    ...numberProblems("webhook.", options.webhook, defaults.webhook),
+    ...failuresProblems(options.webhook?.failures),
+    ...numberProblems("dispatch.", options.dispatch || {}, defaults.dispatch),
+    ...numberProblems("", options, {
+      reuseForMs: defaults.reuseForMs,
+      overdueMs: defaults.overdueMs,
+      sweepMs: defaults.sweepMs,
+    }),
+    ...lookupProblems(options),
+    ...(["backUrl", "successUrl", "cancelUrl"] as const).flatMap((name) =>
+      returnAddressProblems(`returns.${name}`, returns?.[name]),
+    ),
+  ];
+}
+
+export function spoolProblems({ directory, maxBytes }: SpoolDirectoryOptions): ConfigurationProblem[] {
+  const isNamed = typeof directory === "string" && directory.trim() !== "";
+  const message = "must name a local directory; leave the spool out, or set it to false, to have none.";
+  const unnamed: ConfigurationProblem = { code: "option_missing", option: "spool.directory", message };
+  return [...(isNamed ? [] : [unnamed]), ...numberProblems("spool.", { maxBytes }, defaults.spool)];
+}
+
+export function failuresProblems(failures: FailureOptions | false | undefined): ConfigurationProblem[] {
+  if (failures === undefined || failures === false) return [];
+  if (typeof failures === "object" && failures !== null)
+    return numberProblems("webhook.failures.", failures, defaults.failures);
+  const message = "must be { perMinute, burst }, or false for no limit.";
+  return [{ code: "option_invalid", option: "webhook.failures", message }];
+}
+
+/** Options that become timers. */
+export const timers: readonly string[] = [
+  "recordTimeoutMs",
+  "bodyTimeoutMs",
+  "pollMs",
+  "leaseMs",
+  "handlerTimeoutMs",
+  "sweepMs",
+];
+
+export function numberProblems(
+  path: string,
+  given: object | undefined,
+  known: object,
+): ConfigurationProblem[] {
+  return Object.keys(known).flatMap((name): ConfigurationProblem[] => {
+    const value: unknown = (given as Record<string, unknown> | undefined)?.[name];
+    const most = timers.includes(name) ? longestTimerMs : Number.MAX_SAFE_INTEGER;
+    const isRight = Number.isInteger(value) && (value as number) > 0 && (value as number) <= most;
+    if (value === undefined || isRight) return [];
+    const message = `must be a whole number from 1 to ${most}.`;
+    return [{ code: "option_invalid", option: path + name, message }];
+  });
 }

@@ -1,8 +1,10 @@
 import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
-import { problemsOf, type PaymentsOptions } from "./options.js";
+import { type PaymentsOptions } from "./options.js";
+import { problemsOf } from "./option-problems.js";
 import { clientCredentials, type AccessToken } from "../../service/index.js";
 import { fieldsSignature, hmacSignature, publicKeySignature } from "../../webhook/signature/index.js";
-import { type IndispensableField, type SignatureScheme } from "../../webhook/signature/scheme.js";
+import { type SignatureScheme } from "../../webhook/signature/scheme.js";
+import { type IndispensableField } from "../../model/signed-fields.js";
 import { type PaymentStore } from "../../store/index.js";
 import { sqlStore, type SqlTx } from "../../store/sql/index.js";
 

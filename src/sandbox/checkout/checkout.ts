@@ -1,6 +1,6 @@
 import bodyParser from "body-parser";
 import express, { type Response, type Router } from "express";
-import { type Parts } from "../app.js";
+import { type Parts } from "../parts.js";
 import { asyncRoute } from "../async-route.js";
 import { checkoutPage } from "./checkout-page.js";
 import { badRequestPage, finalPage, unknownPage } from "./notice-page.js";

@@ -4,7 +4,7 @@ import { type Sandbox, type SandboxEvent } from "../contract.js";
 import { misused } from "../misused.js";
 import { type Scenario } from "../scenario/scenario.js";
 import { type SandboxSettings } from "../state/settings.js";
-import { type Parts } from "../app.js";
+import { type Parts } from "../parts.js";
 import { asyncRoute } from "../async-route.js";
 import { begun } from "./started.js";
 import { ownOriginOnly } from "../own-origin.js";

@@ -9,7 +9,7 @@ import express, {
 import { type Scenario } from "../scenario/scenario.js";
 import { type PaymentRequest, type SandboxPayment } from "../state/payments.js";
 import { type AccessTokens } from "../state/tokens.js";
-import { type Parts } from "../app.js";
+import { type Parts } from "../parts.js";
 import { asyncRoute } from "../async-route.js";
 import { answerError, answerPage } from "./error-answer.js";
 import { readPaymentRequest } from "./payment-request.js";

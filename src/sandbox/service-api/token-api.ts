@@ -1,7 +1,7 @@
 import bodyParser from "body-parser";
 import express, { type Request, type Response, type Router } from "express";
 import { type SandboxClient } from "../options.js";
-import { type Parts } from "../app.js";
+import { type Parts } from "../parts.js";
 import { asyncRoute } from "../async-route.js";
 import { answerPage } from "./error-answer.js";
 

@@ -1,1 +1,2 @@
-export { testStore, type StoreCapabilities, type StoreExamOptions } from "./test-store.js";
+export { testStore, type StoreExamOptions } from "./test-store.js";
+export { type StoreCapabilities } from "./capabilities.js";

@@ -1,3 +1,4 @@
+import { type StoreCapabilities } from "./capabilities.js";
 import { type PaymentStore } from "../payment-store.js";
 import { claimChecks } from "./checks/claims.js";
 import { dueChecks } from "./checks/due.js";
@@ -16,20 +17,6 @@ import { settleChecks } from "./checks/settlements.js";
 import { strayChecks } from "./checks/stray.js";
 import { transactionChecks } from "./checks/transactions.js";
 import { webhookChecks } from "./checks/webhooks.js";
-
-/** The recommended parts of the contract; each is examined unless it is switched off here. */
-export interface StoreCapabilities {
-  /** @default true */
-  parked?: boolean;
-  /** @default true */
-  renew?: boolean;
-  /** @default true */
-  due?: boolean;
-  /** @default true */
-  stray?: boolean;
-  /** @default true */
-  lookupDue?: boolean;
-}
 
 /** What the exam needs to know of a store and of the test runner. */
 export interface StoreExamOptions<Tx> {

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import { canonicalValue } from "../../model/money.js";
-import { type SignedField } from "../signature/scheme.js";
-import { readField } from "../../model/signed-fields.js";
+import { readField, type SignedField } from "../../model/signed-fields.js";
 import { type ReportedFields } from "../../model/payment-report.js";
 
 /** What a payment's key is made of. */

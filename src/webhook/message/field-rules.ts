@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isAmount } from "../../model/money.js";
-import { type SignedField } from "../signature/scheme.js";
+import { type SignedField } from "../../model/signed-fields.js";
 import { isDateTime } from "../../model/date-time.js";
 import { type ReportedFields } from "../../model/payment-report.js";
 

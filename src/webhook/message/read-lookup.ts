@@ -1,5 +1,5 @@
 import { capturedFor } from "../../model/status-order.js";
-import { signedFields, type SignedField } from "../signature/scheme.js";
+import { signedFields, type SignedField } from "../../model/signed-fields.js";
 import { decodeStrict } from "./decode-strict.js";
 import { type Message } from "../../model/payment-report.js";
 import { readMessage } from "./read-message.js";

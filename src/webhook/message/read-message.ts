@@ -1,7 +1,13 @@
 import { TillkitError } from "../../errors/index.js";
 import { fitsCurrency } from "../../model/money.js";
-import { indispensableFields, signedFields, type SignedField } from "../signature/scheme.js";
-import { fieldPath, readField, readFields } from "../../model/signed-fields.js";
+import {
+  fieldPath,
+  readField,
+  readFields,
+  indispensableFields,
+  signedFields,
+  type SignedField,
+} from "../../model/signed-fields.js";
 import { decodeStrict } from "./decode-strict.js";
 import { bodyDigest, coveredDigest, paymentKey } from "./event-keys.js";
 import { allFields, fieldRules } from "./field-rules.js";

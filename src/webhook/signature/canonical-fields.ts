@@ -1,6 +1,5 @@
 import { WebhookRejectedError } from "../../errors/index.js";
-import { type SignedField } from "./scheme.js";
-import { fieldPath, readField } from "../../model/signed-fields.js";
+import { fieldPath, readField, type SignedField } from "../../model/signed-fields.js";
 
 /**
  * What {@link fieldsSignature} can sign: every field that holds a string, and `merchantId`, which is never read from

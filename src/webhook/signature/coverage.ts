@@ -1,6 +1,6 @@
 import { type ConfigurationProblem } from "../../errors/index.js";
-import { indispensableFields, signedFields, type SignatureScheme } from "./scheme.js";
-import { isSignedField } from "../../model/signed-fields.js";
+import { type SignatureScheme } from "./scheme.js";
+import { isSignedField, indispensableFields, signedFields } from "../../model/signed-fields.js";
 
 /**
  * What is wrong with the coverage of a scheme, shipped or the merchant's own; an empty list when nothing is. Covering

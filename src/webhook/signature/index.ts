@@ -1,11 +1,4 @@
-export {
-  indispensableFields,
-  type IndispensableField,
-  signedFields,
-  type SignatureScheme,
-  type SignedField,
-  type VerifyInput,
-} from "./scheme.js";
+export { type SignatureScheme, type VerifyInput } from "./scheme.js";
 export { type SigningScheme } from "./signing-scheme.js";
 export { type SecretOption } from "./secrets.js";
 export { type HmacAlgorithm } from "./hmac.js";
@@ -15,3 +8,9 @@ export { canonicalFields, defaultSignedFields, type ListedField } from "./canoni
 export { publicKeySignature, type PublicKeySignatureOptions } from "./public-key-signature.js";
 export { type PublicKeyAlgorithm } from "./public-keys.js";
 export { checkCoverage } from "./coverage.js";
+export {
+  indispensableFields,
+  type IndispensableField,
+  signedFields,
+  type SignedField,
+} from "../../model/signed-fields.js";

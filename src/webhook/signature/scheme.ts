@@ -1,48 +1,4 @@
-/**
- * What a signature can cover: the fields of a webhook (interface document, 6.1 and 2.3), named by their path.
- * `topic`, `timestamp` and `type` stand at the top of the body, all others under `data`.
- */
-export type SignedField =
-  | "topic"
-  | "timestamp"
-  | "type"
-  | "id"
-  | "status"
-  | "captured"
-  | "total.value"
-  | "total.currency"
-  | "submittedAt"
-  | "clientId"
-  | "providerId"
-  | "source";
-
-/** Every field, in the order of the interface document. */
-export const signedFields = [
-  "topic",
-  "timestamp",
-  "type",
-  "id",
-  "status",
-  "captured",
-  "total.value",
-  "total.currency",
-  "submittedAt",
-  "clientId",
-  "providerId",
-  "source",
-] as const satisfies readonly SignedField[];
-
-/** Without these five under the signature, a payment could be completed with an amount that nobody signed. */
-export const indispensableFields = [
-  "id",
-  "clientId",
-  "status",
-  "total.value",
-  "total.currency",
-] as const satisfies readonly SignedField[];
-
-/** A field that every usable scheme covers. */
-export type IndispensableField = (typeof indispensableFields)[number];
+import { type SignedField } from "../../model/signed-fields.js";
 
 /** What is handed to a scheme for one webhook. */
 export interface VerifyInput {

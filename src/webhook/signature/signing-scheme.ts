@@ -1,4 +1,5 @@
-import { type SignatureScheme, type SignedField } from "./scheme.js";
+import { type SignatureScheme } from "./scheme.js";
+import { type SignedField } from "../../model/signed-fields.js";
 
 /** A scheme that can also sign: what the sandbox and tests make their webhooks with. */
 export type SigningScheme<Covers extends SignedField = SignedField> = SignatureScheme<Covers> & {

@@ -1,7 +1,7 @@
 import { MemoryStore, type Changes, type MemoryTx, type SignedField } from "tillkit";
 import { testStore } from "tillkit/testing";
 import { testOptions } from "../../support/kit.js";
-import { resolveOptions } from "../../../src/kit/options/options.js";
+import { resolveOptions } from "../../../src/kit/options/resolve-options.js";
 
 testStore({ name: "MemoryStore", test: it, create: async () => new MemoryStore() });
 

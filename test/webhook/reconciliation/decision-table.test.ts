@@ -1,6 +1,6 @@
 import { fc } from "../../support/property.js";
 import { readMessage } from "../../../src/webhook/message/read-message.js";
-import { indispensableFields, signedFields } from "../../../src/webhook/signature/scheme.js";
+import { indispensableFields, signedFields } from "../../../src/model/signed-fields.js";
 import { type Situation } from "../../../src/webhook/reconciliation/reconcile.js";
 import { isFarther } from "../../../src/model/status-order.js";
 import { type Payment } from "tillkit";

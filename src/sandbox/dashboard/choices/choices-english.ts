@@ -1,5 +1,5 @@
 import { type SandboxSettings } from "../../state/settings.js";
-import { type Chosen } from "./choices-page.js";
+import { type Chosen } from "./chosen.js";
 
 const forms: Record<SandboxSettings["errorBodies"], string> = {
   problem: "with JSON: status, title, detail, in English",

@@ -1,3 +1,4 @@
+import { type Chosen } from "./chosen.js";
 import { html } from "../../../pages/html.js";
 import { type Sandbox } from "../../contract.js";
 import { inLanguages } from "../../../pages/language.js";
@@ -6,16 +7,6 @@ import { english } from "./choices-english.js";
 import { french } from "./choices-french.js";
 import { framed, places } from "../frame.js";
 import { type View } from "../view.js";
-
-/** What the choices depend on. */
-export interface Chosen extends Pick<Sandbox, "settings" | "signing"> {
-  allowRemote: boolean;
-  /** The codes of the providers. */
-  sources: string;
-  /** The pauses before further attempts; empty where there is one attempt. */
-  retries: string;
-}
-
 /** Sections of the interface document, in its order. */
 const sections: Readonly<Record<keyof typeof english, string>> = {
   operations: "1",

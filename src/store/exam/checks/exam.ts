@@ -6,7 +6,7 @@ import {
   type PaymentStore,
   type Saved,
 } from "../../payment-store.js";
-import { type StoreCapabilities } from "../test-store.js";
+import { type StoreCapabilities } from "../capabilities.js";
 
 /** What a section of the exam registers its checks with. */
 export interface Exam<Tx> {

@@ -3,7 +3,8 @@ import { type EventRecord } from "../../payment-store.js";
 import { type Dialect } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
 import { type Tables } from "./names.js";
-import { type Batch, insertAll } from "./write-rows.js";
+import { insertAll } from "./write-rows.js";
+import { type Batch } from "./batch.js";
 
 /** The columns of an event that make it up again, as the claim selects them. */
 export interface EventRow {

@@ -1,5 +1,5 @@
 import { type Fragment } from "../dialect.js";
-import { type Batch } from "./write-rows.js";
+import { type Batch } from "./batch.js";
 
 /**
  * An insert of rows that come as a list for each column, so that any number of rows is the same statement, which is prepared

@@ -3,7 +3,8 @@ import { type Payment, type PaymentState } from "../../../model/payment.js";
 import { type Dialect } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
 import { type Tables } from "./names.js";
-import { type Batch, insertNew, updateByKey } from "./write-rows.js";
+import { insertNew, updateByKey } from "./write-rows.js";
+import { type Batch } from "./batch.js";
 
 /** A payment as it lies in the table; `null` is absent. */
 export interface PaymentRow {

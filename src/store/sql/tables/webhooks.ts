@@ -1,9 +1,10 @@
-import { type SignedField } from "../../../webhook/signature/scheme.js";
+import { type SignedField } from "../../../model/signed-fields.js";
 import { type Changes, type WebhookRecord } from "../../payment-store.js";
 import { type Dialect, type Fragment } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
 import { type Tables } from "./names.js";
-import { type Batch, chunks, insertNew, updateByKey } from "./write-rows.js";
+import { chunks, insertNew, updateByKey } from "./write-rows.js";
+import { type Batch } from "./batch.js";
 
 export interface WebhookRow {
   receipt_id: string;

@@ -1,18 +1,7 @@
+import { type Batch } from "./batch.js";
 import { type Dialect, type Fragment, placeholders, rowsOfPlaceholders } from "../dialect.js";
 import { type KitTx } from "../sql-tx.js";
 import { insertLists, updateFromLists } from "./lists.js";
-
-/** A table, its columns, and rows whose first value is the row's key. */
-export interface Batch {
-  table: string;
-  columns: readonly string[];
-  rows: readonly (readonly unknown[])[];
-  /** The column that holds bytes, and those that hold numbers; the others hold text. */
-  bytes?: string;
-  numbers?: readonly string[];
-  /** Columns that have one value in all rows of most batches, in sets of which all or none are taken as such. */
-  alike?: readonly (readonly string[])[];
-}
 
 /** Inserts every row, or rejects with `store_conflict`. */
 export async function insertAll(tx: KitTx, dialect: Dialect, batch: Batch): Promise<void> {

@@ -16,7 +16,8 @@ import {
   plainValues,
   webhooksBatch,
 } from "../../tables/webhooks.js";
-import { type Batch, insertInto } from "../../tables/write-rows.js";
+import { insertInto } from "../../tables/write-rows.js";
+import { type Batch } from "../../tables/batch.js";
 
 const lists: readonly (keyof Changes)[] = ["updated", "webhooks", "copies", "events"];
 
