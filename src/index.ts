@@ -1,17 +1,19 @@
 // The kit, put together and mounted.
-export { createPayments, type Payments } from "./kit/create-payments.js";
+export { createPayments } from "./kit/create-payments.js";
+export { type Payments } from "./kit/payments.js";
 export { paymentRouter, type InlineOptions, type PaymentRouter } from "./http/payment-router.js";
 export { createExpressServer, type ExpressApplication } from "./http/create-express-server.js";
 export { captureRawBody } from "./http/raw-body.js";
 export {
   type DispatchOptions,
   type FailureOptions,
+  type LookupOptions,
   type PaymentsOptions,
   type ReturnOptions,
   type SpoolDirectoryOptions,
   type WebhookOptions,
 } from "./kit/options/options.js";
-export { type LookupOptions } from "./kit/options/lookup-options.js";
+export { type ResolvedOptions } from "./kit/options/resolve-options.js";
 export { optionsFromEnvironment } from "./kit/options/options-from-environment.js";
 
 // Out: creating a payment.
@@ -68,4 +70,3 @@ export * from "./statement/index.js";
 
 // Errors.
 export * from "./errors/index.js";
-export { type ResolvedOptions } from "./kit/options/resolve-options.js";

@@ -1,27 +1,27 @@
 import { type Money, type Payment } from "../model/payment.js";
 import { sameValue } from "../model/money.js";
 
-/** What asking for a payment of a reference comes to, given the payments that it already has. */
+/** What to do when a payment for a reference is requested, given the payments that it already has. */
 export type AttemptChoice =
   /** One of them is completed: collecting again would charge the customer twice. */
   | { kind: "paid"; payment: Payment }
-  /** An open attempt of the same amount: its checkout address is the answer. */
+  /** An open attempt of the same amount: return its checkout address. */
   | { kind: "reuse"; payment: Payment; checkoutUrl: string }
-  /** Another call is creating it right now. */
+  /** Another call is creating it now. */
   | { kind: "wait"; payment: Payment }
-  /** A new attempt, which takes the place of these. They still count if they are paid after all. */
+  /** Create a new attempt, which replaces these. They still count if they are paid later. */
   | { kind: "create"; replaced: Payment[] };
 
 /** The times that the choice depends on. */
 export interface AttemptTimes {
   now: Date;
-  /** How long an open attempt is handed out again. */
+  /** How long an open attempt is returned again. */
   reuseForMs: number;
-  /** How long a creation can take; one that has been under way for longer was cut short by a crash. */
+  /** How long a creation can take. One that has run for longer was ended by a crash. */
   creationMs: number;
 }
 
-/** Chooses between the open attempt and a new one. Pure. */
+/** Chooses between the open attempt and a new one. Does no I/O. */
 export function chooseAttempt(
   ofReference: readonly Payment[],
   total: Money,
@@ -32,9 +32,9 @@ export function chooseAttempt(
 
   const open = ofReference.find((payment) => payment.open);
   if (open && isSameTotal(open.total, total)) {
-    // Either way: another host's clock may be ahead.
+    // The absolute difference, because another host's clock may be ahead.
     const age = Math.abs(now.getTime() - Date.parse(open.createdAt));
-    // The creation's answer brings the checkout address; a webhook may have overtaken it.
+    // The checkout address comes with the creation's answer, which a webhook may have overtaken.
     if (open.checkoutUrl === undefined && age < creationMs) return { kind: "wait", payment: open };
     if (open.checkoutUrl !== undefined && age < reuseForMs) {
       return { kind: "reuse", payment: open, checkoutUrl: open.checkoutUrl };
@@ -43,9 +43,9 @@ export function chooseAttempt(
   return { kind: "create", replaced: ofReference.filter(({ replacedBy }) => replacedBy === undefined) };
 }
 
-/** A payment whose place another attempt has taken. */
+/** Returns the payment as it is stored when another attempt replaces it. */
 export function replacedPayment(payment: Payment, clientId: string, now: string): Payment {
-  // Still `creating` means that the process which created it is gone: nobody knows how far it came.
+  // Still `creating` means that the process which created it has ended: the result is unknown.
   const state = payment.state === "creating" ? "uncertain" : payment.state;
   return { ...payment, state, open: false, replacedBy: clientId, updatedAt: now };
 }

@@ -1,62 +1,71 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { TillkitError, type ErrorCode } from "../errors/index.js";
-import { checkPaymentRequest, plainMetadata, type PaymentRequest } from "./payment-request.js";
 import { type Payment } from "../model/payment.js";
-import { chooseAttempt, replacedPayment, type AttemptChoice } from "./choose-attempt.js";
 import { isFarther, stateOf } from "../model/status-order.js";
-import { makeReturnToken } from "./return-token.js";
 import {
   type CreatedPayment as ServicePayment,
   type PaymentCreationError,
   type PaymentService,
 } from "../service/index.js";
 import { type PaymentStore } from "../store/index.js";
+import { chooseAttempt, replacedPayment, type AttemptChoice } from "./choose-attempt.js";
+import { checkPaymentRequest, plainMetadata, type PaymentRequest } from "./payment-request.js";
+import { makeReturnToken } from "./return-token.js";
 
 /** A payment that the customer can be sent to. */
 export interface CreatedPayment {
   clientId: string;
   /** Where to redirect the customer's browser (303). */
   checkoutUrl: string;
-  /** Whether this is an open attempt that was asked for before. */
+  /** Whether this is an open attempt that an earlier call created. */
   reused: boolean;
 }
 
-/** What creating needs. */
-export interface Creating<Tx> {
+/** The parts of the kit that creating a payment uses. */
+export interface CheckoutParts<Tx> {
   store: PaymentStore<Tx>;
   service: PaymentService;
-  /** Where the router is reached from outside, without a slash at its end. */
-  publicUrl: string;
-  reuseForMs: number;
-  /** What clientIds begin with. */
-  clientIdPrefix: string | undefined;
-  /** When a payment that is created now may be asked about for the first time. */
-  firstLookupAt: (createdAt: Date) => string;
-  /** The longest that one creation can take, token and answer included. */
-  creationMs: number;
   now: () => Date;
   newId: () => string;
   ready: () => Promise<void>;
-  /** Decides webhooks that came before their payment was known. */
+  /** Decides webhooks that arrived before their payment was known. */
   rematch: (clientIds: readonly string[]) => Promise<void>;
+  options: CheckoutOptions;
+}
+
+/** The settings that creating a payment depends on. */
+export interface CheckoutOptions {
+  /** Where the router is reached from outside, without a slash at the end. */
+  publicUrl: string;
+  /** How long an open attempt is returned again. */
+  reuseForMs: number;
+  /** What clientIds begin with. */
+  clientIdPrefix: string | undefined;
+  /** How long after its creation a payment may be looked up for the first time. */
+  firstLookupMs: number;
+  /** How long one creation may take, token and answer included. */
+  creationMs: number;
 }
 
 /**
- * A payment's way out: stored as intent, created at the service, and its checkout address handed back. Asking
- * again for the same reference and amount returns the open attempt instead of a second one.
+ * Creates a payment: stores the intent, creates it at the service, and returns the checkout address. A second call for the
+ * same reference and amount returns the open attempt instead of a second payment.
  */
-export async function createPayment<Tx>(kit: Creating<Tx>, request: PaymentRequest): Promise<CreatedPayment> {
-  checkPaymentRequest(request, kit.clientIdPrefix);
-  await kit.ready();
+export async function createPayment<Tx>(
+  parts: CheckoutParts<Tx>,
+  request: PaymentRequest,
+): Promise<CreatedPayment> {
+  checkPaymentRequest(request, parts.options.clientIdPrefix);
+  await parts.ready();
 
-  const giveUpAt = kit.now().getTime() + kit.creationMs;
+  const giveUpAt = parts.now().getTime() + parts.options.creationMs;
   for (let round = 0; ; round++) {
-    const begun = await begin(kit, request);
-    if (begun.kind === "created") return complete(kit, begun.payment, begun.token);
-    if (begun.kind === "reuse") {
-      return { clientId: begun.payment.clientId, checkoutUrl: begun.checkoutUrl, reused: true };
+    const started = await startAttempt(parts, request);
+    if (started.kind === "created") return complete(parts, started.payment, started.token);
+    if (started.kind === "reuse") {
+      return { clientId: started.payment.clientId, checkoutUrl: started.checkoutUrl, reused: true };
     }
-    if (kit.now().getTime() > giveUpAt) {
+    if (parts.now().getTime() > giveUpAt) {
       throw new TillkitError(
         "creation_pending_elsewhere",
         `Another call is still creating ${request.reference}.`,
@@ -66,23 +75,24 @@ export async function createPayment<Tx>(kit: Creating<Tx>, request: PaymentReque
   }
 }
 
-type Begun =
+type StartedAttempt =
   | Extract<AttemptChoice, { kind: "reuse" | "wait" }>
   | { kind: "created"; payment: Payment; token: string }
-  /** Another call was faster; look again. */
-  | { kind: "outrun" };
+  /** Another call was faster: choose again. */
+  | { kind: "outdated" };
 
-class Outrun extends Error {}
+class ChoiceOutdated extends Error {}
 
-/** Intent first: a webhook that overtakes the service's answer must find its payment. */
-async function begin<Tx>(kit: Creating<Tx>, request: PaymentRequest): Promise<Begun> {
-  const { store, reuseForMs, creationMs } = kit;
+/** Stores the intent before the request is sent: a webhook that overtakes the service's answer must find its payment. */
+async function startAttempt<Tx>(parts: CheckoutParts<Tx>, request: PaymentRequest): Promise<StartedAttempt> {
+  const { store, newId } = parts;
+  const { reuseForMs, creationMs, clientIdPrefix = "", firstLookupMs } = parts.options;
   const { reference, total } = request;
-  const clientId = request.clientId ?? (kit.clientIdPrefix ?? "") + kit.newId();
+  const clientId = request.clientId ?? clientIdPrefix + newId();
   try {
-    return await store.transaction(async (tx): Promise<Begun> => {
+    return await store.transaction(async (tx): Promise<StartedAttempt> => {
       const { payments } = await store.lock(tx, { references: [reference], clientIds: [clientId] });
-      const now = kit.now();
+      const now = parts.now();
       const attempts = payments.filter((payment) => payment.reference === reference);
       const choice = chooseAttempt(attempts, total, { now, reuseForMs, creationMs });
       if (choice.kind === "paid") {
@@ -93,29 +103,25 @@ async function begin<Tx>(kit: Creating<Tx>, request: PaymentRequest): Promise<Be
         throw new TillkitError("client_id_taken", `A payment with the clientId ${clientId} exists already.`);
       }
 
+      const at = now.toISOString();
       const { token, hash } = makeReturnToken(clientId);
-      const nextLookupAt = kit.firstLookupAt(now);
-      const payment = newPayment(request, {
-        clientId,
-        returnKeyHash: hash,
-        nextLookupAt,
-        now: now.toISOString(),
-      });
-      const updated = choice.replaced.map((old) => replacedPayment(old, clientId, now.toISOString()));
+      const nextLookupAt = new Date(now.getTime() + firstLookupMs).toISOString();
+      const payment = newPayment(request, { clientId, returnKeyHash: hash, nextLookupAt, createdAt: at });
+      const updated = choice.replaced.map((old) => replacedPayment(old, clientId, at));
       const { takenClientIds } = await store.save(tx, { updated, created: [payment] });
-      if (takenClientIds.length > 0) throw new Outrun();
+      if (takenClientIds.length > 0) throw new ChoiceOutdated();
       return { kind: "created", payment, token };
     });
   } catch (error) {
-    // Another call opened an attempt for this reference, or took the clientId, since the look; look again.
-    if (error instanceof Outrun) return { kind: "outrun" };
+    // Another call opened an attempt for this reference, or took the clientId, after this one had read.
+    if (error instanceof ChoiceOutdated) return { kind: "outdated" };
     throw error;
   }
 }
 
 function newPayment(
   { reference, total, locale, metadata }: PaymentRequest,
-  { now, ...made }: Pick<Payment, "clientId" | "returnKeyHash" | "nextLookupAt"> & { now: string },
+  made: Pick<Payment, "clientId" | "returnKeyHash" | "nextLookupAt" | "createdAt">,
 ): Payment {
   return {
     ...made,
@@ -125,79 +131,85 @@ function newPayment(
     open: true,
     ...(locale !== undefined && { locale }),
     ...(metadata !== undefined && { metadata: plainMetadata(metadata) }),
-    createdAt: now,
-    updatedAt: now,
+    updatedAt: made.createdAt,
   };
 }
 
-/** Creates the payment at the service and writes down what came of it. */
-async function complete<Tx>(kit: Creating<Tx>, payment: Payment, token: string): Promise<CreatedPayment> {
+/** Creates the payment at the service and stores the result. */
+async function complete<Tx>(
+  parts: CheckoutParts<Tx>,
+  payment: Payment,
+  token: string,
+): Promise<CreatedPayment> {
   const { clientId, total, locale } = payment;
+  const { publicUrl } = parts.options;
   let answer: ServicePayment;
   try {
-    answer = await kit.service.createPayment({
+    answer = await parts.service.createPayment({
       clientId,
       total,
-      successUrl: `${kit.publicUrl}/success/${token}`,
-      cancelUrl: `${kit.publicUrl}/cancel/${token}`,
+      successUrl: `${publicUrl}/success/${token}`,
+      cancelUrl: `${publicUrl}/cancel/${token}`,
       ...(locale !== undefined && { locale }),
     });
   } catch (error) {
-    await giveUp(kit, clientId, error as PaymentCreationError);
+    await storeFailure(parts, clientId, error as PaymentCreationError);
     throw error;
   }
-  await keepAnswer(kit, clientId, answer);
-  // The payment exists whatever becomes of this; the sweep looks again.
-  await kit.rematch([clientId]).catch(() => {});
+  await storeAnswer(parts, clientId, answer);
+  // The payment exists even where this fails; the sweep matches its webhooks later.
+  await parts.rematch([clientId]).catch(() => {});
   return { clientId, checkoutUrl: answer.checkoutUrl, reused: false };
 }
 
-async function keepAnswer<Tx>(kit: Creating<Tx>, clientId: string, answer: ServicePayment): Promise<void> {
-  const { store } = kit;
-  const { serviceId, checkoutUrl, status } = answer;
+async function storeAnswer<Tx>(
+  parts: CheckoutParts<Tx>,
+  clientId: string,
+  { serviceId, checkoutUrl, status }: ServicePayment,
+): Promise<void> {
+  const { store } = parts;
   const isOwnId = await store.transaction(async (tx) => {
     const { payments } = await store.lock(tx, { clientIds: [clientId], serviceIds: [serviceId] });
     const current = payments.find((payment) => payment.clientId === clientId)!;
     const isTaken = payments.some((other) => other.serviceId === serviceId && other !== current);
     if (isTaken || (current.serviceId ?? serviceId) !== serviceId) return false;
 
-    // A webhook may have overtaken the answer, and knows better; and only a webhook can end a payment.
+    // A webhook that overtook the answer is newer, and only a webhook can end a payment.
     const state = current.state === "creating" ? "pending" : current.state;
-    const isNews = stateOf(status) === "pending" && isFarther(status, current.status);
-    const farther = isNews ? { status } : {};
-    const updatedAt = kit.now().toISOString();
-    await store.save(tx, { updated: [{ ...current, ...farther, state, serviceId, checkoutUrl, updatedAt }] });
+    const isNewer = stateOf(status) === "pending" && isFarther(status, current.status);
+    const updatedAt = parts.now().toISOString();
+    const updated = { ...current, ...(isNewer && { status }), state, serviceId, checkoutUrl, updatedAt };
+    await store.save(tx, { updated: [updated] });
     return true;
   });
   if (isOwnId) return;
   const error = new TillkitError(
     "creation_response_invalid",
-    `The service answered with an id that is bound otherwise already, for clientId ${clientId}.`,
+    `The service answered clientId ${clientId} with an id that belongs to another payment.`,
   );
-  await giveUp(kit, clientId, error);
+  await storeFailure(parts, clientId, error);
   throw error;
 }
 
-/** A refused creation is `failed`; one that ended in the dark is `uncertain`: it stays matchable. */
-async function giveUp<Tx>(
-  kit: Creating<Tx>,
+/** Stores a refused creation as `failed`, and one whose result is unknown as `uncertain`, which a webhook can still match. */
+async function storeFailure<Tx>(
+  parts: CheckoutParts<Tx>,
   clientId: string,
   error: { code: ErrorCode; certainty?: "failed" | "uncertain" },
 ): Promise<void> {
-  const { store } = kit;
+  const { store } = parts;
   try {
     await store.transaction(async (tx) => {
       const { payments } = await store.lock(tx, { clientIds: [clientId] });
-      const current = payments.find((payment) => payment.clientId === clientId)!;
+      const { nextLookupAt, ...current } = payments.find((payment) => payment.clientId === clientId)!;
       const state = current.state === "creating" ? (error.certainty ?? "uncertain") : current.state;
-      const updatedAt = kit.now().toISOString();
-      const { nextLookupAt, ...rest } = current;
-      // The service has nothing to tell of what it never made.
-      const asks = state !== "failed" && nextLookupAt !== undefined ? { nextLookupAt } : {};
-      const ended = { ...rest, ...asks, state, open: false, failure: error.code, updatedAt };
+      const updatedAt = parts.now().toISOString();
+      // The service cannot be asked about a payment that it never made.
+      const lookup = state !== "failed" && nextLookupAt !== undefined ? { nextLookupAt } : {};
+      const ended = { ...current, ...lookup, state, open: false, failure: error.code, updatedAt };
       await store.save(tx, { updated: [ended] });
     });
   } catch {
-    // The caller gets the error of the creation. The row stays `creating`, and is taken for uncertain later.
+    // The caller gets the error of the creation. The row stays `creating`, which later counts as uncertain.
   }
 }

@@ -5,7 +5,7 @@ import { type PaymentStore } from "../store/index.js";
 /** Which of the two addresses the browser came back to. */
 export type ReturnKind = "success" | "cancel";
 
-/** A browser coming back. */
+/** A browser that came back. */
 export interface ReturnRequest {
   kind: ReturnKind;
   /** The last part of the address. */
@@ -14,48 +14,45 @@ export interface ReturnRequest {
   visit: boolean;
 }
 
-/**
- * What to tell the customer. `confirming`: the browser says it went well, and the webhook, which decides, is not
- * here yet.
- */
+/** What to show to the customer. `confirming`: the browser came back to success, and no webhook has decided yet. */
 export type ReturnState = "confirming" | "paid" | "canceled" | "failed";
 
-/** What to show or where to redirect. */
+/** The result of a return: what to show, or where to redirect. */
 export interface ReturnView {
   kind: ReturnKind;
   state: ReturnState;
   payment: Payment;
 }
 
-/** What handling returns needs. */
-export interface Returning<Tx> {
+/** The parts of the kit that handling a return uses. */
+export interface ReturnParts<Tx> {
   store: PaymentStore<Tx>;
   now: () => Date;
-  /** Called once for each payment, when its browser first comes back to the success address before it is paid. */
+  /** Called once for each unpaid payment, when its browser first comes back to the success address. */
   onSuccess?: (clientId: string) => void;
 }
 
 /**
- * The customer's way back. Resolves to what the store knows about the payment, or to `undefined` for a token that is
- * forged, unknown or expired. A return never decides anything: only a cancel return closes the attempt for
- * reuse, so that the next checkout starts a new one.
+ * Handles a browser that came back. Resolves to the stored state of the payment, or to `undefined` for a token that is
+ * forged, unknown or expired. A return never decides a payment. A cancel return closes the attempt for reuse, so that the
+ * next checkout starts a new one.
  */
 export async function handleReturn<Tx>(
-  kit: Returning<Tx>,
+  parts: ReturnParts<Tx>,
   { kind, token, visit }: ReturnRequest,
 ): Promise<ReturnView | undefined> {
   const named = readReturnToken(token);
   if (!named) return undefined;
-  const payment = await kit.store.find(named.clientId);
-  if (!payment || !isReturnTokenOf(payment, named.hash, kit.now())) return undefined;
-  if (visit) await noteReturn(kit, kind, payment);
+  const payment = await parts.store.find(named.clientId);
+  if (!payment || !isReturnTokenOf(payment, named.hash, parts.now())) return undefined;
+  if (visit) await noteReturn(parts, kind, payment);
   return { kind, state: stateFor(kind, payment), payment };
 }
 
-async function noteReturn<Tx>(kit: Returning<Tx>, kind: ReturnKind, seen: Payment): Promise<void> {
-  const { store, now, onSuccess } = kit;
+async function noteReturn<Tx>(parts: ReturnParts<Tx>, kind: ReturnKind, seen: Payment): Promise<void> {
+  const { store, now, onSuccess } = parts;
   const field = kind === "success" ? "successReturnedAt" : "cancelReturnedAt";
-  // Writing costs the database a commit; a page that reloads itself must not pay it each time.
+  // A page that reloads itself must not cost a commit each time.
   if (seen[field] !== undefined || seen.state === "completed") return;
   try {
     const isFirst = await store.transaction(async (tx) => {
@@ -69,7 +66,7 @@ async function noteReturn<Tx>(kit: Returning<Tx>, kind: ReturnKind, seen: Paymen
     });
     if (isFirst && kind === "success") onSuccess?.(seen.clientId);
   } catch {
-    // The note is a courtesy; the customer's page is not worth less without it.
+    // The page is right without the note.
   }
 }
 

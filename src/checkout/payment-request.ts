@@ -16,15 +16,20 @@ export interface PaymentRequest {
   clientId?: string | undefined;
   /** Language tag (`"fr"`) for the service's messages and the return pages. @default the browser's */
   locale?: string | undefined;
-  /** The merchant's own notes, plain JSON of at most 4 KiB; handed back with every event. */
+  /** The merchant's own data, plain JSON of at most 4 KiB; every event contains it. */
   metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-const metadataBytes = 4096;
+const maxMetadataBytes = 4096;
 
-/** Refuses what can never become a payment, before anything is stored or sent. */
+/**
+ * Throws for a request that can never become a payment, before anything is stored or sent.
+ *
+ * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`, `locale_invalid`,
+ * `metadata_invalid`
+ */
 export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""): void {
-  // Whatever JavaScript calls with is answered with a code.
+  // Callers in JavaScript may pass anything, and get an error with a code.
   const { reference, total, clientId, locale, metadata }: Partial<PaymentRequest> = request ?? {};
   if (typeof reference !== "string" || !/^[^\p{Cc}\p{Cs}]{1,200}$/u.test(reference)) {
     throw new TillkitError(
@@ -60,7 +65,7 @@ function isClientId(clientId: unknown): boolean {
 }
 
 /**
- * The metadata as JSON keeps it, whatever the store: without functions, and dates as texts.
+ * Returns the metadata as JSON keeps it: without functions, and with dates as strings.
  *
  * @throws TillkitError `metadata_invalid`
  */
@@ -68,13 +73,13 @@ export function plainMetadata(metadata: unknown): Readonly<Record<string, unknow
   try {
     const json = JSON.stringify(metadata);
     const plain: unknown = JSON.parse(json);
-    if (isObject(metadata) && isObject(plain) && Buffer.byteLength(json) <= metadataBytes) return plain;
+    if (isObject(metadata) && isObject(plain) && Buffer.byteLength(json) <= maxMetadataBytes) return plain;
   } catch {
-    // A cycle or a BigInt, or nothing that JSON could write.
+    // A cycle, a BigInt, or a value that JSON cannot write.
   }
   throw new TillkitError(
     "metadata_invalid",
-    `metadata must be a plain JSON object of at most ${metadataBytes} bytes.`,
+    `metadata must be a plain JSON object of at most ${maxMetadataBytes} bytes.`,
   );
 }
 

@@ -1,12 +1,13 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { type Payment } from "../model/payment.js";
 
-/** How long a return address is good for. */
+/** The number of days for which a return address is valid. */
 export const returnTokenDays = 30;
 
 /**
- * The last part of a return address: it names the payment, and carries 128 random bits of which only a hash is
- * kept. There is no key to rotate. `~` needs no escaping in an address and cannot occur in a clientId.
+ * Returns the last part of a new return address, and the hash that is stored. The token names the payment and carries 128
+ * random bits; the store keeps only their hash, so there is no key to rotate. `~` needs no escaping in an address and
+ * cannot occur in a clientId.
  */
 export function makeReturnToken(clientId: string): { token: string; hash: string } {
   const key = randomBytes(16).toString("base64url");
@@ -15,13 +16,13 @@ export function makeReturnToken(clientId: string): { token: string; hash: string
 
 const pattern = /^([A-Za-z0-9._:-]{1,64})~([A-Za-z0-9_-]{22})$/;
 
-/** The two parts of a token, or `undefined` for anything that was never one. */
+/** Returns the two parts of a token, or `undefined` for a string that is no token. */
 export function readReturnToken(token: string): { clientId: string; hash: string } | undefined {
   const match = pattern.exec(token);
   return match ? { clientId: match[1]!, hash: hashOf(match[2]!) } : undefined;
 }
 
-/** Whether the hash is that of the payment's own token, compared in constant time, and the token still good. */
+/** Returns whether the hash is that of the payment's own token and the token is still valid. Compares in constant time. */
 export function isReturnTokenOf(payment: Payment, hash: string, now: Date): boolean {
   const kept = Buffer.from(payment.returnKeyHash ?? "");
   const given = Buffer.from(hash);

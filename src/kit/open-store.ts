@@ -1,18 +1,19 @@
 import { type Handlers } from "../dispatch/handlers.js";
 import { type PaymentStore } from "../store/index.js";
 
-/** What opening the store needs. */
-export interface StartupOptions<Tx> {
+/** The parts of the kit that opening the store uses. */
+export interface OpenStoreParts<Tx> {
   store: PaymentStore<Tx>;
   handlers: Handlers<Tx>;
   onWarning: (warning: string) => void;
 }
 
 /**
- * Sees to it that the store is open and knows the handlers of this process before anything is recorded: a name that
- * it does not know yet would miss the event. A failed attempt is repeated at the next call.
+ * Returns `ready()`, which opens the store and registers the handlers of this process there. It must be awaited before
+ * anything is recorded: an event has no dispatch for a handler name that the store does not know yet. A failed call is
+ * repeated by the next one.
  */
-export function startup<Tx>({ store, handlers, onWarning }: StartupOptions<Tx>): () => Promise<void> {
+export function openStore<Tx>({ store, handlers, onWarning }: OpenStoreParts<Tx>): () => Promise<void> {
   let migrated = false;
   let knownHandlers = 0;
   let opening: Promise<void> | undefined;

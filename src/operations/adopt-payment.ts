@@ -2,64 +2,59 @@ import { hasCode, TillkitError } from "../errors/index.js";
 import { checkPaymentRequest, plainMetadata, type PaymentRequest } from "../checkout/payment-request.js";
 import { type Payment } from "../model/payment.js";
 import { sameValue } from "../model/money.js";
-import { type PaymentStore } from "../store/index.js";
+import { rematch, type RecordingParts } from "../webhook/recording/rematch.js";
 
 /** A payment that other code created at the service. */
 export interface Adoption extends Pick<PaymentRequest, "reference" | "total" | "metadata"> {
   /** As that code gave it to the service: 1 to 64 characters of A-Z a-z 0-9 . _ : -, with any prefix. */
   clientId: string;
-  /** The service's id, where it is known; otherwise the first webhook binds it. */
+  /** The service's id, where it is known; otherwise the first webhook sets it. */
   serviceId?: string | undefined;
 }
 
-/** A payment that was taken over. */
+/** The result of an adoption. */
 export interface AdoptedPayment {
-  /** As it stands now: completed, if a webhook that had come before says so. */
+  /** As it is stored now: completed, where an earlier webhook says so. */
   payment: Payment;
   /** False where the store had it already. */
   adopted: boolean;
 }
 
-/** What adopting needs. */
-export interface Adopting<Tx> {
-  store: PaymentStore<Tx>;
-  now: () => Date;
-  ready: () => Promise<void>;
-  /** Decides webhooks that came before their payment was known. */
-  rematch: (clientIds: readonly string[]) => Promise<void>;
-}
+/** Another call stored the payment after this one had looked. */
+class AdoptionOutdated extends Error {}
 
-/** Another call stored something in between; look again. */
-class Outrun extends Error {}
-
-/** How often to look again before a clash is given out as it is. */
-const mostTries = 5;
+const maxTries = 5;
 
 /**
- * Takes a payment into the store that other code created at the service. It is not open: no checkout address of it is
- * known, so the next `create` of its reference makes a new attempt. Doing it again with the same facts changes nothing.
+ * Stores a payment that other code created at the service. It is not open, because its checkout address is unknown: the
+ * next `create` of its reference makes a new attempt. Adopting it again with the same values changes nothing.
+ *
+ * @throws TillkitError the codes of `payments.adopt`
  */
-export async function adoptPayment<Tx>(kit: Adopting<Tx>, adoption: Adoption): Promise<AdoptedPayment> {
+export async function adoptPayment<Tx>(
+  parts: RecordingParts<Tx>,
+  adoption: Adoption,
+): Promise<AdoptedPayment> {
   checkAdoption(adoption);
-  await kit.ready();
-  const adopted = await storeAdopted(kit, adoption);
-  // Also where the store had it: a crash may have come between the two.
-  await kit.rematch([adoption.clientId]);
-  return { payment: (await kit.store.find(adoption.clientId))!, adopted };
+  await parts.ready();
+  const adopted = await storeAdopted(parts, adoption);
+  // Also where the store had it: a crash may have separated the two steps.
+  await rematch(parts, [adoption.clientId]);
+  return { payment: (await parts.store.find(adoption.clientId))!, adopted };
 }
 
-async function storeAdopted<Tx>(kit: Adopting<Tx>, adoption: Adoption): Promise<boolean> {
+async function storeAdopted<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Promise<boolean> {
   for (let tries = 1; ; tries++) {
     try {
-      return await storeOnce(kit, adoption);
+      return await storeOnce(parts, adoption);
     } catch (error) {
-      const isClash = error instanceof Outrun || hasCode(error, "store_conflict");
-      if (!isClash || tries === mostTries) throw error;
+      const isClash = error instanceof AdoptionOutdated || hasCode(error, "store_conflict");
+      if (!isClash || tries === maxTries) throw error;
     }
   }
 }
 
-async function storeOnce<Tx>({ store, now }: Adopting<Tx>, adoption: Adoption): Promise<boolean> {
+async function storeOnce<Tx>({ store, now }: RecordingParts<Tx>, adoption: Adoption): Promise<boolean> {
   const { clientId, serviceId, reference, total, metadata } = adoption;
   return store.transaction(async (tx) => {
     const serviceIds = serviceId === undefined ? [] : [serviceId];
@@ -89,21 +84,21 @@ async function storeOnce<Tx>({ store, now }: Adopting<Tx>, adoption: Adoption): 
       ...(metadata !== undefined && { metadata: plainMetadata(metadata) }),
       createdAt: at,
       updatedAt: at,
-      // Its webhooks may be long gone.
+      // Its webhooks may have been sent long ago.
       nextLookupAt: at,
     };
     const { takenClientIds } = await store.save(tx, { created: [payment] });
-    if (takenClientIds.length > 0) throw new Outrun();
+    if (takenClientIds.length > 0) throw new AdoptionOutdated();
     return true;
   });
 }
 
 function checkAdoption({ clientId, serviceId, reference, total, metadata }: Adoption): void {
-  // Required here, where `create` would make one.
+  // The clientId is required here; `create` would make one.
   checkPaymentRequest({ reference, total, metadata, clientId: clientId ?? "" });
   const isId = typeof serviceId === "string" && /^[^\p{Cc}\p{Cs}]{1,128}$/u.test(serviceId);
   if (serviceId !== undefined && !isId)
-    throw new TillkitError("service_id_invalid", "serviceId must be text of 1 to 128 characters.");
+    throw new TillkitError("service_id_invalid", "serviceId must be a string of 1 to 128 characters.");
 }
 
 function refuseConflict(stored: Payment, { clientId, serviceId, reference, total }: Adoption): void {

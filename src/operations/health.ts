@@ -1,33 +1,34 @@
 import { type Notices } from "../dispatch/notices.js";
+import { withTimeout } from "../shared/with-timeout.js";
 import { type PaymentStore, type StoreCounts } from "../store/index.js";
 
-/** What a readiness probe and a person on call need to know. */
+/** The state of the kit, for a readiness probe and for a person on call. */
 export interface Health {
   /**
-   * `ok`: webhooks are taken and handlers run. `degraded`: they are taken, and something needs a look: a dead
-   * dispatch, an old undone event, webhooks in the spool, a durability warning. `down`: webhooks would be refused.
+   * `ok`: webhooks are taken and handlers run. `degraded`: webhooks are taken, and a person should look: a dead dispatch,
+   * an old undone event, webhooks in the spool, a durability warning. `down`: webhooks would be refused.
    */
   status: "ok" | "degraded" | "down";
   /**
-   * Whether the store answered in time; whether so many of its commits hang that webhooks no longer wait for it; its
-   * durability warnings.
+   * `reachable`: the store answered in time. `stuck`: so many commits hang that webhooks no longer wait for the store.
+   * `warnings`: its findings on durability.
    */
   store: { reachable: boolean; stuck: boolean; warnings: readonly string[] };
-  /** Absent where the store does not tell, or did not answer. */
+  /** Absent where the store has no `counts`, or did not answer. */
   counts?: StoreCounts;
   /** Webhooks that wait in the local spool for the store; absent where there is none. */
   spool?: SpoolHealth;
-  /** Webhooks that this process refused. No judgement of the status: strangers can make them grow. */
+  /** Webhooks that this process refused. They do not change the status, because anyone can send them. */
   rejections: Rejections;
-  /** Webhooks of other shops, by `clientIdPrefix`, that this process recorded since it was put together. */
+  /** The number of webhooks of other shops, by `clientIdPrefix`, that this process has recorded. */
   foreign: number;
 }
 
-/** Refused webhooks of this process, since it was put together. */
+/** The webhooks that this process has refused. */
 export interface Rejections {
-  /** How many by code, such as `signature_mismatch`; codes that never came are absent. */
+  /** Their number by error code, such as `signature_mismatch`; codes that did not occur are absent. */
   byCode: Readonly<Record<string, number>>;
-  /** How many of them were answered 429, because their address had failed too often. */
+  /** The number that were answered 429, because their address had failed too often. */
   throttled: number;
 }
 
@@ -35,12 +36,12 @@ export interface Rejections {
 export interface SpoolHealth {
   records: number;
   bytes: number;
-  /** Records that could not be recorded and were put aside for a person. */
+  /** The number of webhooks that could not be recorded and were set aside for a person. */
   setAside: number;
   oldestAt?: string;
 }
 
-/** What judging the health needs. */
+/** What the health depends on. */
 export interface HealthOptions<Tx> {
   store: PaymentStore<Tx>;
   spool: { stats(): Promise<SpoolHealth> } | undefined;
@@ -51,8 +52,25 @@ export interface HealthOptions<Tx> {
   foreign: () => number;
   /** How long the store may take to answer. */
   timeoutMs: number;
-  /** From what age on an undone event is worth a look. */
+  /** The age from which an undone event degrades the health. */
   lateMs: number;
+}
+
+/** Returns the function behind `payments.health`. Counts refused webhooks from now on. */
+export function createHealthCheck<Tx>(
+  { store, now, listen }: { store: PaymentStore<Tx>; now: () => Date; listen: Notices["add"] },
+  { spool, isStuck, foreignCount }: HealthSources,
+): () => Promise<Health> {
+  const rejections = countRejections(listen);
+  const options = { store, now, spool, isStuck, rejections, foreign: foreignCount };
+  return () => checkHealth({ ...options, timeoutMs: 2000, lateMs: 60_000 });
+}
+
+/** The parts of the intake that the health depends on. */
+interface HealthSources {
+  spool: HealthOptions<unknown>["spool"];
+  isStuck: () => boolean;
+  foreignCount: () => number;
 }
 
 /** Asks the store and the spool. Never rejects. */
@@ -60,7 +78,7 @@ export async function checkHealth<Tx>(options: HealthOptions<Tx>): Promise<Healt
   const { store, spool, now, timeoutMs, lateMs } = options;
   const stuck = options.isStuck();
   const [asked, spooled] = await Promise.all([
-    within(timeoutMs, askStore(store)).catch(() => undefined),
+    withTimeout(askStore(store), timeoutMs).catch(() => undefined),
     spool?.stats().catch(() => undefined),
   ]);
   const counts = asked?.counts;
@@ -80,8 +98,7 @@ export async function checkHealth<Tx>(options: HealthOptions<Tx>): Promise<Healt
   };
 }
 
-/** Counts refused webhooks from now on. */
-export function countRejections(listen: Notices["add"]): () => Rejections {
+function countRejections(listen: Notices["add"]): () => Rejections {
   const byCode = new Map<string, number>();
   let throttled = 0;
   listen("webhook.rejected", ({ code, status }) => {
@@ -92,16 +109,8 @@ export function countRejections(listen: Notices["add"]): () => Rejections {
 }
 
 async function askStore<Tx>(store: PaymentStore<Tx>) {
-  // A clientId that no payment can have: the store answers from its index, and is known to be there.
+  // No payment has an empty clientId, so this is a cheap read that proves the store reachable.
   await store.find("");
   const [counts, warnings] = await Promise.all([store.counts?.(), store.warnings?.()]);
   return { counts, warnings: warnings ?? [] };
-}
-
-function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

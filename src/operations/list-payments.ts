@@ -1,10 +1,9 @@
-import { timeOf, invalid } from "./query.js";
+import { queryError, queryTime, storeMethod } from "./query.js";
 import { type Payment, type PaymentState } from "../model/payment.js";
 import { withoutKey } from "../webhook/recording/payment-events.js";
 import { type PaymentStore } from "../store/index.js";
-import { storeMethod } from "./store-method.js";
 
-/** Which payments to list: those that match every given condition. */
+/** Selects payments: those that match every given condition. */
 export interface PaymentQuery {
   state?: PaymentState | undefined;
   reference?: string | undefined;
@@ -14,7 +13,7 @@ export interface PaymentQuery {
   to?: Date | undefined;
   /** By the time of creation. @default "newest" */
   first?: "newest" | "oldest" | undefined;
-  /** Most payments of one page: 1 to 500. @default 50 */
+  /** The number of payments on one page: 1 to 500. @default 50 */
   limit?: number | undefined;
   /** The `cursor` of the page before; the other conditions must be the same. */
   cursor?: string | undefined;
@@ -23,7 +22,7 @@ export interface PaymentQuery {
 /** One page of payments. */
 export interface PaymentList {
   payments: Payment[];
-  /** Asks for the next page; absent on the last one. */
+  /** Selects the next page; absent on the last one. */
   cursor?: string;
 }
 
@@ -35,24 +34,25 @@ const states: readonly PaymentState[] = [
   "canceled",
   "completed",
 ];
-const mostPerPage = 500;
+const maxPerPage = 500;
 
 /**
- * One page of the store's payments, in the order of their creation, those of one moment by clientId. The order never
- * changes, so that no payment is missed or met twice, whatever is added meanwhile.
+ * Returns one page of the stored payments in the order of their creation, then of their clientId. That order never
+ * changes, so no payment is missed or returned twice while others are added.
  */
 export async function listPayments<Tx>(
   store: PaymentStore<Tx>,
   query: PaymentQuery = {},
 ): Promise<PaymentList> {
   const { state, reference, first = "newest", limit = 50 } = query;
-  const [from, to] = [timeOf("from", query.from), timeOf("to", query.to)];
+  const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
   if (state !== undefined && !states.includes(state))
-    throw invalid(`state must be one of ${states.join(", ")}.`);
-  if (reference !== undefined && typeof reference !== "string") throw invalid("reference must be text.");
-  if (first !== "newest" && first !== "oldest") throw invalid('first must be "newest" or "oldest".');
-  if (!Number.isInteger(limit) || limit < 1 || limit > mostPerPage)
-    throw invalid(`limit must be a whole number from 1 to ${mostPerPage}.`);
+    throw queryError(`state must be one of ${states.join(", ")}.`);
+  if (reference !== undefined && typeof reference !== "string")
+    throw queryError("reference must be a string.");
+  if (first !== "newest" && first !== "oldest") throw queryError('first must be "newest" or "oldest".');
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxPerPage)
+    throw queryError(`limit must be a whole number from 1 to ${maxPerPage}.`);
   const after = positionOf(query.cursor);
 
   const found = await storeMethod(
@@ -65,7 +65,7 @@ export async function listPayments<Tx>(
     ...(to !== undefined && { to }),
     ...(after && { after }),
     newestFirst: first === "newest",
-    // One more than asked for, to know whether there is more.
+    // One more than requested, to know whether there is a next page.
     limit: limit + 1,
   });
   const payments = found.slice(0, limit).map(withoutKey);
@@ -83,7 +83,7 @@ function positionOf(cursor: string | undefined): { createdAt: string; clientId: 
     const [createdAt, clientId] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
     if (typeof createdAt === "string" && typeof clientId === "string") return { createdAt, clientId };
   } catch {
-    // Not one of ours; told below.
+    // Not made by this kit: reported below.
   }
-  throw invalid("cursor must be the one that came with the page before.");
+  throw queryError("cursor must be the one that came with the page before.");
 }

@@ -1,6 +1,5 @@
 import { type EventType } from "../model/event-map.js";
 import { type Payment } from "../model/payment.js";
-import { withoutKey } from "../webhook/recording/payment-events.js";
 import {
   type DispatchRecord,
   type EventRecord,
@@ -9,7 +8,8 @@ import {
   type StoredHistory,
   type WebhookRecord,
 } from "../store/index.js";
-import { storeMethod } from "./store-method.js";
+import { withoutKey } from "../webhook/recording/payment-events.js";
+import { storeMethod } from "./query.js";
 
 /** One thing that happened to a payment. `at` is ISO 8601 UTC; `text` is one line for people. */
 export type HistoryEntry = { at: string; text: string } & (
@@ -25,18 +25,22 @@ export type HistoryEntry = { at: string; text: string } & (
 /** Everything that is on record about one clientId. */
 export interface PaymentHistory {
   clientId: string;
-  /** Absent where the store has no such payment: a stranger's webhooks have a history too. */
+  /** Absent where the store has no such payment: unmatched webhooks have a history too. */
   payment?: Payment;
   /** The other payments of the same reference, oldest first; at most 100. */
   others: Payment[];
-  /** In the order in which it happened. */
+  /** Oldest first. */
   entries: HistoryEntry[];
 }
 
-/** What comes first of things that happened at the same moment. */
+/** The order of entries with the same time. */
 const kinds = ["created", "return", "lookup", "webhook", "decision", "resolution", "event", "dispatch"];
 
-/** Every webhook, lookup, decision, event, dispatch, return and resolution of one payment, with times and reasons. */
+/**
+ * Returns every webhook, lookup, decision, event, dispatch, return and resolution of one clientId, with times and reasons.
+ *
+ * @throws TillkitError `store_method_missing`
+ */
 export async function paymentHistory<Tx>(store: PaymentStore<Tx>, clientId: string): Promise<PaymentHistory> {
   const stored = await storeMethod(store, "history")(clientId);
   const payment = await store.find(clientId);
@@ -115,7 +119,7 @@ function entryOfDispatch(
   events: readonly EventRecord[],
 ): HistoryEntry {
   const { eventId, type, handler, state, attempt, error } = dispatch;
-  // One that never ended stands where it began to wait.
+  // A dispatch that has not ended is listed at the time of its event.
   const at = settledAt ?? events.find(({ id }) => id === eventId)?.recordedAt ?? "";
   const runs = attempt > 1 ? ` after ${attempt} runs` : "";
   const why = error === undefined || state === "done" ? "" : `: ${error}`;

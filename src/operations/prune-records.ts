@@ -1,26 +1,26 @@
 import { type PaymentStore } from "../store/index.js";
 
-/** How many records were forgotten. */
+/** The number of pruned records. */
 export interface Pruned {
-  /** Webhooks whose raw bytes were forgotten; that they arrived is still known. */
+  /** Webhooks whose raw bytes were deleted; their rows stay. */
   webhooks: number;
-  /** Events that all their handlers are done with. */
+  /** Deleted events, whose dispatches were all done. */
   events: number;
 }
 
-const batch = 500;
+const batchSize = 500;
 
 /**
- * Forgets what is final and was recorded before the given time, in batches, so that no transaction holds others up. What
- * is parked, undone or dead stays, and so does every eventKey: an old webhook that comes again is a duplicate.
+ * Prunes final records from before the given time, in batches, so that no transaction blocks others for long. Parked
+ * webhooks, undone and dead dispatches stay, and so does every eventKey: an old webhook that arrives again is a duplicate.
  */
 export async function pruneRecords<Tx>(store: PaymentStore<Tx>, before: Date): Promise<Pruned> {
   const total: Pruned = { webhooks: 0, events: 0 };
   if (!store.prune) return total;
   for (;;) {
-    const { webhooks, events } = await store.prune({ before: before.toISOString(), limit: batch });
+    const { webhooks, events } = await store.prune({ before: before.toISOString(), limit: batchSize });
     total.webhooks += webhooks;
     total.events += events;
-    if (webhooks < batch && events < batch) return total;
+    if (webhooks < batchSize && events < batchSize) return total;
   }
 }

@@ -1,13 +1,32 @@
 import { TillkitError } from "../errors/index.js";
+import { type PaymentStore } from "../store/index.js";
 
-/** A time of a query as the store compares it. Throws `query_invalid`. */
-export function timeOf(name: string, time: Date | undefined): string | undefined {
+/**
+ * Returns the time of a query as the store compares it: ISO 8601 UTC.
+ *
+ * @throws TillkitError `query_invalid`
+ */
+export function queryTime(name: string, time: Date | undefined): string | undefined {
   if (time === undefined) return undefined;
   if (time instanceof Date && !Number.isNaN(time.getTime())) return time.toISOString();
-  throw invalid(`${name} must be a Date.`);
+  throw queryError(`${name} must be a Date.`);
 }
 
-/** The error of a query that nothing can be asked with. */
-export function invalid(message: string): TillkitError {
+/** Returns the error of a query that cannot be run. */
+export function queryError(message: string): TillkitError {
   return new TillkitError("query_invalid", message);
+}
+
+/**
+ * Returns an optional method of the store for an operation that needs it.
+ *
+ * @throws TillkitError `store_method_missing`
+ */
+export function storeMethod<Tx, Name extends "list" | "history" | "webhooks" | "dead">(
+  store: PaymentStore<Tx>,
+  name: Name,
+): NonNullable<PaymentStore<Tx>[Name]> {
+  const method = store[name];
+  if (method) return method.bind(store) as NonNullable<PaymentStore<Tx>[Name]>;
+  throw new TillkitError("store_method_missing", `The store has no ${name}(), which this call needs.`);
 }

@@ -1,59 +1,55 @@
-import { unconfirmedEvent, unmatchedEvent, type EventDraft } from "../webhook/recording/payment-events.js";
-import { readStored } from "../webhook/recording/read-stored.js";
 import { type EventRecord, type PaymentStore, type WebhookRecord } from "../store/index.js";
-
-/** What raising needs. */
-export interface RaisingWaiting<Tx> {
-  store: PaymentStore<Tx>;
-  /** How long a webhook may wait before somebody is told. */
-  unmatchedAfterMs: number;
-  now: () => Date;
-  newId: () => string;
-  /** Decides webhooks that came before their payment was known. */
-  rematch: (clientIds: readonly string[]) => Promise<void>;
-}
+import {
+  stampEvent,
+  unconfirmedEvent,
+  unmatchedEvent,
+  type EventDraft,
+} from "../webhook/recording/payment-events.js";
+import { readStored } from "../webhook/recording/read-stored.js";
+import { rematch, type RecordingParts } from "../webhook/recording/rematch.js";
 
 const pageSize = 100;
-/** One sweep raises no more than this; the next goes on where it ended, because what was raised is stray no more. */
-const pagesPerSweep = 20;
+/** The next sweep continues: webhooks that were raised are not returned again. */
+const maxPagesPerSweep = 20;
 
 /**
- * Tells of webhooks that have waited too long: `payment.unmatched` where no payment has their clientId,
- * `payment.unconfirmed` where no lookup confirmed them. Each is looked at once more before it is told of, and told of
- * once, however many processes sweep. Resolves to how many were raised.
+ * Raises events for webhooks that have waited too long: `payment.unmatched` where no payment has their clientId,
+ * `payment.unconfirmed` where no lookup confirmed them. Each webhook is matched once more first, and raised once, however
+ * many processes sweep. Resolves to the number of events.
  */
-export async function raiseWaiting<Tx>(kit: RaisingWaiting<Tx>): Promise<number> {
-  const { store, now, unmatchedAfterMs } = kit;
+export async function raiseWaiting<Tx>(parts: RecordingParts<Tx>, unmatchedAfterMs: number): Promise<number> {
+  const { store, now } = parts;
   if (!store.stray) return 0;
   const options = { before: new Date(now().getTime() - unmatchedAfterMs).toISOString(), limit: pageSize };
   let raised = 0;
-  for (let page = 0; page < pagesPerSweep; page++) {
+  for (let page = 0; page < maxPagesPerSweep; page++) {
     const found = await store.transaction((tx) => store.stray!(tx, options));
     if (found.length === 0) break;
-    await kit.rematch(found.map(({ clientId = "" }) => clientId));
-    raised += await raisePage(kit, new Set(found.map(({ receiptId }) => receiptId)), options);
+    const clientIds = found.map(({ clientId = "" }) => clientId);
+    await rematch(parts, clientIds);
+    raised += await raisePage(parts, new Set(found.map(({ receiptId }) => receiptId)), options);
     if (found.length < pageSize) break;
   }
   return raised;
 }
 
 /**
- * Locks the webhooks, so that no other sweep tells of them too, and no payments: a matcher has those locked when it
- * comes for the webhooks. A payment that appears right now is matched afterwards.
+ * Locks the webhooks, so that no other sweep raises them too. Locks no payments: matching locks the payment first and the
+ * webhook second, and the two would block each other. A payment that is stored meanwhile is matched afterwards.
  */
 async function raisePage<Tx>(
-  { store, now, newId }: RaisingWaiting<Tx>,
+  { store, now, newId }: RecordingParts<Tx>,
   wanted: ReadonlySet<string>,
   options: { before: string; limit: number },
 ): Promise<number> {
   return store.transaction(async (tx) => {
     const still = (await store.stray!(tx, options)).filter(({ receiptId }) => wanted.has(receiptId));
-    const at = now().toISOString();
+    const recordedAt = now().toISOString();
     const events: EventRecord[] = [];
     for (const webhook of still) {
       const { clientId } = webhook;
       const draft = await eventOf(store, webhook);
-      if (draft) events.push({ id: newId(), ...draft, ...(clientId && { clientId }), recordedAt: at });
+      if (draft) events.push(stampEvent(draft, { newId, recordedAt, clientId }));
     }
     if (still.length > 0) await store.save(tx, { raised: still.map(({ receiptId }) => receiptId), events });
     return events.length;

@@ -1,54 +1,56 @@
 import { type EventType } from "../model/event-map.js";
-import { invalid } from "./query.js";
-import { type DispatchRecord, type PaymentStore } from "../store/index.js";
-import { storeMethod } from "./store-method.js";
+import { queryError, storeMethod } from "./query.js";
+import { type DispatchRecord } from "../store/index.js";
+import { type RecordingParts } from "../webhook/recording/rematch.js";
 
-/** Which dead dispatches to run again: those that match every given condition. */
+/** Selects dead dispatches: those that match every given condition. */
 export interface DispatchQuery {
-  /** All dispatches of one event, or with `handler` a single one. */
+  /** Selects the dispatches of one event, or with `handler` a single one. */
   eventId?: string | undefined;
-  /** By the handler's name. */
+  /** The handler's name. */
   handler?: string | undefined;
-  /** By the event's type. */
+  /** The event's type. */
   type?: EventType | undefined;
-  /** Most dispatches of one call: 1 to 1,000. @default 500 */
+  /** The number of dispatches of one call: 1 to 1,000. @default 500 */
   limit?: number | undefined;
-  /** Whether only to tell which they are. @default true */
+  /** Whether to return them without running them again. @default true */
   dryRun?: boolean | undefined;
 }
 
-/** Which dispatches run again, or would. */
+/** The dispatches that run again, or would. */
 export interface RevivedDispatches {
   dryRun: boolean;
-  /** As they stood, with the error that they died of; oldest event first. */
+  /** As they were stored, with their last error; oldest event first. */
   dispatches: DispatchRecord[];
-  /** Whether there are more than `limit`; call again. */
+  /** Whether more than `limit` match: call again. */
   more: boolean;
 }
 
 /**
- * Gives dead dispatches all their tries again, from now on. They run where a process has registered their handler. Each
- * is exactly as it was when its event was recorded, with the same `idempotencyKey`.
+ * Makes dead dispatches pending again, with all their tries. They run where a process has registered their handler, with
+ * the event as it was recorded and the same `idempotencyKey`.
+ *
+ * @throws TillkitError `query_invalid`, `store_method_missing`
  */
 export async function replayDispatches<Tx>(
-  { store, onEvents }: { store: PaymentStore<Tx>; onEvents: () => void },
+  { store, announceEvents }: Pick<RecordingParts<Tx>, "store" | "announceEvents">,
   query: DispatchQuery = {},
 ): Promise<RevivedDispatches> {
   const { eventId, handler, type, limit = 500, dryRun = true } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
-    throw invalid("limit must be a whole number from 1 to 1000.");
-  const asked = {
+    throw queryError("limit must be a whole number from 1 to 1000.");
+  const selected = {
     ...(eventId !== undefined && { eventId }),
     ...(handler !== undefined && { handler }),
     ...(type !== undefined && { type }),
   };
   const dead = storeMethod(store, "dead");
   if (dryRun) {
-    const found = await dead({ ...asked, revive: false, limit: limit + 1 });
+    const found = await dead({ ...selected, revive: false, limit: limit + 1 });
     return { dryRun, dispatches: found.slice(0, limit), more: found.length > limit };
   }
-  const dispatches = await dead({ ...asked, revive: true, limit });
-  if (dispatches.length > 0) onEvents();
-  const left = dispatches.length < limit ? [] : await dead({ ...asked, revive: false, limit: 1 });
+  const dispatches = await dead({ ...selected, revive: true, limit });
+  if (dispatches.length > 0) announceEvents();
+  const left = dispatches.length < limit ? [] : await dead({ ...selected, revive: false, limit: 1 });
   return { dryRun, dispatches, more: left.length > 0 };
 }

@@ -1,20 +1,14 @@
 import { type Payment } from "../model/payment.js";
-import { Books } from "../webhook/recording/books.js";
-import { decideMessage, type Decided } from "../webhook/recording/decide-message.js";
+import { type EventRecord, type Rematched, type WebhookPage, type WebhookRecord } from "../store/index.js";
+import { decideMessage, type MessageOutcome } from "../webhook/recording/decide-message.js";
+import { LockedPayments } from "../webhook/recording/locked-payments.js";
+import { stampEvent } from "../webhook/recording/payment-events.js";
 import { keyOf, keysOf } from "../webhook/recording/plan-group.js";
-import { type Policy } from "../webhook/recording/policy.js";
 import { readStored } from "../webhook/recording/read-stored.js";
-import {
-  type EventRecord,
-  type PaymentStore,
-  type Rematched,
-  type WebhookPage,
-  type WebhookRecord,
-} from "../store/index.js";
-import { timeOf } from "./query.js";
-import { storeMethod } from "./store-method.js";
+import { type RecordingParts } from "../webhook/recording/rematch.js";
+import { queryTime, storeMethod } from "./query.js";
 
-/** Which stored webhooks to decide again: those that match every given condition. */
+/** Selects stored webhooks: those that match every given condition. */
 export interface ReplayQuery {
   clientId?: string | undefined;
   receiptId?: string | undefined;
@@ -23,13 +17,13 @@ export interface ReplayQuery {
   from?: Date | undefined;
   /** Received before this time. */
   to?: Date | undefined;
-  /** Whether only to tell what would change. @default true */
+  /** Whether to report the changes without storing them. @default true */
   dryRun?: boolean | undefined;
   /** Called after each page of 100. */
   onProgress?: ((progress: { looked: number; changed: number }) => void) | undefined;
 }
 
-/** One webhook that is decided otherwise now. */
+/** One webhook whose decision is another one now. */
 export interface ReplayChange {
   receiptId: string;
   clientId?: string;
@@ -41,40 +35,35 @@ export interface ReplayChange {
   state?: { from: Payment["state"]; to: Payment["state"] };
 }
 
-/** What a replay did, or would do. */
+/** The result of a replay. */
 export interface Replayed {
   dryRun: boolean;
-  /** Webhooks that were decided again. */
+  /** The number of webhooks that were decided again. */
   looked: number;
-  /** Webhooks whose bytes were forgotten (`payments.prune`), so that nothing can be decided. */
+  /** The number of webhooks that cannot be decided because their bytes were pruned. */
   forgotten: number;
-  /** Webhooks with another decision now. */
+  /** The number of webhooks whose decision is another one now. */
   changed: number;
-  /** The first 1,000 of them, in the order in which they were received. */
+  /** The first 1,000 of these, in the order of their arrival. */
   changes: ReplayChange[];
 }
 
-/** What replaying needs. */
-export interface Replaying<Tx> {
-  store: PaymentStore<Tx>;
-  now: () => Date;
-  newId: () => string;
-  policy: Policy;
-  ready: () => Promise<void>;
-  onEvents: () => void;
-}
-
 const pageSize = 100;
-const mostListed = 1000;
+const maxListed = 1000;
 
 /**
- * Reads stored webhooks again, each with the coverage that its signature had when it was verified, and decides them on
- * the books as they are now. A dry run tells what would change; another run changes it, page by page, each page in one
- * transaction with its events. What was applied is never taken back. Running it again changes nothing more.
+ * Reads stored webhooks again, each with the coverage that its signature had when it was verified, and decides them on the
+ * payments as they are now. A dry run reports what would change. Another run stores it page by page, each page with its
+ * events in one transaction. An applied webhook is never reverted. Running it again changes nothing more.
+ *
+ * @throws TillkitError `query_invalid`, `store_method_missing`
  */
-export async function replayWebhooks<Tx>(kit: Replaying<Tx>, query: ReplayQuery = {}): Promise<Replayed> {
+export async function replayWebhooks<Tx>(
+  parts: RecordingParts<Tx>,
+  query: ReplayQuery = {},
+): Promise<Replayed> {
   const { dryRun = true, onProgress } = query;
-  const [from, to] = [timeOf("from", query.from), timeOf("to", query.to)];
+  const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
   const page = Object.fromEntries(
     Object.entries({
       clientId: query.clientId,
@@ -84,19 +73,19 @@ export async function replayWebhooks<Tx>(kit: Replaying<Tx>, query: ReplayQuery 
       to,
     }).filter(([, value]) => value !== undefined),
   ) as Omit<WebhookPage, "limit">;
-  const webhooks = storeMethod(kit.store, "webhooks");
-  await kit.ready();
-  const run: Run = { dryRun, imagined: new Map(), seen: new Set() };
+  const webhooks = storeMethod(parts.store, "webhooks");
+  await parts.ready();
+  const run: Run = { dryRun, unsaved: new Map(), seen: new Set() };
   const result: Replayed = { dryRun, looked: 0, forgotten: 0, changed: 0, changes: [] };
   let after: WebhookPage["after"];
   for (;;) {
     const found = await webhooks({ ...page, ...(after && { after }), limit: pageSize });
     const readable = found.filter(({ rawBody }) => rawBody.length > 0);
-    const changes = await replayPage(kit, run, readable);
+    const changes = await replayPage(parts, run, readable);
     result.looked += readable.length;
     result.forgotten += found.length - readable.length;
     result.changed += changes.length;
-    result.changes.push(...changes.slice(0, mostListed - result.changes.length));
+    result.changes.push(...changes.slice(0, maxListed - result.changes.length));
     onProgress?.({ looked: result.looked, changed: result.changed });
     const last = found.at(-1);
     if (!last || found.length < pageSize) break;
@@ -105,17 +94,17 @@ export async function replayWebhooks<Tx>(kit: Replaying<Tx>, query: ReplayQuery 
   return result;
 }
 
-/** What one replay remembers from page to page. */
+/** What one replay carries from page to page. */
 interface Run {
   dryRun: boolean;
-  /** Payments as a dry run would have left them. */
-  imagined: Map<string, Payment>;
-  /** eventKeys that newer rules gave to webhooks of this replay. */
+  /** Payments as a dry run would have stored them, by clientId. */
+  unsaved: Map<string, Payment>;
+  /** The eventKeys that webhooks of this replay have by the current rules, where they had another one. */
   seen: Set<string>;
 }
 
 async function replayPage<Tx>(
-  { store, now, newId, policy, onEvents }: Replaying<Tx>,
+  { store, now, newId, policy, announceEvents }: RecordingParts<Tx>,
   run: Run,
   webhooks: readonly WebhookRecord[],
 ): Promise<ReplayChange[]> {
@@ -124,54 +113,48 @@ async function replayPage<Tx>(
   return store.transaction(async (tx) => {
     const locked = await store.lock(tx, keysOf(messages.map((message) => ({ message }))));
     const recorded = new Set(locked.eventKeys);
-    const books = new Books(locked.payments.map((payment) => run.imagined.get(payment.clientId) ?? payment));
-    const at = now().toISOString();
+    const payments = new LockedPayments(
+      locked.payments.map((payment) => run.unsaved.get(payment.clientId) ?? payment),
+    );
+    const recordedAt = now().toISOString();
     const changes: ReplayChange[] = [];
     const rematched: Rematched[] = [];
     const events: EventRecord[] = [];
     for (const [index, webhook] of webhooks.entries()) {
       const message = messages[index]!;
       const eventKey = keyOf(message);
-      // Read by newer rules, it may turn out to be an event that came again since, and is on record by itself.
+      // By the current rules it may be a copy of an event that is recorded elsewhere.
       const isOther = eventKey !== webhook.eventKey;
       const known = isOther && (run.seen.has(eventKey) || recorded.has(eventKey));
       if (isOther) run.seen.add(eventKey);
       const clientId = message.kind === "payment" ? message.report.clientId : undefined;
-      const before = clientId === undefined ? undefined : books.find(clientId);
-      const decided = decideMessage(books, message, { known, now: at, arrival: webhook, policy });
+      const before = clientId === undefined ? undefined : payments.find(clientId);
+      const decided = decideMessage(payments, message, { known, now: recordedAt, arrival: webhook, policy });
       if (!isChange(webhook, decided)) continue;
-      const { receiptId, receivedAt } = webhook;
+      const { receiptId, receivedAt, outcome: from } = webhook;
       const { outcome, reason } = decided;
-      const said = { ...(reason !== undefined && { reason }) };
-      rematched.push({ receiptId, outcome, ...said, decidedAt: at });
+      const because = reason === undefined ? {} : { reason };
+      rematched.push({ receiptId, outcome, ...because, decidedAt: recordedAt });
+      for (const draft of decided.events) events.push(stampEvent(draft, { newId, recordedAt, clientId }));
+      const state = stateChange(before, clientId === undefined ? undefined : payments.find(clientId));
       const about = clientId === undefined ? {} : { clientId };
-      for (const draft of decided.events) events.push({ id: newId(), ...draft, ...about, recordedAt: at });
-      const state = stateChange(before, clientId === undefined ? undefined : books.find(clientId));
-      changes.push({
-        receiptId,
-        ...about,
-        receivedAt,
-        from: webhook.outcome,
-        to: outcome,
-        ...said,
-        ...state,
-      });
+      changes.push({ receiptId, ...about, receivedAt, from, to: outcome, ...because, ...state });
     }
     if (run.dryRun) {
-      for (const payment of books.changed()) run.imagined.set(payment.clientId, payment);
+      for (const payment of payments.changed()) run.unsaved.set(payment.clientId, payment);
     } else if (rematched.length > 0) {
-      await store.save(tx, { updated: books.changed(), rematched, events });
-      onEvents();
+      await store.save(tx, { updated: payments.changed(), rematched, events });
+      announceEvents();
     }
     return changes;
   });
 }
 
-/** Whether the decision differs from the one on record. What was applied before is stale by now, and stays applied. */
+/** Returns whether the decision differs from the stored one. An applied webhook is stale by now, and stays applied. */
 function isChange(
   { outcome }: WebhookRecord,
-  decided: Decided,
-): decided is Exclude<Decided, { outcome: "duplicate" }> {
+  decided: MessageOutcome,
+): decided is Exclude<MessageOutcome, { outcome: "duplicate" }> {
   if (decided.outcome === "duplicate") return false;
   return decided.outcome === "applied" || (outcome !== "applied" && outcome !== decided.outcome);
 }

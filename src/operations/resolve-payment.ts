@@ -5,6 +5,7 @@ import { applyReport } from "../webhook/reconciliation/reconcile.js";
 import {
   eventsOfApplied,
   reportedBy,
+  stampEvent,
   withoutKey,
   type EventDraft,
 } from "../webhook/recording/payment-events.js";
@@ -16,76 +17,69 @@ import {
   type StoredHistory,
   type WebhookRecord,
 } from "../store/index.js";
-import { storeMethod } from "./store-method.js";
+import { type RecordingParts } from "../webhook/recording/rematch.js";
+import { storeMethod } from "./query.js";
 
 /** What a person decided about a payment or about one webhook. */
 export interface Resolution {
   /**
-   * - `accept`: the webhook is right in spite of its differences, or of the lookup that it waits for: complete the payment.
-   * - `refunded`: the money of this completed payment went back. It stays completed.
-   * - `dismiss`: nothing is to be done; a stranger is waited for no more.
+   * - `accept`: the webhook is right despite its differences, or without the lookup that it waits for: complete the payment.
+   * - `refunded`: the money of this completed payment was returned. It stays completed.
+   * - `dismiss`: nothing needs to be done; an unmatched webhook no longer waits for a payment.
    */
   action: "accept" | "refunded" | "dismiss";
   /** The webhook: of `payment.mismatched`, `payment.unmatched` or `payment.unconfirmed`. For `accept` and `dismiss`. */
   receiptId?: string | undefined;
-  /** The payment, where it is about no single webhook. For `refunded` and `dismiss`. */
+  /** The payment, where no single webhook is concerned. For `refunded` and `dismiss`. */
   clientId?: string | undefined;
-  /** Why, for whoever reads the history: 1 to 1,000 characters. */
+  /** Why, for readers of the history: 1 to 1,000 characters. */
   reason: string;
   /** Who decided: 1 to 128 characters. */
   by: string;
 }
 
-/** What was kept of it. */
+/** The stored resolution. */
 export interface Resolved {
   resolution: ResolutionRecord;
-  /** False where the same was settled before: the resolution is the one from then. */
+  /** False where it had been resolved before: `resolution` is the earlier one. */
   resolved: boolean;
-  /** As it stands now, where the store has it. */
+  /** As it is stored now; absent where the store has no such payment. */
   payment?: Payment;
-}
-
-/** What resolving needs. */
-export interface Resolving<Tx> {
-  store: PaymentStore<Tx>;
-  now: () => Date;
-  newId: () => string;
-  ready: () => Promise<void>;
-  /** Called after events were saved. */
-  onEvents: () => void;
 }
 
 const actions = { accept: "accepted", refunded: "refunded", dismiss: "dismissed" } as const;
 
 /**
- * Keeps what a person decided, with who, why and when, in one transaction with what it changes, and raises
- * `payment.resolved` besides the events of the change. Settling the same thing twice keeps the first.
+ * Stores what a person decided, with who, why and when, in one transaction with its changes, and raises
+ * `payment.resolved` besides the events of those changes. Resolving the same thing again keeps the first resolution.
+ *
+ * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `store_method_missing`
  */
-export async function resolvePayment<Tx>(kit: Resolving<Tx>, given: Resolution): Promise<Resolved> {
+export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resolution): Promise<Resolved> {
   checkResolution(given);
-  const { store } = kit;
+  const { store } = parts;
   const history = storeMethod(store, "history");
-  await kit.ready();
+  await parts.ready();
   const subject = await subjectOf(store, given);
   const { clientId } = subject;
   const resolution: ResolutionRecord = {
-    // Made of what is settled: a second person who settles the same finds it taken.
+    // Made of what is resolved, so that a second resolution of the same finds the id taken.
     id: `${actions[given.action]}:${given.receiptId ?? clientId}`,
     clientId,
     action: actions[given.action],
     ...(given.receiptId !== undefined && { receiptId: given.receiptId }),
     reason: given.reason,
     by: given.by,
-    at: kit.now().toISOString(),
+    at: parts.now().toISOString(),
   };
   const before = findIn(await history(clientId), resolution.id);
-  const resolved = before === undefined && (await settle(kit, subject, resolution));
+  const resolved = before === undefined && (await storeResolution(parts, subject, resolution));
   const kept = resolved ? resolution : (before ?? findIn(await history(clientId), resolution.id)!);
   const payment = await store.find(clientId);
   return { resolution: kept, resolved, ...(payment && { payment }) };
 }
 
-/** What is settled, as it was found. */
+/** What is resolved. */
 interface Subject {
   clientId: string;
   webhook?: WebhookRecord;
@@ -107,24 +101,25 @@ async function findWebhook<Tx>(
   return (await storeMethod(store, "webhooks")({ receiptId, limit: 1 }))[0];
 }
 
-/** False where somebody else settled it in between. */
-async function settle<Tx>(
-  kit: Resolving<Tx>,
+/** Resolves to `false` where another call has resolved it meanwhile. */
+async function storeResolution<Tx>(
+  parts: RecordingParts<Tx>,
   subject: Subject,
   resolution: ResolutionRecord,
 ): Promise<boolean> {
-  const { store, newId, onEvents } = kit;
+  const { store, newId, announceEvents } = parts;
   const report = subject.webhook && reportOf(subject.webhook);
   try {
     await store.transaction(async (tx) => {
       const { clientId } = subject;
       const serviceIds = report ? [report.serviceId] : [];
       const { payments } = await store.lock(tx, { clientIds: [clientId], serviceIds });
-      // A webhook's outcome changes under the lock of its payment only, so this is how it stands.
+      // Read again: an outcome changes only under the lock of its payment, which is held now.
       const webhook = subject.webhook && (await findWebhook(store, subject.webhook.receiptId));
       const changes = changesOf({ resolution, payments, webhook, report });
       const { drafts, ...rest } = changes;
-      const events = drafts.map((draft) => ({ id: newId(), ...draft, clientId, recordedAt: resolution.at }));
+      const stamp = { newId, clientId, recordedAt: resolution.at };
+      const events = drafts.map((draft) => stampEvent(draft, stamp));
       await store.save(tx, { ...rest, resolutions: [resolution], events });
     });
   } catch (error) {
@@ -133,24 +128,24 @@ async function settle<Tx>(
     if (!taken) throw error;
     return false;
   }
-  onEvents();
+  announceEvents();
   return true;
 }
 
-interface Settlement {
+interface ResolutionCase {
   resolution: ResolutionRecord;
   payments: readonly Payment[];
   webhook: WebhookRecord | undefined;
   report: PaymentReport | undefined;
 }
 
-/** What the resolution changes, and what there is to tell. */
-function changesOf(settlement: Settlement): Changes & { drafts: EventDraft[] } {
-  const { resolution, payments, webhook } = settlement;
+/** Returns what the resolution changes, and its events. */
+function changesOf(given: ResolutionCase): Changes & { drafts: EventDraft[] } {
+  const { resolution, payments, webhook } = given;
   const stored = payments.find(({ clientId }) => clientId === resolution.clientId);
   switch (resolution.action) {
     case "accepted":
-      return accept(settlement, stored);
+      return accept(given, stored);
     case "refunded":
       if (stored?.state !== "completed") throw notPossible("only a completed payment can be refunded");
       return { drafts: [resolvedEvent(resolution, stored)] };
@@ -166,7 +161,7 @@ function changesOf(settlement: Settlement): Changes & { drafts: EventDraft[] } {
 }
 
 function accept(
-  { resolution, payments, webhook, report }: Settlement,
+  { resolution, payments, webhook, report }: ResolutionCase,
   stored: Payment | undefined,
 ): Changes & { drafts: EventDraft[] } {
   if (!webhook || !report) throw notPossible("what the webhook says cannot be read any more");
@@ -175,7 +170,7 @@ function accept(
   if (!stored) throw notPossible(`the store has no payment ${resolution.clientId}; adopt it instead`);
   if (stored.state === "completed") throw notPossible(`${stored.clientId} is completed already`);
   if (report.status !== "completed") throw notPossible(`the webhook says ${report.status}, not completed`);
-  // What the id is bound to stays bound: only the money is accepted.
+  // Only the amount is accepted: a service id stays with the payment that it belongs to.
   const isTaken = payments.some(
     ({ serviceId, clientId }) => serviceId === report.serviceId && clientId !== stored.clientId,
   );
@@ -222,18 +217,18 @@ function checkResolution({ action, receiptId, clientId, reason, by }: Resolution
   if (!Object.hasOwn(actions, action)) invalid("action must be accept, refunded or dismiss.");
   const named = [receiptId, clientId].filter((id) => id !== undefined);
   if (named.length !== 1 || typeof named[0] !== "string" || named[0] === "")
-    invalid("Give either the receiptId of a webhook or the clientId of a payment, as text.");
+    invalid("Give either the receiptId of a webhook or the clientId of a payment, as a string.");
   if (action === "accept" && receiptId === undefined) invalid("accept needs the receiptId of the webhook.");
   if (action === "refunded" && clientId === undefined) invalid("refunded needs the clientId of the payment.");
   if (!isText(reason, 1000))
-    invalid("reason must be text of 1 to 1000 characters: it is kept for those who ask.");
-  if (!isText(by, 128)) invalid("by must name who decided, in 1 to 128 characters.");
+    invalid("reason must be a string of 1 to 1000 characters: it is kept in the history.");
+  if (!isText(by, 128)) invalid("by must name the person who decided, in 1 to 128 characters.");
 }
 
-function isText(value: unknown, longest: number): boolean {
-  return typeof value === "string" && value.trim() !== "" && value.length <= longest;
+function isText(value: unknown, maxLength: number): boolean {
+  return typeof value === "string" && value.trim() !== "" && value.length <= maxLength;
 }
 
 function notPossible(why: string): TillkitError {
-  return new TillkitError("resolution_not_possible", `This cannot be settled so: ${why}.`);
+  return new TillkitError("resolution_not_possible", `This resolution is not possible: ${why}.`);
 }

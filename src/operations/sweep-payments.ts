@@ -1,84 +1,116 @@
 import { type Payment } from "../model/payment.js";
-import { raiseWaiting, type RaisingWaiting } from "./raise-waiting.js";
-import { withoutKey } from "../webhook/recording/payment-events.js";
 import { type EventRecord } from "../store/index.js";
-
-/** What sweeping needs. */
-export interface Sweeping<Tx> extends RaisingWaiting<Tx> {
-  /** Asks the service about payments that are due; resolves to how many. */
-  lookUp: () => Promise<number>;
-  overdueMs: number;
-  /** Called after events were saved. */
-  onEvents: () => void;
-}
+import { stampEvent, withoutKey } from "../webhook/recording/payment-events.js";
+import { rematch, type RecordingParts } from "../webhook/recording/rematch.js";
+import { raiseWaiting } from "./raise-waiting.js";
 
 /** What one sweep did. */
 export interface Swept {
-  /** Payments that `payment.overdue` was raised for. */
+  /** The number of payments that `payment.overdue` was raised for. */
   overdue: number;
-  /** Webhooks that `payment.unmatched` or `payment.unconfirmed` was raised for. */
+  /** The number of webhooks that `payment.unmatched` or `payment.unconfirmed` was raised for. */
   unmatched: number;
-  /** Payments that the service was asked about. */
+  /** The number of payments that the service was asked about. */
   lookups: number;
 }
 
+/** After which times a sweep raises events. */
+export interface SweepOptions {
+  overdueMs: number;
+  unmatchedAfterMs: number;
+}
+
+/** What a sweep waits for and calls, besides the store. */
+export interface SweepSteps {
+  /** Resolves when no recorded webhook is still being matched. */
+  intake: { matched(): Promise<void> };
+  /** Resolves to the number of payments that were looked up; `undefined` where nothing is looked up. */
+  lookups: { sweep(): Promise<number> } | undefined;
+}
+
+/** Sweeps one at a time. */
+export interface Sweeper {
+  /** Sweeps, or joins the sweep that this process runs already. */
+  sweep(): Promise<Swept>;
+  /** Resolves when no sweep runs any more. Never rejects. */
+  idle(): Promise<void>;
+}
+
 const pageSize = 100;
-/** One sweep raises no more than this; the next goes on where it ended, because what was raised is due no more. */
-const pagesPerSweep = 20;
+/** The next sweep continues: payments that were raised are not returned again. */
+const maxPagesPerSweep = 20;
 
 /**
- * Looks after what nobody speaks of: webhooks that wait, and payments that are open too long. Bounded, and safe to run
- * in several processes: each mark commits together with its event, under a lock.
+ * Makes the sweeper of payments that no webhook arrives for. A sweep is bounded and safe to run in several processes: each
+ * mark is committed with its event, under a lock.
  */
-export async function sweepPayments<Tx>(kit: Sweeping<Tx>): Promise<Swept> {
-  // First, so that nobody is told of what an answer settles. What fails is asked again, and told as a notice.
-  const lookups = await kit.lookUp();
-  const unmatched = await raiseWaiting(kit);
-  const overdue = await sweepOverdue(kit);
-  if (overdue + unmatched > 0) kit.onEvents();
-  return { overdue, unmatched, lookups };
+export function createSweeper<Tx>(
+  parts: RecordingParts<Tx>,
+  { overdueMs, unmatchedAfterMs }: SweepOptions,
+  { intake, lookups }: SweepSteps,
+): Sweeper {
+  let running: Promise<Swept> | undefined;
+
+  async function sweepOnce(): Promise<Swept> {
+    // Events need the handlers of this process to be registered.
+    await parts.ready();
+    // A webhook that is being matched is locked, and would be skipped.
+    await intake.matched();
+    // Lookups come first, so that nothing is raised that an answer settles. A failed lookup raises a notice.
+    const lookedUp = (await lookups?.sweep()) ?? 0;
+    const unmatched = await raiseWaiting(parts, unmatchedAfterMs);
+    const overdue = await sweepOverdue(parts, overdueMs);
+    if (overdue + unmatched > 0) parts.announceEvents();
+    return { overdue, unmatched, lookups: lookedUp };
+  }
+
+  return {
+    sweep: () => (running ??= sweepOnce().finally(() => (running = undefined))),
+    async idle() {
+      await running?.catch(() => {});
+    },
+  };
 }
 
 /**
- * Raises `payment.overdue`, once for each payment, and looks again for parked webhooks of theirs. Pages by (createdAt,
- * clientId), so that no payment starves another.
+ * Raises `payment.overdue`, once for each payment, and matches their parked webhooks again. Reads pages in the order of
+ * (createdAt, clientId), so that every payment is reached.
  */
-async function sweepOverdue<Tx>(kit: Sweeping<Tx>): Promise<number> {
-  const { store, overdueMs, now } = kit;
+async function sweepOverdue<Tx>(parts: RecordingParts<Tx>, overdueMs: number): Promise<number> {
+  const { store, now } = parts;
   if (!store.due) return 0;
   const before = new Date(now().getTime() - overdueMs).toISOString();
   let raised = 0;
   let after: { createdAt: string; clientId: string } | undefined;
-  for (let pages = 0; pages < pagesPerSweep; pages++) {
+  for (let pages = 0; pages < maxPagesPerSweep; pages++) {
     const page: Payment[] = await store.due({ before, ...(after && { after }), limit: pageSize });
-    if (page.length > 0) {
-      await kit.rematch(page.map(({ clientId }) => clientId));
-      raised += await raiseOverdue(kit, page);
-    }
     const last = page.at(-1);
-    if (!last || page.length < pageSize) break;
+    if (!last) break;
+    const clientIds = page.map(({ clientId }) => clientId);
+    await rematch(parts, clientIds);
+    raised += await raiseOverdue(parts, clientIds);
+    if (page.length < pageSize) break;
     after = { createdAt: last.createdAt, clientId: last.clientId };
   }
   return raised;
 }
 
 async function raiseOverdue<Tx>(
-  { store, now, newId }: Sweeping<Tx>,
-  page: readonly Payment[],
+  { store, now, newId }: RecordingParts<Tx>,
+  clientIds: readonly string[],
 ): Promise<number> {
-  const wanted = new Set(page.map(({ clientId }) => clientId));
+  const wanted = new Set(clientIds);
   return store.transaction(async (tx) => {
-    const { payments } = await store.lock(tx, { clientIds: [...wanted] });
-    const at = now().toISOString();
+    const { payments } = await store.lock(tx, { clientIds });
+    const recordedAt = now().toISOString();
     const updated = payments
       .filter(
         ({ clientId, state, overdueAt }) => wanted.has(clientId) && isOpen(state) && overdueAt === undefined,
       )
-      .map((payment) => ({ ...payment, overdueAt: at, updatedAt: at }));
+      .map((payment) => ({ ...payment, overdueAt: recordedAt, updatedAt: recordedAt }));
     const events = updated.map((payment): EventRecord => {
-      const { clientId } = payment;
-      const payload = { payment: withoutKey(payment) };
-      return { id: newId(), type: "payment.overdue", clientId, recordedAt: at, payload };
+      const draft = { type: "payment.overdue", payload: { payment: withoutKey(payment) } } as const;
+      return stampEvent(draft, { newId, recordedAt, clientId: payment.clientId });
     });
     if (events.length > 0) await store.save(tx, { updated, events });
     return events.length;

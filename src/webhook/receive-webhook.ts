@@ -1,66 +1,60 @@
-import { decodeSignedFields } from "./signature/decode-signed-fields.js";
 import { readMessage } from "./message/read-message.js";
 import { type Arrival, type Receipt } from "./recording/plan-group.js";
+import { decodeSignedFields } from "./signature/decode-signed-fields.js";
 import { type SignatureScheme, type VerifyInput } from "./signature/scheme.js";
 import { verifySignature } from "./signature/verify.js";
 
 /** One POST that arrived: its headers and its exact bytes. */
 export type WebhookRequest = Pick<VerifyInput, "headers" | "rawBody">;
 
-/** The stages, as the kit was configured. */
-export interface Receiving {
+/** The parts of the kit that receiving a webhook uses. */
+export interface ReceiveParts {
   scheme: SignatureScheme;
   /** Resolves when the webhook is on disk: in the store, or in the spool. */
-  record: (arrival: Arrival) => Promise<Receipt>;
+  keep: (arrival: Arrival) => Promise<Receipt>;
   now: () => Date;
   newId: () => string;
 }
 
 /**
- * A webhook's way: verified, parsed, reconciled and recorded; dispatched to handlers afterwards, from the record.
+ * Receives one webhook: verifies its signature, parses it, and records it with its outcome. Handlers are called later, from
+ * the record.
  *
  * Resolves when the webhook is durable and may be answered 200, whatever its outcome. Rejects with a
- * `WebhookRejectedError`, carrying the status to answer, when it was refused; then nothing was kept.
+ * `WebhookRejectedError`, which has the status to answer, when the webhook was refused; nothing is kept then.
  */
-export function receiveWebhook(kit: Receiving, request: WebhookRequest): Promise<Receipt> {
-  // No async function, which is an object with a promise and a queue of its own: most schemes answer at once, and the promise
-  // of the record will do.
+export function receiveWebhook(parts: ReceiveParts, request: WebhookRequest): Promise<Receipt> {
+  // Not an async function: most schemes verify synchronously, and the promise of the record is enough.
   try {
-    return verifyAndRecord(kit, request);
+    return verifyAndKeep(parts, request);
   } catch (error) {
     return Promise.reject(error);
   }
 }
 
-function verifyAndRecord(kit: Receiving, { headers, rawBody }: WebhookRequest): Promise<Receipt> {
-  const { covers } = kit.scheme;
-  const receiptId = kit.newId();
-  const receivedAt = textOf(kit.now());
+function verifyAndKeep(parts: ReceiveParts, { headers, rawBody }: WebhookRequest): Promise<Receipt> {
+  const { scheme } = parts;
+  const { covers } = scheme;
+  const receiptId = parts.newId();
+  const receivedAt = dateString(parts.now());
 
-  // A signature over fields cannot be checked before they are read; one over the body is checked first.
-  const payload = decodeSignedFields(kit.scheme, rawBody);
-  const verifying = verifySignature(
-    kit.scheme,
-    payload ? { headers, rawBody, payload } : { headers, rawBody },
-  );
-  // Reconciled inside the record's transaction: only there is the payment locked.
-  const record = (): Promise<Receipt> =>
-    kit.record({
-      receiptId,
-      receivedAt,
-      rawBody,
-      covers,
-      message: readMessage({ rawBody, covers, payload }),
-    });
-  return verifying ? verifying.then(record) : record();
+  // A signature over fields cannot be checked before they are decoded; one over the body is checked first.
+  const payload = decodeSignedFields(scheme, rawBody);
+  const verifying = verifySignature(scheme, payload ? { headers, rawBody, payload } : { headers, rawBody });
+  // The message is reconciled in the record's transaction, because only there the payment is locked.
+  const keep = (): Promise<Receipt> => {
+    const message = readMessage({ rawBody, covers, payload });
+    return parts.keep({ receiptId, receivedAt, rawBody, covers, message });
+  };
+  return verifying ? verifying.then(keep) : keep();
 }
 
-let written = "";
-let writtenAt = Number.NaN;
+let cachedDate = "";
+let cachedAt = Number.NaN;
 
-/** Once for all webhooks of one millisecond: to write a date costs as much as to parse the body. */
-function textOf(time: Date): string {
+/** Returns the time as ISO 8601, formatted once for all webhooks of one millisecond. */
+function dateString(time: Date): string {
   const milliseconds = time.getTime();
-  if (milliseconds !== writtenAt) [writtenAt, written] = [milliseconds, time.toISOString()];
-  return written;
+  if (milliseconds !== cachedAt) [cachedAt, cachedDate] = [milliseconds, time.toISOString()];
+  return cachedDate;
 }

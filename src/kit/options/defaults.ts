@@ -1,7 +1,8 @@
-/** Where the defaults are, and nowhere else. */
+/** The defaults of all options. No other file holds one. */
 export const defaults = {
+  service: { timeoutMs: 10_000 },
   webhook: { limitBytes: 64 * 1024, recordTimeoutMs: 3000, bodyTimeoutMs: 10_000 },
-  // The first must be enough for a service with a wrong secret to learn of it, the second for it to go on learning.
+  // `burst` lets a service with a wrong secret notice it; `perMinute` lets it notice again later.
   failures: { perMinute: 60, burst: 100 },
   spool: { maxBytes: 64 * 1024 * 1024 },
   dispatch: {
@@ -14,7 +15,16 @@ export const defaults = {
     firstDelayMs: 1000,
     maxDelayMs: 60 * 60 * 1000,
   },
+  lookup: {
+    afterMs: 2 * 60 * 1000,
+    maxDelayMs: 6 * 60 * 60 * 1000,
+    giveUpAfterMs: 3 * 24 * 60 * 60 * 1000,
+    perSecond: 5,
+    afterReturnMs: 3000,
+    timeoutMs: 10_000,
+  },
   reuseForMs: 15 * 60 * 1000,
   overdueMs: 24 * 60 * 60 * 1000,
   sweepMs: 60 * 1000,
+  unmatchedAfterMs: 5 * 60 * 1000,
 };

@@ -1,17 +1,47 @@
+import { type ConfigurationProblem } from "../../errors/index.js";
+import { type SignedField } from "../../model/signed-fields.js";
 import { addressProblems } from "../../service/address.js";
 import { serviceProblems } from "../../service/index.js";
-import { lookupProblems } from "./lookup-options.js";
-import { type FailureOptions, type SpoolDirectoryOptions, type PaymentsOptions } from "./options.js";
-import { type ConfigurationProblem } from "../../errors/index.js";
+import { longestTimerMs } from "../../shared/whole-number.js";
+import { type PaymentStore } from "../../store/index.js";
 import { checkCoverage } from "../../webhook/signature/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
-import { type PaymentStore } from "../../store/index.js";
 import { defaults } from "./defaults.js";
-import { type SignedField } from "../../model/signed-fields.js";
-import { longestTimerMs } from "../../shared/whole-number.js";
+import { type FailureOptions, type PaymentsOptions, type SpoolDirectoryOptions } from "./options.js";
 
-/** What is wrong with the signature scheme; empty when nothing is. */
-export function signatureProblems(scheme: SignatureScheme | undefined): ConfigurationProblem[] {
+/** Returns all problems of the options; empty when the kit can use them. */
+export function problemsOf<Covers extends SignedField, Tx>(
+  options: PaymentsOptions<Covers, Tx>,
+  environment: NodeJS.ProcessEnv,
+): ConfigurationProblem[] {
+  const { publicUrl, service, signature, store, webhook, dispatch, returns } = options;
+  const { reuseForMs, overdueMs, sweepMs } = defaults;
+  return [
+    ...addressProblems("publicUrl", publicUrl),
+    ...serviceProblems(service),
+    ...signatureProblems(signature),
+    ...storeProblems(store, environment),
+    ...(options.spool ? spoolProblems(options.spool) : []),
+    ...numberProblems("webhook.", webhook, defaults.webhook),
+    ...failuresProblems(webhook?.failures),
+    ...numberProblems("dispatch.", dispatch || {}, defaults.dispatch),
+    ...numberProblems("", options, { reuseForMs, overdueMs, sweepMs }),
+    ...numberProblems("", options, { unmatchedAfterMs: defaults.unmatchedAfterMs }),
+    ...prefixProblems(options.clientIdPrefix),
+    ...lookupProblems(options.lookup),
+    ...confirmProblems(options),
+    ...(["backUrl", "successUrl", "cancelUrl"] as const).flatMap((name) =>
+      returnAddressProblems(`returns.${name}`, returns?.[name]),
+    ),
+  ];
+}
+
+function invalid(option: string, message: string): ConfigurationProblem[] {
+  return [{ code: "option_invalid", option, message }];
+}
+
+/** Returns the problems of the signature scheme. */
+function signatureProblems(scheme: SignatureScheme | undefined): ConfigurationProblem[] {
   const option = "signature";
   if (!scheme) {
     const message =
@@ -26,8 +56,8 @@ export function signatureProblems(scheme: SignatureScheme | undefined): Configur
 
 const requiredMethods = ["transaction", "find", "lock", "save", "claim", "settle"] as const;
 
-/** The same for the store. */
-export function storeProblems<Tx>(
+/** Returns the problems of the store. */
+function storeProblems<Tx>(
   store: PaymentStore<Tx> | undefined,
   { NODE_ENV }: NodeJS.ProcessEnv,
 ): ConfigurationProblem[] {
@@ -45,10 +75,10 @@ export function storeProblems<Tx>(
   return [{ code: "store_not_durable", option, message }];
 }
 
-/** Only http(s) addresses and paths: a template must not become a script or another host. */
+/** Returns the problems of a return address. It must not become a script or another host. */
 export function returnAddressProblems(option: string, address: string | undefined): ConfigurationProblem[] {
   if (address === undefined) return [];
-  // Control characters would be refused in a header, and half a character cannot be written at all.
+  // A header cannot hold control characters, nor half a surrogate pair.
   const isWritable = !/[\s\p{Cc}\p{Surrogate}]/u.test(address);
   const isPath = /^\/(?![/\\])[^\s\\]*$/.test(address);
   const isAbsolute = /^https?:\/\/[^\s\\{}/?#@]+([/?#][^\s\\]*)?$/.test(address);
@@ -58,69 +88,70 @@ export function returnAddressProblems(option: string, address: string | undefine
   return [{ code: "option_invalid", option, message }];
 }
 
-/** Everything that is wrong with the options; empty when they can be used. */
-export function problemsOf<Covers extends SignedField, Tx>(
-  options: PaymentsOptions<Covers, Tx>,
-  environment: NodeJS.ProcessEnv,
-): ConfigurationProblem[] {
-  const { publicUrl, service, signature, store, returns } = options;
-  return [
-    ...addressProblems("publicUrl", publicUrl),
-    ...serviceProblems(service),
-    ...signatureProblems(signature),
-    ...storeProblems(store, environment),
-    ...(options.spool ? spoolProblems(options.spool) : []),
-    ...numberProblems("webhook.", options.webhook, defaults.webhook),
-    ...failuresProblems(options.webhook?.failures),
-    ...numberProblems("dispatch.", options.dispatch || {}, defaults.dispatch),
-    ...numberProblems("", options, {
-      reuseForMs: defaults.reuseForMs,
-      overdueMs: defaults.overdueMs,
-      sweepMs: defaults.sweepMs,
-    }),
-    ...lookupProblems(options),
-    ...(["backUrl", "successUrl", "cancelUrl"] as const).flatMap((name) =>
-      returnAddressProblems(`returns.${name}`, returns?.[name]),
-    ),
-  ];
-}
-
-export function spoolProblems({ directory, maxBytes }: SpoolDirectoryOptions): ConfigurationProblem[] {
+function spoolProblems({ directory, maxBytes }: SpoolDirectoryOptions): ConfigurationProblem[] {
   const isNamed = typeof directory === "string" && directory.trim() !== "";
   const message = "must name a local directory; leave the spool out, or set it to false, to have none.";
   const unnamed: ConfigurationProblem = { code: "option_missing", option: "spool.directory", message };
   return [...(isNamed ? [] : [unnamed]), ...numberProblems("spool.", { maxBytes }, defaults.spool)];
 }
 
-export function failuresProblems(failures: FailureOptions | false | undefined): ConfigurationProblem[] {
+function failuresProblems(failures: FailureOptions | false | undefined): ConfigurationProblem[] {
   if (failures === undefined || failures === false) return [];
   if (typeof failures === "object" && failures !== null)
     return numberProblems("webhook.failures.", failures, defaults.failures);
-  const message = "must be { perMinute, burst }, or false for no limit.";
-  return [{ code: "option_invalid", option: "webhook.failures", message }];
+  return invalid("webhook.failures", "must be { perMinute, burst }, or false for no limit.");
 }
 
-/** Options that become timers. */
-export const timers: readonly string[] = [
-  "recordTimeoutMs",
-  "bodyTimeoutMs",
-  "pollMs",
-  "leaseMs",
-  "handlerTimeoutMs",
-  "sweepMs",
-];
+function prefixProblems(clientIdPrefix: unknown): ConfigurationProblem[] {
+  const isPrefix = typeof clientIdPrefix === "string" && /^[A-Za-z0-9._:-]{1,24}$/.test(clientIdPrefix);
+  if (clientIdPrefix === undefined || isPrefix) return [];
+  return invalid("clientIdPrefix", "must be 1 to 24 characters of A-Z a-z 0-9 . _ : -, or left out.");
+}
 
-export function numberProblems(
-  path: string,
-  given: object | undefined,
-  known: object,
-): ConfigurationProblem[] {
+function lookupProblems(lookup: unknown): ConfigurationProblem[] {
+  if (lookup === undefined || typeof lookup === "boolean") return [];
+  if (typeof lookup === "object" && lookup !== null)
+    return numberProblems("lookup.", lookup, defaults.lookup);
+  return invalid("lookup", "must be true, false, or an object of options.");
+}
+
+function confirmProblems<Covers extends SignedField, Tx>({
+  confirm,
+  lookup,
+  store,
+}: PaymentsOptions<Covers, Tx>): ConfigurationProblem[] {
+  if (confirm === undefined) return [];
+  if (confirm !== "lookup") return invalid("confirm", 'must be "lookup", or left out.');
+  if (!lookup)
+    return invalid(
+      "confirm",
+      'is "lookup", and nothing is looked up: set lookup: true, or leave confirm out.',
+    );
+  if (typeof store?.parked === "function") return [];
+  return invalid("confirm", 'is "lookup", and the store has no parked() that finds waiting webhooks.');
+}
+
+/** The maximum of options that become timers, and of rates; other numbers have none. */
+const maximums: Readonly<Record<string, number>> = {
+  recordTimeoutMs: longestTimerMs,
+  bodyTimeoutMs: longestTimerMs,
+  pollMs: longestTimerMs,
+  leaseMs: longestTimerMs,
+  handlerTimeoutMs: longestTimerMs,
+  sweepMs: longestTimerMs,
+  timeoutMs: longestTimerMs,
+  afterReturnMs: longestTimerMs,
+  perSecond: 10_000,
+};
+
+/** Returns a problem for each given option of `known` that is no whole number within its limits. */
+function numberProblems(path: string, given: object | undefined, known: object): ConfigurationProblem[] {
   return Object.keys(known).flatMap((name): ConfigurationProblem[] => {
     const value: unknown = (given as Record<string, unknown> | undefined)?.[name];
-    const most = timers.includes(name) ? longestTimerMs : Number.MAX_SAFE_INTEGER;
-    const isRight = Number.isInteger(value) && (value as number) > 0 && (value as number) <= most;
-    if (value === undefined || isRight) return [];
-    const message = `must be a whole number from 1 to ${most}.`;
-    return [{ code: "option_invalid", option: path + name, message }];
+    const max = maximums[name] ?? Number.MAX_SAFE_INTEGER;
+    const isRight = Number.isInteger(value) && (value as number) > 0 && (value as number) <= max;
+    return value === undefined || isRight
+      ? []
+      : invalid(path + name, `must be a whole number from 1 to ${max}.`);
   });
 }

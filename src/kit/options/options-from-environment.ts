@@ -10,7 +10,7 @@ import { sqlStore, type SqlTx } from "../../store/sql/index.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variable that sets each option, so that a problem names what its reader can change. */
+/** The variable that sets each option: problems name the variable instead of the option. */
 const variables: Readonly<Record<string, string>> = {
   publicUrl: "TILLKIT_PUBLIC_URL",
   "service.baseUrl": "TILLKIT_SERVICE_URL",
@@ -37,10 +37,10 @@ const variables: Readonly<Record<string, string>> = {
 };
 
 /**
- * Options from the `TILLKIT_*` variables alone; what `paymentRouter()` without an argument uses. The README lists
- * them.
+ * Returns the options that the `TILLKIT_*` variables set. `paymentRouter()` without an argument uses it. The README lists
+ * the variables.
  *
- * @throws ConfigurationError with everything that is missing or wrong at once, by the variables' names.
+ * @throws ConfigurationError with every problem, by the names of the variables.
  */
 export function optionsFromEnvironment(
   environment: Environment = process.env,
@@ -60,7 +60,7 @@ export function optionsFromEnvironment(
   const options: PaymentsOptions<IndispensableField, SqlTx> = {
     publicUrl: read("PUBLIC_URL"),
     service: { baseUrl: read("SERVICE_URL"), accessToken: attempt(() => accessTokenFrom(read)) },
-    // Which fields are covered is known at run time only; the type promises those that every scheme covers.
+    // The covered fields are known at run time only; the type has those that every scheme covers.
     signature: attempt(() => signatureFrom(read, environment)) as
       SignatureScheme<IndispensableField> | undefined,
     store: attempt(() => storeFrom(read("DATABASE"))),
@@ -72,19 +72,19 @@ export function optionsFromEnvironment(
       shopName: read("SHOP_NAME"),
     },
     clientIdPrefix: read("CLIENT_ID_PREFIX"),
-    // Anything else is refused, by the name of the variable.
+    // Other values become problems that name the variable.
     lookup: switchFrom(read("LOOKUP")),
     confirm: read("CONFIRM") as "lookup" | undefined,
     ...(read("LOG") === "off" && { logger: false }),
   };
 
-  // A part that could not be made has told its own problems; that it is absent is no second one.
-  const told = new Set(problems.map(({ option }) => option.split(/[.[]/)[0]));
-  const isTold = ({ option }: ConfigurationProblem) =>
-    (option === "signature" && told.has("signature")) ||
-    (option === "store" && told.has("store")) ||
-    (option === "service.accessToken" && told.has("clientCredentials"));
-  problems.push(...problemsOf(options, environment as NodeJS.ProcessEnv).filter((one) => !isTold(one)));
+  // A part that could not be made has its own problems: that it is absent is not another one.
+  const reported = new Set(problems.map(({ option }) => option.split(/[.[]/)[0]));
+  const isReported = ({ option }: ConfigurationProblem) =>
+    (option === "signature" && reported.has("signature")) ||
+    (option === "store" && reported.has("store")) ||
+    (option === "service.accessToken" && reported.has("clientCredentials"));
+  problems.push(...problemsOf(options, environment as NodeJS.ProcessEnv).filter((one) => !isReported(one)));
   if (problems.length > 0) throw new ConfigurationError(problems.toSorted(inReadingOrder).map(byVariable));
   return options;
 }
@@ -100,7 +100,7 @@ function accessTokenFrom(read: Read): AccessToken | undefined {
 function signatureFrom(read: Read, environment: Environment): SignatureScheme {
   const header = read("SIGNATURE_HEADER");
   const algorithm = read("SIGNATURE_ALGORITHM") as never;
-  // Not trimmed: whitespace in a secret is a mistake that must be told of, not repaired.
+  // Not trimmed: whitespace in a secret is a mistake to report, not to repair.
   const current = environment["TILLKIT_WEBHOOK_SECRET"];
   const previous = environment["TILLKIT_WEBHOOK_SECRET_PREVIOUS"];
   const secret = previous ? [current, previous] : current;
@@ -111,7 +111,7 @@ function signatureFrom(read: Read, environment: Environment): SignatureScheme {
     case "fields":
       return fieldsSignature({ secret, algorithm, header, merchantId: read("MERCHANT_ID") });
     case "public-key":
-      // Line breaks rarely survive in an environment variable.
+      // Environment variables often hold line breaks as \\n.
       return publicKeySignature({
         publicKey: read("PUBLIC_KEY")?.replaceAll("\\n", "\n"),
         algorithm,

@@ -1,128 +1,202 @@
 import { hasCode } from "../../errors/index.js";
 import { type NoticeMap, type NoticeType } from "../../model/event-map.js";
-import { readLookup } from "../../webhook/message/read-lookup.js";
 import { type Payment } from "../../model/payment.js";
-import { type Arrival } from "../../webhook/recording/plan-group.js";
 import { LookupError, type PaymentReader, type ShownPayment } from "../../service/index.js";
-import { type PaymentStore } from "../../store/index.js";
+import { readLookup } from "../../webhook/message/read-lookup.js";
+import { type Arrival } from "../../webhook/recording/plan-group.js";
+import { type RecordingParts } from "../../webhook/recording/rematch.js";
 import { ListScan } from "./list-scan.js";
-import { Pace } from "./pace.js";
-import { askedAbout, canAsk, type LookupTimes } from "./schedule.js";
+import { RateLimiter } from "./rate-limiter.js";
+import { canLookUp, withNextLookup, type LookupTimes } from "./schedule.js";
 
-/** What looking up needs. */
-export interface LookupOptions<Tx> extends LookupTimes {
-  store: PaymentStore<Tx>;
-  reader: PaymentReader;
-  /** What the configured scheme covers: answers are read as its webhooks are. */
-  covers: Arrival["covers"];
-  perSecond: number;
-  /** How long a browser that came back waits for its webhook, before the service is asked. */
-  afterReturnMs: number;
-  /** Most questions of one sweep. */
-  mostPerSweep: number;
-  now: () => Date;
-  newId: () => string;
-  ready: () => Promise<void>;
-  /** Resolves after the commit that holds the answer. */
-  record: (arrival: Arrival) => Promise<unknown>;
+/** The parts of the kit that lookups use. */
+export interface LookupsParts<Tx> extends RecordingParts<Tx> {
   notify: <Type extends NoticeType>(type: Type, notice: NoticeMap[Type]) => void;
 }
 
-/** Asks the service about payments that it does not speak of. */
-export interface Lookups {
-  /** Asks about those that are due, the longest due first; resolves to how many were asked about. */
-  sweep(): Promise<number>;
-  /** Asks about one before its time, in the background. */
-  soon(clientId: string): void;
-  /** The same, once its webhook has had a moment to arrive. */
-  afterReturn(clientId: string): void;
-  close(): Promise<void>;
+/** When and how often the service is asked. */
+export interface LookupsOptions extends LookupTimes {
+  /** What the configured scheme covers: answers are read as its webhooks are. */
+  covers: Arrival["covers"];
+  /** The number of requests of this process in one second at most. */
+  perSecond: number;
+  /** How long to wait for the webhook after the browser came back, before the service is asked. */
+  afterReturnMs: number;
+  /** The time between two sweeps, which limits the lookups of one sweep. */
+  sweepMs: number;
 }
 
-/** Claimed together; few, so that a process which dies leaves few of them unasked until their next turn. */
+/** Payments are claimed in small batches: a process that ends leaves few of them unasked until their next lookup. */
 const batchSize = 10;
-/** After so many failures in a row the service is taken to be away, and left alone until the next sweep. */
-const mostFailures = 3;
-/** Most payments that wait in this process for their turn before their time. */
-const mostWaiting = 1000;
-const longestHoldMs = 5 * 60 * 1000;
+/** After this many failures in a row, the service is left alone until the next sweep. */
+const maxFailures = 3;
+/** The number of payments that wait in this process for an early lookup at most. */
+const maxWaiting = 1000;
+const maxHoldMs = 5 * 60 * 1000;
 
 /**
- * Asks with `GET /v1/payments/{id}`, and by the list where the id is not known. An answer is recorded as a webhook would
- * be, so that exactly one of the two wins a race. Each payment is claimed under its lock before it is asked about, which
- * sets the time of the next question: no two processes ask the same one, and no payment is asked twice before others had
- * their turn.
+ * Asks the service about payments for which no webhook arrives: with `GET /v1/payments/{id}`, or through the list where the
+ * id is unknown. An answer is recorded as a webhook is, so exactly one of the two is applied. Each payment is claimed under
+ * its lock first, which sets the time of its next lookup: two processes never ask about it at the same time.
  */
-export function createLookups<Tx>(options: LookupOptions<Tx>): Lookups {
-  const { store, reader, now, notify } = options;
-  const closing = new AbortController();
-  const pace = new Pace(options.perSecond, closing.signal);
-  const scan = new ListScan({
-    reader,
-    closing: closing.signal,
-    pace,
-    take: arrive,
-    giveUpAfterMs: options.giveUpAfterMs,
-    now,
-  });
-  const waiting = new Set<string>();
-  const timers = new Set<NodeJS.Timeout>();
-  let draining: Promise<void> | undefined;
-  let sweeping: Promise<number> | undefined;
-  let failures = 0;
+export class Lookups<Tx> {
+  readonly #parts: LookupsParts<Tx>;
+  readonly #options: LookupsOptions;
+  readonly #reader: PaymentReader;
+  readonly #record: (arrival: Arrival) => Promise<unknown>;
+  readonly #closing = new AbortController();
+  readonly #limiter: RateLimiter;
+  readonly #scan: ListScan;
+  readonly #waiting = new Set<string>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #draining: Promise<void> | undefined;
+  #sweeping: Promise<number> | undefined;
+  #failures = 0;
 
-  /** Takes those of the payments that may be asked about, and sets when they are asked about again. */
-  async function claim(clientIds: readonly string[], isEarly: boolean): Promise<Payment[]> {
+  /** @param service reads from the service, and records its answers; `record` resolves after the commit */
+  constructor(
+    parts: LookupsParts<Tx>,
+    options: LookupsOptions,
+    { reader, record }: { reader: PaymentReader; record: (arrival: Arrival) => Promise<unknown> },
+  ) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#reader = reader;
+    this.#record = record;
+    this.#limiter = new RateLimiter(options.perSecond, this.#closing.signal);
+    this.#scan = new ListScan({
+      reader,
+      limiter: this.#limiter,
+      closing: this.#closing.signal,
+      take: (clientId, payment) => this.#recordAnswer(clientId, payment),
+      giveUpAfterMs: options.giveUpAfterMs,
+      now: parts.now,
+    });
+  }
+
+  /** Looks up the payments that are due, the longest due first. Resolves to their number. */
+  sweep(): Promise<number> {
+    return (this.#sweeping ??= this.#sweepOnce().finally(() => (this.#sweeping = undefined)));
+  }
+
+  /** Looks up one payment in the background, before its lookup is due. */
+  askNow(clientId: string): void {
+    if (this.#closing.signal.aborted || this.#waiting.size >= maxWaiting) return;
+    this.#waiting.add(clientId);
+    // A store that is not available is reported by what depends on it, and the sweep looks up too.
+    this.#draining ??= this.#drain()
+      .catch(() => {})
+      .finally(() => (this.#draining = undefined));
+  }
+
+  /** Looks up one payment whose browser came back, unless its webhook arrives first. */
+  askAfterReturn(clientId: string): void {
+    if (this.#timers.size >= maxWaiting) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.askNow(clientId);
+    }, this.#options.afterReturnMs);
+    this.#timers.add(timer.unref());
+  }
+
+  /** Ends all requests. Resolves when nothing runs any more. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const timer of this.#timers) clearTimeout(timer);
+    await Promise.allSettled([this.#draining, this.#sweeping]);
+  }
+
+  async #sweepOnce(): Promise<number> {
+    const { store, now, ready } = this.#parts;
+    const maxAsked = Math.ceil((this.#options.perSecond * this.#options.sweepMs) / 1000);
+    await ready();
+    this.#failures = 0;
+    let asked = 0;
+    const mayGoOn = () => asked < maxAsked && !this.#closing.signal.aborted && !this.#limiter.isHeld();
+    while (store.lookupDue && mayGoOn()) {
+      const limit = Math.min(batchSize, maxAsked - asked);
+      const due = await store.lookupDue({ before: now().toISOString(), limit });
+      if (due.length === 0) break;
+      const clientIds = due.map(({ clientId }) => clientId);
+      for (const payment of await this.#claim(clientIds, { isEarly: false })) {
+        asked += 1;
+        if (!(await this.#ask(payment))) return asked;
+      }
+    }
+    await this.#runScan();
+    return asked;
+  }
+
+  async #drain(): Promise<void> {
+    await this.#parts.ready();
+    this.#failures = 0;
+    for (const clientId of this.#waiting) {
+      this.#waiting.delete(clientId);
+      const [payment] = await this.#claim([clientId], { isEarly: true });
+      if (payment && !(await this.#ask(payment))) break;
+    }
+    await this.#runScan();
+  }
+
+  async #runScan(): Promise<void> {
+    await this.#scan.run().catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Returns the payments that may be looked up now, and stores when they are looked up next. */
+  async #claim(clientIds: readonly string[], { isEarly }: { isEarly: boolean }): Promise<Payment[]> {
+    const { store, now } = this.#parts;
     const wanted = new Set(clientIds);
     return store.transaction(async (tx) => {
       const { payments } = await store.lock(tx, { clientIds });
       const at = now();
+      const isDue = ({ nextLookupAt }: Payment) => isEarly || nextLookupAt! <= at.toISOString();
       const claimed = payments.filter(
-        (payment) =>
-          wanted.has(payment.clientId) &&
-          canAsk(payment) &&
-          (isEarly || payment.nextLookupAt! <= at.toISOString()),
+        (payment) => wanted.has(payment.clientId) && canLookUp(payment) && isDue(payment),
       );
-      if (claimed.length > 0)
-        await store.save(tx, { updated: claimed.map((payment) => askedAbout(payment, at, options)) });
+      const updated = claimed.map((payment) => withNextLookup(payment, at, this.#options));
+      if (claimed.length > 0) await store.save(tx, { updated });
       return claimed;
     });
   }
 
-  /** Whether to go on with the next. */
-  async function ask(payment: Payment): Promise<boolean> {
+  /** Resolves to whether the next payment may be looked up. */
+  async #ask(payment: Payment): Promise<boolean> {
     const { clientId, serviceId } = payment;
-    if (serviceId === undefined) return scan.want(payment);
-    if (!(await pace.turn())) return false;
+    if (serviceId === undefined) {
+      this.#scan.want(payment);
+      return true;
+    }
+    if (!(await this.#limiter.acquire())) return false;
     try {
-      await arrive(clientId, await reader.read(serviceId, closing.signal));
-      failures = 0;
+      await this.#recordAnswer(clientId, await this.#reader.read(serviceId, this.#closing.signal));
+      this.#failures = 0;
       return true;
     } catch (error) {
-      return fail(error, clientId);
+      return this.#fail(error, clientId);
     }
   }
 
-  function fail(error: unknown, clientId?: string): boolean {
-    // Ended by `close`: nobody's trouble.
-    if (closing.signal.aborted) return false;
-    notify("lookup.failed", { ...(clientId !== undefined && { clientId }), error });
-    failures += 1;
+  #fail(error: unknown, clientId?: string): boolean {
+    // `close` ended the request.
+    if (this.#closing.signal.aborted) return false;
+    this.#parts.notify("lookup.failed", { ...(clientId !== undefined && { clientId }), error });
+    this.#failures += 1;
     const { retryAfterMs, httpStatus } = error as Partial<LookupError>;
-    if (retryAfterMs !== undefined) pace.hold(Math.min(retryAfterMs, longestHoldMs));
-    // An answer that says no about this payment says nothing about the others.
-    if (httpStatus === 404 || hasCode(error, "lookup_answer_invalid")) failures = 0;
-    return failures < mostFailures && retryAfterMs === undefined;
+    if (retryAfterMs !== undefined) this.#limiter.hold(Math.min(retryAfterMs, maxHoldMs));
+    // A negative answer about this payment says nothing about the others.
+    if (httpStatus === 404 || hasCode(error, "lookup_answer_invalid")) this.#failures = 0;
+    return this.#failures < maxFailures && retryAfterMs === undefined;
   }
 
-  /** An answer takes the way of a webhook. */
-  async function arrive(clientId: string, payment: ShownPayment): Promise<void> {
-    const { covers } = options;
-    const named = payment["clientId"];
-    if (named !== undefined && named !== clientId)
+  /** Records the service's answer as a webhook is recorded. */
+  async #recordAnswer(clientId: string, payment: ShownPayment): Promise<void> {
+    const { now, newId } = this.#parts;
+    const { covers } = this.#options;
+    const shown = payment["clientId"];
+    if (shown !== undefined && shown !== clientId)
       throw new LookupError(
         "lookup_answer_invalid",
-        `The service calls the payment ${clientId} by another clientId.`,
+        `The service's answer about the payment ${clientId} has another clientId.`,
       );
     const rawBody = Buffer.from(JSON.stringify(payment));
     const receivedAt = now().toISOString();
@@ -131,73 +205,6 @@ export function createLookups<Tx>(options: LookupOptions<Tx>): Lookups {
       const reason = message.kind === "inadmissible" ? message.reason : "it is about no payment";
       throw new LookupError("lookup_answer_invalid", `The service's answer cannot be used: ${reason}.`);
     }
-    await options.record({
-      receiptId: options.newId(),
-      receivedAt,
-      rawBody,
-      covers,
-      message,
-      kind: "lookup",
-    });
+    await this.#record({ receiptId: newId(), receivedAt, rawBody, covers, message, kind: "lookup" });
   }
-
-  async function sweepOnce(): Promise<number> {
-    await options.ready();
-    failures = 0;
-    let asked = 0;
-    while (store.lookupDue && asked < options.mostPerSweep && !closing.signal.aborted && !pace.isHeld()) {
-      const before = now().toISOString();
-      const limit = Math.min(batchSize, options.mostPerSweep - asked);
-      const due = await store.lookupDue({ before, limit });
-      if (due.length === 0) break;
-      const claimed = await claim(
-        due.map(({ clientId }) => clientId),
-        false,
-      );
-      for (const payment of claimed) {
-        asked += 1;
-        if (!(await ask(payment))) return asked;
-      }
-    }
-    await scan.run().catch((error: unknown) => fail(error));
-    return asked;
-  }
-
-  async function drain(): Promise<void> {
-    await options.ready();
-    failures = 0;
-    for (const clientId of waiting) {
-      waiting.delete(clientId);
-      const [payment] = await claim([clientId], true);
-      if (payment && !(await ask(payment))) break;
-    }
-    await scan.run().catch((error: unknown) => fail(error));
-  }
-
-  function soon(clientId: string): void {
-    if (closing.signal.aborted || waiting.size >= mostWaiting) return;
-    waiting.add(clientId);
-    // The store's trouble is told of by what depends on it; the sweep asks too.
-    draining ??= drain()
-      .catch(() => {})
-      .finally(() => (draining = undefined));
-  }
-
-  return {
-    soon,
-    sweep: () => (sweeping ??= sweepOnce().finally(() => (sweeping = undefined))),
-    afterReturn(clientId) {
-      if (timers.size >= mostWaiting) return;
-      const timer = setTimeout(() => {
-        timers.delete(timer);
-        soon(clientId);
-      }, options.afterReturnMs);
-      timers.add(timer.unref());
-    },
-    async close() {
-      closing.abort();
-      for (const timer of timers) clearTimeout(timer);
-      await Promise.allSettled([draining, sweeping]);
-    },
-  };
 }

@@ -1,23 +1,25 @@
 import { type Payment } from "../../model/payment.js";
 
-/** The times of asking about one payment. */
+/** When a payment is looked up. */
 export interface LookupTimes {
-  /** After how long the first question is due. */
+  /** How long after its creation a payment is looked up for the first time. */
   afterMs: number;
+  /** The wait between two lookups at most. */
   maxDelayMs: number;
+  /** How long after its creation a payment is looked up for the last time. */
   giveUpAfterMs: number;
 }
 
-/** Whether there is anything to ask about a payment. What failed or was canceled may still be paid. */
-export function canAsk({ state, nextLookupAt }: Payment): boolean {
+/** Returns whether a payment can be looked up. A failed or canceled one may still be paid. */
+export function canLookUp({ state, nextLookupAt }: Payment): boolean {
   return state !== "completed" && nextLookupAt !== undefined;
 }
 
 /**
- * The payment once it is being asked about: the wait doubles with each question, up to the longest one; after the deadline
- * this question was the last. Pure.
+ * Returns the payment with one lookup more and the time of the next one. The wait doubles with each lookup, up to
+ * `maxDelayMs`; after the deadline there is no next one.
  */
-export function askedAbout(payment: Payment, now: Date, times: LookupTimes): Payment {
+export function withNextLookup(payment: Payment, now: Date, times: LookupTimes): Payment {
   const { afterMs, maxDelayMs, giveUpAfterMs } = times;
   const { nextLookupAt: _, ...rest } = payment;
   const lookups = (payment.lookups ?? 0) + 1;

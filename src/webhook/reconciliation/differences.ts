@@ -4,7 +4,7 @@ import { type Payment } from "../../model/payment.js";
 import { sameValue } from "../../model/money.js";
 import { capturedFor, isKnownStatus } from "../../model/status-order.js";
 
-/** Where the report disagrees with the stored payment. */
+/** Returns the fields in which the report differs from the stored payment. */
 export function differencesFromPayment(
   payment: Payment,
   report: PaymentReport,
@@ -26,8 +26,8 @@ export function differencesFromPayment(
 }
 
 /**
- * Where the report disagrees with itself (interface document, 6.2). `topic` and `captured` are present only where
- * the signature covers them, so an unsigned field never speaks here.
+ * Returns the fields in which the report contradicts itself (interface document, 6.2). `topic` and `captured` are present
+ * only where the signature covers them, so an unsigned field is never compared.
  */
 export function differencesWithin(report: PaymentReport): Difference[] {
   const differences: Difference[] = [];
@@ -35,7 +35,7 @@ export function differencesWithin(report: PaymentReport): Difference[] {
   if (report.captured !== undefined && captured !== undefined && report.captured !== captured) {
     differences.push({ field: "captured", expected: String(captured), got: String(report.captured) });
   }
-  // Only a topic that names a known status can contradict one: other topics are not shown in the document.
+  // Only a topic that names a known status can contradict it: the document shows no other topics.
   const named = report.topic?.startsWith("payment.") ? report.topic.slice("payment.".length) : undefined;
   if (named !== undefined && isKnownStatus(named) && named !== report.status) {
     differences.push({ field: "topic", expected: `payment.${report.status}`, got: `payment.${named}` });

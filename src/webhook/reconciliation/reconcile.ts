@@ -4,7 +4,7 @@ import { type Payment } from "../../model/payment.js";
 import { differencesFromPayment, differencesWithin } from "./differences.js";
 import { isFarther, stateOf } from "../../model/status-order.js";
 
-/** What is known at the moment of the decision. */
+/** What is known when a report is decided. */
 export interface Situation {
   /** The payment that the report's clientId names. */
   payment: Payment | undefined;
@@ -16,23 +16,23 @@ export interface Situation {
   known: boolean;
   /** Whether the report's clientId can be one of this shop's, where no payment has it. */
   ours: boolean;
-  /** Whether the report may complete a payment by itself, without a second opinion. */
+  /** Whether the report may complete a payment without a lookup. */
   sufficient: boolean;
-  /** The time to write down: ISO 8601 UTC. */
+  /** The time that is stored with the decision: ISO 8601 UTC. */
   now: string;
 }
 
-/** What a decision tells the application, besides what the webhook itself said. */
+/** What a decision reports to the application, besides the fields of the webhook. */
 export type PaymentFact =
   | { type: "payment.completed" }
   | { type: "payment.updated"; previousStatus?: string }
   | { type: "payment.paid_twice"; firstClientId: string; first: Payment }
   | { type: "payment.paid_late"; because: LateBecause };
 
-/** What had become of the attempt before it was paid. `given_up`: uncertain, or told of as overdue. */
+/** The state of the attempt before it was paid. `given_up`: uncertain, or raised as overdue. */
 export type LateBecause = "canceled" | "failed" | "replaced" | "given_up";
 
-/** What becomes of a verified report. */
+/** The result of deciding a verified report. */
 export type Decision =
   | { outcome: "duplicate" }
   | { outcome: "unmatched" }
@@ -43,9 +43,9 @@ export type Decision =
   | { outcome: "applied"; payment: Payment; facts: PaymentFact[] };
 
 /**
- * Decides what a verified report means for the merchant's books. Pure: no I/O, and no clock but the one passed in.
- * Total: every payment or none, and every report, has exactly one decision. It sees only fields that the signature
- * covers. `docs/decisions.md` has the whole of it as tables, made from this code.
+ * Decides what a verified report does to the stored payment. Does no I/O and reads no clock. Every payment or none, and
+ * every report, has exactly one decision. Only fields that the signature covers are used. `docs/decisions.md` shows all
+ * decisions as tables that are generated from this function.
  */
 export function reconcile(situation: Situation, report: PaymentReport): Decision {
   const { payment, known, ours, serviceIdIsTaken, sufficient } = situation;
@@ -61,7 +61,7 @@ export function reconcile(situation: Situation, report: PaymentReport): Decision
   return { outcome: "applied", ...applyReport(situation, payment, report) };
 }
 
-/** The payment as the report leaves it, and what there is to tell; also where a person overrules a mismatch. Pure. */
+/** Returns the payment as the report changes it, and what to report. Also used where a person accepts a mismatch. */
 export function applyReport(
   { now, siblings }: Pick<Situation, "now" | "siblings">,
   payment: Payment,
@@ -69,14 +69,14 @@ export function applyReport(
 ): { payment: Payment; facts: PaymentFact[] } {
   const state = stateOf(report.status);
   const ended = state !== "pending";
-  // What is taken apart is a copy already; to spread it and add to it costs eight times as much.
+  // The rest pattern makes a copy; spreading that copy again is much slower.
   const { nextLookupAt, ...next } = payment;
   next.state = state;
   next.status = report.status;
   if (report.serviceId !== undefined) next.serviceId = report.serviceId;
   next.open = payment.open && !ended;
   next.updatedAt = now;
-  // What is completed is asked about no more; anything else may still be paid.
+  // A completed payment needs no lookup; any other one may still be paid.
   if (state !== "completed" && nextLookupAt !== undefined) (next as Payment).nextLookupAt = nextLookupAt;
   if (state === "completed") next.completedAt = now;
   if (state === "completed") return { payment: next, facts: factsOfCompletion(payment, siblings) };
@@ -84,7 +84,7 @@ export function applyReport(
   return { payment: next, facts: [{ type: "payment.updated", ...previous }] };
 }
 
-/** One fulfilment per reference: a second completed payment is told of instead of fulfilled (ARCHITECTURE.md, invariant G). */
+/** Returns `paid_twice` instead of `completed` for a second completed payment of one reference (invariant G). */
 function factsOfCompletion(payment: Payment, siblings: readonly Payment[]): PaymentFact[] {
   const first = siblings.find(
     ({ clientId, reference, state }) =>

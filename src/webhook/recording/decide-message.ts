@@ -1,108 +1,122 @@
-import {
-  type EventDraft,
-  eventsOfApplied,
-  unmatchedEvent,
-  unconfirmedEvent,
-  reportedBy,
-  withoutKey,
-} from "./payment-events.js";
 import { type Message, type PaymentReport } from "../../model/payment-report.js";
 import { type Payment } from "../../model/payment.js";
-import { reconcile, type Decision } from "../reconciliation/reconcile.js";
 import { isKnownStatus } from "../../model/status-order.js";
 import { type WebhookRecord } from "../../store/index.js";
-import { type Books } from "./books.js";
-import { isOurs, isSufficient, type Policy } from "./policy.js";
-/** The outcome of one message, with the events that tell of it. */
-export type Decided =
+import { reconcile, type Decision } from "../reconciliation/reconcile.js";
+import { type LockedPayments } from "./locked-payments.js";
+import {
+  eventsOfApplied,
+  reportedBy,
+  unconfirmedEvent,
+  unmatchedEvent,
+  withoutKey,
+  type EventDraft,
+} from "./payment-events.js";
+
+/** The merchant's settings that decisions depend on. */
+export interface Policy {
+  /** What this shop's clientIds begin with; `undefined` where every webhook is this shop's. */
+  clientIdPrefix: string | undefined;
+  /** Whether a completion of which only fields are signed waits for a lookup. */
+  confirms: boolean;
+  /** Whether the sweep raises unmatched webhooks later. A store that cannot find them raises them on arrival. */
+  hasGrace: boolean;
+}
+
+/** The outcome of one message, with the events that report it. */
+export type MessageOutcome =
   { outcome: "duplicate" } | { outcome: WebhookRecord["outcome"]; reason?: string; events: EventDraft[] };
 
-/** What a decision needs besides the message. */
+/** What a decision needs besides the message and the payments. */
 export interface Circumstances {
   /** Whether a webhook with the same eventKey is recorded. */
   known: boolean;
   /** ISO 8601 UTC. */
   now: string;
-  /** The webhook itself. */
+  /** The webhook that carried the message. */
   arrival: Pick<WebhookRecord, "receiptId" | "receivedAt" | "kind" | "covers">;
   policy: Policy;
 }
 
-/** Decides one message on the books. */
-export function decideMessage(books: Books, message: Message, circumstances: Circumstances): Decided {
-  if (message.kind === "payment") return decideReport(books, message.report, circumstances);
+/** Decides one message, and updates the locked payment when the message is applied. */
+export function decideMessage(
+  payments: LockedPayments,
+  message: Message,
+  circumstances: Circumstances,
+): MessageOutcome {
+  if (message.kind === "payment") return decideReport(payments, message.report, circumstances);
   if (circumstances.known) return { outcome: "duplicate" };
   const { receiptId } = circumstances.arrival;
   if (message.kind === "inadmissible") {
     const { reason } = message;
-    return {
-      outcome: "inadmissible",
-      reason,
-      events: [{ type: "webhook.inadmissible", payload: { reason, receiptId } }],
-    };
+    const event: EventDraft = { type: "webhook.inadmissible", payload: { reason, receiptId } };
+    return { outcome: "inadmissible", reason, events: [event] };
   }
   const { topic, type } = message;
-  return {
-    outcome: "unrecognised",
-    reason: `type ${type}, topic ${topic}`,
-    events: [{ type: "webhook.unrecognised", payload: { topic, type, receiptId } }],
-  };
+  const event: EventDraft = { type: "webhook.unrecognised", payload: { topic, type, receiptId } };
+  return { outcome: "unrecognised", reason: `type ${type}, topic ${topic}`, events: [event] };
 }
 
-/** Decides one report on the books, and writes it into them when it is applied. */
-export function decideReport(books: Books, report: PaymentReport, circumstances: Circumstances): Decided {
+/** Decides one payment report, and updates the locked payment when the report is applied. */
+export function decideReport(
+  payments: LockedPayments,
+  report: PaymentReport,
+  circumstances: Circumstances,
+): MessageOutcome {
   const { known, now, arrival, policy } = circumstances;
-  const payment = books.find(report.clientId);
+  const payment = payments.find(report.clientId);
   const decision = reconcile(
     {
       payment,
-      siblings: payment ? books.siblingsOf(payment) : [],
-      serviceIdIsTaken: books.isBoundElsewhere(report),
+      siblings: payment ? payments.siblingsOf(payment) : [],
+      serviceIdIsTaken: payments.isBoundElsewhere(report),
       known,
-      ours: isOurs(policy, report.clientId),
+      ours: report.clientId.startsWith(policy.clientIdPrefix ?? ""),
       sufficient: isSufficient(policy, arrival),
       now,
     },
     report,
   );
-  if (decision.outcome === "applied") books.write(decision.payment);
-  // The lookup that it waits for is due now.
-  if (decision.outcome === "unconfirmed") books.write({ ...payment!, nextLookupAt: now });
-  return describe(decision, payment, report, circumstances);
+  if (decision.outcome === "applied") payments.update(decision.payment);
+  // The lookup that the webhook waits for is due now.
+  if (decision.outcome === "unconfirmed") payments.update({ ...payment!, nextLookupAt: now });
+  return outcomeOf(decision, payment, report, circumstances);
 }
 
-function describe(
+/** Returns whether a webhook may complete a payment without a lookup. The answer to a lookup always may. */
+function isSufficient(
+  { confirms }: Policy,
+  { kind, covers }: Pick<WebhookRecord, "kind" | "covers">,
+): boolean {
+  return !confirms || kind === "lookup" || covers === "body";
+}
+
+function outcomeOf(
   decision: Decision,
   payment: Payment | undefined,
   report: PaymentReport,
   { arrival, policy }: Circumstances,
-): Decided {
+): MessageOutcome {
   const { receiptId } = arrival;
   const reported = reportedBy(report, arrival);
   switch (decision.outcome) {
     case "duplicate":
       return decision;
     case "stale": {
-      // A late `pending` is news to nobody; a word that the kit does not know may be.
-      const told = isKnownStatus(report.status)
+      // A late known status needs no event; a status that the kit does not know may need a person.
+      const events: EventDraft[] = isKnownStatus(report.status)
         ? []
-        : [{ type: "payment.reported" as const, payload: { payment: withoutKey(payment!), ...reported } }];
-      return { outcome: "stale", reason: `${report.status} after ${payment?.status}`, events: told };
+        : [{ type: "payment.reported", payload: { payment: withoutKey(payment!), ...reported } }];
+      return { outcome: "stale", reason: `${report.status} after ${payment?.status}`, events };
     }
     case "unmatched": {
-      const reason = "no payment with this clientId";
-      return {
-        outcome: "unmatched",
-        reason,
-        events: policy.hasGrace ? [] : [unmatchedEvent(report, arrival)],
-      };
+      const events = policy.hasGrace ? [] : [unmatchedEvent(report, arrival)];
+      return { outcome: "unmatched", reason: "no payment with this clientId", events };
     }
-    case "foreign":
-      return {
-        outcome: "foreign",
-        reason: `a clientId without the prefix ${policy.clientIdPrefix}`,
-        events: [],
-      };
+    case "foreign": {
+      const reason = `a clientId without the prefix ${policy.clientIdPrefix}`;
+      return { outcome: "foreign", reason, events: [] };
+    }
     case "unconfirmed": {
       const reason = "only fields of it are signed, and no lookup has confirmed it";
       const events = policy.hasGrace ? [] : [unconfirmedEvent(payment!, report, arrival)];

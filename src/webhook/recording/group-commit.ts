@@ -1,202 +1,197 @@
-import { setImmediate as turn } from "node:timers/promises";
-import { Deadlines, type Waiting } from "../../shared/deadlines.js";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { TillkitError } from "../../errors/index.js";
+import { Deadlines, type Waiting } from "../../shared/deadlines.js";
 
 /** How items are grouped. */
 export interface GroupCommitOptions<Item, Result> {
-  /** Writes a group in one transaction, all or nothing, and answers in the same order. */
-  commit: (items: readonly Item[]) => Promise<readonly Result[]>;
-  /** Most items in one transaction. */
+  /** Writes a group in one transaction, all or nothing. Resolves to the results in the order of the items. */
+  write: (items: readonly Item[]) => Promise<readonly Result[]>;
+  /** The number of items in one transaction at most. */
   maxGroup: number;
-  /** How long an item may wait for its commit, queueing included. */
+  /** How long an item may wait for its commit, the time in the queue included. */
   deadlineMs: number;
   /**
-   * For how many turns of the event loop, behind a group of several, the next one waits while it is smaller. Who was answered
-   * together comes again together, but not all in one turn: the first few were the next group, and the others waited for
-   * its commit. On PostgreSQL with 64 connections groups of 59 and 5 in turn became groups of 64, and cost the database a
-   * tenth less. Only for commits that cost something.
-   * @default 0
+   * The number of event loop iterations that the next group waits after a group of several, while it is smaller. Clients
+   * that were answered in one commit send again in the same moment, but not in one iteration. Only useful for commits
+   * that cost more than an iteration; see "Group commit" in bench/README.md. @default 0
    */
-  turnsForCompany?: number;
+  refillIterations?: number;
 }
 
-/** Items that are committed together or not at all. */
+/** Items that one call handed over: they are committed in one transaction or not at all. */
 interface Batch<Item, Result> extends Waiting {
   items: readonly Item[];
-  /** Takes their results, which stand among those of the group from `first` on. */
+  /** Takes the group's results; those of this batch begin at `first`. */
   resolve: (results: readonly Result[], first: number) => void;
   reject: (error: unknown) => void;
-  /** Whether they have their answer. */
-  over: boolean;
+  isSettled: boolean;
 }
 
-/** A commit that is under way. */
-interface Commitment extends Waiting {
-  /** Lets the next one begin. */
+/** A commit in progress. */
+interface RunningCommit extends Waiting {
+  /** Allows the next commit to start. */
   readonly resolve: () => void;
   isAbandoned: boolean;
 }
 
-/** Records items in groups. */
-export interface GroupCommit<Item, Result> {
-  /** Resolves after the commit that holds the item. */
-  record: (item: Item) => Promise<Result>;
-  /**
-   * Resolves after the one commit that holds all of them, and rejects when none of them is known to be held: they are
-   * not retried one by one, so a later one is never held without those before it.
-   */
-  recordTogether: (items: readonly Item[]) => Promise<readonly Result[]>;
-  /** Whether so many commits hang that new items are rejected at once. */
-  isStuck: () => boolean;
-}
+/** The number of commits that may hang, each on a connection of its own, before no more are started. */
+const maxAbandoned = 3;
 
-/** Commits that may hang at the same time, each on a connection of its own, before no more are begun. */
-const mostAbandoned = 3;
-
-/** After so many groups of one in a row the next item is taken for a lone one; and every so many it is looked whether it is. */
-const loneUntilBelieved = 4;
-const loneUntilLookedAt = 64;
+/** After this many groups of one item in a row, the next item is committed without waiting for others. */
+const singlesBeforeSkipping = 4;
+/** Every so many single items, one iteration is waited for again, to see whether items still come one by one. */
+const singlesBeforeCheck = 64;
 
 /**
- * Commits items that arrive together in one transaction. One commit is under way at a time; what arrives meanwhile
- * forms the next group, so a lone item never waits for company for longer than a turn of the event loop. A group that
- * fails is retried item by item (those given together stay together), so that one bad row never fails its neighbours.
+ * Commits items that arrive at the same time in one transaction. One commit runs at a time; items that arrive meanwhile
+ * form the next group. A group that fails is retried batch by batch, so that one bad row never fails its neighbours.
  *
- * An item rejects with `store_unavailable` at its deadline, even while its commit is still under way: whether
- * that commit succeeds is then unknown, and the item must be safe to record again. A commit that hangs beyond the
- * deadline, on a connection that died silently perhaps, is abandoned, and the next group goes ahead on another. While
- * {@link mostAbandoned} of them hang, new items are rejected at once: waiting would only hold the senders and
- * the pool.
+ * An item rejects with `store_unavailable` at its deadline, even while its commit still runs: the result of that commit is
+ * then unknown, so recording the item again must be harmless. A commit that runs beyond the deadline is abandoned, and the
+ * next group is committed on another connection. While {@link maxAbandoned} commits hang, new items are rejected
+ * immediately, so that they do not use up the pool.
  */
-export function groupCommit<Item, Result>(
-  options: GroupCommitOptions<Item, Result>,
-): GroupCommit<Item, Result> {
-  const { commit, maxGroup, deadlineMs, turnsForCompany = 0 } = options;
-  const queue: Batch<Item, Result>[] = [];
-  const unanswered = new Deadlines<Batch<Item, Result>>(deadlineMs, (batch) => {
-    finish(batch)?.reject(tooSlow(deadlineMs));
-  });
-  const underWay = new Deadlines<Commitment>(deadlineMs, (commitment) => {
-    commitment.isAbandoned = true;
-    abandoned += 1;
-    commitment.resolve();
-  });
-  let busy = false;
-  let abandoned = 0;
-  /** How many groups of one item there were in a row. */
-  let loneGroups = 0;
-  const isStuck = () => abandoned >= mostAbandoned;
+export class GroupCommit<Item, Result> {
+  readonly #options: GroupCommitOptions<Item, Result>;
+  readonly #queue: Batch<Item, Result>[] = [];
+  readonly #unsettled: Deadlines<Batch<Item, Result>>;
+  readonly #running: Deadlines<RunningCommit>;
+  #isBusy = false;
+  #abandoned = 0;
+  /** The number of groups of one item in a row. */
+  #singles = 0;
 
-  function begin(): void {
-    if (busy || isStuck() || queue.length === 0) return;
-    busy = true;
-    if (isAlone()) void drain();
-    // The rest of this turn of the event loop may bring more of the same burst.
-    else setImmediate(() => void drain());
+  constructor(options: GroupCommitOptions<Item, Result>) {
+    this.#options = options;
+    const { deadlineMs } = options;
+    this.#unsettled = new Deadlines(deadlineMs, (batch) => this.#settle(batch)?.reject(tooSlow(deadlineMs)));
+    this.#running = new Deadlines(deadlineMs, (commit) => {
+      commit.isAbandoned = true;
+      this.#abandoned += 1;
+      commit.resolve();
+    });
   }
 
-  async function drain(): Promise<void> {
-    while (queue.length > 0 && !isStuck()) {
-      const group = nextGroup();
-      loneGroups = group.length === 1 && group[0]!.items.length === 1 ? loneGroups + 1 : 0;
-      if (group.length > 0) await endedOrAbandoned(commitGroup(group));
-      for (let turns = 0; turns < turnsForCompany && isFewer(queue, group); turns++) await turn();
-    }
-    busy = false;
+  /** Resolves after the commit that holds the item. */
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#enqueue([item], (results, first) => resolve(results[first]!), reject);
+    });
   }
 
   /**
-   * Whether the turn is likely to bring no other item: those before it had none either. Now and then it is waited for all the
-   * same, to see whether that still holds. With one connection each wait cost a webhook in memory a twentieth of its time.
+   * Resolves after the one commit that holds all items. Rejects when none of them is known to be held: they are not
+   * retried one by one, so a later item is never held without those before it.
    */
-  function isAlone(): boolean {
-    return loneGroups >= loneUntilBelieved && loneGroups % loneUntilLookedAt !== 0;
+  addAll(items: readonly Item[]): Promise<readonly Result[]> {
+    return new Promise((resolve, reject) => {
+      const take = (results: readonly Result[], first: number) =>
+        resolve(results.slice(first, first + items.length));
+      this.#enqueue(items, take, reject);
+    });
   }
 
-  /** A group of one was a lone item, and the next one may be too. */
-  function isFewer({ length }: readonly unknown[], group: readonly unknown[]): boolean {
-    return group.length > 1 && length < group.length;
+  /** Returns whether so many commits hang that new items are rejected immediately. */
+  isStuck(): boolean {
+    return this.#abandoned >= maxAbandoned;
   }
 
-  function nextGroup(): Batch<Item, Result>[] {
+  #enqueue(
+    items: readonly Item[],
+    resolve: Batch<Item, Result>["resolve"],
+    reject: Batch<Item, Result>["reject"],
+  ): void {
+    if (this.isStuck()) return reject(tooSlow(this.#options.deadlineMs));
+    const since = performance.now();
+    const batch = { items, resolve, reject, since, isSettled: false, older: undefined, newer: undefined };
+    this.#queue.push(batch);
+    this.#unsettled.add(batch);
+    this.#start();
+  }
+
+  #start(): void {
+    if (this.#isBusy || this.isStuck() || this.#queue.length === 0) return;
+    this.#isBusy = true;
+    if (this.#skipsWaiting()) void this.#drain();
+    // The rest of this iteration of the event loop may bring more items of one burst.
+    else setImmediate(() => void this.#drain());
+  }
+
+  /** Commits immediately after four single-item groups; every 64th time it waits for one iteration to check again. */
+  #skipsWaiting(): boolean {
+    return this.#singles >= singlesBeforeSkipping && this.#singles % singlesBeforeCheck !== 0;
+  }
+
+  async #drain(): Promise<void> {
+    const { refillIterations = 0 } = this.#options;
+    while (this.#queue.length > 0 && !this.isStuck()) {
+      const group = this.#nextGroup();
+      this.#singles = group.length === 1 && group[0]!.items.length === 1 ? this.#singles + 1 : 0;
+      if (group.length > 0) await this.#endedOrAbandoned(this.#commit(group));
+      const isSmaller = () => group.length > 1 && this.#queue.length < group.length;
+      for (let waited = 0; waited < refillIterations && isSmaller(); waited++) await nextIteration();
+    }
+    this.#isBusy = false;
+  }
+
+  #nextGroup(): Batch<Item, Result>[] {
+    const queue = this.#queue;
     const group: Batch<Item, Result>[] = [];
     let size = 0;
-    while (queue.length > 0 && (group.length === 0 || size + queue[0]!.items.length <= maxGroup)) {
+    while (
+      queue.length > 0 &&
+      (group.length === 0 || size + queue[0]!.items.length <= this.#options.maxGroup)
+    ) {
       const batch = queue.shift()!;
-      if (batch.over) continue;
+      if (batch.isSettled) continue;
       group.push(batch);
       size += batch.items.length;
     }
     return group;
   }
 
-  /** Resolves when the commit has ended, or hangs beyond the deadline. */
-  function endedOrAbandoned(committing: Promise<void>): Promise<void> {
+  /** Resolves when the commit has ended, or when it has run beyond the deadline. */
+  #endedOrAbandoned(committing: Promise<void>): Promise<void> {
     return new Promise((resolve) => {
       const since = performance.now();
-      const commitment = { resolve, since, isAbandoned: false, older: undefined, newer: undefined };
-      underWay.add(commitment);
-      void untilEnded(committing, commitment);
+      const commit = { resolve, since, isAbandoned: false, older: undefined, newer: undefined };
+      this.#running.add(commit);
+      void this.#awaitEnd(committing, commit);
     });
   }
 
-  async function untilEnded(committing: Promise<void>, commitment: Commitment): Promise<void> {
+  async #awaitEnd(committing: Promise<void>, commit: RunningCommit): Promise<void> {
     await committing;
-    underWay.delete(commitment);
-    if (!commitment.isAbandoned) return commitment.resolve();
-    abandoned -= 1;
-    begin();
+    this.#running.delete(commit);
+    if (!commit.isAbandoned) return commit.resolve();
+    this.#abandoned -= 1;
+    this.#start();
   }
 
   /** Never rejects. */
-  async function commitGroup(group: readonly Batch<Item, Result>[]): Promise<void> {
+  async #commit(group: readonly Batch<Item, Result>[]): Promise<void> {
     let results: readonly Result[];
     try {
-      results = await commit(group.flatMap(({ items }) => items));
+      results = await this.#options.write(group.flatMap(({ items }) => items));
     } catch (error) {
-      if (group.length === 1) finish(group[0]!)?.reject(error);
-      else for (const batch of group) if (!batch.over) await commitGroup([batch]);
+      if (group.length === 1) this.#settle(group[0]!)?.reject(error);
+      else for (const batch of group) if (!batch.isSettled) await this.#commit([batch]);
       return;
     }
     let first = 0;
     for (const batch of group) {
-      finish(batch)?.resolve(results, first);
+      this.#settle(batch)?.resolve(results, first);
       first += batch.items.length;
     }
   }
 
-  /** Nothing where it has had its answer. */
-  function finish(batch: Batch<Item, Result>): Batch<Item, Result> | undefined {
-    if (batch.over) return undefined;
-    batch.over = true;
-    unanswered.delete(batch);
+  /** Marks the batch as settled; returns `undefined` where it was settled before. */
+  #settle(batch: Batch<Item, Result>): Batch<Item, Result> | undefined {
+    if (batch.isSettled) return undefined;
+    batch.isSettled = true;
+    this.#unsettled.delete(batch);
     return batch;
   }
-
-  function wait(
-    items: readonly Item[],
-    resolve: Batch<Item, Result>["resolve"],
-    reject: Batch<Item, Result>["reject"],
-  ): void {
-    if (isStuck()) return reject(tooSlow(deadlineMs));
-    const since = performance.now();
-    const batch = { items, resolve, reject, since, over: false, older: undefined, newer: undefined };
-    queue.push(batch);
-    unanswered.add(batch);
-    begin();
-  }
-
-  const record = (item: Item): Promise<Result> =>
-    new Promise((resolve, reject) => {
-      wait([item], (results, first) => resolve(results[first]!), reject);
-    });
-
-  const recordTogether = (items: readonly Item[]): Promise<readonly Result[]> =>
-    new Promise((resolve, reject) => {
-      wait(items, (results, first) => resolve(results.slice(first, first + items.length)), reject);
-    });
-
-  return { record, recordTogether, isStuck };
 }
 
 function tooSlow(deadlineMs: number): TillkitError {

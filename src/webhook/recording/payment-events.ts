@@ -1,21 +1,39 @@
 import { type PaymentReport } from "../../model/payment-report.js";
 import { type Payment } from "../../model/payment.js";
-import { type Decision, type PaymentFact } from "../reconciliation/reconcile.js";
 import { type EventRecord, type WebhookRecord } from "../../store/index.js";
+import { type Decision, type PaymentFact } from "../reconciliation/reconcile.js";
 
-/** An event without what recording adds. */
+/** An event before it is stamped. */
 export type EventDraft = Pick<EventRecord, "type" | "payload">;
 
-/** The events of a payment that changed. */
+/** What {@link stampEvent} adds to an event. */
+export interface EventStamp {
+  newId: () => string;
+  /** ISO 8601 UTC. */
+  recordedAt: string;
+  clientId?: string | undefined;
+}
+
+/** Returns the event as it is stored: with an id, the time of recording, and the clientId where there is one. */
+export function stampEvent(
+  { type, payload }: EventDraft,
+  { newId, recordedAt, clientId }: EventStamp,
+): EventRecord {
+  const event: EventRecord = { id: newId(), type, recordedAt, payload };
+  if (clientId !== undefined) event.clientId = clientId;
+  return event;
+}
+
+/** Returns the events of a payment that a report has changed. */
 export function eventsOfApplied(
   { payment, facts }: Pick<Extract<Decision, { outcome: "applied" }>, "payment" | "facts">,
-  reported: ReportedPayload,
+  reported: ReportedFields,
 ): EventDraft[] {
-  const told = withoutKey(payment);
+  const shown = withoutKey(payment);
   const { verified, untrusted, reportedBy } = reported;
   return facts.map((fact): EventDraft => {
-    // Field by field: to spread one object behind another costs as much as to decide.
-    const payload = { payment: told, verified, untrusted, reportedBy };
+    // Field by field: spreading one object after another is slow.
+    const payload = { payment: shown, verified, untrusted, reportedBy };
     return {
       type: fact.type,
       payload: fact.type === "payment.completed" ? payload : { ...payload, ...detailsOf(fact) },
@@ -23,32 +41,34 @@ export function eventsOfApplied(
   });
 }
 
-export function detailsOf({ type: _, ...details }: PaymentFact) {
+function detailsOf({ type: _, ...details }: PaymentFact) {
   return "first" in details ? { ...details, first: withoutKey(details.first) } : details;
 }
 
-/** Tells of a webhook whose payment did not appear. */
+type WaitingWebhook = Pick<WebhookRecord, "receiptId" | "receivedAt" | "kind">;
+
+/** Returns the `payment.unmatched` of a webhook whose payment did not appear. */
 export function unmatchedEvent(
   report: PaymentReport,
-  { receiptId, receivedAt, kind }: Pick<WebhookRecord, "receiptId" | "receivedAt" | "kind">,
+  { receiptId, receivedAt, kind }: WaitingWebhook,
 ): EventDraft {
   const payload = { clientId: report.clientId, receiptId, receivedAt, ...reportedBy(report, { kind }) };
   return { type: "payment.unmatched", payload };
 }
 
-/** Tells of a completion that no lookup confirmed. */
+/** Returns the `payment.unconfirmed` of a completion that no lookup confirmed. */
 export function unconfirmedEvent(
   payment: Payment,
   report: PaymentReport,
-  { receiptId, receivedAt, kind }: Pick<WebhookRecord, "receiptId" | "receivedAt" | "kind">,
+  { receiptId, receivedAt, kind }: WaitingWebhook,
 ): EventDraft {
   const payload = { payment: withoutKey(payment), receiptId, receivedAt, ...reportedBy(report, { kind }) };
   return { type: "payment.unconfirmed", payload };
 }
 
-export type ReportedPayload = ReturnType<typeof reportedBy>;
+type ReportedFields = ReturnType<typeof reportedBy>;
 
-/** What the webhook itself said, as events carry it. */
+/** Returns the fields of a report as events carry them, and whether a webhook or a lookup reported them. */
 export function reportedBy(
   { verified, untrusted }: Pick<PaymentReport, "verified" | "untrusted">,
   { kind = "webhook" }: { kind?: "lookup" | undefined | "webhook" },
@@ -56,7 +76,7 @@ export function reportedBy(
   return { verified, untrusted, reportedBy: kind };
 }
 
-/** The hash of the return addresses is of no use to a handler. */
+/** Returns the payment without the hash of its return token, which no handler needs. */
 export function withoutKey({ returnKeyHash: _, ...payment }: Payment): Payment {
   return payment;
 }

@@ -7,23 +7,24 @@ import {
   type Rematched,
   type WebhookRecord,
 } from "../../store/index.js";
-import { Books } from "./books.js";
-import { decideMessage } from "./decide-message.js";
-import { type Policy } from "./policy.js";
+import { decideMessage, type Policy } from "./decide-message.js";
+import { LockedPayments } from "./locked-payments.js";
+import { stampEvent } from "./payment-events.js";
 
-/** A verified webhook, or an answer to a lookup, on its way to the record. */
+/** A verified webhook, or the answer to a lookup, before it is recorded. */
 export interface Arrival {
   receiptId: string;
   message: Message;
   rawBody: Buffer;
   /** What the signature covered. */
   covers: WebhookRecord["covers"];
+  /** ISO 8601 UTC. */
   receivedAt: string;
-  /** The service's answer to a question of the kit, instead of a webhook. */
+  /** Set on the service's answer to a lookup; absent on a webhook. */
   kind?: "lookup";
 }
 
-/** What became of one arrival. */
+/** The result of recording one webhook. */
 export interface Receipt {
   receiptId: string;
   /** `spooled`: on disk in the spool, and not decided yet. */
@@ -31,13 +32,13 @@ export interface Receipt {
   clientId?: string;
 }
 
-/** Everything one transaction is to write, and what to answer to each arrival. */
+/** Everything that one transaction writes, and the receipt of each arrival. */
 export interface Plan {
   changes: Required<Pick<Changes, "updated" | "webhooks" | "copies" | "rematched" | "events">>;
   receipts: Receipt[];
 }
 
-/** The keys that must be locked before these are decided. */
+/** Returns the keys that must be locked before these arrivals are decided. */
 export function keysOf(arrivals: readonly Pick<Arrival, "message">[]) {
   const clientIds = new Set<string>();
   const serviceIds = new Set<string>();
@@ -53,6 +54,7 @@ export function keysOf(arrivals: readonly Pick<Arrival, "message">[]) {
 
 /** What planning needs besides what is locked. */
 export interface Planning {
+  /** ISO 8601 UTC. */
   now: string;
   newId: () => string;
   policy: Policy;
@@ -61,15 +63,15 @@ export interface Planning {
 }
 
 /**
- * Decides a group of arrivals in their order, each on the books as the one before left them. Pure, but for the
- * ids that `newId` makes. An answer to a lookup that says the same as a webhook which waits for it decides that webhook.
+ * Decides a group of arrivals in their order, each on the payments as the one before it left them. Does no I/O. The answer
+ * to a lookup decides the recorded webhook that waits for it and says the same, instead of becoming a row of its own.
  */
 export function planGroup(
   locked: Locked,
   arrivals: readonly Arrival[],
   { now, newId, policy, unconfirmed = new Map() }: Planning,
 ): Plan {
-  const books = new Books(locked.payments);
+  const payments = new LockedPayments(locked.payments);
   const recorded = new Set(locked.eventKeys);
   const copies = new Map<string, number>();
   const webhooks: WebhookRecord[] = [];
@@ -77,47 +79,29 @@ export function planGroup(
   const events: EventRecord[] = [];
 
   const receipts = arrivals.map((arrival): Receipt => {
-    const { receiptId, message, rawBody, covers, receivedAt, kind } = arrival;
+    const { receiptId, message, kind } = arrival;
     const eventKey = keyOf(message);
     const waiting = kind === "lookup" ? unconfirmed.get(eventKey) : undefined;
     const known = recorded.has(eventKey) && !waiting;
-    const decided = decideMessage(books, message, { known, now, arrival, policy });
+    const decided = decideMessage(payments, message, { known, now, arrival, policy });
+    const clientId = message.kind === "payment" ? message.report.clientId : undefined;
     const { outcome } = decided;
-    const { clientId, status } = message.kind === "payment" ? message.report : nobody;
     if (outcome === "duplicate" || waiting) copies.set(eventKey, (copies.get(eventKey) ?? 0) + 1);
     if (decided.outcome === "duplicate") return receiptOf(receiptId, outcome, clientId);
-    const { reason } = decided;
     if (waiting) {
-      const why = reason ?? "confirmed by a lookup";
-      rematched.push({ receiptId: waiting.receiptId, outcome: decided.outcome, reason: why, decidedAt: now });
+      const { reason = "confirmed by a lookup" } = decided;
+      rematched.push({ receiptId: waiting.receiptId, outcome: decided.outcome, reason, decidedAt: now });
     } else {
       recorded.add(eventKey);
-      const webhook: WebhookRecord = {
-        receiptId,
-        eventKey,
-        outcome: decided.outcome,
-        rawBody,
-        covers,
-        receivedAt,
-      };
-      // One by one: an object that is spread where it may be empty costs more than all of these.
-      if (reason !== undefined) webhook.reason = reason;
-      if (clientId !== undefined) webhook.clientId = clientId;
-      if (status !== undefined) webhook.status = status;
-      if (kind !== undefined) webhook.kind = kind;
-      webhooks.push(webhook);
+      webhooks.push(webhookRecord(arrival, eventKey, decided));
     }
-    for (const { type, payload } of decided.events) {
-      const event: EventRecord = { id: newId(), type, recordedAt: now, payload };
-      if (clientId !== undefined) event.clientId = clientId;
-      events.push(event);
-    }
+    for (const draft of decided.events) events.push(stampEvent(draft, { newId, recordedAt: now, clientId }));
     return receiptOf(receiptId, outcome, clientId);
   });
 
   return {
     changes: {
-      updated: books.changed(),
+      updated: payments.changed(),
       webhooks,
       copies: [...copies].map(([eventKey, count]) => ({ eventKey, count })),
       rematched,
@@ -127,13 +111,27 @@ export function planGroup(
   };
 }
 
-const nobody = { clientId: undefined, status: undefined };
+function webhookRecord(
+  { receiptId, message, rawBody, covers, receivedAt, kind }: Arrival,
+  eventKey: string,
+  { outcome, reason }: { outcome: WebhookRecord["outcome"]; reason?: string },
+): WebhookRecord {
+  const webhook: WebhookRecord = { receiptId, eventKey, outcome, rawBody, covers, receivedAt };
+  // One by one: spreading an object that may be empty is slower.
+  if (reason !== undefined) webhook.reason = reason;
+  if (message.kind === "payment") {
+    webhook.clientId = message.report.clientId;
+    webhook.status = message.report.status;
+  }
+  if (kind !== undefined) webhook.kind = kind;
+  return webhook;
+}
 
 function receiptOf(receiptId: string, outcome: Outcome, clientId: string | undefined): Receipt {
   return clientId === undefined ? { receiptId, outcome } : { receiptId, outcome, clientId };
 }
 
-/** What makes two messages the same event. */
+/** Returns the eventKey: two messages with the same one are the same event. */
 export function keyOf(message: Message): string {
   return message.kind === "payment" ? message.report.eventKey : message.eventKey;
 }

@@ -1,64 +1,88 @@
-import { type PaymentStore, type WebhookRecord } from "../../store/index.js";
-import { groupCommit, type GroupCommit } from "./group-commit.js";
+import { type WebhookRecord } from "../../store/index.js";
+import { GroupCommit } from "./group-commit.js";
 import { keysOf, planGroup, type Arrival, type Plan, type Receipt } from "./plan-group.js";
-import { type Policy } from "./policy.js";
-import { rematchParked } from "./rematch.js";
+import { rematch, type RecordingParts } from "./rematch.js";
 
-/** What recording needs. */
-export interface RecorderOptions<Tx> {
-  store: PaymentStore<Tx>;
-  now: () => Date;
-  newId: () => string;
-  policy: Policy;
-  /** Resolves when the store is ready and knows this process's handlers. */
-  ready: () => Promise<void>;
-  /** Called after a commit that saved events. */
-  onEvents: () => void;
+/** How long recording may take, and what it calls. */
+export interface RecorderOptions {
   /** Called after each commit. */
-  onRecorded?: (receipts: readonly Receipt[]) => void;
+  onRecorded: (receipts: readonly Receipt[]) => void;
   deadlineMs: number;
-  maxGroup?: number;
 }
 
-/** Records webhooks, and matches those whose payment came at the same moment. */
-export interface Recorder extends GroupCommit<Arrival, Receipt> {
-  /** Resolves when nothing that was recorded until now is still being matched. */
-  matched: () => Promise<unknown>;
-}
+/** The number of webhooks in one transaction at most. */
+const maxGroup = 100;
+/** How often a group is planned, when other processes record the same events at the same moment. */
+const maxPlans = 3;
 
-/** A clash that `lock` did not foresee: another process recorded the same event in between. Planned again. */
+/** Another process recorded one of the events after `lock` had looked: the group must be planned again. */
 class PlanOutdated extends Error {}
 
 /**
- * Records verified webhooks: each resolves after the transaction that holds it has committed, and rejects when that is
- * not known to have happened. Recording one again is harmless.
+ * Records verified webhooks. Each call resolves after the transaction that holds the webhook has committed, and rejects when
+ * that is not known to have happened. Recording a webhook again is harmless.
  */
-export function createRecorder<Tx>(options: RecorderOptions<Tx>): Recorder {
-  const { store, ready, now, newId, policy, onEvents, onRecorded, deadlineMs, maxGroup = 100 } = options;
+export class Recorder<Tx> {
+  readonly #parts: RecordingParts<Tx>;
+  readonly #options: RecorderOptions;
+  readonly #group: GroupCommit<Arrival, Receipt>;
+  /** Matching of webhooks that were recorded while their payment was being stored. */
+  readonly #matching = new Set<Promise<void>>();
 
-  const underWay = new Set<Promise<void>>();
+  constructor(parts: RecordingParts<Tx>, options: RecorderOptions) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#group = new GroupCommit({
+      write: (arrivals: readonly Arrival[]) => this.#commitGroup(arrivals),
+      maxGroup,
+      deadlineMs: options.deadlineMs,
+      refillIterations: parts.store.durable ? 3 : 0,
+    });
+  }
 
-  async function commit(arrivals: readonly Arrival[]): Promise<readonly Receipt[]> {
-    await ready();
-    const { changes, receipts } = await commitPlan(arrivals);
-    if (changes.events.length > 0) onEvents();
-    matchLatecomers(arrivals, receipts);
-    onRecorded?.(receipts);
+  /** Resolves after the commit that holds the arrival. */
+  recordArrival(arrival: Arrival): Promise<Receipt> {
+    return this.#group.add(arrival);
+  }
+
+  /** Resolves after the one commit that holds all arrivals; rejects when it is not known to hold any. */
+  recordArrivals(arrivals: readonly Arrival[]): Promise<readonly Receipt[]> {
+    return this.#group.addAll(arrivals);
+  }
+
+  /** Returns whether so many commits hang that new webhooks are rejected immediately. */
+  isStuck(): boolean {
+    return this.#group.isStuck();
+  }
+
+  /** Resolves when no webhook that was recorded until now is still being matched. */
+  async matched(): Promise<void> {
+    await Promise.all(this.#matching);
+  }
+
+  async #commitGroup(arrivals: readonly Arrival[]): Promise<readonly Receipt[]> {
+    await this.#parts.ready();
+    const { changes, receipts } = await this.#commitPlan(arrivals);
+    if (changes.events.length > 0) this.#parts.announceEvents();
+    this.#matchLatecomers(arrivals, receipts);
+    this.#options.onRecorded(receipts);
     return receipts;
   }
 
-  async function commitPlan(arrivals: readonly Arrival[], tries = 3): Promise<Plan> {
+  async #commitPlan(arrivals: readonly Arrival[], plans = 1): Promise<Plan> {
     try {
-      const isPlain = store.record && !arrivals.some(({ kind }) => kind === "lookup");
-      return await (isPlain ? commitAtOnce(arrivals) : commitInSteps(arrivals));
+      const hasLookup = arrivals.some(({ kind }) => kind === "lookup");
+      const inOneCall = this.#parts.store.record && !hasLookup;
+      return await (inOneCall ? this.#commitInOneCall(arrivals) : this.#commitInSteps(arrivals));
     } catch (error) {
-      if (error instanceof PlanOutdated && tries > 1) return commitPlan(arrivals, tries - 1);
+      if (error instanceof PlanOutdated && plans < maxPlans) return this.#commitPlan(arrivals, plans + 1);
       throw error;
     }
   }
 
-  /** In as few round trips as the store can. */
-  async function commitAtOnce(arrivals: readonly Arrival[]): Promise<Plan> {
+  /** Uses the store's `record`, which takes fewer round trips than the steps one by one. */
+  async #commitInOneCall(arrivals: readonly Arrival[]): Promise<Plan> {
+    const { store, now, newId, policy } = this.#parts;
     let plan: Plan;
     const isRecorded = await store.record!(keysOf(arrivals), (locked) => {
       plan = planGroup(locked, arrivals, { now: now().toISOString(), newId, policy });
@@ -68,11 +92,12 @@ export function createRecorder<Tx>(options: RecorderOptions<Tx>): Recorder {
     return plan!;
   }
 
-  /** For a lookup, which wants to know more than what is locked. */
-  function commitInSteps(arrivals: readonly Arrival[]): Promise<Plan> {
+  /** Locks, plans and saves one after the other. A lookup needs it: its plan depends on more than what is locked. */
+  #commitInSteps(arrivals: readonly Arrival[]): Promise<Plan> {
+    const { store, now, newId, policy } = this.#parts;
     return store.transaction(async (tx) => {
       const locked = await store.lock(tx, keysOf(arrivals));
-      const unconfirmed = await waitingForLookup(tx, arrivals);
+      const unconfirmed = await this.#unconfirmed(tx, arrivals);
       const plan = planGroup(locked, arrivals, { now: now().toISOString(), newId, policy, unconfirmed });
       const { takenEventKeys } = await store.save(tx, plan.changes);
       if (takenEventKeys.length > 0) throw new PlanOutdated(takenEventKeys.join(", "));
@@ -80,11 +105,9 @@ export function createRecorder<Tx>(options: RecorderOptions<Tx>): Recorder {
     });
   }
 
-  /** The webhooks that wait for the lookups among the arrivals. Most groups have none, and ask nothing. */
-  async function waitingForLookup(
-    tx: Tx,
-    arrivals: readonly Arrival[],
-  ): Promise<ReadonlyMap<string, WebhookRecord>> {
+  /** Returns the recorded webhooks that wait for the lookups among the arrivals, by eventKey. */
+  async #unconfirmed(tx: Tx, arrivals: readonly Arrival[]): Promise<ReadonlyMap<string, WebhookRecord>> {
+    const { store } = this.#parts;
     const { clientIds } = keysOf(arrivals.filter(({ kind }) => kind === "lookup"));
     if (clientIds.length === 0 || !store.parked) return new Map();
     const parked = await store.parked(tx, clientIds);
@@ -93,34 +116,28 @@ export function createRecorder<Tx>(options: RecorderOptions<Tx>): Recorder {
   }
 
   /**
-   * A payment may have been stored between the decision "unmatched" and its commit. Its creator looked for parked
-   * webhooks too early to see this one; so look again, now that the webhook is visible. And a lookup may have
-   * decided what a webhook waits for that does not say quite the same.
+   * Looks for parked webhooks again after the commit. A payment may have been stored between the decision "unmatched" and
+   * its commit: whoever stored it looked before this webhook was visible. A lookup may also have decided what a webhook
+   * waits for that differs from it.
    */
-  function matchLatecomers(arrivals: readonly Arrival[], receipts: readonly Receipt[]): void {
-    const of = (isConcerned: (receipt: Receipt, arrival: Arrival) => boolean): string[] =>
+  #matchLatecomers(arrivals: readonly Arrival[], receipts: readonly Receipt[]): void {
+    const clientIdsOf = (isWanted: (receipt: Receipt, arrival: Arrival) => boolean): string[] =>
       receipts.flatMap((receipt, index) =>
-        receipt.clientId !== undefined && isConcerned(receipt, arrivals[index]!) ? [receipt.clientId] : [],
+        receipt.clientId !== undefined && isWanted(receipt, arrivals[index]!) ? [receipt.clientId] : [],
       );
-    const waiting = of(({ outcome }, { kind }) => outcome === "unmatched" || kind === "lookup");
-    const foreign = of(({ outcome }) => outcome === "foreign");
+    const waiting = clientIdsOf(({ outcome }, { kind }) => outcome === "unmatched" || kind === "lookup");
+    const foreign = clientIdsOf(({ outcome }) => outcome === "foreign");
     if (waiting.length + foreign.length === 0) return;
-    const matching = rematchLatecomers(waiting, foreign)
+    const matching = this.#rematch(waiting, foreign)
       .catch(() => {}) // The sweep looks again.
-      .finally(() => underWay.delete(matching));
-    underWay.add(matching);
+      .finally(() => this.#matching.delete(matching));
+    this.#matching.add(matching);
   }
 
-  async function rematchLatecomers(waiting: readonly string[], foreign: readonly string[]): Promise<void> {
+  async #rematch(waiting: readonly string[], foreign: readonly string[]): Promise<void> {
     const clientIds = [...waiting];
-    // There may be many, and an adopted payment among them is rare: worth a look, but no transaction.
-    for (const clientId of foreign) if (await store.find(clientId)) clientIds.push(clientId);
-    if ((await rematchParked(options, clientIds)) > 0) onEvents();
+    // Foreign webhooks can be many, and few are about an adopted payment: a read is cheaper than a transaction.
+    for (const clientId of foreign) if (await this.#parts.store.find(clientId)) clientIds.push(clientId);
+    await rematch(this.#parts, clientIds);
   }
-
-  const turnsForCompany = store.durable ? 3 : 0;
-  return {
-    ...groupCommit({ commit, maxGroup, deadlineMs, turnsForCompany }),
-    matched: () => Promise.all(underWay),
-  };
 }

@@ -1,57 +1,67 @@
 import { type EventRecord, type PaymentStore, type Rematched } from "../../store/index.js";
-import { Books } from "./books.js";
-import { decideReport } from "./decide-message.js";
-import { type Policy } from "./policy.js";
+import { decideReport, type Policy } from "./decide-message.js";
+import { LockedPayments } from "./locked-payments.js";
+import { stampEvent } from "./payment-events.js";
 import { readStored } from "./read-stored.js";
 
-/** What matching parked webhooks needs. */
-export interface Rematching<Tx> {
+/** The parts of the kit that recording, and every operation on recorded webhooks, uses. */
+export interface RecordingParts<Tx> {
   store: PaymentStore<Tx>;
   now: () => Date;
   newId: () => string;
   policy: Policy;
+  /** Resolves when the store is open and knows the handlers of this process. */
+  ready: () => Promise<void>;
+  /** Must be called after a commit that saved events: wakes the dispatcher. */
+  announceEvents: () => void;
+}
+
+/** Decides the parked webhooks of these clientIds again, and announces the events of those that found their payment. */
+export async function rematch<Tx>(parts: RecordingParts<Tx>, clientIds: readonly string[]): Promise<void> {
+  if ((await rematchParked(parts, clientIds)) > 0) parts.announceEvents();
 }
 
 /**
- * Decides the webhooks that were parked for these payments again, in one transaction, now that the payments are
- * known. Resolves to how many found theirs. Repeating it is harmless.
+ * Decides the webhooks that were parked for these clientIds again, in one transaction, now that their payments are known.
+ * Resolves to the number that found a payment. Repeating it is harmless.
  */
-export async function rematchParked<Tx>(
-  { store, now, newId, policy }: Rematching<Tx>,
-  named: readonly string[],
+async function rematchParked<Tx>(
+  { store, now, newId, policy }: RecordingParts<Tx>,
+  parkedFor: readonly string[],
 ): Promise<number> {
-  // Named once for each webhook that waits; a store may answer as often as it is asked.
-  const clientIds = [...new Set(named)];
+  // The list names a payment once for each of its webhooks.
+  const clientIds = [...new Set(parkedFor)];
   if (!store.parked || clientIds.length === 0) return 0;
   return store.transaction(async (tx) => {
     const webhooks = (await store.parked?.(tx, clientIds)) ?? [];
     if (webhooks.length === 0) return 0;
-    const reports = webhooks.map(readStored);
-    const serviceIds = reports.flatMap((message) =>
+    const messages = webhooks.map(readStored);
+    const serviceIds = messages.flatMap((message) =>
       message.kind === "payment" ? [message.report.serviceId] : [],
     );
-    const books = new Books((await store.lock(tx, { clientIds, serviceIds })).payments);
+    const payments = new LockedPayments((await store.lock(tx, { clientIds, serviceIds })).payments);
 
     // Another process may have matched them while this one waited for the lock.
     const parkedNow = (await store.parked?.(tx, clientIds)) ?? [];
-    const still = new Set(parkedNow.map(({ receiptId }) => receiptId));
-    const at = now().toISOString();
+    const stillParked = new Set(parkedNow.map(({ receiptId }) => receiptId));
+    const recordedAt = now().toISOString();
     const rematched: Rematched[] = [];
     const events: EventRecord[] = [];
     for (const [index, arrival] of webhooks.entries()) {
       const { receiptId } = arrival;
-      const message = reports[index]!;
-      if (!still.has(receiptId) || message.kind !== "payment") continue;
-      if (!books.find(message.report.clientId)) continue;
-      const decided = decideReport(books, message.report, { known: false, now: at, arrival, policy });
-      // One that goes on waiting is as it was.
+      const message = messages[index]!;
+      if (!stillParked.has(receiptId) || message.kind !== "payment") continue;
+      const { clientId } = message.report;
+      if (!payments.find(clientId)) continue;
+      const circumstances = { known: false, now: recordedAt, arrival, policy };
+      const decided = decideReport(payments, message.report, circumstances);
+      // A webhook that goes on waiting stays as it is.
       if (decided.outcome === "duplicate" || decided.outcome === arrival.outcome) continue;
       const { outcome, reason } = decided;
-      rematched.push({ receiptId, outcome, ...(reason !== undefined && { reason }), decidedAt: at });
-      const { clientId } = message.report;
-      for (const draft of decided.events) events.push({ id: newId(), ...draft, clientId, recordedAt: at });
+      rematched.push({ receiptId, outcome, ...(reason !== undefined && { reason }), decidedAt: recordedAt });
+      for (const draft of decided.events) events.push(stampEvent(draft, { newId, recordedAt, clientId }));
     }
-    if (rematched.length > 0) await store.save(tx, { updated: books.changed(), rematched, events });
+    if (rematched.length > 0) await store.save(tx, { updated: payments.changed(), rematched, events });
     return rematched.length;
   });
 }

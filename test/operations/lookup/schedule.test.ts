@@ -1,16 +1,16 @@
-import { askedAbout, canAsk } from "../../../src/operations/lookup/schedule.js";
+import { withNextLookup, canLookUp } from "../../../src/operations/lookup/schedule.js";
 import { pendingPayment } from "../../support/webhooks.js";
 
 const times = { afterMs: 120_000, maxDelayMs: 6 * 3_600_000, giveUpAfterMs: 72 * 3_600_000 };
 const createdAt = "2026-11-20T10:00:00.000Z";
 
-describe("the times of asking about a payment", () => {
-  it("double with each question, up to the longest wait, and end at the deadline", () => {
+describe("the times of the lookups of a payment", () => {
+  it("double with each lookup, up to the maximum wait, and end at the deadline", () => {
     let payment = pendingPayment({ createdAt, nextLookupAt: "2026-11-20T10:02:00.000Z" });
     const waits: number[] = [];
-    while (canAsk(payment)) {
+    while (canLookUp(payment)) {
       const now = new Date(payment.nextLookupAt!);
-      payment = askedAbout(payment, now, times);
+      payment = withNextLookup(payment, now, times);
       if (payment.nextLookupAt !== undefined)
         waits.push((Date.parse(payment.nextLookupAt) - now.getTime()) / 60_000);
     }
@@ -20,20 +20,20 @@ describe("the times of asking about a payment", () => {
     expect(waits.length).toBeLessThan(25);
   });
 
-  it("leave one question to a payment that is older than the deadline already", () => {
+  it("leave one lookup to a payment that is older than the deadline already", () => {
     const old = pendingPayment({ createdAt: "2020-01-01T00:00:00.000Z", nextLookupAt: createdAt });
-    const asked = askedAbout(old, new Date(createdAt), times);
+    const asked = withNextLookup(old, new Date(createdAt), times);
     expect(asked.lookups).toBe(1);
-    expect(canAsk(asked)).toBe(false);
+    expect(canLookUp(asked)).toBe(false);
   });
 
-  it("stay finite however often was asked", () => {
+  it("stay finite after any number of lookups", () => {
     const often = pendingPayment({ createdAt, nextLookupAt: createdAt, lookups: 5000 });
-    expect(askedAbout(often, new Date(createdAt), times).nextLookupAt).toBe("2026-11-20T16:00:00.000Z");
+    expect(withNextLookup(often, new Date(createdAt), times).nextLookupAt).toBe("2026-11-20T16:00:00.000Z");
   });
 
   it("are of no use once it is completed", () => {
-    expect(canAsk(pendingPayment({ state: "completed", nextLookupAt: createdAt }))).toBe(false);
-    expect(canAsk(pendingPayment({ state: "canceled", nextLookupAt: createdAt }))).toBe(true);
+    expect(canLookUp(pendingPayment({ state: "completed", nextLookupAt: createdAt }))).toBe(false);
+    expect(canLookUp(pendingPayment({ state: "canceled", nextLookupAt: createdAt }))).toBe(true);
   });
 });

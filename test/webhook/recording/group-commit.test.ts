@@ -1,10 +1,20 @@
-import { groupCommit } from "../../../src/webhook/recording/group-commit.js";
+import { GroupCommit, type GroupCommitOptions } from "../../../src/webhook/recording/group-commit.js";
 
-/** A commit whose end the test decides. */
+/** Makes a group commit, and returns its methods. */
+function groupCommit<Item, Result>(options: GroupCommitOptions<Item, Result>) {
+  const group = new GroupCommit(options);
+  return {
+    add: (item: Item) => group.add(item),
+    addAll: (items: readonly Item[]) => group.addAll(items),
+    isStuck: () => group.isStuck(),
+  };
+}
+
+/** A commit that ends when the test calls `open`. */
 function gate() {
   const groups: string[][] = [];
   const opens: (() => void)[] = [];
-  const commit = async (items: readonly string[]) => {
+  const write = async (items: readonly string[]) => {
     groups.push([...items]);
     await new Promise<void>((resolve) => opens.push(resolve));
     return items.map((item) => `${item} kept`);
@@ -13,90 +23,90 @@ function gate() {
     while (opens.length === 0) await new Promise(setImmediate);
     opens.shift()!();
   };
-  return { groups, commit, open };
+  return { groups, write, open };
 }
 
-describe("group commit", () => {
-  it("commits a lone item without waiting for company", async () => {
-    const { record } = groupCommit({
-      commit: async (items: readonly string[]) => items,
+describe("a group commit", () => {
+  it("commits a single item without waiting for others", async () => {
+    const { add } = groupCommit({
+      write: async (items: readonly string[]) => items,
       maxGroup: 10,
       deadlineMs: 1000,
     });
-    expect(await record("a")).toBe("a");
+    expect(await add("a")).toBe("a");
   });
 
-  it("begins to commit at once where items have come one by one, and sees when they no longer do", async () => {
+  it("starts a commit immediately where items have come one by one, and notices when they no longer do", async () => {
     const sizes: number[] = [];
-    const commit = async (items: readonly number[]) => (sizes.push(items.length), items);
-    const { record } = groupCommit({ commit, maxGroup: 10, deadlineMs: 1000 });
-    const beginsAtOnce: boolean[] = [];
+    const write = async (items: readonly number[]) => (sizes.push(items.length), items);
+    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 1000 });
+    const startsImmediately: boolean[] = [];
     for (let n = 0; n < 130; n++) {
       const before = sizes.length;
-      const recording = record(n);
-      beginsAtOnce.push(sizes.length > before);
+      const recording = add(n);
+      startsImmediately.push(sizes.length > before);
       await recording;
       await new Promise(setImmediate);
     }
-    const waited = beginsAtOnce.flatMap((is, n) => (is ? [] : [n]));
+    const waited = startsImmediately.flatMap((is, n) => (is ? [] : [n]));
     expect(waited).toEqual([0, 1, 2, 3, 64, 128]);
 
     sizes.length = 0;
     for (let burst = 0; burst < 30; burst++) {
-      await Promise.all([1, 2, 3].map(record));
+      await Promise.all([1, 2, 3].map(add));
       await new Promise(setImmediate);
     }
     expect(sizes.slice(-5)).toEqual([3, 3, 3, 3, 3]);
   });
 
-  it("commits together what arrives while another commit is under way, and answers each with its own result", async () => {
-    const { groups, commit, open } = gate();
-    const { record } = groupCommit({ commit, maxGroup: 10, deadlineMs: 1000 });
-    const first = record("a");
+  it("commits in one group what arrives during another commit, and resolves each item to its own result", async () => {
+    const { groups, write, open } = gate();
+    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 1000 });
+    const first = add("a");
     while (groups.length === 0) await new Promise(setImmediate);
-    const rest = ["b", "c", "d"].map(record);
+    const rest = ["b", "c", "d"].map(add);
     await open();
     await open();
     expect(await Promise.all([first, ...rest])).toEqual(["a kept", "b kept", "c kept", "d kept"]);
     expect(groups).toEqual([["a"], ["b", "c", "d"]]);
   });
 
-  it("commits those together that come again within a few turns of having been answered together", async () => {
+  it("commits in one group the items that come again within a few iterations of the event loop", async () => {
     const sizes: number[] = [];
-    const commit = async (items: readonly number[]) => (sizes.push(items.length), items);
-    const { record } = groupCommit({ commit, maxGroup: 10, deadlineMs: 1000, turnsForCompany: 3 });
-    const comeAndGo = async (_: unknown, turns: number) => {
+    const write = async (items: readonly number[]) => (sizes.push(items.length), items);
+    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 1000, refillIterations: 3 });
+    const comeAgain = async (_: unknown, iterations: number) => {
       for (let round = 0; round < 3; round++) {
-        await record(turns);
-        for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+        await add(iterations);
+        for (let waited = 0; waited < iterations; waited++) await new Promise(setImmediate);
       }
     };
-    await Promise.all(Array.from({ length: 3 }, comeAndGo));
+    await Promise.all(Array.from({ length: 3 }, comeAgain));
     expect(sizes).toEqual([3, 3, 3]);
   });
 
-  it("never commits more than its limit at once", async () => {
+  it("never commits more items in one group than its limit", async () => {
     const sizes: number[] = [];
-    const commit = async (items: readonly number[]) => (sizes.push(items.length), items);
-    const { record } = groupCommit({ commit, maxGroup: 3, deadlineMs: 1000 });
-    await Promise.all([1, 2, 3, 4, 5, 6, 7].map(record));
+    const write = async (items: readonly number[]) => (sizes.push(items.length), items);
+    const { add } = groupCommit({ write, maxGroup: 3, deadlineMs: 1000 });
+    await Promise.all([1, 2, 3, 4, 5, 6, 7].map(add));
     expect(sizes).toEqual([3, 3, 1]);
   });
 
-  it("lets one bad item fail alone", async () => {
-    const commit = async (items: readonly string[]) => {
-      if (items.includes("bad")) throw new Error("no room for it");
+  it("rejects only the bad item of a group", async () => {
+    const write = async (items: readonly string[]) => {
+      if (items.includes("bad")) throw new Error("it does not fit");
       return items;
     };
-    const { record } = groupCommit({ commit, maxGroup: 10, deadlineMs: 1000 });
-    const results = await Promise.allSettled(["a", "bad", "b"].map(record));
+    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 1000 });
+    const results = await Promise.allSettled(["a", "bad", "b"].map(add));
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   });
 
-  it("holds all that were given together or none, so that a later one never goes before an earlier", async () => {
+  it("commits all items of one call or none, so that a later item never precedes an earlier one", async () => {
     const held: string[] = [];
     let isBack = false;
-    const commit = async (items: readonly string[]) => {
+    const write = async (items: readonly string[]) => {
       if (!isBack) {
         isBack = true;
         throw new Error("the connection was dead");
@@ -104,23 +114,23 @@ describe("group commit", () => {
       held.push(...items);
       return items.map((item) => `${item} kept`);
     };
-    const { record, recordTogether } = groupCommit({ commit, maxGroup: 10, deadlineMs: 1000 });
-    const together = recordTogether(["a", "b", "c"]);
-    await expect(together).rejects.toThrow("dead");
+    const { add, addAll } = groupCommit({ write, maxGroup: 10, deadlineMs: 1000 });
+    const first = addAll(["a", "b", "c"]);
+    await expect(first).rejects.toThrow("dead");
     expect(held).toEqual([]);
 
-    const [kept, alone] = await Promise.all([recordTogether(["a", "b", "c"]), record("d")]);
+    const [kept, single] = await Promise.all([addAll(["a", "b", "c"]), add("d")]);
     expect(kept).toEqual(["a kept", "b kept", "c kept"]);
-    expect(alone).toBe("d kept");
+    expect(single).toBe("d kept");
     expect(held).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("rejects at the deadline, and lets the next go ahead while the first still hangs", async () => {
-    const { commit, open, groups } = gate();
-    const { record, isStuck } = groupCommit({ commit, maxGroup: 10, deadlineMs: 40 });
-    await expect(record("a")).rejects.toMatchObject({ code: "store_unavailable" });
+  it("rejects at the deadline, and starts the next commit while the first still hangs", async () => {
+    const { write, open, groups } = gate();
+    const { add, isStuck } = groupCommit({ write, maxGroup: 10, deadlineMs: 40 });
+    await expect(add("a")).rejects.toMatchObject({ code: "store_unavailable" });
 
-    const next = record("b");
+    const next = add("b");
     while (groups.length < 2) await new Promise(setImmediate);
     await open();
     await open();
@@ -129,21 +139,21 @@ describe("group commit", () => {
     expect(isStuck()).toBe(false);
   });
 
-  it("rejects at once while three commits hang, and recovers when one of them ends", async () => {
-    const { commit, open, groups } = gate();
-    const { record, isStuck } = groupCommit({ commit, maxGroup: 10, deadlineMs: 30 });
+  it("rejects immediately while three commits hang, and recovers when one of them ends", async () => {
+    const { write, open, groups } = gate();
+    const { add, isStuck } = groupCommit({ write, maxGroup: 10, deadlineMs: 30 });
     for (const item of ["a", "b", "c"]) {
-      await expect(record(item)).rejects.toMatchObject({ code: "store_unavailable" });
+      await expect(add(item)).rejects.toMatchObject({ code: "store_unavailable" });
       while (groups.length < 3 && groups.at(-1)?.[0] !== item) await new Promise(setImmediate);
     }
     while (!isStuck()) await new Promise((resolve) => setTimeout(resolve, 5));
     const before = performance.now();
-    await expect(record("d")).rejects.toMatchObject({ code: "store_unavailable" });
+    await expect(add("d")).rejects.toMatchObject({ code: "store_unavailable" });
     expect(performance.now() - before).toBeLessThan(25);
 
     await open();
     while (isStuck()) await new Promise(setImmediate);
-    const again = record("e");
+    const again = add("e");
     while (groups.length < 4) await new Promise(setImmediate);
     await open();
     await open();

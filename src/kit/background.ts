@@ -1,0 +1,56 @@
+import { type Dispatcher } from "../dispatch/dispatcher.js";
+import { type Lookups } from "../operations/lookup/lookups.js";
+import { type Sweeper } from "../operations/sweep-payments.js";
+import { type Intake } from "../webhook/intake.js";
+import { type Core } from "./core.js";
+
+/** The parts that work without being called. */
+export interface BackgroundParts<Tx> {
+  dispatcher: Dispatcher<Tx>;
+  intake: Intake;
+  lookups: Pick<Lookups<Tx>, "close"> | undefined;
+  sweeper: Sweeper;
+}
+
+/** What runs in this process, and how often. */
+export interface BackgroundOptions {
+  /** Whether this process calls handlers. */
+  dispatches: boolean;
+  sweepMs: number;
+}
+
+/** How long running handlers may take to finish when the kit closes. */
+const drainMs = 10_000;
+
+/** Returns `start` and `close` of the kit: dispatching, sweeping, draining the spool, and the store's wake-ups. */
+export function createBackground<Tx>(
+  { store, ready }: Core<Tx>,
+  { dispatches, sweepMs }: BackgroundOptions,
+  { dispatcher, intake, lookups, sweeper }: BackgroundParts<Tx>,
+) {
+  let timer: NodeJS.Timeout | undefined;
+  let stopWaking: (() => void) | undefined;
+  let isClosed = false;
+
+  return {
+    async start({ keepAlive = true }: { keepAlive?: boolean } = {}): Promise<void> {
+      if (isClosed) return;
+      if (dispatches) dispatcher.start({ keepAlive });
+      stopWaking ??= store.wake?.(() => dispatcher.wake());
+      // The next sweep repeats a failed one; a store that is not available is reported by what depends on it.
+      timer ??= setInterval(() => void sweeper.sweep().catch(() => {}), sweepMs).unref();
+      intake.start();
+      await ready();
+    },
+    async close(): Promise<void> {
+      isClosed = true;
+      clearInterval(timer);
+      stopWaking?.();
+      await lookups?.close();
+      await sweeper.idle();
+      await dispatcher.stop(drainMs);
+      await intake.close();
+      await store.close?.();
+    },
+  };
+}

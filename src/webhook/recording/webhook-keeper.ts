@@ -1,0 +1,154 @@
+import { type ErrorCode, type TillkitError, WebhookRejectedError } from "../../errors/index.js";
+import { type NoticeMap, type NoticeType } from "../../model/event-map.js";
+import { readMessage } from "../message/read-message.js";
+import { type Spool, type SpooledWebhook } from "../spool/index.js";
+import { type Arrival, type Receipt } from "./plan-group.js";
+import { type Recorder } from "./recorder.js";
+
+/** The parts of the kit that keeping webhooks uses. */
+export interface KeeperParts {
+  recorder: Pick<Recorder<unknown>, "recordArrival" | "recordArrivals">;
+  /** Takes webhooks that the store cannot take; `undefined` where none is configured. */
+  spool: Spool | undefined;
+  /** Rejects when the store cannot do anything now: a failure then says nothing about a single webhook. */
+  probe: () => Promise<unknown>;
+  notify: <Type extends NoticeType>(type: Type, notice: NoticeMap[Type]) => void;
+  /** How often spooled webhooks are tried, and the segments of ended processes looked for. */
+  drainMs: number;
+}
+
+/** The store is not available, so every webhook would fail, not only this one. */
+const unavailableCodes: readonly ErrorCode[] = [
+  "store_unavailable",
+  "store_busy",
+  "store_closed",
+  "driver_missing",
+  "schema_too_new",
+];
+
+/** How often a spooled webhook may fail while the store is available, before it is set aside for a person. */
+const maxFailures = 3;
+
+/** A spooled webhook that is set aside. */
+class SetAsideError extends Error {}
+
+/**
+ * Keeps verified webhooks on disk: in the store, or in the spool where the store cannot commit. What is spooled is recorded
+ * later in the same way, which is harmless where it had been recorded before.
+ */
+export class WebhookKeeper {
+  readonly #parts: KeeperParts;
+  /** The number of failures of each spooled webhook, by receiptId. */
+  readonly #failures = new Map<string, number>();
+  #pending = 0;
+  readonly #closing: (() => void)[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #draining: Promise<unknown> | undefined;
+
+  constructor(parts: KeeperParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when the webhook is on disk. Rejects with `record_unavailable` when it is not known to be. */
+  keep(arrival: Arrival): Promise<Receipt> {
+    this.#pending += 1;
+    // Not an async function: every webhook goes through here, and nearly all need nothing more.
+    return this.#parts.recorder.recordArrival(arrival).then(
+      (receipt) => {
+        this.#end();
+        return receipt;
+      },
+      (error: unknown) => this.#spoolOrReject(arrival, error).finally(() => this.#end()),
+    );
+  }
+
+  /** Starts to record what is spooled, and what an earlier process left. */
+  start(): void {
+    if (!this.#parts.spool || this.#timer) return;
+    this.#timer = setInterval(() => this.#drain(), this.#parts.drainMs).unref();
+    this.#drain();
+  }
+
+  /** Resolves when every pending webhook has its result and the spool is closed. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    // Each pending webhook has a deadline, so this ends.
+    if (this.#pending > 0) await new Promise<void>((resolve) => this.#closing.push(resolve));
+    await this.#draining;
+    await this.#parts.spool?.close();
+  }
+
+  #end(): void {
+    this.#pending -= 1;
+    if (this.#pending === 0) for (const resolve of this.#closing.splice(0)) resolve();
+  }
+
+  async #spoolOrReject(arrival: Arrival, cause: unknown): Promise<Receipt> {
+    const { spool, notify } = this.#parts;
+    notify("store.unavailable", { during: "record", error: cause });
+    const { receiptId, receivedAt, rawBody, covers, message } = arrival;
+    if (!spool) {
+      const reason = "The store is not available, and there is no spool.";
+      throw new WebhookRejectedError("record_unavailable", reason, { cause });
+    }
+    try {
+      await spool.append({ receiptId, receivedAt, rawBody, covers });
+    } catch (spoolError) {
+      const reason = "Neither the store nor the spool could keep the webhook.";
+      throw new WebhookRejectedError("record_unavailable", reason, { cause: spoolError });
+    }
+    notify("webhook.spooled", { receiptId, error: cause });
+    const clientId = message.kind === "payment" ? { clientId: message.report.clientId } : {};
+    return { receiptId, outcome: "spooled", ...clientId };
+  }
+
+  #drain(): void {
+    this.#draining ??= this.#parts.spool
+      ?.drain((webhook) => this.#recordOne(webhook), {
+        recordMany: (webhooks) => this.#recordMany(webhooks),
+        isHopeless: (error) => error instanceof SetAsideError,
+      })
+      .finally(() => (this.#draining = undefined));
+  }
+
+  /** Records in one commit, so that a store which comes back meanwhile never gets a later webhook before an earlier one. */
+  async #recordMany(webhooks: readonly SpooledWebhook[]): Promise<void> {
+    await this.#parts.recorder.recordArrivals(webhooks.map(fromSpool));
+    for (const { receiptId } of webhooks) this.#failures.delete(receiptId);
+  }
+
+  /** Records a single webhook, so that a failure is known to be its own. */
+  async #recordOne(webhook: SpooledWebhook): Promise<void> {
+    const { receiptId } = webhook;
+    try {
+      await this.#parts.recorder.recordArrival(fromSpool(webhook));
+      this.#failures.delete(receiptId);
+    } catch (error) {
+      if (isUnavailable(error) || (await this.#isProbeFailing())) throw error;
+      const failures = (this.#failures.get(receiptId) ?? 0) + 1;
+      this.#failures.set(receiptId, failures);
+      if (failures < maxFailures) throw error;
+      this.#failures.delete(receiptId);
+      throw new SetAsideError(error instanceof Error ? error.message : String(error), { cause: error });
+    }
+  }
+
+  /** Drivers have more error codes for an unavailable database than can be listed. */
+  #isProbeFailing(): Promise<boolean> {
+    return this.#parts.probe().then(
+      () => false,
+      () => true,
+    );
+  }
+}
+
+function fromSpool({ receiptId, receivedAt, rawBody, ...webhook }: SpooledWebhook): Arrival {
+  // Written by this kit, with the coverage of a checked scheme.
+  const covers = webhook.covers as Arrival["covers"];
+  return { receiptId, receivedAt, rawBody, covers, message: readMessage({ rawBody, covers }) };
+}
+
+function isUnavailable(error: unknown): boolean {
+  const code = (error as Partial<TillkitError> | undefined)?.code;
+  return code !== undefined && unavailableCodes.includes(code);
+}
