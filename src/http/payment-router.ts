@@ -3,7 +3,8 @@ import { Router, type ErrorRequestHandler, type Request, type RequestHandler, ty
 import { type Handler } from "../dispatch/handler.js";
 import { optionsFromEnvironment } from "../kit/options/options-from-environment.js";
 import { type PaymentsOptions } from "../kit/options/options.js";
-import { createPayments, type Payments } from "../kit/create-payments.js";
+import { createPayments } from "../kit/create-payments.js";
+import { type Payments } from "../kit/payments.js";
 import { type IndispensableField, type SignedField } from "../model/signed-fields.js";
 import { type SqlTx } from "../store/sql/index.js";
 import { requestLog } from "./request-log.js";
@@ -17,20 +18,20 @@ export interface PaymentRouter<Covers extends SignedField = SignedField, Tx = un
   readonly payments: Payments<Covers, Tx>;
 }
 
-/** The kit's options with the one handler that every shop has. */
+/** The kit's options with the handler that every shop needs. */
 export interface InlineOptions<Covers extends SignedField, Tx> extends PaymentsOptions<Covers, Tx> {
-  /** Subscribed as `payments.onPaymentCompleted` would. */
+  /** Is passed to `payments.onPaymentCompleted`. */
   onPaymentCompleted?: Handler<"payment.completed", Covers, Tx> | undefined;
 }
 
 /**
- * The three addresses of the interface document, 1: `POST /webhook`, `GET /success/:token` and `GET /cancel/:token`,
- * at any mount path. Brings its own body parser, so mount it before `express.json()`; see {@link captureRawBody}
- * where that cannot be. Opens the store and begins to dispatch.
+ * Returns the router of the three addresses of the interface document, 1: `POST /webhook`, `GET /success/:token` and
+ * `GET /cancel/:token`, for any mount path. It reads the body itself, so mount it before `express.json()`; see
+ * {@link captureRawBody} where that is not possible. Opens the store and starts to dispatch.
  *
- * Without an argument it is configured by the `TILLKIT_*` environment variables alone.
+ * Without an argument, the `TILLKIT_*` environment variables configure it.
  *
- * @throws ConfigurationError with everything that is wrong or missing, at once.
+ * @throws ConfigurationError with every problem of the options.
  */
 export function paymentRouter(): PaymentRouter<IndispensableField, SqlTx>;
 export function paymentRouter<Covers extends SignedField, Tx>(
@@ -55,30 +56,29 @@ export function paymentRouter<Covers extends SignedField, Tx>(
     const { show, state } = returnEndpoints(payments, kind);
     router.all(`/${kind}/:token`, logged, caught(show));
     router.all(`/${kind}/:token/state`, logged, caught(state));
-    // Whatever else stands below was never made, and may still hold a token: it must not reach the page and the log
-    // that the application has for addresses it does not know.
+    // Any other address below may contain a token: it must not reach the application's own 404 page and log.
     const forged: RequestHandler = (request, response, next) =>
       request.path === "/" ? next() : logged(request, response, () => caught(show)(request, response, next));
     router.use(`/${kind}`, forged, undecodable(forged));
   }
-  // After this turn, so that handlers which the application registers next are known from the first event on.
+  // In the next iteration, so that handlers that the application adds now are registered before the first event.
   setImmediate(() => {
     payments.start({ keepAlive: false }).catch((error: unknown) => {
       payments.notify("store.unavailable", { during: "start", error });
     });
   });
-  // Nearly every request is this one; routing it once more would cost a tenth of a webhook. With a query, a slash at its
-  // end or in capitals it is the router's.
-  const straight: RequestHandler = (request, response, next) => {
+  // Nearly every request is a webhook, so its address is compared before the router is asked. Other spellings of it (a
+  // query, a slash at the end, capitals) go through the router.
+  const direct: RequestHandler = (request, response, next) => {
     if (request.url !== "/webhook") return router(request, response, next);
     shareShape(request, response);
     log(request, response);
     return webhook(request, response, next);
   };
-  return Object.assign(straight, { payments }) as unknown as PaymentRouter<Covers, Tx>;
+  return Object.assign(direct, { payments }) as unknown as PaymentRouter<Covers, Tx>;
 }
 
-/** Express 4 leaves a rejection to the process, which ends by it. */
+/** Passes a rejection to `next`: Express 4 does not, and the process would end. */
 function caught(endpoint: (request: Request, response: Response) => Promise<void>): RequestHandler {
   return async (request, response, next) => {
     try {
@@ -90,8 +90,7 @@ function caught(endpoint: (request: Request, response: Response) => Promise<void
 }
 
 /**
- * A token that cannot be decoded (`%zz`) is an error to Express, whose own page would show it, with a stack. It is an
- * address that was never made, like any other.
+ * Shows the 404 page for a token that cannot be decoded (`%zz`). Express would show the error with a stack.
  */
 function undecodable(forged: RequestHandler): ErrorRequestHandler {
   return (error: unknown, request, response, next) =>

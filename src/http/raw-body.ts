@@ -5,8 +5,8 @@ import { WebhookRejectedError } from "../errors/index.js";
 const captured = new WeakMap<IncomingMessage, Buffer>();
 
 /**
- * Keeps the exact bytes of a request for signature checks, where the application parses JSON before the payment
- * router sees it. A `verify` hook of body-parser:
+ * Keeps the exact bytes of a request for the signature check, where the application parses JSON before the payment router.
+ * It is a `verify` hook of body-parser:
  *
  * @example
  * app.use(express.json({ verify: captureRawBody }));
@@ -16,17 +16,17 @@ export function captureRawBody(request: IncomingMessage, _response: ServerRespon
   captured.set(request, rawBody);
 }
 
-/** Reads the exact bytes of a request: by itself, or as {@link captureRawBody} kept them. Throws, or rejects. */
+/** Returns the exact bytes of a request, read now or kept by {@link captureRawBody}. Throws or rejects with a refusal. */
 export type RawBodyReader = (request: IncomingMessage) => Buffer | Promise<Buffer>;
 
-/** A body that is on its way. */
+/** A body that is being read. */
 interface Reading extends Waiting {
   readonly refuse: (error: WebhookRejectedError) => void;
 }
 
 type ParsedRequest = IncomingMessage & { body?: unknown; rawBody?: unknown };
 
-/** The reader, within these limits. `bodyTimeoutMs` is for the whole body. */
+/** Returns a reader with these limits. */
 export function rawBodyReader({
   limitBytes,
   bodyTimeoutMs,
@@ -34,7 +34,7 @@ export function rawBodyReader({
   limitBytes: number;
   bodyTimeoutMs: number;
 }): RawBodyReader {
-  // For the whole, and not from one byte to the next: a sender that drips would never be late.
+  // The timeout is for the whole body: a sender of single bytes would otherwise never be late.
   const deadlines = new Deadlines<Reading>(bodyTimeoutMs, ({ refuse }) => refuse(tooSlow(bodyTimeoutMs)));
   return function readRawBody(request: ParsedRequest) {
     const kept = keptBody(request);
@@ -42,7 +42,7 @@ export function rawBodyReader({
       if (kept.length > limitBytes) throw tooLarge(limitBytes);
       return kept;
     }
-    // Asked of the stream itself: bytes written again from a parsed body are not the bytes that were signed.
+    // Bytes that are serialised again from a parsed body are not the bytes that were signed.
     if (request.readableDidRead) {
       throw new WebhookRejectedError(
         "raw_body_consumed",
@@ -52,12 +52,12 @@ export function rawBodyReader({
     }
     if (Number(request.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
     if (request.destroyed) throw incomplete(undefined);
-    return readWhole(request, limitBytes, deadlines);
+    return readBody(request, limitBytes, deadlines);
   };
 }
 
-/** Nothing is inflated or decoded, so nothing of body-parser is needed; it cost a tenth of a webhook. */
-function readWhole(
+/** Reads the body by hand: nothing is decompressed or decoded, so body-parser has nothing to do here. */
+function readBody(
   request: IncomingMessage,
   limitBytes: number,
   deadlines: Deadlines<Reading>,
@@ -74,7 +74,7 @@ function readWhole(
     request.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= limitBytes) return void chunks.push(chunk);
-      // At the first byte too many: a sender that never ends is answered, and its connection closed.
+      // Refused at the first byte too many, because the sender may never end.
       request.pause();
       refuse(tooLarge(limitBytes));
     });
@@ -89,7 +89,7 @@ function readWhole(
   });
 }
 
-/** `express.raw()` leaves the bytes in `body`; some hosting platforms leave them in `rawBody`. */
+/** Returns bytes that were read before: `express.raw()` keeps them in `body`, some hosting platforms in `rawBody`. */
 function keptBody(request: ParsedRequest): Buffer | undefined {
   const kept = captured.get(request);
   if (kept) return kept;
@@ -98,7 +98,7 @@ function keptBody(request: ParsedRequest): Buffer | undefined {
 }
 
 function incomplete(cause: unknown): WebhookRejectedError {
-  return new WebhookRejectedError("body_incomplete", "The body did not arrive as a whole.", { cause });
+  return new WebhookRejectedError("body_incomplete", "The body did not arrive completely.", { cause });
 }
 
 function tooLarge(limitBytes: number): WebhookRejectedError {

@@ -1,9 +1,10 @@
-import { type ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { type RejectionCode } from "../errors/index.js";
 
 const received = JSON.stringify({ received: true });
 const receivedHeaders = headersOf(received);
 
-/** What nearly every webhook is answered; made once. */
+/** Answers 200 to a webhook that is on disk. */
 export function replyReceived(response: ServerResponse): void {
   response.writeHead(200, receivedHeaders);
   response.end(received);
@@ -16,16 +17,57 @@ export function replyJson(
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  // A string, which Node writes together with the head: bytes would be a second piece of the same write.
-  const text = JSON.stringify(body);
-  response.writeHead(status, { ...headersOf(text), ...headers });
-  response.end(text);
+  // A string, because Node sends it in one write with the head.
+  const json = JSON.stringify(body);
+  response.writeHead(status, { ...headersOf(json), ...headers });
+  response.end(json);
 }
 
-function headersOf(text: string) {
+/** The error in the body of a refusal, by status. */
+const errors: Readonly<Record<number, string>> = {
+  400: "bad_request",
+  401: "signature_invalid",
+  405: "method_not_allowed",
+  408: "body_timeout",
+  413: "body_too_large",
+  415: "unsupported_media_type",
+  429: "too_many_failures",
+  500: "internal_error",
+  503: "unavailable",
+};
+
+/** The refusals of a body that was not verified. */
+const verificationFailures: readonly RejectionCode[] = [
+  "signature_missing",
+  "signature_malformed",
+  "signature_mismatch",
+  "signature_check_failed",
+  "signed_fields_unreadable",
+];
+
+/** Returns whether such a refusal counts against the sender's address. */
+export function isVerificationFailure(code: RejectionCode): boolean {
+  return verificationFailures.includes(code);
+}
+
+/** Refuses a request with one constant body per status: a sender learns nothing about why a signature failed. */
+export function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, retryAfter }: { status: number; retryAfter: number | undefined },
+): void {
+  if (response.headersSent || response.destroyed) return;
+  // The unread rest of a body would be parsed as the next request.
+  const close: Record<string, string> = request.complete ? {} : { Connection: "close" };
+  const allow: Record<string, string> = status === 405 ? { Allow: "POST" } : {};
+  const retry: Record<string, string> = retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) };
+  replyJson(response, status, { error: errors[status] }, { ...close, ...allow, ...retry });
+}
+
+function headersOf(json: string) {
   return {
     "Content-Type": "application/json; charset=utf-8",
-    "Content-Length": Buffer.byteLength(text),
+    "Content-Length": Buffer.byteLength(json),
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
   };

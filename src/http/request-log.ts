@@ -1,13 +1,38 @@
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Logger } from "pino";
 import { pinoHttp } from "pino-http";
-import { bodyHash } from "./body-hash.js";
-import { factsOf, keepFacts } from "./request-facts.js";
+
+/** What the log line of a request says besides its status and duration. Never a body, signature, secret or token. */
+export interface RequestFacts {
+  /** The pattern of the route, not the address: an address may contain a token. */
+  route: string;
+  outcome?: string;
+  receiptId?: string;
+  clientId?: string;
+  /** The code of the refusal. */
+  code?: string;
+  /** The body that arrived. Only its length and the start of its hash are logged. */
+  rawBody?: Buffer;
+}
+
+/** The facts of requests whose line will be written. */
+const factsOf = new WeakMap<IncomingMessage, RequestFacts>();
+
+/** Adds facts to the log line of a request. */
+export function noteFacts(request: IncomingMessage, more: Partial<RequestFacts>): void {
+  const facts = factsOf.get(request);
+  if (facts) Object.assign(facts, more);
+}
+
+/** Returns the start of the body's SHA-256 in hex: a log can tell copies apart without showing their content. */
+export function bodyHash(rawBody: Buffer): string {
+  return hash("sha256", rawBody, "hex").slice(0, 12);
+}
 
 /**
- * One line per request, with a request id and what became of it. The serializers choose what is written; whatever
- * else a request carries (address, query, headers, body) stays out.
+ * Returns a function that logs one line per request, with a request id and its result. The serializers choose what is
+ * written; the address, query, headers and body of a request are not.
  */
 export function requestLog(logger: Logger): (request: IncomingMessage, response: ServerResponse) => void {
   const log = pinoHttp({
@@ -23,24 +48,22 @@ export function requestLog(logger: Logger): (request: IncomingMessage, response:
       if (error || statusCode >= 500) return "error";
       return statusCode >= 400 ? "warn" : "info";
     },
-    customSuccessObject: (request, _response, facts: object) => lineOf(request, facts),
-    customErrorObject: (request, _response, _error, facts: object) => lineOf(request, facts),
+    customSuccessObject: (request, _response, more: object) => lineOf(request, more),
+    customErrorObject: (request, _response, _error, more: object) => lineOf(request, more),
     customSuccessMessage: () => "payment request",
     customErrorMessage: () => "payment request",
   });
-  // It makes two loggers of every request, to bind what the one line says by itself. They took half of the log's cost.
+  // pino-http makes two child loggers for every request, whose bindings the one line contains anyway.
   Object.assign(log.logger, { child: () => log.logger });
   return (request, response) => {
-    // Where nothing would be written, nothing is prepared.
     if (!logger.isLevelEnabled("error")) return;
-    keepFacts(request);
+    factsOf.set(request, { route: "" });
     log(request, response);
   };
 }
 
-/** Everything in one object. */
 function lineOf(request: IncomingMessage, more: object): object {
-  const { rawBody, ...facts } = factsOf(request) ?? {};
+  const { rawBody, ...facts } = factsOf.get(request) ?? {};
   const body = rawBody && { bytes: rawBody.length, bodyHash: bodyHash(rawBody) };
   return Object.assign({ reqId: request.id, req: request }, facts, body, more);
 }

@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 import { type Request, type Response } from "express";
 import { loggable } from "../errors/loggable.js";
 import { type ReturnKind, type ReturnView } from "../checkout/handle-return.js";
-import { fillAddress } from "./fill-address.js";
-import { type Payments } from "../kit/create-payments.js";
+import { type Payments } from "../kit/payments.js";
+import { type Payment } from "../model/payment.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { isFinal, notFoundPage, returnPage, unavailablePage, type PageFrame } from "./pages/return-page.js";
 import { languages, texts, type Language } from "./pages/texts.js";
 import { replyJson } from "./reply.js";
-import { noteFacts } from "./request-facts.js";
+import { noteFacts } from "./request-log.js";
 
-/** The two addresses that the customer's browser comes back to, and what their pages ask. */
+/** Returns the endpoints of one return address: the page, and the state that the page asks for. */
 export function returnEndpoints<Covers extends SignedField, Tx>(
   { handleReturn, options, logger }: Payments<Covers, Tx>,
   kind: ReturnKind,
@@ -18,7 +18,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
   const { returns } = options;
   const redirect = kind === "success" ? returns.successUrl : returns.cancelUrl;
 
-  /** The page itself, or the merchant's. */
+  /** Shows the page, or redirects to the merchant's. */
   async function show(request: Request, response: Response): Promise<void> {
     noteFacts(request, { route: `/${kind}/:token` });
     if (!isReading(request, response)) return;
@@ -34,7 +34,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     }
   }
 
-  /** What the live page asks for. */
+  /** Returns the current state to the page, which asks for it repeatedly. */
   async function state(request: Request, response: Response): Promise<void> {
     noteFacts(request, { route: `/${kind}/:token/state` });
     if (!isReading(request, response)) return;
@@ -65,18 +65,18 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     };
   }
 
-  /** An error of the store or of the merchant's renderer: the customer's payment is not touched by it. */
+  /** Answers an error of the store or of the merchant's renderer, which does not change the payment. */
   function guarded(
-    answer: (request: Request, response: Response) => Promise<void>,
-    apologise: (request: Request, response: Response) => void,
+    endpoint: (request: Request, response: Response) => Promise<void>,
+    onError: (request: Request, response: Response) => void,
   ) {
     return async (request: Request, response: Response): Promise<void> => {
       try {
-        await answer(request, response);
+        await endpoint(request, response);
       } catch (error) {
-        logger.error({ err: loggable(error), route: `/${kind}/:token` }, "a return could not be shown");
+        logger.error({ err: loggable(error), route: `/${kind}/:token` }, "a return page could not be shown");
         if (response.headersSent) return response.destroy() && undefined;
-        apologise(request, response);
+        onError(request, response);
       }
     };
   }
@@ -90,7 +90,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
   };
 }
 
-/** The payment's language first: it is the one that the merchant chose for this customer. */
+/** Returns the payment's language, which the merchant chose for this customer, or else the browser's. */
 function languageFor(request: Request, view: ReturnView | undefined): Language {
   const own = view?.payment.locale?.toLowerCase().split("-")[0];
   const known = languages.find((language) => language === own);
@@ -103,18 +103,18 @@ function isReading(request: Request, response: Response): boolean {
   return false;
 }
 
-/** HEAD requests and prefetches are not a person coming back. */
+/** Returns whether a person came back: HEAD requests and prefetches do not count. */
 function isVisit({ method, headers }: Request): boolean {
   const purposes = [headers["sec-purpose"], headers["purpose"]].flat();
   return method === "GET" && !purposes.some((purpose) => purpose?.includes("prefetch"));
 }
 
-/** Headers hold ASCII only. Letters beyond it are written as browsers do, as their bytes in UTF-8. */
+/** Returns the address in ASCII, as headers need it: other characters become escaped UTF-8, as browsers write them. */
 function asHeader(address: string): string {
   return address.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
 
-/** The address carries the token: no copy of it may stay in a cache or travel in a Referer. */
+/** The address contains the token, which must not be cached or sent in a Referer. */
 const privateHeaders = {
   "Cache-Control": "no-store",
   "Referrer-Policy": "no-referrer",
@@ -133,6 +133,14 @@ function sendPage(response: Response, status: number, { nonce, language }: PageF
       "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     Vary: "Accept-Language",
   });
-  // Node itself leaves the body out of an answer to HEAD.
+  // Node omits the body of an answer to HEAD.
   response.end(bytes);
+}
+
+/** Returns the configured address with the values of a payment, each escaped so that it stays one part of the address. */
+function fillAddress(template: string, { reference, clientId }: Payment): string {
+  const values: Readonly<Record<string, string>> = { reference, clientId };
+  return template.replace(/\{(reference|clientId)\}/g, (_, name: string) =>
+    encodeURIComponent(values[name]!),
+  );
 }

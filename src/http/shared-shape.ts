@@ -1,22 +1,21 @@
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
-/** Servers whose requests and responses are born with their application's prototypes. */
+/** Servers whose requests and responses are created with their application's prototypes. */
 const preShaped = new WeakSet<object>();
 
-/** Notes that this server's requests and responses have a shape in common already. */
+/** Marks a server whose requests and responses share a shape already. */
 export function notePreShaped(server: Server): void {
   preShaped.add(server);
 }
 
-/** Engines before that of Node 24 make a new shape of each object that is given another prototype. */
+/** V8 before version 13 (Node 24) makes a new hidden class for each object whose prototype is replaced. */
 const losesShapes = Number.parseInt(process.versions.v8, 10) < 13;
 
 /**
- * Lets the requests of a stock server share one shape again, and the responses as well. Express gave each of them another
- * prototype, and with it a shape that no other object has: whatever the engine learns about one is of no use for the
- * next, and every access to a property, Node's own included, is a search. An object that loses a property keeps the rest
- * in a table, and all such tables are of one shape. So a property is taken away and put back; both are Node's own, and
- * the application sees no difference. A webhook on a stock server costs a fifth less by it (Node 20 and 22).
+ * Gives the requests of a stock server one shape again, and its responses too. Express replaces the prototype of each, which
+ * gives each a hidden class of its own, so that the engine cannot optimise property accesses. Deleting a property turns the
+ * object into a dictionary, and all dictionaries share one hidden class. The property is put back: the application sees no
+ * difference. See "Prototypes of Express" in bench/README.md.
  */
 export function shareShape(request: IncomingMessage, response: ServerResponse): void {
   if (!losesShapes || preShaped.has((request.socket as { server?: Server }).server ?? {})) return;
@@ -25,7 +24,7 @@ export function shareShape(request: IncomingMessage, response: ServerResponse): 
 }
 
 function putBack<Holder extends object>(holder: Holder, key: keyof Holder): void {
-  // Not everything that is handed to a router is Node's own: a stand-in may have a getter there.
+  // A stand-in for Node's request may have a getter here.
   const own = Object.getOwnPropertyDescriptor(holder, key);
   if (own?.writable !== true || own.configurable !== true) return;
   delete holder[key];

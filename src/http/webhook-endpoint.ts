@@ -1,27 +1,24 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { rejectionStatus, type RejectionCode, WebhookRejectedError } from "../errors/index.js";
 import { loggable } from "../errors/loggable.js";
-import { type Payments } from "../kit/create-payments.js";
+import { type Payments } from "../kit/payments.js";
 import { type VerifyInput } from "../webhook/signature/scheme.js";
 import { type SignedField } from "../model/signed-fields.js";
-import { bodyHash } from "./body-hash.js";
-import { clientAddress } from "./client-address.js";
-import { failureThrottle } from "./failure-throttle.js";
+import { clientAddress, failureThrottle } from "./failure-throttle.js";
 import { rawBodyReader } from "./raw-body.js";
-import { isFailure, refuse } from "./refuse.js";
-import { replyReceived } from "./reply.js";
-import { noteFacts } from "./request-facts.js";
+import { isVerificationFailure, refuse, replyReceived } from "./reply.js";
+import { bodyHash, noteFacts } from "./request-log.js";
 
-/** The endpoint that the service posts to. */
+/** Returns the endpoint that the service posts webhooks to. */
 export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Payments<Covers, Tx>) {
   const { receiveWebhook, options, notify, logger } = payments;
   const readRawBody = rawBodyReader(options.webhook);
   const spend = options.webhook.failures && failureThrottle(options.webhook.failures);
 
-  /** Seconds, where the answer is not the refusal's own: every webhook was verified before anybody asks. */
+  /** Returns the seconds of the `Retry-After` header, where the answer has one. */
   function retryAfterOf(request: IncomingMessage, code: RejectionCode): number | undefined {
     if (code === "record_unavailable") return 5;
-    return isFailure(code) ? spend?.(clientAddress(request)) : undefined;
+    return isVerificationFailure(code) ? spend?.(clientAddress(request)) : undefined;
   }
 
   return async function webhook(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -35,10 +32,10 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
       noteFacts(request, await receiveWebhook({ rawBody, headers: headersOf(request) }));
       replyReceived(response);
     } catch (error) {
-      // Anything that is not a refusal is a fault of ours; the sender may try again, and nothing was promised.
+      // Any other error is the kit's own: the answer is 503, so the service may send the webhook again.
       const { code, fix, cause } = isRejection(error) ? error : unexpected(error);
       const retryAfter = retryAfterOf(request, code);
-      const status = isFailure(code) && retryAfter !== undefined ? 429 : rejectionStatus[code];
+      const status = isVerificationFailure(code) && retryAfter !== undefined ? 429 : rejectionStatus[code];
       noteFacts(request, { code });
       if (status >= 500)
         logger.error({ code, err: loggable(cause ?? error) }, `a webhook was not taken: ${fix}`);
@@ -48,14 +45,14 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
   };
 }
 
-/** What can be judged before a byte of the body is read. */
+/** Checks what is known before the body is read. */
 function checkEnvelope({ method, headers }: IncomingMessage): void {
   if (method !== "POST") {
     throw new WebhookRejectedError("method_not_allowed", "Webhooks are sent with POST.");
   }
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
-    // Nothing is inflated: a few bytes could become gigabytes.
+    // Nothing is decompressed: a few bytes could become gigabytes.
     throw new WebhookRejectedError(
       "content_encoding_unsupported",
       "Webhooks are sent without a content-encoding.",
@@ -67,8 +64,8 @@ function checkEnvelope({ method, headers }: IncomingMessage): void {
 }
 
 /**
- * Node joins some repeated headers with a comma; a scheme must be able to tell a repeated signature apart. Where one is
- * missing from Node's own, they are read from the list as it arrived.
+ * Returns the headers, with a list for each repeated one, so that a scheme can reject a repeated signature. Node joins some
+ * repeated headers with a comma; `rawHeaders` has them as they arrived.
  */
 function headersOf({ headers, rawHeaders }: IncomingMessage): VerifyInput["headers"] {
   if (2 * Object.keys(headers).length === rawHeaders.length) return headers;
@@ -84,7 +81,7 @@ function headersOf({ headers, rawHeaders }: IncomingMessage): VerifyInput["heade
   return given;
 }
 
-/** By name, since a merchant's scheme may throw the other copy of a dual package. */
+/** Compares by name, because a merchant's scheme may throw the class of the package's other copy (ESM, CommonJS). */
 function isRejection(error: unknown): error is WebhookRejectedError {
   return error instanceof Error && error.name === "WebhookRejectedError";
 }
