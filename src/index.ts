@@ -1,4 +1,4 @@
-// The kit, put together and mounted.
+// Creating and mounting the kit.
 export { createPayments } from "./kit/create-payments.js";
 export { type Payments } from "./kit/payments.js";
 export { paymentRouter, type InlineOptions, type PaymentRouter } from "./http/payment-router.js";
@@ -16,7 +16,7 @@ export {
 export { type ResolvedOptions } from "./kit/options/resolve-options.js";
 export { optionsFromEnvironment } from "./kit/options/options-from-environment.js";
 
-// Out: creating a payment.
+// Creating a payment.
 export { type CreatedPayment } from "./checkout/create-payment.js";
 export { type AdoptedPayment, type Adoption } from "./operations/adopt-payment.js";
 export { type Resolution, type Resolved } from "./operations/resolve-payment.js";
@@ -41,13 +41,13 @@ export {
   type PaymentServiceOptions,
 } from "./service/index.js";
 
-// In: receiving a webhook.
+// Receiving a webhook.
 export { type WebhookRequest } from "./webhook/receive-webhook.js";
 export { type Receipt } from "./webhook/recording/plan-group.js";
 export * from "./webhook/signature/index.js";
 export * from "./model/index.js";
 
-// Back: the customer's browser.
+// The customer's browser coming back.
 export {
   type ReturnKind,
   type ReturnRequest,
@@ -55,7 +55,7 @@ export {
   type ReturnView,
 } from "./checkout/handle-return.js";
 
-// Keeping and dispatching.
+// Storing and dispatching.
 export * from "./store/index.js";
 export { type Handler, type HandlerContext, type HandlerOptions } from "./dispatch/handler.js";
 export { type NoticeListener } from "./dispatch/notices.js";

@@ -4,13 +4,13 @@ import { type RejectionCode } from "../errors/index.js";
 const received = JSON.stringify({ received: true });
 const receivedHeaders = headersOf(received);
 
-/** Answers 200 to a webhook that is on disk. */
+/** Sends 200 for a webhook that is on disk. */
 export function replyReceived(response: ServerResponse): void {
   response.writeHead(200, receivedHeaders);
   response.end(received);
 }
 
-/** Answers with a small JSON body. */
+/** Sends a small JSON body. */
 export function replyJson(
   response: ServerResponse,
   status: number,

@@ -65,7 +65,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     };
   }
 
-  /** Answers an error of the store or of the merchant's renderer, which does not change the payment. */
+  /** Handles an error of the store or of the merchant's renderer, which does not change the payment. */
   function guarded(
     endpoint: (request: Request, response: Response) => Promise<void>,
     onError: (request: Request, response: Response) => void,

@@ -13,8 +13,8 @@ const losesShapes = Number.parseInt(process.versions.v8, 10) < 13;
 
 /**
  * Gives the requests of a stock server one shape again, and its responses too. Express replaces the prototype of each, which
- * gives each a hidden class of its own, so that the engine cannot optimise property accesses. Deleting a property turns the
- * object into a dictionary, and all dictionaries share one hidden class. The property is put back: the application sees no
+ * gives each a hidden class of its own, so that the engine cannot optimise property accesses. Deleting a property makes the
+ * object a dictionary, and all dictionaries share one hidden class. The property is put back: the application sees no
  * difference. See "Prototypes of Express" in bench/README.md.
  */
 export function shareShape(request: IncomingMessage, response: ServerResponse): void {

@@ -26,7 +26,7 @@ import { type Payments } from "./payments.js";
 import { createSubscriptions } from "./subscriptions.js";
 
 /**
- * Puts the kit together. Does no I/O: the router or `start()` opens the store.
+ * Creates the kit from its parts. Does no I/O: the router or `start()` opens the store.
  *
  * @throws ConfigurationError with every problem of the options.
  */

@@ -23,115 +23,115 @@ import { type Swept } from "../operations/sweep-payments.js";
 import { type Logger } from "pino";
 
 /**
- * The kit, put together. Made by {@link createPayments}; mounted with `paymentRouter`.
+ * The kit's interface. {@link createPayments} makes it, and `paymentRouter` mounts it.
  *
  * `Covers` are the webhook fields that the signature covers; `Tx` is the store's transaction.
  */
 export interface Payments<Covers extends SignedField = SignedField, Tx = unknown> {
   /**
-   * Creates a payment at the service and resolves to where the customer pays. Asking again for the same reference and
-   * amount returns the open attempt.
+   * Creates a payment at the service and resolves to the address where the customer pays. A second call with the same
+   * reference and amount returns the open attempt.
    *
    * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`,
    * `metadata_invalid`, `locale_invalid`: nothing was stored or sent. `already_paid`, `client_id_taken`,
    * `creation_pending_elsewhere`: nothing was sent.
-   * @throws PaymentCreationError when the service did not create it, or did not say so; see its `certainty`.
+   * @throws PaymentCreationError when the service refused it, or gave no clear answer; see its `certainty`.
    */
   create(request: PaymentRequest): Promise<CreatedPayment>;
   /**
-   * Takes over a payment that other code created at the service, so that its webhooks are matched here; those that came
-   * before are matched at once. Doing it again with the same facts changes nothing.
+   * Stores a payment that other code created at the service. Its webhooks are matched from then on, and those that arrived
+   * before are matched now. A second call with the same values changes nothing.
    *
    * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`,
    * `metadata_invalid`, `service_id_invalid`, `service_id_taken`, `adoption_conflict`: nothing was changed.
    */
   adopt(adoption: Adoption): Promise<AdoptedPayment>;
   /**
-   * Settles a mismatch, a double payment or a stranger. Who, why and when is kept, and read in the payment's history.
+   * Resolves a mismatch, a double payment or an unmatched webhook. The history shows who did it, when and why.
    *
    * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `store_method_missing`: nothing was changed.
    */
   resolve(resolution: Resolution): Promise<Resolved>;
   /**
-   * Compares a settlement statement with the books: what is missing on either side, what differs, what was paid twice.
-   * Changes nothing. `readStatement` makes the rows of a CSV file.
+   * Compares a settlement statement with the stored payments: what is missing on either side, what differs, what was paid
+   * twice. Changes nothing. `readStatement` reads the rows of a CSV file.
    *
    * @throws TillkitError `option_invalid`. The run itself: `statement_unreadable`, `statement_columns_unclear`,
    * `statement_period_missing`, `store_method_missing`.
    */
   reconcile(rows: StatementRows, options?: ReconcileOptions): StatementRun;
-  /** What the store knows of a payment, or `undefined`. */
+  /** Resolves to the stored payment, or to `undefined`. */
   find(clientId: string): Promise<Payment | undefined>;
   /**
-   * One page of payments, by state, reference and period of creation; newest first unless told otherwise.
+   * Resolves to one page of payments, selected by state, reference and time of creation; newest first by default.
    *
    * @throws TillkitError `query_invalid`, `store_method_missing`
    */
   list(query?: PaymentQuery): Promise<PaymentList>;
   /**
-   * Everything that happened to one payment, in order: webhooks, decisions, dispatches, returns, resolutions. What
-   * support reads when a customer calls; for a stranger's clientId too.
+   * Resolves to everything that happened to one clientId, oldest first: webhooks, decisions, dispatches, returns,
+   * resolutions. It is what support reads when a customer calls. Unmatched webhooks have a history too.
    *
    * @throws TillkitError `store_method_missing`
    */
   history(clientId: string): Promise<PaymentHistory>;
   /**
-   * Decides stored webhooks again, on the books as they are now. A dry run, which it is unless told otherwise, only
-   * tells what would change.
+   * Decides stored webhooks again, on the payments as they are now. By default it is a dry run, which reports what would
+   * change.
    *
    * @throws TillkitError `query_invalid`, `store_method_missing`
    */
   replay(query?: ReplayQuery): Promise<Replayed>;
   /**
-   * Runs dead dispatches again, one or many. A dry run, which it is unless told otherwise, only tells which.
+   * Runs dead dispatches again, one or many. By default it is a dry run, which reports them.
    *
    * @throws TillkitError `query_invalid`, `store_method_missing`
    */
   replayDispatches(query?: DispatchQuery): Promise<RevivedDispatches>;
 
-  /** Subscribes to `payment.completed`: fulfil the order here. See {@link Payments.on}. */
+  /** Adds a handler of `payment.completed`, which fulfils the order. See {@link Payments.on}. */
   onPaymentCompleted(handler: Handler<"payment.completed", Covers, Tx>, options?: HandlerOptions): void;
   /**
-   * Subscribes to a durable event, or to a notice of this process. Register handlers before the first webhook
-   * arrives: a name that the store has not seen starts with the events recorded from then on.
+   * Adds a handler of a durable event, or a listener for a notice of this process. Add handlers before the first webhook
+   * arrives: a handler name that is new to the store gets the events that are recorded from then on.
    *
    * @throws TillkitError `handler_name_taken` for a second handler of an event without a name of its own.
    */
   on<Type extends EventType>(type: Type, handler: Handler<Type, Covers, Tx>, options?: HandlerOptions): void;
   on<Type extends NoticeType>(type: Type, listener: NoticeListener<Type>): void;
-  /** Subscribes to every durable event, under the name `any` unless another is given. */
+  /** Adds a handler of every durable event. Its name is `any` by default. */
   onAny(handler: Handler<EventType, Covers, Tx>, options?: HandlerOptions): void;
 
   /**
-   * Opens the store and begins to dispatch. The router does this by itself; call it in a worker without HTTP, which
-   * then lives until {@link Payments.close}. Rejects when the store cannot be opened now, and goes on trying.
+   * Opens the store and starts to dispatch. The router calls it; call it in a worker without HTTP, which then runs until
+   * {@link Payments.close}. Rejects when the store cannot be opened now; the kit keeps trying.
    */
   start(options?: { keepAlive?: boolean }): Promise<void>;
-  /** Stops dispatching, lets running handlers finish for at most 10 s, gives claims back, and closes the store. */
+  /** Stops dispatching, waits at most 10 s for running handlers, releases claims, and closes the store. */
   close(): Promise<void>;
 
-  /** One webhook, for frameworks other than Express; what the router calls. */
+  /** Receives one webhook; for frameworks other than Express. The router calls it. */
   receiveWebhook(this: void, request: WebhookRequest): Promise<Receipt>;
-  /** One browser coming back, likewise. */
+  /** Handles one browser that came back; for frameworks other than Express. */
   handleReturn(this: void, request: ReturnRequest): Promise<ReturnView | undefined>;
-  /** Tells this process's listeners of a notice; for frameworks other than Express. */
+  /** Sends a notice to the listeners of this process; for frameworks other than Express. */
   notify<Type extends NoticeType>(this: void, type: Type, notice: NoticeMap[Type]): void;
   /**
-   * Looks for what nobody speaks of: overdue payments, webhooks that wait too long. Also done every `sweepMs`. A call
-   * while a sweep of this process is under way gets that one's answer.
+   * Looks up payments that are due, and raises overdue payments and webhooks that have waited too long. The kit does it
+   * every `sweepMs`. A call during a sweep of this process gets the result of that sweep.
    */
   sweep(): Promise<Swept>;
 
-  /** For a readiness probe: whether webhooks are taken, and what needs a look. Never rejects. */
+  /** Resolves to the health, for a readiness probe: whether webhooks are taken, and what a person should look at. Never rejects. */
   health(): Promise<Health>;
   /**
-   * Forgets raw bodies of final webhooks and events that are done with, recorded before `before`. Never a payment, an
-   * eventKey, or anything parked, undone or dead. Needs a store with `prune`.
+   * Deletes raw bodies of final webhooks, and events whose dispatches are done, recorded before `before`. Payments,
+   * eventKeys, and everything that is parked, undone or dead stay. Needs a store with `prune`.
    */
   prune(options: { before: Date }): Promise<Pruned>;
 
   readonly store: PaymentStore<Tx>;
   readonly options: ResolvedOptions<Covers, Tx>;
-  /** The logger in use; silent where `logger: false` was given. */
+  /** The logger in use; it writes nothing where `logger: false` was given. */
   readonly logger: Logger;
 }

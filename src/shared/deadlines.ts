@@ -1,17 +1,14 @@
-/** Something that waits, and who waits beside it. */
+/** An item with a deadline, and its neighbours in the list of {@link Deadlines}. */
 export interface Waiting {
-  /** Since when, in milliseconds by the steady clock (`performance.now()`). */
+  /** When it started to wait: milliseconds of `performance.now()`. */
   readonly since: number;
   older?: this | undefined;
   newer?: this | undefined;
 }
 
 /**
- * One deadline for each that waits, the same time away for all of them: so the oldest is the first to be late, and one timer,
- * which stays when nobody waits, does for all. A timer for each cost 2 µs of every webhook, twice.
- *
- * They are chained to each other, in the order in which they came: a set of them hashed each, and was made larger and smaller
- * again with every burst.
+ * Deadlines of many items that may all wait equally long. The oldest item is late first, so one timer is enough for all. The
+ * items are a linked list in the order of their arrival, which is cheaper than a set; see "Timers" in bench/README.md.
  */
 export class Deadlines<Item extends Waiting> {
   readonly #ms: number;
@@ -20,7 +17,7 @@ export class Deadlines<Item extends Waiting> {
   #newest: Item | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param onLate called once for each that still waits after `ms` milliseconds; it waits no more */
+  /** @param onLate is called once for each item that is still in the list after `ms` milliseconds, and was removed */
   constructor(ms: number, onLate: (item: Item) => void) {
     this.#ms = ms;
     this.#onLate = onLate;
@@ -49,12 +46,12 @@ export class Deadlines<Item extends Waiting> {
     else this.#newest = older;
     item.older = undefined;
     item.newer = undefined;
-    // Nobody waits: the timer must not keep the process from ending.
+    // Nothing waits: the timer must not keep the process alive.
     if (!this.#oldest) this.#timer?.unref();
   }
 
   #watch({ since }: Item): void {
-    // Whole milliseconds: Node keeps a list for each duration that there is.
+    // Whole milliseconds, because Node keeps a list of timers for each duration.
     this.#timer = setTimeout(() => this.#look(), Math.ceil(since + this.#ms - performance.now()));
   }
 

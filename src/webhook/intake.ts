@@ -38,7 +38,7 @@ export interface Intake {
   close: () => Promise<void>;
 }
 
-/** Puts the recorder, the spool and the matching of parked webhooks together. */
+/** Makes the intake of the recorder and the spool. */
 export function createIntake<Tx>(parts: IntakeParts<Tx>, options: IntakeOptions): Intake {
   const { store, now, notify } = parts;
   const { recordTimeoutMs, drainMs } = options;

@@ -61,7 +61,7 @@ describe("creating a payment", () => {
     expect(sandbox.payments()).toHaveLength(1);
   });
 
-  it("makes one attempt of 20 calls at once", async () => {
+  it("makes one attempt of 20 simultaneous calls", async () => {
     const { payments, sandbox } = await kit();
     const created = await Promise.all(Array.from({ length: 20 }, () => payments.create(order)));
     expect(new Set(created.map(({ clientId }) => clientId)).size).toBe(1);
@@ -86,7 +86,7 @@ describe("creating a payment", () => {
     });
   });
 
-  it("refuses at once to open a second attempt under the clientId of the first", async () => {
+  it("refuses immediately to open a second attempt under the clientId of the first", async () => {
     const { payments, sandbox } = await kit();
     const given = { ...order, clientId: "order-7" };
     await payments.create(given);

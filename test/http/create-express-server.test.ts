@@ -89,7 +89,7 @@ describe.each(versions)("a server made for an application, on %s,", (_, express)
     expect(seen).toEqual([true, true, true, true]);
   });
 
-  it("makes requests and responses that have room for what Node and Express keep in them", async () => {
+  it("makes requests and responses with space for the properties of Node and Express", async () => {
     const seen: Promise<boolean>[] = [];
     const app = express().use((request, response, next) => {
       const closed = new Promise((resolve) => void response.on("close", resolve));

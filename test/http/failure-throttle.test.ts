@@ -10,7 +10,7 @@ function throttled(budget: { perMinute: number; burst: number }) {
 }
 
 describe("the budget of failures of one address", () => {
-  it("is its burst at once, and then one for each part of the minute", () => {
+  it("is its burst first, and then one for each part of the minute", () => {
     const { clock, spendTimes } = throttled({ perMinute: 60, burst: 3 });
     expect(spendTimes(5)).toEqual([undefined, undefined, undefined, 1, 1]);
     clock.ms = 1000;

@@ -67,7 +67,7 @@ describe.each(versions)("on a stock server of %s,", (_, name, express) => {
       const [sharing] = (await once(child, "message")) as [{ requests: number; responses: number }];
       shared = Math.min(sharing.requests, sharing.responses);
     }
-    // The first ones may come before the engine knows how much room such an object needs.
+    // The first ones may come before the engine knows how much space such an object needs.
     expect(shared).toBeGreaterThanOrEqual(underWay / 2);
   });
 

@@ -40,7 +40,7 @@ onEachDatabase("the adoption of payments", (kind) => {
     expect(await payments.find("legacy-1")).toMatchObject({ state: "completed" });
   });
 
-  it("changes nothing when it is done again, from any number of processes at once", async () => {
+  it("changes nothing when it is done again, from any number of processes", async () => {
     const shops = [shop(), shop(), shop()];
     const answers = await Promise.all(
       [...shops, ...shops].map((payments) => payments.adopt({ ...adoption, total: { ...adoption.total } })),
@@ -50,7 +50,7 @@ onEachDatabase("the adoption of payments", (kind) => {
     expect(again).toMatchObject({ adopted: false, payment: { total: { value: "1475" } } });
   });
 
-  it("matches at once what was parked, and what was taken for another shop's", async () => {
+  it("matches parked and foreign webhooks immediately", async () => {
     const payments = shop({ clientIdPrefix: "north-" });
     expect((await payments.receiveWebhook(paid())).outcome).toBe("foreign");
     const { payment } = await payments.adopt(adoption);

@@ -143,7 +143,7 @@ describe("a clientIdPrefix", () => {
 describe("a store that cannot find waiting webhooks", () => {
   afterEach(closeAll);
 
-  it("has them raised at once, so that nothing is kept in silence", async () => {
+  it("has them raised on arrival, so that nothing is kept without an event", async () => {
     const store = new MemoryStore();
     Object.defineProperty(store, "stray", { value: undefined });
     const payments = testKit({ store: store });

@@ -46,7 +46,7 @@ describe("a signed webhook", () => {
     });
   });
 
-  it("of which 100 copies come at once has one effect and 100 answers of 200", async () => {
+  it("that arrives in 100 simultaneous copies has one effect and 100 answers of 200", async () => {
     const payments = testKit();
     let effects = 0;
     payments.onPaymentCompleted(() => void (effects += 1));

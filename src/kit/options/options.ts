@@ -64,7 +64,7 @@ export interface SpoolDirectoryOptions {
 
 /** How handlers are called. */
 export interface DispatchOptions extends Partial<RetryOptions> {
-  /** Handlers running at once in this process. @default 8 */
+  /** The number of handlers that run at the same time in this process. @default 8 */
   concurrency?: number | undefined;
   /** How often to look for events that other processes recorded, and for retries. @default 1000 */
   pollMs?: number | undefined;

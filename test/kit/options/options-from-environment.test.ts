@@ -52,7 +52,7 @@ describe("configuration by the environment alone", () => {
     }
   });
 
-  it("says everything that is missing at once, by the names of the variables", () => {
+  it("reports everything that is missing in one error, by the names of the variables", () => {
     expect(problems({})).toEqual({
       TILLKIT_PUBLIC_URL: "option_missing",
       TILLKIT_SERVICE_URL: "option_missing",
@@ -63,7 +63,7 @@ describe("configuration by the environment alone", () => {
     expect(() => paymentRouter()).toThrow(/TILLKIT_PUBLIC_URL[\s\S]*TILLKIT_DATABASE/);
   });
 
-  it("takes the prefix, the lookup and its confirmation, and refuses other words for them", () => {
+  it("takes the prefix, the lookup and its confirmation, and refuses other values", () => {
     const given = { TILLKIT_CLIENT_ID_PREFIX: "north-", TILLKIT_LOOKUP: "on", TILLKIT_CONFIRM: "lookup" };
     expect(optionsFromEnvironment({ ...complete, ...given })).toMatchObject({
       clientIdPrefix: "north-",

@@ -4,7 +4,7 @@ import { closeAll, testOptions } from "../../support/kit.js";
 afterEach(closeAll);
 
 describe("the options", () => {
-  it("are refused with everything that is wrong at once", () => {
+  it("are refused with all problems in one error", () => {
     const wrong = {
       publicUrl: undefined,
       service: { baseUrl: "ftp://pay", accessToken: "" },

@@ -287,7 +287,7 @@ onEachDatabase("lookups", (kind) => {
       expect(await place.store.counts()).toMatchObject({ parked: 0 });
     });
 
-    it("apply it at once where the service says so too, also in other words", async () => {
+    it("apply it immediately where the service confirms it, also in another format", async () => {
       const payments = confirming();
       await seed(2);
       const { submittedAt: _, ...without } = shown("s-1");

@@ -16,7 +16,7 @@ describe("a shop whose webhooks are all lost", () => {
     await sandbox.close();
   });
 
-  it("closes at once while the service still thinks about a question", async () => {
+  it("closes immediately while the service has not answered yet", async () => {
     const silent = await localServer(() => undefined);
     const payments = testKit({
       service: { baseUrl: silent.url, accessToken: "a-token" },

@@ -8,7 +8,7 @@ export interface ShowingService extends LocalServer {
   payments: Map<string, Shown>;
   /** The ids that were asked about, in order. */
   asked(): string[];
-  /** Answers instead of the payments, where it is set; `undefined` lets the payments answer. */
+  /** Replaces the answer where it is set and returns one. */
   instead:
     | ((path: string) => { status: number; body: unknown; headers?: Record<string, string> } | undefined)
     | undefined;

@@ -110,7 +110,7 @@ describe("a webhook that the store cannot take", () => {
     expect(await payments.health()).toMatchObject({ status: "degraded", spool: { records: 0, setAside: 1 } });
   });
 
-  it("waits as long as the store is away, in whatever words the driver says so", async () => {
+  it("waits as long as the store is not available, whatever error the driver reports", async () => {
     const { store, payments, post } = await spooling();
     const setAside: unknown[] = [];
     payments.on("webhook.set_aside", (notice) => setAside.push(notice));
