@@ -8,12 +8,12 @@ const { checkoutUrl, ...creating } = pendingPayment({
   createdAt: "2026-11-20T09:59:50.000Z",
 });
 
-describe("asking for a payment of a reference", () => {
+describe("choosing an attempt for a reference", () => {
   it("creates the first one", () => {
     expect(chooseAttempt([], total, times)).toEqual({ kind: "create", replaced: [] });
   });
 
-  it("hands the open attempt out again, also for an amount that is written otherwise", () => {
+  it("returns the open attempt again, also for an amount in another spelling", () => {
     const open = pendingPayment();
     const choice = chooseAttempt([open], { value: "1475.00", currency: "KMF" }, times);
     expect(choice).toEqual({ kind: "reuse", payment: open, checkoutUrl });
@@ -23,7 +23,7 @@ describe("asking for a payment of a reference", () => {
     expect(chooseAttempt([creating], total, times)).toEqual({ kind: "wait", payment: creating });
   });
 
-  it("takes the place of a creation that a crash cut short", () => {
+  it("replaces a creation that a crash ended", () => {
     const cut = { ...creating, createdAt: "2026-11-20T09:59:00.000Z" };
     expect(chooseAttempt([cut], total, times)).toEqual({ kind: "create", replaced: [cut] });
     expect(replacedPayment(cut, "c-2", "now")).toMatchObject({

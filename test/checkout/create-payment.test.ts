@@ -12,7 +12,7 @@ afterEach(async () => {
   sandbox = undefined;
 });
 
-/** A kit in front of a real service on a real port. */
+/** A kit with a real service on a real port. */
 async function kit(sandboxOptions: SandboxOptions = {}, options: Parameters<typeof testKit>[0] = {}) {
   sandbox = createSandbox({ retryDelaysMs: [], ...sandboxOptions });
   await sandbox.start();
@@ -29,7 +29,7 @@ async function kit(sandboxOptions: SandboxOptions = {}, options: Parameters<type
 const order = { reference: "order-7", total: { value: "1475", currency: "KMF" } };
 
 describe("creating a payment", () => {
-  it("stores it, creates it at the service, and answers with the checkout address", async () => {
+  it("stores it, creates it at the service, and returns the checkout address", async () => {
     const { payments, sandbox } = await kit();
     const { clientId, checkoutUrl, reused } = await payments.create({ ...order, metadata: { cart: 3 } });
 
@@ -53,7 +53,7 @@ describe("creating a payment", () => {
     expect(JSON.stringify(await payments.find(clientId))).not.toContain(key);
   });
 
-  it("hands the open attempt out again instead of making a second one", async () => {
+  it("returns the open attempt again instead of making a second one", async () => {
     const { payments, sandbox } = await kit();
     const first = await payments.create(order);
     const again = await payments.create({ ...order, total: { value: "1475.00", currency: "KMF" } });
@@ -127,7 +127,7 @@ describe("creating a payment", () => {
     expect(sandbox.payments()).toEqual([]);
   });
 
-  it("leaves the payment failed when the service refuses it, and the next call starts anew", async () => {
+  it("leaves the payment failed when the service refuses it, and the next call makes a new one", async () => {
     const { payments, sandbox } = await kit();
     const refused = await serve((_, response) => {
       response
@@ -153,7 +153,7 @@ describe("creating a payment", () => {
     expect(sandbox.payments()).toHaveLength(1);
   });
 
-  it("leaves the payment uncertain when the service breaks off, and still matches its webhook", async () => {
+  it("leaves the payment uncertain when the connection breaks, and still matches its webhook", async () => {
     const broken = await serve(({ socket }) => socket.destroy());
     const payments = testKit({ service: { baseUrl: broken, accessToken: "token-of-the-test" } });
     await expect(payments.create({ ...order, clientId: "c-1" })).rejects.toMatchObject({

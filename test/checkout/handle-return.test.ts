@@ -6,7 +6,7 @@ import { completedBody, pendingPayment, signed, statusBody } from "../support/we
 
 afterEach(closeAll);
 
-/** A payment with a return address, and the kit in front of it. */
+/** A kit with a payment that has a return address. */
 async function returning(returns: ReturnOptions = {}, overrides: Parameters<typeof pendingPayment>[0] = {}) {
   const { token, hash } = makeReturnToken("c-1");
   const store = new MemoryStore();
@@ -29,7 +29,7 @@ describe("a success return", () => {
     expect(await payments.find("c-1")).toMatchObject({ state: "pending", open: true });
   });
 
-  it("says paid once the webhook is recorded, and so does what the live page asks", async () => {
+  it("says paid once the webhook is recorded, as does the state that the page asks for", async () => {
     const { payments, get, token } = await returning();
     expect((await get("success", `${token}/state`)).body).toMatchObject({
       state: "confirming",
@@ -44,7 +44,7 @@ describe("a success return", () => {
     });
   });
 
-  it("reloads itself without scripts only while there is something to wait for", async () => {
+  it("reloads itself without scripts only while the payment is undecided", async () => {
     const { payments, get } = await returning();
     expect((await get("success")).text).toContain('http-equiv="refresh"');
     await payments.receiveWebhook(signed(completedBody()));
@@ -70,7 +70,7 @@ describe("a success return", () => {
 });
 
 describe("a cancel return", () => {
-  it("shows that, leaves the payment to the webhook, and closes the attempt for reuse", async () => {
+  it("says canceled, leaves the decision to the webhook, and closes the attempt for reuse", async () => {
     const { payments, get } = await returning();
     expect((await get("cancel")).text).toContain('data-state="canceled"');
     expect(await payments.find("c-1")).toMatchObject({ state: "pending", open: false });
@@ -105,7 +105,7 @@ describe("a return address", () => {
     expect((await get("cancel", `${token}/state`)).status).toBe(404);
   });
 
-  it("is good for 30 days", async () => {
+  it("is valid for 30 days", async () => {
     const { get, clock } = await returning({}, { createdAt: "2026-11-20T10:00:00.000Z" });
     clock.now = new Date("2026-12-20T09:59:59.000Z");
     expect((await get("success")).status).toBe(200);
@@ -126,7 +126,7 @@ describe("a return address", () => {
     expect([response.status, response.headers["allow"]]).toEqual([405, "GET, HEAD"]);
   });
 
-  it("sends headers that keep the token to itself, and a policy that runs nothing foreign", async () => {
+  it("sends headers that keep the token private, and a policy that allows no foreign content", async () => {
     const { get } = await returning();
     const { headers, text } = await get("success");
     expect(headers).toMatchObject({
@@ -140,7 +140,7 @@ describe("a return address", () => {
   });
 });
 
-describe("the merchant's own way back", () => {
+describe("the merchant's own return pages", () => {
   it("redirects to the configured addresses, with the reference escaped", async () => {
     const { get } = await returning(
       { successUrl: "https://shop.example/orders/{reference}?from=pay", cancelUrl: "/cart" },
@@ -154,7 +154,7 @@ describe("the merchant's own way back", () => {
     expect((await get("cancel")).headers["location"]).toBe("/cart");
   });
 
-  it("renders what the merchant makes of it", async () => {
+  it("renders the merchant's own page", async () => {
     const { get } = await returning({
       render: ({ state, kind }, { language }) => `${kind}:${state}:${language}`,
     });
@@ -172,7 +172,7 @@ describe("the merchant's own way back", () => {
     expect(text).toContain("&lt;b&gt;&amp;");
   });
 
-  it("is refused at construction where it could lead anywhere else", () => {
+  it("is refused at construction where it could redirect elsewhere", () => {
     for (const successUrl of [
       "//evil.example",
       "javascript:alert(1)",
@@ -187,7 +187,7 @@ describe("the merchant's own way back", () => {
 });
 
 describe("a return while the store does not answer", () => {
-  it("is a page that says so and tries again by itself, and the live page is told to wait", async () => {
+  it("shows a page that reloads itself, and answers 503 to the state request", async () => {
     const { payments, get, token } = await returning();
     payments.store.find = () => Promise.reject(new Error("the database is restarting"));
     const response = await get("success").set("Accept-Language", "en");

@@ -10,7 +10,7 @@ afterEach(closeAll);
 
 const { token, hash } = makeReturnToken("c-1");
 
-/** A shop whose own error page and console would show the address of whatever reaches them. */
+/** A shop whose own error page and console would show the address of a request. */
 async function open(framework: typeof express): Promise<{ url: string; reached: string[] }> {
   const store = new MemoryStore();
   await store.transaction((tx) => store.save(tx, { created: [pendingPayment({ returnKeyHash: hash })] }));
@@ -60,8 +60,8 @@ for (const [version, framework] of [
   ["5", express],
   ["4", express4 as unknown as typeof express],
 ] as const) {
-  describe(`a callback address that was never handed out, under Express ${version}`, () => {
-    it("is answered 404 by the kit, never by the application, whose error page would show it", async () => {
+  describe(`an unknown return address, under Express ${version}`, () => {
+    it("is answered 404 by the kit, never by the application, whose error page would show the address", async () => {
       const { url, reached } = await open(framework);
       for (const kind of ["success", "cancel"]) {
         for (const part of forged) {
@@ -79,7 +79,7 @@ for (const [version, framework] of [
       expect(reached).toEqual([]);
     });
 
-    it("leaves to the application what is not below a callback address, and finds a genuine one", async () => {
+    it("leaves other addresses to the application, and finds a valid return address", async () => {
       const { url, reached } = await open(framework);
       for (const path of [
         "/payments",
@@ -96,7 +96,7 @@ for (const [version, framework] of [
       );
     });
 
-    it("is answered 405 where it is not read", async () => {
+    it("is answered 405 for other methods than GET and HEAD", async () => {
       const { url } = await open(framework);
       for (const path of [`/payments/cancel/${token}`, "/payments/cancel/a/b/c", "/payments/cancel/%ff"])
         expect([path, (await send(url, { method: "POST", path })).status]).toEqual([path, 405]);

@@ -4,7 +4,7 @@ import { clientAddress } from "../../src/http/failure-throttle.js";
 const addressOf = (ip: string | undefined, remoteAddress?: string) =>
   clientAddress({ ip, socket: { remoteAddress } } as IncomingMessage & { ip?: string });
 
-describe("whom a failure is counted against", () => {
+describe("the address that a failure counts against", () => {
   it.each([
     ["192.0.2.7", "192.0.2.7"],
     ["::ffff:192.0.2.7", "192.0.2.7"],
@@ -19,12 +19,12 @@ describe("whom a failure is counted against", () => {
     expect(addressOf(ip)).toBe(address);
   });
 
-  it("is the socket's address where a header passed on something else, however long", () => {
+  it("is the socket's address where a header holds something else, however long", () => {
     for (const text of ["unknown", "", "192.0.2.7:8080", "x".repeat(16_000), "2001:db8::1::2", "_hidden"])
       expect(addressOf(text, "192.0.2.9")).toBe("192.0.2.9");
   });
 
-  it("is the socket's address without Express, and one for all where the socket has none any more", () => {
+  it("is the socket's address without Express, and a common one where the socket has none any more", () => {
     expect(addressOf(undefined, "::ffff:192.0.2.9")).toBe("192.0.2.9");
     expect(addressOf(undefined)).toBe("unknown");
   });

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 setFlagsFromString("--allow-natives-syntax");
-/** The engine's own word for it. */
+/** Returns what V8 reports. */
 const isWithoutTable = runInThisContext("(object) => %HasFastProperties(object)") as (
   object: object,
 ) => boolean;
@@ -75,7 +75,7 @@ describe.each(versions)("a server made for an application, on %s,", (_, express)
     const seen: boolean[] = [];
     const server = createExpressServer(app);
     servers.push(server);
-    // Before Express, which is the listener that was there first.
+    // Before Express, whose listener was added first.
     server.prependListener("request", (request, response) => {
       seen.push(
         Object.getPrototypeOf(request) === app.request,

@@ -7,7 +7,7 @@ import { completedBody, signed } from "../support/webhooks.js";
 
 afterEach(closeAll);
 
-// A space that JSON.stringify would not write: verification over anything but the exact bytes fails.
+// JSON.stringify would not write this space, so only the exact bytes verify.
 const body = JSON.stringify(completedBody()).replace('{"topic":', '{ "topic" :');
 const versions = [
   ["Express 5", express5],
@@ -21,12 +21,12 @@ describe.each(versions)("the raw body, on %s,", (_, express) => {
   };
   const router = () => paymentRouter(testKit());
 
-  it("is read by the router itself, at the root", async () => {
+  it("is read by the router, mounted at the root", async () => {
     const app = express().use(router() as never);
     expect((await post(app, "/webhook")).status).toBe(200);
   });
 
-  it("is read by the router itself, at a deep mount path behind another router", async () => {
+  it("is read by the router, mounted deep inside another router", async () => {
     const outer = express.Router().use("/pay", router() as never);
     const app = express().use("/api/v2", outer);
     expect((await post(app, "/api/v2/pay/webhook")).status).toBe(200);
@@ -53,7 +53,7 @@ describe.each(versions)("the raw body, on %s,", (_, express) => {
     expect((await post(app, "/payments/webhook")).status).toBe(200);
   });
 
-  it("that a JSON parser has eaten is a 500 that names the fix, and never a body written again", async () => {
+  it("whose body a JSON parser has read gets a 500 that names the fix; no body is serialised again", async () => {
     const payments = testKit();
     const rejected: { code: string; status: number }[] = [];
     payments.on("webhook.rejected", (notice) => void rejected.push(notice));

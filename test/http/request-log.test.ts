@@ -8,7 +8,7 @@ import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 
 afterEach(closeAll);
 
-/** A kit whose log is kept, with a payment to ask for. */
+/** A kit with one payment, whose log lines are collected. */
 async function logged() {
   const lines: string[] = [];
   const logger = pino(
@@ -26,7 +26,7 @@ async function logged() {
 }
 
 describe("the log", () => {
-  it("has one line per request, with a request id and what became of the webhook", async () => {
+  it("has one line per request, with a request id and the webhook's outcome", async () => {
     const { app, lines } = await logged();
     const { headers, rawBody } = signed(completedBody());
     await request(app).post("/payments/webhook").set(headers).send(rawBody.toString()).expect(200);
@@ -45,7 +45,7 @@ describe("the log", () => {
     });
   });
 
-  it("says why a webhook was refused, in one word", async () => {
+  it("says why a webhook was refused, with its error code", async () => {
     const { app, lines } = await logged();
     const { headers, rawBody } = signed(completedBody());
     await request(app).post("/payments/webhook").set(headers).send(`${rawBody.toString()} `).expect(401);

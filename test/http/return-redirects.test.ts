@@ -9,7 +9,7 @@ afterEach(closeAll);
 
 const { token, hash } = makeReturnToken("c-1");
 
-/** Where a return is redirected to. */
+/** Returns the address that a return is redirected to. */
 async function redirectOf(successUrl: string, reference = "order 1/é"): Promise<unknown> {
   const store = new MemoryStore();
   const created = [pendingPayment({ reference, returnKeyHash: hash, createdAt: new Date().toISOString() })];
@@ -48,7 +48,7 @@ describe("a return that is redirected", () => {
   });
 });
 
-describe("an address of the merchant's own", () => {
+describe("a redirect address of the merchant", () => {
   it.each([
     "/a\u0001b",
     "/a\u007f",

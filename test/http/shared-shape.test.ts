@@ -23,7 +23,7 @@ type Application = ReturnType<typeof express5>;
 
 const underWay = 8;
 
-/** Requests that have all arrived at the application and lack their body, once `look` has seen each. */
+/** Returns requests that have arrived without their body, after `look` has seen each. */
 async function arriving(
   app: Application,
   makeServer: (app: Application) => Server = (made) => createServer(made as RequestListener),
@@ -56,9 +56,9 @@ beforeAll(() => void (kit = buildKit()));
 afterAll(() => rmSync(kit, { recursive: true }));
 
 describe.each(versions)("on a stock server of %s,", (_, name, express) => {
-  it("webhooks share one shape behind the payment router, and their responses another", async () => {
-    // In processes of their own, as a shop is: in one of some twelve of jest's, no two objects of any application shared one. One
-    // that has a process to itself may be such a one too, though rarely; then another is asked.
+  it("webhooks share one shape in the payment router, and their responses another", async () => {
+    // In processes of their own, because in some processes of jest no two objects share a hidden class. It rarely happens
+    // in a separate process too; then another one is started.
     let shared = 0;
     for (let tries = 0; tries < 3 && shared < underWay / 2; tries++) {
       const child = fork(path.join(__dirname, "sharing.cjs"), [kit, name], {
@@ -93,11 +93,11 @@ describe.each(versions)("on a stock server of %s,", (_, name, express) => {
   });
 });
 
-it("leaves a server alone that was made for its application", async () => {
+it("leaves a server of createExpressServer alone", async () => {
   let seen = 0;
   const app = express5();
   app.use((request, response, next) => {
-    // What is taken away and put back stands behind all others then.
+    // A property that is deleted and put back is the last one then.
     const place = Object.keys(response).indexOf("sendDate");
     next();
     expect(Object.keys(response).indexOf("sendDate")).toBe(place);

@@ -1,5 +1,5 @@
-// Requests that have arrived at a payment router and lack their body: node --allow-natives-syntax sharing.cjs <built kit> <express>
-// Tells how many of them, and of their responses, have the shape of the one before, by the engine's own word.
+// Sends requests without their body to a payment router: node --allow-natives-syntax sharing.cjs <built kit> <express>
+// Prints how many of them, and of their responses, have the hidden class of the one before, as V8 reports it.
 const { createServer } = require("node:http");
 const { connect } = require("node:net");
 const path = require("node:path");

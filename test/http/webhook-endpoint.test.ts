@@ -70,7 +70,7 @@ describe("the webhook endpoint answers", () => {
     expect(response.status).toBe(415);
   });
 
-  it("a charset behind the content type with 200", async () => {
+  it("a content type with a charset with 200", async () => {
     const response = await request(appOf(testKit()))
       .post("/payments/webhook")
       .set({ ...headers, "content-type": "application/json; charset=utf-8" })
@@ -78,7 +78,7 @@ describe("the webhook endpoint answers", () => {
     expect(response.status).toBe(200);
   });
 
-  it("a content-encoding with 415, and inflates nothing", async () => {
+  it("a content-encoding with 415, and decompresses nothing", async () => {
     const response = await request(appOf(testKit()))
       .post("/payments/webhook")
       .set({ ...headers, "content-encoding": "gzip" })
@@ -124,7 +124,7 @@ describe("the webhook endpoint answers", () => {
     expect(unavailable).toContain("record");
   });
 
-  it("a verification that throws with 401, and lives on", async () => {
+  it("a verification that throws with 401, and keeps running", async () => {
     const signature: SignatureScheme = {
       header: "x-own",
       covers: "body",
@@ -139,7 +139,7 @@ describe("the webhook endpoint answers", () => {
     }
   });
 
-  it("a scheme of the merchant's own that says yes with 200, and one that is merely truthy with 401", async () => {
+  it("a merchant's scheme that returns true with 200, and one that returns a truthy value with 401", async () => {
     const own = (answer: unknown): SignatureScheme => ({
       header: "x-own",
       covers: "body",
@@ -156,7 +156,7 @@ describe("the webhook endpoint answers", () => {
 });
 
 describe("a webhook that was answered 200", () => {
-  it("is on record before the answer leaves", async () => {
+  it("is recorded before the answer is sent", async () => {
     const payments = testKit();
     await seed(payments.store, pendingPayment());
     await request(appOf(payments))
@@ -172,7 +172,7 @@ async function seed<Tx>(store: PaymentStore<Tx>, payment: ReturnType<typeof pend
   await store.transaction((tx) => store.save(tx, { created: [payment] }));
 }
 
-/** Sends bytes that no HTTP client would, and resolves to the whole answer. */
+/** Sends bytes that no HTTP client would send, and resolves to the whole answer. */
 function raw({ hostname, port }: URL, lines: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write(lines.join("\r\n")));

@@ -31,7 +31,7 @@ onEachDatabase("the adoption of payments", (kind) => {
       ({ type }) => type,
     );
 
-  it("takes a payment over, and its webhooks from then on", async () => {
+  it("stores a payment, and takes its webhooks from then on", async () => {
     const payments = shop();
     const { payment, adopted } = await payments.adopt(adoption);
     expect(adopted).toBe(true);
@@ -68,7 +68,7 @@ onEachDatabase("the adoption of payments", (kind) => {
     const payments = shop();
     const [, receipt] = await Promise.all([payments.adopt(adoption), payments.receiveWebhook(paid())]);
     expect(["applied", "unmatched"]).toContain(receipt.outcome);
-    // The side that came second looks for the other, after its commit.
+    // The second side looks for the first after its commit.
     let found = await payments.find("legacy-1");
     for (let tries = 0; found?.state !== "completed" && tries < 200; tries++) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -78,7 +78,7 @@ onEachDatabase("the adoption of payments", (kind) => {
     expect(await recorded()).toEqual(["payment.completed"]);
   });
 
-  it("binds the service id that was not known before, and no second one", async () => {
+  it("sets a service id that was unknown, and no second one", async () => {
     const payments = shop();
     await payments.adopt({ ...adoption, serviceId: undefined });
     expect(await payments.adopt(adoption)).toMatchObject({

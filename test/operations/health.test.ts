@@ -37,7 +37,7 @@ describe("health", () => {
     });
   });
 
-  it("is degraded while the spool takes webhooks for a store that is away", async () => {
+  it("is degraded while the spool takes webhooks for an unavailable store", async () => {
     const store = new MemoryStore();
     store.find = () => Promise.reject(new Error("connection refused"));
     const spool = { stats: async () => ({ records: 2, bytes: 900, setAside: 0 }) };

@@ -24,14 +24,14 @@ onEachDatabase("histories", (kind) => {
     testKit<SignedField, SqlTx>({
       store: openStore(place.address),
       spool: false,
-      // Every look at the clock is a second later, so that the order of things shows.
+      // Each reading of the clock is a second later, so that the order is visible.
       now: () => (now = new Date(now.getTime() + 1000)),
       dispatch: { pollMs: 20, firstDelayMs: 1, maxDelayMs: 1, maxFailures: 2 },
       ...options,
     });
   const seed = (...created: Payment[]) => place.store.transaction((tx) => place.store.save(tx, { created }));
 
-  it("tell the whole of a payment in order, with times and reasons", async () => {
+  it("list everything about a payment in order, with times and reasons", async () => {
     const { token, hash } = makeReturnToken("c-1");
     await seed(
       pendingPayment({ returnKeyHash: hash, replacedBy: "c-2", open: false }),
@@ -83,7 +83,7 @@ onEachDatabase("histories", (kind) => {
     ]);
   });
 
-  it("tell when a webhook came, and when it was decided", async () => {
+  it("show when a webhook arrived, and when it was decided", async () => {
     const payments = shop();
     await payments.receiveWebhook(signed(completedBody()));
     const stranger = await payments.history("c-1");
@@ -103,11 +103,11 @@ onEachDatabase("histories", (kind) => {
     ]);
   });
 
-  it("of nothing are empty", async () => {
+  it("of an unknown clientId are empty", async () => {
     expect(await shop().history("nobody")).toEqual({ clientId: "nobody", others: [], entries: [] });
   });
 
-  it("have beside them lists of payments, page by page", async () => {
+  it("come with lists of payments, page by page", async () => {
     const many = Array.from({ length: 25 }, (_, n) =>
       pendingPayment({
         clientId: `p-${String(n).padStart(2, "0")}`,

@@ -5,7 +5,7 @@ import { completedBody, pendingPayment, signed, statusBody } from "../support/we
 afterEach(closeAll);
 
 describe("pruning", () => {
-  it("forgets what is final, and still knows a copy of it for a duplicate", async () => {
+  it("deletes final records, and still recognises their copies as duplicates", async () => {
     const store = new MemoryStore();
     await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
     const payments = testKit<never, MemoryTx>({ store, now: () => new Date("2026-11-20T10:00:00.000Z") });
@@ -18,7 +18,7 @@ describe("pruning", () => {
     expect(await payments.prune({ before: new Date("2026-11-20T10:00:00.000Z") })).toMatchObject({
       webhooks: 0,
     });
-    // The stranger's webhook is parked: it may still find its payment.
+    // The unmatched webhook is parked: it may still find its payment.
     expect(await payments.prune({ before: new Date("2026-11-21T00:00:00.000Z") })).toMatchObject({
       webhooks: 1,
     });

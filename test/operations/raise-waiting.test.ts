@@ -18,7 +18,7 @@ onEachDatabase("webhooks that wait", (kind) => {
     await place.remove();
   });
 
-  /** A process of the shop; its events are read from the record, so that nothing is missed. */
+  /** A process of the shop. Its events are read from the store, so that none is missed. */
   async function shop(options: Partial<PaymentsOptions<SignedField, SqlTx>> = {}) {
     const payments = testKit<SignedField, SqlTx>({
       store: openStore(place.address),
@@ -72,7 +72,7 @@ onEachDatabase("webhooks that wait", (kind) => {
     expect(await recorded()).toEqual(Array(250).fill("payment.unmatched"));
   });
 
-  it("are matched without a word when the payment appears within the grace period", async () => {
+  it("are matched without an event when the payment appears within the grace period", async () => {
     const payments = await shop();
     expect((await receive(payments)).outcome).toBe("unmatched");
     await appear();
@@ -120,7 +120,7 @@ describe("a clientIdPrefix", () => {
   afterEach(closeAll);
   const order = { reference: "order-1", total: { value: "1475", currency: "KMF" } };
 
-  it("is what clientIds begin with that the kit makes", async () => {
+  it("begins every clientId that the kit makes", async () => {
     const store = new MemoryStore();
     const payments = testKit({ store: store, clientIdPrefix: "north-" });
     await payments.create(order).catch(() => undefined);
@@ -128,7 +128,7 @@ describe("a clientIdPrefix", () => {
     expect(payment!.clientId).toMatch(/^north-[0-9a-f-]{36}$/);
   });
 
-  it("must be what given clientIds begin with: the others would be taken for another shop's", async () => {
+  it("must begin a given clientId: any other would count as another shop's", async () => {
     const payments = testKit({ clientIdPrefix: "north-" });
     await expect(payments.create({ ...order, clientId: "c-1" })).rejects.toMatchObject({
       code: "client_id_invalid",

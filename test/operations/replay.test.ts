@@ -28,12 +28,12 @@ onEachDatabase("replays", (kind) => {
   const outcomes = async (clientId: string) =>
     (await place.store.history(clientId)).webhooks.map(({ outcome }) => outcome);
 
-  it("tell first what would change, and change it only when told to", async () => {
+  it("report what would change, and change it only when asked to", async () => {
     const north = shop({ clientIdPrefix: "north-" });
     await north.receiveWebhook(signed(statusBody("submitted")));
     await north.receiveWebhook(signed(completedBody()));
     await north.receiveWebhook(signed(completedBody({ clientId: "c-9", id: "s-9" })));
-    // Behind each it looks once more whether its payment has appeared; a sweep waits for that.
+    // After each commit the kit looks for the payment again; a sweep waits for that.
     await north.sweep();
     await save({ created: [pendingPayment()] });
 
@@ -59,7 +59,7 @@ onEachDatabase("replays", (kind) => {
     expect(await recorded()).toHaveLength(2);
   });
 
-  it("imagine in a dry run what they change, over any number of pages", async () => {
+  it("carry the unsaved changes of a dry run over any number of pages", async () => {
     const payments = shop({ clientIdPrefix: "north-" });
     await payments.receiveWebhook(signed(completedBody()));
     for (let n = 0; n < 120; n++)
@@ -73,7 +73,7 @@ onEachDatabase("replays", (kind) => {
     expect(would.changes.map(({ to }) => to)).toEqual(["applied", ...Array<string>(120).fill("stale")]);
   });
 
-  it("apply again what a restored database has forgotten, and take nothing back", async () => {
+  it("apply again what a restored database has lost, and revert nothing", async () => {
     const payments = shop();
     await save({ created: [pendingPayment()] });
     await payments.receiveWebhook(signed(completedBody()));
@@ -104,14 +104,14 @@ onEachDatabase("replays", (kind) => {
     });
     await save({ webhooks: [{ ...kept, receiptId: "r-2", eventKey: "k-2", covers: "body", receivedAt }] });
     const { changes } = await shop().replay();
-    // Where the body was signed, it contradicts itself; where five fields were, nothing else is heard.
+    // A signed body contradicts itself; with five signed fields the other fields are ignored.
     expect(changes).toMatchObject([
       { receiptId: "r-1", to: "applied" },
       { receiptId: "r-2", to: "mismatch", reason: expect.stringContaining("captured") },
     ]);
   });
 
-  it("leave alone what came again since, and is on record by itself", async () => {
+  it("leave a webhook alone whose event was recorded again since", async () => {
     await save({ created: [pendingPayment()] });
     const payments = shop();
     await payments.receiveWebhook(signed(completedBody({ total: { value: "9", currency: "KMF" } })));
@@ -126,7 +126,7 @@ onEachDatabase("replays", (kind) => {
     expect(await recorded()).toEqual(["payment.mismatched"]);
   });
 
-  it("look only at what is asked for, and count what was forgotten", async () => {
+  it("read only the selected webhooks, and count the pruned ones", async () => {
     const payments = shop();
     const { receiptId } = await payments.receiveWebhook(signed(completedBody()));
     await payments.receiveWebhook(signed("{"));
@@ -187,14 +187,14 @@ onEachDatabase("replays", (kind) => {
 describe("a replay", () => {
   afterEach(closeAll);
 
-  it("of what no time can be is refused", async () => {
+  it("with a time that is no Date is refused", async () => {
     await expect(testKit().replay({ from: "yesterday" as never })).rejects.toMatchObject({
       code: "query_invalid",
     });
     await expect(testKit().replayDispatches({ limit: 0 })).rejects.toMatchObject({ code: "query_invalid" });
   });
 
-  it("needs a store that keeps webhooks where they can be read", async () => {
+  it("needs a store that can list webhooks", async () => {
     const payments = testKit();
     for (const name of ["webhooks", "dead"])
       Object.defineProperty(payments.store, name, { value: undefined });

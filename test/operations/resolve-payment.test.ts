@@ -34,7 +34,7 @@ onEachDatabase("resolutions", (kind) => {
   const types = async () => (await events()).map(({ type }) => type);
   const short = { total: { value: "1470", currency: "KMF" } };
 
-  it("accept a mismatch as completed, with everything that a completion tells", async () => {
+  it("accept a mismatch as completed, with all events of a completion", async () => {
     const payments = shop();
     await seed(pendingPayment());
     const { receiptId } = await payments.receiveWebhook(signed(completedBody(short)));
@@ -52,7 +52,7 @@ onEachDatabase("resolutions", (kind) => {
     expect(resolutions).toEqual([resolution]);
   });
 
-  it("are made once, however many people settle the same at the same moment", async () => {
+  it("are stored once, however many people resolve the same thing at the same moment", async () => {
     const shops = [shop(), shop(), shop()];
     await seed(pendingPayment());
     const { receiptId } = await shops[0]!.receiveWebhook(signed(completedBody(short)));
@@ -89,7 +89,7 @@ onEachDatabase("resolutions", (kind) => {
     expect(await types()).toHaveLength(2);
   });
 
-  it("dismiss a stranger, which is then waited for no more, and matched all the same", async () => {
+  it("dismiss an unmatched webhook, which is no longer raised, and is still matched later", async () => {
     const payments = shop();
     const { receiptId } = await payments.receiveWebhook(signed(completedBody()));
     expect((await payments.health()).counts).toMatchObject({ parked: 1 });
@@ -104,7 +104,7 @@ onEachDatabase("resolutions", (kind) => {
     expect(payment).toMatchObject({ state: "completed" });
   });
 
-  it("confirm by hand what a lookup did not", async () => {
+  it("confirm a completion that no lookup confirmed", async () => {
     const scheme = fieldsSignature({ secret, merchantId: "m-1" });
     const payments = shop({ signature: scheme, lookup: true, confirm: "lookup" });
     await seed(pendingPayment());
@@ -145,7 +145,7 @@ describe("a resolution", () => {
     });
   });
 
-  it("of what does not stand so is refused, and says how it stands", async () => {
+  it("that does not fit the stored state is refused with the stored state", async () => {
     const payments = testKit();
     const { store } = payments;
     await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
@@ -181,7 +181,7 @@ describe("a resolution", () => {
     expect(failed.outcome).toBe("mismatch");
   });
 
-  it("needs a store that can tell what is on record", async () => {
+  it("needs a store with history", async () => {
     const payments = testKit();
     Object.defineProperty(payments.store, "history", { value: undefined });
     await expect(payments.resolve({ action: "dismiss", clientId: "c-1", ...why })).rejects.toMatchObject({

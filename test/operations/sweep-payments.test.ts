@@ -13,7 +13,7 @@ async function storeWith(...payments: ReturnType<typeof pendingPayment>[]) {
 }
 
 describe("the sweep", () => {
-  it("raises payment.overdue once for a payment that nobody speaks of, and leaves the others alone", async () => {
+  it("raises payment.overdue once for an open payment, and leaves the others alone", async () => {
     const old = { createdAt: "2026-11-18T10:00:00.000Z" };
     const store = await storeWith(
       pendingPayment({ ...old }),
@@ -43,7 +43,7 @@ describe("the sweep", () => {
     expect(await payments.find("c-1")).toMatchObject({ state: "pending", overdueAt: now().toISOString() });
   });
 
-  it("makes the handlers of its process known first, also where nothing was started", async () => {
+  it("registers the handlers of its process first, also where nothing was started", async () => {
     const store = await storeWith(pendingPayment({ createdAt: "2026-11-18T10:00:00.000Z" }));
     const payments = testKit<never, MemoryTx>({ store, now });
     const told = new Promise<TillkitEvent<"payment.overdue", never>>((resolve) =>

@@ -6,7 +6,7 @@ interface Named extends Waiting {
 
 afterEach(() => jest.useRealTimers());
 
-/** Deadlines of 100 ms by a clock of the test's, and who was late. */
+/** Deadlines of 100 ms with a clock of the test, and the items that were late. */
 function watched() {
   jest.useFakeTimers();
   const late: string[] = [];

@@ -15,7 +15,7 @@ async function seed<Tx>(store: PaymentStore<Tx>, ...payments: ReturnType<typeof 
   await store.transaction((tx) => store.save(tx, { created: payments }));
 }
 
-/** Posts a webhook as the service would. */
+/** Posts a webhook as the service does. */
 function post(app: ReturnType<typeof appOf>, body: unknown) {
   const { rawBody, headers } = signed(body);
   return request(app).post("/payments/webhook").set(headers).send(rawBody.toString());

@@ -27,8 +27,8 @@ function problems(environment: Record<string, string | undefined>): Record<strin
   }
 }
 
-describe("configuration by the environment alone", () => {
-  it("is enough for a router that verifies and records", async () => {
+describe("configuration by environment variables", () => {
+  it("is sufficient for a router that verifies and records", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "tillkit-environment-"));
     const before = { ...process.env };
     Object.assign(process.env, complete, {
@@ -114,7 +114,7 @@ describe("configuration by the environment alone", () => {
     );
   });
 
-  it("knows each scheme, and the previous secret of a rotation", async () => {
+  it("supports each scheme, and the previous secret of a rotation", async () => {
     const { publicKey } = generateKeyPairSync("ed25519");
     const pem = publicKey.export({ type: "spki", format: "pem" }).toString().replaceAll("\n", "\\n");
     const schemeOf = (changed: object) => optionsFromEnvironment({ ...complete, ...changed }).signature!;

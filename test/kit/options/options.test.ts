@@ -44,14 +44,14 @@ describe("the options", () => {
     );
   });
 
-  it("take undefined for absent", () => {
+  it("treat undefined as absent", () => {
     const payments = createPayments(
       testOptions({ overdueMs: undefined, dispatch: { concurrency: undefined } }),
     );
     expect(payments.options).toMatchObject({ overdueMs: 86_400_000, dispatch: { concurrency: 8 } });
   });
 
-  it("may carry the one handler that every shop has, and the router shows the kit behind it", () => {
+  it("may contain the onPaymentCompleted handler, and the router exposes its kit", () => {
     const router = paymentRouter({ ...testOptions(), onPaymentCompleted: () => {} });
     expect(() => router.payments.onPaymentCompleted(() => {})).toThrow(/registered/);
   });

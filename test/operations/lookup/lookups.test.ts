@@ -64,7 +64,7 @@ onEachDatabase("lookups", (kind) => {
   const later = (ms: number) => (now = new Date(now.getTime() + ms));
   const paid = (n: number) => signed(completedBody({ clientId: `c-${n}`, id: `s-${n}` }));
 
-  it("complete a payment whose webhook never came, once, by the way of a webhook", async () => {
+  it("complete a payment whose webhook never arrived, once, as a webhook would", async () => {
     const payments = shop();
     await seed(1);
     service.payments.set("s-0", shown("s-0"));
@@ -82,16 +82,16 @@ onEachDatabase("lookups", (kind) => {
     expect(await payments.sweep()).toMatchObject({ lookups: 0 });
     expect(service.received[0]!.headers).toMatchObject({ authorization: "Bearer a-token" });
 
-    // The webhook comes after all: where the fields agree, the two are one event.
+    // The webhook arrives later: where the fields agree, the two are one event.
     expect((await payments.receiveWebhook(paid(0))).outcome).toBe("duplicate");
     expect(await recorded()).toEqual(["payment.completed"]);
   });
 
-  it("and webhooks that race end in one completion each, whoever wins", async () => {
+  it("and webhooks that race end in one completion each", async () => {
     const shops = [shop(), shop()];
     const count = 30;
     await seed(count);
-    // Half of the answers lack the time of submission, and so are not quite the same event.
+    // Half of the answers lack the time of submission, so they are another event.
     for (let n = 0; n < count; n++) {
       const { submittedAt: _, ...without } = shown(`s-${n}`);
       service.payments.set(`s-${n}`, n % 2 === 0 ? shown(`s-${n}`) : without);
@@ -114,8 +114,8 @@ onEachDatabase("lookups", (kind) => {
     expect(service.asked().toSorted()).toEqual(Array.from({ length: 40 }, (_, n) => `s-${n}`).toSorted());
   });
 
-  it("give everybody a turn before anybody has a second one", async () => {
-    // Ten questions in a sweep, and thirty payments that stay pending.
+  it("look up every payment once before any payment twice", async () => {
+    // Ten lookups in a sweep, and thirty payments that stay pending.
     const payments = shop({ lookup: { ...quick, perSecond: 1000, afterMs: 1 }, sweepMs: 10 });
     await seed(30);
     for (let n = 0; n < 30; n++)
@@ -128,7 +128,7 @@ onEachDatabase("lookups", (kind) => {
     expect(await recorded()).toEqual([]);
   });
 
-  it("leave a service alone that is away, or asks for it, and come back", async () => {
+  it("leave an unavailable or rate-limiting service alone, and continue later", async () => {
     const payments = shop();
     const failed: unknown[] = [];
     payments.on("lookup.failed", ({ error }) => failed.push(error));
@@ -158,7 +158,7 @@ onEachDatabase("lookups", (kind) => {
     expect(await payments.sweep()).toMatchObject({ lookups: 0 });
   });
 
-  it("record a disagreement once, and answers that cannot be used never", async () => {
+  it("record a mismatch once, and unusable answers never", async () => {
     const payments = shop();
     const failed: unknown[] = [];
     payments.on("lookup.failed", ({ clientId, error }) => failed.push([clientId, (error as Error).message]));
@@ -181,7 +181,7 @@ onEachDatabase("lookups", (kind) => {
     expect((await place.store.history("c-2")).webhooks).toEqual([]);
   });
 
-  it("tell that a canceled payment was paid after all", async () => {
+  it("report that a canceled payment was paid later", async () => {
     const payments = shop();
     await seed(1);
     await payments.receiveWebhook(signed(statusBody("canceled", { clientId: "c-0", id: "s-0" })));
@@ -190,7 +190,7 @@ onEachDatabase("lookups", (kind) => {
     expect(await recorded()).toEqual(["payment.updated", "payment.completed", "payment.paid_late"]);
   });
 
-  it("find payments whose id is not known in the service's list, wherever they stand in it", async () => {
+  it("find payments with an unknown service id in the service's list, at any position", async () => {
     const payments = shop();
     const {
       serviceId: _,
@@ -224,7 +224,7 @@ onEachDatabase("lookups", (kind) => {
     expect(service.asked().at(-1)).toBe("s-lost");
   });
 
-  it("stop reading a list that names no clientIds", async () => {
+  it("stop reading a list that shows no clientIds", async () => {
     const payments = shop();
     const {
       serviceId: _,
@@ -243,7 +243,7 @@ onEachDatabase("lookups", (kind) => {
     expect(service.received).toHaveLength(1);
   });
 
-  it("are made once for a browser that came back, and not where the webhook was faster", async () => {
+  it("are made once after a success return, and not where the webhook was faster", async () => {
     const { token, hash } = makeReturnToken("c-0");
     await seed(1, { returnKeyHash: hash, nextLookupAt: "2026-11-21T10:00:00.000Z" });
     service.payments.set("s-0", shown("s-0"));
@@ -261,7 +261,7 @@ onEachDatabase("lookups", (kind) => {
     const confirming = () => shop({ signature: scheme, confirm: "lookup" });
     const said = (n: number) => signed(completedBody({ clientId: `c-${n}`, id: `s-${n}` }), scheme);
 
-    it("make a completion of which only fields are signed wait for a second opinion", async () => {
+    it("make a completion with signed fields only wait for a lookup", async () => {
       const payments = confirming();
       await seed(1);
       service.payments.set("s-0", shown("s-0", { status: "pending", captured: false }));
@@ -301,7 +301,7 @@ onEachDatabase("lookups", (kind) => {
       expect(await recorded()).toEqual(["payment.completed", "payment.completed"]);
     });
 
-    it("let everything else through, and the completion that the lookup itself finds", async () => {
+    it("leave everything else as it is, and apply the completion that a lookup finds", async () => {
       const payments = confirming();
       await seed(2);
       const failed = signed(statusBody("failed", { clientId: "c-0", id: "s-0" }), scheme);

@@ -7,7 +7,7 @@ import { pendingPayment } from "../../support/webhooks.js";
 describe("a shop whose webhooks are all lost", () => {
   let sandbox: Sandbox;
   beforeEach(async () => {
-    // Nobody is registered for webhooks.
+    // No webhook address is registered.
     sandbox = createSandbox({ readBack: true });
     await sandbox.start();
   });
@@ -37,7 +37,7 @@ describe("a shop whose webhooks are all lost", () => {
     await silent.close();
   });
 
-  it("learns of its payments by asking the sandbox, as it would ask the service", async () => {
+  it("learns about its payments by asking the sandbox, as it would ask the service", async () => {
     const payments = testKit({
       service: { baseUrl: sandbox.url, accessToken: () => sandbox.accessToken() },
       signature: hmacSignature({ secret: sandbox.secret }),
@@ -52,7 +52,7 @@ describe("a shop whose webhooks are all lost", () => {
       total: { value: "1475", currency: "KMF" },
     });
     await sandbox.pay(clientId);
-    // The first question is due a millisecond after the creation.
+    // The first lookup is due a millisecond after the creation.
     while ((await payments.find(clientId))?.state !== "completed") await payments.sweep();
     expect(await completed).toMatchObject({ reportedBy: "lookup", payment: { reference: "order-1" } });
   });

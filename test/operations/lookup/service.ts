@@ -1,9 +1,9 @@
 import { answerJson, localServer, type LocalServer } from "../../service/local-server.js";
 
-/** What the service of these tests says about its payments, by their ids. */
+/** The payments of the tests' service, by their ids. */
 export type Shown = Record<string, unknown> & { id: string };
 
-/** A service that shows payments, and keeps every question. */
+/** A service that shows payments and stores every request. */
 export interface ShowingService extends LocalServer {
   payments: Map<string, Shown>;
   /** The ids that were asked about, in order. */

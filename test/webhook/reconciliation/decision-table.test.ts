@@ -11,7 +11,7 @@ import { decide, disagreements, standings, statuses } from "./decision-table.js"
 const flags = [false, true];
 
 describe("the decision", () => {
-  it("is total, and follows one order of questions for every combination there is", () => {
+  it("exists for every combination, and follows one order of rules", () => {
     let count = 0;
     for (const payment of Object.values(standings))
       for (const status of statuses)
@@ -49,7 +49,7 @@ describe("the decision", () => {
     );
   });
 
-  it("is made by nothing that the signature does not cover", () => {
+  it("depends on no field outside the signature", () => {
     const covers = [...indispensableFields];
     const uncovered = signedFields.filter((field) => !covers.includes(field as never));
     const anything = fc.record(Object.fromEntries(uncovered.map((field) => [field, fc.jsonValue()])), {
@@ -76,7 +76,7 @@ describe("the decision", () => {
     );
   });
 
-  it("hands a person both payments where an order was paid twice", () => {
+  it("reports both payments where an order was paid twice", () => {
     const first = pendingPayment({ clientId: "c-0", serviceId: "s-0", state: "completed", open: false });
     const decision = decide(pendingPayment(), reportOf("completed"), { siblings: [first, pendingPayment()] });
     expect(decision).toMatchObject({
@@ -85,7 +85,7 @@ describe("the decision", () => {
     });
   });
 
-  it("says why a completion is late, the newest reason first", () => {
+  it("names the reason of a late completion, the newest first", () => {
     const late = (over: Partial<Payment>) => {
       const decision = decide(pendingPayment(over), reportOf("completed"));
       return decision.outcome === "applied" ? decision.facts[1] : undefined;

@@ -31,13 +31,13 @@ describe("reconciliation", () => {
     });
   });
 
-  it("calls an event that is on record a duplicate, whatever else is true", () => {
+  it("calls a recorded event a duplicate, whatever else holds", () => {
     expect(reconcile(situation(undefined, { known: true }), reportOf("completed"))).toEqual({
       outcome: "duplicate",
     });
   });
 
-  it("calls a clientId that nobody knows unmatched", () => {
+  it("calls an unknown clientId unmatched", () => {
     expect(reconcile(situation(undefined), reportOf("completed"))).toEqual({ outcome: "unmatched" });
   });
 
@@ -61,12 +61,12 @@ describe("reconciliation", () => {
     });
   });
 
-  it("lets a topic and a flag that nobody signed decide nothing", () => {
+  it("ignores an unsigned topic and an unsigned flag", () => {
     const { topic: _, captured: __, ...report } = reportOf("completed");
     expect(reconcile(situation(pendingPayment()), report).outcome).toBe("applied");
   });
 
-  it("takes 1475.00 for 1475", () => {
+  it("treats 1475.00 as 1475", () => {
     const report = reportOf("completed", { total: { value: "1475.00", currency: "KMF" } });
     expect(reconcile(situation(pendingPayment()), report).outcome).toBe("applied");
   });
@@ -93,7 +93,7 @@ describe("reconciliation", () => {
     },
   );
 
-  it("tells of a second completed payment of one reference instead of fulfilling it again", () => {
+  it("reports a second completed payment of one reference instead of fulfilling it again", () => {
     const first = pendingPayment({ clientId: "c-0", serviceId: "s-0", state: "completed", open: false });
     const second = pendingPayment();
     const decision = reconcile(situation(second, { siblings: [first, second] }), reportOf("completed"));
@@ -112,7 +112,7 @@ describe("reconciliation", () => {
     });
   });
 
-  it("comes to the same state for any order and multiplicity of any statuses", () => {
+  it("ends in one state for any order and number of statuses", () => {
     const status = fc.constantFrom(
       "init",
       "pending",
@@ -133,7 +133,7 @@ describe("reconciliation", () => {
     );
   });
 
-  it("completes once, and stays completed, wherever completed stands among the statuses", () => {
+  it("completes once, and stays completed, whatever statuses come before and after", () => {
     const status = fc.constantFrom("init", "pending", "captured", "canceled", "failed", "completed", "held");
     fc.assert(
       fc.property(fc.array(status, { maxLength: 8 }), fc.array(status, { maxLength: 8 }), (before, after) => {

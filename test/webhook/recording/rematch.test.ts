@@ -4,7 +4,7 @@ import { pendingPayment, signed, statusBody } from "../../support/webhooks.js";
 
 afterEach(closeAll);
 
-describe("webhooks whose payment came behind them", () => {
+describe("webhooks that arrive before their payment", () => {
   it("are each decided once, also where several are about one payment", async () => {
     const store = new MemoryStore();
     let now = new Date("2026-11-20T10:00:00.000Z");
@@ -12,7 +12,7 @@ describe("webhooks whose payment came behind them", () => {
     await payments.start({ keepAlive: false });
     const bodies = [statusBody("failed"), statusBody("completed")];
     for (const body of bodies) await payments.receiveWebhook(signed(body));
-    // Its creator ended before it looked for webhooks that had come already.
+    // The process that created it ended before it matched webhooks that had arrived.
     await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
     now = new Date("2026-11-21T10:00:00.000Z");
     await payments.sweep();

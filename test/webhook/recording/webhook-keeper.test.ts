@@ -23,10 +23,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A store that can be taken away. */
+/** A store that can be made unavailable. */
 class FailingStore extends MemoryStore {
   failure: Error | undefined;
-  /** Takes everything but webhooks. */
+  /** Rejects only webhooks. */
   refusal: Error | undefined;
 
   override transaction<T>(run: (tx: MemoryTx) => Promise<T>): Promise<T> {
@@ -53,7 +53,7 @@ async function spooling(directory = path.join(folder, "spool")) {
   return { store, payments, post, directory };
 }
 
-/** Looks again, turn by turn of the event loop, until it is so. */
+/** Checks repeatedly until the condition holds. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -88,8 +88,8 @@ describe("a webhook that the store cannot take", () => {
     await until(async () => (await next.payments.find("c-1"))?.state === "completed");
   });
 
-  it("is answered 503 and nothing is promised when the spool cannot take it either", async () => {
-    // A file stands where the directory should be.
+  it("is answered 503 when the spool cannot take it either", async () => {
+    // A file has the name of the directory.
     const blocked = path.join(folder, "blocked");
     writeFileSync(blocked, "");
     const { store, post } = await spooling(blocked);
@@ -98,7 +98,7 @@ describe("a webhook that the store cannot take", () => {
     expect([response.status, response.headers["retry-after"]]).toEqual([503, "5"]);
   });
 
-  it("is set aside for a person when the store is there and refuses it again and again", async () => {
+  it("is set aside for a person when an available store refuses it repeatedly", async () => {
     const { store, payments, post, directory } = await spooling();
     const setAside = new Promise<NoticeMap["webhook.set_aside"]>((resolve) =>
       payments.on("webhook.set_aside", resolve),
@@ -124,7 +124,7 @@ describe("a webhook that the store cannot take", () => {
     expect(setAside).toEqual([]);
   });
 
-  it("is decided by what was signed when it was verified, whatever is configured when it is recorded", async () => {
+  it("is decided by the fields that were signed when it was verified, whatever is configured when it is recorded", async () => {
     const directory = path.join(folder, "spool");
     const store = new FailingStore();
     await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
@@ -143,7 +143,7 @@ describe("a webhook that the store cannot take", () => {
     expect(await after.find("c-1")).toMatchObject({ state: "completed" });
   });
 
-  it("is never refused because the kit is closing while it is under way", async () => {
+  it("is not refused when the kit closes meanwhile", async () => {
     const payments = testKit();
     const bodies = Array.from({ length: 250 }, (_, index) =>
       signed(completedBody({ clientId: `c-${index}` })),
@@ -155,7 +155,7 @@ describe("a webhook that the store cannot take", () => {
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["fulfilled"]));
   });
 
-  it("is waited for by everybody who closes the kit", async () => {
+  it("is awaited by every call of close", async () => {
     const payments = testKit();
     const underWay = payments.receiveWebhook(signed(completedBody()));
     await Promise.all([payments.close(), payments.close()]);
