@@ -45,7 +45,7 @@ export type Decision =
 /**
  * Decides what a verified report means for the merchant's books. Pure: no I/O, and no clock but the one passed in.
  * Total: every payment or none, and every report, has exactly one decision. It sees only fields that the signature
- * covers. `docs/decisions.md` has the whole of it as tables, made from this code.
+ * covers. `docs/reconciliation-table.md` shows every case, made from this code.
  */
 export function reconcile(situation: Situation, report: PaymentReport): Decision {
   const { payment, known, ours, serviceIdIsTaken, sufficient } = situation;
