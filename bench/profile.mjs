@@ -1,5 +1,5 @@
-// Where a webhook's cost goes: `node bench/profile.mjs "tillkit in memory" [webhooks]`. Runs one contender under
-// --cpu-prof, and adds up the samples by the place of their code and by function.
+// Shows where the CPU time of a webhook goes: node bench/profile.mjs "tillkit in memory" [webhooks] [connections]
+// Runs one contender under --cpu-prof, and counts the samples by folder and by function.
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -17,7 +17,7 @@ const postgres = /postgres/i.test(name) ? await usePostgres() : undefined;
 const entrant = new Entrant(contender, Number(connections), ["--cpu-prof", `--cpu-prof-dir=${folder}`]);
 const load = new Child("load.mjs");
 await entrant.start();
-// Only the last round is long: what is compiled and optimised in the first ones hardly weighs.
+// Only the last round is long, so that compiling, which happens in the first ones, hardly counts.
 for (const webhooks of [1000, 3000, Number(count)]) {
   entrant.perSecond = webhooks;
   await entrant.round(load, 1);

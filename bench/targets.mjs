@@ -1,4 +1,4 @@
-// What the kit is judged by. Each is a ratio of two contenders of one suite, taken round by round.
+// The targets of the kit. Each is a ratio of two contenders of one suite, taken round by round.
 import { suites } from "./contenders/index.mjs";
 
 const byHand = "Express by hand";
@@ -13,7 +13,7 @@ const peersOnExpress = suites
   .contenders.filter(({ onExpress }) => onExpress)
   .map(({ name }) => name);
 
-/** `of` is compared with `to`, or with each of `toEach`; the worst of them counts. */
+/** The targets. `of` is compared with `to`, or with each of `toEach`, of which the worst result counts. */
 export const targets = [
   { suite: "memory", ...cpu, of: memory, to: byHand, atMost: 0.9 },
   { suite: "memory", ...cpu, of: memory, toEach: peersOnExpress, atMost: 1 },
@@ -22,7 +22,7 @@ export const targets = [
   { suite: "memory", ...cpu, of: `${memory}, logging`, to: memory, atMost: 1.3 },
   { suite: "memory", ...cpu, of: `${memory}, handler`, to: memory, atMost: 2.5 },
   { suite: "memory-8", ...cpu, of: `${memory}, pre-shaped`, to: byHand, atMost: 0.25 },
-  // Releasing replies together is to be no worse than not doing so, where there is nothing to release together.
+  // With one connection there is nothing to group, so grouping must cost nothing.
   {
     suite: "memory-1",
     ...cpu,
@@ -31,7 +31,7 @@ export const targets = [
     atMost: 1,
   },
   ...durable("sqlite", "SQLite", { stock: 2.5, preShaped: 5 }),
-  // Beside code that keeps nothing: durable for the price of a parse.
+  // Compared with code that stores nothing.
   { suite: "sqlite", ...cpu, of: "tillkit on SQLite", to: byHand, atMost: 1 },
   { suite: "sqlite", ...cpu, of: "tillkit on SQLite, pre-shaped", to: byHand, atMost: 0.45 },
   ...durable("postgres", "PostgreSQL", { stock: 2, preShaped: 5 }),
@@ -39,7 +39,7 @@ export const targets = [
   ...durable("mysql", "MySQL", {}),
 ];
 
-/** What holds for each database; MySQL has no target of its own for its rate. */
+/** Returns the targets that every database has. MySQL has no target for webhooks per second. */
 function durable(suite, name, { stock, preShaped }) {
   const kit = `tillkit on ${name}`;
   const hand = `${name} by hand`;
@@ -50,7 +50,7 @@ function durable(suite, name, { stock, preShaped }) {
   const handler = { suite, of: `${kit}, handler`, to: kit, atMost: 2.5 };
   return [
     ...rates.filter(({ atLeast }) => atLeast !== undefined),
-    { suite: `lone-${suite}`, ...p50, of: kit, to: hand, atMost: 1.15 },
+    { suite: `single-${suite}`, ...p50, of: kit, to: hand, atMost: 1.15 },
     { suite, ...cpu, of: `${kit}, logging`, to: kit, atMost: 1.3 },
     { ...handler, ...cpu },
     ...(suite === "sqlite" ? [] : [{ ...handler, ...databaseCpu }]),

@@ -1,4 +1,4 @@
-// The physical limit: node:http, the body, an HMAC and JSON.parse, and nothing else.
+// The lower bound: node:http, the body, an HMAC and JSON.parse, and nothing else.
 import { createServer } from "node:http";
 import { listen } from "../harness/listen.mjs";
 import { isSignedHex, signHex } from "../harness/sign.mjs";

@@ -1,4 +1,4 @@
-// As its documents show it: the client's own unwrap().
+// As its documentation shows: the client's own unwrap().
 import { createServer } from "node:http";
 import DodoPayments from "dodopayments";
 import express from "express";

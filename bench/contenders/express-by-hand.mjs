@@ -1,4 +1,4 @@
-// What a good developer writes in Express without any kit: raw body, HMAC, JSON.parse. The reference of all ratios.
+// What a good developer writes in Express without a kit: raw body, HMAC, JSON.parse.
 import { createServer } from "node:http";
 import express from "express";
 import { listen } from "../harness/listen.mjs";

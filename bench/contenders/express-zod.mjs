@@ -1,4 +1,4 @@
-// The same with its fields checked by zod, which the kit does too.
+// Express by hand, with the fields checked by zod, which the kit also does.
 import { createServer } from "node:http";
 import express from "express";
 import { z } from "zod";

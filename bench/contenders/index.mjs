@@ -1,4 +1,4 @@
-// Who runs against whom. Within a suite everything is measured side by side; `reference` is what the ratios are to.
+// The contenders of each suite. Ratios within a suite refer to its `reference`.
 
 const byHand = { name: "Express by hand", file: "express-by-hand.mjs" };
 const sqliteByHand = { name: "SQLite by hand", file: "naive-sqlite.mjs" };
@@ -6,7 +6,7 @@ const postgresByHand = { name: "PostgreSQL by hand", file: "naive-postgres.mjs" 
 const mysqlByHand = { name: "MySQL by hand", file: "naive-mysql.mjs" };
 const bare = { name: "node:http, bare", file: "bare.mjs" };
 
-/** `peers`: the contender needs the packages of bench/package.json. `onExpress`: it runs there, as the kit does. */
+/** `peers`: the contender needs the packages of bench/package.json. `onExpress`: it runs on Express, as the kit does. */
 const peers = [
   ["razorpay", "razorpay.mjs"],
   ["stripe", "stripe.mjs"],
@@ -36,10 +36,10 @@ const ungrouped = {
 };
 
 const durable =
-  "Durable before the answer. By hand: one transaction per webhook, which inserts the event and updates the payment.";
-const lone = "One webhook at a time: grouping must not make a lone one wait.";
+  "Durable before the response. By hand: one transaction per webhook, which inserts the event and updates the payment.";
+const single = "One webhook at a time: grouping must not make it wait.";
 
-/** `server`: the suite needs one of that kind. What matters most comes first, should there be no time for the last. */
+/** `server`: the suite needs a server of that kind. The most important suites come first, in case there is no time for all. */
 export const suites = [
   {
     name: "memory",
@@ -76,26 +76,26 @@ export const suites = [
     contenders: [byHand, postgresByHand, ...onStore("PostgreSQL", "postgres")],
   },
   {
-    name: "lone-sqlite",
+    name: "single-sqlite",
     title: "SQLite, one connection",
-    says: lone,
+    says: single,
     connections: 1,
     reference: sqliteByHand.name,
-    contenders: [sqliteByHand, ...alone("SQLite", "sqlite")],
+    contenders: [sqliteByHand, ...oneByOne("SQLite", "sqlite")],
   },
   {
-    name: "lone-postgres",
+    name: "single-postgres",
     title: "PostgreSQL, one connection",
-    says: lone,
+    says: single,
     server: "postgres",
     connections: 1,
     reference: postgresByHand.name,
-    contenders: [postgresByHand, ...alone("PostgreSQL", "postgres")],
+    contenders: [postgresByHand, ...oneByOne("PostgreSQL", "postgres")],
   },
   {
     name: "memory-8",
     title: "In memory, 8 connections",
-    says: "The same with fewer that arrive together, whose replies are released together; ungrouped, each by itself.",
+    says: "Small groups, whose responses are sent in one iteration of the event loop. Ungrouped: each webhook by itself.",
     connections: 8,
     reference: byHand.name,
     contenders: [bare, byHand, inMemory, inMemoryPreShaped, ungrouped],
@@ -103,7 +103,7 @@ export const suites = [
   {
     name: "memory-1",
     title: "In memory, one connection",
-    says: `${lone} Ungrouped, a commit begins without a look at what else the turn brings.`,
+    says: `${single} Ungrouped: a commit starts without waiting for the end of the iteration of the event loop.`,
     connections: 1,
     reference: byHand.name,
     contenders: [bare, byHand, inMemory, inMemoryPreShaped, ungrouped],
@@ -118,13 +118,13 @@ export const suites = [
     contenders: [byHand, mysqlByHand, ...onStore("MySQL", "mysql")],
   },
   {
-    name: "lone-mysql",
+    name: "single-mysql",
     title: "MySQL, one connection",
-    says: lone,
+    says: single,
     server: "mysql",
     connections: 1,
     reference: mysqlByHand.name,
-    contenders: [mysqlByHand, ...alone("MySQL", "mysql")],
+    contenders: [mysqlByHand, ...oneByOne("MySQL", "mysql")],
   },
 ];
 
@@ -137,6 +137,6 @@ function onStore(name, store) {
   ];
 }
 
-function alone(name, store) {
+function oneByOne(name, store) {
   return [tillkit(`on ${name}`, { store }), tillkit(`on ${name}, pre-shaped`, { store, preShaped: true })];
 }

@@ -1,7 +1,6 @@
-// The least that a webhook can cost here, and no kit: the HMAC, JSON.parse and one transaction for all that arrived together,
-// on the pre-shaped server. No strict reading, no decision, no lock; two tables, with a key each. What the kit costs more
-// is what it does more.
-import { setImmediate as turn } from "node:timers/promises";
+// The least that a webhook can cost here, without a kit: the HMAC, JSON.parse and one transaction for all that arrived at the
+// same time, on the pre-shaped server. No strict parsing, no reconciliation, no lock; two tables with one key each.
+import { setImmediate as nextIteration } from "node:timers/promises";
 import express from "express";
 import pg from "pg";
 import { postgresDatabase, sqliteDriver, sqliteFile } from "../harness/database.mjs";
@@ -17,17 +16,17 @@ const head = { "Content-Type": "application/json", "Content-Length": reply.lengt
 
 /** @param options `store`: memory, sqlite or postgres */
 export async function start(port, { store }) {
-  const books = await open[store]();
+  const database = await open[store]();
   let arrived = [];
   let isBusy = false;
 
   async function commit() {
-    await turn();
+    await nextIteration();
     while (arrived.length > 0) {
       const group = arrived;
       arrived = [];
-      // Where nothing is waited for there is no turn of the event loop between the groups either.
-      const committing = books.record(group);
+      // A synchronous store needs no iteration of the event loop between two groups.
+      const committing = database.record(group);
       if (committing) await committing;
       for (const { response } of group) response.writeHead(200, head).end(reply);
     }
@@ -52,11 +51,11 @@ export async function start(port, { store }) {
 
   const listening = await listen(kit.createExpressServer(app), port);
   return {
-    ...books,
+    ...database,
     ...listening,
     async stop() {
       listening.stop();
-      await books.drop?.();
+      await database.drop?.();
     },
   };
 }
@@ -123,7 +122,7 @@ async function postgres() {
   await client.connect();
   await client.query("create table events (id text primary key, body text not null)");
   await client.query("create table payments (client_id text primary key, status text not null)");
-  const text = `with given as (select * from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as g (id, body, client_id, status)),
+  const sql = `with given as (select * from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as g (id, body, client_id, status)),
     fresh as (insert into events select id, body from given on conflict do nothing returning id)
     update payments p set status = g.status from given g join fresh f using (id) where p.client_id = g.client_id`;
   return {
@@ -134,7 +133,7 @@ async function postgres() {
     record: (group) =>
       client.query({
         name: "record",
-        text,
+        text: sql,
         values: [
           group.map(({ id }) => id),
           group.map((one) => one.text),

@@ -1,4 +1,4 @@
-// The same on MySQL, with mysql2's own pool: one transaction per webhook.
+// MySQL by hand, with mysql2's own pool: one transaction per webhook, which inserts the event and updates the payment.
 import { createServer } from "node:http";
 import express from "express";
 import mysql from "mysql2/promise";

@@ -1,4 +1,4 @@
-// The same on PostgreSQL, with pg's own pool: one transaction per webhook.
+// PostgreSQL by hand, with pg's own pool: one transaction per webhook, which inserts the event and updates the payment.
 import { createServer } from "node:http";
 import express from "express";
 import pg from "pg";

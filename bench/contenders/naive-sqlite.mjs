@@ -1,5 +1,5 @@
-// What a good developer writes by hand to be durable: Express, and one transaction per webhook that inserts the event
-// and updates the payment. WAL, and a sync at every commit.
+// SQLite by hand: Express, and one transaction per webhook, which inserts the event and updates the payment. WAL, and a
+// sync at every commit.
 import { createServer } from "node:http";
 import express from "express";
 import { sqliteDriver, sqliteFile } from "../harness/database.mjs";

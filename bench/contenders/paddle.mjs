@@ -1,4 +1,4 @@
-// As its readme shows it: unmarshal() over the raw body.
+// As its readme shows: unmarshal() over the raw body.
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import { Paddle } from "@paddle/paddle-node-sdk";
@@ -7,7 +7,7 @@ import { listen } from "../harness/listen.mjs";
 import { secret } from "../harness/webhooks.mjs";
 
 export function sign(body) {
-  // It takes a signature for five seconds only, and one of the future for longer; a round may last longer.
+  // It accepts signatures that are five seconds old at most, and a round can last longer; one of the future is accepted.
   const timestamp = Math.floor(Date.now() / 1000) + 300;
   const signature = createHmac("sha256", secret).update(`${timestamp}:${body}`).digest("hex");
   return { "Paddle-Signature": `ts=${timestamp};h1=${signature}` };

@@ -1,4 +1,4 @@
-// Its middleware for Express, which wants the body parsed. It checks a payload of its own service, so it is sent one.
+// Its middleware for Express, which needs a parsed body and a payload of its own service.
 import { createServer } from "node:http";
 import { Webhooks } from "@polar-sh/express";
 import express from "express";
@@ -6,7 +6,7 @@ import { listen } from "../harness/listen.mjs";
 import { standardSigner } from "../harness/sign.mjs";
 import { secret } from "../harness/webhooks.mjs";
 
-// It takes the secret as text, and hands it on in base64.
+// It takes the secret as text, and encodes it in base64 itself.
 export const sign = standardSigner("webhook", secret);
 
 export function body(n) {

@@ -1,6 +1,6 @@
-// As its documents show it for one's own route: validate() over the raw body. It leaves the parsing to the caller.
-// Version 13, because 14 needs a newer Node than the bench does.
-// eslint-disable-next-line import/no-unassigned-import -- this is how it is told where it runs.
+// As its documentation shows for an own route: validate() over the raw body; parsing is left to the caller.
+// Version 13, because 14 needs a newer version of Node than the benchmark.
+// eslint-disable-next-line import/no-unassigned-import -- selects the adapter for Node.
 import "@shopify/shopify-api/adapters/node";
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-// As its documents show it: https://docs.stripe.com/webhooks
+// As its documentation shows: https://docs.stripe.com/webhooks
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import express from "express";

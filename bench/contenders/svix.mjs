@@ -1,4 +1,4 @@
-// As its documents show it: https://docs.svix.com/receiving/verifying-payloads/how
+// As its documentation shows: https://docs.svix.com/receiving/verifying-payloads/how
 import { createServer } from "node:http";
 import express from "express";
 import { Webhook } from "svix";

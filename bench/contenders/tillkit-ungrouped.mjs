@@ -1,12 +1,12 @@
-// The kit as it would be without groups: a commit begins at once, so that a webhook is answered by itself and not together with
-// the others of its turn. What releasing them together is compared with. It is the build that is measured, but for one line.
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// The measured build without grouping: a commit starts immediately, so that each webhook is answered by itself. It is compared
+// with the kit, which waits for the end of the event loop's iteration. The two builds differ in one line.
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { freshFolder, kitFolder } from "../harness/build.mjs";
 import { signHex } from "../harness/sign.mjs";
 
-const grouped = "setImmediate(() => void drain());";
-const ungrouped = "void drain();";
+/** The line of group-commit.js that waits for the end of the event loop's iteration. */
+const waiting = /setImmediate\(\(\) => (void [\w.#]+\(\))\);/g;
 
 export const sign = signHex;
 const webhookPath = "/payments/webhook";
@@ -22,9 +22,10 @@ function copyWithoutGroups(build) {
   const folder = freshFolder("bench-ungrouped-");
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   cpSync(build, folder, { recursive: true });
-  const file = path.join(folder, "recording/group-commit.js");
-  const around = readFileSync(file, "utf8").split(grouped);
-  if (around.length !== 2) throw new TypeError(`group-commit.js has no line "${grouped}" any more.`);
-  writeFileSync(file, around.join(ungrouped));
+  const found = readdirSync(folder, { recursive: true }).find((file) => /\bgroup-commit\.js$/.test(file));
+  const file = path.join(folder, found ?? "group-commit.js");
+  const code = readFileSync(file, "utf8");
+  if (code.match(waiting)?.length !== 1) throw new TypeError(`group-commit.js has no line like ${waiting}.`);
+  writeFileSync(file, code.replace(waiting, "$1;"));
   return folder;
 }

@@ -1,5 +1,5 @@
-// The kit at full strength: verified, strictly parsed, reconciled with its payment, recorded, and answered after the
-// commit. In memory or in a database; with dispatching held back, or with a handler that updates one row.
+// The kit: each webhook is verified, strictly parsed, reconciled with its payment, recorded, and answered after the commit.
+// In memory or in a database; without dispatching, or with a handler that updates one row.
 import { createServer } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import express from "express";
@@ -14,8 +14,10 @@ export const sign = signHex;
 export const path = "/payments/webhook";
 
 /**
- * @param options `store`; `handler`: dispatch to one, which takes `handlerMs`; `log`: write the log; `preShaped`: the kit's own
- * server; `dispatch`: the kit's options of that name; `shared`: the database of another process; `maxConnections`
+ * Starts the kit with its router on a server.
+ *
+ * @param options `store`; `handler`: dispatch to a handler that takes `handlerMs`; `log`: write the log; `preShaped`: use
+ * createExpressServer; `dispatch`: the kit's option of that name; `shared`: the database of another process; `maxConnections`
  */
 export async function start(port, options, service = {}) {
   const { store, orders, ...database } = await openStore(options.store, options);
@@ -55,13 +57,13 @@ export async function start(port, options, service = {}) {
       }
       await database.analyse();
     },
-    /** All that was acknowledged has been handled, and nothing waits. */
+    /** Resolves when everything that was acknowledged has been handled. */
     async drained(count) {
       dispatches.wanted += count;
       while (options.handler && (await areLeft())) await pause(2);
     },
     completed: () => database.completed(),
-    /** What is on record about webhook number `n`, by the kit's own account of it. */
+    /** Returns what `payments.history` says about webhook number `n`. */
     async recordOf(n) {
       const { entries } = await payments.history(paymentOf(n).clientId);
       const webhooks = entries.filter(({ kind }) => kind === "webhook");
@@ -73,7 +75,7 @@ export async function start(port, options, service = {}) {
     },
     ...(database.cpuUs && { databaseCpuUs: () => database.cpuUs() }),
     ...(database.figures && { databaseFigures: () => database.figures() }),
-    /** For bench/scale, which stores things itself. */
+    /** For bench/scale, which stores payments itself. */
     kit: { payments, store, orders, dispatches, ...database },
     async stop() {
       listening.stop();

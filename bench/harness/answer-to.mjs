@@ -1,4 +1,4 @@
-/** Does what the harness asks of this process by message, and answers each. */
+/** Runs the task that each message from the harness names, and sends its result back. */
 export function answerTo(tasks) {
   const answer = async ({ task, ...message }) => {
     try {

@@ -1,4 +1,4 @@
-// Which build is measured, and that it is what the sources say.
+// Finds the build that is measured, and checks that it was made from the sources.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -8,8 +8,8 @@ const root = path.resolve(import.meta.dirname, "../..");
 const built = path.join(root, "dist/esm");
 
 /**
- * Compiles the sources once more, beside `dist`, and compares every file: whatever was changed on either side, after the build
- * or by hand, the run does not begin. Answers what the report says of the build.
+ * Compiles the sources again, beside `dist`, and compares every file. Throws where one differs, so that a stale or edited build
+ * is never measured. Returns what the report says about the build.
  */
 export function checkedBuild() {
   const fresh = freshFolder("bench-build-");
@@ -29,18 +29,18 @@ export function checkedBuild() {
   return { build: hashOf(built).slice(0, 16), ...commit() };
 }
 
-/** The built kit: `dist`, or the folder that TILLKIT_BENCH_KIT names. */
+/** Returns the folder of the built kit: `dist/esm`, or the one that TILLKIT_BENCH_KIT names. */
 export function kitFolder() {
   return path.resolve(process.env.TILLKIT_BENCH_KIT ?? built);
 }
 
-/** Inside of the project, where a build finds the packages that it needs. */
+/** Makes an empty folder inside of the project, where a build finds the packages that it needs. */
 export function freshFolder(prefix) {
   mkdirSync(path.join(root, ".tmp"), { recursive: true });
   return mkdtempSync(path.join(root, ".tmp", prefix));
 }
 
-/** The first file that only one of them has, or that differs; `undefined` where there is none. */
+/** Returns the first file that differs or that only one folder has, or `undefined`. */
 export function difference(one, other) {
   const files = new Set([...filesIn(one), ...filesIn(other)]);
   return [...files].find((file) => {
@@ -70,7 +70,7 @@ function contentOf(file) {
   }
 }
 
-/** `clean`: nothing of what is measured differs from the commit. Neither is known outside of a checkout. */
+/** Returns the commit, and whether the measured files are unchanged since; nothing outside of a checkout. */
 function commit() {
   const git = (...args) => {
     const { status, stdout } = spawnSync("git", args, { cwd: root, encoding: "utf8" });

@@ -2,8 +2,8 @@ const barHeight = 18;
 const rowHeight = 27;
 const top = 66;
 const barWidth = 190;
-/** For the words behind a bar: value, noise and ratio. */
-const wordsWidth = 165;
+/** The width of the label beside a bar: value, noise and ratio. */
+const labelWidth = 165;
 const characterWidth = 7.2;
 
 const columns = [
@@ -12,11 +12,11 @@ const columns = [
   { key: "databaseCpuUs", label: "database CPU, µs a webhook (less is better)" },
 ];
 
-/** Bars for a suite, side by side: CPU, webhooks a second, and the database's CPU where there is one. */
+/** Returns the chart of a suite: CPU, webhooks per second, and the CPU of the database if there is one. */
 export function svg({ title, reference, results }) {
   const shown = columns.filter(({ key }) => results.some((one) => one[key] !== undefined));
   const nameWidth = 20 + characterWidth * Math.max(...results.map(({ name }) => name.length));
-  const width = Math.ceil(nameWidth + shown.length * (barWidth + wordsWidth));
+  const width = Math.ceil(nameWidth + shown.length * (barWidth + labelWidth));
   const height = top + results.length * rowHeight + 8;
   const names = results.map(
     ({ name }, index) =>
@@ -24,7 +24,7 @@ export function svg({ title, reference, results }) {
       `${name === reference ? ' font-weight="bold"' : ""}>${escape(name)}</text>`,
   );
   const bars = shown.flatMap((column, index) =>
-    columnOf(results, { ...column, x: nameWidth + index * (barWidth + wordsWidth) }),
+    columnOf(results, { ...column, x: nameWidth + index * (barWidth + labelWidth) }),
   );
   const legend = `The line on a bar is the noise between the quartiles; × is the ratio to ${reference}, taken round by round.`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="13" role="img">
@@ -40,9 +40,9 @@ ${[...names, ...bars].join("\n")}
 }
 
 function columnOf(results, { key, spread, label, x }) {
-  // Room for the noise of the longest bar.
-  const most = Math.max(...results.map((one) => (one[key] ?? 0) * (1 + noiseOf(one[spread]))));
-  const lengthOf = (value) => Math.max(1, (value / most) * barWidth);
+  // Includes the noise of the longest bar.
+  const max = Math.max(...results.map((one) => (one[key] ?? 0) * (1 + noiseOf(one[spread]))));
+  const lengthOf = (value) => Math.max(1, (value / max) * barWidth);
   const bars = results.flatMap((one, index) => {
     const value = one[key];
     if (value === undefined) return [];
@@ -50,19 +50,19 @@ function columnOf(results, { key, spread, label, x }) {
     const kind = one.name.startsWith("tillkit") ? "kit" : "other";
     const ratio = Number.isFinite(one.ratio[key]) ? `, ${one.ratio[key].toFixed(2)} ×` : "";
     const percent = spread === undefined ? "" : ` ± ${(noise * 100).toFixed(0)} %`;
-    const words = `${Math.round(value).toLocaleString("en-US")}${percent}${ratio}`;
+    const text = `${Math.round(value).toLocaleString("en-US")}${percent}${ratio}`;
     const [low, high] = [1 - noise, 1 + noise].map((share) => (x + lengthOf(value * share)).toFixed(1));
     const middle = topOf(index) + barHeight / 2;
     return [
       `<rect class="${kind}" x="${x}" y="${topOf(index)}" width="${lengthOf(value).toFixed(1)}" height="${barHeight}" rx="2"/>`,
       ...(noise > 0 ? [`<line class="noise" x1="${low}" x2="${high}" y1="${middle}" y2="${middle}"/>`] : []),
-      `<text x="${(Number(high) + 6).toFixed(1)}" y="${topOf(index) + 14}" font-size="12">${words}</text>`,
+      `<text x="${(Number(high) + 6).toFixed(1)}" y="${topOf(index) + 14}" font-size="12">${text}</text>`,
     ];
   });
   return [`<text x="${x}" y="58" font-size="12">${label}</text>`, ...bars];
 }
 
-/** No more than all of it: in a run of two rounds the quartiles may lie anywhere. */
+/** Returns the noise as a share of the value, at most 1: in a run of two rounds the quartiles can lie anywhere. */
 function noiseOf(spread) {
   return Number.isFinite(spread) ? Math.min(spread, 1) : 0;
 }

@@ -1,18 +1,18 @@
 import { fork } from "node:child_process";
 import path from "node:path";
 
-/** A process of the harness, which answers one message at a time. */
+/** A process of the harness. It answers one message after the other. */
 export class Child {
   #process;
   #waiting = [];
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   gone;
 
   constructor(file, args = [], execArgv = []) {
     this.#process = fork(path.join(import.meta.dirname, file), args, {
       execArgv,
       serialization: "advanced",
-      // The store in memory refuses to start in production, and Express prints every refusal elsewhere.
+      // The store in memory refuses to start in production; Express prints every refusal in development.
       env: { ...process.env, NODE_ENV: "test" },
     });
     this.#process.on("message", ({ ok, error }) => {
@@ -31,13 +31,14 @@ export class Child {
     return this.#process.pid;
   }
 
-  /** The answer that the process gives without having been asked. */
+  /** Resolves to the next message that the process sends without being asked. */
   answer() {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
   ask(task, message = {}) {
-    if (!this.#process.connected) return Promise.reject(new Error(`The process to ${task} is gone.`));
+    if (!this.#process.connected)
+      return Promise.reject(new Error(`The process for the task ${task} has ended.`));
     const answer = this.answer();
     this.#process.send({ task, ...message });
     return answer;

@@ -1,4 +1,4 @@
-/** The suites with the contenders that were asked for; each keeps its reference, without which there is no ratio. */
+/** Returns the suites with the chosen contenders. Each suite keeps its reference, which the ratios need. */
 export function choose(suites, { only, peers, without }) {
   return suites.flatMap((suite) => {
     if (without.includes(suite.server)) return [];

@@ -1,11 +1,11 @@
-// A database of each contender's own, gone when it stops.
+// Gives each contender a database of its own, and drops it when the contender stops.
 import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** In the checkout, because the system's folder for temporary files may be in memory, where a sync costs nothing. */
+/** A folder on disk: the system's folder for temporary files may be in memory, where a sync costs nothing. */
 const folder = path.resolve(import.meta.dirname, "../../.tmp/bench");
 
-/** A file for SQLite, or another process's. */
+/** Returns a new file for SQLite, or the file of another process. */
 export function sqliteFile(shared) {
   const name = shared ?? String(process.pid);
   const own = path.join(folder, name);
@@ -18,7 +18,7 @@ export function sqliteFile(shared) {
     name,
     file,
     drop: () => shared || rmSync(own, { recursive: true, force: true }),
-    /** What this process has written, log and pages together, as the kernel counts it. */
+    /** The bytes that this process has written, log and pages, as the kernel counts them. */
     async figures() {
       const written = /write_bytes: (\d+)/.exec(readIfThere("/proc/self/io") ?? "")?.[1];
       return { walBytes: written && Number(written), sizeBytes: sizeOf(file) + sizeOf(`${file}-wal`) };
@@ -26,7 +26,7 @@ export function sqliteFile(shared) {
   };
 }
 
-/** Node's own driver, or the one that the kit uses where there is none. */
+/** Returns Node's own driver, or the optional package in versions of Node that have none. */
 export async function sqliteDriver() {
   const [major, minor] = process.versions.node.split(".").map(Number);
   const isBuiltIn = major > 22 || (major === 22 && minor >= 16);
@@ -34,7 +34,7 @@ export async function sqliteDriver() {
   return DatabaseSync;
 }
 
-/** A database of its own on the server that TILLKIT_BENCH_POSTGRES_URL names, or another process's. */
+/** Makes a database on the server that TILLKIT_BENCH_POSTGRES_URL names, or uses the one of another process. */
 export async function postgresDatabase(shared) {
   const { default: pg } = await import("pg");
   const name = shared ?? `tillkit_bench_${process.pid}`;
@@ -52,33 +52,33 @@ export async function postgresDatabase(shared) {
       if (!shared) await admin.query(`drop database if exists ${name} with (force)`);
       await admin.end();
     },
-    /** What the server's processes for this database have used; `undefined` where they cannot be seen. */
+    /** CPU time of the server's processes for this database; `undefined` where they are not visible. */
     async cpuUs() {
       const { rows } = await admin.query("select pid from pg_stat_activity where datname = $1", [name]);
       const ticks = rows.map(({ pid }) => ticksOf(pid));
       if (ticks.includes(undefined)) return undefined;
       return ticks.reduce((sum, each) => sum + each, 0) * 10_000;
     },
-    /** The server's log is one for all of its databases: whatever else writes there is counted too. */
+    /** Sizes and connections. The server has one log for all databases, so other writers count, too. */
     async figures() {
       const { rows } = await admin.query(
         `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as wal, pg_database_size($1) as size,
           (select count(*) from pg_stat_activity where datname = $1) as connections,
-          current_setting('max_connections') as most`,
+          current_setting('max_connections') as max_connections`,
         [name],
       );
-      const { wal, size, connections, most } = rows[0];
+      const { wal, size, connections, max_connections: maxConnections } = rows[0];
       return {
         walBytes: Number(wal),
         sizeBytes: Number(size),
         connections: Number(connections),
-        maxConnections: Number(most),
+        maxConnections: Number(maxConnections),
       };
     },
   };
 }
 
-/** A database of its own on the server that TILLKIT_BENCH_MYSQL_URL names, or another process's. */
+/** Makes a database on the server that TILLKIT_BENCH_MYSQL_URL names, or uses the one of another process. */
 export async function mysqlDatabase(shared) {
   const { default: mysql } = await import("mysql2/promise");
   const name = shared ?? `tillkit_bench_${process.pid}`;
@@ -97,14 +97,14 @@ export async function mysqlDatabase(shared) {
       if (!shared) await admin.query(`drop database if exists ${name}`);
       await admin.end();
     },
-    /** What the whole server has used, since its threads are one process; `undefined` where it cannot be seen. */
+    /** CPU time of the whole server, which is one process; `undefined` where it is not visible. */
     async cpuUs() {
       const ticks = pid && ticksOf(pid);
       return ticks && ticks * 10_000;
     },
     async figures() {
       const [[log]] = await admin.query("show global status like 'Innodb_os_log_written'");
-      // Sizes are estimates from the last analysis, and at first from none.
+      // Sizes are estimates of the last analysis.
       const [tables] = await admin.query(
         "select table_name as t from information_schema.tables where table_schema = ?",
         [name],
@@ -125,7 +125,7 @@ function within(server, name) {
   return own.href;
 }
 
-/** Processor time in hundredths of a second, on Linux, where the server runs on this machine. */
+/** Returns a process's CPU time in hundredths of a second, on Linux and for processes of this machine. */
 function ticksOf(pid) {
   const fields = readIfThere(`/proc/${pid}/stat`)?.split(") ")[1].split(" ");
   return fields && Number(fields[11]) + Number(fields[12]);

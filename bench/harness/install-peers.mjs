@@ -4,12 +4,12 @@ import path from "node:path";
 
 const bench = path.dirname(import.meta.dirname);
 
-/** `npm ci` in bench/, where a package of its lockfile is absent or of another version. Runs no install script. */
+/** Runs `npm ci` in bench/ if a package of its lockfile is missing or has another version. Runs no install scripts. */
 export function installPeers() {
   if (isInstalled()) return;
   console.error("Installing the peers …");
   const args = ["ci", "--no-audit", "--no-fund", "--ignore-scripts"];
-  // npm tells its scripts where it is; without it, a Windows shell is needed to find npm.cmd.
+  // npm gives its scripts its own path; without that, Windows needs a shell to find npm.cmd.
   const npm = process.env.npm_execpath;
   const [command, given] = npm?.endsWith(".js") ? [process.execPath, [npm, ...args]] : ["npm", args];
   const shell = command === "npm" && process.platform === "win32";

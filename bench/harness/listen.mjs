@@ -1,8 +1,8 @@
 import { once } from "node:events";
 
-/** A listening server as a contender returns it. */
+/** Starts a server, and returns what a contender returns for it. */
 export async function listen(server, port) {
-  // Rounds of other contenders lie between two of this one.
+  // Connections stay idle during the rounds of other contenders.
   server.keepAliveTimeout = 0;
   server.listen(port, "127.0.0.1");
   await once(server, "listening");

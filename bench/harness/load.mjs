@@ -1,6 +1,6 @@
 // The load generator, in a process of its own: keep-alive connections on plain sockets, one request at a time on each.
-// Requests are made and signed before the clock runs, and a reply is looked at no closer than needed, so that the
-// generator costs a fraction of the cheapest server that it measures.
+// Requests are made and signed before the clock starts, and replies are parsed no further than necessary, so that the
+// generator uses a fraction of the CPU of the cheapest server.
 import { connect } from "node:net";
 import { answerTo } from "./answer-to.mjs";
 import { bodyOf } from "./webhooks.mjs";
@@ -12,9 +12,9 @@ let planned;
 
 const tasks = {
   /**
-   * Opens the connections, in turn to each of the `ports`, and makes the requests `first` to `first + count - 1`. With
-   * `among`: about payments that lie scattered among so many, of which each `every`th is asked for. With `same`: one
-   * request, again and again.
+   * Opens the connections, distributed over the `ports`, and makes the requests `first` to `first + count - 1`. With
+   * `among`, the requests are about payments scattered over that many, using only every `every`th. With `same`, it is
+   * one request, repeated.
    */
   async plan({ module, ports, connections, first, count, forged = false, among, every = 1, same = false }) {
     if (!modules.has(module)) modules.set(module, await import(module));
@@ -22,7 +22,7 @@ const tasks = {
     const requests = Array.from({ length: count }, (_, n) => {
       if (same) return requestOf(contender, first, forged);
       if (among === undefined) return requestOf(contender, first + n, forged);
-      // Times a prime that divides none of the sizes: each number once, and neighbours far apart.
+      // A prime that divides none of the sizes: each number occurs once, and neighbours are far apart.
       return requestOf(contender, every * (1 + (((first + n) * 611_953) % (among / every))), forged);
     });
     sockets = await Promise.all(Array.from({ length: connections }, (_, n) => open(ports[n % ports.length])));
@@ -47,7 +47,7 @@ function requestOf(contender, n, forged) {
   const head =
     `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n` +
     `Content-Length: ${body.length}\r\n${headers.join("")}\r\n`;
-  // A forged one: signed, and then changed.
+  // A forged request is changed after it was signed.
   return Buffer.concat([
     Buffer.from(head),
     forged ? Buffer.from(body.toString().replace("T10", "T11")) : body,
@@ -71,7 +71,7 @@ function send(requests) {
     for (const socket of sockets) {
       let current = -1;
       let sentAt = 0;
-      let usual = 0;
+      let usualLength = 0;
       let pending;
       const sendNext = () => {
         if (next >= requests.length) return;
@@ -84,11 +84,11 @@ function send(requests) {
       socket.on("close", () => reject(new Error("the server closed a connection")));
       socket.on("data", (chunk) => {
         const reply = pending ? Buffer.concat([pending, chunk]) : chunk;
-        // Replies of one contender have one length; the head is read where that is not so.
-        if (reply.length !== usual) {
+        // Replies of one contender usually have one length; the head is parsed only if they do not.
+        if (reply.length !== usualLength) {
           const length = lengthOf(reply);
           if (length === undefined || reply.length < length) return (pending = reply);
-          usual = length;
+          usualLength = length;
         }
         pending = undefined;
         const status = reply.toString("latin1", 9, 12);
@@ -107,7 +107,7 @@ function send(requests) {
   });
 }
 
-/** The whole length of a reply, once its head is there. */
+/** Returns the length of a reply, or `undefined` before its head has arrived. */
 function lengthOf(reply) {
   const end = reply.indexOf("\r\n\r\n");
   if (end < 0) return undefined;

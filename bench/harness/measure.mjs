@@ -3,10 +3,10 @@ import { Child } from "./child.mjs";
 
 const copies = 32;
 
-/** Of a round's time, what goes before it and is not counted. */
+/** The share of a round's length that runs before the round and is not counted. */
 const leadIn = 0.4;
 
-/** A contender under one load: its server, and the numbers of the webhooks that it has had. */
+/** A contender under one load: its server process, and what it was sent. */
 export class Entrant {
   /** @param contender `{ name, file, options }`, from contenders/index.mjs */
   constructor(contender, connections, execArgv = []) {
@@ -30,12 +30,12 @@ export class Entrant {
   async stop() {
     if (!this.server) return;
     await this.server.ask("stop").catch(() => {});
-    const patience = setTimeout(() => this.server.end(), 5000);
+    const timer = setTimeout(() => this.server.end(), 5000);
     await this.server.gone;
-    clearTimeout(patience);
+    clearTimeout(timer);
   }
 
-  /** A forged webhook must be refused: whoever lets it pass does not do the work that is measured. */
+  /** Throws if the contender accepts a forged webhook: then it does not do the work that is measured. */
   async refusesForged(load) {
     const { statuses } = await this.#send(load, { count: 1, connections: 1, forged: true });
     if (Object.keys(statuses).some((status) => status < "400")) {
@@ -44,8 +44,8 @@ export class Entrant {
   }
 
   /**
-   * One webhook that is sent often is one event. Only the kit can tell what it made of it; of the others, what they
-   * completed is counted at the end.
+   * Throws if one webhook, sent several times, becomes several events. Only the kit can report its events; for the other
+   * contenders the completed payments are counted at the end.
    */
   async takesOnce(load) {
     const n = this.next++;
@@ -62,7 +62,7 @@ export class Entrant {
     );
   }
 
-  /** Until the code is compiled, which takes some thousand webhooks; where those are slow, for eight rounds' time. */
+  /** Sends webhooks until the code is compiled, which takes some thousands, or for the time of eight rounds. */
   async warmUp(load, seconds) {
     let left = 8 * (1 + leadIn) * seconds;
     for (let webhooks = 0; webhooks < 15_000 && left > 0; webhooks = this.acknowledged) {
@@ -73,8 +73,8 @@ export class Entrant {
   }
 
   /**
-   * Runs for about so long, which the rate of the round before tells. It was idle for as long as the others ran, and an idle
-   * engine collects shapes and code that a server under load keeps; so the first webhooks are not counted, of nobody.
+   * Runs for about `seconds`, estimated by the rate of the round before. The first webhooks are not counted: while the other
+   * contenders ran, this engine was idle and discarded compiled code that a server under load keeps.
    */
   async round(load, seconds, { warmup = false } = {}) {
     if (warmup) return void (await this.#sendFor(load, seconds));
@@ -99,7 +99,7 @@ export class Entrant {
     return this.exchange(load, { first, count, connections, forged });
   }
 
-  /** Sends webhooks about payments that are there. */
+  /** Sends webhooks about payments that were prepared. */
   async exchange(load, { first, count, connections = this.connections, ...which }) {
     const { module, port } = this;
     await load.ask("plan", { module, ports: [port], connections, first, count, ...which });
@@ -110,7 +110,7 @@ export class Entrant {
       count: which.forged ? 0 : which.same ? 1 : count,
       undrained: which.undrained,
     });
-    // Where handlers run, webhooks that are acknowledged and not yet handled are not done.
+    // With a handler, a webhook is done when it was handled, not when it was acknowledged.
     const settled =
       this.contender.options?.handler && !which.undrained ? (performance.now() - startedAt) / 1000 : seconds;
     return {
@@ -124,7 +124,7 @@ export class Entrant {
     };
   }
 
-  /** What was acknowledged must be on record. */
+  /** Throws unless every acknowledged webhook is on record. */
   async keptEverything() {
     const completed = await this.server.ask("completed");
     if (completed !== undefined && completed !== this.acknowledged) {
@@ -135,8 +135,8 @@ export class Entrant {
 }
 
 /**
- * Runs a suite: every contender in turn, round after round. Resolves to the entrants, with their rounds. Past `endsAt`
- * (by `performance.now()`) no round more is begun, once there are three: a slow machine gets fewer rounds and not a longer run.
+ * Runs a suite: every contender, round after round. Resolves to the entrants with their rounds. After `endsAt` (by
+ * `performance.now()`) and three rounds, no further round starts: a slow machine gets fewer rounds, not a longer run.
  */
 export async function runSuite({ contenders, connections, rounds, seconds }, { tick, endsAt = Infinity }) {
   const entrants = contenders.map((contender) => new Entrant(contender, connections));

@@ -3,18 +3,18 @@ import { parseArgs } from "node:util";
 export const usage = `npm run bench -- [--quick] [--only <text>]… [--rounds <n>] [--seconds <n>] [--no-peers]
                     [--minutes <n>] [--without <server>]… [--proof] [--json] [--quiet]
 
-  --quick      fewer and shorter rounds: about a minute, and noisier
-  --only       suites whose name, or contenders whose name, holds this text; with its reference; may be repeated
+  --quick      fewer and shorter rounds: takes about a minute, with more noise
+  --only       only suites or contenders whose name contains this text, and the reference; can be repeated
   --rounds     measured rounds of each contender
-  --seconds    about how long a round lasts, besides the two fifths of that before it which are not counted
+  --seconds    approximate length of a round; another 40 % of it runs before each round and is not counted
   --no-peers   without the contenders that need other packages
-  --minutes    past which no suite is begun, nor a round more than three of each contender; usually 9
-  --without    postgres or mysql: without the suites that need that server; may be repeated
-  --proof      kills this build in the middle of its work before it is measured; usual where nothing is picked by --only
-  --json       the result as JSON on standard output, and no files
-  --quiet      no progress`;
+  --minutes    time after which no suite starts, and no contender gets more than three rounds (9)
+  --without    postgres or mysql: without the suites that need that server; can be repeated
+  --proof      first kill this build while it works, and check what it stored; default without --only
+  --json       print the result as JSON and write no files
+  --quiet      print no progress`;
 
-/** The command line, or an error that says what is wrong with it. */
+/** Returns the options of the command line. Throws a TypeError that says what is wrong with it. */
 export function readOptions(args) {
   const { values } = parseArgs({
     args,

@@ -6,8 +6,8 @@ import path from "node:path";
 const folder = path.resolve(import.meta.dirname, "../../.tmp");
 
 /**
- * Sees to it that TILLKIT_BENCH_POSTGRES_URL names a server: the one given there or to the tests, or one of its own. What
- * is measured is its disk's sync too, so it must run with fsync on.
+ * Sets TILLKIT_BENCH_POSTGRES_URL to a server: the one given there or to the tests, or a new one. Its sync is measured,
+ * so it must run with fsync on.
  */
 export async function usePostgres() {
   const given = process.env.TILLKIT_BENCH_POSTGRES_URL ?? process.env.TILLKIT_TEST_POSTGRES_URL;

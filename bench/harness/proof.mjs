@@ -1,4 +1,4 @@
-// The guarantees, shown on the very build that is measured: the crash harness over it.
+// Runs the crash harness over the build that is measured.
 import { execFile } from "node:child_process";
 import path from "node:path";
 import { mysqlDatabase, postgresDatabase } from "./database.mjs";
@@ -10,14 +10,14 @@ const servers = {
 const program = path.resolve(import.meta.dirname, "../../scripts/crash.mjs");
 
 /**
- * Kills shops in the middle of their work, so many times on each store, and compares what was answered 200 with what is on
- * record and what the handlers did. Throws where anything was lost, unexpected or twice.
+ * Kills shops while they work, `cycles` times on each store, and compares what was answered 200 with what is on record and
+ * what the handlers did. Throws if anything was lost, unexpected or done twice.
  */
 export async function proveOverCrashes({ kit, stores, cycles, tick }) {
   const proofs = [];
   for (const store of stores) {
     const args = ["--store", store, "--mode", "kill", "--cycles", String(cycles), "--kit", kit];
-    // The harness for SQLite makes a file of its own.
+    // For SQLite, the crash harness makes its own file.
     const server = servers[store];
     const database = await server?.open();
     const { code, stdout, stderr } = await node([program, ...args, "--seed", "7", "--json", "--quiet"], {

@@ -1,27 +1,27 @@
 import os from "node:os";
-import { verdict } from "./judge.mjs";
+import { verdict } from "./check-targets.mjs";
 
-/** The results as a page of Markdown. */
+/** Returns the results as a page of Markdown. */
 export function markdown({ suites, machine, seconds, rounds, ...run }) {
   const lines = [
     "# What a webhook costs",
     "",
     `Measured on ${machine.cpus} × ${machine.model}, Node ${machine.node}, ${machine.date}; load generator and server ` +
-      "in processes of their own." +
+      "in separate processes." +
       loadOf(machine),
-    `${rounds} rounds of about ${seconds} s each, behind a start that is not counted, the contenders of a table in turn; medians, and behind ± the noise: half ` +
-      "the distance between the quartiles. CPU is what the server's process used, in microseconds of one core per webhook; " +
-      "× is the ratio to the contender in bold, taken round by round.",
+    `${rounds} rounds of about ${seconds} s each, after a start that is not counted; each round runs every contender of a table. ` +
+      "Figures are medians; ± is the noise, half of the distance between the quartiles. CPU is what the server's process used, " +
+      "in microseconds of one core per webhook; × is the ratio to the contender in bold, taken round by round.",
     "",
     ...(seconds < 0.5
       ? [
-          "Rounds this short measure the compiler too, most where there is most code: no target is judged by them.",
+          "Rounds as short as these measure the compiler, too, and most of all where there is most code. They decide about no target.",
           "",
         ]
       : []),
     ...proofOf(run),
     ...(run.leftOut ?? []).flatMap((line) => [line, ""]),
-    ...allJudged(suites),
+    ...allTargets(suites),
   ];
   for (const suite of suites) {
     const hasDatabase = suite.results.some(({ databaseCpuUs }) => databaseCpuUs !== undefined);
@@ -53,11 +53,11 @@ export function markdown({ suites, machine, seconds, rounds, ...run }) {
       lines.push(`| ${cells.join(" | ")} |`);
     }
     lines.push("");
-    lines.push(...judgedOf(suite.judged));
+    lines.push(...targetsOf(suite.checks));
     const kept = suite.results.filter(({ completed }) => completed !== undefined);
     if (kept.length > 0)
       lines.push(
-        "Every forged webhook was refused, and every webhook that was acknowledged was found on record afterwards: " +
+        "Every forged webhook was refused, and every acknowledged webhook was found on record afterwards: " +
           `${kept.map(({ name, completed }) => `${name} ${completed}`).join(", ")}.`,
         "",
       );
@@ -65,18 +65,18 @@ export function markdown({ suites, machine, seconds, rounds, ...run }) {
   return lines.join("\n");
 }
 
-/** What else the machine did: a run alone on two cores ends at a load of 2. */
+/** Returns the load of the machine, which shows other work: a run alone on two cores ends at a load of 2. */
 function loadOf({ load, loadBefore }) {
   if (load === undefined || loadBefore === undefined) return "";
-  return ` Load of the machine when it began ${loadBefore.toFixed(1)}, and when it ended ${load.toFixed(1)}.`;
+  return ` Load of the machine before the run: ${loadBefore.toFixed(1)}, and after it: ${load.toFixed(1)}.`;
 }
 
-/** Which build this is of, and what was shown of it. */
+/** Returns which build was measured, and what the crash harness found. */
 function proofOf({ build, commit, clean, proofs = [], tookSeconds }) {
   if (build === undefined) return [];
   const of = commit === undefined ? "" : `, commit ${commit}${clean ? "" : " with changes"}`;
   const lines = [
-    `Build ${build}${of}: compiled again from the sources before the run and compared file by file, and the same at its end. ` +
+    `Build ${build}${of}: compiled again from the sources before the run and after it, and compared file by file. ` +
       `The whole run took ${tookSeconds} s.`,
     "",
   ];
@@ -85,8 +85,8 @@ function proofOf({ build, commit, clean, proofs = [], tookSeconds }) {
     ...lines,
     "## The guarantees, on this build",
     "",
-    "Shops of this build killed with SIGKILL in the middle of their work; then what was answered 200 was compared with what is " +
-      "on record and with what the handlers did.",
+    "Shops with this build were killed with SIGKILL while they worked. Then what was answered 200 was compared with what is on " +
+      "record and with what the handlers did.",
     "",
     "| Store | Kills | Acknowledged | Recovered after a kill | Lost | Unexpected | Twice |",
     "|---|---:|---:|---:|---:|---:|---:|",
@@ -95,36 +95,36 @@ function proofOf({ build, commit, clean, proofs = [], tookSeconds }) {
         `| ${one.store} | ${one.kills} | ${one.acknowledged} | ${one.recovered} | ${one.lost} | ${one.unexpected} | ${one.duplicated} |`,
     ),
     "",
-    "And of each contender below that is tillkit: a webhook that was forged was refused, one that was sent 32 times over eight " +
-      "connections became one event with 31 copies, and what was acknowledged was counted on record at the end.",
+    "For each contender below that is tillkit: a forged webhook was refused, a webhook that was sent 32 times over eight " +
+      "connections became one event with 31 copies, and every acknowledged webhook was on record at the end.",
     "",
   ];
 }
 
-function allJudged(suites) {
-  const all = suites.flatMap(({ judged = [] }) => judged);
+function allTargets(suites) {
+  const all = suites.flatMap(({ name, checks = [] }) => checks.map((one) => ({ ...one, where: name })));
   if (all.length === 0) return [];
   const met = all.filter((one) => one.met).length;
   return [
-    "## Judged",
+    "## Targets",
     "",
     `${met} of ${all.length} targets are met by the median of their ratios.`,
     "",
-    ...judgedTable(suites.flatMap(({ name, judged = [] }) => judged.map((one) => ({ ...one, where: name })))),
+    ...targetTable(all),
   ];
 }
 
-function judgedOf(judged = []) {
-  return judged.length === 0
+function targetsOf(checks = []) {
+  return checks.length === 0
     ? []
-    : ["Judged, round by round:", "", ...judged.map((one) => `- ${sentence(one)}`), ""];
+    : ["Targets, compared round by round:", "", ...checks.map((one) => `- ${sentence(one)}`), ""];
 }
 
-function judgedTable(judged) {
+function targetTable(checks) {
   return [
     "| Suite | What | Ratio | Quartiles | Target | |",
     "|---|---|---:|---:|---:|---|",
-    ...judged.map(
+    ...checks.map(
       (one) =>
         `| ${one.where} | ${whatOf(one)} | ${times(one.ratio)} | ${times(one.low)} to ${times(one.high)} | ` +
         `${targetOf(one)} | ${one.met ? verdict(one) : `**${verdict(one)}**`} |`,
@@ -157,7 +157,7 @@ export function thisMachine() {
   };
 }
 
-/** The gist of a suite, for a terminal. */
+/** Returns the short form of a suite's results, for a terminal. */
 export function plain(suite) {
   const width = Math.max(...suite.results.map(({ name }) => name.length));
   const rows = suite.results.map(
@@ -167,8 +167,8 @@ export function plain(suite) {
       `${times(one.ratio.perSecond).padStart(6)}  p50 ${one.p50Ms.toFixed(2)} ms${times(one.ratio.p50Ms).padStart(6)}` +
       (one.databaseCpuUs === undefined ? "" : `  database ${one.databaseCpuUs.toFixed(0)} µs`),
   );
-  const judged = (suite.judged ?? []).map((one) => `  ${sentence(one)}`);
-  return [suite.title, ...rows, ...judged, ""].join("\n");
+  const checks = (suite.checks ?? []).map((one) => `  ${sentence(one)}`);
+  return [suite.title, ...rows, ...checks, ""].join("\n");
 }
 
 function percent(share) {

@@ -1,4 +1,4 @@
-// One contender's server, in a process of its own.
+// Runs one contender's server in a process of its own.
 import { answerTo } from "./answer-to.mjs";
 
 const [, , module, options] = process.argv;
@@ -12,7 +12,7 @@ const tasks = {
   async begin() {
     before = { database: await running.databaseCpuUs?.(), server: process.cpuUsage() };
   },
-  /** What the server used since `begin`; where handlers run, until the last of them is done. */
+  /** The CPU time since `begin`, including the handlers that the webhooks caused. */
   async end({ count, undrained }) {
     if (!undrained) await running.drained?.(count);
     const { user, system } = process.cpuUsage(before.server);
@@ -22,13 +22,13 @@ const tasks = {
       ...(database !== undefined && { databaseCpuUs: database - before.database }),
     };
   },
-  /** How many payments are completed on record; `undefined` where nothing is kept. */
+  /** The number of payments that are stored as completed; `undefined` if the contender stores nothing. */
   completed: () => running.completed?.(),
-  /** What is on record about one webhook; `undefined` where the contender cannot tell. */
+  /** What is stored about one webhook; `undefined` if the contender cannot tell. */
   recordOf: ({ n }) => running.recordOf?.(n),
-  /** Bytes that the database wrote, and what else it tells; of bench/scale. */
+  /** Bytes that the database wrote, and its sizes; for bench/scale. */
   figures: () => running.databaseFigures?.(),
-  /** What only one module of bench/scale does. */
+  /** Runs a task that only one module of bench/scale has. */
   special: ({ name, args }) => running.specials[name](args),
   async stop() {
     await running.stop?.();

@@ -3,19 +3,19 @@ import { secret } from "./webhooks.mjs";
 
 const hmac = (body) => createHmac("sha256", secret).update(body);
 
-/** The headers of the interface that the kit speaks: a hexadecimal HMAC over the body. */
+/** Returns the header of the kit's interface: a hexadecimal HMAC over the body. */
 export function signHex(body) {
   return { "Service-Signature": hmac(body).digest("hex") };
 }
 
-/** What somebody writes by hand to check it. */
+/** Checks that header in the way a developer writes it by hand. */
 export function isSignedHex(request, body) {
   const given = Buffer.from(request.headers["service-signature"] ?? "", "hex");
   const expected = hmac(body).digest();
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** The headers of Standard Webhooks, whose names differ from one service to the next. */
+/** Returns a signer for Standard Webhooks. The prefix of the headers differs between services. */
 export function standardSigner(prefix, key) {
   return (body, n) => {
     const id = `msg_${n}`;

@@ -1,4 +1,4 @@
-/** The value below which this share of the sorted or unsorted list lies. */
+/** Returns the value below which this share of the list lies. */
 export function quantile(list, share) {
   const sorted = Float64Array.from(list).toSorted();
   if (sorted.length === 0) return NaN;
@@ -10,15 +10,15 @@ export function quantile(list, share) {
 
 export const median = (list) => quantile(list, 0.5);
 
-/** The noise of repeated measurements: half the distance between the quartiles, as a share of the median. */
+/** Returns the noise: half of the distance between the quartiles, as a share of the median. */
 export function spread(list) {
   return (quantile(list, 0.75) - quantile(list, 0.25)) / 2 / median(list);
 }
 
-/** What several rounds of one contender come to. `reference` are the rounds beside which its own were run. */
+/** Summarises the rounds of one contender. `reference` are the rounds of the contender that the ratios refer to. */
 export function summarise(rounds, reference) {
   const of = (key) => rounds.map((round) => round[key]);
-  // Round by round, so that a machine that is slow for a minute is slow for both.
+  // Ratios within a round: a machine that is slow for a minute is slow for both.
   const against = (key) => median(rounds.map((round, index) => round[key] / reference[index]?.[key]));
   return {
     rounds: rounds.length,

@@ -1,4 +1,4 @@
-// The kit's stores, each with a table of orders beside it for the handler to write to.
+// Opens the kit's stores, each with a table of orders that the handler writes to.
 import { mysqlDatabase, postgresDatabase, sqliteFile } from "./database.mjs";
 import { kit } from "./kit.mjs";
 
@@ -51,7 +51,7 @@ async function overSql(store, { name, drop, cpuUs, figures }, shared) {
     store,
     orders: {
       async insert(tx, created) {
-        // References are the bench's own.
+        // The benchmark makes the references, so they need no escaping.
         const rows = created.map(({ reference }) => `('${reference}', 0)`).join(", ");
         await tx.query(`insert into orders (id, paid) values ${rows}`);
       },
@@ -65,7 +65,7 @@ async function overSql(store, { name, drop, cpuUs, figures }, shared) {
           reference,
         ]),
     },
-    // PostgreSQL plans by how large its tables are; a shop's knows, and this one was filled a moment ago.
+    // PostgreSQL plans by the size of the tables, which it does not know before the first analysis.
     async analyse() {
       await store.transaction(async (tx) => tx.dialect === "postgres" && (await tx.query("analyze")));
     },
@@ -74,7 +74,7 @@ async function overSql(store, { name, drop, cpuUs, figures }, shared) {
       const { rows } = await store.transaction((tx) => tx.query(sql));
       return Number(rows[0].count);
     },
-    /** Forgets everything that is stored, and no handler. */
+    /** Deletes everything but the handlers' names. */
     async empty() {
       for (const table of ["orders", ...records]) {
         await store.transaction((tx) =>

@@ -1,15 +1,15 @@
-// The webhook that every contender receives, unless it wants one of its own making.
+// The webhook that contenders receive, unless they make their own.
 
-/** The secret of every contender; long enough for each of them. */
+/** The secret of every contender. */
 export const secret = "bench-7Qm2vXc9LkR4tYw8PzN3sHd6";
 
-/** The payment that webhook number `n` is about. */
+/** Returns the payment that webhook number `n` is about. */
 export function paymentOf(n) {
   const id = n.toString(16).padStart(24, "0");
   return { id, clientId: `bench-${n}`, reference: `order-${n}`, value: "1475", currency: "KMF" };
 }
 
-/** Webhook number `n`, as the interface document shows one. */
+/** Returns the body of webhook number `n` (interface document, 6.1). */
 export function bodyOf(n) {
   const { id, clientId, value, currency } = paymentOf(n);
   return Buffer.from(

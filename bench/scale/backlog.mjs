@@ -1,12 +1,12 @@
-// Events that wait for their dispatch: what they cost in memory, what webhooks cost beside them, how fast they go.
+// Events that wait for their dispatch: the memory that they take, how fast they are dispatched, and what webhooks cost meanwhile.
 import { setTimeout as pause } from "node:timers/promises";
 import { entrantOf, fill, number, residentMiB } from "./tools.mjs";
 
 export const title = "What waits";
 export const says =
-  "So many payments are stored, nine of ten with an event that no handler has had, by a process that does not dispatch. Then a fresh " +
-  "process starts on the same database with one handler, which updates a row. MiB: its memory after a second, and the most that was " +
-  "seen while it dispatched for ten seconds. Then it takes webhooks beside that. In memory it is the process that holds them.";
+  "A process that does not dispatch stores the payments, nine of ten with an event that no handler has seen. Then a new process " +
+  "starts on the same database with one handler, which updates a row. MiB: its memory after one second, and the maximum during ten " +
+  "seconds of dispatching. Then it also receives webhooks. For the store in memory it is the process that holds the data.";
 
 export const heads = [
   "Store",
@@ -21,7 +21,7 @@ export const heads = [
 
 const seconds = 10;
 const webhooks = 500;
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 export function steps({ stores, backlog }) {
   return stores.length * (Math.ceil(backlog / 20_000) + seconds);
@@ -49,7 +49,7 @@ export async function run({ stores, backlog, load, tick, isLate, rows }) {
       const found = await worked(worker, holding, { backlog, load, tick });
       rows.push([store, number(backlog), ...found, countsMs.toFixed(1)]);
     } finally {
-      // Killed: a process that is busy with its backlog need not listen.
+      // Killed, because a process that is busy with its backlog may not answer.
       for (const worker of fresh) worker.server.end();
       await holding.stop();
     }
@@ -57,17 +57,17 @@ export async function run({ stores, backlog, load, tick, isLate, rows }) {
 }
 
 /**
- * Dispatching alone for a while, and with webhooks coming in beside that. How far the handler got is counted in the database,
- * by the other process: this one may not answer.
+ * Measures a while of dispatching, and then webhooks beside it. The other process counts in the database what was handled,
+ * because the busy one may not answer.
  */
 async function worked(worker, holding, { backlog, load, tick }) {
   const spawnedAt = performance.now();
-  const isStarted = within(patienceMs, worker.start());
+  const isStarted = within(timeoutMs, worker.start());
   const paid = async () => {
     try {
       return { count: await holding.server.ask("special", { name: "paid" }), at: performance.now() };
     } catch (error) {
-      // SQLite has one writer, and the other process may be slow to let go of it.
+      // SQLite has one writer, which the other process may hold for a while.
       if (performance.now() - spawnedAt > 60_000) throw error;
       return paid();
     }
@@ -82,28 +82,28 @@ async function worked(worker, holding, { backlog, load, tick }) {
     await pause(1000);
     sizes.push(residentMiB(worker));
     after = await paid();
-    // Its start is left out, unless the backlog is gone by then.
+    // The start does not count, unless the backlog is already done.
     if (n === 2 && after.count < events) before = after;
   }
   const rate = ((after.count - before.count) * 1000) / (after.at - before.at);
-  const beside = (await isStarted) && (await within(patienceMs, taken(worker, load, backlog + 1)));
+  const beside = (await isStarted) && (await within(timeoutMs, taken(worker, load, backlog + 1)));
   const [perSecond, p50Ms] = beside
     ? [beside.perSecond.toFixed(0), beside.p50Ms.toFixed(1)]
-    : ["none", `no answer in ${patienceMs / 1000} s`];
+    : ["none", `no answer in ${timeoutMs / 1000} s`];
   return [sizes[0].toFixed(0), Math.max(...sizes).toFixed(0), rate.toFixed(0), perSecond, p50Ms];
 }
 
 async function taken(worker, load, first) {
   await worker.server.ask("prepare", { first, count: webhooks });
-  // Not waited for: the whole backlog comes first.
+  // Not drained: the backlog comes first.
   return worker.exchange(load, { first, count: webhooks, undrained: true });
 }
 
-/** What it resolves to, and true where that is nothing; false when it takes longer. */
+/** Resolves to the promise's value, or true if it has none; to false when it takes longer than `ms`. */
 async function within(ms, promise) {
   const late = new AbortController();
   const answered = promise.then((value) => value ?? true);
-  // It fails when the process is killed, and nobody waits for it any more.
+  // It rejects when the process is killed; by then the result does not matter.
   answered.catch(() => {});
   const answer = await Promise.race([answered, pause(ms, false, { signal: late.signal }).catch(() => false)]);
   late.abort();

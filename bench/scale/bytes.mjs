@@ -1,12 +1,12 @@
-// What a webhook leaves on the disk: bytes of the database's log, and bytes that stay.
+// What a webhook writes to the disk: bytes of the database's log, and bytes that stay.
 import { Entrant } from "../harness/measure.mjs";
 import { number } from "./tools.mjs";
 
 export const title = "What is written";
 export const says =
-  "Bytes a webhook, with its payment there beforehand. *log*: what goes through the database's log, and so to its disk's sync and to a " +
-  "replica (PostgreSQL: WAL; MySQL: the redo log; SQLite: all that the process writes, log and pages). *stays*: growth of the tables and indexes, payment " +
-  "and order included. PostgreSQL counts its whole server, so nothing else may write there.";
+  "Bytes per webhook; its payment was stored before. *log*: what goes through the database's log, which is synced and sent to " +
+  "replicas (PostgreSQL: WAL; MySQL: the redo log; SQLite: all that the process writes, log and pages). *stays*: growth of tables and " +
+  "indexes, including the payment and the order. PostgreSQL counts its whole server, so nothing else may write there.";
 
 export const heads = ["Store", "", "log bytes", "stays bytes", "of it before the webhook", "webhooks"];
 

@@ -1,10 +1,10 @@
-// Memory of connections that are open and say nothing.
+// Memory of idle connections.
 import { connect } from "node:net";
 import { entrantOf, number, residentMiB } from "./tools.mjs";
 
 export const title = "What is connected";
 export const says =
-  "Connections that are open and say nothing, beside 64 that send webhooks: memory of the process, and what a webhook costs meanwhile.";
+  "Idle connections, beside 64 that send webhooks: memory of the process, and what a webhook costs meanwhile.";
 
 export const heads = ["Idle connections", "MiB more", "KiB each", "CPU µs a webhook"];
 

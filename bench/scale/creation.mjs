@@ -1,11 +1,11 @@
-// What the other half of a payment costs: creating it, before any webhook.
+// What it costs to create a payment.
 import { median } from "../harness/statistics.mjs";
 import { entrantOf, number } from "./tools.mjs";
 
 export const title = "What is created";
 export const says =
   "`payments.create()`, 64 at a time: two transactions, one before the request to the service and one after its answer. The service " +
-  "answers at once and within the process, so that the request itself, its TLS and the wait for it are not counted. *log*: as below.";
+  "answers immediately and within the process, so that the request itself, its TLS and the wait for it are not counted. *log*: as below.";
 
 export const heads = ["Store", "payments/s", "CPU µs", "database CPU µs", "log bytes"];
 
@@ -21,17 +21,17 @@ export async function run({ stores, webhooks, tick, isLate, rows }) {
       await entrant.start();
       for (let round = 0; round < rounds; round++) {
         if (!isLate()) measured.push(await created(entrant, Math.round(webhooks / 4)));
-        // As autovacuum does within a minute: until then PostgreSQL believes the tables to be empty, and scans them.
+        // As autovacuum does within a minute: before, PostgreSQL takes the tables for empty, and scans them.
         await entrant.server.ask("special", { name: "analyse" });
         tick(`${store}: creating`);
       }
     } finally {
       await entrant.stop();
     }
-    // The first one is for the compiler.
+    // The first round compiles the code.
     const of = (key) => median(measured.slice(1).map((round) => round[key]));
-    const whole = (key) => (Number.isNaN(of(key)) ? "" : number(Math.round(of(key))));
-    rows.push([store, whole("perSecond"), whole("cpuUs"), whole("databaseCpuUs"), whole("logBytes")]);
+    const rounded = (key) => (Number.isNaN(of(key)) ? "" : number(Math.round(of(key))));
+    rows.push([store, rounded("perSecond"), rounded("cpuUs"), rounded("databaseCpuUs"), rounded("logBytes")]);
   }
 }
 

@@ -1,6 +1,6 @@
-// What is physically there to be had on this machine: the targets beside a server that does the least that they could be met with.
+// The targets, compared with a server that does as little as possible: what this machine could reach.
 import { suites } from "../contenders/index.mjs";
-import { judge } from "../harness/judge.mjs";
+import { checkTargets } from "../harness/check-targets.mjs";
 import { runSuite } from "../harness/measure.mjs";
 import { summarise } from "../harness/statistics.mjs";
 import { targets } from "../targets.mjs";
@@ -10,8 +10,8 @@ const least = "the least";
 
 export const title = "What it could cost at least";
 export const says =
-  `*${least}*: an HMAC, JSON.parse and one transaction for all that arrived together, on the pre-shaped server; two tables with a key ` +
-  "each, no strict reading, no decision, no lock. Medians of rounds that are run in turn.";
+  `*${least}*: an HMAC, JSON.parse and one transaction for all that arrived at the same time, on the pre-shaped server; two tables with a ` +
+  "key each, no strict parsing, no reconciliation, no lock. Medians of interleaved rounds.";
 
 export const heads = ["", "", "CPU µs", "webhooks/s", "p50 ms", "database CPU µs"];
 
@@ -19,12 +19,12 @@ const stores = {
   memory: "memory",
   "memory-8": "memory",
   sqlite: "sqlite",
-  "lone-sqlite": "sqlite",
+  "single-sqlite": "sqlite",
   postgres: "postgres",
-  "lone-postgres": "postgres",
+  "single-postgres": "postgres",
 };
 
-/** Those of recording alone, on the server that costs the least where there is a choice. */
+/** The targets without a handler or a log, on the pre-shaped server where there is a choice. */
 const measured = targets.filter(
   ({ suite, of, to, key }) =>
     suite in stores &&
@@ -36,7 +36,7 @@ const measured = targets.filter(
 
 const suitesOn = (wanted) => suites.filter(({ name }) => wanted.includes(stores[name]));
 
-/** Each suite with nobody in it but those of its targets, and the least. */
+/** Returns the suite with only the contenders of its targets, and the least. */
 function reduced({ name, contenders, ...suite }) {
   const named = measured.filter((target) => target.suite === name).flatMap(({ of, to }) => [of, to]);
   return {
@@ -52,7 +52,7 @@ function reduced({ name, contenders, ...suite }) {
 export const steps = ({ stores: wanted, rounds }) =>
   suitesOn(wanted).reduce((sum, suite) => sum + reduced(suite).contenders.length * (1 + rounds), 0);
 
-export async function run({ stores: wanted, rounds, seconds, minutes, tick, rows, judged }) {
+export async function run({ stores: wanted, rounds, seconds, minutes, tick, rows, checks }) {
   const endsAt = performance.now() + minutes * 60_000;
   for (const suite of suitesOn(wanted).map(reduced)) {
     const entrants = await runSuite({ ...suite, rounds, seconds }, { tick, endsAt });
@@ -68,18 +68,18 @@ export async function run({ stores: wanted, rounds, seconds, minutes, tick, rows
         database,
       ]);
     }
-    judged.push(...verdicts(suite, entrants));
+    checks.push(...verdicts(suite, entrants));
   }
 }
 
 function verdicts({ name, title: where }, entrants) {
   const own = measured.filter(({ suite }) => suite === name);
-  const ofLeast = judge(
+  const ofLeast = checkTargets(
     own.map((target) => ({ ...target, of: least })),
     name,
     entrants,
   );
-  return judge(own, name, entrants).map(({ what, of, to, ratio, atMost, atLeast }, index) => {
+  return checkTargets(own, name, entrants).map(({ what, of, to, ratio, atMost, atLeast }, index) => {
     const bound = atMost === undefined ? `≥ ${atLeast}` : `≤ ${atMost}`;
     const lowest = ofLeast[index].ratio.toFixed(2);
     return `${where}: ${what} to ${to}: target ${bound}; ${least} ${lowest}, ${of} ${ratio.toFixed(2)}`;

@@ -4,8 +4,8 @@ import { entrantOf } from "./tools.mjs";
 
 export const title = "Processes on one PostgreSQL";
 export const says =
-  "64 connections, spread over so many processes of the kit, which share one database. Connections to the database are counted at " +
-  "the end of a round. `maxConnections: 5` is the least the kit takes.";
+  "64 connections, distributed over several processes of the kit, which share one database. Connections to the database are counted " +
+  "at the end of a round. `maxConnections: 5` is the minimum.";
 
 export const heads = [
   "Processes",
@@ -20,7 +20,7 @@ export const heads = [
 ];
 
 const counts = [1, 2, 4, 8, 16];
-/** Fewer where each of them is dispatched too. `warm`: of each process, before anything is measured. */
+/** Fewer webhooks where each is also dispatched. `warm`: webhooks of each process before anything is measured. */
 const loads = {
   held: { warm: 2500, webhooks: 3000, rounds: 5 },
   dispatched: { warm: 400, webhooks: 800, rounds: 3 },
@@ -66,7 +66,7 @@ async function measured({ count, handler, load }) {
       maxConnections,
     ];
   } finally {
-    // The first one drops the database.
+    // The first process drops the database.
     await Promise.all(entrants.slice(1).map((entrant) => entrant.stop()));
     await entrants[0].stop();
   }
@@ -82,7 +82,7 @@ async function exchanged(entrants, { webhooks, handler, load }) {
   for (const { server } of entrants) await server.ask("begin");
   const startedAt = performance.now();
   const { seconds, p50Ms, p99Ms } = await load.ask("go");
-  // Whichever process ran the handlers: when nothing is left, all of them are done.
+  // Any process may have run the handlers; all are done when nothing is left.
   const ends = [];
   for (const { server } of entrants) ends.push(await server.ask("end", { count: 0 }));
   const settled = handler ? (performance.now() - startedAt) / 1000 : seconds;

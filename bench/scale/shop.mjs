@@ -1,14 +1,14 @@
-// The contender tillkit, and what it takes to make it large: a history that is stored without being sent.
+// The contender tillkit, with a large history that is stored without being sent.
 import { createHash, randomUUID } from "node:crypto";
 import { pendingPayment, start as startTillkit } from "../contenders/tillkit.mjs";
 import { bodyOf } from "../harness/webhooks.mjs";
 
 export { path, sign } from "../contenders/tillkit.mjs";
 
-const together = 500;
+const batchSize = 500;
 
 export async function start(port, options) {
-  const running = await startTillkit(port, options, { fetch: answerAtOnce });
+  const running = await startTillkit(port, options, { fetch: answerImmediately });
   let references = 0;
   const { store, orders, name, empty } = running.kit;
   return {
@@ -16,10 +16,10 @@ export async function start(port, options) {
     specials: {
       name: () => name,
       empty: () => empty(),
-      /** Payments `first` to `first + count - 1`, with their webhook and event; every tenth is still pending. */
+      /** Stores payments `first` to `first + count - 1` with their webhook and event; every tenth is still pending. */
       async fill({ first, count, withOrders = false }) {
-        for (let from = first; from < first + count; from += together) {
-          const size = Math.min(together, first + count - from);
+        for (let from = first; from < first + count; from += batchSize) {
+          const size = Math.min(batchSize, first + count - from);
           const stored = Array.from({ length: size }, (_, n) => historyOf(from + n));
           await store.transaction(async (tx) => {
             const created = stored.map(({ payment }) => payment);
@@ -29,11 +29,11 @@ export async function start(port, options) {
           });
         }
       },
-      /** PostgreSQL plans by how large its tables are. */
+      /** Updates the statistics by which PostgreSQL plans. */
       analyse: () => running.kit.analyse(),
-      /** How many handlers have committed. */
+      /** The number of handler runs that have committed. */
       paid: () => orders.countPaid(),
-      /** So many payments, 64 at a time. */
+      /** Creates `count` payments, 64 at a time. */
       async create({ count }) {
         let left = count;
         const one = async () => {
@@ -44,9 +44,9 @@ export async function start(port, options) {
         };
         await Promise.all(Array.from({ length: 64 }, one));
       },
-      /** Whatever is final. */
+      /** Prunes everything that is final. */
       prune: () => running.kit.payments.prune({ before: new Date(Date.now() + 60_000) }),
-      /** What health asks of the store. */
+      /** The time that `store.counts()` takes, which `health` calls. */
       async countsMs() {
         const startedAt = performance.now();
         await store.counts();
@@ -56,8 +56,8 @@ export async function start(port, options) {
   };
 }
 
-/** The service, without a network. */
-async function answerAtOnce(_address, { body }) {
+/** Stands for the service, without a network. */
+async function answerImmediately(_address, { body }) {
   const { purchase } = JSON.parse(body);
   const id = randomUUID();
   const submitUrl = `https://pay.example/payment/submit/${id}`;
@@ -109,7 +109,7 @@ function historyOf(n) {
   };
 }
 
-/** As the kit makes its ids: later ones sort behind. */
+/** Returns an id like the kit's, which sorts by time. */
 function timeOrdered(n) {
   const time = (1_772_359_200_000 + n).toString(16).padStart(12, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;

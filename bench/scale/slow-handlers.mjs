@@ -1,12 +1,20 @@
-// How many dispatches a second one process does, with handlers that take their time, and what the sender notices of it.
+// Dispatches per second of one process with slow handlers, and how long the sender waits meanwhile.
 import { entrantOf, number } from "./tools.mjs";
 
-export const title = "Handlers that take their time";
+export const title = "Slow handlers";
 export const says =
-  "One handler for every webhook, which waits so long and then updates a row; dispatched/s until the last is done, the bound is " +
-  "concurrency over time. p50: of the acknowledgement, which waits for no handler.";
+  "One handler for every webhook, which waits and then updates a row. dispatched/s: until the last one is done; the bound is " +
+  "concurrency divided by the handler's time. p50: of the acknowledgement, which waits for no handler.";
 
-export const heads = ["Store", "Handler ms", "At once", "dispatched/s", "of the bound", "p50 ms", "CPU µs"];
+export const heads = [
+  "Store",
+  "Handler ms",
+  "Concurrency",
+  "dispatched/s",
+  "of the bound",
+  "p50 ms",
+  "CPU µs",
+];
 
 const cases = [
   { handlerMs: 0, concurrency: 8 },
@@ -22,7 +30,7 @@ export async function run({ stores, load, tick, rows }) {
   for (const store of stores) {
     for (const { handlerMs, concurrency } of cases) {
       const dispatch = { concurrency };
-      // Handlers' transactions may have all connections but four.
+      // Handlers' transactions can use all connections but four.
       const maxConnections = concurrency > 8 ? 20 : undefined;
       const options = { store, preShaped: true, handler: true, handlerMs, dispatch, maxConnections };
       const entrant = entrantOf(options);

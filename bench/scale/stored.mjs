@@ -1,13 +1,13 @@
-// What a webhook costs with ever more payments stored, each with its webhook and its event.
+// What a webhook costs with more and more stored payments, each with its webhook and its event.
 import { median, quantile } from "../harness/statistics.mjs";
 import { entrantOf, fill, number } from "./tools.mjs";
 
 export const title = "What is stored";
 export const says =
-  "1,000 webhooks a round over 64 connections, dispatching held back, pre-shaped server. The sizes are measured in turn, " +
-  "round after round, by processes that have run as many webhooks. *new*: about payments made a moment before, as in life; " +
-  "*scattered*: about payments that lie anywhere among those stored. Of each size, the ratio to the smallest is taken round by " +
-  "round; behind it the quartiles. Nine of ten payments have a webhook and an event on record.";
+  "1,000 webhooks a round over 64 connections, without dispatching, on the pre-shaped server. Each round measures every size, in " +
+  "processes that have run equally many webhooks. *new*: about payments that were created a moment before, which is the usual case; " +
+  "*scattered*: about payments anywhere among the stored ones. × is the ratio to the smallest size, taken round by round, with its " +
+  "quartiles. Nine of ten payments have a webhook and an event on record.";
 
 export const heads = [
   "Store",
@@ -28,11 +28,11 @@ export function steps({ stores, sizes, rounds }) {
   return stores.length * sizes.reduce((sum, size) => sum + Math.ceil(size / 20_000) + 1 + 2 * rounds, 0);
 }
 
-export async function run({ stores, rows, judged, ...context }) {
+export async function run({ stores, rows, checks, ...context }) {
   for (const store of stores) {
     const measured = await measure(context, store);
     rows.push(...measured.rows);
-    judged.push(...measured.judged);
+    checks.push(...measured.checks);
   }
 }
 
@@ -44,7 +44,7 @@ async function measure({ sizes, rounds, load, tick, isLate }, store) {
       const one = { size, entrant, next: size + 1, scattered: 0, rounds: { new: [], scattered: [] } };
       sized.push(one);
       await entrant.start();
-      // The smallest is filled anew before each round; the code is compiled meanwhile.
+      // The smallest size is stored again before each round. These rounds compile the code.
       await fill(entrant, {
         first: 1,
         count: size,
@@ -63,13 +63,13 @@ async function measure({ sizes, rounds, load, tick, isLate }, store) {
         }
       }
     }
-    return tell(store, sized);
+    return summaryOf(store, sized);
   } finally {
     for (const { entrant } of sized) await entrant.stop();
   }
 }
 
-/** About payments made just before, which are all that is stored where there are no more than a round takes. */
+/** Sends webhooks about new payments. At the smallest size they are the only ones stored. */
 async function renewed(one, load, { inOrder = true } = {}) {
   const { entrant, size } = one;
   const isAll = size === perRound && (await emptied(entrant));
@@ -79,7 +79,7 @@ async function renewed(one, load, { inOrder = true } = {}) {
   return entrant.exchange(load, { first, count: perRound, ...(isAll && !inOrder && { among: size }) });
 }
 
-/** About every tenth of those stored, in no order; of a thousand, about all of them in no order. */
+/** Sends webhooks about every tenth stored payment, in no order; at the smallest size about all of them. */
 async function scattered(one, load) {
   const { entrant, size } = one;
   if (size === perRound) return renewed(one, load, { inOrder: false });
@@ -88,16 +88,16 @@ async function scattered(one, load) {
   return entrant.exchange(load, { first, count: perRound, among: size, every: 10 });
 }
 
-/** Not in memory, where a thousand more each round are no more than that. */
+/** Empties the store. Not in memory, where a thousand more payments a round make no difference. */
 async function emptied(entrant) {
   if (entrant.contender.options.store === "memory") return false;
   await entrant.server.ask("special", { name: "empty" });
   return true;
 }
 
-function tell(store, sized) {
+function summaryOf(store, sized) {
   const rows = [];
-  const judged = [];
+  const checks = [];
   for (const kind of ["new", "scattered"]) {
     const [smallest] = sized;
     for (const { size, rounds } of sized) {
@@ -120,10 +120,10 @@ function tell(store, sized) {
       ]);
       if (size < 1_000_000 || smallest.size !== 1000) continue;
       const ratio = median(cpu);
-      judged.push(
+      checks.push(
         `${store}, ${kind}: ${ratio.toFixed(2)} x the cost with 1,000 (target ≤ 1.25: ${ratio <= 1.25 ? "met" : "missed"})`,
       );
     }
   }
-  return { rows, judged };
+  return { rows, checks };
 }

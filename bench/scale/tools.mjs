@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { Entrant } from "../harness/measure.mjs";
 
-/** Memory may hold a million of everything. */
-const roomy = ["--max-old-space-size=12000"];
+/** Enough memory for a million payments in the memory store. */
+const largeHeap = ["--max-old-space-size=12000"];
 
-export function entrantOf(options, { connections = 64, execArgv = roomy } = {}) {
+export function entrantOf(options, { connections = 64, execArgv = largeHeap } = {}) {
   return new Entrant({ name: options.store, file: "../scale/shop.mjs", options }, connections, execArgv);
 }
 
 export const number = (n) => n.toLocaleString("en-US");
 
-/** Stores a history in steps of 20,000, and gives up when it is late. */
+/** Stores payments in steps of 20,000. Throws {@link Late} when the time is over. */
 export async function fill(entrant, { first, count, withOrders, tick, isLate }) {
   for (let from = first; from < first + count; from += 20_000) {
     if (isLate()) throw new Late(`There was no time to store ${number(count)} payments on ${entrant.name}.`);
@@ -21,7 +21,7 @@ export async function fill(entrant, { first, count, withOrders, tick, isLate }) 
   await entrant.server.ask("special", { name: "analyse" });
 }
 
-/** The time that was given is over; what was measured by then stands. */
+/** Thrown when the time of a part is over. What was measured until then is kept. */
 export class Late extends Error {}
 
 export function residentMiB({ server }) {

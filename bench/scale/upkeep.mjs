@@ -1,4 +1,4 @@
-// How fast what is final is forgotten, which must be faster than it comes; and what a sync of this machine's disk takes.
+// How fast final records are pruned, which must be faster than they arrive; and how long a sync of this machine's disk takes.
 import { closeSync, fdatasyncSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import path from "node:path";
 import { quantile } from "../harness/statistics.mjs";
@@ -6,8 +6,8 @@ import { entrantOf, number } from "./tools.mjs";
 
 export const title = "Upkeep";
 export const says =
-  "Webhooks with one handler that is done, all of them pruned: the raw bytes, the event and its dispatch go, in transactions of 500. " +
-  "*log*, *database CPU*: for each webhook pruned. And a file that grows by so much, with a sync each time.";
+  "All webhooks have one handler that is done, and are pruned: the raw bytes, the event and its dispatch are deleted, in transactions " +
+  "of 500. *log*, *database CPU*: per pruned webhook. The last rows are a file that grows by that much and is synced each time.";
 
 export const heads = ["", "each second", "CPU µs", "database CPU µs", "log bytes", "p50 ms", "p99 ms"];
 

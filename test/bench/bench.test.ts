@@ -28,7 +28,7 @@ interface Measured {
 interface Suite {
   name: string;
   results: Measured[];
-  judged: { suite: string; of: string; to: string; atMost?: number; ratio: number; met: boolean }[];
+  checks: { suite: string; of: string; to: string; atMost?: number; ratio: number; met: boolean }[];
 }
 
 function node(file: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
@@ -52,7 +52,7 @@ describe("the benchmark, over a few webhooks", () => {
     expect(suites.map(({ name }) => name)).toEqual([
       "memory",
       "sqlite",
-      "lone-sqlite",
+      "single-sqlite",
       "memory-8",
       "memory-1",
     ]);
@@ -81,8 +81,8 @@ describe("the benchmark, over a few webhooks", () => {
     expect(kept.every(({ completed, requests }) => completed! >= requests)).toBe(true);
     expect(kept.every(({ copies }) => copies === 32)).toBe(true);
 
-    const judged = suites.flatMap((suite) => suite.judged);
-    expect(judged).toContainEqual(
+    const checks = suites.flatMap((suite) => suite.checks);
+    expect(checks).toContainEqual(
       expect.objectContaining({
         suite: "memory",
         key: "cpuUs",
@@ -93,7 +93,7 @@ describe("the benchmark, over a few webhooks", () => {
         met: expect.any(Boolean),
       }),
     );
-    expect(judged.filter(({ of }) => of.endsWith("handler")).map(({ to, atMost }) => [to, atMost])).toEqual([
+    expect(checks.filter(({ of }) => of.endsWith("handler")).map(({ to, atMost }) => [to, atMost])).toEqual([
       ["tillkit in memory", 2.5],
       ["tillkit on SQLite", 2.5],
     ]);

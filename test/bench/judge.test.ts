@@ -23,10 +23,10 @@ interface Judged {
 
 function judged(target: object, rounds: Record<string, number[]>): Judged[] {
   return evaluate(`
-    const { judge, verdict } = await import(${JSON.stringify(harness("harness/judge.mjs"))});
+    const { checkTargets, verdict } = await import(${JSON.stringify(harness("harness/check-targets.mjs"))});
     const entrants = Object.entries(${JSON.stringify(rounds)})
       .map(([name, all]) => ({ name, rounds: all.map((cpuUs) => ({ cpuUs })) }));
-    return judge([${JSON.stringify({ suite: "s", key: "cpuUs", ...target })}], "s", entrants)
+    return checkTargets([${JSON.stringify({ suite: "s", key: "cpuUs", ...target })}], "s", entrants)
       .map((one) => ({ ...one, verdict: verdict(one) }));
   `) as Judged[];
 }

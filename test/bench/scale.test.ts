@@ -17,7 +17,7 @@ afterAll(() => rmSync(kit, { recursive: true, force: true }));
 interface Part {
   heads: string[];
   rows: (string | number)[][];
-  judged: string[];
+  checks: string[];
   notes: string[];
 }
 
@@ -87,7 +87,7 @@ describe("the measurement of how far it goes, over few payments", () => {
       ["one connection", "tillkit on SQLite"],
       ["one connection", "the least"],
     ]);
-    expect(parts.limits!.judged).toEqual([
+    expect(parts.limits!.checks).toEqual([
       expect.stringMatching(
         /webhooks\/s to SQLite by hand: target ≥ 5; the least \d+\.\d\d, tillkit on SQLite/,
       ),

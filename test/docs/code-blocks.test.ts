@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { codeBlocks, documents, root } from "./documents.js";
 
-/** What the documents leave to their readers. */
+/** The names that the documents use without defining them. */
 const globals = `
 import { type Express, type Response } from "express";
 import { type Payment, type Payments, type PaymentsOptions, type PaymentStore, type SignedField } from "tillkit";
@@ -53,7 +53,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A block as a module of its own: its imports stay at the top, the rest may await and return. */
+/** Returns a block as a module: its imports stay at the top, and the rest becomes an async function. */
 function moduleOf(block: string): string {
   if (/^export /m.test(block)) return block;
   const imports = /^import [^;]*;$/gm;
@@ -78,8 +78,8 @@ describe("the code in the documents", () => {
       cwd: root,
       encoding: "utf8",
     });
-    // Only what is said about the blocks: the sources have a check of their own.
-    const said = stdout.split("\n").filter((line) => line.includes(path.basename(folder)));
-    expect(said).toEqual([]);
+    // Only errors in the blocks: the sources have a check of their own.
+    const errors = stdout.split("\n").filter((line) => line.includes(path.basename(folder)));
+    expect(errors).toEqual([]);
   }, 60_000);
 });

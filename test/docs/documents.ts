@@ -1,31 +1,33 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-/** The top of the repository. */
+/** The root folder of the repository. */
 export const root = path.resolve(__dirname, "../..");
 
-/** A file of the repository, by its path from the top. */
+/** Returns the text of a file; `file` is relative to the root folder. */
 export function read(file: string): string {
   return readFileSync(path.join(root, file), "utf8");
 }
 
-/** Every document: those at the top, and those in `docs`. */
-export const documents = [
-  ...readdirSync(root).filter((file) => file.endsWith(".md")),
-  ...readdirSync(path.join(root, "docs")).map((file) => `docs/${file}`),
-].map((file) => ({ file, text: read(file) }));
+/** Every document of the root folder and of these folders. `bench/results` is written by the benchmark. */
+export const documents = ["", ".github", "bench", "docs", "docs/adr"].flatMap((folder) =>
+  readdirSync(path.join(root, folder))
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => path.posix.join(folder, file))
+    .map((file) => ({ file, text: read(file) })),
+);
 
-/** The TypeScript blocks of a document, in order. */
+/** Returns the TypeScript blocks of a document, in order. */
 export function codeBlocks(text: string): string[] {
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => match[1]!);
 }
 
-/** The text without its code blocks. */
+/** Returns the text without its code blocks. */
 export function prose(text: string): string {
   return text.replaceAll(/^```.*?^```$/gms, "");
 }
 
-/** The names of an interface's members, in order. */
+/** Returns the names of an interface's members, in order. */
 export function membersOf(file: string, name: string): string[] {
   const body = new RegExp(`interface ${name}\\b[^\\n]*\\{\\n(.*?)^\\}`, "ms").exec(read(file))?.[1];
   if (body === undefined) throw new Error(`${file} has no interface ${name}`);

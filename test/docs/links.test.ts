@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { documents, prose, read, root } from "./documents.js";
 
-/** The anchor that a heading gets. */
+/** Returns the anchor that GitHub gives to a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -34,7 +34,7 @@ describe.each(documents)("the document $file", ({ file, text }) => {
 });
 
 describe("ARCHITECTURE.md", () => {
-  it("has a place for everything in src", () => {
+  it("names every folder and file at the top of src", () => {
     const map = read("ARCHITECTURE.md");
     const entries = readdirSync(path.join(root, "src"), { withFileTypes: true });
     const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
@@ -43,7 +43,7 @@ describe("ARCHITECTURE.md", () => {
 });
 
 describe("CONTRIBUTING.md", () => {
-  it("has a reason for every dependency", () => {
+  it("gives a reason for every dependency", () => {
     const page = read("CONTRIBUTING.md");
     const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
       read("package.json"),

@@ -11,13 +11,13 @@ const rows = [...readme.matchAll(/^\| (`.+?) \|(.*)\|$/gm)].map((match) => ({
   cells: match[2]!.split(" | ").map((cell) => cell.trim()),
 }));
 const named = rows.flatMap(({ names }) => names);
-const lacking = (wanted: readonly string[]) => wanted.filter((name) => !named.includes(name));
+const missing = (wanted: readonly string[]) => wanted.filter((name) => !named.includes(name));
 
 describe("the README", () => {
   it("begins with the documented program, within its first 40 lines", () => {
-    // The same program that runs against the packed package; only its lines are broken otherwise.
-    const words = (text: string) => text.split(/\s+/).join(" ");
-    expect(words(codeBlocks(readme)[0]!)).toBe(words(program));
+    // The program also runs against the packed package; only its line breaks differ.
+    const onOneLine = (text: string) => text.split(/\s+/).join(" ");
+    expect(onOneLine(codeBlocks(readme)[0]!)).toBe(onOneLine(program));
     const end = readme.split("\n").indexOf("```", readme.split("\n").indexOf("```ts"));
     expect(end).toBeLessThan(40);
   });
@@ -42,17 +42,17 @@ describe("the README", () => {
       "dispatch",
     ];
     expect(options.length).toBeGreaterThan(25);
-    expect(lacking(options)).toEqual([]);
+    expect(missing(options)).toEqual([]);
   });
 
-  it("gives the defaults that hold", () => {
+  it("gives the defaults that the code has", () => {
     const { options } = createPayments(testOptions({ spool: { directory: "spool" } }));
     const actual = (name: string): unknown =>
       name
         .split(".")
         .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], options);
     const numeric = rows.filter(({ cells }) => /^\d+$/.test(cells[0]!));
-    // The service's client has a default of its own.
+    // The client of the service has this default.
     const resolved = numeric.filter(({ names }) => names[0] !== "service.timeoutMs");
     expect(resolved.length).toBeGreaterThan(10);
     for (const { names, cells } of resolved) {
@@ -60,7 +60,7 @@ describe("the README", () => {
     }
   });
 
-  it("has a row for every environment variable, and for none that is not read", () => {
+  it("has a row for every environment variable that is read, and for no other", () => {
     const source = read("src/kit/options/options-from-environment.ts");
     const variables = new Set([
       ...[...source.matchAll(/\bread\("([A-Z_]+)"\)/g)].map((match) => `TILLKIT_${match[1]}`),
@@ -73,7 +73,7 @@ describe("the README", () => {
   it("has a row for every event and every notice", () => {
     const notices = membersOf("src/model/event-map.ts", "NoticeMap");
     expect(notices).toContain("webhook.rejected");
-    expect(lacking([...eventTypes, ...notices])).toEqual([]);
+    expect(missing([...eventTypes, ...notices])).toEqual([]);
   });
 });
 

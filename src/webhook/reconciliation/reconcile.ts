@@ -44,7 +44,7 @@ export type Decision =
 
 /**
  * Decides what a verified report does to the stored payment. Does no I/O and reads no clock. Every payment or none, and
- * every report, has exactly one decision. Only fields that the signature covers are used. `docs/decisions.md` shows all
+ * every report, has exactly one decision. Only fields that the signature covers are used. `docs/reconciliation-table.md` shows all
  * decisions as tables that are generated from this function.
  */
 export function reconcile(situation: Situation, report: PaymentReport): Decision {

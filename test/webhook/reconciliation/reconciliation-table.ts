@@ -8,8 +8,8 @@ const now = "2026-11-20T10:00:06.000Z";
 
 const { serviceId: _, status: __, ...unbound } = pendingPayment();
 
-/** Every way in which a payment can stand, or not be there. */
-export const standings: Readonly<Record<string, Payment | undefined>> = {
+/** Every state in which a payment can be, and no payment at all. */
+export const paymentStates: Readonly<Record<string, Payment | undefined>> = {
   "no such payment": undefined,
   creating: { ...unbound, state: "creating" },
   uncertain: { ...unbound, state: "uncertain", open: false, failure: "creation_timeout" },
@@ -17,7 +17,7 @@ export const standings: Readonly<Record<string, Payment | undefined>> = {
   "pending (adopted)": { ...unbound, state: "pending", open: false },
   "pending (init)": pendingPayment({ status: "init" }),
   pending: pendingPayment(),
-  "pending (a status nobody knows)": pendingPayment({ status: "held" }),
+  "pending (unknown status)": pendingPayment({ status: "held" }),
   "pending (submitted)": pendingPayment({ status: "submitted" }),
   "pending (approved)": pendingPayment({ status: "approved" }),
   "pending (captured)": pendingPayment({ status: "captured" }),
@@ -26,7 +26,7 @@ export const standings: Readonly<Record<string, Payment | undefined>> = {
   completed: pendingPayment({ state: "completed", status: "completed", open: false, completedAt: now }),
 };
 
-/** Every status seen in the field, and one that was not. */
+/** Every status that services are known to report, and an unknown one (`held`). */
 export const statuses = [
   "init",
   "pending",
@@ -39,7 +39,7 @@ export const statuses = [
   "completed",
 ];
 
-/** Each way in which a report can disagree, with the payment or with itself. */
+/** Every way in which a report can disagree with the payment, or with itself. */
 export const disagreements: Readonly<
   Record<string, (report: PaymentReport) => { report: PaymentReport; situation?: Partial<Situation> }>
 > = {
@@ -55,7 +55,7 @@ export const disagreements: Readonly<
   }),
 };
 
-/** The decision on a payment that stands so. */
+/** Returns the decision on a report about this payment, with the usual situation except for `more`. */
 export function decide(
   payment: Payment | undefined,
   report: PaymentReport,
@@ -78,22 +78,24 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 const code = (text: string): string => `\`${text}\``;
 
 function byStatus(): string {
-  const rows = Object.entries(standings).map(([name, payment]) => [
+  const rows = Object.entries(paymentStates).map(([name, payment]) => [
     name,
     ...statuses.map((status) => cell(decide(payment, reportOf(status)))),
   ]);
-  return table(["The payment stands at", ...statuses.map(code)], rows);
+  return table(["State of the payment", ...statuses.map(code)], rows);
 }
 
 function byDisagreement(): string {
   const rows = Object.entries(disagreements).map(([name, make]) => {
     const { report, situation } = make(reportOf("completed"));
-    const decision = decide(standings["pending"], report, situation);
-    const said = decision.outcome === "mismatch" ? decision.differences : [];
+    const decision = decide(paymentStates["pending"], report, situation);
+    const differences = decision.outcome === "mismatch" ? decision.differences : [];
     return [
       name,
       decision.outcome,
-      said.map(({ field, expected, got }) => `${code(field)}: expected ${expected}, got ${got}`).join("; "),
+      differences
+        .map(({ field, expected, got }) => `${code(field)}: expected ${expected}, got ${got}`)
+        .join("; "),
     ];
   });
   return table(["The report has", "Outcome", "Differences"], rows);
@@ -101,16 +103,20 @@ function byDisagreement(): string {
 
 function byCircumstance(): string {
   const rows: [string, Partial<Situation>, Payment | undefined][] = [
-    ["the same event is on record", { known: true }, standings["pending"]],
+    ["the same event is on record", { known: true }, paymentStates["pending"]],
     ["the same event is on record", { known: true }, undefined],
-    ["no such payment, and the clientId can be ours", { ours: true }, undefined],
+    ["no such payment, and the clientId can be this shop's", { ours: true }, undefined],
     ["no such payment, and the clientId is another shop's", { ours: false }, undefined],
-    ["another shop's clientId, and the store has the payment", { ours: false }, standings["pending"]],
-    ["only fields are signed, and `confirm` is on", { sufficient: false }, standings["pending"]],
-    ["the same, and the payment is completed", { sufficient: false }, standings["completed"]],
+    ["another shop's clientId, and the store has the payment", { ours: false }, paymentStates["pending"]],
+    ["only fields are signed, and `confirm` is on", { sufficient: false }, paymentStates["pending"]],
+    [
+      "only fields are signed, `confirm` is on, and the payment is completed",
+      { sufficient: false },
+      paymentStates["completed"],
+    ],
   ];
   return table(
-    ["Circumstance", "The payment", "`completed` is reported", "`failed` is reported"],
+    ["Circumstance", "State of the payment", "`completed` is reported", "`failed` is reported"],
     rows.map(([name, more, payment]) => [
       name,
       payment?.state ?? "none",
@@ -123,13 +129,13 @@ function byCompletion(): string {
   const first = pendingPayment({ clientId: "c-0", serviceId: "s-0", state: "completed", open: false });
   const attempts: [string, Payment][] = [
     ["open", pendingPayment()],
-    ["the browser came back to cancel", pendingPayment({ cancelReturnedAt: now, open: false })],
-    ["reported as canceled", standings["canceled"]!],
-    ["reported as failed", standings["failed (reported)"]!],
-    ["its creation was refused", standings["failed (creation refused)"]!],
+    ["the browser returned to the cancel address", pendingPayment({ cancelReturnedAt: now, open: false })],
+    ["reported as canceled", paymentStates["canceled"]!],
+    ["reported as failed", paymentStates["failed (reported)"]!],
+    ["its creation was refused", paymentStates["failed (creation refused)"]!],
     ["replaced by another attempt", pendingPayment({ replacedBy: "c-2", open: false })],
-    ["its creation ended in the dark", standings["uncertain"]!],
-    ["told of as overdue", pendingPayment({ overdueAt: now })],
+    ["its creation is uncertain", paymentStates["uncertain"]!],
+    ["reported as overdue", pendingPayment({ overdueAt: now })],
   ];
   const facts = (payment: Payment, siblings: Payment[]): string => {
     const decision = decide(payment, reportOf("completed"), { siblings });
@@ -139,41 +145,48 @@ function byCompletion(): string {
       .join(", ");
   };
   return table(
-    ["The attempt was", "Raised", "Raised where another payment of the reference is completed"],
+    ["The attempt was", "Raised events", "Raised events where another payment of the reference is completed"],
     attempts.map(([name, payment]) => [name, facts(payment, [payment]), facts(payment, [first, payment])]),
   );
 }
 
-/** The whole document. */
-export function decisionsDocument(): string {
-  return `# Decisions
+/** Returns docs/reconciliation-table.md, as the code decides now. */
+export function reconciliationPage(): string {
+  return `# What the kit does with each webhook
 
-Made from the code by \`npm run decisions\`; a test fails when it is stale. What the outcomes mean is in
-[Reconciliation](reconciliation.md).
+Written from the code by \`npm run reconciliation-table\`; a test fails when this page is out of date. [Reconciliation](reconciliation.md)
+says what each outcome means, and the [glossary](glossary.md) has the terms.
 
-The rows are looked at in this order, and the first that fits decides: on record already, no such payment, a disagreement,
-nothing new, not sufficient, and then it is applied.
+The kit asks these questions in this order, and the first one whose answer is yes decides:
 
-## What is reported, by how the payment stands
+1. Is the same event on record already? It is a \`duplicate\`.
+2. Does no payment have this clientId? It is \`unmatched\`, or \`foreign\` where the clientId is another shop's.
+3. Does the report disagree with the payment, or with itself? It is a \`mismatch\`.
+4. Does the report say nothing new? It is \`stale\`.
+5. Does a completion need a lookup to confirm it? It is \`unconfirmed\`.
+6. Otherwise it is applied.
 
-Bold: applied, and the payment's state afterwards.
+## By the state of the payment and the reported status
+
+Bold: the report is applied, and this is the payment's state afterwards.
 
 ${byStatus()}
 
-\`held\` stands for every status that nobody told the kit of. Two such statuses are ordered by their text.
+\`held\` stands for every status that the kit does not know. The kit orders two such statuses alphabetically.
 
-## Circumstances
+## Special circumstances
 
 ${byCircumstance()}
 
 ## Disagreements
 
-A report that disagrees with the payment, or with itself, changes nothing. The payment here is pending, and \`completed\` is
-reported; it is the same for every other, except that a payment without a service id takes the first one.
+A report that disagrees with the payment, or with itself, changes nothing. In this table the payment is pending and
+\`completed\` is reported. Payments in other states give the same outcomes, with one exception: a payment without a service id
+takes the first one that is reported.
 
 ${byDisagreement()}
 
-Amounts are compared as exact decimals: ${amounts()}.
+The kit compares amounts as exact decimals: ${amounts()}.
 
 ## Completions
 

@@ -1,19 +1,19 @@
 import { quantile, median } from "./statistics.mjs";
 
 /**
- * The targets of a suite beside what was measured, the ratios taken round by round. `low` and `high` are the quartiles
- * between which they lie; a target is met by the median. Those whose contenders did not run are left out.
+ * Compares what was measured with the targets of a suite. A ratio is taken in each round; the median decides, and `low` and
+ * `high` are the quartiles. Targets whose contenders did not run are left out.
  */
-export function judge(targets, suite, entrants) {
+export function checkTargets(targets, suite, entrants) {
   const roundsOf = new Map(entrants.map(({ name, rounds }) => [name, rounds]));
   return targets.flatMap(({ toEach, ...target }) => {
     if (target.suite !== suite || !roundsOf.has(target.of)) return [];
     const others = (toEach ?? [target.to]).filter((name) => roundsOf.has(name));
-    const judged = others.flatMap((to) => compare({ ...target, to }, roundsOf) ?? []);
-    if (judged.length === 0) return [];
-    // Of several, the one that comes nearest to breaking it.
-    const worst = judged.toSorted((a, b) => b.ratio - a.ratio)[0];
-    return [toEach ? { ...worst, ofEach: judged.length } : worst];
+    const checks = others.flatMap((to) => compare({ ...target, to }, roundsOf) ?? []);
+    if (checks.length === 0) return [];
+    // Of several, the one that comes nearest to missing the target.
+    const worst = checks.toSorted((a, b) => b.ratio - a.ratio)[0];
+    return [toEach ? { ...worst, ofEach: checks.length } : worst];
   });
 }
 
@@ -30,7 +30,7 @@ function compare(target, roundsOf) {
   return { ...target, ratio, low: quantile(ratios, 0.25), high: quantile(ratios, 0.75), met };
 }
 
-/** For people; also whether the quartiles lie on the same side of the target. */
+/** Returns "met" or "missed", and whether one of the quartiles lies on the other side of the target. */
 export function verdict({ met, low, high, atMost = Infinity, atLeast = -Infinity }) {
   const isClear = met ? low >= atLeast && high <= atMost : high < atLeast || low > atMost;
   return `${met ? "met" : "missed"}${isClear ? "" : ", within the noise"}`;

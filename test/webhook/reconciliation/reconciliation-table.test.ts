@@ -6,14 +6,14 @@ import { isFarther } from "../../../src/model/status-order.js";
 import { type Payment } from "tillkit";
 import { reportOf } from "../../support/reports.js";
 import { pendingPayment, statusBody } from "../../support/webhooks.js";
-import { decide, disagreements, standings, statuses } from "./decision-table.js";
+import { decide, disagreements, paymentStates, statuses } from "./reconciliation-table.js";
 
 const flags = [false, true];
 
 describe("the decision", () => {
-  it("exists for every combination, and follows one order of rules", () => {
+  it("has one outcome for every combination, by the documented order of questions", () => {
     let count = 0;
-    for (const payment of Object.values(standings))
+    for (const payment of Object.values(paymentStates))
       for (const status of statuses)
         for (const known of flags)
           for (const ours of flags)
@@ -27,11 +27,11 @@ describe("the decision", () => {
                 });
                 count += 1;
               }
-    expect(count).toBe(Object.keys(standings).length * statuses.length * 8 * 7);
+    expect(count).toBe(Object.keys(paymentStates).length * statuses.length * 8 * 7);
   });
 
-  it("never throws, and never lets a completed payment change, whatever is reported", () => {
-    const completed = standings["completed"]!;
+  it("never throws and never changes a completed payment, whatever is reported", () => {
+    const completed = paymentStates["completed"]!;
     const report = fc.record({
       value: fc.oneof(fc.constant("1475"), fc.string()),
       currency: fc.oneof(fc.constant("KMF"), fc.string()),
@@ -49,7 +49,7 @@ describe("the decision", () => {
     );
   });
 
-  it("depends on no field outside the signature", () => {
+  it("does not depend on a field that the signature does not cover", () => {
     const covers = [...indispensableFields];
     const uncovered = signedFields.filter((field) => !covers.includes(field as never));
     const anything = fc.record(Object.fromEntries(uncovered.map((field) => [field, fc.jsonValue()])), {
@@ -64,7 +64,7 @@ describe("the decision", () => {
       fc.property(
         anything,
         fc.constantFrom(...statuses),
-        fc.constantFrom(...Object.values(standings)),
+        fc.constantFrom(...Object.values(paymentStates)),
         (forged, status, payment) => {
           const { topic, timestamp, type, ...data } = forged as Record<string, unknown>;
           const honest = statusBody(status);
@@ -76,7 +76,7 @@ describe("the decision", () => {
     );
   });
 
-  it("reports both payments where an order was paid twice", () => {
+  it("reports both payments when an order was paid twice", () => {
     const first = pendingPayment({ clientId: "c-0", serviceId: "s-0", state: "completed", open: false });
     const decision = decide(pendingPayment(), reportOf("completed"), { siblings: [first, pendingPayment()] });
     expect(decision).toMatchObject({
@@ -85,7 +85,7 @@ describe("the decision", () => {
     });
   });
 
-  it("names the reason of a late completion, the newest first", () => {
+  it("says why a completion is late, the latest reason first", () => {
     const late = (over: Partial<Payment>) => {
       const decision = decide(pendingPayment(over), reportOf("completed"));
       return decision.outcome === "applied" ? decision.facts[1] : undefined;
@@ -98,7 +98,7 @@ describe("the decision", () => {
   });
 });
 
-/** The same said once more, in words: what the table must come to. */
+/** Returns the outcome that the documented order of questions gives. */
 function expected(
   { payment, known, ours, sufficient }: Pick<Situation, "payment" | "known" | "ours" | "sufficient">,
   status: string,
@@ -111,7 +111,7 @@ function expected(
   return status === "completed" && !sufficient ? "unconfirmed" : "applied";
 }
 
-/** Some disagreements need something to disagree with: a bound id, a status whose flag is known. */
+/** Returns whether a change really disagrees: some need a bound service id, or a status whose captured flag is known. */
 function disagreesWith(
   payment: Payment | undefined,
   status: string,

@@ -1,0 +1,13 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { reconciliationPage } from "../webhook/reconciliation/reconciliation-table.js";
+import { read, root } from "./documents.js";
+
+const page = "docs/reconciliation-table.md";
+
+it(`${page} says what the code decides`, () => {
+  const made = reconciliationPage();
+  // Set by `npm run reconciliation-table`, which writes the file and commits nothing.
+  if (process.env["TILLKIT_WRITE_RECONCILIATION_TABLE"] === "1") writeFileSync(path.join(root, page), made);
+  expect(read(page)).toBe(made);
+});
