@@ -58,27 +58,27 @@ describe("a file of scenarios", () => {
       "3: [0].name: must be lower-case letters, digits and hyphens.",
       expect.stringMatching(/^5: \[0\]\.webhooks\[0\]\.delayMs: /),
       expect.stringMatching(/^6: \[0\]\.webhooks\[1\]\.sign: .*"right"\|"wrong"\|"old-secret"\|"missing"/),
-      "7: [0].webhooks[1].dealyMs: is no field of a scenario here.",
+      "7: [0].webhooks[1].dealyMs: is not a field of a scenario here.",
       expect.stringMatching(/^10: \[1\]\.name: /),
       expect.stringMatching(/^12: \[3\]\.moves\.approved: /),
-      "12: [3].name: is taken above.",
-      "13: [4].name: must not be random, which chooses one by chance.",
+      "12: [3].name: is already used above.",
+      "13: [4].name: must not be random, which draws a scenario for each payment.",
       expect.stringMatching(/^14: \[5\]: /),
     ]);
   });
 
   it("is refused where a key stands twice, or where there is nothing", async () => {
     expect(await complaint(`{\n"name": "a",\n"webhooks": [],\n"webhooks": [{}]\n}`)).toEqual([
-      "4: webhooks: stands twice.",
+      "4: webhooks: occurs twice.",
     ]);
     expect(await complaint("[]")).toEqual(["1: the list is empty."]);
   });
 
   it.each([
-    ["{\n  'name': 'a' }", `2: this is not JSON: something else was expected than "'name': 'a' ".`],
-    [`{\n  "name": "a",\n}`, `3: this is not JSON: something else was expected than "}".`],
-    [`[{ "name": "a" }\n`, "2: this is not JSON: something else was expected than the end."],
-    [`{ "name": "a" }\n// why`, `2: this is not JSON: something else was expected than "// why".`],
+    ["{\n  'name': 'a' }", `2: this is not JSON: "'name': 'a' " is not expected here.`],
+    [`{\n  "name": "a",\n}`, `3: this is not JSON: "}" is not expected here.`],
+    [`[{ "name": "a" }\n`, "2: this is not JSON: the end is not expected here."],
+    [`{ "name": "a" }\n// why`, `2: this is not JSON: "// why" is not expected here.`],
   ])("is refused where it is not JSON: %j", async (text, said) => {
     expect(await complaint(text)).toEqual([said]);
   });

@@ -59,6 +59,6 @@ describe("the scan of a JSON text", () => {
   });
 
   it("finds keys that stand twice in one object, also when one is written otherwise", () => {
-    expect(scanJson(`{"a":1,"b":{"a":1},"\\u0061":2}`).doubled).toEqual([["a"]]);
+    expect(scanJson(`{"a":1,"b":{"a":1},"\\u0061":2}`).duplicates).toEqual([["a"]]);
   });
 });
