@@ -25,10 +25,7 @@ export interface SandboxLifecycle {
 
 /** Credentials, scenarios and settings. */
 export interface SandboxConfiguration {
-  /**
-   * The webhook secret; `undefined` if a signature scheme was given. With a state file it throws `sandbox_misused`
-   * before the start.
-   */
+  /** The webhook secret; `undefined` for a given scheme. With a state file it throws `sandbox_misused` before the start. */
   readonly secret: string | undefined;
   /** How webhooks are signed, including the secrets that the dashboard shows. */
   readonly signing: SigningState;
@@ -36,11 +33,7 @@ export interface SandboxConfiguration {
   rotateSecret(): string;
   /** The credentials for access tokens: the first of the clients. */
   readonly client: SandboxClient;
-  /**
-   * Returns a new bearer token without a request to the token address.
-   *
-   * @param options.ttlSeconds its lifetime; the default is the setting `accessTokenTtlSeconds`
-   */
+  /** Returns a new bearer token without a request. The default of `ttlSeconds` is `accessTokenTtlSeconds`. */
   accessToken(options?: { ttlSeconds?: number }): string;
   /** Returns every access token that was issued, newest first. */
   accessTokens(): readonly SandboxToken[];

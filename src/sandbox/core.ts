@@ -1,6 +1,6 @@
 import { Activity } from "./clock/activity.js";
 import { Clock } from "./clock/clock.js";
-import { type ResolvedSandboxOptions } from "./options.js";
+import { type ResolvedSandboxOptions } from "./resolve-options.js";
 import { ScenarioRegistry } from "./scenario/scenario-registry.js";
 import { WebhookAddresses } from "./state/addresses.js";
 import { type SandboxPayment, SandboxPayments } from "./state/payments.js";

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type SandboxLifecycle } from "./contract.js";
 import { type SandboxCore } from "./core.js";
-import { type ResolvedSandboxOptions } from "./options.js";
+import { type ResolvedSandboxOptions } from "./resolve-options.js";
 import { type Restoration } from "./state/saved-state.js";
 import { throwMisuse } from "./throw-misuse.js";
 import { type WebhookSender } from "./webhook/sender.js";

@@ -1,4 +1,6 @@
 import { type Request, type RequestHandler, type Response } from "express";
+import { html } from "../pages/html.js";
+import { type SandboxSettings } from "./state/settings.js";
 
 /** Returns a handler that passes a rejection to Express. Express 5 does this itself; Express 4 would end the process. */
 export function asyncRoute<Params extends Record<string, string> = Record<string, string>>(
@@ -18,6 +20,32 @@ export const noStore: RequestHandler = (_req, res, next) => {
   res.set("Cache-Control", "no-store");
   next();
 };
+
+/** The content of an error response. The interface document shows no format; such services send these three fields. */
+interface ErrorContent {
+  status: number;
+  title: string;
+  detail: string;
+}
+
+/** Sends an error in the form that the settings choose. */
+export function sendError(res: Response, form: SandboxSettings["errorBodies"], content: ErrorContent): void {
+  res.status(content.status);
+  if (form === "problem") res.json(content);
+  else if (form === "bare") res.end();
+  else sendErrorPage(res, content);
+}
+
+/** Sends an HTML page where JSON is expected, as a proxy in front of a service does. */
+export function sendErrorPage(res: Response, { status, title, detail }: ErrorContent): void {
+  const page = html`<!doctype html>
+    <html lang="en">
+      <title>${status} ${title}</title>
+      <h1>${title}</h1>
+      <p>${detail}</p>
+    </html>`;
+  res.status(status).type("html").send(page.toString());
+}
 
 /**
  * Allows requests only from the sandbox's own pages and from programs. Without it, a page of another origin that the

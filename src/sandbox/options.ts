@@ -9,24 +9,15 @@ export type SandboxSignature = Pick<SignatureScheme, "header" | "sign">;
 export interface SandboxSigning {
   /** `hmac` signs the raw body. `fields` signs fields of the body, joined by commas. */
   scheme: "hmac" | "fields";
-  /**
-   * The secret. It must begin with `sandbox_`, so that it is never confused with a real one.
-   * @default a generated one
-   */
+  /** The secret, which must begin with `sandbox_`: a real secret is refused. @default a generated one */
   secret?: string | undefined;
   /** @default "Service-Signature" */
   header?: string | undefined;
   /** @default "sha256" */
   algorithm?: HmacAlgorithm | undefined;
-  /**
-   * With `fields`: the merchant's identifier, which is signed too.
-   * @default "sandbox-merchant"
-   */
+  /** With `fields`: the merchant's identifier, which is signed too. @default "sandbox-merchant" */
   merchantId?: string | undefined;
-  /**
-   * With `fields`: the signed fields, in this order.
-   * @default the defaults of fieldsSignature
-   */
+  /** With `fields`: the signed fields, in this order. @default the defaults of fieldsSignature */
   fields?: readonly ListedField[] | undefined;
 }
 
@@ -46,20 +37,11 @@ export interface SandboxProvider {
 
 /** The options of a sandbox. Each one has a default; `undefined` means the default. */
 export interface SandboxOptions {
-  /**
-   * The port to listen on; 0 chooses a free one.
-   * @default 0
-   */
+  /** The port to listen on; 0 chooses a free one. @default 0 */
   port?: number | undefined;
-  /**
-   * The network interface to listen on. The default is reachable from this machine only.
-   * @default "127.0.0.1"
-   */
+  /** The network interface to listen on. The default is reachable from this machine only. @default "127.0.0.1" */
   host?: string | undefined;
-  /**
-   * The address under which browsers and the merchant reach the sandbox, if it differs from the one it listens on.
-   * @default the address it listens on
-   */
+  /** The address under which browsers and the merchant reach the sandbox. @default the address it listens on */
   publicUrl?: string | undefined;
   /**
    * How webhooks are signed (interface document, section 5: the algorithm is not shown). The sandbox does not know the
@@ -67,144 +49,54 @@ export interface SandboxOptions {
    * @default { scheme: "hmac" }
    */
   signature?: SandboxSignature | SandboxSigning | undefined;
-  /**
-   * The addresses to which webhooks are sent from the start (4.4).
-   * @default []
-   */
+  /** The addresses to which webhooks are sent from the start (4.4). @default [] */
   webhookUrls?: readonly string[] | undefined;
-  /**
-   * Whether webhooks may go to other machines. Otherwise only `localhost` and loopback addresses are allowed.
-   * @default false
-   */
+  /** Whether webhooks may go to other machines than this one. @default false */
   allowRemoteWebhooks?: boolean | undefined;
-  /**
-   * The clients that may obtain access tokens.
-   * @default one generated client, see `sandbox.client`
-   */
+  /** The clients that may obtain access tokens. @default one generated client, see `sandbox.client` */
   clients?: readonly SandboxClient[] | undefined;
-  /**
-   * The lifetime of an access token in seconds.
-   * @default 3600
-   */
+  /** The lifetime of an access token in seconds. @default 3600 */
   accessTokenTtlSeconds?: number | undefined;
-  /**
-   * The merchant's name on the checkout page.
-   * @default "Sandbox merchant"
-   */
+  /** The merchant's name on the checkout page. @default "Sandbox merchant" */
   merchantName?: string | undefined;
-  /**
-   * The providers on the checkout page.
-   * @default three invented ones: MVK, HOL and PYP
-   */
+  /** The providers on the checkout page. @default three invented ones: MVK, HOL and PYP */
   providers?: readonly SandboxProvider[] | undefined;
-  /**
-   * An SQLite file that holds the state between runs: payments, addresses, deliveries, tokens, secrets, settings, and
-   * webhooks that are still to be sent. Options that are given have precedence over the file.
-   * @default none: the state is lost when the sandbox ends
-   */
+  /** An SQLite file that holds the state between runs. Options that are given have precedence. @default none */
   state?: string | undefined;
-  /**
-   * Makes ids and the draws of the scenario `random` repeatable: the same calls give the same values. Secrets and tokens
-   * stay random.
-   * @default none
-   */
+  /** Makes ids and the draws of the scenario `random` repeatable; secrets and tokens are not. @default none */
   seed?: string | undefined;
-  /**
-   * The scenario of payments that ask for no other: a name, `"random"`, or your own scenario.
-   * @default "normal"
-   */
+  /** The scenario of payments that ask for no other: a name, `"random"`, or your own scenario. @default "normal" */
   scenario?: string | Scenario | undefined;
-  /**
-   * Your own scenarios, in addition to those of the sandbox.
-   * @default []
-   */
+  /** Your own scenarios, in addition to those of the sandbox. @default [] */
   scenarios?: readonly Scenario[] | undefined;
   /**
-   * Whether a request that the interface document does not allow is refused with a message that explains it: an amount
-   * that is a number, an unknown currency, a clientId that was used before, a content type other than JSON. Otherwise
+   * Whether a request that the interface document does not allow is refused with a message that explains why. Otherwise
    * the sandbox accepts every request that it can understand.
    * @default true
    */
   strict?: boolean | undefined;
-  /**
-   * The HTTP status of the response to a creation. The interface document does not show it.
-   * @default 201
-   */
+  /** The HTTP status of the response to a creation. The interface document does not show it. @default 201 */
   successStatus?: SandboxSettings["successStatus"] | undefined;
-  /**
-   * The form of error responses: JSON with status, title and detail; no body; or a page.
-   * @default "problem"
-   */
+  /** The form of error responses: JSON with status, title and detail; no body; or a page. @default "problem" */
   errorBodies?: SandboxSettings["errorBodies"] | undefined;
-  /**
-   * The statuses that a payment takes after the approval and before `completed`, in this order.
-   * @default []
-   */
+  /** The statuses that a payment takes after the approval and before `completed`, in this order. @default [] */
   statuses?: readonly (typeof intermediateStatuses)[number][] | undefined;
-  /**
-   * Whether a webhook reports each of the `statuses`.
-   * @default false
-   */
+  /** Whether a webhook reports each of the `statuses`. @default false */
   statusWebhooks?: boolean | undefined;
-  /**
-   * Whether the response to a creation has `clientId` in `data`. The interface document (2.1) says that it has not.
-   * @default false
-   */
+  /** Whether the response to a creation has `clientId` in `data`; the document (2.1) says no. @default false */
   echoClientId?: boolean | undefined;
-  /**
-   * Whether `GET /v1/payments/{id}` and `GET /v1/payments` work. The interface document does not show them.
-   * @default false
-   */
+  /** Whether `GET /v1/payments/{id}` and `GET /v1/payments` work; the document shows neither. @default false */
   readBack?: boolean | undefined;
-  /**
-   * Whether a cancel sends a webhook with topic `payment.canceled`. The interface document shows none.
-   * @default false
-   */
+  /** Whether a cancel sends `payment.canceled`; the document shows no such webhook. @default false */
   cancelWebhook?: boolean | undefined;
-  /**
-   * Whether a failure sends a webhook with topic `payment.failed`. The interface document shows none.
-   * @default false
-   */
+  /** Whether a failure sends `payment.failed`; the document shows no such webhook. @default false */
   failureWebhook?: boolean | undefined;
-  /**
-   * Milliseconds between a change and its webhook, so that a person can see the merchant's page wait.
-   * @default 0
-   */
+  /** Milliseconds between a change and its webhook, so that a person can see the merchant's page wait. @default 0 */
   webhookDelayMs?: number | undefined;
-  /**
-   * Milliseconds after which a webhook without a response has failed.
-   * @default 5000
-   */
+  /** Milliseconds after which a webhook without a response has failed. @default 5000 */
   webhookTimeoutMs?: number | undefined;
-  /**
-   * Milliseconds before each retry of a webhook whose response was not 2xx; `[]` sends every webhook once.
-   * @default [1000, 5000, 30000]
-   */
+  /** Milliseconds before each retry of a webhook; `[]` sends it once. @default [1000, 5000, 30000] */
   retryDelaysMs?: readonly number[] | undefined;
-  /**
-   * The clock for timestamps and lifetimes.
-   * @default the system clock
-   */
+  /** The clock for timestamps and lifetimes. @default the system clock */
   now?: (() => Date) | undefined;
-}
-
-/** The options with their defaults filled in. */
-export interface ResolvedSandboxOptions {
-  port: number;
-  host: string;
-  publicUrl: string | undefined;
-  signature: SandboxSignature | SandboxSigning | undefined;
-  webhookUrls: readonly string[];
-  allowRemoteWebhooks: boolean;
-  clients: readonly SandboxClient[];
-  merchantName: string;
-  providers: readonly SandboxProvider[];
-  state: string | undefined;
-  seed: string | undefined;
-  scenarios: readonly Scenario[];
-  scenario: string;
-  settings: SandboxSettings;
-  /** The options that were given, which have precedence over a state file. */
-  given: { clients: boolean; scenario: boolean; settings: Partial<SandboxSettings> };
-  now: () => Date;
 }

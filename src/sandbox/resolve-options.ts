@@ -1,10 +1,6 @@
+import { z } from "zod";
 import { ConfigurationError, type ConfigurationProblem } from "../errors/index.js";
-import {
-  type ResolvedSandboxOptions,
-  type SandboxClient,
-  type SandboxOptions,
-  type SandboxProvider,
-} from "./options.js";
+import { type SandboxOptions, type SandboxProvider } from "./options.js";
 import { catalogue, normal } from "./scenario/catalogue.js";
 import { randomName, scenarioSchema } from "./scenario/scenario.js";
 import { webhookAddressProblem } from "./state/addresses.js";
@@ -35,8 +31,11 @@ const defaultSettings: SandboxSettings = {
   retryDelaysMs: [1000, 5000, 30_000],
 };
 
+/** The options with their defaults filled in. */
+export type ResolvedSandboxOptions = ReturnType<typeof resolveSandboxOptions>;
+
 /** Returns the options with their defaults. Throws a ConfigurationError that lists every problem. */
-export function resolveSandboxOptions(options: SandboxOptions): ResolvedSandboxOptions {
+export function resolveSandboxOptions(options: SandboxOptions) {
   const problems = findProblems(options);
   if (problems.length > 0) throw new ConfigurationError(problems);
   const given = givenSettings(options);
@@ -72,6 +71,14 @@ function givenSettings(options: SandboxOptions): Partial<SandboxSettings> {
   );
 }
 
+const clientsSchema = z
+  .array(z.object({ clientId: z.string().min(1), clientSecret: z.string().min(1) }))
+  .min(1);
+const providersSchema = z
+  .array(z.object({ code: z.string().trim().min(1), name: z.string().trim().min(1) }))
+  .min(1)
+  .refine((providers) => new Set(providers.map(({ code }) => code)).size === providers.length);
+
 type Refuse = (option: string, message: string) => void;
 
 function findProblems(options: SandboxOptions): ConfigurationProblem[] {
@@ -85,9 +92,9 @@ function findProblems(options: SandboxOptions): ConfigurationProblem[] {
   }
   if (publicUrl !== undefined && !/^https?:\/\/[^/\s]/i.test(publicUrl))
     refuse("publicUrl", "must start with http:// or https:// and a host.");
-  if (clients !== undefined && !areClientsValid(clients))
+  if (clients !== undefined && !clientsSchema.safeParse(clients).success)
     refuse("clients", "must have at least one client, each with a clientId and a clientSecret.");
-  if (providers !== undefined && !areProvidersValid(providers))
+  if (providers !== undefined && !providersSchema.safeParse(providers).success)
     refuse("providers", "must have at least one provider, each with a name and a code that no other has.");
   if (state?.trim() === "") refuse("state", "must be the path of a file.");
   const settings = settingsSchema.partial().safeParse(givenSettings(options));
@@ -139,20 +146,4 @@ function checkScenarios({ scenario, scenarios = [] }: SandboxOptions, refuse: Re
     const known = [...names, randomName].join(", ");
     refuse("scenario", `there is no scenario named ${JSON.stringify(scenario)}. Known scenarios: ${known}.`);
   }
-}
-
-function areClientsValid(clients: readonly SandboxClient[]): boolean {
-  return (
-    clients.length > 0 &&
-    clients.every(({ clientId, clientSecret }) => clientId !== "" && clientSecret !== "")
-  );
-}
-
-function areProvidersValid(providers: readonly SandboxProvider[]): boolean {
-  const codes = new Set(providers.map(({ code }) => code));
-  return (
-    providers.length > 0 &&
-    codes.size === providers.length &&
-    providers.every(({ code, name }) => code.trim() !== "" && name.trim() !== "")
-  );
 }

@@ -67,7 +67,7 @@ export class Clock implements SandboxClock {
     const target = this.now().getTime() + ms;
     for (;;) {
       await this.#activity.quiet();
-      const next = this.#next();
+      const [next] = this.#timersByTime();
       if (next === undefined || next.at > target) break;
       this.#moveTo(next.at);
       this.#fire(next);
@@ -100,10 +100,8 @@ export class Clock implements SandboxClock {
     for (const timer of this.#timers) this.#fire(timer);
   }
 
-  #next(): Timer | undefined {
-    let next: Timer | undefined;
-    for (const timer of this.#timers) if (next === undefined || timer.at < next.at) next = timer;
-    return next;
+  #timersByTime(): Timer[] {
+    return [...this.#timers].toSorted((a, b) => a.at - b.at);
   }
 
   #fire(timer: Timer): void {
@@ -122,13 +120,12 @@ export class Clock implements SandboxClock {
 
   #arm(): void {
     clearTimeout(this.#alarm);
-    const next = this.#next();
+    const [next] = this.#timersByTime();
     if (next === undefined || this.#closed) return;
     const delayMs = Math.min(Math.max(next.at - this.now().getTime(), 0), maxTimerMs);
     this.#alarm = setTimeout(() => {
       const now = this.now().getTime();
-      for (const timer of [...this.#timers].toSorted((a, b) => a.at - b.at))
-        if (timer.at <= now) this.#fire(timer);
+      for (const timer of this.#timersByTime()) if (timer.at <= now) this.#fire(timer);
       this.#arm();
     }, delayMs);
   }

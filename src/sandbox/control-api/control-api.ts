@@ -3,7 +3,7 @@ import express, { type ErrorRequestHandler, type Response, type Router } from "e
 import { type Sandbox } from "../contract.js";
 import { type SandboxCore, type SandboxEvent } from "../core.js";
 import { asyncRoute, noStore, ownOriginOnly } from "../middleware.js";
-import { started } from "../payment-actions.js";
+import { started } from "../actions.js";
 import { type Scenario } from "../scenario/scenario.js";
 import { throwMisuse } from "../throw-misuse.js";
 
@@ -60,11 +60,11 @@ export function controlApi({ options, stateFile }: SandboxCore, sandbox: Sandbox
   router.use(bodyParser.json({ limit: "256kb" }));
   router.use(noStore);
   for (const [route, read] of Object.entries(reads))
-    router.get(pathOf(route), (_req, res) => read(sandbox, res));
+    router.get(route.split(" ")[1]!, (_req, res) => read(sandbox, res));
   for (const [route, command] of Object.entries(commands)) {
-    const method = route.split(" ")[0]!.toLowerCase() as "post" | "put" | "delete";
-    router[method](
-      pathOf(route),
+    const [method, path] = route.split(" ") as ["POST" | "PUT" | "DELETE", string];
+    router[method.toLowerCase() as Lowercase<typeof method>](
+      path,
       asyncRoute(async (req, res) => {
         const body: Body = req.body ?? {};
         const result: unknown = await command(sandbox, req.params, body);
@@ -79,10 +79,6 @@ export function controlApi({ options, stateFile }: SandboxCore, sandbox: Sandbox
   });
   router.use(sendRefusal);
   return router;
-}
-
-function pathOf(route: string): string {
-  return route.split(" ")[1]!;
 }
 
 /** Returns the state of the sandbox without its long lists. */

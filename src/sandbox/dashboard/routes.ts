@@ -1,5 +1,5 @@
 import express, { type Router } from "express";
-import { type ResolvedSandboxOptions } from "../options.js";
+import { type ResolvedSandboxOptions } from "../resolve-options.js";
 import { ownOriginOnly } from "../middleware.js";
 import { choicesPage } from "./choices/choices-page.js";
 import { overviewPage } from "./overview/overview-page.js";

@@ -82,7 +82,7 @@ function lineOf(path: readonly PropertyKey[], lines: ReadonlyMap<string, number>
   return 1;
 }
 
-/** Returns the message after the field, as in `[0].webhooks[1].sign: …`. */
+/** Returns the message with its field, as in `[0].webhooks[1].sign: …`. */
 function describeProblem(path: readonly PropertyKey[], message: string): string {
   const field = path
     .map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`))

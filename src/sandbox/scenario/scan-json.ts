@@ -5,7 +5,7 @@ export interface JsonPositions {
   /** The paths of keys that occur twice in one object. */
   duplicates: readonly (readonly PathStep[])[];
   /** The line of the first syntax error, and the text that was found there. */
-  broken?: { line: number; found: string };
+  broken?: { line: number; found: string } | undefined;
 }
 
 /** A key of an object, or an index of a list. */
@@ -20,8 +20,7 @@ export function pathKey(path: readonly PropertyKey[]): string {
 export function scanJson(text: string): JsonPositions {
   const scanner = new JsonScanner(text);
   const broken = scanner.scan();
-  const { lines, duplicates } = scanner;
-  return { lines, duplicates, ...(broken && { broken }) };
+  return { lines: scanner.lines, duplicates: scanner.duplicates, broken };
 }
 
 const space = /[ \t\r\n]*/y;
@@ -33,25 +32,22 @@ class JsonSyntaxError extends Error {}
 class JsonScanner {
   readonly lines = new Map<string, number>();
   readonly duplicates: (readonly PathStep[])[] = [];
-  readonly #text: string;
   #at = 0;
 
-  constructor(text: string) {
-    this.#text = text;
-  }
+  constructor(readonly text: string) {}
 
-  /** Scans the text, and returns its first syntax error. */
-  scan(): { line: number; found: string } | undefined {
+  /** Scans the text. Returns the position of its first syntax error. */
+  scan(): JsonPositions["broken"] {
     try {
       this.#value([]);
       this.#match(space);
-      if (this.#at < this.#text.length) throw new JsonSyntaxError();
+      if (this.#at < this.text.length) throw new JsonSyntaxError();
       return undefined;
     } catch (error) {
       if (!(error instanceof JsonSyntaxError)) throw error;
       this.#match(space);
-      const rest = this.#text.slice(this.#at, this.#at + 12).split("\n")[0];
-      return { line: this.#line(), found: this.#at < this.#text.length ? JSON.stringify(rest) : "the end" };
+      const found = this.text.slice(this.#at, this.#at + 12).split("\n")[0];
+      return { line: this.#line(), found: this.#at < this.text.length ? JSON.stringify(found) : "the end" };
     }
   }
 
@@ -62,7 +58,7 @@ class JsonScanner {
     if (this.#symbol("{")) return this.#items("}", () => this.#member(path));
     let index = 0;
     if (this.#symbol("[")) return this.#items("]", () => this.#value([...path, index++]));
-    if (this.#match(string) === undefined) this.#require(scalar);
+    if (this.#match(string) === undefined) this.#expect(this.#match(scalar));
   }
 
   #items(end: string, readItem: () => void): void {
@@ -75,7 +71,7 @@ class JsonScanner {
   #member(path: readonly PathStep[]): void {
     this.#match(space);
     const line = this.#line();
-    const inner = [...path, String(JSON.parse(this.#require(string)))];
+    const inner = [...path, String(JSON.parse(this.#expect(this.#match(string))))];
     const key = pathKey(inner);
     if (this.lines.has(key)) this.duplicates.push(inner);
     this.lines.set(key, line);
@@ -85,25 +81,24 @@ class JsonScanner {
 
   #symbol(expected: string): boolean {
     this.#match(space);
-    if (this.#text[this.#at] !== expected) return false;
-    this.#at += 1;
-    return true;
-  }
-
-  #require(pattern: RegExp): string {
-    const found = this.#match(pattern);
-    if (found === undefined) throw new JsonSyntaxError();
-    return found;
+    const isNext = this.text[this.#at] === expected;
+    if (isNext) this.#at += 1;
+    return isNext;
   }
 
   #match(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
-    const [found] = pattern.exec(this.#text) ?? [];
+    const [found] = pattern.exec(this.text) ?? [];
     this.#at += found?.length ?? 0;
     return found;
   }
 
+  #expect<T>(found: T | undefined): T {
+    if (found === undefined) throw new JsonSyntaxError();
+    return found;
+  }
+
   #line(): number {
-    return this.#text.slice(0, this.#at).split("\n").length;
+    return this.text.slice(0, this.#at).split("\n").length;
   }
 }

@@ -77,7 +77,7 @@ export function readCreationRequest(
   const { purchase, clientId: id, ...urls } = result.data;
   const { successUrl = urls.cancelUrl, cancelUrl = successUrl } = urls;
   if (successUrl === undefined || cancelUrl === undefined) return { detail: "successUrl is missing." };
-  return { request: { total: purchase.total, clientId: id, cancelUrl, successUrl } };
+  return { request: { clientId: id, total: purchase.total, cancelUrl, successUrl } };
 }
 
 function isWebAddress(text: string): boolean {

@@ -7,13 +7,12 @@ import express, {
   type Router,
 } from "express";
 import { type SandboxCore } from "../core.js";
-import { asyncRoute, noStore } from "../middleware.js";
+import { asyncRoute, noStore, sendError, sendErrorPage } from "../middleware.js";
 import { type PaymentTransitions } from "../payment-transitions.js";
 import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type Scenario } from "../scenario/scenario.js";
 import { type NewPayment, type SandboxPayment } from "../state/payments.js";
 import { readCreationRequest } from "./creation-request.js";
-import { sendError, sendErrorPage } from "./send-error.js";
 
 interface PaymentsApiParts {
   tokenFaults: TokenFaults;
@@ -23,16 +22,25 @@ interface PaymentsApiParts {
 
 /** Makes the routes below `/v1`, which the merchant's server calls (interface document, 4.1). */
 export function paymentsApi(core: SandboxCore, parts: PaymentsApiParts): Router {
+  const { settings } = core;
   const api = new PaymentsApi(core, parts);
   const router = express.Router();
-  const readJson = bodyParser.json({ limit: "64kb", type: (req) => api.acceptsBody(req as Request) });
   router.use("/v1", noStore);
   router.use("/v1/payments", api.requireToken);
+  const readJson = bodyParser.json({ limit: "64kb", type: (req) => api.acceptsBody(req as Request) });
   router.post("/v1/payments", readJson, asyncRoute(api.create));
-  router.get("/v1/payments", api.requireReadBack, api.list);
-  router.get("/v1/payments/:id", api.requireReadBack, api.show);
-  router.all("/v1/payments", api.refuseMethod);
-  router.use("/v1", api.refuseAddress);
+  const requireReadBack: RequestHandler = (_req, _res, next) =>
+    next(settings.current.readBack ? undefined : "route");
+  router.get("/v1/payments", requireReadBack, api.list);
+  router.get("/v1/payments/:id", requireReadBack, api.show);
+  router.all("/v1/payments", (_req, res) => {
+    res.set("Allow", settings.current.readBack ? "GET, HEAD, POST" : "POST");
+    const detail = "Create a payment with POST; the interface shows no other operation.";
+    api.fail(res, 405, "Method not allowed", detail);
+  });
+  router.use("/v1", (_req, res) =>
+    api.fail(res, 404, "Not found", "The interface shows one address here: POST /v1/payments."),
+  );
   router.use("/v1", api.refuseBody);
   return router;
 }
@@ -71,14 +79,14 @@ class PaymentsApi {
     const { activity, payments, tokens } = this.#core;
     if (!this.acceptsBody(req)) {
       const detail = "Send the body as JSON with Content-Type: application/json.";
-      return this.#fail(res, 400, "Not JSON", detail);
+      return this.fail(res, 400, "Not JSON", detail);
     }
     const read = readCreationRequest(req.body, { strict });
-    if ("detail" in read) return this.#fail(res, 400, "Invalid payment", read.detail);
+    if ("detail" in read) return this.fail(res, 400, "Invalid payment", read.detail);
     if (strict && payments.isTaken(read.request.clientId)) {
       const detail =
         "clientId already used. Generate a new one for every payment, also for a second attempt.";
-      return this.#fail(res, 400, "Invalid payment", detail);
+      return this.fail(res, 400, "Invalid payment", detail);
     }
     if (this.#parts.tokenFaults.refusesCreation(read.request)) {
       tokens.revoke(tokenOf(req)!.slice(-8));
@@ -115,60 +123,48 @@ class PaymentsApi {
   /** Responds with the fault of the scenario. With `hang` it never responds: the merchant's timeout ends the request. */
   #failCreation({ answer, status = 500 }: NonNullable<Scenario["creation"]>, res: Response): void {
     if (answer === "reset") res.destroy();
-    if (answer === "error")
-      this.#fail(res, status, "Internal error", "The scenario makes the creation fail.");
+    if (answer === "error") this.fail(res, status, "Internal error", "The scenario makes the creation fail.");
     if (answer === "html") {
       const detail = "This page is not the response that the request expects.";
       sendErrorPage(res, { status: 200, title: "One moment", detail });
     }
   }
 
-  readonly requireReadBack: RequestHandler = (_req, _res, next) =>
-    next(this.#settings.readBack ? undefined : "route");
-
   readonly list: RequestHandler = (req, res) => {
     const offset = readCount(req.query["offset"], 0);
     const page = this.#core.payments.list().slice(offset, offset + readCount(req.query["limit"], 20));
-    res.json({ data: page.map((payment) => this.#fullView(payment, req)) });
+    res.json({ data: page.map((payment) => this.#view(payment, req, true)) });
   };
 
   readonly show: RequestHandler = (req, res) => {
     const payment = this.#core.payments.byId(String(req.params["id"]));
-    if (payment === undefined) return this.#fail(res, 404, "Not found", "There is no payment with this id.");
-    res.json({ data: this.#fullView(payment, req) });
-  };
-
-  readonly refuseMethod: RequestHandler = (_req, res) => {
-    res.set("Allow", this.#settings.readBack ? "GET, HEAD, POST" : "POST");
-    const detail = "Create a payment with POST; the interface shows no other operation.";
-    this.#fail(res, 405, "Method not allowed", detail);
-  };
-
-  readonly refuseAddress: RequestHandler = (_req, res) => {
-    this.#fail(res, 404, "Not found", "The interface shows one address here: POST /v1/payments.");
+    if (payment === undefined) return this.fail(res, 404, "Not found", "There is no payment with this id.");
+    res.json({ data: this.#view(payment, req, true) });
   };
 
   /** Responds to an error of the JSON parser in the form of the other errors. */
   readonly refuseBody: ErrorRequestHandler = (error: { type?: string; status?: number }, _req, res, next) => {
-    if (error.type === "entity.too.large") return this.#fail(res, 413, "Too large", "Send at most 64 KiB.");
+    if (error.type === "entity.too.large") return this.fail(res, 413, "Too large", "Send at most 64 KiB.");
     if (typeof error.status !== "number" || error.status >= 500) return next(error);
-    this.#fail(res, 400, "Not JSON", "The body could not be read as JSON.");
+    this.fail(res, 400, "Not JSON", "The body could not be read as JSON.");
   };
 
   get #settings() {
     return this.#core.settings.current;
   }
 
-  #fail(res: Response, status: number, title: string, detail: string): void {
+  /** Sends an error in the form that the settings choose. */
+  fail(res: Response, status: number, title: string, detail: string): void {
     sendError(res, this.#settings.errorBodies, { status, title, detail });
   }
 
   #refuseToken(res: Response, why: keyof typeof tokenProblems): void {
     res.set("WWW-Authenticate", why === "missing" ? "Bearer" : 'Bearer error="invalid_token"');
-    this.#fail(res, 401, "Unauthorized", tokenProblems[why]);
+    this.fail(res, 401, "Unauthorized", tokenProblems[why]);
   }
 
-  #view(payment: SandboxPayment, req: Request) {
+  /** Returns the payment as responses show it. */
+  #view(payment: SandboxPayment, req: Request, hasClientId = this.#settings.echoClientId) {
     return {
       id: payment.id,
       status: payment.status,
@@ -178,12 +174,8 @@ class PaymentsApi {
       successUrl: payment.successUrl,
       billing: { submitUrl: `${this.#parts.baseUrl(req.get("host"))}/payment/submit/${payment.id}` },
       createdAt: payment.createdAt,
-      ...(this.#settings.echoClientId && { clientId: payment.clientId }),
+      ...(hasClientId && { clientId: payment.clientId }),
     };
-  }
-
-  #fullView(payment: SandboxPayment, req: Request) {
-    return { ...this.#view(payment, req), clientId: payment.clientId };
   }
 }
 

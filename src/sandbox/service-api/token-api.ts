@@ -1,11 +1,10 @@
 import bodyParser from "body-parser";
 import express, { type Request, type Response, type Router } from "express";
 import { type SandboxCore } from "../core.js";
-import { asyncRoute, noStore } from "../middleware.js";
+import { asyncRoute, noStore, sendErrorPage } from "../middleware.js";
 import { type SandboxClient } from "../options.js";
 import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type AccessTokens } from "../state/tokens.js";
-import { sendErrorPage } from "./send-error.js";
 
 /**
  * Makes `POST /oauth/token`: OAuth 2 client credentials (RFC 6749, 4.4). The interface document does not show how a
@@ -20,11 +19,8 @@ export function tokenApi({ settings, stateFile, tokens }: SandboxCore, faults: T
     const detail = "The scenario makes the token request fail.";
     if (answer === "unavailable") return refuse(res, 503, "temporarily_unavailable", detail);
     if (answer === "html") return sendErrorPage(res, { status: 502, title: "Bad gateway", detail });
-    const problem = checkRequest(req, tokens);
-    if (problem !== undefined) {
-      if (problem.status === 401 && problem.isBasic) res.set("WWW-Authenticate", 'Basic realm="sandbox"');
-      return refuse(res, problem.status, problem.error, problem.description);
-    }
+    const refusal = checkRequest(req, tokens);
+    if (refusal !== undefined) return refuse(res, ...refusal);
     const { accessTokenTtlSeconds } = settings.current;
     const token = tokens.issue(expiresAfterMs ?? accessTokenTtlSeconds * 1000);
     await stateFile.flushed();
@@ -35,27 +31,18 @@ export function tokenApi({ settings, stateFile, tokens }: SandboxCore, faults: T
   return router;
 }
 
-interface TokenProblem {
-  status: number;
-  /** The OAuth error code. */
-  error: string;
-  description: string;
-  isBasic?: boolean;
-}
+/** An error response of OAuth. */
+type Refusal = readonly [status: number, error: string, description: string];
 
-/** Returns why the request gets no token; `undefined` for a request with valid credentials. */
-function checkRequest(req: Request, tokens: AccessTokens): TokenProblem | undefined {
-  const invalid = (description: string, error = "invalid_request"): TokenProblem => ({
-    status: 400,
-    error,
-    description,
-  });
+/** Returns the refusal of a request that has no valid credentials. */
+function checkRequest(req: Request, tokens: AccessTokens): Refusal | undefined {
+  const invalid = (description: string): Refusal => [400, "invalid_request", description];
   const form = formOf(req);
   if (form === undefined) return invalid("Send each field once, as application/x-www-form-urlencoded.");
   const { grant_type: grantType, client_id: clientId, client_secret: clientSecret } = form;
   if (grantType === undefined) return invalid("grant_type is missing; use client_credentials.");
   if (grantType !== "client_credentials")
-    return invalid("The sandbox supports grant_type=client_credentials only.", "unsupported_grant_type");
+    return [400, "unsupported_grant_type", "The sandbox supports grant_type=client_credentials only."];
   const basic = basicCredentials(req);
   if (basic !== undefined && clientSecret !== undefined)
     return invalid("Send the credentials in the header or in the form, not in both.");
@@ -64,11 +51,11 @@ function checkRequest(req: Request, tokens: AccessTokens): TokenProblem | undefi
   const client = basic ?? fromForm;
   if (client === undefined) return invalid("client_id and client_secret are missing.");
   if (tokens.knows(client) || (basic && tokens.knows(formDecoded(basic)))) return undefined;
-  const description = "No client with this client_id and client_secret is registered.";
-  return { status: 401, error: "invalid_client", description, isBasic: basic !== undefined };
+  return [401, "invalid_client", "No client with this client_id and client_secret is registered."];
 }
 
-function refuse(res: Response, status: number, error: string, description: string): void {
+function refuse(res: Response, ...[status, error, description]: Refusal): void {
+  if (status === 401 && basicCredentials(res.req)) res.set("WWW-Authenticate", 'Basic realm="sandbox"');
   res.status(status).json({ error, error_description: description });
 }
 

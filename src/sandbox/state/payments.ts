@@ -65,12 +65,9 @@ export class SandboxPayments {
   create(request: NewPayment, scenario: string, id = this.#newId()): SandboxPayment {
     return this.#save({
       id,
-      clientId: request.clientId,
+      ...request,
       status: "pending",
       captured: false,
-      total: request.total,
-      cancelUrl: request.cancelUrl,
-      successUrl: request.successUrl,
       createdAt: this.#timestamp(),
       scenario,
     });
@@ -112,7 +109,7 @@ export class SandboxPayments {
   submission(
     { id }: SandboxPayment,
     source: string,
-  ): { submittedAt: string; providerId: string; source: string } {
+  ): Pick<SandboxPayment, "submittedAt" | "providerId" | "source"> {
     const digits = createHash("sha256").update(id).digest("hex").slice(0, 12);
     return { submittedAt: this.#timestamp(), providerId: `${source}-${digits.toUpperCase()}`, source };
   }

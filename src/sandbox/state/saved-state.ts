@@ -1,29 +1,23 @@
 import { type SandboxCore } from "../core.js";
-import { type SavedScenarios } from "../scenario/scenario-registry.js";
 import { throwMisuse } from "../throw-misuse.js";
-import { type SandboxClient } from "../options.js";
-import { type SandboxSettings } from "./settings.js";
 
-interface SavedState extends SavedScenarios {
-  clients: readonly SandboxClient[];
-  secret?: string;
-  previousSecret?: string;
-  aheadMs: number;
-  settings: SandboxSettings;
-}
+type SavedState = ReturnType<typeof stateOf>;
 
-/** Saves what a sandbox has only once: secrets, credentials, settings, scenarios and the clock. */
-export function saveState({ clock, signing, settings, scenarios, tokens, stateFile }: SandboxCore): void {
+function stateOf({ clock, signing, settings, scenarios, tokens }: SandboxCore) {
   const { secret, previousSecret } = signing.state;
-  const saved: SavedState = {
+  return {
     clients: tokens.clients,
-    ...(secret !== undefined && { secret }),
-    ...(previousSecret !== undefined && { previousSecret }),
+    secret,
+    previousSecret,
     aheadMs: clock.aheadMs,
     settings: settings.current,
     ...scenarios.saved,
   };
-  stateFile.put("sandbox", "sandbox", saved);
+}
+
+/** Saves what a sandbox has only once: secrets, credentials, settings, scenarios and the clock. */
+export function saveState(core: SandboxCore): void {
+  core.stateFile.put("sandbox", "sandbox", stateOf(core));
 }
 
 /** The progress of reading the state file. */

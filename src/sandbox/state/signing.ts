@@ -5,7 +5,6 @@ import {
   fieldsSignature,
   hmacSignature,
   type HmacAlgorithm,
-  type ListedField,
 } from "../../webhook/signature/index.js";
 import { type SandboxSignature, type SandboxSigning } from "../options.js";
 import { throwMisuse } from "../throw-misuse.js";
@@ -102,25 +101,15 @@ export class Signing {
   }
 }
 
-interface FieldsOptions {
-  algorithm: HmacAlgorithm;
-  fields: readonly ListedField[];
-  merchantId: string;
-}
-
 function withDefaults({
   algorithm = "sha256",
   fields = defaultSignedFields,
   merchantId = "sandbox-merchant",
-}: SandboxSigning): FieldsOptions {
+}: SandboxSigning) {
   return { algorithm, fields, merchantId };
 }
 
-/**
- * Returns the scheme that signs with this secret.
- *
- * @throws ConfigurationError where the scheme refuses its options.
- */
+/** Returns the scheme that signs with this secret. Throws a ConfigurationError if an option is not valid. */
 export function createScheme(options: SandboxSigning, secret: string): SandboxSignature {
   const { scheme, header, algorithm, fields } = options;
   if (scheme === "hmac") return hmacSignature({ secret, header, algorithm });
@@ -139,12 +128,10 @@ function alterLastDigit(signature: string): string {
 function signUnreadableFields(
   rawBody: Buffer,
   secret: string,
-  { algorithm, fields, merchantId }: FieldsOptions,
+  { algorithm, fields, merchantId }: ReturnType<typeof withDefaults>,
 ): string {
   const body = parseJson(rawBody);
-  const values = fields.map((field) =>
-    field === "merchantId" ? merchantId : print(valueAt(body, pathOf(field))),
-  );
+  const values = fields.map((field) => (field === "merchantId" ? merchantId : printField(body, field)));
   return createHmac(algorithm, secret).update(values.join(",")).digest("hex");
 }
 
@@ -156,21 +143,13 @@ function parseJson(rawBody: Buffer): unknown {
   }
 }
 
-function pathOf(field: string): string[] {
-  return ["topic", "timestamp", "type"].includes(field) ? [field] : ["data", ...field.split(".")];
-}
-
-function valueAt(body: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, step) =>
-      typeof value === "object" && value !== null && Object.hasOwn(value, step)
-        ? (value as Record<string, unknown>)[step]
-        : undefined,
-    body,
-  );
-}
-
-function print(value: unknown): string {
+function printField(body: unknown, field: string): string {
+  let value = body;
+  const path = ["topic", "timestamp", "type"].includes(field) ? [field] : ["data", ...field.split(".")];
+  for (const step of path) {
+    const holder = typeof value === "object" && value !== null ? value : {};
+    value = Object.getOwnPropertyDescriptor(holder, step)?.value;
+  }
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
 }

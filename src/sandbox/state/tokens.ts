@@ -22,20 +22,18 @@ interface TokensOptions {
 /** Issues and checks bearer tokens. */
 export class AccessTokens {
   readonly #tokens = new Map<string, SandboxToken>();
-  readonly #now: () => Date;
-  readonly #stateFile: StateFile;
+  readonly #options: TokensOptions;
   /** The credentials with which merchants obtain tokens. */
   clients: readonly SandboxClient[];
 
-  constructor({ clients, now, stateFile }: TokensOptions) {
-    this.clients = clients;
-    this.#now = now;
-    this.#stateFile = stateFile;
+  constructor(options: TokensOptions) {
+    this.#options = options;
+    this.clients = options.clients;
   }
 
   /** Restores the tokens of an earlier run of the sandbox. */
   async restore(): Promise<void> {
-    const saved = await this.#stateFile.load<{ token: string } & SandboxToken>("token");
+    const saved = await this.#options.stateFile.load<{ token: string } & SandboxToken>("token");
     for (const { token, ...state } of saved) this.#tokens.set(token, state);
   }
 
@@ -50,7 +48,7 @@ export class AccessTokens {
   /** Returns a new token with this lifetime. */
   issue(ttlMs: number): string {
     const token = createSandboxSecret();
-    const now = this.#now().getTime();
+    const now = this.#options.now().getTime();
     this.#save(token, {
       id: token.slice(-8),
       issuedAt: new Date(now).toISOString(),
@@ -65,7 +63,7 @@ export class AccessTokens {
     const state = this.#tokens.get(token);
     if (state === undefined) return "unknown";
     if (state.revoked) return "revoked";
-    return this.#now().getTime() < Date.parse(state.expiresAt) ? "valid" : "expired";
+    return this.#options.now().getTime() < Date.parse(state.expiresAt) ? "valid" : "expired";
   }
 
   /** Returns every token, newest first. */
@@ -81,7 +79,7 @@ export class AccessTokens {
 
   #save(token: string, state: SandboxToken): void {
     this.#tokens.set(token, state);
-    this.#stateFile.put("token", token, { token, ...state });
+    this.#options.stateFile.put("token", token, { token, ...state });
   }
 }
 

@@ -61,16 +61,10 @@ function post(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const request = url.startsWith("https:") ? requestHttps : requestHttp;
+  const sized = { ...headers, "Content-Length": String(body.length) };
   return new Promise((resolve, reject) => {
-    request(url, {
-      method: "POST",
-      agent: false,
-      headers: { ...headers, "Content-Length": String(body.length) },
-      signal,
-    })
-      .on("response", resolve)
-      .on("error", reject)
-      .end(body);
+    const outgoing = request(url, { method: "POST", agent: false, headers: sized, signal });
+    outgoing.on("response", resolve).on("error", reject).end(body);
   });
 }
 

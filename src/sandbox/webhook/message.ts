@@ -29,19 +29,13 @@ export type WebhookOverrides = Partial<Record<keyof Omit<WebhookBody, "data">, u
 export interface WebhookByHand {
   /** The payment that the webhook is about: its id or its clientId. */
   payment: string;
-  /**
-   * The address that the webhook is sent to.
-   * @default the first registered address
-   */
+  /** The address to send to. @default the first registered address */
   url?: string;
   /** Changes to the body; `undefined` removes a field. */
   overrides?: WebhookOverrides;
   /** The body to send, in place of the one made from the payment. */
   rawBody?: string | Uint8Array;
-  /**
-   * Returns the value of the signature header; `undefined` omits the header.
-   * @default the sandbox's own scheme, so that the webhook is correctly signed
-   */
+  /** Returns the signature header's value; `undefined` omits the header. @default the sandbox's own scheme */
   sign?: (rawBody: Buffer) => string | undefined;
   /** More headers, or replacements. */
   headers?: Record<string, string>;

@@ -128,12 +128,9 @@ export class WebhookSender {
 
   #attemptJob(job: Job): Promise<Delivery> {
     const { id, message, url, attempt } = job;
-    const isLost = job.loseFirst === true && attempt === 1;
-    const unsent = isLost
-      ? "lost in transit, as the scenario says"
-      : this.#isRegistered(job)
-        ? undefined
-        : "the address was unregistered before it was sent";
+    let unsent: string | undefined;
+    if (!this.#isRegistered(job)) unsent = "the address was unregistered before it was sent";
+    if (job.loseFirst === true && attempt === 1) unsent = "lost in transit, as the scenario says";
     return this.#attempt(`${id}-${attempt}`, message, { url, attempt, unsent });
   }
 

@@ -1,5 +1,5 @@
 import express, { type Request, type Response, type Router } from "express";
-import { started } from "../../payment-actions.js";
+import { started } from "../../actions.js";
 import { paymentPage } from "./payment-page.js";
 import { paymentsPage } from "./payments-page.js";
 import { unknownPlace } from "../unknown-page.js";
