@@ -1,5 +1,6 @@
 import { type Express } from "express";
 import { type SandboxClock } from "./clock/clock.js";
+import { type SandboxEvent } from "./core.js";
 import { type SandboxClient, type SandboxProvider } from "./options.js";
 import { type Scenario } from "./scenario/scenario.js";
 import { type WebhookAddress } from "./state/addresses.js";
@@ -8,82 +9,63 @@ import { type SandboxSettings } from "./state/settings.js";
 import { type SigningState } from "./state/signing.js";
 import { type SandboxToken } from "./state/tokens.js";
 import { type Delivery } from "./webhook/delivery.js";
-import { type WebhookOverrides } from "./webhook/message.js";
+import { type WebhookByHand } from "./webhook/message.js";
 
-/** A webhook made by hand, for tests of what a merchant does with altered or forged ones. */
-export interface WebhookByHand {
-  /** The payment it is about: its id or its clientId. */
-  payment: string;
-  /**
-   * Where to.
-   * @default the first registered address
-   */
-  url?: string;
-  /** Changes to the body; `undefined` takes a field away. */
-  overrides?: WebhookOverrides;
-  /** The body as it shall be sent, instead of the one made from the payment. */
-  rawBody?: string | Uint8Array;
-  /**
-   * Makes the signature header's value; `undefined` leaves the header out.
-   * @default the sandbox's own scheme, so that the webhook is correctly signed
-   */
-  sign?: (rawBody: Buffer) => string | undefined;
-  /** Further headers, or replacements. */
-  headers?: Record<string, string>;
+/** Starting, closing, and the addresses. */
+export interface SandboxLifecycle {
+  /** Starts to listen. A state file is read first. Rejects if the port is in use. */
+  start(): Promise<void>;
+  /** Ends retries and held webhooks, closes every connection, and waits for the tasks that are in progress. */
+  close(): Promise<void>;
+  /** The base address: `publicUrl`, or the address that it listens on. Throws `sandbox_misused` before it listens. */
+  readonly url: string;
+  /** The address that issues access tokens: `{url}/oauth/token`. */
+  readonly tokenUrl: string;
 }
 
-/** Something that happened in the sandbox. */
-export type SandboxEvent =
-  | { type: "payment.created" | "payment.moved"; payment: SandboxPayment }
-  | { type: "delivery"; delivery: Delivery };
-
-/**
- * A stand-in for the payment service, for development and tests. It answers as the interface document says; where the
- * document is silent, `GET /not-shown` lists what it chose. Everything is in memory, unless the option `state` names a
- * file.
- */
-export interface Sandbox {
-  /** Listens; where a state file is given, only after taking over what it holds. Rejects when the port is taken. */
-  start(): Promise<void>;
-  /** Ends retries and held webhooks, closes every connection, and waits for what is under way. */
-  close(): Promise<void>;
-
-  /** The base address, known once it listens (or given as `publicUrl`). Before that it throws `sandbox_misused`. */
-  readonly url: string;
-  /** Where access tokens are obtained: `{url}/oauth/token`. */
-  readonly tokenUrl: string;
-  /**
-   * The webhook secret; `undefined` where a signature scheme was given. With a state file it is known once started, and
-   * throws `sandbox_misused` before.
-   */
+/** Credentials, scenarios and settings. */
+export interface SandboxConfiguration {
+  /** The webhook secret; `undefined` for a given scheme. With a state file it throws `sandbox_misused` before the start. */
   readonly secret: string | undefined;
-  /** How webhooks are signed, with every secret that the dashboard shows. */
+  /** How webhooks are signed, including the secrets that the dashboard shows. */
   readonly signing: SigningState;
-  /** Makes a new webhook secret, which signs from now on, and answers it. Throws `sandbox_misused` for a given scheme. */
+  /** Makes a new webhook secret, which signs from now on, and returns it. Throws `sandbox_misused` for a given scheme. */
   rotateSecret(): string;
-  /** Credentials for access tokens: the first of the clients. */
+  /** The credentials for access tokens: the first of the clients. */
   readonly client: SandboxClient;
-  /** The Express application; usable without listening, in supertest for example. */
-  readonly app: Express;
-  /** The merchant's name on the pages. */
-  readonly merchantName: string;
-  /** The providers on the checkout page. */
-  readonly providers: readonly SandboxProvider[];
-  /** What makes ids and the scenario `random` repeatable, where it was given. */
-  readonly seed: string | undefined;
-  /** The file that everything lasts in; `undefined` where the sandbox forgets. */
-  readonly state: string | undefined;
-
-  /** A bearer token, without asking the token address. Lives for `accessTokenTtlSeconds` unless told otherwise. */
+  /** Returns a new bearer token without a request. The default of `ttlSeconds` is `accessTokenTtlSeconds`. */
   accessToken(options?: { ttlSeconds?: number }): string;
-  /** Every access token that was issued, newest first. */
+  /** Returns every access token that was issued, newest first. */
   accessTokens(): readonly SandboxToken[];
-  /** Makes every token issued so far useless, or the one with this id. */
+  /** Revokes every token that was issued so far, or the one with this id. */
   revokeAccessTokens(id?: string): void;
 
+  /** Every scenario: the normal one, the catalogue, and the program's own. */
+  readonly scenarios: readonly Scenario[];
+  /** The name of the scenario of payments that ask for none; `random` draws one of the catalogue for each payment. */
+  readonly currentScenario: string;
   /**
-   * Creates a payment as if the merchant had, without the request; its return addresses lead nowhere unless they are
-   * given. Throws `sandbox_misused` for a clientId that was used before.
+   * Makes a scenario the current one: by its name, `"random"`, or your own. With `for`, it is the scenario of the payment
+   * with that id or clientId only, which need not exist yet. Throws `sandbox_misused` if it is unknown or not valid.
+   */
+  scenario(scenario: string | Scenario, options?: { for?: string }): void;
+  /**
+   * Adds your own scenario, or replaces the one with its name, and returns the name. No payment gets it by this. Throws
+   * `sandbox_misused` if it is not valid.
+   */
+  addScenario(scenario: Scenario): string;
+
+  /** The present behaviour where the interface document says nothing. */
+  readonly settings: Readonly<SandboxSettings>;
+  /** Changes settings. Throws `sandbox_misused`, and changes nothing, if a value is not allowed. */
+  change(settings: Partial<SandboxSettings>): void;
+}
+
+/** Payments, and the customer's decisions. */
+export interface SandboxPaymentActions {
+  /**
+   * Creates a payment without a request from the merchant. Without return addresses, the browser goes to
+   * `http://localhost/`. Throws `sandbox_misused` for an id or a clientId that was used before.
    */
   create(payment: {
     clientId: string;
@@ -93,15 +75,15 @@ export interface Sandbox {
     successUrl?: string;
     cancelUrl?: string;
   }): SandboxPayment;
-  /** Every payment, oldest first. */
+  /** Returns every payment, oldest first. */
   payments(): readonly SandboxPayment[];
-  /** By its id or clientId. */
+  /** Returns the payment with this id or clientId. */
   find(idOrClientId: string): SandboxPayment | undefined;
   /**
-   * Completes a payment as if the customer had approved it, or does what its scenario has in place of that; resolves
-   * with the first attempt of each webhook. Works on a canceled payment too: a real service may let it be paid after
-   * all. While webhooks are held, or late, it waits for their release, or the clock. Throws `sandbox_misused` for an
-   * unknown payment or provider, or a completed payment.
+   * Completes a payment as if the customer had approved it, or does what its scenario says instead. Resolves with the
+   * first attempt of each webhook, so it waits while webhooks are held or delayed. A canceled payment can be paid too,
+   * because a real service may allow that. Throws `sandbox_misused` for an unknown payment or provider, or a completed
+   * payment.
    */
   pay(idOrClientId: string, options?: { provider?: string }): Promise<Delivery[]>;
   /**
@@ -109,61 +91,62 @@ export interface Sandbox {
    * `cancelWebhook` is on. Throws `sandbox_misused` for an unknown payment, or one that is not pending.
    */
   cancel(idOrClientId: string): Promise<Delivery[]>;
-  /** The provider refuses the payment. Otherwise as `cancel`, with `failureWebhook`. */
+  /** Fails a pending payment as if the provider had refused it. Otherwise it is like `cancel`, with `failureWebhook`. */
   fail(idOrClientId: string): Promise<Delivery[]>;
+}
 
+/** Webhook addresses, and the webhooks themselves. */
+export interface SandboxWebhookActions {
   /** The registered webhook addresses, in the order in which they were added. */
   readonly webhookAddresses: readonly WebhookAddress[];
-  /** Sends webhooks to this address too, from now on. Throws `sandbox_misused` for an address it may not call. */
+  /** Adds an address to which webhooks are sent from now on. Throws `sandbox_misused` if the address is not allowed. */
   registerWebhook(url: string): WebhookAddress;
-  /** Sends no more webhooks to this address (its url or id), nor retries. */
+  /** Removes an address, given by its url or id. Neither webhooks nor retries are sent to it any more. */
   unregisterWebhook(urlOrId: string): void;
   /**
-   * Sends a correctly signed webhook about nothing to a registered address, once. (A scheme over fields has nothing to
-   * sign in that; there it is about a pending payment that nobody created.) Throws `sandbox_misused` for an unknown one.
+   * Sends a correctly signed webhook without content to a registered address, once. Where fields are signed, it is about
+   * a pending payment that does not exist. Throws `sandbox_misused` for an unknown address.
    */
   tryWebhook(urlOrId: string): Promise<Delivery>;
-  /** Keeps webhooks back, so that a test can look at the merchant's page before they arrive. */
+  /** Holds webhooks, so that a test can look at the merchant's page before they arrive. */
   holdWebhooks(): void;
-  /** Sends what was held, and holds no longer. */
+  /** Sends the held webhooks, and holds no more. */
   releaseWebhooks(): void;
   /** Whether webhooks are held. */
   readonly webhooksHeld: boolean;
-  /** Every attempt that has ended, in the order of ending. */
+  /** Every attempt that has ended, in the order in which they ended. */
   readonly deliveries: readonly Delivery[];
-  /** Sends the same bytes to the same address once more, at once. Throws `sandbox_misused` for an unknown id. */
+  /** Sends the bytes of a delivery to its address once more, immediately. Throws `sandbox_misused` for an unknown id. */
   deliverAgain(deliveryId: string): Promise<Delivery>;
   /**
-   * Sends one webhook made by hand, at once and once; resolves with the merchant's answer. The body says that the
-   * payment is completed, whatever its state, and nothing in the sandbox changes. Throws `sandbox_misused` when there
-   * is no such payment, no address, or no answer.
+   * Sends the webhook that a test describes, immediately and once. Resolves with the merchant's response. By default it
+   * says that the payment is completed; the payment itself does not change. Throws `sandbox_misused` if there is no such
+   * payment, no address, or no response.
    */
   sendWebhook(webhook: WebhookByHand): Promise<{ status: number; body: string }>;
-  /** Resolves when no webhook is being sent or waiting for its next attempt. Held ones are not waited for. */
+  /** Resolves when no webhook is being sent or waits for its next attempt. Held webhooks do not count. */
   settled(): Promise<void>;
+}
 
-  /** Every scenario: the good day, the catalogue of bad ones, and the program's own. */
-  readonly scenarios: readonly Scenario[];
-  /** The name of the scenario that payments get unless they ask for another; `random` for one of the catalogue by chance. */
-  readonly currentScenario: string;
-  /**
-   * From now on payments go through this scenario: one by its name, `"random"`, or one of your own. With `for`, only the
-   * payment of that id or clientId does, which need not exist yet. Throws `sandbox_misused` for one that is unknown or
-   * cannot be read.
-   */
-  scenario(scenario: string | Scenario, options?: { for?: string }): void;
-  /**
-   * Takes a scenario of your own in, in place of one with the same name, without giving it to any payment; answers its
-   * name. Throws `sandbox_misused` for one that cannot be read.
-   */
-  addScenario(scenario: Scenario): string;
-
-  /** What the interface document leaves open, as it is done now. */
-  readonly settings: Readonly<SandboxSettings>;
-  /** Does it otherwise from now on. Throws `sandbox_misused`, and changes nothing, where a value cannot be. */
-  change(settings: Partial<SandboxSettings>): void;
-  /** The sandbox's time, which can be put forward: tokens expire and retries happen without waiting. */
+/**
+ * A stand-in for the payment service, for development and tests. It behaves as the interface document says; where the
+ * document says nothing, `GET /not-shown` lists what the sandbox chose. Everything is in memory, unless the option
+ * `state` names a file.
+ */
+export interface Sandbox
+  extends SandboxLifecycle, SandboxConfiguration, SandboxPaymentActions, SandboxWebhookActions {
+  /** The Express application, which works without listening, in supertest for example. */
+  readonly app: Express;
+  /** The merchant's name on the pages. */
+  readonly merchantName: string;
+  /** The providers on the checkout page. */
+  readonly providers: readonly SandboxProvider[];
+  /** The seed that makes ids and the scenario `random` repeatable, if one was given. */
+  readonly seed: string | undefined;
+  /** The file that holds the state between runs; `undefined` if there is none. */
+  readonly state: string | undefined;
+  /** The sandbox's clock, which can be put forward, so that a test need not wait for retries or expiring tokens. */
   readonly clock: SandboxClock;
-  /** Calls the listener for everything that happens, as it happens; answers how to end that. */
+  /** Calls the listener for each event when it happens. Returns a function that ends this. */
   watch(listener: (event: SandboxEvent) => void): () => void;
 }

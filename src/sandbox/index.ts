@@ -1,5 +1,6 @@
-export { createSandbox } from "./sandbox.js";
-export { type Sandbox, type SandboxEvent, type WebhookByHand } from "./contract.js";
+export { createSandbox } from "./create-sandbox.js";
+export { type Sandbox } from "./contract.js";
+export { type SandboxEvent } from "./core.js";
 export {
   type SandboxClient,
   type SandboxOptions,
@@ -17,4 +18,4 @@ export { type SandboxSettings } from "./state/settings.js";
 export { type SigningState } from "./state/signing.js";
 export { type SandboxToken } from "./state/tokens.js";
 export { type Delivery } from "./webhook/delivery.js";
-export { type WebhookBody, type WebhookOverrides } from "./webhook/message.js";
+export { type WebhookBody, type WebhookByHand, type WebhookOverrides } from "./webhook/message.js";

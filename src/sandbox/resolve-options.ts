@@ -1,18 +1,14 @@
+import { z } from "zod";
 import { ConfigurationError, type ConfigurationProblem } from "../errors/index.js";
-import {
-  type ResolvedOptions,
-  type SandboxClient,
-  type SandboxOptions,
-  type SandboxProvider,
-} from "./options.js";
+import { type SandboxOptions, type SandboxProvider } from "./options.js";
 import { catalogue, normal } from "./scenario/catalogue.js";
 import { randomName, scenarioSchema } from "./scenario/scenario.js";
-import { sandboxSecret } from "./state/sandbox-secret.js";
+import { webhookAddressProblem } from "./state/addresses.js";
+import { createSandboxSecret } from "./state/random.js";
 import { type SandboxSettings, settingsSchema } from "./state/settings.js";
-import { schemeOf } from "./state/signing.js";
-import { webhookAddressProblem } from "./webhook/address-problem.js";
+import { createScheme } from "./state/signing.js";
 
-/** Invented providers under codes of the kind that services use. */
+/** Invented providers. Their codes look like those of real services. */
 const defaultProviders: readonly SandboxProvider[] = [
   { code: "MVK", name: "Mvuko Mobile" },
   { code: "HOL", name: "Holoni" },
@@ -35,8 +31,11 @@ const defaultSettings: SandboxSettings = {
   retryDelaysMs: [1000, 5000, 30_000],
 };
 
-/** Fills in the defaults, or throws a ConfigurationError that lists every problem at once. */
-export function resolveOptions(options: SandboxOptions): ResolvedOptions {
+/** The options with their defaults filled in. */
+export type ResolvedSandboxOptions = ReturnType<typeof resolveSandboxOptions>;
+
+/** Returns the options with their defaults. Throws a ConfigurationError that lists every problem. */
+export function resolveSandboxOptions(options: SandboxOptions) {
   const problems = findProblems(options);
   if (problems.length > 0) throw new ConfigurationError(problems);
   const given = givenSettings(options);
@@ -48,7 +47,7 @@ export function resolveOptions(options: SandboxOptions): ResolvedOptions {
     signature: options.signature,
     webhookUrls: options.webhookUrls ?? [],
     allowRemoteWebhooks: options.allowRemoteWebhooks ?? false,
-    clients: options.clients ?? [{ clientId: "sandbox-merchant", clientSecret: sandboxSecret() }],
+    clients: options.clients ?? [{ clientId: "sandbox-merchant", clientSecret: createSandboxSecret() }],
     merchantName: options.merchantName ?? "Sandbox merchant",
     providers: options.providers ?? defaultProviders,
     state: options.state,
@@ -72,91 +71,79 @@ function givenSettings(options: SandboxOptions): Partial<SandboxSettings> {
   );
 }
 
+const clientsSchema = z
+  .array(z.object({ clientId: z.string().min(1), clientSecret: z.string().min(1) }))
+  .min(1);
+const providersSchema = z
+  .array(z.object({ code: z.string().trim().min(1), name: z.string().trim().min(1) }))
+  .min(1)
+  .refine((providers) => new Set(providers.map(({ code }) => code)).size === providers.length);
+
+type Refuse = (option: string, message: string) => void;
+
 function findProblems(options: SandboxOptions): ConfigurationProblem[] {
   const problems: ConfigurationProblem[] = [];
-  const refuse = (option: string, message: string) =>
-    problems.push({ code: "option_invalid", option, message });
-
-  problems.push(...signatureProblems(options.signature));
-  const remote = options.allowRemoteWebhooks ?? false;
-  for (const url of options.webhookUrls ?? []) {
-    const problem = webhookAddressProblem(url, remote);
+  const refuse: Refuse = (option, message) => problems.push({ code: "option_invalid", option, message });
+  problems.push(...checkSignature(options.signature, refuse));
+  const { allowRemoteWebhooks = false, webhookUrls = [], publicUrl, clients, providers, state } = options;
+  for (const url of webhookUrls) {
+    const problem = webhookAddressProblem(url, allowRemoteWebhooks);
     if (problem !== undefined) refuse("webhookUrls", problem);
   }
-  if (options.publicUrl !== undefined && !/^https?:\/\/[^/\s]/i.test(options.publicUrl)) {
+  if (publicUrl !== undefined && !/^https?:\/\/[^/\s]/i.test(publicUrl))
     refuse("publicUrl", "must start with http:// or https:// and a host.");
-  }
-  if (options.clients !== undefined && !identifiable(options.clients)) {
-    refuse("clients", "name at least one, each with a clientId and a clientSecret that are not empty.");
-  }
-  if (options.providers !== undefined && !usable(options.providers)) {
-    refuse("providers", "name at least one, each with a code of its own and a name.");
-  }
-  if (options.state?.trim() === "") refuse("state", "must be the path of a file.");
-  for (const { path, message } of settingsSchema.partial().safeParse(givenSettings(options)).error?.issues ??
-    []) {
-    refuse(String(path[0]), `cannot be that: ${message}.`);
-  }
-  return [...problems, ...scenarioProblems(options)];
+  if (clients !== undefined && !clientsSchema.safeParse(clients).success)
+    refuse("clients", "must have at least one client, each with a clientId and a clientSecret.");
+  if (providers !== undefined && !providersSchema.safeParse(providers).success)
+    refuse("providers", "must have at least one provider, each with a name and a code that no other has.");
+  if (state?.trim() === "") refuse("state", "must be the path of a file.");
+  const settings = settingsSchema.partial().safeParse(givenSettings(options));
+  for (const { path, message } of settings.error?.issues ?? [])
+    refuse(String(path[0]), `has a value that is not allowed: ${message}.`);
+  checkScenarios(options, refuse);
+  return problems;
 }
 
-function signatureProblems(signature: SandboxOptions["signature"]): ConfigurationProblem[] {
-  const refuse = (option: string, message: string): ConfigurationProblem[] => [
-    { code: "option_invalid", option, message },
-  ];
+/** Reports problems of the signature. Returns those that the scheme itself finds. */
+function checkSignature(
+  signature: SandboxOptions["signature"],
+  refuse: Refuse,
+): readonly ConfigurationProblem[] {
   if (signature === undefined) return [];
   if (!("scheme" in signature)) {
-    if (typeof signature.sign === "function") return [];
-    return refuse(
-      "signature",
-      "must have `sign`; a scheme that can only verify (a public key) cannot send webhooks.",
-    );
+    if (typeof signature.sign !== "function")
+      refuse(
+        "signature",
+        "must have `sign`; a scheme that can only verify (a public key) cannot send webhooks.",
+      );
+    return [];
   }
-  if (signature.scheme !== "hmac" && signature.scheme !== "fields") {
-    return refuse("signature.scheme", 'must be "hmac" or "fields".');
+  const { scheme, secret = createSandboxSecret() } = signature;
+  if (scheme !== "hmac" && scheme !== "fields") {
+    refuse("signature.scheme", 'must be "hmac" or "fields".');
+    return [];
   }
-  const { secret = sandboxSecret() } = signature;
   if (!secret.startsWith("sandbox_")) {
-    return refuse("signature.secret", "must begin with sandbox_; a real secret does not belong here.");
+    refuse("signature.secret", "must begin with sandbox_; never use a real secret here.");
+    return [];
   }
   try {
-    schemeOf(signature, secret);
+    createScheme(signature, secret);
     return [];
   } catch (error) {
-    if (error instanceof ConfigurationError) return [...error.problems];
+    if (error instanceof ConfigurationError) return error.problems;
     throw error;
   }
 }
 
-function scenarioProblems({ scenario, scenarios = [] }: SandboxOptions): ConfigurationProblem[] {
+function checkScenarios({ scenario, scenarios = [] }: SandboxOptions, refuse: Refuse): void {
   const own = typeof scenario === "object" ? [...scenarios, scenario] : scenarios;
-  const problems = own.flatMap((each, index) =>
-    (scenarioSchema.safeParse(each).error?.issues ?? []).map(({ path, message }): ConfigurationProblem => ({
-      code: "option_invalid",
-      option: `scenarios.${[index, ...path].join(".")}`,
-      message: `cannot be that: ${message}.`,
-    })),
-  );
+  for (const [index, each] of own.entries())
+    for (const { path, message } of scenarioSchema.safeParse(each).error?.issues ?? [])
+      refuse(`scenarios.${[index, ...path].join(".")}`, `is not valid: ${message}.`);
   const names = [normal, ...catalogue, ...own].map(({ name }) => name);
   if (typeof scenario === "string" && scenario !== randomName && !names.includes(scenario)) {
-    const message = `there is no scenario named ${JSON.stringify(scenario)}. There are: ${names.join(", ")}, ${randomName}.`;
-    problems.push({ code: "option_invalid", option: "scenario", message });
+    const known = [...names, randomName].join(", ");
+    refuse("scenario", `there is no scenario named ${JSON.stringify(scenario)}. Known scenarios: ${known}.`);
   }
-  return problems;
-}
-
-function identifiable(clients: readonly SandboxClient[]): boolean {
-  return (
-    clients.length > 0 &&
-    clients.every(({ clientId, clientSecret }) => clientId !== "" && clientSecret !== "")
-  );
-}
-
-function usable(providers: readonly SandboxProvider[]): boolean {
-  const codes = new Set(providers.map(({ code }) => code));
-  return (
-    providers.length > 0 &&
-    codes.size === providers.length &&
-    providers.every(({ code, name }) => code.trim() !== "" && name.trim() !== "")
-  );
 }

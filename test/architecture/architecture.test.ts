@@ -30,7 +30,7 @@ describe("the sources", () => {
       .filter(({ file, target }) => isSql(target) && !isSql(file) && !file.startsWith("cli/"))
       .map(({ file }) => file);
     // The sandbox keeps its own state in a file, as an application would.
-    expect(users).toEqual(["kit/options/options-from-environment.ts", "sandbox/state/keeper.ts"]);
+    expect(users).toEqual(["kit/options/options-from-environment.ts", "sandbox/state/state-file.ts"]);
   });
 
   it("name every file by its path, so that no folder is imported past its files", () => {

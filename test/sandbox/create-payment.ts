@@ -2,7 +2,7 @@ import request from "supertest";
 import { type Sandbox } from "tillkit/sandbox";
 import { type Merchant } from "./merchant.js";
 
-/** Creates a payment over HTTP and answers with its id. */
+/** Creates a payment over HTTP and returns its id. */
 export async function createPayment(
   sandbox: Sandbox,
   merchant: Merchant,

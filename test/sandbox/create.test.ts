@@ -1,8 +1,8 @@
 import { createSandbox } from "tillkit/sandbox";
 import { Merchant } from "./merchant.js";
 
-describe("a payment that a test creates without a request", () => {
-  it("is paid like any other, under the id that was given", async () => {
+describe("a payment that a test creates without an HTTP request", () => {
+  it("is paid like any other, with the id that was given", async () => {
     const merchant = await Merchant.open();
     const sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl] });
     const total = { value: "1475", currency: "KMF" };

@@ -7,7 +7,7 @@ import { Merchant } from "./merchant.js";
 jest.mock("express", () => jest.requireActual<object>("express4"));
 
 describe("on Express 4", () => {
-  it("creates, shows, refuses and completes a payment all the same", async () => {
+  it("creates, shows, refuses and completes a payment as on Express 5", async () => {
     const merchant = await Merchant.open();
     const sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl] });
     expect(sandbox.app).toHaveProperty("lazyrouter"); // Express 4 has it, Express 5 does not

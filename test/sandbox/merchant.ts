@@ -1,17 +1,17 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
 
-/** A webhook as it arrived. */
+/** A webhook that arrived. */
 export interface Arrived {
   headers: IncomingHttpHeaders;
   rawBody: Buffer;
 }
 
-/** A merchant's server written by hand, with nothing but node:http, as somebody without the kit would. */
+/** A merchant's server that uses only node:http, like the server of a merchant without the kit. */
 export class Merchant {
   readonly webhooks: Arrived[] = [];
   readonly visited: string[] = [];
-  /** How the next webhooks are answered; 200 when it is used up. */
+  /** The responses to the next webhooks; 200 when the list is empty. */
   readonly answers: ((res: ServerResponse) => void)[] = [];
   readonly #server: Server;
   #arrival: (() => void) | undefined;
@@ -60,7 +60,7 @@ export class Merchant {
     });
   }
 
-  /** What this merchant asks for when it creates a payment. */
+  /** Returns the request with which this merchant creates a payment. */
   order(clientId: string, total = { value: "1475", currency: "KMF" }) {
     return {
       purchase: { total },
@@ -76,7 +76,7 @@ export class Merchant {
   }
 }
 
-/** An answer with this status. */
+/** Returns a function that responds with this status. */
 export function status(code: number, headers: Record<string, string> = {}): (res: ServerResponse) => void {
   return (res) => res.writeHead(code, headers).end();
 }

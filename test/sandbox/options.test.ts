@@ -17,7 +17,7 @@ describe("the sandbox's options", () => {
     ["webhookTimeoutMs", { webhookTimeoutMs: Number.NaN }],
     ["webhookDelayMs", { webhookDelayMs: Number.POSITIVE_INFINITY }],
     ["retryDelaysMs", { retryDelaysMs: [0, -1] }],
-  ])("refuse a wrong %s: %j", (option, options) => {
+  ])("refuse an invalid %s: %j", (option, options) => {
     expect(() => createSandbox(options)).toThrow(
       expect.objectContaining({
         code: "option_invalid",
@@ -26,25 +26,25 @@ describe("the sandbox's options", () => {
     );
   });
 
-  it("are judged all at once", () => {
+  it("report every problem in one error", () => {
     expect(() => createSandbox({ providers: [], retryDelaysMs: [-1] })).toThrow(
       expect.objectContaining({ problems: [expect.anything(), expect.anything()] }),
     );
   });
 
   it.each(["http://localhost:3000/w", "http://127.1:1/w", "http://[::1]/w", "http://shop.localhost/w"])(
-    "take %s as an address of this machine",
+    "accept %s as an address of this machine",
     (url) => {
       expect(() => createSandbox({ webhookUrls: [url] })).not.toThrow();
     },
   );
 
-  it("let webhooks leave the machine where that is asked for", () => {
+  it("allow webhooks to other machines with allowRemoteWebhooks", () => {
     const sandbox = createSandbox({ webhookUrls: ["https://shop.example/w"], allowRemoteWebhooks: true });
     expect(() => sandbox.registerWebhook("https://other.example/w")).not.toThrow();
   });
 
-  it("take undefined for absent", () => {
+  it("treat undefined as absent", () => {
     const names = ["port", "host", "signature", "clients", "providers", "retryDelaysMs", "now", "publicUrl"];
     const sandbox = createSandbox(Object.fromEntries(names.map((name) => [name, undefined])));
     expect(sandbox.client.clientId).toBe("sandbox-merchant");
@@ -62,7 +62,7 @@ describe("the sandbox's options", () => {
     }
   });
 
-  it("generate secrets that the kit can tell for a sandbox's, new ones each time", () => {
+  it("generate a new secret each time, with the prefix of a sandbox", () => {
     const [a, b] = [createSandbox(), createSandbox()];
     const made = [a, b].flatMap((sandbox) => [
       sandbox.secret,
@@ -75,7 +75,7 @@ describe("the sandbox's options", () => {
 });
 
 describe("the sandbox's server", () => {
-  it("has an address once it listens, on this machine only, and can be started twice", async () => {
+  it("has an address after it listens, on this machine only, and can be started twice", async () => {
     const sandbox = createSandbox();
     expect(() => sandbox.url).toThrow(expect.objectContaining({ code: "sandbox_misused" }));
     await Promise.all([sandbox.start(), sandbox.start()]);
@@ -85,14 +85,14 @@ describe("the sandbox's server", () => {
     await sandbox.close();
   });
 
-  it("names an address that a browser can open when it listens on every interface", async () => {
+  it("has an address that a browser can open when it listens on every interface", async () => {
     const sandbox = createSandbox({ host: "0.0.0.0" });
     await sandbox.start();
     expect(sandbox.url).toMatch(/^http:\/\/localhost:\d+$/);
     await sandbox.close();
   });
 
-  it("says so when the port is taken", async () => {
+  it("rejects when the port is in use", async () => {
     const first = createSandbox();
     await first.start();
     const second = createSandbox({ port: Number(new URL(first.url).port) });

@@ -12,7 +12,7 @@ interface Envelope {
   data: { id: string; billing: { submitUrl: string } };
 }
 
-describe("a whole purchase at a merchant that does not use the kit", () => {
+describe("a complete purchase at a merchant that does not use the kit", () => {
   let merchant: Merchant;
   let sandbox: Sandbox;
 
@@ -103,7 +103,7 @@ describe("a whole purchase at a merchant that does not use the kit", () => {
         source: "HOL",
       },
     });
-    // A merchant may have learned the order of the fields from the document (6.1, 2.3): it is the document's.
+    // A merchant may depend on the order of the fields in the document (6.1, 2.3).
     expect(Object.keys(body)).toEqual(["topic", "timestamp", "type", "data"]);
     expect(Object.keys(body.data)).toEqual(
       "id status captured total submittedAt clientId providerId source".split(" "),
@@ -122,7 +122,7 @@ describe("a whole purchase at a merchant that does not use the kit", () => {
     expect(sandbox.payments()).toMatchObject([{ status: "canceled", captured: false }]);
   });
 
-  it("does not keep the browser waiting for a merchant that is slow to take the webhook", async () => {
+  it("does not make the browser wait for a merchant that responds slowly to the webhook", async () => {
     const { next } = await create(await obtainToken());
     const waiting: ServerResponse[] = [];
     merchant.answers.push((res) => void waiting.push(res));

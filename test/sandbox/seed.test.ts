@@ -9,7 +9,7 @@ describe("the seed", () => {
   });
   afterEach(() => merchant.close());
 
-  /** Two payments, the first of which is paid; the merchant's answers decide how often its webhook is sent. */
+  /** Creates two payments and pays the first. Its webhook is sent once more for each refusal. */
   async function play(seed: string | undefined, refusals = 0) {
     const sandbox = createSandbox({ seed, webhookUrls: [merchant.webhookUrl] });
     merchant.answers.push(...Array.from({ length: refusals }, () => status(500)));
@@ -32,18 +32,18 @@ describe("the seed", () => {
     expect(other.providerId).not.toEqual(first.providerId);
   });
 
-  it("gives the next payment the same id, however often a webhook was sent", async () => {
-    const [smooth, bumpy] = [await play("a"), await play("a", 3)];
-    expect([smooth.deliveries.length, bumpy.deliveries.length]).toEqual([1, 4]);
-    expect(bumpy.payments).toEqual(smooth.payments);
+  it("gives the next payment the same id, whatever the number of attempts for a webhook", async () => {
+    const [accepted, refused] = [await play("a"), await play("a", 3)];
+    expect([accepted.deliveries.length, refused.deliveries.length]).toEqual([1, 4]);
+    expect(refused.payments).toEqual(accepted.payments);
   });
 
-  it("left out, makes all of them new", async () => {
+  it("makes all ids new when it is absent", async () => {
     const [first, again] = [await play(undefined), await play(undefined)];
     expect(new Set([...first.payments, ...again.payments]).size).toBe(4);
   });
 
-  it("chooses the same random days, and another seed others", () => {
+  it("draws the same scenarios again, and another seed draws others", () => {
     const drawn = (seed: string) => {
       const sandbox = createSandbox({ seed, scenario: "random" });
       return names(sandbox, 30);
@@ -54,14 +54,14 @@ describe("the seed", () => {
     expect(drawn("a")).not.toContain("random");
   });
 
-  it("makes no secret and no token", () => {
+  it("does not determine secrets or tokens", () => {
     const [a, b] = [createSandbox({ seed: "a" }), createSandbox({ seed: "a" })];
     const secrets = [a, b].flatMap((one) => [one.secret, one.client.clientSecret, one.accessToken()]);
     expect(new Set(secrets).size).toBe(6);
   });
 });
 
-/** The scenarios of so many payments. */
+/** Creates this number of payments, and returns their scenarios. */
 function names(sandbox: Sandbox, count: number): string[] {
   const total = { value: "1475", currency: "KMF" };
   return Array.from(

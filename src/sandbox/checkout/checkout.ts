@@ -1,15 +1,19 @@
 import bodyParser from "body-parser";
 import express, { type Response, type Router } from "express";
-import { type Parts } from "../parts.js";
-import { asyncRoute } from "../async-route.js";
+import { type SandboxCore } from "../core.js";
+import { type PaymentTransitions } from "../payment-transitions.js";
+import { asyncRoute } from "../middleware.js";
 import { checkoutPage } from "./checkout-page.js";
 import { badRequestPage, finalPage, unknownPage } from "./notice-page.js";
 import { sendPage } from "../page.js";
 import { readLanguage } from "../read-language.js";
 
 /** The checkout page: everything that the customer's browser sees of the service (interface document, 4.2). */
-export function checkout({ resolved, payments, moves, flushed }: Parts): Router {
-  const { providers, merchantName } = resolved;
+export function checkout(
+  { options, payments, stateFile }: SandboxCore,
+  transitions: PaymentTransitions,
+): Router {
+  const { providers, merchantName } = options;
   const router = express.Router();
 
   router.get("/payment/submit/:id", (req, res) => {
@@ -20,7 +24,7 @@ export function checkout({ resolved, payments, moves, flushed }: Parts): Router 
     sendPage(res, 200, checkoutPage(payment, providers, merchantName, { language }));
     if (req.method !== "GET") return;
     // In some scenarios the payment is decided elsewhere, on the customer's phone, while this page is open.
-    void moves.at("opened", payment, providers[0]!.code);
+    void transitions.run("opened", payment, providers[0]!.code);
   });
 
   const readForm = bodyParser.urlencoded({ extended: false, limit: "4kb" });
@@ -38,8 +42,8 @@ export function checkout({ resolved, payments, moves, flushed }: Parts): Router 
       if (payment.status !== "pending") return sendPage(res, 409, finalPage(payment, merchantName, language));
 
       if (form["action"] === "cancel") {
-        void moves.at("canceled", payment, providers[0]!.code);
-        await flushed();
+        void transitions.run("canceled", payment, providers[0]!.code);
+        await stateFile.flushed();
         return leave(res, payment.cancelUrl);
       }
       if (!isApproval) return sendPage(res, 400, badRequestPage(language));
@@ -52,8 +56,8 @@ export function checkout({ resolved, payments, moves, flushed }: Parts): Router 
         );
       }
       // The webhook starts on its way now; the browser does not wait for it.
-      void moves.at("approved", payment, provider.code);
-      await flushed();
+      void transitions.run("approved", payment, provider.code);
+      await stateFile.flushed();
       leave(res, payment.successUrl);
     }),
   );

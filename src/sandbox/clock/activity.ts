@@ -1,6 +1,6 @@
 /**
- * Counts what the sandbox is busy with. A task works, or waits for the clock; a webhook that is held does neither,
- * because whoever holds it may wait for the others.
+ * Counts the sandbox's tasks. A task either works or waits for the clock. A task whose webhook is held does neither,
+ * because the test that holds webhooks may wait for the other tasks to end.
  */
 export class Activity {
   #working = 0;
@@ -8,7 +8,7 @@ export class Activity {
   readonly #whenQuiet: (() => void)[] = [];
   readonly #whenIdle: (() => void)[] = [];
 
-  /** Runs a task that counts as work until it has ended. */
+  /** Runs a task, which counts as working until it ends. */
   async run<T>(task: () => Promise<T>): Promise<T> {
     this.enter();
     try {
@@ -18,33 +18,35 @@ export class Activity {
     }
   }
 
+  /** Counts one more working task. */
   enter(): void {
     this.#working += 1;
   }
 
+  /** Counts one working task less. */
   leave(): void {
     this.#working -= 1;
-    this.#tell();
+    this.#notify();
   }
 
-  /** A working task begins to wait for the clock. */
+  /** Counts a working task as waiting for the clock. */
   beginWait(): void {
     this.#waiting += 1;
     this.leave();
   }
 
-  /** It works again; called by whoever ends the wait, so that nobody sees a moment of rest in between. */
+  /** Counts a waiting task as working. Call it before the task continues, so that the sandbox never looks idle. */
   endWait(): void {
     this.#waiting -= 1;
     this.#working += 1;
   }
 
-  /** Resolves when nothing works: what is left waits for the clock. */
+  /** Resolves when no task works. Tasks may still wait for the clock. */
   quiet(): Promise<void> {
     return this.#when(this.#whenQuiet, () => this.#working === 0);
   }
 
-  /** Resolves when nothing works and nothing waits. */
+  /** Resolves when no task works and none waits. */
   idle(): Promise<void> {
     return this.#when(this.#whenIdle, () => this.#working + this.#waiting === 0);
   }
@@ -53,10 +55,48 @@ export class Activity {
     while (!holds()) await new Promise<void>((resolve) => listeners.push(resolve));
   }
 
-  #tell(): void {
+  #notify(): void {
     if (this.#working > 0) return;
     for (const listener of this.#whenQuiet.splice(0)) listener();
     if (this.#waiting > 0) return;
     for (const listener of this.#whenIdle.splice(0)) listener();
+  }
+}
+
+/** A gate that tasks pass. While it is held, they wait until it is released. */
+export class Gate {
+  #waiting: (() => void)[] | undefined;
+  readonly #activity: Activity;
+
+  constructor(activity: Activity) {
+    this.#activity = activity;
+  }
+
+  /** Whether tasks wait. */
+  get held(): boolean {
+    return this.#waiting !== undefined;
+  }
+
+  hold(): void {
+    this.#waiting ??= [];
+  }
+
+  release(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const resume of waiting) {
+      // Counted before the task continues, so that the sandbox never looks idle.
+      this.#activity.enter();
+      resume();
+    }
+  }
+
+  /** Resolves when the gate is open. The calling task must be counted as working; it is not counted while it waits. */
+  async pass(): Promise<void> {
+    while (this.#waiting !== undefined) {
+      const released = new Promise<void>((resolve) => this.#waiting!.push(resolve));
+      this.#activity.leave();
+      await released;
+    }
   }
 }

@@ -1,16 +1,16 @@
-import { misused } from "../misused.js";
+import { throwMisuse } from "../throw-misuse.js";
 import { type Activity } from "./activity.js";
 
-/** The sandbox's clock: it goes with the machine's, and can be put forward. */
+/** The sandbox's clock. It follows the machine's clock, and can be put forward. */
 export interface SandboxClock {
-  /** The sandbox's time. */
+  /** Returns the sandbox's time. */
   now(): Date;
   /**
-   * Puts the clock forward. What falls due on the way (retries, delayed webhooks, slow answers) is done in its order,
-   * each before the next; resolves when all of it is done. Throws `sandbox_misused` for a step back.
+   * Puts the clock forward. Retries, delayed webhooks and slow responses that fall due on the way run in their order,
+   * one after the other. Resolves when all of them have ended. Throws `sandbox_misused` for a step back.
    */
   advance(ms: number): Promise<void>;
-  /** As `advance`, to a point of time. */
+  /** Puts the clock forward to this time, as `advance` does. */
   set(time: Date | string): Promise<void>;
 }
 
@@ -19,41 +19,55 @@ interface Timer {
   end: () => void;
 }
 
-/** Node's timers take no longer wait; a longer one is armed again. */
-const longestTimerMs = 2 ** 31 - 1;
+/** The longest delay that Node's timers accept, in milliseconds. */
+const maxTimerMs = 2 ** 31 - 1;
 
-/** The clock itself, with what the sandbox waits for. */
+/** The clock and the timers of the tasks that wait for it. */
 export class Clock implements SandboxClock {
   readonly #base: () => Date;
   readonly #activity: Activity;
   readonly #timers = new Set<Timer>();
-  readonly #onMove: () => void;
+  #onForward: () => void = () => {};
   #aheadMs = 0;
   #alarm: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(base: () => Date, activity: Activity, onMove: () => void = () => {}) {
+  constructor(base: () => Date, activity: Activity) {
     this.#base = base;
     this.#activity = activity;
-    this.#onMove = onMove;
   }
 
   now(): Date {
     return new Date(this.#base().getTime() + this.#aheadMs);
   }
 
-  /** How far it was put forward. */
+  /** The milliseconds by which the clock was put forward. */
   get aheadMs(): number {
     return this.#aheadMs;
   }
 
+  /** Whether the sandbox is closing. Every wait has ended then, also one that was not due. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Sets the function that is called each time the clock was put forward. */
+  onForward(listener: () => void): void {
+    this.#onForward = listener;
+  }
+
+  /** Puts the clock forward by what an earlier run of the sandbox had reached. */
+  restore(aheadMs: number): void {
+    this.#aheadMs = aheadMs;
+  }
+
   async advance(ms: number): Promise<void> {
     if (!Number.isFinite(ms) || ms < 0)
-      misused("The clock goes forward only: give milliseconds, zero or more.");
+      throwMisuse("The clock only goes forward: give a number of milliseconds, zero or more.");
     const target = this.now().getTime() + ms;
     for (;;) {
       await this.#activity.quiet();
-      const next = this.#next();
+      const [next] = this.#timersByTime();
       if (next === undefined || next.at > target) break;
       this.#moveTo(next.at);
       this.#fire(next);
@@ -64,21 +78,11 @@ export class Clock implements SandboxClock {
 
   async set(time: Date | string): Promise<void> {
     const target = new Date(time).getTime();
-    if (Number.isNaN(target)) misused(`${JSON.stringify(time)} is not a time; give ISO 8601.`);
+    if (Number.isNaN(target)) throwMisuse(`${JSON.stringify(time)} is not a time in ISO 8601.`);
     await this.advance(target - this.now().getTime());
   }
 
-  /** Whether the sandbox closes: what waits on does so in vain. */
-  get closed(): boolean {
-    return this.#closed;
-  }
-
-  /** Begins as far ahead as an earlier run of the same sandbox ended. */
-  resume(aheadMs: number): void {
-    this.#aheadMs = aheadMs;
-  }
-
-  /** For a task that works: ends when the clock has gone so far, or at once when the sandbox closes. */
+  /** Resolves after this time, or when the sandbox closes. The calling task must be counted as working. */
   async wait(ms: number): Promise<void> {
     if (ms <= 0 || this.#closed) return;
     const ended = new Promise<void>((resolve) => {
@@ -89,17 +93,15 @@ export class Clock implements SandboxClock {
     await ended;
   }
 
-  /** Ends every wait, and lets none begin. */
+  /** Ends every wait. Later waits end immediately. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#alarm);
     for (const timer of this.#timers) this.#fire(timer);
   }
 
-  #next(): Timer | undefined {
-    let next: Timer | undefined;
-    for (const timer of this.#timers) if (next === undefined || timer.at < next.at) next = timer;
-    return next;
+  #timersByTime(): Timer[] {
+    return [...this.#timers].toSorted((a, b) => a.at - b.at);
   }
 
   #fire(timer: Timer): void {
@@ -110,22 +112,21 @@ export class Clock implements SandboxClock {
 
   #moveTo(time: number): void {
     const aheadMs = time - this.#base().getTime();
-    // The machine's clock may have overtaken it in the meantime.
+    // The machine's clock may have passed this time already.
     if (aheadMs <= this.#aheadMs) return;
     this.#aheadMs = aheadMs;
-    this.#onMove();
+    this.#onForward();
   }
 
   #arm(): void {
     clearTimeout(this.#alarm);
-    const next = this.#next();
+    const [next] = this.#timersByTime();
     if (next === undefined || this.#closed) return;
-    const inMs = Math.min(Math.max(next.at - this.now().getTime(), 0), longestTimerMs);
+    const delayMs = Math.min(Math.max(next.at - this.now().getTime(), 0), maxTimerMs);
     this.#alarm = setTimeout(() => {
       const now = this.now().getTime();
-      for (const timer of [...this.#timers].toSorted((a, b) => a.at - b.at))
-        if (timer.at <= now) this.#fire(timer);
+      for (const timer of this.#timersByTime()) if (timer.at <= now) this.#fire(timer);
       this.#arm();
-    }, inMs);
+    }, delayMs);
   }
 }

@@ -1,130 +1,87 @@
 import bodyParser from "body-parser";
 import express, { type ErrorRequestHandler, type Response, type Router } from "express";
-import { type Sandbox, type SandboxEvent } from "../contract.js";
-import { misused } from "../misused.js";
+import { type Sandbox } from "../contract.js";
+import { type SandboxCore, type SandboxEvent } from "../core.js";
+import { asyncRoute, noStore, ownOriginOnly } from "../middleware.js";
+import { started } from "../actions.js";
 import { type Scenario } from "../scenario/scenario.js";
-import { type SandboxSettings } from "../state/settings.js";
-import { type Parts } from "../parts.js";
-import { asyncRoute } from "../async-route.js";
-import { begun } from "./started.js";
-import { ownOriginOnly } from "../own-origin.js";
+import { throwMisuse } from "../throw-misuse.js";
+
+type Params = Record<string, string>;
+type Body = Record<string, unknown>;
+type Command = (sandbox: Sandbox, params: Params, body: Body) => unknown;
+
+/** What can be read, by method and path. */
+const reads: Readonly<Record<string, (sandbox: Sandbox, res: Response) => void>> = {
+  "GET /": (sandbox, res) => void res.json(overview(sandbox)),
+  "GET /payments": (sandbox, res) => void res.json({ payments: sandbox.payments() }),
+  "GET /deliveries": (sandbox, res) => void res.json({ deliveries: sandbox.deliveries }),
+  "GET /scenarios": ({ currentScenario, scenarios }, res) =>
+    void res.json({ current: currentScenario, scenarios }),
+  "GET /events": streamEvents,
+};
+
+/** What changes the sandbox, by method and path. The response is the result, or `{ done: true }`. */
+const commands: Readonly<Record<string, Command>> = {
+  "POST /payments/:id/pay": (sandbox, { id = "" }, { provider }) =>
+    changePayment(sandbox, id, () => sandbox.pay(id, typeof provider === "string" ? { provider } : {})),
+  "POST /payments/:id/cancel": (sandbox, { id = "" }) => changePayment(sandbox, id, () => sandbox.cancel(id)),
+  "POST /payments/:id/fail": (sandbox, { id = "" }) => changePayment(sandbox, id, () => sandbox.fail(id)),
+  "PUT /payments/:id/scenario": (sandbox, { id = "" }, { scenario }) =>
+    sandbox.scenario(scenario as string | Scenario, { for: id }),
+  "PUT /scenario": (sandbox, _params, { scenario }) => sandbox.scenario(scenario as string | Scenario),
+  "PUT /settings": (sandbox, _params, body) => {
+    sandbox.change(body);
+    return sandbox.settings;
+  },
+  "POST /addresses": (sandbox, _params, { url }) => sandbox.registerWebhook(requireString("url", url)),
+  "DELETE /addresses/:id": (sandbox, { id = "" }) => sandbox.unregisterWebhook(id),
+  "POST /addresses/:id/try": (sandbox, { id = "" }) => sandbox.tryWebhook(id),
+  "POST /deliveries/:id/again": (sandbox, { id = "" }) => sandbox.deliverAgain(id),
+  "POST /secret/rotate": (sandbox) => ({ secret: sandbox.rotateSecret() }),
+  "POST /tokens/revoke": (sandbox, _params, { id }) =>
+    sandbox.revokeAccessTokens(typeof id === "string" ? id : undefined),
+  "POST /webhooks/hold": (sandbox) => sandbox.holdWebhooks(),
+  "POST /webhooks/release": (sandbox) => sandbox.releaseWebhooks(),
+  "POST /clock": async ({ clock }, _params, { advanceMs, set }) => {
+    if (set === undefined) await clock.advance(Number(advanceMs));
+    else await clock.set(requireString("set", set));
+    return { now: clock.now() };
+  },
+};
 
 /**
- * What a test does with the sandbox in its own process, for other processes: `/sandbox/api`, JSON in and out. It has
- * nothing to do with the service's interface.
+ * Makes the routes below `/sandbox/api`: other processes do here in JSON what a test does with the sandbox in its own
+ * process. They are not part of the service's interface.
  */
-export function controlApi({ sandbox, resolved, flushed }: Parts): Router {
+export function controlApi({ options, stateFile }: SandboxCore, sandbox: Sandbox): Router {
   const router = express.Router();
-  router.use(ownOriginOnly(resolved.publicUrl));
+  router.use(ownOriginOnly(options.publicUrl));
   router.use(bodyParser.json({ limit: "256kb" }));
-  router.use((_req, res, next) => {
-    res.set("Cache-Control", "no-store");
-    next();
-  });
-
-  /** Answers what an order came to, after it is on disk. */
-  const order = <Params extends Record<string, string>>(
-    run: (params: Params, body: Record<string, unknown>) => unknown,
-  ) =>
-    asyncRoute<Params>(async (req, res) => {
-      const body: unknown = req.body;
-      const answer: unknown = await run(req.params, (body ?? {}) as Record<string, unknown>);
-      await flushed();
-      res.json(answer ?? { done: true });
-    });
-
-  const paymentOf = async (id: string, run: () => Promise<unknown>) => {
-    await begun(run);
-    return sandbox.find(id);
-  };
-
-  router.get("/", (_req, res) => void res.json(overview(sandbox)));
-  router.get("/payments", (_req, res) => void res.json({ payments: sandbox.payments() }));
-  router.get("/deliveries", (_req, res) => void res.json({ deliveries: sandbox.deliveries }));
-  router.get("/scenarios", (_req, res) => {
-    res.json({ current: sandbox.currentScenario, scenarios: sandbox.scenarios });
-  });
-  router.get("/events", (_req, res) => streamEvents(sandbox, res));
-
-  router.post(
-    "/payments/:id/pay",
-    order<{ id: string }>(({ id }, { provider }) => {
-      const options = typeof provider === "string" ? { provider } : {};
-      return paymentOf(id, () => sandbox.pay(id, options));
-    }),
-  );
-  router.post(
-    "/payments/:id/cancel",
-    order<{ id: string }>(({ id }) => paymentOf(id, () => sandbox.cancel(id))),
-  );
-  router.post(
-    "/payments/:id/fail",
-    order<{ id: string }>(({ id }) => paymentOf(id, () => sandbox.fail(id))),
-  );
-  router.put(
-    "/payments/:id/scenario",
-    order<{ id: string }>(({ id }, body) => sandbox.scenario(scenarioOf(body), { for: id })),
-  );
-  router.put(
-    "/scenario",
-    order((_params, body) => sandbox.scenario(scenarioOf(body))),
-  );
-  router.put(
-    "/settings",
-    order((_params, body) => (sandbox.change(body as Partial<SandboxSettings>), sandbox.settings)),
-  );
-  router.post(
-    "/addresses",
-    order((_params, { url }) => sandbox.registerWebhook(textOf({ url }))),
-  );
-  router.delete(
-    "/addresses/:id",
-    order<{ id: string }>(({ id }) => sandbox.unregisterWebhook(id)),
-  );
-  router.post(
-    "/addresses/:id/try",
-    order<{ id: string }>(({ id }) => sandbox.tryWebhook(id)),
-  );
-  router.post(
-    "/deliveries/:id/again",
-    order<{ id: string }>(({ id }) => sandbox.deliverAgain(id)),
-  );
-  router.post(
-    "/secret/rotate",
-    order(() => ({ secret: sandbox.rotateSecret() })),
-  );
-  router.post(
-    "/tokens/revoke",
-    order((_params, { id }) => sandbox.revokeAccessTokens(typeof id === "string" ? id : undefined)),
-  );
-  router.post(
-    "/webhooks/hold",
-    order(() => sandbox.holdWebhooks()),
-  );
-  router.post(
-    "/webhooks/release",
-    order(() => sandbox.releaseWebhooks()),
-  );
-  router.post(
-    "/clock",
-    order(async (_params, { advanceMs, set }) => {
-      await (set === undefined
-        ? sandbox.clock.advance(Number(advanceMs))
-        : sandbox.clock.set(textOf({ set })));
-      return { now: sandbox.clock.now() };
-    }),
-  );
-
+  router.use(noStore);
+  for (const [route, read] of Object.entries(reads))
+    router.get(route.split(" ")[1]!, (_req, res) => read(sandbox, res));
+  for (const [route, command] of Object.entries(commands)) {
+    const [method, path] = route.split(" ") as ["POST" | "PUT" | "DELETE", string];
+    router[method.toLowerCase() as Lowercase<typeof method>](
+      path,
+      asyncRoute(async (req, res) => {
+        const body: Body = req.body ?? {};
+        const result: unknown = await command(sandbox, req.params, body);
+        await stateFile.flushed();
+        res.json(result ?? { done: true });
+      }),
+    );
+  }
   router.use((_req, res) => {
-    res
-      .status(404)
-      .json({ status: 404, title: "Not found", detail: "docs/sandbox.md lists these addresses." });
+    const detail = "docs/sandbox.md lists these addresses.";
+    res.status(404).json({ status: 404, title: "Not found", detail });
   });
-  router.use(refused);
+  router.use(sendRefusal);
   return router;
 }
 
-/** The state, without what would be long. */
+/** Returns the state of the sandbox without its long lists. */
 function overview(sandbox: Sandbox) {
   return {
     now: sandbox.clock.now(),
@@ -140,18 +97,17 @@ function overview(sandbox: Sandbox) {
   };
 }
 
-/** The one value of the object. */
-function textOf(named: Record<string, unknown>): string {
-  const [[name, value] = []] = Object.entries(named);
-  return typeof value === "string" ? value : misused(`${name} must be text.`);
+/** Starts a change of the payment, and returns the payment without waiting for its webhooks. */
+async function changePayment(sandbox: Sandbox, id: string, run: () => Promise<unknown>) {
+  await started(run);
+  return sandbox.find(id);
 }
 
-function scenarioOf(body: Record<string, unknown>): string | Scenario {
-  const { scenario } = body;
-  return typeof scenario === "string" ? scenario : (scenario as Scenario);
+function requireString(name: string, value: unknown): string {
+  return typeof value === "string" ? value : throwMisuse(`${name} must be a string.`);
 }
 
-/** One JSON object a line, for as long as the reader stays. */
+/** Writes each event as one line of JSON until the client disconnects. */
 function streamEvents(sandbox: Sandbox, res: Response): void {
   res.status(200).type("application/x-ndjson");
   res.flushHeaders();
@@ -159,7 +115,12 @@ function streamEvents(sandbox: Sandbox, res: Response): void {
   res.on("close", sandbox.watch(write));
 }
 
-const refused: ErrorRequestHandler = (error: Error & { code?: string; status?: number }, _req, res, next) => {
+const sendRefusal: ErrorRequestHandler = (
+  error: Error & { code?: string; status?: number },
+  _req,
+  res,
+  next,
+) => {
   const status = error.code === "sandbox_misused" ? 409 : error.status;
   if (status === undefined || status >= 500) return next(error);
   res.status(status).json({ status, title: "Refused", code: error.code, detail: error.message });

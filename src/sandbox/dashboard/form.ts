@@ -1,7 +1,7 @@
 import bodyParser from "body-parser";
 import { type Request, type RequestHandler, type Response } from "express";
 import { TillkitError } from "../../errors/index.js";
-import { asyncRoute } from "../async-route.js";
+import { asyncRoute } from "../middleware.js";
 import { type Told, Typed } from "./view.js";
 import { type Language } from "../../pages/language.js";
 import { readLanguage } from "../read-language.js";

@@ -1,6 +1,6 @@
 import express, { type Router } from "express";
-import { type ResolvedOptions } from "../options.js";
-import { ownOriginOnly } from "../own-origin.js";
+import { type ResolvedSandboxOptions } from "../resolve-options.js";
+import { ownOriginOnly } from "../middleware.js";
 import { choicesPage } from "./choices/choices-page.js";
 import { overviewPage } from "./overview/overview-page.js";
 import { sendPage } from "../page.js";
@@ -15,7 +15,7 @@ import { webhooks } from "./webhooks/routes.js";
  * The merchant's dashboard, with its developer section (interface document, 4.4): pages with plain forms, for a browser
  * with or without scripts.
  */
-export function dashboard(desk: Desk, { publicUrl, allowRemoteWebhooks }: ResolvedOptions): Router {
+export function dashboard(desk: Desk, { publicUrl, allowRemoteWebhooks }: ResolvedSandboxOptions): Router {
   const router = express.Router();
   const guard = ownOriginOnly(publicUrl);
   router.get("/", guard, (req, res) => sendPage(res, 200, overviewPage(desk.sandbox, viewOf(req, desk))));

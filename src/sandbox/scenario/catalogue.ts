@@ -1,15 +1,15 @@
 import { type Scenario } from "./scenario.js";
 
-/** The day as it should be. */
+/** The scenario without any fault. */
 export const normal: Scenario = {
   name: "normal",
-  about: "All goes well.",
-  about_fr: "Tout se passe bien.",
+  about: "Everything works.",
+  about_fr: "Tout fonctionne.",
 };
 
 /**
- * The bad days, in the order of their numbers: the total 777001 chooses the first, whatever the currency. They are added
- * at the end, never reordered.
+ * The scenarios with a fault, in the order of their amounts: a total of 777001 in any currency chooses the first. New
+ * ones are added at the end, and the order never changes.
  */
 export const catalogue: readonly Scenario[] = [
   {
@@ -20,13 +20,13 @@ export const catalogue: readonly Scenario[] = [
   },
   {
     name: "webhook-doubled",
-    about: "The same webhook comes twice, at once.",
+    about: "The same webhook comes twice, at the same time.",
     about_fr: "Le même webhook arrive deux fois, en même temps.",
     webhooks: [{ times: 2 }],
   },
   {
     name: "webhook-reordered",
-    about: "Completed comes first, and the older statuses after it.",
+    about: "The completed webhook arrives first, and the older statuses follow.",
     about_fr: "« completed » arrive en premier, les états antérieurs ensuite.",
     webhooks: [
       {},
@@ -36,7 +36,7 @@ export const catalogue: readonly Scenario[] = [
   },
   {
     name: "webhook-dropped",
-    about: "The first attempt is lost on the way; a retry arrives.",
+    about: "The first attempt is lost; a retry arrives.",
     about_fr: "Le premier envoi se perd en route ; un nouvel envoi arrive.",
     webhooks: [{ loseFirst: true }],
   },
@@ -85,8 +85,8 @@ export const catalogue: readonly Scenario[] = [
   },
   {
     name: "amount-tampered",
-    about: "Somebody on the way changes the amount, after it was signed.",
-    about_fr: "Quelqu’un modifie le montant en route, après la signature.",
+    about: "The amount is changed in transit, after signing.",
+    about_fr: "Le montant est modifié en route, après la signature.",
     webhooks: [{ tamper: ["amount"] }],
   },
   {
@@ -109,8 +109,8 @@ export const catalogue: readonly Scenario[] = [
   },
   {
     name: "topic-unknown",
-    about: "The webhook has a topic that nobody has heard of, and a status to go with it.",
-    about_fr: "Le webhook porte un topic inconnu, et l’état qui va avec.",
+    about: "A webhook with an unknown topic and an unknown status arrives before the right one.",
+    about_fr: "Un webhook avec un topic et un état inconnus arrive avant le bon.",
     webhooks: [
       { set: { topic: "payment.reviewed", "data.status": "reviewed", "data.captured": false } },
       { delayMs: 200 },
@@ -118,7 +118,7 @@ export const catalogue: readonly Scenario[] = [
   },
   {
     name: "status-unknown",
-    about: "A status that nobody has heard of is reported before completed.",
+    about: "An unknown status is reported before completed.",
     about_fr: "Un état inconnu est annoncé avant « completed ».",
     moves: {
       approved: [
@@ -129,73 +129,73 @@ export const catalogue: readonly Scenario[] = [
   },
   {
     name: "fields-extra",
-    about: "The webhook has fields that the document does not name.",
+    about: "The webhook has fields that the interface document does not name.",
     about_fr: "Le webhook contient des champs que le document ne mentionne pas.",
     webhooks: [{ set: { version: 2, "data.fee": { value: "15", currency: "KMF" }, "data.note": "merci" } }],
   },
   {
     name: "creation-slow",
-    about: "The creation is answered after three seconds.",
+    about: "The response to the creation takes three seconds.",
     about_fr: "La création répond au bout de trois secondes.",
     creation: { delayMs: 3000 },
   },
   {
     name: "creation-hangs",
-    about: "The creation is never answered, and makes no payment.",
+    about: "The creation gets no response and makes no payment.",
     about_fr: "La création ne répond jamais, et ne crée rien.",
     creation: { answer: "hang" },
   },
   {
     name: "creation-error",
-    about: "The creation is answered 500, and makes no payment.",
+    about: "The creation fails with status 500 and makes no payment.",
     about_fr: "La création répond 500, et ne crée rien.",
     creation: { answer: "error" },
   },
   {
     name: "creation-late",
-    about: "The payment exists, but the answer comes after any patience: 30 seconds.",
+    about: "The payment exists, but the response takes 30 seconds, longer than any timeout.",
     about_fr: "Le paiement existe, mais la réponse arrive trop tard : 30 secondes.",
     creation: { delayMs: 30_000 },
   },
   {
     name: "creation-html",
-    about: "The creation is answered by a page of some proxy.",
+    about: "The response to the creation is an HTML page of a proxy.",
     about_fr: "La création reçoit la page HTML d’un proxy.",
     creation: { answer: "html" },
   },
   {
     name: "creation-reset",
-    about: "The payment exists, but the connection breaks before the answer.",
+    about: "The payment exists, but the connection breaks before the response.",
     about_fr: "Le paiement existe, mais la connexion se rompt avant la réponse.",
     creation: { answer: "reset", exists: true },
   },
   {
     name: "token-down",
-    about: "Access tokens cannot be had: 503.",
+    about: "No access token can be obtained: status 503.",
     about_fr: "Impossible d’obtenir un jeton d’accès : 503.",
     token: { answer: "unavailable" },
   },
   {
     name: "token-expired-early",
-    about: "Access tokens stop working after a minute, whatever they promise.",
-    about_fr: "Les jetons d’accès expirent au bout d’une minute, quoi qu’ils promettent.",
+    about: "Access tokens stop working after a minute, earlier than the response says.",
+    about_fr: "Les jetons d’accès expirent au bout d’une minute, plus tôt qu’annoncé.",
     token: { expiresAfterMs: 60_000 },
   },
   {
     name: "success-without-webhook",
-    about: "The browser goes to the success address, but nothing was paid and no webhook comes.",
+    about: "The browser goes to the success address, but nothing is paid and no webhook arrives.",
     about_fr: "Le navigateur va à l’adresse de succès, mais rien n’est payé et aucun webhook n’arrive.",
     moves: { approved: [] },
   },
   {
     name: "canceled-then-paid",
-    about: "The customer cancels, and the payment completes all the same, five seconds later.",
-    about_fr: "Le client annule, et le paiement aboutit quand même, cinq secondes plus tard.",
+    about: "The customer cancels, but the payment completes five seconds later.",
+    about_fr: "Le client annule, mais le paiement aboutit cinq secondes plus tard.",
     moves: { canceled: [{ status: "canceled" }, { status: "completed", delayMs: 5000 }] },
   },
   {
     name: "paid-twice",
-    about: "A canceled payment completes together with the next one of the same amount.",
+    about: "A canceled payment completes when the next one of the same amount completes.",
     about_fr: "Un paiement annulé aboutit en même temps que le suivant du même montant.",
     paidWithNext: true,
   },
@@ -207,8 +207,8 @@ export const catalogue: readonly Scenario[] = [
   },
   {
     name: "failed-then-paid",
-    about: "The payment fails, and completes all the same, five seconds later.",
-    about_fr: "Le paiement échoue, et aboutit quand même, cinq secondes plus tard.",
+    about: "The payment fails, but completes five seconds later.",
+    about_fr: "Le paiement échoue, mais aboutit cinq secondes plus tard.",
     moves: {
       approved: [
         { status: "failed", webhook: true },
@@ -224,7 +224,7 @@ export const catalogue: readonly Scenario[] = [
   },
   {
     name: "type-unknown",
-    about: "A webhook about something that is no payment comes before the right one.",
+    about: "A webhook that is not about a payment arrives before the right one.",
     about_fr: "Un webhook sur autre chose qu’un paiement arrive avant le bon.",
     webhooks: [
       { set: { topic: "payout.settled", type: "payout", data: { id: "po_1", status: "settled" } } },
@@ -233,5 +233,5 @@ export const catalogue: readonly Scenario[] = [
   },
 ];
 
-/** A total of this whole amount, plus the scenario's place in the catalogue counted from 1, chooses it. */
-export const firstChoosingAmount = 777_000;
+/** The total that chooses the first scenario of the catalogue. The next total chooses the next scenario. */
+export const firstChoosingAmount = 777_001;

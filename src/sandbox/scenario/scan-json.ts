@@ -1,88 +1,104 @@
-/** Where things stand in a JSON text. Lines count from 1. */
-export interface JsonPlan {
-  /** The line of each value, by its path as {@link pathKey} writes it; a member stands where its key does. */
+/** The positions of the values in a JSON text. Lines count from 1. */
+export interface JsonPositions {
+  /** The line of each value, by its path as {@link pathKey} writes it. A member has the line of its key. */
   lines: ReadonlyMap<string, number>;
-  /** Paths of keys that stand twice in one object. */
-  doubled: readonly (readonly PathStep[])[];
-  /** The line at which the text stops being JSON, and what stands there. */
-  broken?: { line: number; found: string };
+  /** The paths of keys that occur twice in one object. */
+  duplicates: readonly (readonly PathStep[])[];
+  /** The line of the first syntax error, and the text that was found there. */
+  broken?: { line: number; found: string } | undefined;
 }
 
-/** A key, or a place in a list. */
+/** A key of an object, or an index of a list. */
 export type PathStep = string | number;
 
-/** One text for one path. */
+/** Returns a string that identifies a path. */
 export function pathKey(path: readonly PropertyKey[]): string {
   return JSON.stringify(path.map((step) => (typeof step === "number" ? step : String(step))));
+}
+
+/** Returns the positions of all values of a JSON text. `JSON.parse` gives neither lines nor duplicate keys. */
+export function scanJson(text: string): JsonPositions {
+  const scanner = new JsonScanner(text);
+  const broken = scanner.scan();
+  return { lines: scanner.lines, duplicates: scanner.duplicates, broken };
 }
 
 const space = /[ \t\r\n]*/y;
 const string = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
 const scalar = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.])/y;
 
-/** Reads the text once to find where its values stand; `JSON.parse` tells neither lines nor doubled keys. */
-export function scanJson(text: string): JsonPlan {
-  const lines = new Map<string, number>();
-  const doubled: (readonly PathStep[])[] = [];
-  let at = 0;
+class JsonSyntaxError extends Error {}
 
-  const lineAt = (): number => text.slice(0, at).split("\n").length;
-  const take = (pattern: RegExp): string | undefined => {
-    pattern.lastIndex = at;
-    const [found] = pattern.exec(text) ?? [];
-    at += found?.length ?? 0;
-    return found;
-  };
-  const skip = (): void => void take(space);
-  const need = (found: string | undefined): string => {
-    if (found === undefined) throw new Broken();
-    return found;
-  };
-  const symbol = (expected: string): boolean => {
-    skip();
-    if (text[at] !== expected) return false;
-    at += 1;
-    return true;
-  };
+class JsonScanner {
+  readonly lines = new Map<string, number>();
+  readonly duplicates: (readonly PathStep[])[] = [];
+  #at = 0;
 
-  function value(path: readonly PathStep[]): void {
-    skip();
+  constructor(readonly text: string) {}
+
+  /** Scans the text. Returns the position of its first syntax error. */
+  scan(): JsonPositions["broken"] {
+    try {
+      this.#value([]);
+      this.#match(space);
+      if (this.#at < this.text.length) throw new JsonSyntaxError();
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error;
+      this.#match(space);
+      const found = this.text.slice(this.#at, this.#at + 12).split("\n")[0];
+      return { line: this.#line(), found: this.#at < this.text.length ? JSON.stringify(found) : "the end" };
+    }
+  }
+
+  #value(path: readonly PathStep[]): void {
+    this.#match(space);
     const key = pathKey(path);
-    if (!lines.has(key)) lines.set(key, lineAt());
-    if (symbol("{")) return items("}", () => member(path));
+    if (!this.lines.has(key)) this.lines.set(key, this.#line());
+    if (this.#symbol("{")) return this.#items("}", () => this.#member(path));
     let index = 0;
-    if (symbol("[")) return items("]", () => value([...path, index++]));
-    need(take(string) ?? take(scalar));
+    if (this.#symbol("[")) return this.#items("]", () => this.#value([...path, index++]));
+    if (this.#match(string) === undefined) this.#expect(this.#match(scalar));
   }
 
-  function items(end: string, one: () => void): void {
-    if (symbol(end)) return;
-    do one();
-    while (symbol(","));
-    if (!symbol(end)) throw new Broken();
+  #items(end: string, readItem: () => void): void {
+    if (this.#symbol(end)) return;
+    do readItem();
+    while (this.#symbol(","));
+    if (!this.#symbol(end)) throw new JsonSyntaxError();
   }
 
-  function member(path: readonly PathStep[]): void {
-    skip();
-    const line = lineAt();
-    const inner = [...path, String(JSON.parse(need(take(string))))];
-    if (lines.has(pathKey(inner))) doubled.push(inner);
-    lines.set(pathKey(inner), line);
-    if (!symbol(":")) throw new Broken();
-    value(inner);
+  #member(path: readonly PathStep[]): void {
+    this.#match(space);
+    const line = this.#line();
+    const inner = [...path, String(JSON.parse(this.#expect(this.#match(string))))];
+    const key = pathKey(inner);
+    if (this.lines.has(key)) this.duplicates.push(inner);
+    this.lines.set(key, line);
+    if (!this.#symbol(":")) throw new JsonSyntaxError();
+    this.#value(inner);
   }
 
-  try {
-    value([]);
-    skip();
-    if (at < text.length) throw new Broken();
-    return { lines, doubled };
-  } catch (error) {
-    if (!(error instanceof Broken)) throw error;
-    skip();
-    const found = at < text.length ? JSON.stringify(text.slice(at, at + 12).split("\n")[0]) : "the end";
-    return { lines, doubled, broken: { line: lineAt(), found } };
+  #symbol(expected: string): boolean {
+    this.#match(space);
+    const isNext = this.text[this.#at] === expected;
+    if (isNext) this.#at += 1;
+    return isNext;
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const [found] = pattern.exec(this.text) ?? [];
+    this.#at += found?.length ?? 0;
+    return found;
+  }
+
+  #expect<T>(found: T | undefined): T {
+    if (found === undefined) throw new JsonSyntaxError();
+    return found;
+  }
+
+  #line(): number {
+    return this.text.slice(0, this.#at).split("\n").length;
   }
 }
-
-class Broken extends Error {}

@@ -1,36 +1,36 @@
 import { z } from "zod";
 
-/** Chooses one of the catalogue's for each payment, by chance; repeatable with a seed. */
+/** The name that draws a scenario of the catalogue for each payment. The draws are repeatable with a seed. */
 export const randomName = "random";
 
-/** A wait, in milliseconds of the sandbox's clock. */
+/** A delay in milliseconds of the sandbox's clock. */
 const delayMs = z.number().min(0).max(86_400_000);
 const status = z.string().regex(/^[a-z_]{1,32}$/, "must be lower-case letters, such as completed");
 
-/** What is changed in a webhook's content; each to something that the merchant did not ask for. */
+/** A field of the webhook that gets a value that differs from the payment's. */
 const change = z.enum(["amount", "currency", "clientId"]);
 
 /** One webhook that is sent when the payment completes. */
 const webhookStep = z.strictObject({
   /** @default 0 */
   delayMs: delayMs.optional(),
-  /** How often the same bytes are sent, all at once. @default 1 */
+  /** The number of times that the same bytes are sent, at the same moment. @default 1 */
   times: z.int().min(1).max(100).optional(),
-  /** The status that it tells, with the topic of that name. @default the payment's status */
+  /** The status in the webhook, which also gives the topic. @default the payment's status */
   status: status.optional(),
-  /** The event's time, relative to the true one; a negative one is earlier. @default 0 */
+  /** The difference between the event's time and the true time; negative for an earlier one. @default 0 */
   timestampOffsetMs: z.number().optional(),
   /** Fields to set, by path: `{"topic": "payment.exploded", "data.note": "new"}`. */
   set: z.record(z.string(), z.unknown()).optional(),
-  /** What the service itself says wrongly, and signs. */
+  /** The fields that are wrong before signing. */
   change: z.array(change).optional(),
-  /** What somebody on the way changed, after it was signed. */
+  /** The fields that are changed after signing. */
   tamper: z.array(change).optional(),
   /** @default "right" */
   sign: z.enum(["right", "wrong", "old-secret", "missing"]).optional(),
-  /** The last half of the body is cut off, after it was signed. */
+  /** Whether the last half of the body is cut off after signing. */
   truncate: z.boolean().optional(),
-  /** The first attempt never arrives; the retries do. */
+  /** Whether the first attempt is lost. The retries arrive. */
   loseFirst: z.boolean().optional(),
 });
 
@@ -39,44 +39,44 @@ const move = z.strictObject({
   status,
   /** @default 0 */
   delayMs: delayMs.optional(),
-  /** Whether a webhook tells of it, whatever the settings say. `completed` is always told. */
+  /** Whether a webhook reports it. @default as the settings say; true for `completed` */
   webhook: z.boolean().optional(),
 });
 
-/** What happens when, in place of the usual. */
+/** Checks a scenario. Each field replaces the normal behaviour; a field that is absent changes nothing. */
 export const scenarioSchema = z.strictObject({
-  /** Lower-case words joined by hyphens; unique in a sandbox. */
+  /** Lower-case letters, digits and hyphens; unique in a sandbox. */
   name: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,47}$/, "must be lower-case letters, digits and hyphens")
-    .refine((name) => name !== randomName, "must not be random, which chooses one by chance"),
-  /** What it shows, in a sentence. */
+    .refine((name) => name !== randomName, "must not be random, which draws a scenario for each payment"),
+  /** A sentence that describes it. */
   about: z.string().max(300).optional(),
   about_fr: z.string().max(300).optional(),
-  /** Asking for an access token. */
+  /** The request for an access token. */
   token: z
     .strictObject({
       answer: z.enum(["unavailable", "hang", "html"]).optional(),
-      /** The token stops working so early, whatever `expires_in` says. */
+      /** The time after which the token stops working, whatever `expires_in` says. */
       expiresAfterMs: delayMs.optional(),
     })
     .optional(),
-  /** Creating a payment. */
+  /** The creation of a payment. */
   creation: z
     .strictObject({
       /** @default "normal" */
       answer: z.enum(["normal", "error", "hang", "html", "reset"]).optional(),
-      /** With `error`. @default 500 */
+      /** The HTTP status with `error`. @default 500 */
       status: z.int().min(400).max(599).optional(),
-      /** Whether the payment exists all the same, where the answer is not normal. @default false */
+      /** Whether the payment exists if the answer is not normal. @default false */
       exists: z.boolean().optional(),
-      /** The payment is made at once, the answer comes so late. @default 0 */
+      /** The delay of the response. The payment exists before it. @default 0 */
       delayMs: delayMs.optional(),
-      /** The answer waits for the first attempt of each webhook. */
+      /** Whether the response waits for the first attempt of each webhook. */
       afterWebhooks: z.boolean().optional(),
     })
     .optional(),
-  /** What becomes of the payment at each moment; a moment that is named replaces the usual. */
+  /** The statuses that the payment takes at each moment, in place of the normal ones. */
   moves: z
     .strictObject({
       created: z.array(move).optional(),
@@ -85,18 +85,15 @@ export const scenarioSchema = z.strictObject({
       canceled: z.array(move).optional(),
     })
     .optional(),
-  /** The canceled payment is paid after all, together with the next one of the same amount. */
+  /** Whether a canceled payment completes when the next one of the same shop and amount completes. */
   paidWithNext: z.boolean().optional(),
-  /** The webhooks of the completion, in place of the one; an empty list sends none. */
+  /** The webhooks that are sent when the payment completes, in place of the normal one; an empty list sends none. */
   webhooks: z.array(webhookStep).max(50).optional(),
 });
 
-/**
- * A day that differs from the usual: named, made of plain data, so that it can be kept in a file. An empty one is a
- * good day.
- */
+/** A named description of how the service behaves for a payment, as plain data that a JSON file can hold. */
 export type Scenario = z.infer<typeof scenarioSchema>;
 export type WebhookStep = z.infer<typeof webhookStep>;
 export type Move = z.infer<typeof move>;
-/** When a payment may move: its creation, the opening of its checkout page, the customer's decision. */
+/** A moment at which a payment takes statuses: creation, opening of the checkout page, the customer's decision. */
 export type Moment = keyof NonNullable<Scenario["moves"]>;

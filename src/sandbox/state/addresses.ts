@@ -1,6 +1,5 @@
-import { misused } from "../misused.js";
-import { webhookAddressProblem } from "../webhook/address-problem.js";
-import { type Keeper } from "./keeper.js";
+import { throwMisuse } from "../throw-misuse.js";
+import { type StateFile } from "./state-file.js";
 
 /** A registered webhook address (interface document, 4.4). */
 export interface WebhookAddress {
@@ -9,24 +8,27 @@ export interface WebhookAddress {
   readonly addedAt: string;
 }
 
-/** The addresses that webhooks go to. */
-export class Addresses {
-  readonly #byUrl = new Map<string, WebhookAddress>();
-  readonly #allowRemote: boolean;
-  readonly #keeper: Keeper;
-  readonly #now: () => Date;
-  #count = 0;
+interface AddressesOptions {
+  allowRemote: boolean;
+  now: () => Date;
+  stateFile: StateFile;
+}
 
-  constructor(options: { allowRemote: boolean; keeper: Keeper; now: () => Date }) {
-    this.#allowRemote = options.allowRemote;
-    this.#keeper = options.keeper;
-    this.#now = options.now;
+/** The addresses to which webhooks are sent. */
+export class WebhookAddresses {
+  readonly #byUrl = new Map<string, WebhookAddress>();
+  readonly #options: AddressesOptions;
+  #lastNumber = 0;
+
+  constructor(options: AddressesOptions) {
+    this.#options = options;
   }
 
-  async resume(): Promise<void> {
-    for (const address of await this.#keeper.load<WebhookAddress>("address")) {
+  /** Restores the addresses of an earlier run of the sandbox. */
+  async restore(): Promise<void> {
+    for (const address of await this.#options.stateFile.load<WebhookAddress>("address")) {
       this.#byUrl.set(address.url, address);
-      this.#count = Math.max(this.#count, Number(address.id.slice(2)));
+      this.#lastNumber = Math.max(this.#lastNumber, Number(address.id.slice(2)));
     }
   }
 
@@ -38,20 +40,19 @@ export class Addresses {
     return this.#byUrl.has(url);
   }
 
-  /** By its id or its url. */
   find(idOrUrl: string): WebhookAddress | undefined {
     return this.#byUrl.get(idOrUrl) ?? this.list().find(({ id }) => id === idOrUrl);
   }
 
-  /** Adding one twice changes nothing. Throws `sandbox_misused` for an address that may not be called. */
+  /** Adds an address, unless it is registered already. Throws `sandbox_misused` for an address that is not allowed. */
   add(url: string): WebhookAddress {
     this.check(url);
     const existing = this.#byUrl.get(url);
     if (existing) return existing;
-    this.#count += 1;
-    const address = { id: `wh${this.#count}`, url, addedAt: this.#now().toISOString() };
+    this.#lastNumber += 1;
+    const address = { id: `wh${this.#lastNumber}`, url, addedAt: this.#options.now().toISOString() };
     this.#byUrl.set(url, address);
-    this.#keeper.put("address", address.id, address);
+    this.#options.stateFile.put("address", address.id, address);
     return address;
   }
 
@@ -59,12 +60,38 @@ export class Addresses {
     const address = this.find(idOrUrl);
     if (address === undefined) return;
     this.#byUrl.delete(address.url);
-    this.#keeper.remove("address", address.id);
+    this.#options.stateFile.remove("address", address.id);
   }
 
-  /** Throws `sandbox_misused` for an address that may not be called; answers the others. */
+  /** Returns the address. Throws `sandbox_misused` if webhooks may not go there. */
   check(url: string): string {
-    const problem = webhookAddressProblem(url, this.#allowRemote);
-    return problem === undefined ? url : misused(problem);
+    const problem = webhookAddressProblem(url, this.#options.allowRemote);
+    return problem === undefined ? url : throwMisuse(problem);
   }
+}
+
+/**
+ * Returns why webhooks may not go to an address, or `undefined`. Without `allowRemote` only this machine is allowed, so
+ * that a production address left in a configuration never receives invented payments.
+ */
+export function webhookAddressProblem(url: string, allowRemote: boolean): string | undefined {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !["http:", "https:"].includes(parsed.protocol)) {
+    return `${JSON.stringify(url)} is not an absolute http or https address.`;
+  }
+  if (allowRemote || isLoopback(parsed.hostname)) return undefined;
+  return (
+    `${parsed.hostname} is not on this machine. The sandbox sends webhooks to localhost only; ` +
+    "set allowRemoteWebhooks to let it send them elsewhere."
+  );
+}
+
+function isLoopback(hostname: string): boolean {
+  // The URL parser writes every form of an IPv4 address as four decimal numbers.
+  return (
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    hostname === "[::1]" ||
+    /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  );
 }

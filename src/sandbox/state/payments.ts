@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { type Keeper } from "./keeper.js";
-import { type Randomness } from "./randomness.js";
+import { type Random } from "./random.js";
+import { type StateFile } from "./state-file.js";
 
-/** Where a payment of the sandbox stands. The interface document shows `pending` and `completed`; others are choices. */
+/** The status of a payment. The interface document shows `pending` and `completed`; the sandbox chose the others. */
 export type SandboxStatus = string;
 
-/** A payment as the sandbox holds it. */
+/** A payment of the sandbox. */
 export interface SandboxPayment {
   /** 24 hexadecimal digits. */
   readonly id: string;
@@ -15,88 +15,84 @@ export interface SandboxPayment {
   readonly total: { readonly value: string; readonly currency: string };
   readonly cancelUrl: string;
   readonly successUrl: string;
-  /** ISO 8601 UTC with milliseconds, like every time here. */
+  /** ISO 8601 in UTC with milliseconds, like every time here. */
   readonly createdAt: string;
-  /** When the customer approved. */
+  /** The time at which the customer approved. */
   readonly submittedAt?: string;
   /** The provider's reference of the transaction. */
   readonly providerId?: string;
-  /** Code of the chosen provider. */
+  /** The code of the chosen provider. */
   readonly source?: string;
-  /** The name of the scenario that it goes through. */
+  /** The name of the payment's scenario. */
   readonly scenario: string;
 }
 
-/** What a merchant sends to create a payment (interface document, 4.1). */
-export interface PaymentRequest {
+/** The part of a creation request that the sandbox keeps (interface document, 4.1). */
+export interface NewPayment {
   clientId: string;
   total: { value: string; currency: string };
   cancelUrl: string;
   successUrl: string;
 }
 
-/** What the payments of a sandbox need. */
-export interface PaymentsParts {
+interface PaymentsOptions {
   now: () => Date;
-  randomness: Randomness;
-  keeper: Keeper;
+  random: Random;
+  stateFile: StateFile;
   onChange: (type: "payment.created" | "payment.moved", payment: SandboxPayment) => void;
 }
 
 /** The payments of one sandbox. */
-export class Payments {
+export class SandboxPayments {
   readonly #byId = new Map<string, SandboxPayment>();
   readonly #idByClientId = new Map<string, string>();
-  readonly #parts: PaymentsParts;
+  readonly #options: PaymentsOptions;
 
-  constructor(parts: PaymentsParts) {
-    this.#parts = parts;
+  constructor(options: PaymentsOptions) {
+    this.#options = options;
   }
 
-  /** Takes over those of an earlier run of the same sandbox. */
-  async resume(): Promise<void> {
-    for (const payment of await this.#parts.keeper.load<SandboxPayment>("payment")) this.#hold(payment);
+  /** Restores the payments of an earlier run of the sandbox. */
+  async restore(): Promise<void> {
+    for (const payment of await this.#options.stateFile.load<SandboxPayment>("payment")) this.#add(payment);
   }
 
   isTaken(clientId: string): boolean {
     return this.#idByClientId.has(clientId);
   }
 
-  /** Adds a pending payment. Where the clientId was used before, it names the new one from now on. */
-  create(request: PaymentRequest, scenario: string, id = this.#newId()): SandboxPayment {
-    return this.#replace({
+  /** Adds a pending payment. A clientId that was used before refers to the new payment from now on. */
+  create(request: NewPayment, scenario: string, id = this.#newId()): SandboxPayment {
+    return this.#save({
       id,
-      clientId: request.clientId,
+      ...request,
       status: "pending",
       captured: false,
-      total: request.total,
-      cancelUrl: request.cancelUrl,
-      successUrl: request.successUrl,
-      createdAt: this.timestamp(),
+      createdAt: this.#timestamp(),
       scenario,
     });
   }
 
-  /** The payment with this service id. */
+  /** Returns the payment with this service id. */
   byId(id: string): SandboxPayment | undefined {
     return this.#byId.get(id);
   }
 
-  /** The payment with this service id or this clientId. */
+  /** Returns the payment with this service id or this clientId. */
   find(idOrClientId: string): SandboxPayment | undefined {
     return this.byId(idOrClientId) ?? this.byId(this.#idByClientId.get(idOrClientId) ?? "");
   }
 
-  /** Every payment, oldest first. */
+  /** Returns every payment, oldest first. */
   list(): SandboxPayment[] {
     return [...this.#byId.values()];
   }
 
-  /** The payment takes a status. One that the customer reached by submitting gets what a submission leaves. */
+  /** Gives the payment a status. Its first status that is not `canceled` also adds what a submission adds. */
   move({ id }: SandboxPayment, status: SandboxStatus, source: string): SandboxPayment {
     const payment = this.byId(id)!;
     const isSubmitted = status !== "canceled" && payment.submittedAt === undefined;
-    return this.#replace({
+    return this.#save({
       ...payment,
       ...(isSubmitted && this.submission(payment, source)),
       status,
@@ -104,37 +100,37 @@ export class Payments {
     });
   }
 
-  follow({ id }: SandboxPayment, scenario: string): SandboxPayment {
-    return this.#replace({ ...this.byId(id)!, scenario });
+  /** Gives the payment another scenario. */
+  assignScenario({ id }: SandboxPayment, scenario: string): SandboxPayment {
+    return this.#save({ ...this.byId(id)!, scenario });
   }
 
-  /** What a payment gains when the customer submits it to a provider. */
+  /** Returns the fields that a payment gains when the customer submits it to a provider. */
   submission(
     { id }: SandboxPayment,
     source: string,
-  ): { submittedAt: string; providerId: string; source: string } {
+  ): Pick<SandboxPayment, "submittedAt" | "providerId" | "source"> {
     const digits = createHash("sha256").update(id).digest("hex").slice(0, 12);
-    return { submittedAt: this.timestamp(), providerId: `${source}-${digits.toUpperCase()}`, source };
+    return { submittedAt: this.#timestamp(), providerId: `${source}-${digits.toUpperCase()}`, source };
   }
 
-  /** Now, as the interface writes times. */
-  timestamp(): string {
-    return this.#parts.now().toISOString();
+  #timestamp(): string {
+    return this.#options.now().toISOString();
   }
 
   #newId(): string {
-    return this.#parts.randomness.hex(12, (id) => this.#byId.has(id));
+    return this.#options.random.hex(12, (id) => this.#byId.has(id));
   }
 
-  #replace(payment: SandboxPayment): SandboxPayment {
+  #save(payment: SandboxPayment): SandboxPayment {
     const type = this.#byId.has(payment.id) ? "payment.moved" : "payment.created";
-    this.#hold(payment);
-    this.#parts.keeper.put("payment", payment.id, payment);
-    this.#parts.onChange(type, payment);
+    this.#add(payment);
+    this.#options.stateFile.put("payment", payment.id, payment);
+    this.#options.onChange(type, payment);
     return payment;
   }
 
-  #hold(payment: SandboxPayment): void {
+  #add(payment: SandboxPayment): void {
     this.#idByClientId.set(payment.clientId, payment.id);
     this.#byId.set(payment.id, payment);
   }

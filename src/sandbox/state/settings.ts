@@ -1,17 +1,15 @@
 import { z } from "zod";
-import { misused } from "../misused.js";
+import { parseOrThrowMisuse } from "../throw-misuse.js";
 
 const ms = z.number().min(0).max(86_400_000);
 
-/** Statuses that a payment may pass through on its way, where the service tells of more than the document shows. */
+/** The statuses that a payment can take between approval and completion. */
 export const intermediateStatuses = ["init", "submitted", "approved", "captured"] as const;
 
+/** Checks the settings. The options of the same names say what each one does. */
 export const settingsSchema = z.strictObject({
-  /** Whether what the interface document does not allow is refused, with a message that teaches. */
   strict: z.boolean(),
-  /** Status of the answer to a creation. */
   successStatus: z.union([z.literal(200), z.literal(201), z.literal(202)]),
-  /** How errors are answered: `problem` (status, title, detail), `bare` (no body), or `html`. */
   errorBodies: z.enum(["problem", "bare", "html"]),
   echoClientId: z.boolean(),
   readBack: z.boolean(),
@@ -25,10 +23,10 @@ export const settingsSchema = z.strictObject({
   retryDelaysMs: z.array(ms).max(50),
 });
 
-/** What the interface document leaves open, as the sandbox does it now. See {@link SandboxOptions} for each. */
+/** The sandbox's present behaviour where the interface document says nothing. See {@link SandboxOptions} for each. */
 export type SandboxSettings = z.infer<typeof settingsSchema>;
 
-/** The settings of one sandbox; they can be changed while it runs. */
+/** The settings of one sandbox, which can change while it runs. */
 export class Settings {
   #current: SandboxSettings;
 
@@ -40,16 +38,10 @@ export class Settings {
     return this.#current;
   }
 
-  /** Throws `sandbox_misused`, and changes nothing, where one of them cannot be. */
+  /** Changes the settings that are given. Throws `sandbox_misused`, and changes nothing, if a value is not allowed. */
   change(changes: Partial<SandboxSettings>): void {
     const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-    const result = settingsSchema.partial().safeParse(given);
-    if (!result.success) {
-      const problems = result.error.issues.map(
-        ({ path, message }) => `${path.join(".") || "they"}: ${message}`,
-      );
-      misused(`The settings cannot be changed so. ${problems.join("; ")}.`);
-    }
-    this.#current = { ...this.#current, ...(result.data as SandboxSettings) };
+    const valid = parseOrThrowMisuse(settingsSchema.partial(), given, "The settings cannot be changed.");
+    this.#current = { ...this.#current, ...(valid as SandboxSettings) };
   }
 }

@@ -1,72 +1,94 @@
+import { createHmac } from "node:crypto";
+import { hasCode } from "../../errors/index.js";
 import {
   defaultSignedFields,
   fieldsSignature,
   hmacSignature,
   type HmacAlgorithm,
 } from "../../webhook/signature/index.js";
-import { hasCode } from "../../errors/index.js";
-import { misused } from "../misused.js";
 import { type SandboxSignature, type SandboxSigning } from "../options.js";
-import { joinedFieldsSignature } from "./join-fields.js";
-import { sandboxSecret } from "./sandbox-secret.js";
+import { throwMisuse } from "../throw-misuse.js";
+import { createSandboxSecret } from "./random.js";
 
-/** How webhooks are signed at this moment. */
+/** How webhooks are signed at present. */
 export interface SigningState {
-  /** `custom`: the program gave a scheme of its own, whose secret the sandbox does not know. */
+  /** `custom`: the program gave its own scheme, whose secret the sandbox does not know. */
   readonly scheme: "hmac" | "fields" | "custom";
   readonly header: string;
   readonly secret?: string;
   /** The secret before the last rotation. */
   readonly previousSecret?: string;
-  /** Absent for a scheme of the program's own. */
+  /** Absent for a custom scheme. */
   readonly algorithm?: HmacAlgorithm;
+  /** With `fields`: the merchant's identifier, which is signed too. */
   readonly merchantId?: string;
-  /** What is signed, in this order, where that is fields of the body. */
+  /** With `fields`: the signed fields of the body, in this order. */
   readonly fields?: readonly string[];
 }
 
-/** The merchant's webhook secret, and what is done with it. */
+/** Signs webhooks, and holds the merchant's webhook secret. */
 export class Signing {
   readonly #custom: SandboxSignature | undefined;
-  readonly #chosen: SandboxSigning;
+  readonly #options: SandboxSigning;
   #secret: string;
   #previous: string | undefined;
-  /** An old secret, where none was rotated yet. */
-  #invented: string | undefined;
+  /** Serves as the old secret until a rotation. */
+  #neverValid: string | undefined;
   #scheme: SandboxSignature;
 
   constructor(signature: SandboxSignature | SandboxSigning | undefined) {
     this.#custom = signature && !("scheme" in signature) ? signature : undefined;
-    this.#chosen = signature && "scheme" in signature ? signature : { scheme: "hmac" };
-    this.#secret = this.#chosen.secret ?? sandboxSecret();
-    this.#scheme = this.#custom ?? schemeOf(this.#chosen, this.#secret);
+    this.#options = signature && "scheme" in signature ? signature : { scheme: "hmac" };
+    this.#secret = this.#options.secret ?? createSandboxSecret();
+    this.#scheme = this.#custom ?? createScheme(this.#options, this.#secret);
   }
 
   get state(): SigningState {
     const { header } = this.#scheme;
     if (this.#custom) return { scheme: "custom", header };
-    const { scheme, algorithm = "sha256", fields = defaultSignedFields } = this.#chosen;
+    const { algorithm, fields, merchantId } = withDefaults(this.#options);
     return {
-      scheme,
+      scheme: this.#options.scheme,
       header,
       algorithm,
       secret: this.#secret,
       ...(this.#previous !== undefined && { previousSecret: this.#previous }),
-      ...(scheme === "fields" && { merchantId: merchantIdOf(this.#chosen), fields }),
+      ...(this.#options.scheme === "fields" && { merchantId, fields }),
     };
   }
 
-  /** The value of the header. Throws what a scheme of the program's own throws. */
+  /** Returns the value of the signature header. Throws what a custom scheme throws. */
   sign(rawBody: Buffer): string {
     return this.#signWith(this.#scheme, this.#secret, rawBody);
   }
 
-  /** As somebody would sign who never saw the secret; `old`: who saw the one before it. */
+  /** Returns a signature that is not valid: made with an unknown secret, or with the secret before the present one. */
   signWrongly(rawBody: Buffer, how: "wrong" | "old-secret"): string {
-    if (this.#custom) return flipLast(this.sign(rawBody));
-    const secret =
-      how === "old-secret" ? (this.#previous ?? (this.#invented ??= sandboxSecret())) : sandboxSecret();
-    return this.#signWith(schemeOf(this.#chosen, secret), secret, rawBody);
+    // A custom scheme has no other secret, so a right signature is altered.
+    if (this.#custom) return alterLastDigit(this.sign(rawBody));
+    const old = this.#previous ?? (this.#neverValid ??= createSandboxSecret());
+    const secret = how === "old-secret" ? old : createSandboxSecret();
+    return this.#signWith(createScheme(this.#options, secret), secret, rawBody);
+  }
+
+  /** Makes a new secret, which signs from now on, and returns it. Throws `sandbox_misused` for a custom scheme. */
+  rotate(): string {
+    if (this.#custom)
+      throwMisuse("The program gave its own signature scheme, so the sandbox cannot rotate the secret.");
+    this.#use(createSandboxSecret(), this.#secret);
+    return this.#secret;
+  }
+
+  /** Restores the secrets of an earlier run, unless the options gave a secret. */
+  restore(saved: { secret: string; previousSecret?: string | undefined }): void {
+    if (this.#custom || this.#options.secret !== undefined) return;
+    this.#use(saved.secret, saved.previousSecret);
+  }
+
+  #use(secret: string, previous: string | undefined): void {
+    this.#secret = secret;
+    this.#previous = previous;
+    this.#scheme = createScheme(this.#options, secret);
   }
 
   #signWith(scheme: SandboxSignature, secret: string, rawBody: Buffer): string {
@@ -74,49 +96,60 @@ export class Signing {
       return scheme.sign!(rawBody);
     } catch (error) {
       if (this.#custom || !hasCode(error, "signed_fields_unreadable")) throw error;
-      const { algorithm = "sha256", fields = defaultSignedFields } = this.#chosen;
-      const merchantId = merchantIdOf(this.#chosen);
-      return joinedFieldsSignature(rawBody, { secret, algorithm, fields, merchantId });
+      return signUnreadableFields(rawBody, secret, withDefaults(this.#options));
     }
-  }
-
-  /** Makes a new secret, which signs from now on; answers it. */
-  rotate(): string {
-    if (this.#custom) misused("The signature scheme was given by the program, and so is its secret.");
-    this.#previous = this.#secret;
-    this.#secret = sandboxSecret();
-    this.#scheme = schemeOf(this.#chosen, this.#secret);
-    return this.#secret;
-  }
-
-  /** Takes over the secrets of an earlier run of the same sandbox. */
-  resume(kept: { secret: string; previousSecret?: string | undefined }): void {
-    if (this.#custom || this.#chosen.secret !== undefined) return;
-    this.#secret = kept.secret;
-    this.#previous = kept.previousSecret;
-    this.#scheme = schemeOf(this.#chosen, this.#secret);
   }
 }
 
-/** The merchant's identifier, which such services sign along. */
-export const defaultMerchantId = "sandbox-merchant";
+function withDefaults({
+  algorithm = "sha256",
+  fields = defaultSignedFields,
+  merchantId = "sandbox-merchant",
+}: SandboxSigning) {
+  return { algorithm, fields, merchantId };
+}
 
-function merchantIdOf({ merchantId = defaultMerchantId }: SandboxSigning): string {
-  return merchantId;
+/** Returns the scheme that signs with this secret. Throws a ConfigurationError if an option is not valid. */
+export function createScheme(options: SandboxSigning, secret: string): SandboxSignature {
+  const { scheme, header, algorithm, fields } = options;
+  if (scheme === "hmac") return hmacSignature({ secret, header, algorithm });
+  const { merchantId } = withDefaults(options);
+  return fieldsSignature({ secret, header, algorithm, fields, merchantId });
+}
+
+function alterLastDigit(signature: string): string {
+  return signature.slice(0, -1) + (signature.endsWith("0") ? "1" : "0");
 }
 
 /**
- * The scheme that signs with this secret.
- *
- * @throws ConfigurationError where the scheme refuses its options.
+ * Returns the signature of a service that joins the fields without checking them: a number is printed, a missing field
+ * is empty. The kit's own scheme refuses to sign such a body, and a scenario may have one.
  */
-export function schemeOf(signing: SandboxSigning, secret: string): SandboxSignature {
-  const { scheme, header, algorithm, fields } = signing;
-  if (scheme === "hmac") return hmacSignature({ secret, header, algorithm });
-  return fieldsSignature({ secret, header, algorithm, fields, merchantId: merchantIdOf(signing) });
+function signUnreadableFields(
+  rawBody: Buffer,
+  secret: string,
+  { algorithm, fields, merchantId }: ReturnType<typeof withDefaults>,
+): string {
+  const body = parseJson(rawBody);
+  const values = fields.map((field) => (field === "merchantId" ? merchantId : printField(body, field)));
+  return createHmac(algorithm, secret).update(values.join(",")).digest("hex");
 }
 
-/** The scheme is not the sandbox's own, so that all it can do wrong is to spoil a right one. */
-function flipLast(signature: string): string {
-  return signature.slice(0, -1) + (signature.endsWith("0") ? "1" : "0");
+function parseJson(rawBody: Buffer): unknown {
+  try {
+    return JSON.parse(rawBody.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+function printField(body: unknown, field: string): string {
+  let value = body;
+  const path = ["topic", "timestamp", "type"].includes(field) ? [field] : ["data", ...field.split(".")];
+  for (const step of path) {
+    const holder = typeof value === "object" && value !== null ? value : {};
+    value = Object.getOwnPropertyDescriptor(holder, step)?.value;
+  }
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -1,61 +1,55 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type SandboxClient } from "../options.js";
-import { type Keeper } from "./keeper.js";
-import { sandboxSecret } from "./sandbox-secret.js";
-
-/** What a presented access token is worth. */
-export type TokenCheck = "valid" | "expired" | "revoked" | "unknown";
+import { createSandboxSecret } from "./random.js";
+import { type StateFile } from "./state-file.js";
 
 /** One access token that was issued. */
 export interface SandboxToken {
-  /** Its last eight characters, by which it can be told apart and revoked. */
+  /** The token's last eight characters, which name it on pages and when it is revoked. */
   readonly id: string;
   readonly issuedAt: string;
-  /** When it stops working, whatever the merchant was told. */
+  /** The time at which the token stops working, even where the merchant received a longer lifetime. */
   readonly expiresAt: string;
   readonly revoked: boolean;
+}
+
+interface TokensOptions {
+  clients: readonly SandboxClient[];
+  now: () => Date;
+  stateFile: StateFile;
 }
 
 /** Issues and checks bearer tokens. */
 export class AccessTokens {
   readonly #tokens = new Map<string, SandboxToken>();
-  readonly #now: () => Date;
-  readonly #keeper: Keeper;
-  #clients: readonly SandboxClient[];
+  readonly #options: TokensOptions;
+  /** The credentials with which merchants obtain tokens. */
+  clients: readonly SandboxClient[];
 
-  constructor(clients: readonly SandboxClient[], now: () => Date, keeper: Keeper) {
-    this.#clients = clients;
-    this.#now = now;
-    this.#keeper = keeper;
+  constructor(options: TokensOptions) {
+    this.#options = options;
+    this.clients = options.clients;
   }
 
-  /** The credentials that a merchant obtains tokens with. */
-  get clients(): readonly SandboxClient[] {
-    return this.#clients;
+  /** Restores the tokens of an earlier run of the sandbox. */
+  async restore(): Promise<void> {
+    const saved = await this.#options.stateFile.load<{ token: string } & SandboxToken>("token");
+    for (const { token, ...state } of saved) this.#tokens.set(token, state);
   }
 
-  /** Takes over what an earlier run of the same sandbox issued. */
-  async resume(): Promise<void> {
-    const kept = await this.#keeper.load<{ token: string } & SandboxToken>("token");
-    for (const { token, ...state } of kept) this.#tokens.set(token, state);
-  }
-
-  replaceClients(clients: readonly SandboxClient[]): void {
-    this.#clients = clients;
-  }
-
-  /** Whether a client with this id and secret is registered. */
+  /** Returns whether a client with this id and secret is registered. */
   knows(presented: SandboxClient): boolean {
-    return this.#clients.some(
+    return this.clients.some(
       (client) =>
-        same(client.clientId, presented.clientId) && same(client.clientSecret, presented.clientSecret),
+        isEqual(client.clientId, presented.clientId) && isEqual(client.clientSecret, presented.clientSecret),
     );
   }
 
+  /** Returns a new token with this lifetime. */
   issue(ttlMs: number): string {
-    const token = sandboxSecret();
-    const now = this.#now().getTime();
-    this.#hold(token, {
+    const token = createSandboxSecret();
+    const now = this.#options.now().getTime();
+    this.#save(token, {
       id: token.slice(-8),
       issuedAt: new Date(now).toISOString(),
       expiresAt: new Date(now + ttlMs).toISOString(),
@@ -64,32 +58,32 @@ export class AccessTokens {
     return token;
   }
 
-  check(token: string): TokenCheck {
+  /** Returns whether a request with this token is accepted, or why it is not. */
+  check(token: string): "valid" | "expired" | "revoked" | "unknown" {
     const state = this.#tokens.get(token);
     if (state === undefined) return "unknown";
     if (state.revoked) return "revoked";
-    return this.#now().getTime() < Date.parse(state.expiresAt) ? "valid" : "expired";
+    return this.#options.now().getTime() < Date.parse(state.expiresAt) ? "valid" : "expired";
   }
 
-  /** Newest first. */
+  /** Returns every token, newest first. */
   list(): SandboxToken[] {
     return [...this.#tokens.values()].toReversed();
   }
 
-  /** The token, or every one, stops working. Answers how many did. */
-  revoke(id?: string): number {
-    const revoked = [...this.#tokens].filter(([, state]) => !state.revoked && (id ?? state.id) === state.id);
-    for (const [token, state] of revoked) this.#hold(token, { ...state, revoked: true });
-    return revoked.length;
+  /** Revokes the token with this id, or every token. */
+  revoke(id?: string): void {
+    for (const [token, state] of this.#tokens)
+      if (!state.revoked && (id ?? state.id) === state.id) this.#save(token, { ...state, revoked: true });
   }
 
-  #hold(token: string, state: SandboxToken): void {
+  #save(token: string, state: SandboxToken): void {
     this.#tokens.set(token, state);
-    this.#keeper.put("token", token, { token, ...state });
+    this.#options.stateFile.put("token", token, { token, ...state });
   }
 }
 
-function same(a: string, b: string): boolean {
+function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(sha256(a), sha256(b));
 }
 

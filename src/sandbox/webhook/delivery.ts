@@ -1,29 +1,85 @@
-/** One attempt to send one webhook to one address, once it has ended. */
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+
+/** One attempt to send one webhook to one address, after it ended. */
 export interface Delivery {
-  /** Unique per attempt. */
+  /** Unique for each attempt. */
   readonly id: string;
-  /** Absent where the webhook is about no payment, as when an address is tried. */
+  /** Absent where the webhook is not about a payment, as when an address is tried. */
   readonly paymentId?: string;
   readonly url: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
-  /** As text; the bytes themselves are what "send again" sends. */
+  /** The body as text. `deliverAgain` sends the original bytes. */
   readonly requestBody: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The HTTP status of the answer; absent where there was none. */
+  /** The HTTP status of the response; absent where there was none. */
   readonly status?: number;
   readonly responseHeaders?: Readonly<Record<string, string>>;
+  /** The response's body as text, at most 64 KiB of it. */
   readonly responseBody?: string;
-  /** Why there was no answer. */
+  /** Why there was no response. */
   readonly error?: string;
-  /** When it was sent: ISO 8601 UTC. */
+  /** When it was sent: ISO 8601 in UTC. */
   readonly at: string;
   readonly durationMs: number;
   /** The scenario that made the webhook, where it is not the normal one. */
   readonly scenario?: string;
 }
 
-/** Whether the endpoint took the webhook. A redirect is not an answer. */
+/** Returns whether the endpoint accepted the webhook. A redirect does not count. */
 export function isAccepted({ status }: Delivery): boolean {
   return status !== undefined && status >= 200 && status < 300;
+}
+
+const maxResponseBytes = 64 * 1024;
+
+/** Sends one POST, and returns the response or why there was none. Redirects are not followed. Never rejects. */
+export async function postWebhook(
+  url: string,
+  webhook: { headers: Record<string, string>; rawBody: Buffer },
+  { timeoutMs, closing }: { timeoutMs: number; closing: AbortSignal },
+): Promise<Pick<Delivery, "status" | "responseHeaders" | "responseBody" | "error">> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await post(url, webhook.headers, webhook.rawBody, AbortSignal.any([timeout, closing]));
+    const responseBody = await readBody(response);
+    const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
+    return { status: response.statusCode!, responseHeaders: Object.fromEntries(headers), responseBody };
+  } catch (error) {
+    if (closing.aborted) return { error: "the sandbox was closed" };
+    if (timeout.aborted) return { error: `no answer within ${timeoutMs} ms` };
+    return { error: reasonOf(error) };
+  }
+}
+
+/** Uses a new connection: `fetch` keeps connections open, and one that the merchant's server closed would fail. */
+function post(
+  url: string,
+  headers: Record<string, string>,
+  body: Buffer,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const request = url.startsWith("https:") ? requestHttps : requestHttp;
+  const sized = { ...headers, "Content-Length": String(body.length) };
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { method: "POST", agent: false, headers: sized, signal });
+    outgoing.on("response", resolve).on("error", reject).end(body);
+  });
+}
+
+async function readBody(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    if (length < maxResponseBytes) chunks.push(chunk.subarray(0, maxResponseBytes - length));
+    length += chunk.length;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // For a host name with several addresses, Node's error has an empty message and a code.
+  return error.message || ("code" in error ? String(error.code) : error.name);
 }

@@ -1,4 +1,7 @@
+import { type SandboxCore } from "../core.js";
+import { type WebhookStep } from "../scenario/scenario.js";
 import { type SandboxPayment } from "../state/payments.js";
+import { createRandom, type Random } from "../state/random.js";
 
 /** The body of a webhook (interface document, 6.1 and 2.3), its fields in the document's order. */
 export interface WebhookBody {
@@ -17,13 +20,132 @@ export interface WebhookBody {
   };
 }
 
-/** Changes to a webhook's body. `undefined` takes a field away; `data` is merged field by field. */
+/** Changes to a webhook's body. `undefined` removes a field; `data` is merged field by field. */
 export type WebhookOverrides = Partial<Record<keyof Omit<WebhookBody, "data">, unknown>> & {
   data?: Record<string, unknown>;
 };
 
-/** What the service says about a payment at this moment. */
-export function webhookBody(payment: SandboxPayment, timestamp: string): WebhookBody {
+/** A webhook that a test describes, to see what a merchant does with altered or forged ones. */
+export interface WebhookByHand {
+  /** The payment that the webhook is about: its id or its clientId. */
+  payment: string;
+  /** The address to send to. @default the first registered address */
+  url?: string;
+  /** Changes to the body; `undefined` removes a field. */
+  overrides?: WebhookOverrides;
+  /** The body to send, in place of the one made from the payment. */
+  rawBody?: string | Uint8Array;
+  /** Returns the signature header's value; `undefined` omits the header. @default the sandbox's own scheme */
+  sign?: (rawBody: Buffer) => string | undefined;
+  /** More headers, or replacements. */
+  headers?: Record<string, string>;
+}
+
+/** A webhook that is ready to be sent, with the same bytes and signature at every attempt. */
+export interface WebhookMessage {
+  /** Absent where the webhook is not about a payment, as when an address is tried. */
+  paymentId?: string;
+  rawBody: Buffer;
+  headers: Record<string, string>;
+  /** The scenario that made the webhook, where it is not the normal one. */
+  scenario?: string;
+}
+
+/** Makes the bytes and headers of webhooks. */
+export class WebhookMessages {
+  readonly #core: SandboxCore;
+  readonly #random: Random;
+
+  constructor(core: SandboxCore) {
+    this.#core = core;
+    this.#random = createRandom(core.options.seed, "invented");
+  }
+
+  /** Returns the webhook of one step of a scenario. `now` is the event's time before the step's own offset. */
+  fromStep(payment: SandboxPayment, step: WebhookStep, now: Date): WebhookMessage {
+    const status = step.status ?? payment.status;
+    const timestamp = new Date(now.getTime() + (step.timestampOffsetMs ?? 0)).toISOString();
+    const body = webhookBody({ ...payment, status, captured: status === "completed" }, timestamp);
+    this.#change(body, step.change, payment);
+    for (const [path, value] of Object.entries(step.set ?? {})) setAt(body, path.split("."), value);
+    const signature = this.#sign(bytesOf(body), step.sign);
+    this.#change(body, step.tamper, payment);
+    const rawBody = bytesOf(body);
+    return {
+      paymentId: payment.id,
+      rawBody: step.truncate ? rawBody.subarray(0, Math.floor(rawBody.length / 2)) : rawBody,
+      headers: this.#headers(signature),
+      ...(payment.scenario !== "normal" && { scenario: payment.scenario }),
+    };
+  }
+
+  /** Returns the webhook that a test describes. Without overrides it says that the payment is completed. */
+  fromTest(payment: SandboxPayment, webhook: WebhookByHand): WebhookMessage {
+    const { overrides = {}, headers, sign = (rawBody: Buffer) => this.#sign(rawBody) } = webhook;
+    const body = webhookBody({ ...payment, status: "completed", captured: true }, this.#timestamp());
+    const changed = { ...body, ...overrides, data: { ...body.data, ...overrides.data } };
+    const rawBody = webhook.rawBody === undefined ? bytesOf(changed) : Buffer.from(webhook.rawBody);
+    return { paymentId: payment.id, rawBody, headers: { ...this.#headers(sign(rawBody)), ...headers } };
+  }
+
+  /**
+   * Returns a webhook that tries an address: one without content. Where fields are signed, it is about a pending payment
+   * that does not exist.
+   */
+  forTrial(): WebhookMessage {
+    const timestamp = this.#timestamp();
+    const payment = {
+      id: this.#random.hex(12),
+      status: "pending",
+      captured: false,
+      total: { value: "1", currency: "KMF" },
+      clientId: `sandbox-try-${this.#random.hex(4)}`,
+    };
+    const rawBody = bytesOf(
+      this.#core.signing.state.scheme === "fields"
+        ? { topic: "payment.pending", timestamp, type: "payment", data: payment }
+        : { topic: "webhook.try", timestamp, type: "webhook", data: {} },
+    );
+    return { rawBody, headers: this.#headers(this.#sign(rawBody)) };
+  }
+
+  /** Returns the signature; `undefined` where the header is to be omitted. */
+  #sign(rawBody: Buffer, how: WebhookStep["sign"] = "right"): string | undefined {
+    const { signing } = this.#core;
+    if (how === "missing") return undefined;
+    try {
+      return how === "right" ? signing.sign(rawBody) : signing.signWrongly(rawBody, how);
+    } catch {
+      // A custom scheme cannot sign this body: the webhook is sent unsigned.
+      return undefined;
+    }
+  }
+
+  #headers(signature: string | undefined): Record<string, string> {
+    return {
+      "Content-Type": "application/json",
+      "User-Agent": "tillkit-sandbox",
+      ...(signature !== undefined && { [this.#core.signing.state.header]: signature }),
+    };
+  }
+
+  #change({ data }: WebhookBody, fields: WebhookStep["change"] = [], { id }: SandboxPayment): void {
+    const { total } = data;
+    if (fields.includes("amount")) total.value = tenTimes(total.value);
+    if (fields.includes("currency")) total.currency = total.currency === "EUR" ? "KMF" : "EUR";
+    if (fields.includes("clientId")) {
+      const other = this.#core.payments.list().findLast((payment) => payment.id !== id);
+      data.clientId = other?.clientId ?? `not-yours-${this.#random.hex(4)}`;
+    }
+  }
+
+  #timestamp(): string {
+    return this.#core.clock.now().toISOString();
+  }
+}
+
+/** Returns what the service says about a payment at this time. */
+function webhookBody(payment: SandboxPayment, timestamp: string): WebhookBody {
   return {
     topic: `payment.${payment.status}`,
     timestamp,
@@ -33,7 +155,7 @@ export function webhookBody(payment: SandboxPayment, timestamp: string): Webhook
       status: payment.status,
       captured: payment.captured,
       total: { value: payment.total.value, currency: payment.total.currency },
-      // A canceled payment was never submitted: it has neither time, nor reference, nor source.
+      // A payment that was canceled before its submission has none of these three fields.
       ...(payment.submittedAt !== undefined && { submittedAt: payment.submittedAt }),
       clientId: payment.clientId,
       ...(payment.providerId !== undefined && { providerId: payment.providerId }),
@@ -42,17 +164,24 @@ export function webhookBody(payment: SandboxPayment, timestamp: string): Webhook
   };
 }
 
-/** The body with changes applied; fields keep their places. */
-export function withOverrides(body: WebhookBody, overrides: WebhookOverrides): Record<string, unknown> {
-  return { ...body, ...overrides, data: { ...body.data, ...overrides.data } };
+/** Returns ten times the amount: `1475` becomes `14750`, `10.50` becomes `100.50`. */
+function tenTimes(value: string): string {
+  return value.replace(/^\d+/, (digits) => (digits === "0" ? "10" : `${digits}0`));
 }
 
-/** A webhook, ready to be sent: the same bytes and the same signature at every attempt. */
-export interface WebhookMessage {
-  /** Absent where it is about none, as when an address is tried. */
-  paymentId?: string;
-  rawBody: Buffer;
-  headers: Record<string, string>;
-  /** The scenario that made it, where it is not the normal one. */
-  scenario?: string;
+function bytesOf(body: object): Buffer {
+  return Buffer.from(JSON.stringify(body));
+}
+
+function setAt(target: object, [head = "", ...rest]: readonly string[], value: unknown): void {
+  const holder = target as Record<string, unknown>;
+  const inner = Object.hasOwn(holder, head) ? holder[head] : undefined;
+  if (rest.length > 0 && typeof inner === "object" && inner !== null) return setAt(inner, rest, value);
+  // An assignment would not make a field of a path named __proto__.
+  Object.defineProperty(holder, [head, ...rest].join("."), {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
 }

@@ -3,7 +3,7 @@ import { createPayment } from "../create-payment.js";
 import { Merchant, status } from "../merchant.js";
 
 const noon = "2030-01-01T12:00:00.000Z";
-const misused = { code: "sandbox_misused" };
+const misuse = { code: "sandbox_misused" };
 
 describe("the sandbox's clock", () => {
   let merchant: Merchant;
@@ -16,7 +16,7 @@ describe("the sandbox's clock", () => {
     await merchant.close();
   });
 
-  /** The machine's clock stands still, so that whatever happens was made to happen by the sandbox's. */
+  /** The machine's clock stands still, so that only the sandbox's clock makes something due. */
   async function openPayment(options: SandboxOptions = {}): Promise<void> {
     sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], now: () => new Date(noon), ...options });
     await createPayment(sandbox, merchant, "c-1");
@@ -24,7 +24,7 @@ describe("the sandbox's clock", () => {
   const secondsAfterNoon = () =>
     sandbox.deliveries.map(({ at }) => (Date.parse(at) - Date.parse(noon)) / 1000);
 
-  it("does what falls due on the way, each at its time and before the next, and resolves when all is done", async () => {
+  it("runs what falls due on the way in order, each at its time, and resolves when all has ended", async () => {
     await openPayment({ webhookDelayMs: 500, retryDelaysMs: [1000, 5000] });
     merchant.answers.push(status(500), status(500));
     const paid = sandbox.pay("c-1");
@@ -39,7 +39,7 @@ describe("the sandbox's clock", () => {
     expect(sandbox.clock.now().toISOString()).toBe("2030-01-01T12:01:00.500Z");
   });
 
-  it("keeps the order among several addresses and payments", async () => {
+  it("keeps the order of several addresses and payments", async () => {
     const other = await Merchant.open();
     await openPayment({ retryDelaysMs: [3000, 3000] });
     await createPayment(sandbox, merchant, "c-2");
@@ -55,7 +55,7 @@ describe("the sandbox's clock", () => {
     await other.close();
   });
 
-  it("waits for a merchant that takes its time, before it goes on", async () => {
+  it("waits for a slow merchant before it goes on", async () => {
     await openPayment({ webhookDelayMs: 1000 });
     let answer = (): void => {};
     merchant.answers.push((res) => {
@@ -73,24 +73,24 @@ describe("the sandbox's clock", () => {
     expect(sandbox.deliveries).toMatchObject([{ status: 200 }]);
   });
 
-  it("can be put to a point of time, and does not go back", async () => {
+  it("can be set to a time, and does not go back", async () => {
     await openPayment();
     await sandbox.clock.set("2030-01-02T00:00:00Z");
     expect(sandbox.clock.now().toISOString()).toBe("2030-01-02T00:00:00.000Z");
     await sandbox.clock.set(new Date("2030-01-02T00:00:01Z"));
-    await expect(sandbox.clock.set(noon)).rejects.toMatchObject(misused);
-    await expect(sandbox.clock.set("noon")).rejects.toMatchObject(misused);
-    await expect(sandbox.clock.advance(-1)).rejects.toMatchObject(misused);
-    await expect(sandbox.clock.advance(Number.NaN)).rejects.toMatchObject(misused);
+    await expect(sandbox.clock.set(noon)).rejects.toMatchObject(misuse);
+    await expect(sandbox.clock.set("noon")).rejects.toMatchObject(misuse);
+    await expect(sandbox.clock.advance(-1)).rejects.toMatchObject(misuse);
+    await expect(sandbox.clock.advance(Number.NaN)).rejects.toMatchObject(misuse);
     expect(sandbox.clock.now().toISOString()).toBe("2030-01-02T00:00:01.000Z");
   });
 
-  it("goes by itself too, with the machine's", async () => {
+  it("follows the machine's clock by default", async () => {
     await openPayment({ webhookDelayMs: 20, now: undefined });
     expect(await sandbox.pay("c-1")).toMatchObject([{ status: 200 }]);
   });
 
-  it("can be put forward twice at once", async () => {
+  it("can be put forward by two calls at the same time", async () => {
     await openPayment({ webhookDelayMs: 1000 });
     const paid = sandbox.pay("c-1");
     await Promise.all([sandbox.clock.advance(5000), sandbox.clock.advance(5000)]);
@@ -98,7 +98,7 @@ describe("the sandbox's clock", () => {
     expect(merchant.webhooks).toHaveLength(1);
   });
 
-  it("counts what was released as not settled, and what is held as no reason to wait", async () => {
+  it("does not wait for held webhooks to settle, and waits for released ones", async () => {
     await openPayment({ retryDelaysMs: [1000] });
     sandbox.holdWebhooks();
     const paid = sandbox.pay("c-1");
@@ -114,7 +114,7 @@ describe("the sandbox's clock", () => {
     expect(merchant.webhooks).toHaveLength(2);
   });
 
-  it("waits for what was released, when it is put forward", async () => {
+  it("waits for released webhooks when it is put forward", async () => {
     await openPayment();
     sandbox.holdWebhooks();
     const paid = sandbox.pay("c-1");
@@ -124,7 +124,7 @@ describe("the sandbox's clock", () => {
     await paid;
   });
 
-  it("lets a webhook that was held for long be retried after its pause, not at once", async () => {
+  it("retries a webhook that was held for long after its delay, not immediately", async () => {
     await openPayment({ retryDelaysMs: [1000] });
     sandbox.holdWebhooks();
     const paid = sandbox.pay("c-1");
@@ -138,7 +138,7 @@ describe("the sandbox's clock", () => {
     expect(merchant.webhooks).toHaveLength(2);
   });
 
-  it("does not send to an address that was unregistered while the webhook was late, and says so", async () => {
+  it("does not send a delayed webhook to an address that was unregistered, and records why", async () => {
     await openPayment({ webhookDelayMs: 1000 });
     const paid = sandbox.pay("c-1");
     sandbox.unregisterWebhook(merchant.webhookUrl);

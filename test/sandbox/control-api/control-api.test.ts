@@ -29,7 +29,7 @@ describe("the control addresses", () => {
     return { status: answer.status, body: JSON.parse(await answer.text()), headers: answer.headers };
   }
 
-  it("tell how the sandbox stands", async () => {
+  it("show the state of the sandbox", async () => {
     await open({ cancelWebhook: true });
     sandbox.create({ clientId: "c-1", total });
     const { body, headers } = await call("GET", "/");
@@ -74,7 +74,7 @@ describe("the control addresses", () => {
     expect((await call("POST", `/payments/${third!.clientId}/fail`)).body.status).toBe("failed");
   });
 
-  it("choose scenarios: for all that comes, for one payment, and one's own", async () => {
+  it("choose scenarios: for all later payments, for one payment, and the program's own", async () => {
     await open();
     sandbox.create({ clientId: "c-1", total });
     await call("PUT", "/scenario", { scenario: "webhook-doubled" });
@@ -85,7 +85,7 @@ describe("the control addresses", () => {
     expect(sandbox.find("c-1")!.scenario).toBe("webhook-never");
   });
 
-  it("change settings, and answer all of them", async () => {
+  it("change settings, and return all of them", async () => {
     await open();
     expect((await call("PUT", "/settings", { readBack: true })).body).toEqual(sandbox.settings);
     expect(sandbox.settings.readBack).toBe(true);
@@ -136,7 +136,7 @@ describe("the control addresses", () => {
     expect([sandbox.webhooksHeld, merchant.webhooks.length]).toEqual([false, 1]);
   });
 
-  it("put the clock forward, and answer when all that was due is done", async () => {
+  it("put the clock forward, and respond when everything due has ended", async () => {
     await open({ webhookDelayMs: 60_000, now: () => new Date("2030-01-01T00:00:00.000Z") });
     sandbox.create({ clientId: "c-1", total });
     void sandbox.pay("c-1");
@@ -149,7 +149,7 @@ describe("the control addresses", () => {
     });
   });
 
-  it("stream what happens, one JSON object a line, until the reader or the sandbox leaves", async () => {
+  it("stream events, one JSON object on each line, until the client or the sandbox closes", async () => {
     await open();
     const answer = await fetch(at("/events"));
     expect(answer.headers.get("content-type")).toMatch(/^application\/x-ndjson/);
@@ -171,15 +171,15 @@ describe("the control addresses", () => {
     ["an unknown provider", "POST", "/payments/c-1/pay", { provider: "ZZZ" }, 409],
     ["an unknown scenario", "PUT", "/scenario", { scenario: "webhook-sometimes" }, 409],
     ["no scenario", "PUT", "/scenario", {}, 409],
-    ["a setting that there is not", "PUT", "/settings", { cancelWebhooks: true }, 409],
+    ["an unknown setting", "PUT", "/settings", { cancelWebhooks: true }, 409],
     ["an address on another machine", "POST", "/addresses", { url: "http://192.0.2.1/" }, 409],
     ["no address", "POST", "/addresses", {}, 409],
     ["an address that is not registered", "POST", "/addresses/wh9/try", undefined, 409],
     ["an unknown delivery", "POST", "/deliveries/d-9/again", undefined, 409],
-    ["a step back", "POST", "/clock", { advanceMs: -1 }, 409],
+    ["a negative step of the clock", "POST", "/clock", { advanceMs: -1 }, 409],
     ["no time", "POST", "/clock", {}, 409],
-    ["an address that there is not", "GET", "/nothing", undefined, 404],
-  ])("refuse %s and say why", async (_what, method, path, body, code) => {
+    ["an unknown path", "GET", "/nothing", undefined, 404],
+  ])("refuse %s with a reason", async (_what, method, path, body, code) => {
     await open();
     sandbox.create({ clientId: "c-1", total });
     const answer = await call(method, path, body);
@@ -196,15 +196,15 @@ describe("the control addresses", () => {
 
   it.each<[string, Record<string, string>]>([
     ["a page of another site", { "Sec-Fetch-Site": "cross-site" }],
-    ["a page of a neighbouring site", { "Sec-Fetch-Site": "same-site" }],
+    ["a page of another subdomain", { "Sec-Fetch-Site": "same-site" }],
     ["a form of another site", { Origin: "http://evil.example" }],
     ["a page on another port of this machine", { Origin: "http://127.0.0.1:1" }],
     ["a page from a file", { Origin: "null" }],
-    ["a name that was made to point here", { Host: "evil.example" }],
-    ["such a name that agrees with itself", { Host: "evil.example", Origin: "http://evil.example" }],
-    ["a name that only begins like this machine's", { Host: "localhost.evil.example" }],
-    ["a name that only looks like an address", { Host: "127.0.0.1.evil.example" }],
-  ])("refuse orders and curiosity from %s", async (_who, headers) => {
+    ["a host name that points to this machine", { Host: "evil.example" }],
+    ["such a host name with a matching origin", { Host: "evil.example", Origin: "http://evil.example" }],
+    ["a host name that begins with localhost", { Host: "localhost.evil.example" }],
+    ["a host name that begins with an IP address", { Host: "127.0.0.1.evil.example" }],
+  ])("refuse commands and reads from %s", async (_who, headers) => {
     await open();
     for (const [method, path] of [
       ["POST", "/webhooks/hold"],
@@ -218,11 +218,11 @@ describe("the control addresses", () => {
   it.each<[string, (url: URL) => Record<string, string>]>([
     ["a program", () => ({})],
     ["its own pages", ({ origin }) => ({ "Sec-Fetch-Site": "same-origin", Origin: origin })],
-    ["an address that was typed in", () => ({ "Sec-Fetch-Site": "none" })],
-    ["a name of this machine", ({ port }) => ({ Host: `localhost:${port}` })],
-    ["a name below localhost", ({ port }) => ({ Host: `pay.localhost:${port}` })],
+    ["an address that was typed into the browser", () => ({ "Sec-Fetch-Site": "none" })],
+    ["the name localhost", ({ port }) => ({ Host: `localhost:${port}` })],
+    ["a subdomain of localhost", ({ port }) => ({ Host: `pay.localhost:${port}` })],
     ["the public address", () => ({ Host: "pay.example", Origin: "https://pay.example" })],
-  ])("take orders from %s", async (_who, headersFor) => {
+  ])("accept commands from %s", async (_who, headersFor) => {
     const first = createSandbox();
     await first.start();
     const url = new URL(first.url);
@@ -233,7 +233,7 @@ describe("the control addresses", () => {
     expect(sandbox.webhooksHeld).toBe(true);
   });
 
-  it("let a link from elsewhere be followed, which changes nothing", async () => {
+  it("allow a link from another site, which changes nothing", async () => {
     await open();
     const visit = { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate" };
     expect(await statusOf("GET", at("/scenarios"), visit)).toBe(200);
@@ -241,7 +241,7 @@ describe("the control addresses", () => {
   });
 });
 
-/** With headers that fetch would not send. */
+/** Sends a request with headers that fetch does not send, and returns the status. */
 function statusOf(method: string, url: string, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const sending = http.request(url, { method, headers, agent: false }, (answer) => {
@@ -252,7 +252,7 @@ function statusOf(method: string, url: string, headers: Record<string, string>):
   });
 }
 
-/** Reads one event after the other; `undefined` at the end. */
+/** Returns a function that reads the next event; `undefined` at the end. */
 function linesOf(answer: Response): () => Promise<SandboxEvent | undefined> {
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

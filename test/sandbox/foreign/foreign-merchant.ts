@@ -2,7 +2,7 @@ import { type Server } from "node:http";
 import { type AddressInfo } from "node:net";
 import { once } from "node:events";
 
-/** What a merchant is told by the service, and puts into its environment. Nothing else of the sandbox reaches it. */
+/** What a merchant learns from the service and puts into its environment. It knows nothing else about the sandbox. */
 export interface ServiceAccess {
   apiUrl: string;
   tokenUrl: string;
@@ -12,15 +12,15 @@ export interface ServiceAccess {
   webhookSecret: string;
 }
 
-/** One shop, as its customers and the service see it: addresses. */
+/** The addresses of one shop, which its customers and the service use. */
 export interface ForeignMerchant {
   url: string;
-  /** Absent for one that asks instead of being told. */
+  /** Absent for a shop that reads payments back instead of receiving webhooks. */
   webhookUrl?: string;
   close(): Promise<void>;
 }
 
-/** Listens on a free port of this machine. */
+/** Starts the server on a free port of this machine. */
 export async function listening(server: Server): Promise<{ url: string; close: () => Promise<void> }> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -9,7 +9,7 @@ import { openRawBody } from "./merchants/raw-body.js";
 const merchantId = "merchant-4711";
 const fields = { scheme: "fields", merchantId } as const;
 
-/** Shops that were written without the kit, from the interface document and a mail about what is signed. */
+/** Shops without the kit, written from the interface document and a description of the signature. */
 const merchants: {
   shop: string;
   open: (access: ServiceAccess) => Promise<ForeignMerchant>;
@@ -18,12 +18,12 @@ const merchants: {
   { shop: "node:http and fetch", open: openPlainHttp, options: { signature: fields } },
   { shop: "Express, Basic auth and expires_in", open: openExpressBasic, options: { signature: fields } },
   {
-    shop: "a global JSON parser and a header of its own",
+    shop: "a global JSON parser and its own header",
     open: openParsedFields,
     options: { signature: { ...fields, header: "X-Pay-Signature" } },
   },
   { shop: "an HMAC over the raw body", open: openRawBody, options: { signature: { scheme: "hmac" } } },
-  { shop: "asking instead of being told", open: openPolling, options: { readBack: true } },
+  { shop: "polling instead of webhooks", open: openPolling, options: { readBack: true } },
 ];
 
 describe.each(merchants)("a shop with $shop", ({ open, options }) => {
@@ -51,7 +51,7 @@ describe.each(merchants)("a shop with $shop", ({ open, options }) => {
     await shop.close();
   });
 
-  /** Buys, and opens the checkout that the shop redirects to. */
+  /** Buys, and opens the checkout page to which the shop redirects. */
   async function buy(amount = "1475"): Promise<string> {
     const body = new URLSearchParams({ amount });
     const answer = await fetch(`${shop.url}/buy`, { method: "POST", body, redirect: "manual" });
@@ -61,7 +61,7 @@ describe.each(merchants)("a shop with $shop", ({ open, options }) => {
     expect(await (await fetch(checkout)).text()).toContain("<form");
     return checkout;
   }
-  /** Presses a button of the checkout; the browser follows to the shop, which names its order. */
+  /** Presses a button on the checkout page. The browser returns to the shop, which names the order. */
   async function press(checkout: string, form: Record<string, string>) {
     const page = await (await fetch(checkout, { method: "POST", body: new URLSearchParams(form) })).text();
     const [, said, order] = /^(Thank you for|You canceled) order (\S+)$/.exec(page) ?? [undefined, page];
@@ -87,7 +87,7 @@ describe.each(merchants)("a shop with $shop", ({ open, options }) => {
     expect(sandbox.payments().map(({ status }) => status)).toEqual(["canceled", "completed"]);
   });
 
-  it("sells on when its token has expired", async () => {
+  it("continues to sell when its token has expired", async () => {
     const morning = await press(await buy(), approval);
     const twoHoursMs = 2 * 60 * 60 * 1000;
     const now = Date.now.bind(Date);
@@ -100,13 +100,13 @@ describe.each(merchants)("a shop with $shop", ({ open, options }) => {
     expect(Date.parse(newest!.expiresAt)).toBeGreaterThan(sandbox.clock.now().getTime());
   });
 
-  it("takes a webhook that comes twice, and believes none that somebody else signed", async () => {
+  it("accepts a webhook that arrives twice, and refuses one with a wrong signature", async () => {
     sandbox.change({ retryDelaysMs: [] });
     sandbox.scenario("webhook-doubled");
     const doubled = await press(await buy(), approval);
     sandbox.scenario("signature-wrong");
     const forged = await press(await buy("500"), approval);
-    // The service has both as completed, so whoever asks it instead of reading webhooks finds them paid.
+    // Both payments are completed at the service, so a shop that reads payments back finds both paid.
     const asks = shop.webhookUrl === undefined;
     const isPaid = async (order: string) => (await statusOf(order)) === "paid";
     expect([await isPaid(doubled.order), await isPaid(forged.order)]).toEqual([true, asks]);

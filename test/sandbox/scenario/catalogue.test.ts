@@ -3,11 +3,11 @@ import { catalogue, createSandbox, type Sandbox, type WebhookBody } from "tillki
 import { createPayment } from "../create-payment.js";
 import { type Arrived, Merchant } from "../merchant.js";
 
-/** What a merchant finds when it looks closely at a webhook. */
-interface Looked {
-  /** Whether the signature fits the bytes that came. */
+/** What a merchant finds when it checks a webhook. */
+interface Checked {
+  /** Whether the signature matches the bytes that arrived. */
   signed: boolean;
-  /** Absent where the bytes are no JSON. */
+  /** Absent where the bytes are not JSON. */
   body?: WebhookBody & { data: Record<string, unknown> };
 }
 
@@ -17,7 +17,7 @@ const right = {
   body: { topic: "payment.completed", data: { status: "completed", captured: true } },
 };
 
-/** The webhooks of one approved payment of 1475 KMF, in the order in which they come. */
+/** The webhooks of one approved payment of 1475 KMF, in the order in which they arrive. */
 const arrivals: Record<string, readonly object[]> = {
   normal: [right],
   "webhook-delayed": [right],
@@ -63,10 +63,10 @@ const arrivals: Record<string, readonly object[]> = {
   "type-unknown": [{ signed: true, body: { type: "payout", data: { id: "po_1" } } }, right],
 };
 
-/** No payment comes of these, or no answer that a test of webhooks could wait for. */
+/** Scenarios that make no payment, or give no response that this test could wait for. */
 const withoutPayment = ["creation-hangs", "creation-error", "creation-html", "creation-reset"];
 
-describe("what a merchant receives of a scenario", () => {
+describe("what a merchant receives in a scenario", () => {
   let merchant: Merchant;
   let sandbox: Sandbox;
   beforeEach(async () => {
@@ -78,7 +78,7 @@ describe("what a merchant receives of a scenario", () => {
     await merchant.close();
   });
 
-  function look({ headers, rawBody }: Arrived): Looked {
+  function check({ headers, rawBody }: Arrived): Checked {
     const signature = createHmac("sha256", sandbox.secret!).update(rawBody).digest("hex");
     const signed = headers["service-signature"] === signature;
     try {
@@ -87,7 +87,7 @@ describe("what a merchant receives of a scenario", () => {
       return { signed };
     }
   }
-  /** Creates a payment under the scenario, and lets the customer approve where that is still to do. */
+  /** Creates a payment in the scenario. The customer approves it, unless it is completed already. */
   async function play(scenario: string): Promise<void> {
     await createPayment(sandbox, merchant, "somebody else's");
     if (!scenario.startsWith("token-")) sandbox.scenario(scenario, { for: "c-1" });
@@ -108,7 +108,7 @@ describe("what a merchant receives of a scenario", () => {
     await paid;
   }
 
-  it("is written down here for every scenario that has a payment", () => {
+  it("is listed here for every scenario that makes a payment", () => {
     const names = ["normal", ...catalogue.map(({ name }) => name)].filter(
       (name) => !withoutPayment.includes(name),
     );
@@ -117,10 +117,10 @@ describe("what a merchant receives of a scenario", () => {
 
   it.each(Object.entries(arrivals))("%s", async (scenario, expected) => {
     await play(scenario);
-    expect(merchant.webhooks.map((arrived) => look(arrived))).toMatchObject(expected);
+    expect(merchant.webhooks.map((arrived) => check(arrived))).toMatchObject(expected);
   });
 
-  it("is the very same bytes where a webhook is doubled or replayed, however fast the clock goes", async () => {
+  it("has identical bytes where a webhook is doubled or replayed, also while the clock moves", async () => {
     let ms = Date.now();
     sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], now: () => new Date((ms += 1)) });
     for (const scenario of ["webhook-doubled", "webhook-replayed"]) {
@@ -133,7 +133,7 @@ describe("what a merchant receives of a scenario", () => {
     }
   });
 
-  it("is sent once where the customer presses twice before anything has moved", async () => {
+  it("is sent once where the customer presses twice before the first move", async () => {
     const slow = { status: "submitted", delayMs: 1000, webhook: true };
     sandbox.scenario({ name: "slow", moves: { approved: [slow, { status: "completed" }] } });
     const id = await createPayment(sandbox, merchant, "c-1");
@@ -143,14 +143,14 @@ describe("what a merchant receives of a scenario", () => {
     expect(merchant.webhooks).toHaveLength(2);
   });
 
-  it("has older times in webhooks that come out of order", async () => {
+  it("has older times in webhooks that arrive out of order", async () => {
     await play("webhook-reordered");
-    const times = merchant.webhooks.map((arrived) => look(arrived).body!.timestamp);
+    const times = merchant.webhooks.map((arrived) => check(arrived).body!.timestamp);
     expect(times).toEqual(times.toSorted().toReversed());
     expect(new Set(times).size).toBe(3);
   });
 
-  it("is nothing but half a body where it is truncated, under the signature of the whole", async () => {
+  it("is half a body where it is truncated, with the signature of the complete one", async () => {
     await play("body-truncated");
     const { rawBody, headers } = merchant.webhooks[0]!;
     expect(rawBody.toString()).toMatch(/^\{"topic":"payment\.completed"/);
@@ -161,7 +161,7 @@ describe("what a merchant receives of a scenario", () => {
   it.each([
     ["creation-error", 500, /json/],
     ["creation-html", 200, /html/],
-  ])("is an answer that is no payment: %s", async (scenario, code, type) => {
+  ])("is a response without a payment: %s", async (scenario, code, type) => {
     sandbox.scenario(scenario);
     await sandbox.start();
     const answer = await fetch(`${sandbox.url}/v1/payments`, {
@@ -176,7 +176,7 @@ describe("what a merchant receives of a scenario", () => {
   it.each([
     ["creation-reset", 1],
     ["creation-hangs", 0],
-  ])("is no answer at all: %s, with %d payments at the service", async (scenario, count) => {
+  ])("is no response: %s, with %d payments at the service", async (scenario, count) => {
     sandbox.scenario(scenario);
     await sandbox.start();
     const sending = fetch(`${sandbox.url}/v1/payments`, {

@@ -19,8 +19,8 @@ describe("a file of scenarios", () => {
     writeFileSync(file, text);
     return readScenarioFile(file);
   }
-  /** What the error says, without the path of the test's own folder. */
-  async function complaint(text: string): Promise<string[]> {
+  /** Returns the lines of the error, without the path of the test's folder. */
+  async function errorLines(text: string): Promise<string[]> {
     const error: Error & { code?: string } = await read(text).then(
       () => new Error("it was read"),
       (reason: Error) => reason,
@@ -38,7 +38,7 @@ describe("a file of scenarios", () => {
     ]);
   });
 
-  it("is refused with the line and the field of everything that is wrong", async () => {
+  it("is refused with the line and the field of every problem", async () => {
     const text = `[
   {
     "name": "Market Day",
@@ -54,36 +54,36 @@ describe("a file of scenarios", () => {
   { "name": "random" },
   "webhook-never"
 ]`;
-    expect(await complaint(text)).toEqual([
+    expect(await errorLines(text)).toEqual([
       "3: [0].name: must be lower-case letters, digits and hyphens.",
       expect.stringMatching(/^5: \[0\]\.webhooks\[0\]\.delayMs: /),
       expect.stringMatching(/^6: \[0\]\.webhooks\[1\]\.sign: .*"right"\|"wrong"\|"old-secret"\|"missing"/),
-      "7: [0].webhooks[1].dealyMs: is no field of a scenario here.",
+      "7: [0].webhooks[1].dealyMs: is not a field of a scenario here.",
       expect.stringMatching(/^10: \[1\]\.name: /),
       expect.stringMatching(/^12: \[3\]\.moves\.approved: /),
-      "12: [3].name: is taken above.",
-      "13: [4].name: must not be random, which chooses one by chance.",
+      "12: [3].name: is already used above.",
+      "13: [4].name: must not be random, which draws a scenario for each payment.",
       expect.stringMatching(/^14: \[5\]: /),
     ]);
   });
 
-  it("is refused where a key stands twice, or where there is nothing", async () => {
-    expect(await complaint(`{\n"name": "a",\n"webhooks": [],\n"webhooks": [{}]\n}`)).toEqual([
-      "4: webhooks: stands twice.",
+  it("is refused where a key occurs twice, and where the list is empty", async () => {
+    expect(await errorLines(`{\n"name": "a",\n"webhooks": [],\n"webhooks": [{}]\n}`)).toEqual([
+      "4: webhooks: occurs twice.",
     ]);
-    expect(await complaint("[]")).toEqual(["1: the list is empty."]);
+    expect(await errorLines("[]")).toEqual(["1: the list is empty."]);
   });
 
   it.each([
-    ["{\n  'name': 'a' }", `2: this is not JSON: something else was expected than "'name': 'a' ".`],
-    [`{\n  "name": "a",\n}`, `3: this is not JSON: something else was expected than "}".`],
-    [`[{ "name": "a" }\n`, "2: this is not JSON: something else was expected than the end."],
-    [`{ "name": "a" }\n// why`, `2: this is not JSON: something else was expected than "// why".`],
+    ["{\n  'name': 'a' }", `2: this is not JSON: "'name': 'a' " is not expected here.`],
+    [`{\n  "name": "a",\n}`, `3: this is not JSON: "}" is not expected here.`],
+    [`[{ "name": "a" }\n`, "2: this is not JSON: the end is not expected here."],
+    [`{ "name": "a" }\n// why`, `2: this is not JSON: "// why" is not expected here.`],
   ])("is refused where it is not JSON: %j", async (text, said) => {
-    expect(await complaint(text)).toEqual([said]);
+    expect(await errorLines(text)).toEqual([said]);
   });
 
-  it("that is not there has a code of its own", async () => {
+  it("that does not exist has its own error code", async () => {
     await expect(readScenarioFile(path.join(folder, "nowhere.json"))).rejects.toMatchObject({
       code: "file_unreadable",
       message: expect.stringContaining("nowhere.json"),
@@ -91,7 +91,7 @@ describe("a file of scenarios", () => {
     });
   });
 
-  /** Plays every scenario of the example at a merchant that fails now and then. */
+  /** Plays every scenario of the example at a merchant that fails sometimes. */
   async function replay(seed: string) {
     const merchant = await Merchant.open();
     const scenarios = await readScenarioFile(example);
@@ -104,7 +104,7 @@ describe("a file of scenarios", () => {
     });
     for (const { name } of scenarios) {
       const clientId = `order:${name}`;
-      // The answer to this creation never comes; that the payment exists is enough here.
+      // This creation gets no response: here the payment must only exist.
       if (name === "double-trouble") {
         const { total, ...order } = {
           ...merchant.order(clientId),
@@ -126,10 +126,10 @@ describe("a file of scenarios", () => {
     return { payments, deliveries };
   }
 
-  it("replayed with the same seed gives the same ids, bytes, signatures, times and attempts; leaves the port and durations out, because they are the machine's", async () => {
+  it("gives the same ids, bytes, signatures, times and attempts when it is replayed with the same seed", async () => {
     const [first, again, other] = [await replay("Monday"), await replay("Monday"), await replay("Tuesday")];
     expect(first.payments.map(([, now]) => now)).toEqual(["completed", "completed", "completed"]);
-    // submitted, approved, completed twice, and retries of what was answered 500 or lost.
+    // submitted, approved, completed twice, and retries of attempts that failed or were lost.
     expect(first.deliveries.map(({ attempt, scenario }) => `${scenario} ${attempt}`).toSorted()).toEqual(
       [
         "market-day 1",

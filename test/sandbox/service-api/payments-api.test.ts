@@ -17,16 +17,13 @@ function post(sandbox: Sandbox, body: object | string, token = sandbox.accessTok
 }
 
 describe("creating a payment", () => {
-  it.each(["10.50", "0.01", "1234567890123456.7891"])(
-    "takes the amount %s as it is written",
-    async (value) => {
-      const body = { ...order, purchase: { total: { value, currency: "EUR" } } };
-      const response = await post(createSandbox(), body).expect(201);
-      expect(response.body.data.purchase.total).toEqual({ value, currency: "EUR" });
-    },
-  );
+  it.each(["10.50", "0.01", "1234567890123456.7891"])("accepts the amount %s unchanged", async (value) => {
+    const body = { ...order, purchase: { total: { value, currency: "EUR" } } };
+    const response = await post(createSandbox(), body).expect(201);
+    expect(response.body.data.purchase.total).toEqual({ value, currency: "EUR" });
+  });
 
-  it("leaves clientId out of the answer, as the document says, unless it is asked to echo it", async () => {
+  it("omits clientId in the response, as the document says, unless echoClientId is on", async () => {
     const silent = await post(createSandbox(), order).expect(201);
     expect(silent.body.data).not.toHaveProperty("clientId");
     const echoing = await post(createSandbox({ echoClientId: true }), order).expect(201);
@@ -39,14 +36,14 @@ describe("creating a payment", () => {
     expect(body.data.status).toBe("pending");
   });
 
-  it("builds the checkout address on the public address where one is given", async () => {
+  it("begins the checkout address with the public address where one is given", async () => {
     const sandbox = createSandbox({ publicUrl: "https://pay.example/" });
     const { body } = await post(sandbox, order).expect(201);
     expect(body.next).toBe(`https://pay.example/payment/submit/${body.data.id}`);
     expect(sandbox.tokenUrl).toBe("https://pay.example/oauth/token");
   });
 
-  it("refuses a clientId that was used before, and says what to do", async () => {
+  it("refuses a clientId that was used before, and explains why", async () => {
     const sandbox = createSandbox();
     await post(sandbox, order).expect(201);
     const { body } = await post(sandbox, order).expect(400);
@@ -64,7 +61,7 @@ describe("creating a payment", () => {
     ["an amount with a comma", total({ value: "1,475" }), "purchase.total.value must be a decimal string"],
     ["an exponent", total({ value: "1e3" }), "purchase.total.value must be a decimal string"],
     ["a negative amount", total({ value: "-5" }), "purchase.total.value must be a decimal string"],
-    ["an amount of nothing", total({ value: "0.00" }), "purchase.total.value must be above zero"],
+    ["an amount of zero", total({ value: "0.00" }), "purchase.total.value must be above zero"],
     [
       "a currency in small letters",
       total({ currency: "kmf" }),
@@ -76,14 +73,14 @@ describe("creating a payment", () => {
     ["an empty clientId", { clientId: "" }, "clientId must have 1 to 255 characters"],
     ["a control character in clientId", { clientId: "a\nb" }, "clientId must have 1 to 255 characters"],
     ["a relative address", { successUrl: "/thanks" }, "successUrl must be an absolute http or https address"],
-    ["a script for an address", { cancelUrl: "javascript:alert(1)" }, "cancelUrl must be an absolute http"],
+    ["a javascript address", { cancelUrl: "javascript:alert(1)" }, "cancelUrl must be an absolute http"],
     [
       "a line break in an address",
       { cancelUrl: "http://a.example/\r\nx" },
       "cancelUrl must be an absolute http",
     ],
     ["a list", [order], "The body must be a JSON object"],
-  ])("refuses %s and teaches the rule", async (_what, changes, sentence) => {
+  ])("refuses %s and explains the rule", async (_what, changes, sentence) => {
     const body = Array.isArray(changes) ? changes : { ...order, ...changes };
     const sandbox = createSandbox();
     const response = await post(sandbox, body).expect(400);
@@ -95,14 +92,14 @@ describe("creating a payment", () => {
     expect(sandbox.payments()).toEqual([]);
   });
 
-  it("names everything that is wrong at once", async () => {
+  it("reports every problem in one response", async () => {
     const { body } = await post(createSandbox(), {}).expect(400);
     for (const field of ["purchase", "clientId", "cancelUrl", "successUrl"]) {
       expect(body.detail).toContain(`${field} is missing`);
     }
   });
 
-  it("answers what is not JSON in the same form", async () => {
+  it("refuses a body that is not JSON in the same form", async () => {
     const sandbox = createSandbox();
     expect((await post(sandbox, "{").expect(400)).body).toMatchObject({ status: 400, title: "Not JSON" });
     const form = await post(sandbox, "a=1").set("Content-Type", "text/plain").expect(400);
@@ -115,8 +112,8 @@ describe("the access token", () => {
   it.each([
     ["no token", undefined],
     ["another scheme", "Basic abc"],
-    ["a token of somebody else", "Bearer sandbox_0000"],
-  ])("is required: %s is answered 401 before the body is looked at", async (_what, header) => {
+    ["an unknown token", "Bearer sandbox_0000"],
+  ])("is required: %s gets status 401 before the body is read", async (_what, header) => {
     const sending = request(createSandbox().app).post("/v1/payments").set("Content-Type", "application/json");
     if (header !== undefined) sending.set("Authorization", header);
     const response = await sending.send("{").expect(401);
@@ -136,7 +133,7 @@ describe("the access token", () => {
     expect(late.body.detail).toContain("expired");
   });
 
-  it("can be given a lifetime of its own, and be revoked", async () => {
+  it("can have its own lifetime, and can be revoked", async () => {
     const sandbox = createSandbox();
     const short = await post(sandbox, order, sandbox.accessToken({ ttlSeconds: 0 }));
     const token = sandbox.accessToken();
@@ -155,7 +152,7 @@ const withPayment = async (options: SandboxOptions) => {
 };
 
 describe("what the document does not show", () => {
-  it("is not answered: reading payments back is off unless turned on", async () => {
+  it("is off by default: payments cannot be read back", async () => {
     const { sandbox, id } = await withPayment({});
     expect((await get(sandbox, "/v1/payments").expect(405)).get("Allow")).toBe("POST");
     expect((await get(sandbox, `/v1/payments/${id}`).expect(404)).body.status).toBe(404);

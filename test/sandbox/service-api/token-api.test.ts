@@ -12,7 +12,7 @@ function ask(fields: Record<string, string>, sandbox = createSandbox({ clients }
 }
 
 describe("the token address", () => {
-  it("gives a token to every registered client, and forbids caches to keep it", async () => {
+  it("gives a token to every registered client, and forbids caches to store it", async () => {
     const response = await ask({ grant_type: "client_credentials", ...credentials }).expect(200);
     expect(response.body).toEqual({
       access_token: expect.stringMatching(/^sandbox_[0-9a-f]{48}$/),
@@ -22,7 +22,7 @@ describe("the token address", () => {
     expect(response.get("Cache-Control")).toBe("no-store");
   });
 
-  it("takes the credentials by HTTP Basic too, form-encoded as OAuth asks", async () => {
+  it("accepts credentials in HTTP Basic, form-encoded as OAuth requires", async () => {
     const { app } = createSandbox({ clients });
     const basic = Buffer.from("first:sandbox_first+secret").toString("base64");
     const response = await request(app)
@@ -33,7 +33,7 @@ describe("the token address", () => {
     expect(response.status).toBe(200);
   });
 
-  it("takes them as most merchants send them too: joined as they are", async () => {
+  it("accepts credentials in HTTP Basic without form-encoding, as most merchants send them", async () => {
     const clientSecret = "sandbox_100%+more/than=that";
     const { app } = createSandbox({ clients: [{ clientId: "plain", clientSecret }] });
     const asking = request(app).post("/oauth/token").auth("plain", clientSecret).type("form");
@@ -79,7 +79,7 @@ describe("the token address", () => {
     expect(response.body.error).toBe("invalid_request");
   });
 
-  it("refuses credentials in the header and in the form at once", async () => {
+  it("refuses credentials that are both in the header and in the form", async () => {
     const response = await ask({ grant_type: "client_credentials", ...credentials })
       .auth("second", credentials.client_secret)
       .expect(400);

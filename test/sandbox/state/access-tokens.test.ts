@@ -8,13 +8,13 @@ const order = (clientId: string, value = "1475") => ({
   successUrl: "http://shop.example/success",
 });
 
-/** The status that a creation with this token is answered with. */
+/** Creates a payment with this token, and returns the status of the response. */
 async function use(sandbox: Sandbox, token: string, body = order(`c-${Math.random()}`)): Promise<number> {
   const sending = request(sandbox.app).post("/v1/payments").set("Authorization", `Bearer ${token}`);
   return (await sending.send(body)).status;
 }
 
-/** Asks the token address. */
+/** Requests a token from the token address. */
 async function ask(sandbox: Sandbox) {
   const { clientId, clientSecret } = sandbox.client;
   const form = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
@@ -31,7 +31,7 @@ describe("access tokens", () => {
     expect(await use(sandbox, token)).toBe(401);
   });
 
-  it("are listed, newest first, without being told", () => {
+  it("are listed newest first, without the tokens themselves", () => {
     const sandbox = createSandbox({ now: () => new Date("2030-01-01T00:00:00.000Z") });
     const [first, second] = [sandbox.accessToken(), sandbox.accessToken({ ttlSeconds: 1 })];
     expect(sandbox.accessTokens()).toEqual([
@@ -50,7 +50,7 @@ describe("access tokens", () => {
     ]);
   });
 
-  it("can be revoked one by one, and all at once", async () => {
+  it("can be revoked one by one, and all in one call", async () => {
     const sandbox = createSandbox();
     const tokens = [sandbox.accessToken(), sandbox.accessToken(), sandbox.accessToken()];
     sandbox.revokeAccessTokens(tokens[1]!.slice(-8));
@@ -62,7 +62,7 @@ describe("access tokens", () => {
     expect(await use(sandbox, sandbox.accessToken())).toBe(201);
   });
 
-  it("cannot be had while the scenario token-down is the current one", async () => {
+  it("cannot be obtained while the scenario token-down is the current one", async () => {
     const sandbox = createSandbox({ scenario: "token-down" });
     const refused = await ask(sandbox);
     expect([refused.status, refused.body.error]).toEqual([503, "temporarily_unavailable"]);
@@ -70,7 +70,7 @@ describe("access tokens", () => {
     expect((await ask(sandbox)).status).toBe(200);
   });
 
-  it("expire early under token-expired-early, and say otherwise", async () => {
+  it("expire earlier than the response says under token-expired-early", async () => {
     const sandbox = createSandbox({ scenario: "token-expired-early" });
     const { access_token: token, expires_in: seconds } = (await ask(sandbox)).body;
     expect([seconds, await use(sandbox, token)]).toEqual([3600, 201]);
@@ -78,7 +78,7 @@ describe("access tokens", () => {
     expect(await use(sandbox, token)).toBe(401);
   });
 
-  it("turn out to have expired, once, for a payment that asks for that by its clientId", async () => {
+  it("count as expired once for a payment whose clientId asks for it", async () => {
     const sandbox = createSandbox();
     const token = sandbox.accessToken();
     const body = order("c-1:token-expired-early");
@@ -88,7 +88,7 @@ describe("access tokens", () => {
     expect(await use(sandbox, renewed, body)).toBe(201);
   });
 
-  it("cannot be had, once, after a payment that asks for that by its clientId", async () => {
+  it("cannot be obtained once after a payment whose clientId asks for it", async () => {
     const sandbox = createSandbox();
     expect(await use(sandbox, sandbox.accessToken(), order("c-1:token-down"))).toBe(401);
     expect((await ask(sandbox)).status).toBe(503);
@@ -99,13 +99,13 @@ describe("access tokens", () => {
   it.each([
     ["html", 502, "text/html; charset=utf-8"],
     ["unavailable", 503, "application/json; charset=utf-8"],
-  ] as const)("can be refused as %s by a scenario of one's own", async (answer, code, type) => {
+  ] as const)("can be refused as %s by the program's own scenario", async (answer, code, type) => {
     const sandbox = createSandbox({ scenario: { name: "own", token: { answer } } });
     const { status, headers } = await ask(sandbox);
     expect([status, headers["content-type"]]).toEqual([code, type]);
   });
 
-  it("are waited for in vain under a scenario that hangs, until the sandbox closes", async () => {
+  it("get no response in a scenario that hangs, until the sandbox closes", async () => {
     const sandbox = createSandbox({ scenario: { name: "own", token: { answer: "hang" } } });
     await sandbox.start();
     const { clientId, clientSecret } = sandbox.client;

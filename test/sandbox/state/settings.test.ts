@@ -2,7 +2,7 @@ import request from "supertest";
 import { createSandbox, type Sandbox, type SandboxSettings } from "tillkit/sandbox";
 import { Merchant, status } from "../merchant.js";
 
-/** One thing that the interface document leaves open, what a merchant sees of it, and under which settings. */
+/** One behaviour that the interface document does not define: how a merchant sees it, under which settings. */
 interface Choice {
   look: (sandbox: Sandbox, merchant: Merchant) => Promise<unknown>;
   ways: readonly (readonly [Partial<SandboxSettings>, unknown])[];
@@ -15,14 +15,14 @@ const post = (sandbox: Sandbox, body: object | string, type = "application/json"
     .set("Content-Type", type)
     .send(body);
 
-/** The topics that the merchant was told of, once the sandbox has done this to a new payment. */
+/** Returns the topics of the webhooks after this action on a new payment. */
 async function topicsAfter(move: "pay" | "cancel" | "fail", sandbox: Sandbox, merchant: Merchant) {
   await post(sandbox, merchant.order("c-1"));
   await sandbox[move]("c-1");
   return merchant.webhooks.map(({ rawBody }): string => JSON.parse(rawBody.toString()).topic);
 }
 
-/** How four requests are answered that the document does not allow, and what they are taught. */
+/** Sends five requests that the document does not allow, and returns the status or the explanation of each. */
 async function askBadly(sandbox: Sandbox, merchant: Merchant) {
   const { successUrl: _, ...incomplete } = merchant.order("missing");
   const numeric = merchant.order("numeric", { value: 1475 as never, currency: "KMF" });
@@ -154,10 +154,10 @@ const choices: Record<keyof SandboxSettings, Choice> = {
       await post(sandbox, merchant.order("c-1"));
       const paid = sandbox.pay("c-1");
       await sandbox.clock.advance(100);
-      const soon = merchant.webhooks.length;
+      const early = merchant.webhooks.length;
       await sandbox.clock.advance(100_000);
       await paid;
-      return [soon, merchant.webhooks.length];
+      return [early, merchant.webhooks.length];
     },
     ways: [
       [{ webhookDelayMs: 0 }, [1, 1]],
@@ -195,7 +195,7 @@ const cases = Object.entries(choices).flatMap(([setting, { look, ways }]) =>
   ways.map(([settings, seen]) => ({ setting, settings, look, seen })),
 );
 
-describe("what the document leaves open", () => {
+describe("what the document does not define", () => {
   let merchant: Merchant;
   let sandbox: Sandbox;
   beforeEach(async () => {
@@ -206,12 +206,12 @@ describe("what the document leaves open", () => {
     await merchant.close();
   });
 
-  it("has a test here, setting by setting", () => {
+  it("has a test here for every setting", () => {
     sandbox = createSandbox();
     expect(Object.keys(choices).toSorted()).toEqual(Object.keys(sandbox.settings).toSorted());
   });
 
-  it.each(cases)("is done as the option says: $settings", async ({ settings, look, seen }) => {
+  it.each(cases)("follows the option: $settings", async ({ settings, look, seen }) => {
     sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], ...settings });
     expect(await look(sandbox, merchant)).toEqual(seen);
   });
@@ -224,11 +224,11 @@ describe("what the document leaves open", () => {
   });
 
   it.each<[string, object]>([
-    ["a value that cannot be", { successStatus: 204 }],
-    ["a wait that goes back", { retryDelaysMs: [1000, -1] }],
-    ["a status that there is not", { statuses: ["lost"] }],
-    ["a name that there is not", { cancelWebhooks: true }],
-  ])("is not changed to %s, nor is what was asked for besides", (_what, settings) => {
+    ["a value that is not allowed", { successStatus: 204 }],
+    ["a negative delay", { retryDelaysMs: [1000, -1] }],
+    ["an unknown status", { statuses: ["lost"] }],
+    ["an unknown name", { cancelWebhooks: true }],
+  ])("is not changed to %s, and the other settings of the call do not change either", (_what, settings) => {
     sandbox = createSandbox();
     const before = { ...sandbox.settings };
     expect(() => sandbox.change({ readBack: true, ...settings })).toThrow(

@@ -21,7 +21,7 @@ describe("signing webhooks", () => {
   function open(options: SandboxOptions): void {
     sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], retryDelaysMs: [], ...options });
   }
-  /** The webhook of a new payment, as it arrived. */
+  /** Pays a new payment, and returns its webhook as it arrived. */
   async function webhookOf(clientId: string) {
     await createPayment(sandbox, merchant, clientId);
     await sandbox.pay(clientId);
@@ -40,7 +40,7 @@ describe("signing webhooks", () => {
       data.status,
     ].join(",");
 
-  it("is an HMAC-SHA256 over the body, with a secret that it made, unless something else is asked for", async () => {
+  it("uses HMAC-SHA256 over the body with a generated secret by default", async () => {
     open({});
     const { rawBody, signature } = await webhookOf("c-1");
     expect(signature).toBe(hmac(sandbox.secret!, rawBody));
@@ -51,7 +51,7 @@ describe("signing webhooks", () => {
     });
   });
 
-  it("takes a secret, an algorithm and a header name", async () => {
+  it("accepts a secret, an algorithm and a header name", async () => {
     open({ signature: { scheme: "hmac", secret, algorithm: "sha512", header: "X-Sum" } });
     const { rawBody, headers } = await webhookOf("c-1");
     expect(headers["x-sum"]).toBe(hmac(secret, rawBody, "sha512"));
@@ -66,7 +66,7 @@ describe("signing webhooks", () => {
     expect(sandbox.signing).toMatchObject({ scheme: "fields", merchantId: "m-1" });
   });
 
-  it("signs other fields where they are listed", async () => {
+  it("signs the fields that are listed", async () => {
     const fields = ["status", "clientId", "total.currency", "total.value", "id", "topic"] as const;
     open({ signature: { scheme: "fields", secret, fields } });
     const { signature, data, topic } = await webhookOf("c-1");
@@ -77,7 +77,7 @@ describe("signing webhooks", () => {
   });
 
   it.each(["hmac", "fields"] as const)(
-    "rotates the secret of %s: the new one signs, and the old one is shown besides",
+    "rotates the secret of %s: the new one signs, and the old one is still shown",
     async (scheme) => {
       open({ signature: { scheme, secret } });
       expect(sandbox.signing).not.toHaveProperty("previousSecret");
@@ -91,14 +91,14 @@ describe("signing webhooks", () => {
     },
   );
 
-  it("signs with the secret before the last rotation, where the scenario has it so", async () => {
+  it("signs with the secret before the last rotation in the scenario signature-old-secret", async () => {
     open({ signature: { scheme: "hmac", secret }, scenario: "signature-old-secret" });
     sandbox.rotateSecret();
     const { rawBody, signature } = await webhookOf("c-1");
     expect(signature).toBe(hmac(secret, rawBody));
   });
 
-  it("does not make an old secret known that nobody ever had", async () => {
+  it("shows no previous secret where none was rotated", async () => {
     open({ scenario: "signature-old-secret" });
     const { rawBody, signature } = await webhookOf("c-1");
     expect(signature).toMatch(/^[0-9a-f]{64}$/);
@@ -106,7 +106,7 @@ describe("signing webhooks", () => {
     expect(sandbox.signing).not.toHaveProperty("previousSecret");
   });
 
-  it("leaves a scheme of the program's own alone: no secret to show, none to rotate", async () => {
+  it("shows and rotates no secret of a custom scheme", async () => {
     const own = { header: "X-Own", sign: (rawBody: Buffer) => `v1=${rawBody.length}` };
     open({ signature: own });
     expect(sandbox.signing).toEqual({ scheme: "custom", header: "X-Own" });
@@ -114,12 +114,12 @@ describe("signing webhooks", () => {
     const { rawBody, headers } = await webhookOf("c-1");
     expect(headers["x-own"]).toBe(`v1=${rawBody.length}`);
     sandbox.scenario("signature-wrong");
-    const spoiled = (await webhookOf("c-2")).headers["x-own"];
-    expect(spoiled).toMatch(/^v1=\d+$/);
-    expect(spoiled).not.toBe(`v1=${merchant.webhooks.at(-1)!.rawBody.length}`);
+    const altered = (await webhookOf("c-2")).headers["x-own"];
+    expect(altered).toMatch(/^v1=\d+$/);
+    expect(altered).not.toBe(`v1=${merchant.webhooks.at(-1)!.rawBody.length}`);
   });
 
-  it("joins what cannot stand in a signed text as it comes, as a careless service would", async () => {
+  it("joins field values without checks where the kit would refuse to sign", async () => {
     open({
       signature: { scheme: "fields", secret, merchantId: "m-1" },
       scenario: {
@@ -132,7 +132,7 @@ describe("signing webhooks", () => {
     expect(webhook.signature).toBe(hmac(secret, joined(webhook, "m-1")));
   });
 
-  it("sends unsigned what a scheme of the program's own cannot sign, and goes on", async () => {
+  it("sends a webhook unsigned where a custom scheme fails", async () => {
     const sign = (): string => {
       throw new Error("cannot");
     };
@@ -140,7 +140,7 @@ describe("signing webhooks", () => {
     expect((await webhookOf("c-1")).headers).not.toHaveProperty("x-own");
   });
 
-  it("is refused a secret that does not look like a sandbox's", () => {
+  it("refuses a secret without the prefix of a sandbox", () => {
     expect(() =>
       createSandbox({ signature: { scheme: "hmac", secret: "whsec_real-secret-of-a-service" } }),
     ).toThrow(expect.objectContaining({ code: "option_invalid" }));

@@ -1,4 +1,4 @@
-// A sandbox in a process of its own, to be killed: node state-process.cjs <built kit> <state file> <webhook address>
+// Runs a sandbox in its own process, which a test kills: node state-process.cjs <built kit> <state file> <webhook address>
 const path = require("node:path");
 
 const [kit, state, webhookUrl] = process.argv.slice(2);

@@ -10,7 +10,7 @@ import { Merchant, status } from "../merchant.js";
 
 const total = { value: "1475", currency: "KMF" };
 
-describe("a sandbox whose state lasts", () => {
+describe("a sandbox with a state file", () => {
   let merchant: Merchant;
   let folder: string;
   let state: string;
@@ -37,8 +37,8 @@ describe("a sandbox whose state lasts", () => {
     await open.pop()!.close();
     return start(options);
   }
-  /** What anybody can see of it. */
-  const seen = (sandbox: Sandbox) => ({
+  /** Returns everything that is visible of a sandbox. */
+  const visible = (sandbox: Sandbox) => ({
     payments: sandbox.payments(),
     addresses: sandbox.webhookAddresses,
     deliveries: sandbox.deliveries,
@@ -50,7 +50,7 @@ describe("a sandbox whose state lasts", () => {
     scenarios: sandbox.scenarios,
   });
 
-  it("is after a restart what it was before", async () => {
+  it("is the same after a restart", async () => {
     const sandbox = await start();
     sandbox.registerWebhook(merchant.webhookUrl);
     sandbox.registerWebhook(`${merchant.url}/gone`);
@@ -67,10 +67,10 @@ describe("a sandbox whose state lasts", () => {
     sandbox.scenario({ name: "thrice", webhooks: [{ times: 3 }] });
     sandbox.scenario("webhook-never", { for: "not yet created" });
     await sandbox.clock.advance(3 * 60 * 60 * 1000);
-    const before = seen(sandbox);
+    const before = visible(sandbox);
 
     const again = await restart();
-    expect(seen(again)).toEqual(before);
+    expect(visible(again)).toEqual(before);
     expect(again.clock.now().getTime() - Date.now()).toBeGreaterThan(2.9 * 60 * 60 * 1000);
     expect(again.create({ clientId: "not yet created", total }).scenario).toBe("webhook-never");
     expect(() => again.create({ clientId: "paid", total })).toThrow(/used before/);
@@ -80,7 +80,7 @@ describe("a sandbox whose state lasts", () => {
     expect(merchant.webhooks[1]!.rawBody.equals(merchant.webhooks[0]!.rawBody)).toBe(true);
   });
 
-  it("lets tokens live on that were issued before", async () => {
+  it("accepts tokens that were issued before a restart", async () => {
     const sandbox = await start();
     const token = sandbox.accessToken();
     const { url } = await restart();
@@ -95,7 +95,7 @@ describe("a sandbox whose state lasts", () => {
     expect((await create("c-2")).status).toBe(401);
   });
 
-  it("goes on with webhooks on their way, at the time that they were due, with the same bytes", async () => {
+  it("continues retries at the time at which they were due, with the same bytes", async () => {
     const sandbox = await start({ webhookUrls: [merchant.webhookUrl], retryDelaysMs: [60_000, 60_000] });
     await createPayment(sandbox, merchant, "c-1");
     merchant.answers.push(status(500), status(500));
@@ -123,7 +123,7 @@ describe("a sandbox whose state lasts", () => {
     expect(merchant.webhooks).toHaveLength(3);
   });
 
-  it("sends what was held when it was closed, once, and forgets the attempt that the closing cut short", async () => {
+  it("sends a held webhook once after a restart, without the attempt that closing aborted", async () => {
     const sandbox = await start({ webhookUrls: [merchant.webhookUrl] });
     await createPayment(sandbox, merchant, "c-1");
     sandbox.holdWebhooks();
@@ -135,7 +135,7 @@ describe("a sandbox whose state lasts", () => {
     expect(merchant.webhooks).toHaveLength(1);
   });
 
-  it("goes on with what a scenario has for later", async () => {
+  it("continues the later moves of a scenario", async () => {
     const sandbox = await start({ webhookUrls: [merchant.webhookUrl], scenario: "canceled-then-paid" });
     const id = await createPayment(sandbox, merchant, "c-1");
     await fetch(`${sandbox.url}/payment/submit/${id}`, {
@@ -152,7 +152,7 @@ describe("a sandbox whose state lasts", () => {
     expect(merchant.webhooks).toHaveLength(1);
   });
 
-  it("lets the options that are given win over the file", async () => {
+  it("gives the options precedence over the file", async () => {
     const own = { name: "own", webhooks: [] };
     const sandbox = await start({ readBack: true, cancelWebhook: true, scenario: own, scenarios: [own] });
     sandbox.rotateSecret();
@@ -173,7 +173,7 @@ describe("a sandbox whose state lasts", () => {
     expect(again.scenarios.at(-1)).toEqual(changed);
   });
 
-  it("continues a seed where it ended, so that no id comes twice", async () => {
+  it("continues a seed where it ended, so that no id repeats", async () => {
     const ids = async (count: number, from: string) => {
       const made: string[] = [];
       for (let each = 0; each < count; each++) {
@@ -190,13 +190,13 @@ describe("a sandbox whose state lasts", () => {
     const second = await ids(2, "second");
     rmSync(state);
     await restart({ ...options, state: path.join(folder, "other.db") });
-    expect(await ids(4, "whole")).toEqual([...first, ...second]);
+    expect(await ids(4, "all")).toEqual([...first, ...second]);
   });
 
-  it("says so where it is asked before it has read its file", async () => {
+  it("throws sandbox_misused before it has read its file", async () => {
     const sandbox = createSandbox({ state });
     open.push(sandbox);
-    const misused = expect.objectContaining({
+    const misuse = expect.objectContaining({
       code: "sandbox_misused",
       message: expect.stringContaining("start()"),
     });
@@ -210,12 +210,12 @@ describe("a sandbox whose state lasts", () => {
       () => sandbox.rotateSecret(),
       () => sandbox.create({ clientId: "c-1", total }),
     ])
-      expect(early).toThrow(misused);
+      expect(early).toThrow(misuse);
     await sandbox.start();
     expect(sandbox.secret).toMatch(/^sandbox_/);
   });
 
-  it("does not start where the file cannot be one", async () => {
+  it("does not start where the file cannot be opened", async () => {
     const sandbox = createSandbox({ state: folder });
     await expect(sandbox.start()).rejects.toMatchObject({ code: "store_unavailable" });
     await sandbox.close();
@@ -227,7 +227,7 @@ describe("a sandbox whose state lasts", () => {
     await expect(sandbox.close()).resolves.toBeUndefined();
   });
 
-  it("keeps what it answered, and what it owes, through a SIGKILL of its process", async () => {
+  it("keeps confirmed payments and open webhooks through a SIGKILL of its process", async () => {
     const kit = buildKit();
     const child = fork(path.join(__dirname, "state-process.cjs"), [kit, state, merchant.webhookUrl]);
     const [{ url, token, secret }] = (await once(child, "message")) as [Record<string, string>];
@@ -253,7 +253,7 @@ describe("a sandbox whose state lasts", () => {
     expect([sandbox.secret, sandbox.accessTokens().length]).toEqual([secret, 1]);
     await sandbox.settled();
     expect(sandbox.deliveries).toMatchObject([{ attempt: 1, status: 200, url: merchant.webhookUrl }]);
-    const [cut, whole] = merchant.webhooks;
-    expect(whole!.rawBody.equals(cut!.rawBody)).toBe(true);
+    const [aborted, repeated] = merchant.webhooks;
+    expect(repeated!.rawBody.equals(aborted!.rawBody)).toBe(true);
   }, 60_000);
 });

@@ -20,7 +20,7 @@ describe("sending webhooks", () => {
     return createPayment(sandbox, merchant, "c-1");
   }
 
-  it("repeats the same bytes and signature until the merchant answers 2xx", async () => {
+  it("repeats the same bytes and signature until the response is 2xx", async () => {
     await openPayment({ retryDelaysMs: [0, 0, 0] });
     merchant.answers.push(status(500), status(404), status(204));
     const [first] = await sandbox.pay("c-1", { provider: "PYP" });
@@ -39,7 +39,7 @@ describe("sending webhooks", () => {
     expect(sandbox.deliveries[0]!.requestBody).toBe(merchant.webhooks[0]!.rawBody.toString());
   });
 
-  it("gives up when the schedule is used up", async () => {
+  it("ends after the last retry", async () => {
     await openPayment({ retryDelaysMs: [0] });
     merchant.answers.push(status(500), status(500), status(500));
     await sandbox.pay("c-1");
@@ -47,14 +47,14 @@ describe("sending webhooks", () => {
     expect(merchant.webhooks).toHaveLength(2);
   });
 
-  it("does not follow a redirect, nor take it for an answer", async () => {
+  it("does not follow a redirect, and does not count it as accepted", async () => {
     await openPayment({ retryDelaysMs: [] });
     merchant.answers.push(status(307, { Location: `${merchant.url}/elsewhere` }));
     expect(await sandbox.pay("c-1")).toMatchObject([{ status: 307 }]);
     expect(merchant.webhooks).toHaveLength(1);
   });
 
-  it("notes a merchant that does not answer in time, and tries again", async () => {
+  it("records a merchant that does not respond in time, and tries again", async () => {
     await openPayment({ webhookTimeoutMs: 300, retryDelaysMs: [0] });
     merchant.answers.push(() => {});
     const [first] = await sandbox.pay("c-1");
@@ -64,14 +64,14 @@ describe("sending webhooks", () => {
     expect(sandbox.deliveries).toMatchObject([{ attempt: 1 }, { attempt: 2, status: 200 }]);
   });
 
-  it("notes a merchant that cannot be reached", async () => {
+  it("records a merchant that cannot be reached", async () => {
     const gone = await Merchant.open();
     await openPayment({ webhookUrls: [gone.webhookUrl], retryDelaysMs: [] });
     await gone.close();
     expect(await sandbox.pay("c-1")).toMatchObject([{ error: expect.stringContaining("ECONNREFUSED") }]);
   });
 
-  it("sends to every registered address, and one that fails does not hold up another", async () => {
+  it("sends to every registered address, and one that fails does not delay another", async () => {
     const other = await Merchant.open();
     await openPayment({ retryDelaysMs: [] });
     sandbox.registerWebhook(other.webhookUrl);
@@ -88,7 +88,7 @@ describe("sending webhooks", () => {
     await other.close();
   });
 
-  it("stops trying an address once it is unregistered", async () => {
+  it("stops sending to an address that was unregistered", async () => {
     await openPayment({ retryDelaysMs: [0] });
     merchant.answers.push((res) => {
       sandbox.unregisterWebhook(merchant.webhookUrl);
@@ -99,7 +99,7 @@ describe("sending webhooks", () => {
     expect(merchant.webhooks).toHaveLength(1);
   });
 
-  it("keeps webhooks back while they are held, and sends them on release", async () => {
+  it("sends no webhooks while they are held, and sends them on release", async () => {
     await openPayment();
     sandbox.holdWebhooks();
     const paid = sandbox.pay("c-1");
@@ -124,7 +124,7 @@ describe("sending webhooks", () => {
     expect((await sandbox.deliverAgain(first!.id)).attempt).toBe(3);
   });
 
-  it("tells of a cancel only where the option asks for it, and without a submission", async () => {
+  it("reports a cancel only with cancelWebhook, without the fields of a submission", async () => {
     await openPayment({ cancelWebhook: true });
     expect(await sandbox.cancel("c-1")).toMatchObject([{ status: 200 }]);
     const body = JSON.parse(merchant.webhooks[0]!.rawBody.toString());
@@ -132,7 +132,7 @@ describe("sending webhooks", () => {
     expect(Object.keys(body.data)).toEqual(["id", "status", "captured", "total", "clientId"]);
   });
 
-  it("lets a canceled payment be paid after all, by a test and not by the page", async () => {
+  it("lets a test pay a canceled payment", async () => {
     await openPayment();
     expect(await sandbox.cancel("c-1")).toEqual([]);
     await sandbox.pay("c-1");
@@ -141,7 +141,7 @@ describe("sending webhooks", () => {
     });
   });
 
-  it("signs with the scheme it was given, in that scheme's header", async () => {
+  it("signs with the given scheme, in its header", async () => {
     const signature = {
       header: "X-Sum",
       sign: (rawBody: Buffer) => createHmac("sha512", "k").update(rawBody).digest("hex"),
@@ -154,7 +154,7 @@ describe("sending webhooks", () => {
     expect(sandbox.secret).toBeUndefined();
   });
 
-  it("signs over fields too, also when a payment was never submitted", async () => {
+  it("signs fields, also of a payment that was never submitted", async () => {
     const scheme = fieldsSignature({ secret: "sandbox_a-secret-of-32-bytes-or-more", merchantId: "m-1" });
     await openPayment({ signature: scheme, cancelWebhook: true });
     await createPayment(sandbox, merchant, "c-2");
@@ -166,7 +166,7 @@ describe("sending webhooks", () => {
     expect(verified).toEqual([true, true]);
   });
 
-  it("drops what is held, waiting or under way when it is closed", async () => {
+  it("ends held, waiting and current attempts when it is closed", async () => {
     await openPayment({ retryDelaysMs: [600_000] });
     await createPayment(sandbox, merchant, "c-2");
     await createPayment(sandbox, merchant, "c-3");
@@ -183,7 +183,7 @@ describe("sending webhooks", () => {
     expect(merchant.webhooks).toHaveLength(2);
   });
 
-  it("waits for the delay, and closing cuts it short", async () => {
+  it("waits for the delay, which ends when the sandbox is closed", async () => {
     await openPayment({ webhookDelayMs: 600_000 });
     const paid = sandbox.pay("c-1");
     await sandbox.close();

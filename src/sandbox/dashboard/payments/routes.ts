@@ -1,5 +1,5 @@
 import express, { type Request, type Response, type Router } from "express";
-import { begun } from "../../control-api/started.js";
+import { started } from "../../actions.js";
 import { paymentPage } from "./payment-page.js";
 import { paymentsPage } from "./payments-page.js";
 import { unknownPlace } from "../unknown-page.js";
@@ -28,7 +28,7 @@ export function payments(desk: Desk): Router {
       onForm<{ id: string }>(
         desk,
         async (typed, { id }) => {
-          await begun(async () => run(id, typed), { patienceMs: 500 });
+          await started(async () => run(id, typed), { waitMs: 500 });
           return `/payments/${id}?done=${name}`;
         },
         (req, res, refusal) => show(req as Request, res, req.params.id, refusal),

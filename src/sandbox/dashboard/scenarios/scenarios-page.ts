@@ -1,6 +1,6 @@
 import { type Html, html } from "../../../pages/html.js";
 import { type Sandbox } from "../../contract.js";
-import { choosingAmount } from "../../scenario/scenario-book.js";
+import { choosingAmount } from "../../scenario/scenario-registry.js";
 import { randomName, type Scenario } from "../../scenario/scenario.js";
 import { type Page } from "../../page.js";
 import { doneIn } from "../done.js";

@@ -11,7 +11,7 @@ interface Config {
   auth?: { username: string; password: string };
 }
 
-/** What many shops use in place of fetch: throws for everything but 2xx, and parses the answer. */
+/** Sends a request like the HTTP clients of many shops: throws unless the status is 2xx, and parses the response. */
 async function client({
   method,
   url,
@@ -35,7 +35,7 @@ async function client({
   return { status: response.status, data: answer };
 }
 
-/** Express, Basic auth at the token address, a token kept until shortly before `expires_in`; follows `submitUrl`. */
+/** Opens a shop with Express and Basic auth. It keeps the token almost until `expires_in`, and follows `submitUrl`. */
 export async function openExpressBasic(access: ServiceAccess): Promise<ForeignMerchant> {
   const app = express();
   const orders: { no: number; amount: string; attempt: string; paidAt?: string }[] = [];

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import express from "express";
 import { type ForeignMerchant, listening, type ServiceAccess } from "../foreign-merchant.js";
 
-/** The paths as the service's integration mail listed them. */
+/** The paths of the signed fields, as the service described them. */
 const signedFields = "id,merchantId,clientId,total.value,total.currency,submittedAt,status";
 
 function pick(object: unknown, path: string): unknown {
@@ -12,7 +12,7 @@ function pick(object: unknown, path: string): unknown {
     .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], object);
 }
 
-/** A global JSON parser, fields read from the parsed object by a list, and a header name of its own. */
+/** Opens a shop with a global JSON parser, which signs fields of the parsed object under its own header name. */
 export async function openParsedFields(access: ServiceAccess): Promise<ForeignMerchant> {
   const app = express();
   app.use(express.json());

@@ -7,7 +7,7 @@ interface Order {
   status: "new" | "canceled" | "paid";
 }
 
-/** Nothing but node:http and fetch; a token by form, kept until the service refuses it; follows `next`. */
+/** Opens a shop with node:http and fetch only. It keeps the token until the service refuses it, and follows `next`. */
 export async function openPlainHttp(access: ServiceAccess): Promise<ForeignMerchant> {
   const orders = new Map<string, Order>();
   let token = "";

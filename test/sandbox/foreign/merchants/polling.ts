@@ -8,7 +8,7 @@ interface Payment {
   purchase: { total: { value: string; currency: string } };
 }
 
-/** Has no webhook address: whenever somebody looks at an order, it asks the service, which must offer that. */
+/** Opens a shop without a webhook address: it reads the payment back each time that an order is shown. */
 export async function openPolling(access: ServiceAccess): Promise<ForeignMerchant> {
   const app = express();
   const orders = new Map<string, { paymentId: string; amount: string }>();

@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import express from "express";
 import { type ForeignMerchant, listening, type ServiceAccess } from "../foreign-merchant.js";
 
-/** node:http for the way out too; a new token for every payment, and an HMAC over the bytes that arrived. */
+/** Opens a shop that also sends with node:http, obtains a token for every payment, and checks the bytes that arrived. */
 export async function openRawBody(access: ServiceAccess): Promise<ForeignMerchant> {
   const app = express();
   const paid = new Set<string>();

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { type PaymentRequest } from "../state/payments.js";
+import { type NewPayment } from "../state/payments.js";
 
-/** Codes of ISO 4217, as this Node knows them; older ones that a bank may still meet are among them. */
+/** The codes of ISO 4217 that this version of Node knows, including older ones. */
 const currencies = new Set(Intl.supportedValuesOf("currency"));
 
 const value = z
@@ -19,26 +19,29 @@ const clientId = z
   .regex(/^[^\p{Cc}]{1,255}$/u, {
     error: "must have 1 to 255 characters, none of them a control character",
   });
+const webAddress = z
+  .string(must("be an absolute http or https address"))
+  .refine(isWebAddress, { error: "must be an absolute http or https address" });
 
-/** What a merchant sends to create a payment (interface document, 4.1). Further fields are ignored. */
-const strictSchema = requestOf({
+/** Accepts what the interface document allows (4.1). Other fields are ignored. */
+const strictSchema = schemaOf({
   value,
   currency: currency.refine((code) => currencies.has(code), {
     error: "is not a currency of ISO 4217; codes are three letters such as KMF or EUR",
   }),
-  cancelUrl: address(),
-  successUrl: address(),
+  cancelUrl: webAddress,
+  successUrl: webAddress,
 });
 
-/** What can be made sense of all the same. */
-const lenientSchema = requestOf({
+/** Accepts every request that can be understood. */
+const lenientSchema = schemaOf({
   value: z.preprocess((given) => (typeof given === "number" ? String(given) : given), value),
   currency: z.preprocess((given) => (typeof given === "string" ? given.toUpperCase() : given), currency),
-  cancelUrl: address().optional(),
-  successUrl: address().optional(),
+  cancelUrl: webAddress.optional(),
+  successUrl: webAddress.optional(),
 });
 
-function requestOf<Value extends z.ZodType<string>, Url extends z.ZodType<string | undefined>>(fields: {
+function schemaOf<Value extends z.ZodType<string>, Url extends z.ZodType<string | undefined>>(fields: {
   value: Value;
   currency: z.ZodType<string>;
   cancelUrl: Url;
@@ -59,11 +62,11 @@ function requestOf<Value extends z.ZodType<string>, Url extends z.ZodType<string
   );
 }
 
-/** The request, or everything that is wrong with it, in words for the developer who sent it. */
-export function readPaymentRequest(
+/** Returns the payment to create, or a sentence for each problem of the request. */
+export function readCreationRequest(
   body: unknown,
   { strict }: { strict: boolean },
-): { request: PaymentRequest } | { detail: string } {
+): { request: NewPayment } | { detail: string } {
   const result = (strict ? strictSchema : lenientSchema).safeParse(body);
   if (!result.success) {
     const sentences = result.error.issues.map(
@@ -74,22 +77,15 @@ export function readPaymentRequest(
   const { purchase, clientId: id, ...urls } = result.data;
   const { successUrl = urls.cancelUrl, cancelUrl = successUrl } = urls;
   if (successUrl === undefined || cancelUrl === undefined) return { detail: "successUrl is missing." };
-  return { request: { total: purchase.total, clientId: id, cancelUrl, successUrl } };
-}
-
-function address() {
-  return z
-    .string(must("be an absolute http or https address"))
-    .refine(isWebAddress, { error: "must be an absolute http or https address" });
+  return { request: { clientId: id, total: purchase.total, cancelUrl, successUrl } };
 }
 
 function isWebAddress(text: string): boolean {
-  // The URL parser drops line breaks silently; an address that holds one is refused rather than mended.
-  if (!/^https?:\/\/\S+$/i.test(text) || /\p{Cc}/u.test(text)) return false;
-  return URL.canParse(text);
+  // The URL parser removes line breaks without an error, so an address that contains one is refused here.
+  return /^https?:\/\/\S+$/i.test(text) && !/\p{Cc}/u.test(text) && URL.canParse(text);
 }
 
-/** One message for a missing field and one for a wrong type. */
+/** Returns one message for a missing field and one for a wrong type. */
 function must(rule: string) {
   return {
     error: (issue: { input?: unknown }) =>

@@ -3,7 +3,7 @@ import { createSandbox, type Sandbox } from "tillkit/sandbox";
 import { createPayment } from "../create-payment.js";
 import { Merchant, status } from "../merchant.js";
 
-describe("a webhook made by hand", () => {
+describe("a webhook that a test describes", () => {
   let merchant: Merchant;
   let sandbox: Sandbox;
   beforeEach(async () => {
@@ -21,7 +21,7 @@ describe("a webhook made by hand", () => {
   };
   const correct = (rawBody: Buffer) => createHmac("sha256", sandbox.secret!).update(rawBody).digest("hex");
 
-  it("is correctly signed, says completed, and changes nothing in the sandbox", async () => {
+  it("is correctly signed, says completed, and changes no payment", async () => {
     merchant.answers.push((res) => res.writeHead(202).end("noted"));
     expect(await sandbox.sendWebhook({ payment: "c-1" })).toEqual({ status: 202, body: "noted" });
     const { rawBody, signature } = arrived();
@@ -33,7 +33,7 @@ describe("a webhook made by hand", () => {
     expect(sandbox.payments()).toMatchObject([{ status: "pending" }]);
   });
 
-  it("carries the changes asked for, in their places, under a right signature", async () => {
+  it("has the requested changes at their places, with a correct signature", async () => {
     await sandbox.sendWebhook({
       payment: "c-1",
       overrides: { topic: "payment.failed", data: { status: "failed", providerId: undefined, extra: [1] } },
@@ -47,7 +47,7 @@ describe("a webhook made by hand", () => {
     );
   });
 
-  it("can be forged: with another signature, with none, with any bytes, with other headers", async () => {
+  it("can have another signature, none, any bytes and other headers", async () => {
     await sandbox.sendWebhook({ payment: "c-1", sign: () => "00" });
     expect(arrived().signature).toBe("00");
     await sandbox.sendWebhook({ payment: "c-1", sign: () => undefined });
@@ -61,7 +61,7 @@ describe("a webhook made by hand", () => {
     expect([...arrived().rawBody]).toEqual([...bytes]);
   });
 
-  it("is sent once, at once, even when others are held", async () => {
+  it("is sent once, also while others are held", async () => {
     sandbox.holdWebhooks();
     merchant.answers.push(status(500));
     expect(await sandbox.sendWebhook({ payment: "c-1" })).toMatchObject({ status: 500 });
@@ -69,19 +69,19 @@ describe("a webhook made by hand", () => {
     expect(merchant.webhooks).toHaveLength(1);
   });
 
-  it("goes to the address asked for, on this machine only", async () => {
+  it("goes to the requested address, on this machine only", async () => {
     const other = await Merchant.open();
     await sandbox.sendWebhook({ payment: "c-1", url: other.webhookUrl });
     expect([merchant.webhooks.length, other.webhooks.length]).toEqual([0, 1]);
     await other.close();
-    const misused = { code: "sandbox_misused" };
+    const misuse = { code: "sandbox_misused" };
     await expect(sandbox.sendWebhook({ payment: "c-1", url: other.webhookUrl })).rejects.toMatchObject(
-      misused,
+      misuse,
     );
     await expect(sandbox.sendWebhook({ payment: "c-1", url: "http://192.0.2.1/" })).rejects.toMatchObject(
-      misused,
+      misuse,
     );
     sandbox.unregisterWebhook(merchant.webhookUrl);
-    await expect(sandbox.sendWebhook({ payment: "c-1" })).rejects.toMatchObject(misused);
+    await expect(sandbox.sendWebhook({ payment: "c-1" })).rejects.toMatchObject(misuse);
   });
 });

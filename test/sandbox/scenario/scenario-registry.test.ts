@@ -3,20 +3,20 @@ import { createPayment } from "../create-payment.js";
 import { Merchant } from "../merchant.js";
 
 const total = (value = "1475") => ({ value, currency: "KMF" });
-const misused = expect.objectContaining({ code: "sandbox_misused" });
+const misuse = expect.objectContaining({ code: "sandbox_misused" });
 
-/** The scenario that a payment of this clientId and amount gets. */
+/** Creates a payment with this clientId and amount, and returns its scenario. */
 function scenarioOf(sandbox: ReturnType<typeof createSandbox>, clientId: string, value?: string): string {
   return sandbox.create({ clientId, total: total(value) }).scenario;
 }
 
 describe("a payment's scenario", () => {
-  it("is the normal one, unless something else was asked for", () => {
+  it("is the normal one by default", () => {
     expect(scenarioOf(createSandbox(), "c-1")).toBe("normal");
     expect(createSandbox().currentScenario).toBe("normal");
   });
 
-  it("is the current one, from the moment that it is chosen", () => {
+  it("is the current one for payments that are created later", () => {
     const sandbox = createSandbox({ scenario: "webhook-never" });
     expect(scenarioOf(sandbox, "c-1")).toBe("webhook-never");
     sandbox.scenario("webhook-doubled");
@@ -34,11 +34,11 @@ describe("a payment's scenario", () => {
     ["order-7-webhook-doubled", "amount-changed"],
     ["order-7:nothing-of-the-kind", "amount-changed"],
     ["webhook-doubled", "amount-changed"],
-  ])("can be asked for by the end of the clientId: %s", (clientId, name) => {
+  ])("can be chosen by the end of the clientId: %s", (clientId, name) => {
     expect(scenarioOf(createSandbox({ scenario: "amount-changed" }), clientId)).toBe(name);
   });
 
-  it("can be asked for by the amount: 777001 and the numbers after it, in the catalogue's order", () => {
+  it("can be chosen by the amount: 777001 and the next numbers, in the order of the catalogue", () => {
     const sandbox = createSandbox();
     const chosen = catalogue.map((_each, index) => scenarioOf(sandbox, `c-${index}`, `${777_001 + index}`));
     expect(chosen).toEqual(catalogue.map(({ name }) => name));
@@ -47,7 +47,7 @@ describe("a payment's scenario", () => {
       expect(scenarioOf(sandbox, other, other)).toBe("normal");
   });
 
-  it("can be assigned to one payment, before it exists or after", () => {
+  it("can be assigned to one payment, before or after its creation", () => {
     const sandbox = createSandbox();
     sandbox.scenario("webhook-never", { for: "early" });
     expect(scenarioOf(sandbox, "early")).toBe("webhook-never");
@@ -59,7 +59,7 @@ describe("a payment's scenario", () => {
     expect(sandbox.currentScenario).toBe("normal");
   });
 
-  it("that was assigned wins over the clientId, that over the amount, and that over the current one", () => {
+  it("is first the assigned one, then that of the clientId, of the amount, and the current one", () => {
     const sandbox = createSandbox({ scenario: "webhook-never" });
     sandbox.scenario("creation-slow", { for: "a:webhook-doubled" });
     expect(scenarioOf(sandbox, "a:webhook-doubled", "777001")).toBe("creation-slow");
@@ -67,17 +67,17 @@ describe("a payment's scenario", () => {
     expect(scenarioOf(sandbox, "c", "777001")).toBe("webhook-delayed");
   });
 
-  it("can be drawn for each payment", () => {
+  it("can be drawn for each payment by chance", () => {
     const sandbox = createSandbox({ scenario: "random", seed: "a seed" });
     const drawn = Array.from({ length: 600 }, (_each, index) => scenarioOf(sandbox, `c-${index}`));
     expect(new Set(drawn)).toEqual(new Set(catalogue.map(({ name }) => name)));
   });
 });
 
-describe("scenarios of a program's own", () => {
+describe("the program's own scenarios", () => {
   const own: Scenario = { name: "thrice", webhooks: [{ times: 3 }] };
 
-  it("stand beside the catalogue's, and are played", async () => {
+  it("are listed after the catalogue, and take effect", async () => {
     const merchant = await Merchant.open();
     const sandbox = createSandbox({ scenarios: [own], webhookUrls: [merchant.webhookUrl] });
     expect(sandbox.scenarios.map(({ name }) => name)).toEqual([
@@ -91,7 +91,7 @@ describe("scenarios of a program's own", () => {
     await merchant.close();
   });
 
-  it("can be given in place of a name, or taken in without being used", () => {
+  it("can be given in place of a name, or added without being used", () => {
     const sandbox = createSandbox({ scenario: own });
     expect(sandbox.currentScenario).toBe("thrice");
     sandbox.scenario({ name: "another" });
@@ -100,29 +100,29 @@ describe("scenarios of a program's own", () => {
   });
 
   it.each<[string, object]>([
-    ["a name that is none", { name: "Not a name" }],
-    ["the name that means chance", { name: "random" }],
-    ["a field that there is not", { name: "a", webhoks: [] }],
-    ["a wait that goes back", { name: "a", webhooks: [{ delayMs: -1 }] }],
+    ["a name with other characters", { name: "Not a name" }],
+    ["the name random", { name: "random" }],
+    ["an unknown field", { name: "a", webhoks: [] }],
+    ["a negative delay", { name: "a", webhooks: [{ delayMs: -1 }] }],
     ["nothing", {}],
-  ])("are refused with %s, and change nothing", (_what, scenario) => {
+  ])("are refused with %s, and nothing changes", (_what, scenario) => {
     const sandbox = createSandbox();
-    expect(() => sandbox.scenario(scenario as Scenario)).toThrow(misused);
-    expect(() => sandbox.addScenario(scenario as Scenario)).toThrow(misused);
+    expect(() => sandbox.scenario(scenario as Scenario)).toThrow(misuse);
+    expect(() => sandbox.addScenario(scenario as Scenario)).toThrow(misuse);
     expect([sandbox.currentScenario, sandbox.scenarios.length]).toEqual(["normal", catalogue.length + 1]);
     expect(() => createSandbox({ scenarios: [scenario as Scenario] })).toThrow(
       expect.objectContaining({ code: "option_invalid" }),
     );
   });
 
-  it("are refused by names that nobody has", () => {
+  it("are refused by an unknown name", () => {
     const sandbox = createSandbox();
-    expect(() => sandbox.scenario("webhook-sometimes")).toThrow(misused);
-    expect(() => sandbox.scenario("webhook-sometimes", { for: "c-1" })).toThrow(misused);
+    expect(() => sandbox.scenario("webhook-sometimes")).toThrow(misuse);
+    expect(() => sandbox.scenario("webhook-sometimes", { for: "c-1" })).toThrow(misuse);
     expect(() => createSandbox({ scenario: "webhook-sometimes" })).toThrow(/webhook-never/);
   });
 
-  it("leave the good day good where they are empty", async () => {
+  it("behave like the normal scenario where they are empty", async () => {
     const merchant = await Merchant.open();
     const sandbox = createSandbox({ scenario: { name: "empty" }, webhookUrls: [merchant.webhookUrl] });
     await createPayment(sandbox, merchant, "c-1");

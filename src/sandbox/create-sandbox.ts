@@ -1,0 +1,98 @@
+import express, { type ErrorRequestHandler, type Express } from "express";
+import { createPaymentActions, createWebhookActions } from "./actions.js";
+import { checkout } from "./checkout/checkout.js";
+import { badRequestPage, unknownPage } from "./checkout/notice-page.js";
+import { createConfiguration } from "./configuration.js";
+import { type Sandbox } from "./contract.js";
+import { controlApi } from "./control-api/control-api.js";
+import { createCore, type SandboxCore } from "./core.js";
+import { dashboard } from "./dashboard/routes.js";
+import { createLifecycle, SandboxServer } from "./lifecycle.js";
+import { type SandboxOptions } from "./options.js";
+import { sendPage } from "./page.js";
+import { PaymentTransitions } from "./payment-transitions.js";
+import { readLanguage } from "./read-language.js";
+import { resolveSandboxOptions } from "./resolve-options.js";
+import { TokenFaults } from "./scenario/scenario-registry.js";
+import { paymentsApi } from "./service-api/payments-api.js";
+import { tokenApi } from "./service-api/token-api.js";
+import { type Restoration, restoreState, saveState } from "./state/saved-state.js";
+import { WebhookMessages } from "./webhook/message.js";
+import { WebhookSender } from "./webhook/sender.js";
+
+/**
+ * Makes a stand-in for the payment service. It serves every merchant that follows the interface document.
+ *
+ * @throws ConfigurationError with every problem of the options.
+ * @example
+ * const sandbox = createSandbox({ webhookUrls: ["http://localhost:3000/payments/webhook"] });
+ * await sandbox.start();
+ */
+export function createSandbox(given: SandboxOptions = {}): Sandbox {
+  const options = resolveSandboxOptions(given);
+  const core = createCore(options);
+  core.clock.onForward(() => saveState(core));
+
+  const messages = new WebhookMessages(core);
+  const sender = new WebhookSender(core);
+  const transitions = new PaymentTransitions(core, { messages, sender });
+  const restoration = restoreState(core, [sender, transitions]);
+
+  const app = express();
+  const server = new SandboxServer(app, options);
+
+  const { merchantName, providers, seed, state } = options;
+  const sandbox: Sandbox = combine(
+    { app, merchantName, providers, seed, state, clock: core.clock, watch: core.events.watch },
+    createLifecycle(core, { restoration, sender, server }),
+    createConfiguration(core, restoration),
+    createPaymentActions(core, { restoration, transitions }),
+    createWebhookActions(core, { restoration, messages, sender }),
+  );
+  mountRoutes(app, core, { sandbox, restoration, transitions, server });
+  return sandbox;
+}
+
+type Combined<Parts extends readonly object[]> = Parts extends readonly [
+  infer First,
+  ...infer Rest extends object[],
+]
+  ? First & Combined<Rest>
+  : unknown;
+
+/** Returns one object with the properties of all parts. A getter stays a getter. */
+function combine<Parts extends readonly object[]>(...parts: Parts): Combined<Parts> {
+  const descriptors = parts.map((part) => Object.getOwnPropertyDescriptors(part));
+  return Object.defineProperties({}, Object.assign({}, ...descriptors)) as Combined<Parts>;
+}
+
+interface RouteParts {
+  sandbox: Sandbox;
+  restoration: Restoration;
+  transitions: PaymentTransitions;
+  server: SandboxServer;
+}
+
+/** Adds every address: for the merchant's server, the customer's browser and the developer. */
+function mountRoutes(app: Express, core: SandboxCore, parts: RouteParts): void {
+  const { sandbox, restoration, transitions, server } = parts;
+  const { options, scenarios, stateFile } = core;
+  const tokenFaults = new TokenFaults(scenarios);
+  const baseUrl = (host: string | undefined): string => server.baseUrl(host);
+  app.disable("x-powered-by");
+  app.use(async (_req, _res, next) => {
+    next(await restoration.done.catch((error: unknown) => error));
+  });
+  app.use(tokenApi(core, tokenFaults));
+  app.use(paymentsApi(core, { tokenFaults, transitions, baseUrl }));
+  app.use(checkout(core, transitions));
+  app.use("/sandbox/api", controlApi(core, sandbox));
+  app.use(dashboard({ sandbox, baseUrl, flushed: () => stateFile.flushed() }, options));
+  app.use((req, res) => sendPage(res, 404, unknownPage(readLanguage(req))));
+  app.use(sendBadRequestPage);
+}
+
+const sendBadRequestPage: ErrorRequestHandler = (error: { status?: number }, req, res, next) => {
+  if (typeof error.status !== "number" || error.status >= 500) return next(error);
+  sendPage(res, error.status, badRequestPage(readLanguage(req)));
+};

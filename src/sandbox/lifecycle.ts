@@ -1,0 +1,87 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import { type SandboxLifecycle } from "./contract.js";
+import { type SandboxCore } from "./core.js";
+import { type ResolvedSandboxOptions } from "./resolve-options.js";
+import { type Restoration } from "./state/saved-state.js";
+import { throwMisuse } from "./throw-misuse.js";
+import { type WebhookSender } from "./webhook/sender.js";
+
+/** Makes the part of the sandbox that starts and closes it. */
+export function createLifecycle(
+  { activity, clock, stateFile }: SandboxCore,
+  { restoration, sender, server }: { restoration: Restoration; sender: WebhookSender; server: SandboxServer },
+): SandboxLifecycle {
+  const requireUrl = (): string =>
+    server.url ?? throwMisuse("The sandbox has no address yet: await start() first.");
+  return {
+    get url() {
+      return requireUrl();
+    },
+    get tokenUrl() {
+      return `${requireUrl()}/oauth/token`;
+    },
+    start: async () => {
+      await restoration.done;
+      await server.start();
+    },
+    close: async () => {
+      sender.close();
+      clock.close();
+      await server.close();
+      await activity.idle();
+      await restoration.done.catch(() => {});
+      await stateFile.close();
+    },
+  };
+}
+
+/** The sandbox's HTTP server, which can be started once and closed. */
+export class SandboxServer {
+  readonly #server: Server;
+  readonly #options: ResolvedSandboxOptions;
+  #started: Promise<void> | undefined;
+
+  constructor(listener: RequestListener, options: ResolvedSandboxOptions) {
+    this.#server = createServer(listener);
+    this.#options = options;
+  }
+
+  /** Starts to listen. A second call waits for the same start. */
+  start(): Promise<void> {
+    const { port, host } = this.#options;
+    this.#started ??= new Promise((resolve, reject) => {
+      this.#server.once("error", reject).listen(port, host, () => {
+        this.#server.off("error", reject);
+        resolve();
+      });
+    });
+    return this.#started;
+  }
+
+  /** The address of the sandbox: `publicUrl`, or the one that it listens on. `undefined` before it listens. */
+  get url(): string | undefined {
+    return this.#options.publicUrl ?? this.#listeningUrl();
+  }
+
+  /** Returns the address of the sandbox. Before it listens, that is the host that the request names. */
+  baseUrl(requestHost: string | undefined): string {
+    return this.url ?? `http://${requestHost ?? "localhost"}`;
+  }
+
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    await new Promise((resolve) => {
+      this.#server.close(resolve);
+      this.#server.closeAllConnections();
+    });
+  }
+
+  #listeningUrl(): string | undefined {
+    const address = this.#server.address();
+    if (address === null || typeof address === "string") return undefined;
+    // A browser cannot open the address that means "every interface".
+    if (address.address === "0.0.0.0" || address.address === "::") return `http://localhost:${address.port}`;
+    const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
+    return `http://${host}:${address.port}`;
+  }
+}

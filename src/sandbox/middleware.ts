@@ -1,0 +1,85 @@
+import { type Request, type RequestHandler, type Response } from "express";
+import { html } from "../pages/html.js";
+import { type SandboxSettings } from "./state/settings.js";
+
+/** Returns a handler that passes a rejection to Express. Express 5 does this itself; Express 4 would end the process. */
+export function asyncRoute<Params extends Record<string, string> = Record<string, string>>(
+  handle: (req: Request<Params>, res: Response) => Promise<void> | void,
+): RequestHandler<Params> {
+  return async (req, res, next) => {
+    try {
+      await handle(req, res);
+    } catch (error) {
+      next(error);
+    }
+  };
+}
+
+/** Forbids browsers and proxies to store the response. */
+export const noStore: RequestHandler = (_req, res, next) => {
+  res.set("Cache-Control", "no-store");
+  next();
+};
+
+/** The content of an error response. The interface document shows no format; such services send these three fields. */
+interface ErrorContent {
+  status: number;
+  title: string;
+  detail: string;
+}
+
+/** Sends an error in the form that the settings choose. */
+export function sendError(res: Response, form: SandboxSettings["errorBodies"], content: ErrorContent): void {
+  res.status(content.status);
+  if (form === "problem") res.json(content);
+  else if (form === "bare") res.end();
+  else sendErrorPage(res, content);
+}
+
+/** Sends an HTML page where JSON is expected, as a proxy in front of a service does. */
+export function sendErrorPage(res: Response, { status, title, detail }: ErrorContent): void {
+  const page = html`<!doctype html>
+    <html lang="en">
+      <title>${status} ${title}</title>
+      <h1>${title}</h1>
+      <p>${detail}</p>
+    </html>`;
+  res.status(status).type("html").send(page.toString());
+}
+
+/**
+ * Allows requests only from the sandbox's own pages and from programs. Without it, a page of another origin that the
+ * developer has open could send forms to the sandbox, and a host name that an attacker points at this machine could
+ * read its responses.
+ */
+export function ownOriginOnly(publicUrl: string | undefined): RequestHandler {
+  const publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).host;
+  return (req, res, next) => {
+    const host = req.get("host") ?? "";
+    const isKnownHost = host === publicHost || isLocalName(host) || isIpAddress(host);
+    const site = req.get("sec-fetch-site");
+    const origin = req.get("origin");
+    const isOwn =
+      (site === undefined || site === "same-origin" || site === "none") &&
+      (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host));
+    // A link on another site may lead here: a GET changes nothing.
+    const isVisit = ["GET", "HEAD"].includes(req.method) && req.get("sec-fetch-mode") === "navigate";
+    if (isKnownHost && (isOwn || isVisit)) return next();
+    res.status(403).json({
+      status: 403,
+      title: "Forbidden",
+      detail:
+        "The sandbox accepts requests from its own pages and from programs on this machine. " +
+        "To reach it under another host name, set the option publicUrl to that address.",
+    });
+  };
+}
+
+function isLocalName(host: string): boolean {
+  return /^(?:[a-z0-9-]+\.)*localhost(?::\d+)?$/i.test(host);
+}
+
+/** Returns whether the host is an IP address. DNS cannot make an IP address lead elsewhere. */
+function isIpAddress(host: string): boolean {
+  return /^\d+\.\d+\.\d+\.\d+(?::\d+)?$/.test(host) || /^\[[0-9a-f:]+\](?::\d+)?$/i.test(host);
+}

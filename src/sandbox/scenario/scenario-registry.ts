@@ -1,0 +1,151 @@
+import { type NewPayment } from "../state/payments.js";
+import { type Random } from "../state/random.js";
+import { parseOrThrowMisuse, throwMisuse } from "../throw-misuse.js";
+import { catalogue, firstChoosingAmount, normal } from "./catalogue.js";
+import { randomName, type Scenario, scenarioSchema } from "./scenario.js";
+
+/** The part of the registry that lasts in a state file. */
+export interface SavedScenarios {
+  /** The name of the current scenario. */
+  scenario: string;
+  /** The program's own scenarios. */
+  scenarios: readonly Scenario[];
+  /** Scenario names by clientId. */
+  assigned?: Readonly<Record<string, string>>;
+}
+
+/** The known scenarios, the current one, and those that were assigned to payments. */
+export class ScenarioRegistry {
+  readonly #known = new Map<string, Scenario>([normal, ...catalogue].map((each) => [each.name, each]));
+  readonly #own = new Set<string>();
+  readonly #assigned = new Map<string, string>();
+  readonly #random: Random;
+  #current = normal.name;
+
+  constructor(random: Random, own: readonly Scenario[], current: string) {
+    this.#random = random;
+    for (const scenario of own) this.add(scenario);
+    this.choose(current);
+  }
+
+  /** Returns every scenario, those of the catalogue first. */
+  list(): Scenario[] {
+    return [...this.#known.values()];
+  }
+
+  /** The name of the scenario of payments that ask for none; it can be `random`. */
+  get current(): string {
+    return this.#current;
+  }
+
+  /** Returns the scenario with this name. Throws `sandbox_misused` for an unknown one; `random` names no scenario. */
+  named(name: string): Scenario {
+    return this.#known.get(name) ?? throwMisuse(`There is no scenario named ${JSON.stringify(name)}.`);
+  }
+
+  /** Adds a scenario, or replaces the one with its name. Returns the name. */
+  add(scenario: Scenario): string {
+    const valid = parseOrThrowMisuse(scenarioSchema, scenario, "The scenario is not valid.");
+    this.#known.set(valid.name, valid);
+    this.#own.add(valid.name);
+    return valid.name;
+  }
+
+  /** Makes a scenario the current one. */
+  choose(name: string): void {
+    if (name !== randomName) this.named(name);
+    this.#current = name;
+  }
+
+  /** Returns what the current scenario says about access tokens, which belong to no payment. */
+  currentToken(): NonNullable<Scenario["token"]> {
+    return this.#known.get(this.#current)?.token ?? {};
+  }
+
+  /**
+   * Assigns a scenario to the payment with this clientId, which need not exist yet. Returns the scenario's name: the
+   * drawn one for `random`.
+   */
+  assign(clientId: string, name: string): string {
+    const drawn = name === randomName ? this.#draw() : this.named(name).name;
+    this.#assigned.set(clientId, drawn);
+    return drawn;
+  }
+
+  /** Returns the scenario's name for a new payment: the one that it asks for, or the current one. */
+  nameFor(request: NewPayment): string {
+    return this.askedFor(request) ?? (this.#current === randomName ? this.#draw() : this.#current);
+  }
+
+  /** Returns the scenario that was assigned to the clientId, or that the clientId or the amount asks for. */
+  askedFor({ clientId, total }: NewPayment): string | undefined {
+    return this.#assigned.get(clientId) ?? this.#bySuffix(clientId) ?? byAmount(total.value);
+  }
+
+  get saved(): SavedScenarios {
+    return {
+      scenario: this.#current,
+      // The catalogue is not saved: a newer version of the sandbox may describe its scenarios better.
+      scenarios: [...this.#own].map((name) => this.named(name)),
+      assigned: Object.fromEntries(this.#assigned),
+    };
+  }
+
+  /** Restores the scenarios of an earlier run. Those that were given to this run have precedence. */
+  restore({ scenario, scenarios, assigned = {} }: SavedScenarios, given: { scenario: boolean }): void {
+    for (const own of scenarios) if (!this.#own.has(own.name)) this.add(own);
+    for (const [clientId, name] of Object.entries(assigned)) this.#assigned.set(clientId, name);
+    if (!given.scenario) this.choose(scenario);
+  }
+
+  #draw(): string {
+    return catalogue[Math.floor(this.#random.fraction() * catalogue.length)]!.name;
+  }
+
+  /** Returns the scenario after the last colon or full stop, as in `order-7:webhook-doubled`. */
+  #bySuffix(clientId: string): string | undefined {
+    const suffix = /[:.]([a-z0-9-]+)$/.exec(clientId)?.[1];
+    return suffix !== undefined && this.#known.has(suffix) ? suffix : undefined;
+  }
+}
+
+/** Returns the amount with which a payment asks for a scenario of the catalogue; `undefined` for other scenarios. */
+export function choosingAmount(name: string): number | undefined {
+  const index = catalogue.findIndex((scenario) => scenario.name === name);
+  return index === -1 ? undefined : firstChoosingAmount + index;
+}
+
+function byAmount(value: string): string | undefined {
+  return catalogue[Number(value.split(".")[0]) - firstChoosingAmount]?.name;
+}
+
+/**
+ * The faults of access tokens. The current scenario decides for every token request. A payment that asks for a scenario
+ * with token faults arrives after its token was issued: its creation is refused once, as if the token had expired.
+ */
+export class TokenFaults {
+  readonly #scenarios: ScenarioRegistry;
+  readonly #refused = new Set<string>();
+  #next: NonNullable<Scenario["token"]> | undefined;
+
+  constructor(scenarios: ScenarioRegistry) {
+    this.#scenarios = scenarios;
+  }
+
+  /** Returns whether the token of this creation request counts as expired. */
+  refusesCreation(request: NewPayment): boolean {
+    const name = this.#scenarios.askedFor(request);
+    const token = name === undefined ? undefined : this.#scenarios.named(name).token;
+    if (token === undefined || this.#refused.has(request.clientId)) return false;
+    this.#refused.add(request.clientId);
+    if (token.answer !== undefined) this.#next = token;
+    return true;
+  }
+
+  /** Returns the fault for one request to the token address; empty where there is none. */
+  takeFault(): NonNullable<Scenario["token"]> {
+    const next = this.#next ?? this.#scenarios.currentToken();
+    this.#next = undefined;
+    return next;
+  }
+}

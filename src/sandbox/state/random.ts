@@ -1,0 +1,47 @@
+import { createHash, randomBytes } from "node:crypto";
+
+/** The source of ids and of the draws of the scenario `random`. */
+export interface Random {
+  /** Returns this number of random bytes in hexadecimal, and draws again while `isTaken` returns true. */
+  hex(bytes: number, isTaken?: (hex: string) => boolean): string;
+  /** Returns a number from 0 up to, but not including, 1. */
+  fraction(): number;
+}
+
+/**
+ * Returns a source of random values. With a seed, the same calls return the same values. Each use has its own sequence,
+ * so that the number of attempts for a webhook does not change the id of the next payment. Secrets and access tokens
+ * never come from here.
+ */
+export function createRandom(seed: string | undefined, use: string): Random {
+  const bytes = seed === undefined ? randomBytes : seededBytes(`${seed}\n${use}`);
+  return {
+    hex(count, isTaken = () => false) {
+      // After a restart with a seed, the sequence begins again: the values in use are skipped.
+      for (;;) {
+        const hex = bytes(count).toString("hex");
+        if (!isTaken(hex)) return hex;
+      }
+    },
+    fraction: () => bytes(6).readUIntBE(0, 6) / 2 ** 48,
+  };
+}
+
+function seededBytes(seed: string): (count: number) => Buffer {
+  let calls = 0;
+  return (count) => {
+    calls += 1;
+    const blocks: Buffer[] = [];
+    for (let block = 0; block * 32 < count; block += 1)
+      blocks.push(createHash("sha256").update(`${seed}\n${calls}\n${block}`).digest());
+    return Buffer.concat(blocks).subarray(0, count);
+  };
+}
+
+/**
+ * Returns a new secret or access token. Its prefix shows that it belongs to a sandbox: the kit refuses the prefix when
+ * NODE_ENV is production.
+ */
+export function createSandboxSecret(): string {
+  return `sandbox_${randomBytes(24).toString("hex")}`;
+}

@@ -1,0 +1,73 @@
+import { type SandboxCore } from "../core.js";
+import { throwMisuse } from "../throw-misuse.js";
+
+type SavedState = ReturnType<typeof stateOf>;
+
+function stateOf({ clock, signing, settings, scenarios, tokens }: SandboxCore) {
+  const { secret, previousSecret } = signing.state;
+  return {
+    clients: tokens.clients,
+    secret,
+    previousSecret,
+    aheadMs: clock.aheadMs,
+    settings: settings.current,
+    ...scenarios.saved,
+  };
+}
+
+/** Saves what a sandbox has only once: secrets, credentials, settings, scenarios and the clock. */
+export function saveState(core: SandboxCore): void {
+  core.stateFile.put("sandbox", "sandbox", stateOf(core));
+}
+
+/** The progress of reading the state file. */
+export interface Restoration {
+  /** Resolves when the state is restored. Rejects if the file cannot be read. */
+  readonly done: Promise<void>;
+  /** Throws `sandbox_misused` while the state is being restored. */
+  requireDone(): void;
+}
+
+/**
+ * Restores the state of an earlier run, and then continues its webhooks and its later moves. Without a state file,
+ * everything is ready when this returns.
+ */
+export function restoreState(
+  core: SandboxCore,
+  continued: readonly { restore(): Promise<void> }[],
+): Restoration {
+  const { options, payments, addresses, tokens } = core;
+  let isDone = options.state === undefined;
+  const addGiven = (): void => options.webhookUrls.forEach((url) => void addresses.add(url));
+  const restore = async (): Promise<void> => {
+    await restoreSavedState(core);
+    await Promise.all([payments.restore(), addresses.restore(), tokens.restore()]);
+    await Promise.all(continued.map((part) => part.restore()));
+    isDone = true;
+    addGiven();
+    saveState(core);
+  };
+  if (isDone) addGiven();
+  const done = isDone ? Promise.resolve() : restore();
+  // The error is reported by start(), or in the response to the first request.
+  done.catch(() => {});
+  return {
+    done,
+    requireDone: () => {
+      if (!isDone) throwMisuse("The sandbox reads its state from its file first: await start().");
+    },
+  };
+}
+
+/** Restores what `saveState` saved. Options that were given have precedence. */
+async function restoreSavedState(core: SandboxCore): Promise<void> {
+  const { clock, signing, settings, scenarios, tokens, stateFile, options } = core;
+  const [saved] = await stateFile.load<SavedState>("sandbox");
+  if (saved === undefined) return;
+  const { secret, previousSecret } = saved;
+  if (secret !== undefined) signing.restore({ secret, previousSecret });
+  clock.restore(saved.aheadMs);
+  settings.change({ ...saved.settings, ...options.given.settings });
+  scenarios.restore(saved, options.given);
+  if (!options.given.clients) tokens.clients = saved.clients;
+}

@@ -1,0 +1,24 @@
+import { type z } from "zod";
+import { TillkitError } from "../errors/index.js";
+
+/** Throws `sandbox_misused`: the call does not fit the state of the sandbox. */
+export function throwMisuse(message: string): never {
+  throw new TillkitError("sandbox_misused", message);
+}
+
+/**
+ * Returns the value as the schema reads it. Otherwise throws `sandbox_misused` with a message that begins with
+ * `refusal` and lists every problem.
+ */
+export function parseOrThrowMisuse<Output>(
+  schema: z.ZodType<Output>,
+  value: unknown,
+  refusal: string,
+): Output {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join(".")}: ${message}`,
+  );
+  return throwMisuse(`${refusal} ${problems.join("; ")}.`);
+}
