@@ -2,6 +2,7 @@ import { timeOf, invalid } from "./query.js";
 import { type Payment, type PaymentState } from "../model/payment.js";
 import { withoutKey } from "../webhook/recording/payment-events.js";
 import { type PaymentStore } from "../store/index.js";
+import { isWholeNumber } from "../shared/whole-number.js";
 import { storeMethod } from "./store-method.js";
 
 /** Which payments to list: those that match every given condition. */
@@ -51,7 +52,7 @@ export async function listPayments<Tx>(
     throw invalid(`state must be one of ${states.join(", ")}.`);
   if (reference !== undefined && typeof reference !== "string") throw invalid("reference must be text.");
   if (first !== "newest" && first !== "oldest") throw invalid('first must be "newest" or "oldest".');
-  if (!Number.isInteger(limit) || limit < 1 || limit > mostPerPage)
+  if (!isWholeNumber(limit, 1, mostPerPage))
     throw invalid(`limit must be a whole number from 1 to ${mostPerPage}.`);
   const after = positionOf(query.cursor);
 

@@ -1,6 +1,7 @@
 import { type EventType } from "../model/event-map.js";
 import { invalid } from "./query.js";
 import { type DispatchRecord, type PaymentStore } from "../store/index.js";
+import { isWholeNumber } from "../shared/whole-number.js";
 import { storeMethod } from "./store-method.js";
 
 /** Which dead dispatches to run again: those that match every given condition. */
@@ -35,8 +36,7 @@ export async function replayDispatches<Tx>(
   query: DispatchQuery = {},
 ): Promise<RevivedDispatches> {
   const { eventId, handler, type, limit = 500, dryRun = true } = query;
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
-    throw invalid("limit must be a whole number from 1 to 1000.");
+  if (!isWholeNumber(limit, 1, 1000)) throw invalid("limit must be a whole number from 1 to 1000.");
   const asked = {
     ...(eventId !== undefined && { eventId }),
     ...(handler !== undefined && { handler }),

@@ -1,5 +1,5 @@
 import { type ConfigurationProblem } from "../../errors/index.js";
-import { longestTimerMs } from "../../shared/whole-number.js";
+import { isWholeNumber, maxTimerMs } from "../../shared/whole-number.js";
 
 /** How the service is asked about payments. Each default can be left; `lookup: true` takes them all. */
 export interface LookupOptions {
@@ -80,7 +80,7 @@ export function lookupProblems(given: Given): ConfigurationProblem[] {
     void problems.push({ code: "option_invalid", option, message });
 
   const isTime =
-    unmatchedAfterMs === undefined || (Number.isSafeInteger(unmatchedAfterMs) && unmatchedAfterMs > 0);
+    unmatchedAfterMs === undefined || isWholeNumber(unmatchedAfterMs, 1, Number.MAX_SAFE_INTEGER);
   if (!isTime) invalid("unmatchedAfterMs", `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}.`);
 
   const isPrefix = typeof clientIdPrefix === "string" && /^[A-Za-z0-9._:-]{1,24}$/.test(clientIdPrefix);
@@ -92,12 +92,11 @@ export function lookupProblems(given: Given): ConfigurationProblem[] {
       const value: unknown = lookup[name];
       const most =
         name === "timeoutMs" || name === "afterReturnMs"
-          ? longestTimerMs
+          ? maxTimerMs
           : name === "perSecond"
             ? 10_000
             : Number.MAX_SAFE_INTEGER;
-      const isRight = Number.isInteger(value) && (value as number) > 0 && (value as number) <= most;
-      if (value !== undefined && !isRight)
+      if (value !== undefined && !isWholeNumber(value, 1, most))
         invalid(`lookup.${name}`, `must be a whole number from 1 to ${most}.`);
     }
   } else if (lookup !== undefined && typeof lookup !== "boolean") {

@@ -8,7 +8,7 @@ import { type SignatureScheme } from "../../webhook/signature/scheme.js";
 import { type PaymentStore } from "../../store/index.js";
 import { defaults } from "./defaults.js";
 import { type SignedField } from "../../model/signed-fields.js";
-import { longestTimerMs } from "../../shared/whole-number.js";
+import { isWholeNumber, maxTimerMs } from "../../shared/whole-number.js";
 
 /** What is wrong with the signature scheme; empty when nothing is. */
 export function signatureProblems(scheme: SignatureScheme | undefined): ConfigurationProblem[] {
@@ -117,9 +117,8 @@ export function numberProblems(
 ): ConfigurationProblem[] {
   return Object.keys(known).flatMap((name): ConfigurationProblem[] => {
     const value: unknown = (given as Record<string, unknown> | undefined)?.[name];
-    const most = timers.includes(name) ? longestTimerMs : Number.MAX_SAFE_INTEGER;
-    const isRight = Number.isInteger(value) && (value as number) > 0 && (value as number) <= most;
-    if (value === undefined || isRight) return [];
+    const most = timers.includes(name) ? maxTimerMs : Number.MAX_SAFE_INTEGER;
+    if (value === undefined || isWholeNumber(value, 1, most)) return [];
     const message = `must be a whole number from 1 to ${most}.`;
     return [{ code: "option_invalid", option: path + name, message }];
   });

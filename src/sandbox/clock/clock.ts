@@ -1,3 +1,4 @@
+import { maxTimerMs } from "../../shared/whole-number.js";
 import { misused } from "../misused.js";
 import { type Activity } from "./activity.js";
 
@@ -18,9 +19,6 @@ interface Timer {
   at: number;
   end: () => void;
 }
-
-/** Node's timers take no longer wait; a longer one is armed again. */
-const longestTimerMs = 2 ** 31 - 1;
 
 /** The clock itself, with what the sandbox waits for. */
 export class Clock implements SandboxClock {
@@ -120,7 +118,7 @@ export class Clock implements SandboxClock {
     clearTimeout(this.#alarm);
     const next = this.#next();
     if (next === undefined || this.#closed) return;
-    const inMs = Math.min(Math.max(next.at - this.now().getTime(), 0), longestTimerMs);
+    const inMs = Math.min(Math.max(next.at - this.now().getTime(), 0), maxTimerMs);
     this.#alarm = setTimeout(() => {
       const now = this.now().getTime();
       for (const timer of [...this.#timers].toSorted((a, b) => a.at - b.at))

@@ -1,7 +1,5 @@
 import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
-
-/** The longest that a timer can wait. */
-const maxMs = 2 ** 31 - 1;
+import { isWholeNumber, maxTimerMs } from "../../shared/whole-number.js";
 
 interface Given {
   directory: string;
@@ -18,19 +16,19 @@ export function refuseMisconfigured({ directory, maxBytes, heartbeatMs, deadAfte
   };
   expect(directory.trim() !== "", "directory", "must name a directory.");
   expect(
-    isCount(maxBytes, Number.MAX_SAFE_INTEGER),
+    isWholeNumber(maxBytes, 1, Number.MAX_SAFE_INTEGER),
     "maxBytes",
     "must be a whole number of bytes above zero.",
   );
-  expect(isCount(heartbeatMs, maxMs), "heartbeatMs", "must be a whole number of milliseconds above zero.");
   expect(
-    isCount(deadAfterMs, maxMs) && !(deadAfterMs < 2 * heartbeatMs),
+    isWholeNumber(heartbeatMs, 1, maxTimerMs),
+    "heartbeatMs",
+    "must be a whole number of milliseconds above zero.",
+  );
+  expect(
+    isWholeNumber(deadAfterMs, 1, maxTimerMs) && !(deadAfterMs < 2 * heartbeatMs),
     "deadAfterMs",
     "must be a whole number of milliseconds, at least twice `heartbeatMs`.",
   );
   if (problems.length > 0) throw new ConfigurationError(problems);
-}
-
-function isCount(value: number, most: number): boolean {
-  return Number.isInteger(value) && value > 0 && value <= most;
 }
