@@ -1,5 +1,5 @@
 import { fc } from "../../support/property.js";
-import { findLossyNumber } from "../../../src/webhook/message/lossy-number.js";
+import { findLossyNumber } from "../../../src/webhook/message/decode-strict.js";
 
 describe("findLossyNumber", () => {
   it.each([
