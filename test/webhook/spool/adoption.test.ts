@@ -1,5 +1,5 @@
 import { stat, utimes } from "node:fs/promises";
-import { realFileSystem, type FileSystem } from "../../../src/webhook/spool/file-system.js";
+import { realFileSystem, type FileSystem } from "../../../src/webhook/spool/spool-directory.js";
 import { keeper, spoolBench, until, webhook } from "./fixtures.js";
 import { gate, hooked } from "./hooked-file-system.js";
 

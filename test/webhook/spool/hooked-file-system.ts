@@ -1,5 +1,5 @@
 import { type FileHandle } from "node:fs/promises";
-import { realFileSystem, type FileSystem } from "../../../src/webhook/spool/file-system.js";
+import { realFileSystem, type FileSystem } from "../../../src/webhook/spool/spool-directory.js";
 
 /** Called before the real thing, with the file's path; throw to make it fail, wait to hold it up. */
 export interface Hooks {

@@ -1,7 +1,7 @@
 // A process that owns a segment. Its parent tells it what to append, and is told what was acknowledged.
 const fs = require("node:fs/promises");
 const [, , modules, directory] = process.argv;
-const { openSpool } = require(`${modules}/spool/index.js`);
+const { openSpool } = require(`${modules}/webhook/spool/index.js`);
 
 let stopAfterSync = false;
 let spool;
