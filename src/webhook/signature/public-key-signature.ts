@@ -1,12 +1,6 @@
 import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
-import {
-  algorithmRules,
-  isPublicKeyAlgorithm,
-  type PublicKeyAlgorithm,
-  readPrivateKey,
-  readPublicKey,
-} from "./public-keys.js";
+import { algorithmRules, isPublicKeyAlgorithm, type PublicKeyAlgorithm, readKey } from "./public-keys.js";
 import { type SignatureScheme, type SigningScheme } from "./scheme.js";
 import { readHeaderName, readSignature } from "./signature-header.js";
 
@@ -77,7 +71,7 @@ function readPublicKeys(
   const keys: KeyObject[] = [];
   for (const [index, candidate] of candidates.entries()) {
     const option = listed ? `signature.publicKey[${index}]` : "signature.publicKey";
-    const key = readPublicKey(candidate, algorithm, option);
+    const key = readKey("public", candidate, algorithm, option);
     if ("code" in key) problems.push(key);
     else keys.push(key);
   }
@@ -92,7 +86,7 @@ function readSigningKey(
 ): KeyObject | undefined {
   if (given === undefined) return undefined;
   const option = "signature.privateKey";
-  const key = readPrivateKey(given, algorithm, option);
+  const key = readKey("private", given, algorithm, option);
   if ("code" in key) {
     problems.push(key);
     return undefined;

@@ -56,21 +56,12 @@ const curves = ["prime256v1", "secp384r1", "secp521r1", "secp256k1"];
 const minModulusBits = 2048;
 const publicPem = /^\s*-----BEGIN (?:RSA )?PUBLIC KEY-----/;
 
-/** Returns the public key for the algorithm, or what is wrong with the given value. */
-export function readPublicKey(key: unknown, algorithm: PublicKeyAlgorithm, option: string) {
-  return readKey(key, algorithm, option, "public");
-}
-
-/** Returns the private key for the algorithm, or what is wrong with the given value. */
-export function readPrivateKey(key: unknown, algorithm: PublicKeyAlgorithm, option: string) {
-  return readKey(key, algorithm, option, "private");
-}
-
-function readKey(
+/** Returns the key of this kind for the algorithm, or what is wrong with the given value. */
+export function readKey(
+  kind: "public" | "private",
   given: unknown,
   algorithm: PublicKeyAlgorithm,
   option: string,
-  kind: "public" | "private",
 ): KeyObject | ConfigurationProblem {
   const refuse = (message: string): ConfigurationProblem => ({ code: "key_invalid", option, message });
   if (given === undefined || given === "") return refuse(`is missing; give a ${kind} key as PEM text.`);

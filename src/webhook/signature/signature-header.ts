@@ -28,9 +28,9 @@ export function readSignature(
   const [text] = values;
   if (values.length > 1) throw malformed(`the header ${header} arrived ${values.length} times`);
   if (text === undefined || text === "")
-    throw new WebhookRejectedError("signature_missing", `The request carries no header ${header}.`);
+    throw new WebhookRejectedError("signature_missing", `The request has no header ${header}.`);
   // Node joins repeated headers with a comma, so one comma means two signatures.
-  if (text.includes(",")) throw malformed(`the header ${header} holds a list`);
+  if (text.includes(",")) throw malformed(`the header ${header} contains a list`);
   const fits = "exactly" in length ? text.length === length.exactly : text.length <= length.atMost;
   if (!fits) throw malformed(`it has ${text.length} characters`);
   if (!hexadecimal.test(text)) throw malformed("it is not hexadecimal");
