@@ -1,7 +1,7 @@
 import { TillkitError } from "../errors/index.js";
 import { type EventType, type TillkitEvent } from "../model/event-map.js";
 import { type HandlerKey } from "../store/index.js";
-import { longestTimerMs } from "../shared/whole-number.js";
+import { isWholeNumber, maxTimerMs } from "../shared/whole-number.js";
 import { type HandlerContext, type HandlerOptions } from "./handler.js";
 
 /** A handler whose types the public surface has already checked. */
@@ -22,13 +22,10 @@ export class Handlers<Tx> {
 
   add(event: EventType | "*", run: AnyHandler<Tx>, options: HandlerOptions = {}): void {
     const { name = event === "*" ? "any" : event, timeoutMs } = options;
-    if (
-      timeoutMs !== undefined &&
-      !(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= longestTimerMs)
-    ) {
+    if (timeoutMs !== undefined && !isWholeNumber(timeoutMs, 1, maxTimerMs)) {
       throw new TillkitError(
         "option_invalid",
-        `A handler's timeoutMs must be a whole number from 1 to ${longestTimerMs}.`,
+        `A handler's timeoutMs must be a whole number from 1 to ${maxTimerMs}.`,
       );
     }
     if (!namePattern.test(name)) {

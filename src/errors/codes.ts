@@ -1,23 +1,22 @@
 /**
- * Every code that tillkit can attach to an error, a refused webhook or a start-up finding, with the one
- * sentence that says what to do about it. Codes are API: they are added, never renamed. `docs/errors.md`
- * has an entry for each, and a test compares the two lists.
+ * Every code that tillkit attaches to an error, a refused webhook or a finding at start, each with one sentence on what
+ * to do. Codes are API: they are added and never renamed. A test compares this list with `docs/errors.md`.
  */
 export const errorFixes = {
   // Configuration: the kit does not start.
-  configuration_invalid: "Mend every problem listed in the error's `problems`; they are all there at once.",
+  configuration_invalid: "Fix every problem in the error's `problems`; the list is complete.",
   option_missing: "Set the option, or the environment variable that the message names.",
   option_invalid: "Give the option a value of the form that the message names.",
   secret_missing: "Set the webhook secret. Verification cannot be switched off.",
-  secret_too_short: "Use the secret as the service issued it; under 16 bytes it can be guessed.",
+  secret_too_short: "Use the secret as the service issued it; a secret under 16 bytes can be guessed.",
   secret_placeholder: "Replace the placeholder with the secret that the service issued.",
-  key_invalid: "Give the service's public key as PEM text or a KeyObject, of the configured algorithm.",
+  key_invalid: "Give the service's public key as PEM text or a KeyObject that fits the configured algorithm.",
   signature_coverage_too_small: "Sign at least id, clientId, status, total.value and total.currency.",
-  signed_field_unknown: "Use field names of the interface document, section 6.1 and 2.3, that hold strings.",
+  signed_field_unknown: "Use string fields of the interface document, sections 6.1 and 2.3, each one once.",
   sandbox_credential_in_production: "Replace the sandbox_ secret or token with the real service's.",
   store_not_durable:
     "Use sqliteStore, postgresStore, mysqlStore or a durable store of your own in production.",
-  handler_name_taken: "Give the second handler of an event a `name` of its own.",
+  handler_name_taken: "Give the second handler of an event its own `name`.",
 
   // A webhook that is refused before anything is recorded.
   method_not_allowed: "Send webhooks with POST, and open the return addresses with GET or HEAD.",
@@ -25,89 +24,112 @@ export const errorFixes = {
   content_encoding_unsupported: "Send the webhook without a content-encoding.",
   body_too_large: "Raise `webhook.limitBytes` if the service really sends larger webhooks.",
   body_incomplete: "The sender closed the connection before the whole body arrived; it may send again.",
-  body_timeout: "The sender was slower than `webhook.bodyTimeoutMs`; raise it only if the service really is.",
+  body_timeout:
+    "The sender was slower than `webhook.bodyTimeoutMs`; raise it only if the service is really slow.",
   raw_body_consumed:
     "Mount the payment router before the JSON parser, or pass `verify: captureRawBody` to that parser.",
-  signature_missing: "The request carries no signature header; only the service's webhooks belong here.",
+  signature_missing: "The request has no signature header; send only the service's webhooks to this address.",
   signature_malformed: "The signature header must be one hexadecimal string of the right length.",
   signature_mismatch: "Compare the secret and the scheme with the service's; see `docs/errors.md`.",
-  signature_check_failed: "The signature scheme threw; its own error is the `cause`.",
-  signed_fields_unreadable: "The signed fields must be present as plain strings in a strict JSON body.",
-  record_unavailable: "Neither the store nor the spool could keep the webhook; mend the store.",
+  signature_check_failed: "The signature scheme threw an error; see the `cause`.",
+  signed_fields_unreadable: "The signed fields must be plain strings in a strict JSON body.",
+  record_unavailable: "Neither the store nor the spool could keep the webhook; fix the store.",
 
   // Creating a payment.
   reference_invalid: "Use a reference of 1 to 200 characters without control characters.",
   amount_invalid: 'Give total.value as a decimal string such as "1475" or "10.50", above zero.',
   currency_invalid: "Give total.currency as three capital letters of ISO 4217.",
   client_id_invalid: "Use 1 to 64 characters of A-Z a-z 0-9 . _ : - as clientId.",
-  client_id_taken: "Every payment needs a clientId of its own; leave it out and the kit makes one.",
+  client_id_taken: "Every payment needs its own clientId; leave it out, and the kit generates one.",
   metadata_invalid: "Keep metadata to plain JSON of at most 4 KiB.",
   locale_invalid: 'Give locale as a language tag such as "fr" or "en-GB".',
   already_paid: "The reference has a completed payment; do not collect it again.",
   creation_timeout: "The service did not answer in time; the payment may exist and stays matchable.",
   creation_unreachable: "The service could not be reached or broke the connection; see the `cause`.",
-  creation_refused: "The service refused the payment; its own message is in the error.",
+  creation_refused: "The service refused the payment; the error contains the service's message.",
   creation_failed: "The service failed; the payment may exist and stays matchable.",
   creation_response_invalid: "The service's answer is not the envelope of the interface document, 2.2.",
-  creation_pending_elsewhere: "Another call is still creating this payment; ask again shortly.",
+  creation_pending_elsewhere: "Another call is still creating this payment; try again after a moment.",
   access_token_unavailable: "The access token could not be obtained; see the `cause`.",
   access_token_refused: "The service refused the access token; check the credentials.",
 
   // Asking the service about payments.
-  lookup_failed: "See the `cause` and the status; the service is asked again later, by itself.",
+  lookup_failed: "See the `cause` and the status; the kit asks the service again later by itself.",
   lookup_answer_invalid:
     "Compare the service's answer with the interface document, 2.1 and 2.3; nothing was recorded.",
 
   // Taking over and settling payments.
-  service_id_invalid: "Give serviceId as the service wrote it: text of 1 to 128 characters; or leave it out.",
+  service_id_invalid: "Give serviceId as the service wrote it, 1 to 128 characters, or leave it out.",
   service_id_taken:
-    "The service's id belongs to another payment of the store; see which of the two is wrong.",
-  adoption_conflict: "The store has this clientId with another reference, amount or service id; look at it.",
-  resolution_invalid: "Name what is settled, how, by whom and why, as the message says.",
+    "The service's id belongs to another stored payment; find out which of the two ids is wrong.",
+  adoption_conflict:
+    "Compare the stored payment with yours: this clientId has another reference, amount or service id.",
+  resolution_invalid: "Say what is settled, how, by whom and why, as the message says.",
   resolution_not_possible:
-    "Look at the payment's history; what was to be settled is not, or no longer, there.",
+    "Look at the payment's history; the payment or webhook cannot be settled in this way, or already is.",
   query_invalid: "Give conditions of the form that the message names.",
   store_method_missing: "Add the optional method that the message names to the store, or use a shipped one.",
 
   // The store and the handlers.
-  transaction_poisoned: "A statement failed, so the transaction was rolled back; do not swallow its error.",
+  transaction_poisoned:
+    "A statement failed, so the transaction was rolled back; do not catch and ignore its error.",
   transaction_closed: "Await every statement before the handler resolves.",
-  lease_lost: "Another process took the dispatch over; this run was rolled back.",
+  lease_lost: "Another process took over the dispatch; this run was rolled back.",
   handler_timeout: "The handler ran longer than `handlerTimeoutMs`; watch `signal` and finish sooner.",
   handler_crashed_often: "The process ended each time this handler ran; see `dispatch.dead`.",
   store_conflict: "A value that must be unique is taken; the transaction was rolled back.",
   store_busy: "The database stayed locked beyond the deadline.",
   store_unavailable: "The database could not be reached; see the `cause`.",
   store_closed: "The store was closed; make no calls after close().",
-  schema_too_new: "The tables were made by a newer tillkit; upgrade this process.",
+  schema_too_new: "A newer tillkit made the tables; upgrade this process.",
   driver_missing: "Install the database driver that the message names.",
   sqlite_version_affected:
     "Upgrade SQLite to 3.51.3, 3.50.7 or 3.44.6; until then the rollback journal is used.",
 
   // The spool.
   spool_full:
-    "Free the disk, raise the spool's `maxBytes`, or mend the store so that the spool can be drained.",
+    "Free disk space, raise the spool's `maxBytes`, or fix the store so that the spool can be drained.",
   spool_unavailable: "The spool's directory cannot be used; see the `cause`.",
   spool_record_unreadable: "Look at the file that was set aside: its bytes changed on the disk.",
 
   // The sandbox.
   sandbox_unreachable: "Start the sandbox, or give its address with --sandbox or TILLKIT_SANDBOX_URL.",
-  sandbox_misused: "The call does not fit what the sandbox holds; its message names what does not.",
-  scenario_file_invalid: "Mend the lines that the message names; docs/sandbox.md lists every field.",
+  sandbox_misused: "Change the call as the message says: it does not fit the sandbox's state.",
+  scenario_file_invalid: "Fix the lines that the message names; docs/sandbox.md lists every field.",
 
   // A statement.
   statement_unreadable: "Save the statement as CSV in UTF-8, or name its encoding.",
   statement_columns_unclear: "Name the header or the number of each column; see `docs/statement.md`.",
-  statement_period_missing: "Give the period that the statement is about, or map the column with the time.",
+  statement_period_missing: "Give the period of the statement, or map the column with the time.",
 
   // The command line.
   command_unknown: 'See "tillkit help" for the commands.',
   command_option_unknown: 'See "tillkit help <command>" for its options.',
   command_option_invalid: "Give the option as its message says.",
-  command_operand_invalid: "Give the command what its usage line shows.",
+  command_operand_invalid: "Give the command the operands that its usage line shows.",
   file_unreadable: "Name a file that exists and that this user may read.",
   file_unwritable: "Name a file in a folder that exists and that this user may write to.",
 } as const;
 
-/** The stable code of an error; see {@link errorFixes} for what to do about each. */
+/** The stable code of an error. {@link errorFixes} says what to do about each. */
 export type ErrorCode = keyof typeof errorFixes;
+
+/** The codes for which a webhook is refused, each with the HTTP status of the response. */
+export const rejectionStatus = {
+  method_not_allowed: 405,
+  content_type_unsupported: 415,
+  content_encoding_unsupported: 415,
+  body_too_large: 413,
+  body_incomplete: 400,
+  body_timeout: 408,
+  raw_body_consumed: 500,
+  signature_missing: 401,
+  signature_malformed: 401,
+  signature_mismatch: 401,
+  signature_check_failed: 401,
+  signed_fields_unreadable: 400,
+  record_unavailable: 503,
+} as const satisfies Partial<Record<ErrorCode, number>>;
+
+/** Why a webhook was refused. */
+export type RejectionCode = keyof typeof rejectionStatus;

@@ -1,28 +1,29 @@
 import { inspect } from "node:util";
 
-/** Shorter texts stand in ordinary words, and would tear holes into them. */
-const shortest = 8;
-/** Of either kind; tokens are renewed for as long as a process lives. */
-const mostRemembered = 100;
-/** How deep an error is looked into, and copied. */
-const deepest = 4;
+/** Secrets with fewer bytes are not replaced: they occur inside ordinary text. */
+const minBytes = 8;
+/** The number of secrets that are remembered of each kind. Tokens are renewed for as long as a process lives. */
+const maxRemembered = 100;
+/** The number of nested causes that are searched and copied. */
+const maxDepth = 4;
 const mark = "[secret]";
 
-/** The forms of each secret that this process was given. Module state, because an error does not know its kit. */
+/** Secrets of the configuration, each with its written forms. Module state, because an error does not know its kit. */
 const configured = new Map<string, readonly string[]>();
+/** Access tokens, each with its written forms. */
 const obtained = new Map<string, readonly string[]>();
 
-/** From now on this secret of the configuration is taken out of every error, log line and record of one. */
+/** Registers a secret of the configuration: errors, log lines and records no longer show it. */
 export function concealSecret(secret: string | Uint8Array): void {
   remember(configured, Buffer.from(secret));
 }
 
-/** The same for an access token, which others will follow. */
+/** Registers an access token like a secret. The 100 tokens that were used last are remembered. */
 export function concealToken(token: string): void {
   remember(obtained, Buffer.from(token));
 }
 
-/** The text, with a mark in the place of every secret that is known to this process, in whatever form it is written. */
+/** Returns the text with `[secret]` in place of every registered secret, in each of its written forms. */
 export function withoutSecrets(text: string): string {
   let clean = text;
   for (const forms of [...configured.values(), ...obtained.values()])
@@ -31,17 +32,17 @@ export function withoutSecrets(text: string): string {
 }
 
 /**
- * What somebody else threw, fit to be kept as a `cause`: as it is, or, where anything in it betrays a secret, a copy of
- * its name, code, message and stack. HTTP clients hang the request on their errors, header and all.
+ * Returns what other code threw in a form that may be kept as a `cause`. It is returned unchanged if it shows no secret.
+ * Otherwise this is a copy of its name, code, message, stack and causes: HTTP clients attach the request with its headers.
  */
 export function withoutSecretsIn(cause: unknown, depth = 0): unknown {
   if (typeof cause === "string") return withoutSecrets(cause);
-  if (typeof cause !== "object" || cause === null || !betrays(cause)) return cause;
-  const { name, code, message, stack, cause: deeper } = cause as Partial<Record<string, unknown>>;
-  const further = deeper !== undefined && depth < deepest;
+  if (typeof cause !== "object" || cause === null || !showsSecret(cause)) return cause;
+  const { name, code, message, stack, cause: inner } = cause as Partial<Record<string, unknown>>;
+  const keepsInner = inner !== undefined && depth < maxDepth;
   const copy = new Error(
     withoutSecrets(String(message)),
-    further ? { cause: withoutSecretsIn(deeper, depth + 1) } : undefined,
+    keepsInner ? { cause: withoutSecretsIn(inner, depth + 1) } : undefined,
   );
   if (typeof name === "string") copy.name = withoutSecrets(name);
   if (typeof stack === "string") copy.stack = withoutSecrets(stack);
@@ -49,29 +50,29 @@ export function withoutSecretsIn(cause: unknown, depth = 0): unknown {
   return copy;
 }
 
-function betrays(value: object): boolean {
+function showsSecret(value: object): boolean {
   if (configured.size === 0 && obtained.size === 0) return false;
   try {
-    const shown = inspect(value, { depth: deepest + 2, maxStringLength: null });
+    const shown = inspect(value, { depth: maxDepth + 2, maxStringLength: null });
     return withoutSecrets(shown) !== shown;
   } catch {
-    // What cannot be looked at is not handed on.
+    // A value that cannot be inspected may hold a secret.
     return true;
   }
 }
 
 function remember(secrets: Map<string, readonly string[]>, bytes: Buffer): void {
-  if (bytes.length < shortest) return;
+  if (bytes.length < minBytes) return;
   const key = bytes.toString("latin1");
-  const forms = secrets.get(key) ?? formsOf(bytes);
-  // Set anew, so that the one that was used last is the last to be forgotten.
+  const forms = secrets.get(key) ?? writtenForms(bytes);
+  // Inserted again, so that the secret that was used last is forgotten last.
   secrets.delete(key);
   secrets.set(key, forms);
-  if (secrets.size > mostRemembered) secrets.delete(secrets.keys().next().value!);
+  if (secrets.size > maxRemembered) secrets.delete(secrets.keys().next().value!);
 }
 
-/** How these bytes are written in texts, in headers, in forms and in JSON. The longest come first. */
-function formsOf(bytes: Buffer): string[] {
+/** Returns how these bytes are written in text, headers, forms and JSON, the longest form first. */
+function writtenForms(bytes: Buffer): string[] {
   const text = bytes.toString("utf8");
   const hexadecimal = bytes.toString("hex");
   const forms = [
@@ -81,15 +82,15 @@ function formsOf(bytes: Buffer): string[] {
     JSON.stringify(text).slice(1, -1),
     hexadecimal,
     hexadecimal.toUpperCase(),
-    ...[0, 1, 2].flatMap((before) => base64Within(bytes, before)),
+    ...[0, 1, 2].flatMap((offset) => base64Within(bytes, offset)),
   ];
   return [...new Set(forms)].toSorted((a, b) => b.length - a.length);
 }
 
-/** What of the base64 of a longer text is due to these bytes alone, when so many bytes (of three) stand before them. */
-function base64Within(bytes: Buffer, before: number): string[] {
-  const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64url");
-  const start = Math.ceil((before * 8) / 6);
-  const own = encoded.slice(start, Math.floor(((before + bytes.length) * 8) / 6));
+/** Returns the characters that only these bytes decide in the base64 of a longer text, at this offset modulo 3. */
+function base64Within(bytes: Buffer, offset: number): string[] {
+  const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64url");
+  const start = Math.ceil((offset * 8) / 6);
+  const own = encoded.slice(start, Math.floor(((offset + bytes.length) * 8) / 6));
   return [own, own.replaceAll("-", "+").replaceAll("_", "/")];
 }

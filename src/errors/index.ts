@@ -1,4 +1,8 @@
-export { errorFixes, type ErrorCode } from "./codes.js";
-export { hasCode, TillkitError } from "./tillkit-error.js";
-export { ConfigurationError, type ConfigurationProblem } from "./configuration-error.js";
-export { rejectionStatus, WebhookRejectedError, type RejectionCode } from "./webhook-rejected-error.js";
+export { errorFixes, type ErrorCode, rejectionStatus, type RejectionCode } from "./codes.js";
+export {
+  ConfigurationError,
+  type ConfigurationProblem,
+  hasCode,
+  TillkitError,
+  WebhookRejectedError,
+} from "./tillkit-error.js";

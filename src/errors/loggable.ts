@@ -1,6 +1,6 @@
 import { withoutSecrets } from "./conceal-secrets.js";
 
-/** What is written down of an error. */
+/** The parts of an error that are logged. */
 export interface LoggableError {
   type: string;
   message: string;
@@ -10,9 +10,8 @@ export interface LoggableError {
 }
 
 /**
- * An error as it may be logged: its name, code, message and stack. Whatever else drivers hang on their errors (the
- * statement with its values, the address with its password, the request with its headers) stays out, and so does every
- * secret that the kit was given.
+ * Returns the parts of an error that may be logged: name, code, message, stack and causes, without the kit's secrets.
+ * Other properties stay out: drivers attach statements with their values, addresses with passwords, and request headers.
  */
 export function loggable(error: unknown, depth = 0): LoggableError {
   if (typeof error !== "object" || error === null)

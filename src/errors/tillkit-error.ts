@@ -1,15 +1,15 @@
-import { errorFixes, type ErrorCode } from "./codes.js";
+import { errorFixes, type ErrorCode, type RejectionCode, rejectionStatus } from "./codes.js";
 import { withoutSecrets, withoutSecretsIn } from "./conceal-secrets.js";
 
 /**
- * The base of every error that tillkit throws. Compare errors by {@link TillkitError.code}, not with
- * `instanceof`: an application may hold the ESM and the CommonJS copy of the package at once.
+ * The base class of every error that tillkit throws. Compare errors by {@link TillkitError.code} and not with
+ * `instanceof`: an application may load both the ESM and the CommonJS copy of the package.
  */
 export class TillkitError extends Error {
   override readonly name: string = "TillkitError";
   /** Stable, machine-readable code. */
   readonly code: ErrorCode;
-  /** What to do about it, in one sentence. */
+  /** What to do about the error, in one sentence. */
   readonly fix: string;
 
   constructor(code: ErrorCode, message: string, options: { cause?: unknown; fix?: string } = {}) {
@@ -22,7 +22,46 @@ export class TillkitError extends Error {
   }
 }
 
-/** Whether `error` carries this code, whichever copy of the package threw it. */
+/** Returns whether `error` has this code, whichever copy of the package threw it. */
 export function hasCode(error: unknown, code: ErrorCode): error is TillkitError {
   return error instanceof Error && "code" in error && error.code === code;
+}
+
+/** One thing that is wrong with the configuration. */
+export interface ConfigurationProblem {
+  /** Stable code of this problem. */
+  code: ErrorCode;
+  /** Path of the option: `signature.secret`. */
+  option: string;
+  /** What is wrong, what was expected, and where to set it. Never contains a secret. */
+  message: string;
+}
+
+/** The configuration cannot be used. Thrown at construction, with all problems in one error. */
+export class ConfigurationError extends TillkitError {
+  override readonly name = "ConfigurationError";
+  readonly problems: readonly ConfigurationProblem[];
+
+  constructor(problems: readonly ConfigurationProblem[]) {
+    const lines = problems.map(({ option, message }) => `  - ${option}: ${message}`);
+    // A single problem gives the error its own code, so that callers need not read the list.
+    super(
+      problems.length === 1 ? problems[0]!.code : "configuration_invalid",
+      `tillkit cannot start with this configuration:\n${lines.join("\n")}`,
+    );
+    this.problems = problems;
+  }
+}
+
+/** A webhook was refused: nothing was recorded and no handler runs. */
+export class WebhookRejectedError extends TillkitError {
+  override readonly name = "WebhookRejectedError";
+  declare readonly code: RejectionCode;
+  /** The HTTP status of the response. */
+  readonly status: number;
+
+  constructor(code: RejectionCode, message: string, options: { cause?: unknown } = {}) {
+    super(code, message, options);
+    this.status = rejectionStatus[code];
+  }
 }

@@ -1,11 +1,11 @@
 /**
- * The newest change of ISO 4217 that the table below contains (the lev of Bulgaria left on 1 January 2026). Taken
- * from the public list datasets/currency-codes, revision ab9b0ae8; codes without a withdrawal date. A table of our
- * own, because `Intl` follows customary digits, which differ from ISO 4217 for some currencies.
+ * The month of the newest change of ISO 4217 in the table below: Bulgaria's lev was withdrawn on 1 January 2026. The
+ * source is the public list datasets/currency-codes, revision ab9b0ae8, without withdrawn codes. `Intl` is no substitute:
+ * it uses customary digits, which differ from ISO 4217 for some currencies.
  */
 export const currenciesAsOf = "2026-01";
 
-/** Codes by the number of decimals of their minor unit; "none" for metals, funds and tests, which have no such unit. */
+/** Currency codes by the number of decimals of the minor unit; "none" for metals, funds and test codes. */
 const codes: Readonly<Record<"0" | "2" | "3" | "4" | "none", string>> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
   2: `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CNY
@@ -24,12 +24,12 @@ const minorUnitByCode = new Map(
   ),
 );
 
-/** Every active code of the table. */
+/** Every code of the table, sorted. */
 export const activeCurrencies: readonly string[] = [...minorUnitByCode.keys()].toSorted();
 
 /**
- * How many decimals amounts in this currency can have: 0 for KMF, 2 for EUR. `undefined` where there is no such
- * limit or where the code is not in the table: a currency newer than it is not an error.
+ * Returns the number of decimals of the currency: 0 for KMF, 2 for EUR. Returns `undefined` for a currency without a
+ * minor unit and for a code that is not in the table: a newer currency is not an error.
  */
 export function minorUnit(currency: string): number | undefined {
   return minorUnitByCode.get(currency);

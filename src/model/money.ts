@@ -1,33 +1,33 @@
 import { TillkitError } from "../errors/index.js";
 import { minorUnit } from "./currencies.js";
 
-/** What is wrong with an amount, as a code and a sentence that names the likely mistake. */
+/** What is wrong with an amount: a code, and a sentence that names the likely mistake. */
 export interface AmountProblem {
   code: "amount_invalid" | "currency_invalid";
   message: string;
 }
 
-/** An amount without trailing zero decimals, or nothing when it is none. */
+/** The parts of an amount, without trailing zero decimals; or `ok: false` for text that is no amount. */
 export type ParsedAmount = { ok: true; whole: string; decimals: string } | { ok: false };
 
-/** Most decimals that any currency of the table has, and so the most of any amount. */
-const mostDecimals = 4;
+/** The maximum number of decimals of any currency in the table, and so of any amount. */
+const maxDecimals = 4;
 const amount = /^(0|[1-9]\d{0,15})(?:\.(\d{1,4}))?$/;
 
-/** Reads a decimal string: at most 16 digits, then at most 4 decimals. Exact; no float is ever made of it. */
+/** Reads a decimal string of at most 16 digits and 4 decimals. Exact: the value never becomes a float. */
 export function parseAmount(value: unknown): ParsedAmount {
   const parts = typeof value === "string" ? amount.exec(value) : null;
   if (parts === null) return { ok: false };
   return { ok: true, whole: parts[1]!, decimals: (parts[2] ?? "").replace(/0+$/, "") };
 }
 
-/** Whether the value is a decimal string that {@link parseAmount} reads. Zero is one. */
+/** Returns whether {@link parseAmount} can read the value. Zero is an amount. */
 export function isAmount(value: unknown): value is string {
   return typeof value === "string" && amount.test(value);
 }
 
 /**
- * The shortest way to write the same amount: `"1475.00"` is `"1475"`.
+ * Returns the shortest form of the amount: `"1475"` for `"1475.00"`.
  *
  * @throws TillkitError `amount_invalid`
  */
@@ -38,41 +38,41 @@ export function canonicalValue(value: string): string {
   return parsed.decimals === "" ? parsed.whole : `${parsed.whole}.${parsed.decimals}`;
 }
 
-/** Whether two decimal strings are the same amount. What is no amount equals nothing, itself included. */
+/** Returns whether two decimal strings are the same amount. Returns `false` if one of them is no amount. */
 export function sameValue(a: string, b: string): boolean {
   if (a === b) return isAmount(a);
   return isAmount(a) && isAmount(b) && canonicalValue(a) === canonicalValue(b);
 }
 
-/** Whether the amount is above zero; `false` for what is no amount. */
+/** Returns whether the value is an amount above zero. */
 export function isPositive(value: string): boolean {
   return isAmount(value) && canonicalValue(value) !== "0";
 }
 
-/** Whether the amount needs no more decimals than the currency has. Trailing zeros do not count. */
+/** Returns whether the amount has no more decimals than the currency. Trailing zeros do not count. */
 export function fitsCurrency(value: string, currency: string): boolean {
   if (!value.includes(".")) return isAmount(value);
   const parsed = parseAmount(value);
-  return parsed.ok && parsed.decimals.length <= (minorUnit(currency) ?? mostDecimals);
+  return parsed.ok && parsed.decimals.length <= (minorUnit(currency) ?? maxDecimals);
 }
 
 /**
- * The amount in the currency's minor unit: `("10.50", "EUR")` is `1050n`. Ten-thousandths where the currency has no
- * minor unit or is not in the table.
+ * Returns the amount in the currency's minor unit: `1050n` for `("10.50", "EUR")`. The unit is a ten-thousandth for a
+ * currency that has no minor unit or is not in the table.
  *
- * @throws TillkitError `amount_invalid` when the value is no amount or has too many decimals
+ * @throws TillkitError `amount_invalid` if the value is no amount or has too many decimals
  */
 export function minorUnits(value: string, currency: string): bigint {
   const parsed = parseAmount(value);
-  const unit = minorUnit(currency) ?? mostDecimals;
+  const unit = minorUnit(currency) ?? maxDecimals;
   if (!parsed.ok || parsed.decimals.length > unit)
     throw new TillkitError("amount_invalid", "The value cannot be written in the currency's minor unit.");
   return BigInt(parsed.whole + parsed.decimals.padEnd(unit, "0"));
 }
 
 /**
- * What is wrong with an amount to collect, or `undefined`. Above zero, exact, and within the currency's minor unit.
- * A currency newer than the table is allowed.
+ * Returns what is wrong with an amount to collect, or `undefined`. It must be above zero and have no more decimals than
+ * its currency. A currency that is newer than the table is allowed.
  */
 export function checkAmount(total: unknown): AmountProblem | undefined {
   const value = entry(total, "value");
@@ -82,7 +82,7 @@ export function checkAmount(total: unknown): AmountProblem | undefined {
   if (typeof currency !== "string" || !/^[A-Z]{3}$/.test(currency))
     return { code: "currency_invalid", message: `total.currency ${currencyMistake(currency)}` };
   if (fitsCurrency(value, currency)) return undefined;
-  const unit = minorUnit(currency) ?? mostDecimals;
+  const unit = minorUnit(currency) ?? maxDecimals;
   const allowed = unit === 0 ? "no decimals" : `at most ${unit} decimals`;
   return {
     code: "amount_invalid",
@@ -108,8 +108,8 @@ function valueMistake(value: unknown): string {
   if (value.includes(",")) return 'must not contain a comma: write "10.50", and "1475" without separators.';
   if (/^[+-]/.test(value)) return "must have no sign, and be above zero.";
   if (/^\d+(?:\.\d+)?e[+-]?\d+$/i.test(value)) return "must be written without an exponent.";
-  if (/^0\d/.test(value)) return "must not begin with a zero that means nothing.";
+  if (/^0\d/.test(value)) return "must not begin with an unnecessary zero.";
   if (/^\d{17}/.test(value)) return "has more than 16 digits.";
-  if (/^\d+\.\d{5}/.test(value)) return `has more than ${mostDecimals} decimals.`;
+  if (/^\d+\.\d{5}/.test(value)) return `has more than ${maxDecimals} decimals.`;
   return 'must be a decimal string such as "1475" or "10.50", without spaces or symbols.';
 }

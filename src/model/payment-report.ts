@@ -1,8 +1,8 @@
 import { type SignedField } from "./signed-fields.js";
 
 /**
- * The fields of a webhook, by the names under which a signature covers them, with the type each has once it
- * was checked. Times are RFC 3339 strings as they arrived.
+ * The fields of a webhook under the names that signatures use, with the types they have after the checks. Times are
+ * RFC 3339 strings as they arrived.
  */
 export interface ReportedFields {
   topic: string;
@@ -13,24 +13,24 @@ export interface ReportedFields {
   captured: boolean;
   "total.value": string;
   "total.currency": string;
-  /** Absent for a payment that the customer has not submitted; never absent on `completed`. */
+  /** `undefined` for a payment that the customer has not submitted. Always present on `completed`. */
   submittedAt: string | undefined;
   clientId: string;
   providerId: string | undefined;
   source: string | undefined;
 }
 
-/** The fields that the signature covers: these were said by the service. */
+/** The fields that the signature covers: the service sent these values. */
 export type Verified<Covers extends SignedField = SignedField> = Readonly<Pick<ReportedFields, Covers>>;
 
-/** The fields that it does not cover: anybody on the way may have written them. Hints at most. */
+/** The fields that the signature does not cover: anybody between may have changed them. Hints at most. */
 export type Untrusted<Covers extends SignedField = SignedField> = Readonly<
   Partial<Record<Exclude<SignedField, Covers>, unknown>>
 >;
 
-/** What a verified, admissible webhook says about a payment: decided on by reconciliation. */
+/** What a verified, admissible webhook says about a payment: the input of reconciliation. */
 export interface PaymentReport {
-  /** What makes two webhooks the same event (only signed fields go into it). */
+  /** Equal for two webhooks of one event. Made of signed fields only. */
   eventKey: string;
   serviceId: string;
   clientId: string;
@@ -38,15 +38,15 @@ export interface PaymentReport {
   value: string;
   currency: string;
   submittedAt: string | undefined;
-  /** Present only where the signature covers it. */
+  /** Present only if the signature covers it. */
   topic?: string;
-  /** Present only where the signature covers it. */
+  /** Present only if the signature covers it. */
   captured?: boolean;
   verified: Partial<Verified>;
   untrusted: Untrusted<never>;
 }
 
-/** What a correctly signed body turned out to be. */
+/** The content of a correctly signed body: a payment report, another kind of message, or no message of the interface. */
 export type Message =
   | { kind: "payment"; report: PaymentReport }
   | { kind: "unrecognised"; eventKey: string; topic: string; type: string }

@@ -7,20 +7,20 @@ export interface Money {
 }
 
 /**
- * Where a payment stands, as the kit knows it.
+ * The state of a payment in the kit.
  *
  * - `creating`: stored, and the creation request is under way.
- * - `pending`: the service knows it; the customer has not paid yet.
+ * - `pending`: the service knows the payment; the customer has not paid yet.
  * - `uncertain`: the creation request ended without a usable answer; the payment may exist at the service.
  * - `failed`: the service refused the creation, or reported the payment as failed.
  * - `canceled`: the service reported the payment as canceled.
- * - `completed`: paid. Final: nothing regresses it.
+ * - `completed`: paid. Final: no later report changes it.
  */
 export type PaymentState = "creating" | "pending" | "uncertain" | "failed" | "canceled" | "completed";
 
 /** One attempt to collect one amount. All times are ISO 8601 UTC with milliseconds. */
 export interface Payment {
-  /** Unique per payment; what reconciles the merchant's system with the service. */
+  /** Unique per payment. Identifies the payment in the merchant's system and at the service. */
   clientId: string;
   /** The merchant's own order id. One reference can have several payments. */
   reference: string;
@@ -28,33 +28,33 @@ export interface Payment {
   state: PaymentState;
   /** The last status of the service that was applied, as the service wrote it. */
   status?: string;
-  /** Whether this is the attempt that asking again for the reference returns. At most one per reference. */
+  /** Whether another call for the reference returns this attempt. At most one attempt per reference is open. */
   open: boolean;
-  /** The service's id for the payment; bound once. */
+  /** The service's id of the payment. Set once, then never changed. */
   serviceId?: string;
-  /** Where the customer pays (`data.billing.submitUrl`). */
+  /** The address where the customer pays (`data.billing.submitUrl`). */
   checkoutUrl?: string;
-  /** SHA-256, hex, of the random part of the return addresses; the addresses themselves are not kept. */
+  /** SHA-256 in hexadecimal of the random part of the return addresses. The addresses themselves are not kept. */
   returnKeyHash?: string;
   /** Language tag for the service's messages and the return pages. */
   locale?: string;
-  /** The merchant's own notes; handed back with every event. */
+  /** The merchant's own notes. Every event contains them. */
   metadata?: Readonly<Record<string, unknown>>;
   createdAt: string;
   updatedAt: string;
   completedAt?: string;
-  /** First time the browser came back to the success address. Proves nothing. */
+  /** When the browser first came back to the success address. This does not prove that the payment is paid. */
   successReturnedAt?: string;
-  /** First time the browser came back to the cancel address. */
+  /** When the browser first came back to the cancel address. */
   cancelReturnedAt?: string;
-  /** The clientId of the attempt that took this one's place. */
+  /** The clientId of the attempt that replaced this one. */
   replacedBy?: string;
-  /** Code of the error that ended the creation. */
+  /** The code of the error that ended the creation. */
   failure?: string;
   /** When `payment.overdue` was raised. */
   overdueAt?: string;
-  /** When the service may next be asked about it; absent once there is nothing more to ask. */
+  /** When the service may next be asked about the payment. Absent if there is nothing left to ask. */
   nextLookupAt?: string;
-  /** How often the service was asked about it; absent for never. */
+  /** How many times the service was asked about the payment. Absent for never. */
   lookups?: number;
 }

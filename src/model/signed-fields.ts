@@ -1,3 +1,37 @@
+/** All fields in the order of the interface document. */
+export const signedFields = [
+  "topic",
+  "timestamp",
+  "type",
+  "id",
+  "status",
+  "captured",
+  "total.value",
+  "total.currency",
+  "submittedAt",
+  "clientId",
+  "providerId",
+  "source",
+] as const;
+
+/**
+ * A field that a signature can cover (interface document, 6.1 and 2.3), named by its path. `topic`, `timestamp` and
+ * `type` are at the top of the body, all others under `data`.
+ */
+export type SignedField = (typeof signedFields)[number];
+
+/** The fields that every signature must cover. Otherwise a webhook could complete a payment with an unsigned amount. */
+export const indispensableFields = [
+  "id",
+  "clientId",
+  "status",
+  "total.value",
+  "total.currency",
+] as const satisfies readonly SignedField[];
+
+/** A field that every accepted scheme covers. */
+export type IndispensableField = (typeof indispensableFields)[number];
+
 const paths: Readonly<Record<SignedField, readonly string[]>> = {
   topic: ["topic"],
   timestamp: ["timestamp"],
@@ -13,19 +47,19 @@ const paths: Readonly<Record<SignedField, readonly string[]>> = {
   source: ["data", "source"],
 };
 
-/** Whether the name is one of the interface document's fields. */
+/** Returns whether the name is a field of the interface document. */
 export function isSignedField(name: unknown): name is SignedField {
   return typeof name === "string" && Object.hasOwn(paths, name);
 }
 
-/** Where the field stands in the body, for messages: `data.total.value`. */
+/** Returns the path of the field in the body, for messages: `data.total.value`. */
 export function fieldPath(field: SignedField): string {
   return paths[field].join(".");
 }
 
 /**
- * The field's value as it stands, or `undefined` where it is absent. Own properties only: a body cannot borrow
- * a value from a prototype.
+ * Returns the unchanged value of the field, or `undefined` if it is absent. Only own properties count: a value of a
+ * prototype is never read.
  */
 export function readField(payload: Readonly<Record<string, unknown>>, field: SignedField): unknown {
   let value: unknown = payload;
@@ -36,7 +70,7 @@ export function readField(payload: Readonly<Record<string, unknown>>, field: Sig
   return value;
 }
 
-/** All fields as they stand; each is an own property, `undefined` where it is absent. */
+/** Returns the unchanged values of all fields. An absent field is an own property with the value `undefined`. */
 export function readFields(payload: Readonly<Record<string, unknown>>): Record<SignedField, unknown> {
   const data = own(payload, "data");
   const total = own(data, "total");
@@ -63,49 +97,3 @@ function own(value: unknown, key: string): unknown {
 function owns(value: unknown, key: string): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && Object.hasOwn(value, key);
 }
-
-/**
- * What a signature can cover: the fields of a webhook (interface document, 6.1 and 2.3), named by their path.
- * `topic`, `timestamp` and `type` stand at the top of the body, all others under `data`.
- */
-export type SignedField =
-  | "topic"
-  | "timestamp"
-  | "type"
-  | "id"
-  | "status"
-  | "captured"
-  | "total.value"
-  | "total.currency"
-  | "submittedAt"
-  | "clientId"
-  | "providerId"
-  | "source";
-
-/** Every field, in the order of the interface document. */
-export const signedFields = [
-  "topic",
-  "timestamp",
-  "type",
-  "id",
-  "status",
-  "captured",
-  "total.value",
-  "total.currency",
-  "submittedAt",
-  "clientId",
-  "providerId",
-  "source",
-] as const satisfies readonly SignedField[];
-
-/** Without these five under the signature, a payment could be completed with an amount that nobody signed. */
-export const indispensableFields = [
-  "id",
-  "clientId",
-  "status",
-  "total.value",
-  "total.currency",
-] as const satisfies readonly SignedField[];
-
-/** A field that every usable scheme covers. */
-export type IndispensableField = (typeof indispensableFields)[number];

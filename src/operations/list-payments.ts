@@ -1,3 +1,4 @@
+import { isWholeNumber } from "../shared/whole-number.js";
 import { queryError, queryTime, storeMethod } from "./query.js";
 import { type Payment, type PaymentState } from "../model/payment.js";
 import { withoutKey } from "../webhook/recording/payment-events.js";
@@ -51,7 +52,7 @@ export async function listPayments<Tx>(
   if (reference !== undefined && typeof reference !== "string")
     throw queryError("reference must be a string.");
   if (first !== "newest" && first !== "oldest") throw queryError('first must be "newest" or "oldest".');
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxPerPage)
+  if (!isWholeNumber(limit, 1, maxPerPage))
     throw queryError(`limit must be a whole number from 1 to ${maxPerPage}.`);
   const after = positionOf(query.cursor);
 

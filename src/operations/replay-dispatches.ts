@@ -1,4 +1,5 @@
 import { type EventType } from "../model/event-map.js";
+import { isWholeNumber } from "../shared/whole-number.js";
 import { queryError, storeMethod } from "./query.js";
 import { type DispatchRecord } from "../store/index.js";
 import { type RecordingParts } from "../webhook/recording/rematch.js";
@@ -37,8 +38,7 @@ export async function replayDispatches<Tx>(
   query: DispatchQuery = {},
 ): Promise<RevivedDispatches> {
   const { eventId, handler, type, limit = 500, dryRun = true } = query;
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
-    throw queryError("limit must be a whole number from 1 to 1000.");
+  if (!isWholeNumber(limit, 1, 1000)) throw queryError("limit must be a whole number from 1 to 1000.");
   const selected = {
     ...(eventId !== undefined && { eventId }),
     ...(handler !== undefined && { handler }),

@@ -1,12 +1,10 @@
 import { type ConfigurationProblem } from "../errors/index.js";
-import { longestTimerMs } from "../shared/whole-number.js";
+import { isWholeNumber, maxTimerMs } from "../shared/whole-number.js";
 
 /** Judges an option in milliseconds; `undefined` stands for the default. */
 export function timeoutProblems(option: string, value: unknown): ConfigurationProblem[] {
-  if (value === undefined) return [];
-  if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= longestTimerMs)
-    return [];
-  const message = `must be a whole number of milliseconds from 1 to ${longestTimerMs}.`;
+  if (value === undefined || isWholeNumber(value, 1, maxTimerMs)) return [];
+  const message = `must be a whole number of milliseconds from 1 to ${maxTimerMs}.`;
   return [{ code: "option_invalid", option, message }];
 }
 

@@ -1,5 +1,5 @@
-import { isDateTime } from "../model/date-time.js";
-import { quote } from "../model/quote.js";
+import { isDateTime } from "../shared/date-time.js";
+import { quote } from "../shared/quote.js";
 import { minorUnit } from "../model/currencies.js";
 import { fitsCurrency, isAmount } from "../model/money.js";
 import {

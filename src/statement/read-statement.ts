@@ -3,6 +3,7 @@ import { type ColumnChoice, type Columns, findColumns, type StatementField } fro
 import { type Bytes, readLines } from "./csv/lines.js";
 import { type CellOptions, readTime, readValue } from "./csv/read-cells.js";
 import { type CsvRecord, RecordReader } from "./csv/records.js";
+import { isWholeNumber } from "../shared/whole-number.js";
 import { type StatementRow, type UnreadableRow } from "./row.js";
 
 /** How a statement in CSV is written. */
@@ -153,8 +154,7 @@ function checkFormat({
 }: StatementFormat): void {
   if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter)))
     throw invalid("delimiter must be one character, and neither a quotation mark nor a line break.");
-  if (!Number.isInteger(skipLines) || skipLines < 0)
-    throw invalid("skipLines must be a whole number, 0 or more.");
+  if (!isWholeNumber(skipLines, 0)) throw invalid("skipLines must be a whole number, 0 or more.");
   if (!/^(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/.test(utcOffset))
     throw invalid('utcOffset must be "Z", or as "+03:00".');
   if (!["utf-8", "windows-1252"].includes(encoding))

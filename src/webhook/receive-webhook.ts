@@ -1,8 +1,7 @@
 import { readMessage } from "./message/read-message.js";
 import { type Arrival, type Receipt } from "./recording/plan-group.js";
-import { decodeSignedFields } from "./signature/decode-signed-fields.js";
 import { type SignatureScheme, type VerifyInput } from "./signature/scheme.js";
-import { verifySignature } from "./signature/verify.js";
+import { decodeSignedFields, verifySignature } from "./signature/verify-signature.js";
 
 /** One POST that arrived: its headers and its exact bytes. */
 export type WebhookRequest = Pick<VerifyInput, "headers" | "rawBody">;

@@ -19,12 +19,12 @@ describe("a text without secrets", () => {
     ["hexadecimal", Buffer.from(secret).toString("hex")],
     ["upper-case hexadecimal", Buffer.from(secret).toString("hex").toUpperCase()],
     ["base64", Buffer.from(secret).toString("base64url")],
-  ])("has a mark in the place of each, %s", (_, written) => {
+  ])("has a mark in place of each secret, %s", (_, written) => {
     const clean = withoutSecrets(`before ${written} between ${written} after`);
     expect(clean).toMatch(/^before \[secret\].{0,2} between \[secret\].{0,2} after$/);
   });
 
-  it("has none within the base64 of something longer, as in the header of basic authentication", () => {
+  it("has no secret inside the base64 of longer text, as in the header of basic authentication", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (before, after) => {
         const encoded = Buffer.from(`${before}:${secret}${after}`).toString("base64");
@@ -33,16 +33,16 @@ describe("a text without secrets", () => {
     );
   });
 
-  it("is the same text where there is nothing to hide", () => {
+  it("is the unchanged text if there is nothing to conceal", () => {
     fc.assert(fc.property(fc.string(), (text) => expect(withoutSecrets(text)).toBe(text)));
   });
 
-  it("keeps texts that are too short to be secrets, which would tear holes into words", () => {
+  it("keeps secrets of fewer than 8 bytes, which occur inside ordinary text", () => {
     concealToken("token");
     expect(withoutSecrets("a token")).toBe("a token");
   });
 
-  it("forgets tokens that a hundred others have followed, and no secret of the configuration for it", () => {
+  it("forgets a token after a hundred others, but no secret of the configuration", () => {
     concealToken("the first of many tokens");
     expect(withoutSecrets("the first of many tokens")).toBe("[secret]");
     for (let n = 100; n < 200; n++) concealToken(`token number ${n}`);
@@ -58,12 +58,12 @@ describe("an error of the kit", () => {
     expect(inspect(error)).not.toContain(secret);
   });
 
-  it("keeps a harmless cause as it is", () => {
+  it("keeps a harmless cause unchanged", () => {
     const cause = Object.assign(new Error("reset"), { code: "ECONNRESET", socket: { port: 1 } });
     expect(new TillkitError("creation_unreachable", "broken", { cause }).cause).toBe(cause);
   });
 
-  it("keeps of a cause that betrays a secret the name, code, message and causes, and nothing else", () => {
+  it("keeps only name, code, message and causes of a cause that shows a secret", () => {
     const deeper = Object.assign(new Error("deeper"), { headers: { authorization: `Bearer ${secret}` } });
     const cause = Object.assign(new TypeError(`sent ${secret}`, { cause: deeper }), {
       code: "E_SENT",
@@ -76,7 +76,7 @@ describe("an error of the kit", () => {
     expect(kept).not.toHaveProperty("config");
   });
 
-  it("takes causes of any kind, and hands none on that cannot be looked at", () => {
+  it("accepts causes of any kind, and keeps none that cannot be inspected", () => {
     for (const cause of [undefined, null, 7, "text"]) expect(withoutSecretsIn(cause)).toBe(cause);
     expect(withoutSecretsIn(`thrown ${secret}`)).toBe("thrown [secret]");
     const hostile = {

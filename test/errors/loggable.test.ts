@@ -12,7 +12,7 @@ describe("an error as it is logged", () => {
     });
   });
 
-  it("leaves out whatever else drivers hang on it: statements, addresses, headers", () => {
+  it("leaves out what drivers attach to it: statements, addresses, headers", () => {
     const error = Object.assign(new Error("Invalid URL"), {
       input: "mysql://shop:s3cret@db/shop",
       sql: "insert into orders values ('Ali', '+269 321 00 00')",
@@ -22,7 +22,7 @@ describe("an error as it is logged", () => {
     for (const hidden of ["s3cret", "insert", "Bearer"]) expect(logged).not.toContain(hidden);
   });
 
-  it("takes anything that can be thrown", () => {
+  it("accepts any thrown value", () => {
     expect(loggable("just text")).toEqual({ type: "string", message: "just text" });
     expect(loggable(undefined)).toEqual({ type: "undefined", message: "undefined" });
   });

@@ -5,7 +5,7 @@ import { checkAmount, fitsCurrency, minorUnits } from "../../src/model/money.js"
 import { withCorpus } from "../webhook/message/corpora.js";
 
 describe("the currency table", () => {
-  it("is dated", () => {
+  it("has a date", () => {
     expect(currenciesAsOf).toMatch(/^\d{4}-(0[1-9]|1[0-2])$/);
   });
 
@@ -14,21 +14,21 @@ describe("the currency table", () => {
     expect(activeCurrencies.every((code) => /^[A-Z]{3}$/.test(code))).toBe(true);
   });
 
-  it("follows ISO 4217 and not custom", () => {
+  it("follows ISO 4217 and not customary digits", () => {
     expect(minorUnit("KMF")).toBe(0);
     expect(minorUnit("MGA")).toBe(2);
     expect(minorUnit("IQD")).toBe(3);
     expect(minorUnit("CLF")).toBe(4);
   });
 
-  it("sets no limit where there is no minor unit, and knows nothing of codes to come", () => {
+  it("has no limit for codes without a minor unit and for codes of the future", () => {
     expect(minorUnit("XAU")).toBeUndefined();
     expect(minorUnit("QQQ")).toBeUndefined();
     expect(minorUnit("toString")).toBeUndefined();
   });
 
   it.each(activeCurrencies.filter((code) => minorUnit(code) !== undefined))(
-    "takes %s at its minor unit, and refuses one decimal more",
+    "accepts %s at its minor unit, and refuses one decimal more",
     (code) => {
       const unit = minorUnit(code) ?? 0;
       const least = unit === 0 ? "1" : `0.${"1".padStart(unit, "0")}`;
@@ -40,9 +40,9 @@ describe("the currency table", () => {
     },
   );
 
-  describe("beside the public list", () => {
+  describe("compared with the public list", () => {
     withCorpus("iso4217", (folder) => {
-      // Names may be quoted and hold commas; the last four columns do not.
+      // Names may contain commas; the last four columns do not.
       const rows = readFileSync(join(folder, "codes-all.csv"), "utf8")
         .split(/\r?\n/)
         .slice(1)
@@ -58,7 +58,7 @@ describe("the currency table", () => {
         expect(listed.size).toBeGreaterThan(150);
       });
 
-      it("is dated by the newest change that the list holds", () => {
+      it("has the date of the newest change in the list", () => {
         const changes = rows
           .map(([, , , withdrawn]) => withdrawn ?? "")
           .filter((date) => /^\d{4}-\d\d$/.test(date));

@@ -12,7 +12,7 @@ import {
 } from "../../src/model/money.js";
 import { codeOf } from "../webhook/signature/refusal.js";
 
-/** Amounts as whole ten-thousandths, beside one way to write each. */
+/** Amounts in ten-thousandths, each with one way to write it. */
 const written = fc
   .tuple(fc.bigInt({ min: 0n, max: 9_999_999_999_999_999n }), fc.stringMatching(/^[0-9]{0,4}$/))
   .map(([whole, decimals]) => ({
@@ -61,18 +61,18 @@ describe("amounts", () => {
     expect(codeOf(() => minorUnits(value, "EUR"))).toBe("amount_invalid");
   });
 
-  it.each([1475, 1475n, null, undefined, ["1475"], { value: "1475" }, true])("reads no %p", (value) => {
+  it.each([1475, 1475n, null, undefined, ["1475"], { value: "1475" }, true])("does not read %p", (value) => {
     expect(isAmount(value)).toBe(false);
   });
 
-  it("knows 1475.00 as 1475", () => {
+  it("returns 1475 for 1475.00", () => {
     expect(canonicalValue("1475.00")).toBe("1475");
     expect(canonicalValue("10.50")).toBe("10.5");
     expect(canonicalValue("0.0000")).toBe("0");
     expect(canonicalValue("100")).toBe("100");
   });
 
-  it("finds two values the same exactly when they are the same number", () => {
+  it("finds two values equal exactly if they are the same number", () => {
     fc.assert(
       fc.property(written, written, (a, b) => {
         expect(sameValue(a.text, b.text)).toBe(a.tenThousandths === b.tenThousandths);
@@ -83,7 +83,7 @@ describe("amounts", () => {
     fc.assert(fc.property(few, few, (a, b) => sameValue(a, b) === (Number(a) === Number(b))));
   });
 
-  it("writes one value in one way, and that way again the same", () => {
+  it("has one canonical form for each value", () => {
     fc.assert(
       fc.property(written, ({ text, tenThousandths }) => {
         const canonical = canonicalValue(text);
@@ -99,7 +99,7 @@ describe("amounts", () => {
     expect(isPositive("0.00")).toBe(false);
   });
 
-  it("counts minor units exactly, beyond what a float can", () => {
+  it("counts minor units exactly, also beyond the precision of a float", () => {
     expect(minorUnits("10.50", "EUR")).toBe(1050n);
     expect(minorUnits("1475.00", "KMF")).toBe(1475n);
     expect(minorUnits("0.001", "BHD")).toBe(1n);
@@ -107,7 +107,7 @@ describe("amounts", () => {
     expect(minorUnits("1", "QQQ")).toBe(10_000n);
   });
 
-  it("has minor units exactly when it fits the currency", () => {
+  it("has minor units exactly if it fits the currency", () => {
     const currency = fc.constantFrom(...activeCurrencies, "QQQ");
     fc.assert(
       fc.property(written, currency, ({ text, tenThousandths }, code) => {
@@ -151,7 +151,7 @@ describe("an amount to collect", () => {
     ["", "decimal string"],
     [undefined, "decimal string"],
     [null, "decimal string"],
-  ])("is refused when the value is %j, with a word about %s", (value, hint) => {
+  ])("is refused if the value is %j, with a message that contains: %s", (value, hint) => {
     const problem = checkAmount({ value, currency: "KMF" });
     expect(problem?.code).toBe("amount_invalid");
     expect(problem?.message).toContain(hint);
@@ -165,17 +165,17 @@ describe("an amount to collect", () => {
     ["174", "ISO 4217"],
     [undefined, "ISO 4217"],
     ["K\u0000F", "ISO 4217"],
-  ])("is refused when the currency is %j", (currency, hint) => {
+  ])("is refused if the currency is %j", (currency, hint) => {
     const problem = checkAmount({ value: "1475", currency });
     expect(problem?.code).toBe("currency_invalid");
     expect(problem?.message).toContain(hint);
   });
 
-  it.each([undefined, null, "1475", 7, []])("is refused when the total is %p", (total) => {
+  it.each([undefined, null, "1475", 7, []])("is refused if the total is %p", (total) => {
     expect(checkAmount(total)?.code).toBe("amount_invalid");
   });
 
-  it("is accepted exactly when it is an amount above zero that fits its currency", () => {
+  it("is accepted exactly if it is an amount above zero that fits its currency", () => {
     const currency = fc.constantFrom(...activeCurrencies, "QQQ");
     const value = fc.oneof(
       fc.string(),

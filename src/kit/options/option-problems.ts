@@ -2,7 +2,7 @@ import { type ConfigurationProblem } from "../../errors/index.js";
 import { type SignedField } from "../../model/signed-fields.js";
 import { addressProblems } from "../../service/address.js";
 import { serviceProblems } from "../../service/index.js";
-import { longestTimerMs } from "../../shared/whole-number.js";
+import { isWholeNumber, maxTimerMs } from "../../shared/whole-number.js";
 import { type PaymentStore } from "../../store/index.js";
 import { checkCoverage } from "../../webhook/signature/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
@@ -133,14 +133,14 @@ function confirmProblems<Covers extends SignedField, Tx>({
 
 /** The maximum of options that become timers, and of rates; other numbers have none. */
 const maximums: Readonly<Record<string, number>> = {
-  recordTimeoutMs: longestTimerMs,
-  bodyTimeoutMs: longestTimerMs,
-  pollMs: longestTimerMs,
-  leaseMs: longestTimerMs,
-  handlerTimeoutMs: longestTimerMs,
-  sweepMs: longestTimerMs,
-  timeoutMs: longestTimerMs,
-  afterReturnMs: longestTimerMs,
+  recordTimeoutMs: maxTimerMs,
+  bodyTimeoutMs: maxTimerMs,
+  pollMs: maxTimerMs,
+  leaseMs: maxTimerMs,
+  handlerTimeoutMs: maxTimerMs,
+  sweepMs: maxTimerMs,
+  timeoutMs: maxTimerMs,
+  afterReturnMs: maxTimerMs,
   perSecond: 10_000,
 };
 
@@ -149,8 +149,7 @@ function numberProblems(path: string, given: object | undefined, known: object):
   return Object.keys(known).flatMap((name): ConfigurationProblem[] => {
     const value: unknown = (given as Record<string, unknown> | undefined)?.[name];
     const max = maximums[name] ?? Number.MAX_SAFE_INTEGER;
-    const isRight = Number.isInteger(value) && (value as number) > 0 && (value as number) <= max;
-    return value === undefined || isRight
+    return value === undefined || isWholeNumber(value, 1, max)
       ? []
       : invalid(path + name, `must be a whole number from 1 to ${max}.`);
   });

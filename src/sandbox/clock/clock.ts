@@ -1,3 +1,4 @@
+import { maxTimerMs } from "../../shared/whole-number.js";
 import { throwMisuse } from "../throw-misuse.js";
 import { type Activity } from "./activity.js";
 
@@ -18,9 +19,6 @@ interface Timer {
   at: number;
   end: () => void;
 }
-
-/** The longest delay that Node's timers accept, in milliseconds. */
-const maxTimerMs = 2 ** 31 - 1;
 
 /** The clock and the timers of the tasks that wait for it. */
 export class Clock implements SandboxClock {

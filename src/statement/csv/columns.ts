@@ -1,4 +1,5 @@
 import { TillkitError } from "../../errors/index.js";
+import { isWholeNumber } from "../../shared/whole-number.js";
 
 /** What a statement can say about a payment. */
 export const statementFields = [
@@ -62,7 +63,7 @@ export function findColumns(
 
 function chosen(field: StatementField, choice: string | number, headers: readonly string[]): number {
   if (typeof choice === "number") {
-    if (Number.isInteger(choice) && choice >= 1) return choice - 1;
+    if (isWholeNumber(choice, 1)) return choice - 1;
     throw unclear(`The column of ${field} is ${choice}, but columns are counted from 1.`, headers);
   }
   const found = headers.flatMap((name, index) => (name === choice.trim() ? [index] : []));

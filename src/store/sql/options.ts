@@ -1,4 +1,5 @@
 import { ConfigurationError } from "../../errors/index.js";
+import { isWholeNumber } from "../../shared/whole-number.js";
 
 /** Options of every SQL store. */
 export interface SqlStoreOptions {
@@ -51,9 +52,9 @@ export function resolveSqlStoreOptions(options: SqlStoreOptions = {}): ResolvedS
       "tablePrefix",
       "must be 1 to 32 lower-case letters, digits and underscores, and not begin with a digit.",
     );
-  if (!Number.isInteger(busyTimeoutMs) || busyTimeoutMs < 0 || busyTimeoutMs > 3_600_000)
+  if (!isWholeNumber(busyTimeoutMs, 0, 3_600_000))
     throw optionInvalid("busyTimeoutMs", "must be a whole number of milliseconds from 0 to 3600000.");
-  if (!Number.isInteger(maxConnections) || maxConnections <= reservedConnections || maxConnections > 1000)
+  if (!isWholeNumber(maxConnections, reservedConnections + 1, 1000))
     throw optionInvalid("maxConnections", `must be a whole number from ${reservedConnections + 1} to 1000.`);
   if (typeof preparedStatements !== "boolean")
     throw optionInvalid("preparedStatements", "must be true or false.");

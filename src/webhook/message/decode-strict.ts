@@ -1,13 +1,13 @@
 import { isUtf8 } from "node:buffer";
-import { quote } from "../../model/quote.js";
+import { quote } from "../../shared/quote.js";
 
-/** A body, decoded; or a short reason, safe to store and to log. */
+/** The decoded body; or a short reason that is safe to store and to log. */
 export type Decoded =
-  /** `hasNumbers`: whether a number may stand anywhere in it. */
+  /** `hasNumbers`: whether the payload may contain a number. */
   { ok: true; payload: Record<string, unknown>; hasNumbers: boolean } | { ok: false; reason: string };
 
-/** Deepest nesting of objects and lists, the body's own object counted. */
-const deepest = 32;
+/** The maximum nesting of objects and lists, with the body's own object. */
+const maxDepth = 32;
 
 const byteOrderMark = 0xfeff;
 const quotationMark = 0x22;
@@ -19,15 +19,15 @@ const openingBracket = 0x5b;
 const closingBracket = 0x5d;
 const zero = 0x30;
 const nine = 0x39;
-const loneSurrogate = /\p{Surrogate}/u;
+const surrogate = /\p{Surrogate}/u;
 
 /**
- * Decodes a body so that no two readers of the same bytes can differ: strict UTF-8 without a byte order mark, one
- * JSON object, no key twice in one object (compared after unescaping), no lone surrogate, at most 32 levels deep.
- * Keys such as `__proto__` become own properties and change no prototype. Never throws.
+ * Decodes a body strictly, so that two readers of the same bytes cannot differ. The body must be valid UTF-8 without a
+ * byte order mark, and one JSON object with at most 32 levels, no repeated key in an object (compared after unescaping)
+ * and no lone surrogate. Keys such as `__proto__` become own properties and change no prototype. Never throws.
  */
 export function decodeStrict(rawBody: Buffer): Decoded {
-  // Checked before decoding: Buffer's own decoder would replace what is broken.
+  // Checked before decoding, because Buffer's decoder replaces invalid bytes.
   if (!isUtf8(rawBody)) return { ok: false, reason: "not valid UTF-8" };
   const text = rawBody.toString("utf8");
   if (text.charCodeAt(0) === byteOrderMark) return { ok: false, reason: "byte order mark" };
@@ -38,10 +38,10 @@ export function decodeStrict(rawBody: Buffer): Decoded {
     return { ok: false, reason: "not valid JSON" };
   }
   if (!isJsonObject(payload)) return { ok: false, reason: "not a JSON object" };
-  const survey = text.includes("\\") ? undefined : surveyOf(text);
-  // Nearly every body needs no closer look, which costs three times as much.
-  if (survey && survey.depth <= deepest && survey.keys === countKeys(payload))
-    return { ok: true, payload, hasNumbers: survey.hasNumbers };
+  const scan = text.includes("\\") ? undefined : scanUnescaped(text);
+  // This is enough for nearly every body; findAmbiguity is slower.
+  if (scan && scan.depth <= maxDepth && scan.keys === countKeys(payload))
+    return { ok: true, payload, hasNumbers: scan.hasNumbers };
   const reason = findAmbiguity(text);
   return reason === undefined ? { ok: true, payload, hasNumbers: true } : { ok: false, reason };
 }
@@ -51,10 +51,10 @@ function isJsonObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * How many keys are written in a JSON text, how deep it goes, and whether it holds a number. For text that JSON.parse has
- * taken and that has no backslash, so that each string ends at the next quotation mark.
+ * Returns the number of keys in a JSON text, its depth, and whether it contains a number. The text must be valid JSON
+ * without a backslash, so that each string ends at the next quotation mark.
  */
-function surveyOf(text: string): { keys: number; depth: number; hasNumbers: boolean } {
+function scanUnescaped(text: string): { keys: number; depth: number; hasNumbers: boolean } {
   let keys = 0;
   let open = 0;
   let depth = 0;
@@ -70,7 +70,7 @@ function surveyOf(text: string): { keys: number; depth: number; hasNumbers: bool
   return { keys, depth, hasNumbers };
 }
 
-/** How many keys are left of them: fewer, where one was written twice. */
+/** Returns the number of keys in the parsed value. It is smaller than in the text if a key is repeated there. */
 function countKeys(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const values = Object.values(value);
@@ -79,15 +79,15 @@ function countKeys(value: unknown): number {
   return count;
 }
 
-/** What JSON.parse lets through. It runs after JSON.parse, so the text is known to be well-formed JSON. */
+/** Returns why a text that JSON.parse accepts is ambiguous, or `undefined` if it is not. */
 function findAmbiguity(text: string): string | undefined {
-  // The keys of each object or list that is open; lists have none.
+  // One set of keys for each open object or list; the set of a list stays empty.
   const open: Set<string>[] = [];
   for (let at = 0; at < text.length; at += 1) {
     switch (text[at]) {
       case "{":
       case "[":
-        if (open.length === deepest) return `nested deeper than ${deepest}`;
+        if (open.length === maxDepth) return `nested deeper than ${maxDepth}`;
         open.push(new Set());
         break;
       case "}":
@@ -99,8 +99,8 @@ function findAmbiguity(text: string): string | undefined {
         const raw = text.slice(at + 1, end);
         const escaped = raw.includes("\\");
         const value = escaped ? String(JSON.parse(text.slice(at, end + 1))) : raw;
-        // Without an escape there can be none: the bytes were valid UTF-8.
-        if (escaped && loneSurrogate.test(value)) return "lone surrogate";
+        // Valid UTF-8 contains no lone surrogate, so only an escape can produce one.
+        if (escaped && surrogate.test(value)) return "lone surrogate";
         if (isKey(text, end + 1)) {
           const keys = open.at(-1);
           if (keys?.has(value)) return `duplicate key ${quote(value)}`;
@@ -122,9 +122,39 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-/** A string is a key when a colon follows it. */
+/** Returns whether a string is a key: a colon follows it. */
 function isKey(text: string, after: number): boolean {
   let at = after;
   while (text.charCodeAt(at) <= 0x20) at += 1;
   return text.charCodeAt(at) === colon;
+}
+
+/** Matches a string or a number of a JSON text. Strings are matched so that digits in them are skipped. */
+const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
+const decimal = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/**
+ * Returns the first number of a valid JSON text that a double cannot hold with all its digits, or `undefined`. Another
+ * reader of the same bytes could read another number. A double that was printed by a program is never found, neither in
+ * its shortest form (`0.1`) nor with 17 digits (`0.10000000000000001`).
+ */
+export function findLossyNumber(json: string): string | undefined {
+  for (const [token] of json.matchAll(stringOrNumber)) if (token[0] !== '"' && isLossy(token)) return token;
+  return undefined;
+}
+
+function isLossy(literal: string): boolean {
+  const value = Number(literal);
+  if (!Number.isFinite(value)) return true;
+  const digits = significantDigits(literal);
+  return digits !== significantDigits(String(value)) && digits !== significantDigits(value.toPrecision(17));
+}
+
+/** Returns one form for all ways to write a decimal, without its sign, which is never lost. */
+function significantDigits(literal: string): string {
+  const [, whole = "", fraction = "", exponent = "0"] = decimal.exec(literal)!;
+  const digits = (whole + fraction).replace(/^0+/, "");
+  const trimmed = digits.replace(/0+$/, "");
+  if (trimmed === "") return "0";
+  return `${trimmed}e${Number(exponent) - fraction.length + digits.length - trimmed.length}`;
 }

@@ -1,19 +1,20 @@
 import { hash } from "node:crypto";
 import { canonicalValue } from "../../model/money.js";
-import { readField, type SignedField } from "../../model/signed-fields.js";
 import { type ReportedFields } from "../../model/payment-report.js";
+import { readField, type SignedField } from "../../model/signed-fields.js";
 
-/** What a payment's key is made of. */
-type Identifying = Pick<ReportedFields, "id" | "clientId" | "status" | "total.value" | "total.currency"> &
+/** The fields that identify a payment report. */
+type IdentifyingFields = Pick<
+  ReportedFields,
+  "id" | "clientId" | "status" | "total.value" | "total.currency"
+> &
   Partial<Pick<ReportedFields, "submittedAt" | "topic" | "type" | "captured">>;
 
 /**
- * The key of a payment report. Two webhooks with the same key are the same event; nothing unsigned goes into it.
- * `1475` and `1475.00` are one value. It begins as the clientId does, so that the keys of payments that were made one after
- * the other lie beside each other in an index, where every bare digest is on a page of its own: with those a group of 60
- * webhooks wrote 2.5 pages of SQLite for each, with these 1.6.
+ * Returns the key of a payment report, made of signed fields only: two webhooks with one key are one event. `1475` and
+ * `1475.00` give one key. It begins with the clientId, so that keys of payments made in sequence share index pages.
  */
-export function paymentKey(fields: Identifying): string {
+export function paymentKey(fields: IdentifyingFields): string {
   const parts = [
     fields.id,
     fields.clientId,
@@ -23,21 +24,21 @@ export function paymentKey(fields: Identifying): string {
     fields.submittedAt ?? "",
     fields.topic,
     fields.type,
-    // It decides as well: a corrected webhook is no copy of the one that contradicted itself.
+    // Part of the key, so that a corrected webhook is no copy of one that contradicted itself.
     fields.captured,
   ];
-  // No more than an index needs. A clientId was judged before: it holds nothing that a database takes for something else.
+  // An index needs no longer prefix. The clientId has only characters that are safe in every database.
   return `payment:${fields.clientId.slice(0, 24)}:${digest(JSON.stringify(parts))}`;
 }
 
-/** What stands for a body that is no payment report, where every byte is signed. */
+/** Returns the key of a body that is no payment report, under a signature over the whole body. */
 export function bodyDigest(rawBody: Buffer): string {
   return digest(rawBody);
 }
 
 /**
- * The same where only fields are signed: those fields in a fixed order, so that what anybody could have added to the
- * body does not make a new row each time.
+ * Returns the key of a body that is no payment report, under a signature over fields. It is made of these fields in the
+ * given order, so that a change of the unsigned rest does not make a new row each time.
  */
 export function coveredDigest(
   payload: Readonly<Record<string, unknown>>,
@@ -51,6 +52,6 @@ export function coveredDigest(
 }
 
 function digest(bytes: string | Buffer): string {
-  // In one call: half of what a Hash object costs.
+  // The one-shot function is faster than a Hash object.
   return hash("sha256", bytes, "base64url");
 }

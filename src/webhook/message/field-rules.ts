@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { isAmount } from "../../model/money.js";
-import { type SignedField } from "../../model/signed-fields.js";
-import { isDateTime } from "../../model/date-time.js";
 import { type ReportedFields } from "../../model/payment-report.js";
+import { type SignedField } from "../../model/signed-fields.js";
+import { isDateTime } from "../../shared/date-time.js";
 
-/** How one field must look, and how to say so. */
+/** The schema of one field, and a description of it for messages. */
 export interface FieldRule<Value> {
   schema: z.ZodType<Value>;
   expected: string;
@@ -12,14 +12,14 @@ export interface FieldRule<Value> {
 
 const unprintable = /[\p{Cc}\p{Surrogate}]/u;
 
-/** Lengths in UTF-16 units, as everywhere in the kit; zod's own `max` counts code points. */
-const text = (least: number, most: number) =>
-  z.string().refine((value) => value.length >= least && value.length <= most && !unprintable.test(value));
+/** Lengths are in UTF-16 units, as everywhere in the kit; zod's own `max` counts code points. */
+const text = (min: number, max: number) =>
+  z.string().refine((value) => value.length >= min && value.length <= max && !unprintable.test(value));
 
 const dateTime = z.string().refine(isDateTime);
-/** Missing, null and empty are three ways of one value. */
-const blank = (value: unknown) => (value === null || value === "" ? undefined : value);
-/** The interface document leaves these two open, so that only their type and length are judged. */
+/** Missing, null and empty have the same meaning. */
+const blankToUndefined = (value: unknown) => (value === null || value === "" ? undefined : value);
+/** The interface document leaves the content of these fields open, so only type and length are checked. */
 const note: FieldRule<string | undefined> = {
   schema: z.preprocess((value) => value ?? undefined, text(0, 256).optional()),
   expected: "text of at most 256 characters, or nothing",
@@ -27,7 +27,7 @@ const note: FieldRule<string | undefined> = {
 const name: FieldRule<string> = { schema: text(1, 128), expected: "text of 1 to 128 characters" };
 const time = "an RFC 3339 date-time";
 
-/** The fields of the interface document, sections 6.1 and 2.3. Everything else in a body is allowed and ignored. */
+/** The rules of the interface document, sections 6.1 and 2.3. Other fields of a body are allowed and ignored. */
 export const fieldRules: { readonly [Field in SignedField]: FieldRule<ReportedFields[Field]> } = {
   topic: name,
   timestamp: { schema: dateTime, expected: time },
@@ -43,7 +43,10 @@ export const fieldRules: { readonly [Field in SignedField]: FieldRule<ReportedFi
     expected: 'a decimal string such as "1475" or "10.50"',
   },
   "total.currency": { schema: z.string().regex(/^[A-Z]{3}$/), expected: "three capital letters" },
-  submittedAt: { schema: z.preprocess(blank, dateTime.optional()), expected: `${time}, or nothing` },
+  submittedAt: {
+    schema: z.preprocess(blankToUndefined, dateTime.optional()),
+    expected: `${time}, or nothing`,
+  },
   clientId: {
     schema: z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/),
     expected: "1 to 64 characters of A-Z a-z 0-9 . _ : -",
@@ -54,5 +57,5 @@ export const fieldRules: { readonly [Field in SignedField]: FieldRule<ReportedFi
 
 const schemas = Object.fromEntries(Object.entries(fieldRules).map(([field, { schema }]) => [field, schema]));
 
-/** All fields at once: half of what one after the other costs, for a body where nothing is wrong. */
+/** The schema of all fields: faster than one check per field for a body without a problem. */
 export const allFields = z.object(schemas) as unknown as z.ZodType<ReportedFields>;

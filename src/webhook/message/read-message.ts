@@ -1,5 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
 import { fitsCurrency } from "../../model/money.js";
+import { type Message, type PaymentReport, type ReportedFields } from "../../model/payment-report.js";
 import {
   fieldPath,
   readField,
@@ -8,34 +9,33 @@ import {
   signedFields,
   type SignedField,
 } from "../../model/signed-fields.js";
-import { decodeStrict } from "./decode-strict.js";
+import { quote } from "../../shared/quote.js";
+import { decodeStrict, findLossyNumber } from "./decode-strict.js";
 import { bodyDigest, coveredDigest, paymentKey } from "./event-keys.js";
 import { allFields, fieldRules } from "./field-rules.js";
-import { findLossyNumber } from "./lossy-number.js";
-import { type Message, type PaymentReport, type ReportedFields } from "../../model/payment-report.js";
-import { describe, quote } from "../../model/quote.js";
 
-/** A webhook whose signature was verified. */
+/** A webhook whose signature is verified. */
 export interface VerifiedWebhook {
   /** The exact bytes that arrived. */
   rawBody: Buffer;
-  /** What {@link decodeStrict} made of `rawBody`, where verification already needed it. */
+  /** The result of {@link decodeStrict}, if verification already decoded `rawBody`. */
   payload?: Readonly<Record<string, unknown>> | undefined;
-  /** What the signature covers. Must hold the indispensable fields: `checkCoverage` sees to that at construction. */
+  /** What the signature covers. Contains the indispensable fields: `checkCoverage` checks that at construction. */
   covers: "body" | readonly SignedField[];
 }
 
-/** Left out of what is told to handlers, where the service has not said it. */
-const mayBeAbsent = ["submittedAt", "providerId", "source"] as const;
+/** The fields that handlers get only if the service sent them. */
+const optionalFields = ["submittedAt", "providerId", "source"] as const;
 
 type Payload = Readonly<Record<string, unknown>>;
 type Fields = Partial<ReportedFields>;
 type Identified = Fields & Pick<ReportedFields, (typeof indispensableFields)[number]>;
 
 /**
- * What a verified webhook says. Only covered fields are judged and only they decide; the others are passed on as
- * `untrusted`, unchanged. Unknown fields, topics and statuses are allowed, because the interface document leaves
- * those lists open. Pure; throws nothing for any body.
+ * Reads a verified webhook. Only covered fields are checked and decide; the others are passed on as `untrusted`,
+ * unchanged. Unknown fields, topics and statuses are allowed: the interface document leaves these lists open.
+ *
+ * @throws TillkitError `signature_coverage_too_small` if `covers` lacks an indispensable field. No body makes it throw.
  */
 export function readMessage({ rawBody, payload: decodedBefore, covers }: VerifiedWebhook): Message {
   const decoded =
@@ -45,41 +45,41 @@ export function readMessage({ rawBody, payload: decodedBefore, covers }: Verifie
   if (!decoded.ok) return inadmissible(bodyDigest(rawBody), decoded.reason);
   const { payload, hasNumbers } = decoded;
   const covered = covers === "body" ? signedFields : signedFields.filter((field) => covers.includes(field));
-  const keyOf = () => (covers === "body" ? bodyDigest(rawBody) : coveredDigest(payload, covered));
+  const digest = () => (covers === "body" ? bodyDigest(rawBody) : coveredDigest(payload, covered));
 
   const fields: Fields = (covers === "body" && readAll(payload)) || {};
-  // One by one, where not all are covered, or something is wrong with one of them. In the order of the interface
-  // document, so that the envelope is judged before the payment.
+  // One field at a time if not all are covered or one is wrong, in the order of the interface document: the envelope
+  // is checked before the payment.
   for (const field of fields.type === undefined ? covered : []) {
     const reason = readInto(fields, payload, field);
-    if (reason !== undefined) return inadmissible(keyOf(), reason);
+    if (reason !== undefined) return inadmissible(digest(), reason);
     if (field === "type" && fields.type !== "payment")
       return {
         kind: "unrecognised",
-        eventKey: `unrecognised:${keyOf()}`,
+        eventKey: `unrecognised:${digest()}`,
         topic: fields.topic ?? "",
         type: fields.type!,
       };
   }
-  requireIdentity(fields);
-  // Wherever it stands: what a message says about money must not depend on who reads it.
+  requireIndispensable(fields);
+  // Checked in the whole body: what a message says about money must not depend on its reader.
   const lossy = hasNumbers ? findLossyNumber(rawBody.toString("utf8")) : undefined;
   if (lossy !== undefined)
-    return inadmissible(keyOf(), `a number with more digits than a double: ${quote(lossy)}`);
-  const reason = contradiction(fields, covered);
-  if (reason !== undefined) return inadmissible(keyOf(), reason);
+    return inadmissible(digest(), `a number with more digits than a double: ${quote(lossy)}`);
+  const reason = findContradiction(fields, covered);
+  if (reason !== undefined) return inadmissible(digest(), reason);
   return { kind: "payment", report: toReport(fields, payload, covered) };
 }
 
-/** The fields of a payment's webhook; nothing where one of them is wrong, or where it is about another thing. */
+/** Returns all fields of a payment's webhook, or `undefined` if a field is wrong or the type is another one. */
 function readAll(payload: Payload): ReportedFields | undefined {
   const { success, data } = allFields.safeParse(readFields(payload));
   if (!success || data.type !== "payment") return undefined;
-  for (const field of mayBeAbsent) if (data[field] === undefined) delete data[field];
+  for (const field of optionalFields) if (data[field] === undefined) delete data[field];
   return data;
 }
 
-/** Checks one field and keeps it; absent ones are left out. Answers with what is wrong. */
+/** Checks one field and stores it, unless it is absent. Returns what is wrong with it, or `undefined`. */
 function readInto(fields: Fields, payload: Payload, field: SignedField): string | undefined {
   const { schema, expected } = fieldRules[field];
   const value = readField(payload, field);
@@ -89,8 +89,8 @@ function readInto(fields: Fields, payload: Payload, field: SignedField): string 
   return undefined;
 }
 
-/** What single fields cannot show. */
-function contradiction(fields: Identified, covered: readonly SignedField[]): string | undefined {
+/** Returns a problem that no single field shows, or `undefined`. */
+function findContradiction(fields: Identified, covered: readonly SignedField[]): string | undefined {
   const { "total.value": value, "total.currency": currency } = fields;
   if (!fitsCurrency(value, currency))
     return refusal("total.value", `no decimals beyond the minor unit of ${currency}`, value);
@@ -109,18 +109,18 @@ function toReport(fields: Identified, payload: Payload, covered: readonly Signed
     currency: fields["total.currency"],
     submittedAt: fields.submittedAt,
     verified: fields,
-    untrusted: untrustedOf(payload, covered),
+    untrusted: untrustedFields(payload, covered),
   };
   if (fields.topic !== undefined) report.topic = fields.topic;
   if (fields.captured !== undefined) report.captured = fields.captured;
   return report;
 }
 
-/** Where every byte is signed, there is nothing to look for. */
-const nothing: PaymentReport["untrusted"] = Object.freeze({});
+/** The untrusted fields under a signature over the whole body. */
+const none: PaymentReport["untrusted"] = Object.freeze({});
 
-function untrustedOf(payload: Payload, covered: readonly SignedField[]): PaymentReport["untrusted"] {
-  if (covered.length === signedFields.length) return nothing;
+function untrustedFields(payload: Payload, covered: readonly SignedField[]): PaymentReport["untrusted"] {
+  if (covered.length === signedFields.length) return none;
   const untrusted: Partial<Record<SignedField, unknown>> = {};
   for (const field of signedFields) {
     const value = covered.includes(field) ? undefined : readField(payload, field);
@@ -129,7 +129,7 @@ function untrustedOf(payload: Payload, covered: readonly SignedField[]): Payment
   return untrusted;
 }
 
-function requireIdentity(fields: Fields): asserts fields is Identified {
+function requireIndispensable(fields: Fields): asserts fields is Identified {
   const lacking = indispensableFields.filter((field) => fields[field] === undefined);
   if (lacking.length > 0)
     throw new TillkitError(
@@ -139,9 +139,19 @@ function requireIdentity(fields: Fields): asserts fields is Identified {
 }
 
 function refusal(field: SignedField, expected: string, value: unknown): string {
-  return `${fieldPath(field)}: expected ${expected}, got ${describe(value)}`;
+  return `${fieldPath(field)}: expected ${expected}, got ${describeValue(value)}`;
 }
 
 function inadmissible(digest: string, reason: string): Message {
   return { kind: "inadmissible", eventKey: `inadmissible:${digest}`, reason };
+}
+
+/** Returns a short text in quotes, or only the kind of the value. */
+function describeValue(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (typeof value === "string") return quote(value);
+  if (typeof value === "boolean") return String(value);
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -1,13 +1,14 @@
 import { WebhookRejectedError } from "../../errors/index.js";
 import { fieldPath, readField, type SignedField } from "../../model/signed-fields.js";
+import { decodeStrict } from "../message/decode-strict.js";
 
 /**
- * What {@link fieldsSignature} can sign: every field that holds a string, and `merchantId`, which is never read from
- * the body but taken from the configuration.
+ * The fields that {@link fieldsSignature} can sign: every string field of the body, and `merchantId`, which comes from the
+ * configuration and never from the body.
  */
 export type ListedField = Exclude<SignedField, "captured"> | "merchantId";
 
-/** The list that services with this interface sign, in their order. */
+/** The fields that services with this interface sign, in their order. */
 export const defaultSignedFields = [
   "id",
   "merchantId",
@@ -18,20 +19,34 @@ export const defaultSignedFields = [
   "status",
 ] as const satisfies readonly ListedField[];
 
-/** Longest value of one signed field, in UTF-16 units. */
-const longestField = 256;
+/** The maximum length of one signed value, in UTF-16 units. */
+const maxLength = 256;
 /** The comma is the separator. Lone surrogates all become U+FFFD in UTF-8, so two of them would sign alike. */
 const unsignable = /[,\p{Cc}\p{Surrogate}]/u;
 
-/** Whether a text can stand in the signed string without being taken for another. */
+/** Returns whether the value can be part of the signed string without ambiguity. */
 export function isSignableText(value: unknown): value is string {
-  return typeof value === "string" && value !== "" && value.length <= longestField && !unsignable.test(value);
+  return typeof value === "string" && value !== "" && value.length <= maxLength && !unsignable.test(value);
 }
 
 /**
- * The string that is signed: the listed fields, joined by commas. Different fields never give the same string,
- * because each is a bounded string without a comma; numbers, lists and what else could be printed like a string are
- * refused. Only `submittedAt` may be missing, null or empty (three ways of one value), and not on a completed payment.
+ * Decodes the body that the signed fields are read from.
+ *
+ * @throws WebhookRejectedError `signed_fields_unreadable`
+ */
+export function decodeSignedBody(rawBody: Buffer): Record<string, unknown> {
+  const decoded = decodeStrict(rawBody);
+  if (decoded.ok) return decoded.payload;
+  throw new WebhookRejectedError(
+    "signed_fields_unreadable",
+    `The signed fields cannot be read from the body: ${decoded.reason}.`,
+  );
+}
+
+/**
+ * Returns the string that is signed: the listed fields, joined by commas. Different fields never give the same string,
+ * because each value must be a string of limited length without a comma. Only `submittedAt` may be missing, null or empty
+ * (three forms of one value), and not on a completed payment.
  *
  * @throws WebhookRejectedError `signed_fields_unreadable`
  */
@@ -42,7 +57,7 @@ export function canonicalFields(
   let canonical = "";
   for (const [index, field] of fields.entries()) {
     if (index > 0) canonical += ",";
-    canonical += field === "merchantId" ? readable(merchantId, field) : signableValue(payload, field);
+    canonical += field === "merchantId" ? requireSignable(merchantId, field) : signableValue(payload, field);
   }
   return canonical;
 }
@@ -51,13 +66,13 @@ function signableValue(payload: Readonly<Record<string, unknown>>, field: Signed
   const value = readField(payload, field);
   const blank = value === undefined || value === null || value === "";
   if (field === "submittedAt" && blank && readField(payload, "status") !== "completed") return "";
-  return readable(value, fieldPath(field));
+  return requireSignable(value, fieldPath(field));
 }
 
-function readable(value: unknown, path: string): string {
+function requireSignable(value: unknown, path: string): string {
   if (isSignableText(value)) return value;
   throw new WebhookRejectedError(
     "signed_fields_unreadable",
-    `The signed field ${path} is not a plain string of 1 to ${longestField} characters without comma or control character.`,
+    `The signed field ${path} is not a plain string of 1 to ${maxLength} characters without comma or control character.`,
   );
 }

@@ -1,33 +1,26 @@
 import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
-import {
-  algorithmRules,
-  isPublicKeyAlgorithm,
-  type PublicKeyAlgorithm,
-  readPrivateKey,
-  readPublicKey,
-} from "./public-keys.js";
-import { type SignatureScheme } from "./scheme.js";
+import { algorithmRules, isPublicKeyAlgorithm, type PublicKeyAlgorithm, readKey } from "./public-keys.js";
+import { type SignatureScheme, type SigningScheme } from "./scheme.js";
 import { readHeaderName, readSignature } from "./signature-header.js";
-import { type SigningScheme } from "./signing-scheme.js";
 
 /** Options of {@link publicKeySignature}. */
 export interface PublicKeySignatureOptions {
   /** The service's public key as PEM text or a KeyObject, or a list of them during a rotation. */
   publicKey: string | KeyObject | readonly (string | KeyObject | undefined)[] | undefined;
   /**
-   * Must fit the key. `ecdsa-sha256` expects the DER form of the signature; `rsa-sha256` is PKCS #1 v1.5;
-   * `rsa-pss-sha256` accepts any salt length. RSA keys need at least 2048 bits.
+   * The algorithm, which must fit the key. `ecdsa-sha256` expects the DER form of the signature; `rsa-sha256` is
+   * PKCS #1 v1.5; `rsa-pss-sha256` accepts any salt length. RSA keys need at least 2048 bits.
    */
   algorithm: PublicKeyAlgorithm | undefined;
   /** @default "Service-Signature" */
   header?: string | undefined;
-  /** Only for the sandbox and tests: gives the scheme its `sign`. Must belong to one of the public keys. */
+  /** Only for the sandbox and tests: makes the scheme able to sign. Must belong to one of the public keys. */
   privateKey?: string | KeyObject | undefined;
 }
 
 /**
- * A public-key signature over the raw body, in hexadecimal. Covers everything that the webhook says.
+ * Returns a scheme with a public-key signature over the raw body, in hexadecimal. It covers all fields of the webhook.
  *
  * @throws ConfigurationError `key_invalid`, `option_missing` or `option_invalid`
  */
@@ -68,13 +61,17 @@ function readAlgorithm(algorithm: unknown, problems: ConfigurationProblem[]): Pu
   return undefined;
 }
 
-function readPublicKeys(given: unknown, algorithm: PublicKeyAlgorithm, problems: ConfigurationProblem[]) {
+function readPublicKeys(
+  given: unknown,
+  algorithm: PublicKeyAlgorithm,
+  problems: ConfigurationProblem[],
+): KeyObject[] {
   const listed = Array.isArray(given) && given.length > 0;
   const candidates: readonly unknown[] = listed ? given : [given];
   const keys: KeyObject[] = [];
   for (const [index, candidate] of candidates.entries()) {
     const option = listed ? `signature.publicKey[${index}]` : "signature.publicKey";
-    const key = readPublicKey(candidate, algorithm, option);
+    const key = readKey("public", candidate, algorithm, option);
     if ("code" in key) problems.push(key);
     else keys.push(key);
   }
@@ -89,7 +86,7 @@ function readSigningKey(
 ): KeyObject | undefined {
   if (given === undefined) return undefined;
   const option = "signature.privateKey";
-  const key = readPrivateKey(given, algorithm, option);
+  const key = readKey("private", given, algorithm, option);
   if ("code" in key) {
     problems.push(key);
     return undefined;

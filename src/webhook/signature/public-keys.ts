@@ -8,10 +8,10 @@ import {
 import { type ConfigurationProblem } from "../../errors/index.js";
 import { type SignatureLength } from "./signature-header.js";
 
-/** Signature algorithms with a public key. */
+/** A signature algorithm with a public key. */
 export type PublicKeyAlgorithm = "ed25519" | "ecdsa-sha256" | "rsa-sha256" | "rsa-pss-sha256";
 
-/** What node:crypto needs to know for an algorithm. */
+/** The parameters of node:crypto for an algorithm. */
 export interface AlgorithmRules {
   digest: string | null;
   keyTypes: readonly string[];
@@ -41,36 +41,27 @@ export const algorithmRules: Readonly<Record<PublicKeyAlgorithm, AlgorithmRules>
     digest: "sha256",
     keyTypes: ["rsa", "rsa-pss"],
     length: anyLength,
-    // Signers differ in the length of the salt; it is not what the security rests on.
+    // Signers use different salt lengths; security does not depend on them.
     verifyWith: pss(RSA_PSS_SALTLEN_AUTO),
     signWith: pss(RSA_PSS_SALTLEN_DIGEST),
   },
 };
 
-/** Whether the kit offers an algorithm of this name. */
+/** Returns whether the kit has an algorithm of this name. */
 export function isPublicKeyAlgorithm(name: unknown): name is PublicKeyAlgorithm {
   return typeof name === "string" && Object.hasOwn(algorithmRules, name);
 }
 
 const curves = ["prime256v1", "secp384r1", "secp521r1", "secp256k1"];
-const leastModulusBits = 2048;
+const minModulusBits = 2048;
 const publicPem = /^\s*-----BEGIN (?:RSA )?PUBLIC KEY-----/;
 
-/** A public key for the algorithm, or what is wrong with what was given. */
-export function readPublicKey(key: unknown, algorithm: PublicKeyAlgorithm, option: string) {
-  return readKey(key, algorithm, option, "public");
-}
-
-/** A private key for the algorithm, or what is wrong with what was given. */
-export function readPrivateKey(key: unknown, algorithm: PublicKeyAlgorithm, option: string) {
-  return readKey(key, algorithm, option, "private");
-}
-
-function readKey(
+/** Returns the key of this kind for the algorithm, or what is wrong with the given value. */
+export function readKey(
+  kind: "public" | "private",
   given: unknown,
   algorithm: PublicKeyAlgorithm,
   option: string,
-  kind: "public" | "private",
 ): KeyObject | ConfigurationProblem {
   const refuse = (message: string): ConfigurationProblem => ({ code: "key_invalid", option, message });
   if (given === undefined || given === "") return refuse(`is missing; give a ${kind} key as PEM text.`);
@@ -78,31 +69,31 @@ function readKey(
   try {
     key = given instanceof KeyObject ? given : typeof given === "string" ? fromPem(given, kind) : undefined;
   } catch {
-    // The parser's own message may quote the text.
+    // Not kept as a cause: the parser's message may quote the key.
   }
   if (key === undefined)
     return refuse(`is not a ${kind} key in PEM text (its line breaks must be real ones) or a KeyObject.`);
   if (key.type !== kind) return refuse(`is a ${key.type} key; give the ${kind} key.`);
-  const misfit = misfits(key, algorithm);
+  const misfit = findMisfit(key, algorithm);
   return misfit === undefined ? key : refuse(misfit);
 }
 
 function fromPem(text: string, kind: "public" | "private"): KeyObject | undefined {
   if (kind === "private") return createPrivateKey(text);
-  // createPublicKey would quietly derive the public half of a private key, which has no business here.
+  // createPublicKey would silently derive a public key from a private one, which must not be configured.
   if (/PRIVATE KEY-----/.test(text)) return createPrivateKey(text);
   return publicPem.test(text) ? createPublicKey(text) : undefined;
 }
 
-function misfits(key: KeyObject, algorithm: PublicKeyAlgorithm): string | undefined {
+function findMisfit(key: KeyObject, algorithm: PublicKeyAlgorithm): string | undefined {
   const type = key.asymmetricKeyType;
   const details = key.asymmetricKeyDetails ?? {};
   if (type === undefined || !algorithmRules[algorithm].keyTypes.includes(type))
     return `is a key of type ${type ?? "unknown"}, which does not fit the algorithm ${algorithm}.`;
   if (type === "ec" && !curves.includes(details.namedCurve ?? ""))
     return `is on the curve ${details.namedCurve ?? "unknown"}; use one of ${curves.join(", ")}.`;
-  if (type.startsWith("rsa") && (details.modulusLength ?? 0) < leastModulusBits)
-    return `has ${details.modulusLength ?? 0} bits; RSA keys need at least ${leastModulusBits}.`;
+  if (type.startsWith("rsa") && (details.modulusLength ?? 0) < minModulusBits)
+    return `has ${details.modulusLength ?? 0} bits; RSA keys need at least ${minModulusBits}.`;
   if ((details.hashAlgorithm ?? "sha256") !== "sha256")
     return `is bound to the digest ${details.hashAlgorithm}; use one for sha256.`;
   return undefined;

@@ -1,34 +1,76 @@
-import { type SignedField } from "../../model/signed-fields.js";
+import { type ConfigurationProblem } from "../../errors/index.js";
+import {
+  indispensableFields,
+  isSignedField,
+  type SignedField,
+  signedFields,
+} from "../../model/signed-fields.js";
 
-/** What is handed to a scheme for one webhook. */
+/** What a scheme gets to verify one webhook. */
 export interface VerifyInput {
   /** The exact bytes that arrived. */
   rawBody: Buffer;
-  /** Request headers with lower-case names; a repeated header is an array, so that it can be told apart. */
+  /** Request headers with lower-case names. A repeated header is an array, so that a scheme can refuse it. */
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /**
-   * The body, strictly decoded (no duplicate keys, valid UTF-8, bounded depth). Present only for schemes that
-   * cover fields rather than bytes; a body that cannot be decoded never reaches them.
+   * The strictly decoded body: valid UTF-8, no duplicate keys, limited depth. Present only for schemes that cover fields
+   * and not the whole body. A body that cannot be decoded is refused before the scheme sees it.
    */
   payload?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Knows what is signed, how, and which fields the signature covers. The kit trusts nothing outside of
- * `covers`, whatever the body says.
+ * Defines what is signed, how, and which fields the signature covers. The kit trusts nothing outside of `covers`,
+ * whatever the body contains.
  */
 export interface SignatureScheme<Covers extends SignedField = SignedField> {
-  /** The header that carries the signature, in any case; the interface document shows `Service-Signature`. */
+  /** The name of the header with the signature, in any case. The interface document shows `Service-Signature`. */
   readonly header: string;
-  /** `"body"`: every byte is signed. A list: only these fields are, and the rest is untrusted. */
+  /** `"body"`: every byte is signed. A list: only these fields are signed, and the rest is untrusted. */
   readonly covers: "body" | readonly Covers[];
   /**
-   * Whether the signature is right. Resolve `false` or throw for a wrong one: both are answered 401. Compare in
-   * constant time. To tell the log why, throw a {@link WebhookRejectedError}.
+   * Returns whether the signature is right. For a wrong one, resolve `false` or throw: the response is 401 in both
+   * cases. Compare in constant time. Throw a {@link WebhookRejectedError} to give the log a reason.
    */
   verify(input: VerifyInput): boolean | Promise<boolean>;
-  /** The value of the header for this body. Used by the sandbox and by tests. */
+  /** Returns the value of the header for this body. The sandbox and tests use it. */
   sign?(rawBody: Buffer): string;
   /** Findings that do not stop the kit, such as a secret shorter than 32 bytes. Logged once, at start. */
   readonly warnings?: readonly string[];
+}
+
+/** A scheme that can also sign. The sandbox and tests make their webhooks with it. */
+export type SigningScheme<Covers extends SignedField = SignedField> = SignatureScheme<Covers> & {
+  /** Returns the value of the signature header for this body, in lower-case hexadecimal. */
+  sign(rawBody: Buffer): string;
+};
+
+/**
+ * Returns what is wrong with the coverage of a scheme, of the kit or the merchant's own. Without one of the
+ * {@link indispensableFields}, an attacker could complete a payment with an amount that is not signed.
+ */
+export function checkCoverage(
+  { covers }: Pick<SignatureScheme, "covers">,
+  option = "signature.covers",
+): ConfigurationProblem[] {
+  if (covers === "body") return [];
+  if (!Array.isArray(covers))
+    return [{ code: "option_invalid", option, message: 'must be "body" or a list of field names.' }];
+  const names: readonly unknown[] = covers;
+  const problems: ConfigurationProblem[] = [];
+  if (!names.every(isSignedField))
+    problems.push(unknownField(option, `knows only these fields: ${signedFields.join(", ")}.`));
+  if (new Set(names).size < names.length) problems.push(unknownField(option, "names a field twice."));
+  const missing = indispensableFields.filter((field) => !names.includes(field));
+  if (missing.length > 0)
+    problems.push({
+      code: "signature_coverage_too_small",
+      option,
+      message: `does not cover ${missing.join(", ")}; without them an attacker could choose what is paid.`,
+    });
+  return problems;
+}
+
+function unknownField(option: string, message: string): ConfigurationProblem {
+  return { code: "signed_field_unknown", option, message };
 }

@@ -3,17 +3,17 @@ import { concealSecret } from "../../errors/conceal-secrets.js";
 import { type ConfigurationProblem } from "../../errors/index.js";
 
 /**
- * One shared secret, or several during a rotation: all of them verify, the first one signs. Text is taken as its
- * UTF-8 bytes. `undefined` is in the type so that `process.env.X` fits; it is refused at construction.
+ * One shared secret, or several during a rotation: all of them verify, the first one signs. Text counts as its UTF-8
+ * bytes. The type allows `undefined` so that `process.env.X` fits; construction refuses it.
  */
 export type SecretOption = string | Uint8Array | readonly (string | Uint8Array | undefined)[] | undefined;
 
-/** Under this many bytes a secret is refused. */
-const leastBytes = 16;
-/** Under this many bytes a secret gets a warning: HMAC-SHA256 deserves 32, but services issue what they issue. */
-const goodBytes = 32;
+/** A secret with fewer bytes is refused. */
+const minBytes = 16;
+/** A secret with fewer bytes gets a warning: HMAC-SHA256 needs 32, but some services issue shorter ones. */
+const recommendedBytes = 32;
 
-const sameThroughout = /^(.)\1*$/su;
+const oneCharacter = /^(.)\1*$/su;
 const placeholders = [
   /^[x*._\-\s]+$/iu,
   /^(?:<.*>|\{.*\}|\[.*\]|\$\{.*\}|%.*%)$/su,
@@ -24,7 +24,7 @@ const placeholders = [
   /placeholder/iu,
 ];
 
-/** Copies of the configured secrets as bytes. What is wrong with them is added to `problems`, never their text. */
+/** Returns the configured secrets as bytes. Adds what is wrong to `problems`, never with the text of a secret. */
 export function readSecrets(
   secret: SecretOption,
   problems: ConfigurationProblem[],
@@ -37,13 +37,15 @@ export function readSecrets(
   for (const [index, one] of given.entries()) {
     const option = listed ? `signature.secret[${index}]` : "signature.secret";
     const bytes = toBytes(one);
-    const problem = bytes === undefined ? wrongType(option) : check(one, bytes, option);
+    const problem = bytes === undefined ? wrongType(option) : checkSecret(one, bytes, option);
     if (problem !== undefined) problems.push(problem);
     else if (bytes !== undefined) {
       secrets.push(bytes);
       concealSecret(bytes);
-      if (bytes.length < goodBytes)
-        warnings.push(`${option} is shorter than ${goodBytes} bytes; ask the service for a longer one.`);
+      if (bytes.length < recommendedBytes)
+        warnings.push(
+          `${option} is shorter than ${recommendedBytes} bytes; ask the service for a longer one.`,
+        );
     }
   }
   return { secrets, warnings };
@@ -55,7 +57,7 @@ function toBytes(secret: unknown): Buffer | undefined {
   return types.isUint8Array(secret) ? Buffer.from(secret) : undefined;
 }
 
-function check(secret: unknown, bytes: Buffer, option: string): ConfigurationProblem | undefined {
+function checkSecret(secret: unknown, bytes: Buffer, option: string): ConfigurationProblem | undefined {
   const text = bytes.toString("latin1");
   if (text.trim() === "") return missing(option);
   if (typeof secret === "string" && secret !== secret.trim())
@@ -64,21 +66,21 @@ function check(secret: unknown, bytes: Buffer, option: string): ConfigurationPro
       option,
       message: "begins or ends with a space or a line break; paste the secret without it.",
     };
-  // Bytes that are no text may look like anything: one random key in some ten thousand stands between braces.
+  // Random bytes can match a pattern by chance, so only text is compared with the patterns.
   const isText = typeof secret === "string" || /^[ -~]*$/.test(text);
-  if (sameThroughout.test(text) || (isText && placeholders.some((pattern) => pattern.test(text))))
+  if (oneCharacter.test(text) || (isText && placeholders.some((pattern) => pattern.test(text))))
     return {
       code: "secret_placeholder",
       option,
       message: "is a placeholder; use the secret that the service issued.",
     };
-  if (bytes.length < leastBytes)
+  if (bytes.length < minBytes)
     return {
       code: "secret_too_short",
       option,
-      message: `is shorter than ${leastBytes} bytes and could be guessed; use it as the service issued it.`,
+      message: `is shorter than ${minBytes} bytes and could be guessed; use it as the service issued it.`,
     };
-  // The one place that sees the secret: once it is in the scheme's closure nobody can look.
+  // Checked here, because nothing can read the secret out of the scheme later.
   if (text.startsWith("sandbox_") && process.env["NODE_ENV"] === "production")
     return {
       code: "sandbox_credential_in_production",

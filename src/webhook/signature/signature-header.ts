@@ -4,7 +4,7 @@ import { type VerifyInput } from "./scheme.js";
 /** The header of the interface document, section 4.4. */
 export const defaultSignatureHeader = "Service-Signature";
 
-/** How many hexadecimal characters a signature has: exactly, or at most. */
+/** The number of hexadecimal characters of a signature. */
 export type SignatureLength = { exactly: number } | { atMost: number };
 
 const hexadecimal = /^(?:[0-9a-f]{2})+$/i;
@@ -12,8 +12,8 @@ const hexadecimal = /^(?:[0-9a-f]{2})+$/i;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
 /**
- * The signature as bytes. Everything is checked before it is decoded, because `Buffer.from(text, "hex")` drops what
- * it cannot read instead of refusing it.
+ * Returns the signature as bytes. The text is checked before it is decoded, because `Buffer.from(text, "hex")` silently
+ * drops characters that are not hexadecimal.
  *
  * @throws WebhookRejectedError `signature_missing` or `signature_malformed`
  */
@@ -28,16 +28,16 @@ export function readSignature(
   const [text] = values;
   if (values.length > 1) throw malformed(`the header ${header} arrived ${values.length} times`);
   if (text === undefined || text === "")
-    throw new WebhookRejectedError("signature_missing", `The request carries no header ${header}.`);
+    throw new WebhookRejectedError("signature_missing", `The request has no header ${header}.`);
   // Node joins repeated headers with a comma, so one comma means two signatures.
-  if (text.includes(",")) throw malformed(`the header ${header} holds a list`);
+  if (text.includes(",")) throw malformed(`the header ${header} contains a list`);
   const fits = "exactly" in length ? text.length === length.exactly : text.length <= length.atMost;
   if (!fits) throw malformed(`it has ${text.length} characters`);
   if (!hexadecimal.test(text)) throw malformed("it is not hexadecimal");
   return Buffer.from(text, "hex");
 }
 
-/** The configured header name, or the default; a name that HTTP does not allow is added to `problems`. */
+/** Returns the configured header name, or the default. Adds a name that HTTP does not allow to `problems`. */
 export function readHeaderName(header: string | undefined, problems: ConfigurationProblem[]): string {
   if (header === undefined) return defaultSignatureHeader;
   if (typeof header === "string" && headerName.test(header)) return header;

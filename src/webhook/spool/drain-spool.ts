@@ -1,83 +1,95 @@
-import { adoptSegment } from "./adopt-segment.js";
-import { drainSegment, type Draining, type SegmentEnd } from "./drain-segment.js";
-import { failedWith } from "./file-system.js";
+import { TillkitError } from "../../errors/index.js";
 import { type OwnSegments } from "./own-segments.js";
-import { type Room } from "./room.js";
+import { type Quota } from "./quota.js";
+import { readLines, type ReadLine, type SpooledWebhook } from "./record-line.js";
 import { type SegmentWriter } from "./segment-writer.js";
-import { spoolClosed, spoolFailure } from "./spool-errors.js";
-import { type SpoolDirectory } from "./spool-directory.js";
+import { type SetAside } from "./set-aside.js";
+import { failedWith, spoolClosed, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
-/** What one drain did. */
+/** How the drain records webhooks, and when it gives one up. */
+export interface DrainOptions {
+  /**
+   * Records several webhooks, all or none. If it rejects, each of them is recorded alone.
+   * @default each webhook is recorded alone
+   */
+  recordMany?: ((webhooks: readonly SpooledWebhook[]) => Promise<void>) | undefined;
+  /**
+   * The maximum number of webhooks in one call of `recordMany`.
+   * @default 100
+   */
+  maxGroup?: number | undefined;
+  /**
+   * Returns whether this rejection means that the webhook can never be recorded. The webhook is then set aside. Any other
+   * rejection stops the drain.
+   * @default never
+   */
+  isHopeless?: ((error: unknown) => boolean) | undefined;
+}
+
+/** The result of one drain. */
 export interface DrainResult {
-  /** Records that were kept. */
+  /** The number of webhooks that were recorded. */
   drained: number;
-  /** Records that were set aside. */
+  /** The number of webhooks that were set aside. */
   setAside: number;
-  /** Why records were left behind: what the store, or the spool's own disk, said. Missing when none was. */
+  /** The error of the store, or of the spool's disk, that left webhooks behind. Absent if none was left. */
   leftBecause?: unknown;
 }
 
-/** The parts that a drain works on. */
-export interface DrainParts {
+/** What a drain works with. */
+export interface Draining extends DrainOptions {
   directory: SpoolDirectory;
   own: OwnSegments;
   writer: SegmentWriter;
-  room: Room;
-  deadAfterMs: number;
+  quota: Quota;
+  setAside: SetAside;
+  record: (webhook: SpooledWebhook) => Promise<void>;
+  isClosed: () => boolean;
 }
 
-/** Drains what is there: never rejects, but says why something was left. */
-export async function drainSpool(parts: DrainParts, draining: Draining): Promise<DrainResult> {
+/** Why a segment was left. It is tried again by the next drain. `stops`: no other segment can be drained now either. */
+interface Failure {
+  because: unknown;
+  stops?: true;
+}
+
+type Readable = Extract<ReadLine, { webhook: SpooledWebhook }>;
+
+/** Drains all segments that exist. Never rejects: the result says why webhooks were left. */
+export async function drainSpool(draining: Draining): Promise<DrainResult> {
+  const done = { drained: 0, setAside: 0 };
   const left: unknown[] = [];
   try {
-    for await (const name of nextSegment(parts, left)) {
-      const ended = await drainNamed(parts, draining, name);
-      if (ended.end !== "drained") left.push(ended.because);
-      if (ended.end === "stopped") break;
+    for await (const name of nextSegment(draining, left)) {
+      const failure = await drainFile(draining, done, name);
+      if (failure) left.push(failure.because);
+      if (failure?.stops) break;
     }
   } catch (error) {
-    left.push(spoolFailure(error, parts.directory.path));
+    left.push(spoolFailure(error, draining.directory.path));
   }
-  return { ...draining.done, ...(left.length > 0 && { leftBecause: left[0] }) };
-}
-
-async function drainNamed(parts: DrainParts, draining: Draining, name: string): Promise<SegmentEnd> {
-  const { directory, own, room } = parts;
-  if (draining.isClosed()) return { end: "stopped", because: spoolClosed() };
-  try {
-    const ended = await drainSegment(draining, await directory.fs.readFile(directory.file(name)), name);
-    if (ended.end !== "drained") return ended;
-    await directory.remove(name);
-    // Should the entry come back after a power failure, its records are drained once more, which is harmless.
-    await directory.sync().catch(() => {});
-  } catch (error) {
-    // Gone: this process stood still, and another adopted it. Anything else concerns this segment alone.
-    if (!failedWith(error, "ENOENT")) return { end: "left", because: spoolFailure(error, directory.path) };
-  }
-  own.drop(name);
-  room.lookAgain();
-  return { end: "drained" };
+  return { ...done, ...(left.length > 0 && { leftBecause: left[0] }) };
 }
 
 /**
- * Own segments first, then those of dead processes, each adopted only when its turn comes. The segment that is being
- * written comes last and is rotated then, so that a store which stays down does not make a file at every try.
+ * Yields own segments first, then those of dead processes, each adopted just before it is drained. The active segment is
+ * rotated only at the end, so that a store which stays down does not lead to a new file for each try.
  */
-async function* nextSegment(parts: DrainParts, left: unknown[]): AsyncGenerator<string> {
-  const { directory, own, writer } = parts;
+async function* nextSegment(draining: Draining, left: unknown[]): AsyncGenerator<string> {
+  const { directory, own, writer } = draining;
   const seen = new Set<string>();
-  function* closed(): Generator<string> {
-    for (const name of own.names()) {
+  function* closedSegments(): Generator<string> {
+    for (const name of own.names) {
       if (name === writer.activeName || seen.has(name)) continue;
       seen.add(name);
       yield name;
     }
   }
-  yield* closed();
+  yield* closedSegments();
   for (const { name } of await directory.list()) {
-    if (own.has(name)) continue;
+    if (own.names.includes(name)) continue;
     try {
-      const adopted = await adoptSegment(parts, name);
+      const adopted = await own.adopt(name);
       if (adopted === undefined) continue;
       seen.add(adopted);
       yield adopted;
@@ -86,5 +98,80 @@ async function* nextSegment(parts: DrainParts, left: unknown[]): AsyncGenerator<
     }
   }
   await writer.rotate();
-  yield* closed();
+  yield* closedSegments();
+}
+
+async function drainFile(draining: Draining, done: DrainResult, name: string): Promise<Failure | undefined> {
+  const { directory, own, quota } = draining;
+  if (draining.isClosed()) return { because: spoolClosed(), stops: true };
+  try {
+    const failure = await drainSegment(draining, done, name);
+    if (failure) return failure;
+    await directory.remove(name);
+    // If a power failure restores the entry, its webhooks are drained again, which is harmless.
+    await directory.sync().catch(() => {});
+  } catch (error) {
+    // ENOENT: this process stood still, and another one adopted the segment.
+    if (!failedWith(error, "ENOENT")) return { because: spoolFailure(error, directory.path) };
+  }
+  own.drop(name);
+  quota.invalidate();
+  return undefined;
+}
+
+/** Records the webhooks of one segment in order: the next one only after the one before was recorded. */
+async function drainSegment(
+  draining: Draining,
+  done: DrainResult,
+  name: string,
+): Promise<Failure | undefined> {
+  const { directory, setAside, record, recordMany, isHopeless, isClosed, maxGroup = 100 } = draining;
+  let failure: Failure | undefined;
+
+  async function giveUp(line: Buffer, reason: unknown): Promise<void> {
+    try {
+      await setAside(line, isError(reason) ? reason : new Error(String(reason)));
+      done.setAside += 1;
+    } catch (error) {
+      // The webhook stays in its segment, which is drained again later. The others go on.
+      failure ??= { because: error };
+    }
+  }
+
+  const lines = readLines(await directory.fs.readFile(directory.file(name)));
+  for (const [index, { line, problem }] of lines.entries())
+    if (problem !== undefined) {
+      const message = `Line ${index + 1} of ${name} was set aside: ${problem}.`;
+      await giveUp(line, new TillkitError("spool_record_unreadable", message));
+    }
+
+  const readable = lines.filter((line): line is Readable => line.webhook !== undefined);
+  for (let at = 0; at < readable.length; at += maxGroup) {
+    const group = readable.slice(at, at + maxGroup);
+    if (recordMany && group.length > 1 && !isClosed()) {
+      try {
+        await recordMany(group.map(({ webhook }) => webhook));
+        done.drained += group.length;
+        continue;
+      } catch {
+        // Recorded one by one below, which shows the webhook that causes the error.
+      }
+    }
+    for (const { line, webhook } of group) {
+      if (isClosed()) return { because: spoolClosed(), stops: true };
+      try {
+        await record(webhook);
+        done.drained += 1;
+      } catch (error) {
+        if (!isHopeless?.(error)) return { because: error, stops: true };
+        await giveUp(line, error);
+      }
+    }
+  }
+  return failure;
+}
+
+/** Accepts errors of another realm too. */
+function isError(value: unknown): value is Error {
+  return typeof value === "object" && value !== null && "message" in value;
 }

@@ -1,52 +1,58 @@
-import { OpenSegment } from "./open-segment.js";
+import { type FileHandle } from "node:fs/promises";
+import { TillkitError } from "../../errors/index.js";
 import { type OwnSegments } from "./own-segments.js";
-import { type Room } from "./room.js";
-import { spoolClosed, spoolFailure, spoolFull } from "./spool-errors.js";
-import { type SpoolDirectory } from "./spool-directory.js";
+import { type Quota } from "./quota.js";
+import { ifFound, spoolClosed, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
-/** What writing segments needs. */
-export interface WriterOptions {
-  directory: SpoolDirectory;
-  own: OwnSegments;
-  room: Room;
-  maxBytes: number;
-  /** When a segment has reached this size, the next is begun. */
-  segmentBytes: number;
+/** A segment of this size is closed. Small enough that an interrupted drain repeats little. */
+const segmentBytes = 4 * 1024 * 1024;
+
+/** The segment that is being written. */
+interface OpenSegment {
+  readonly name: string;
+  readonly handle: FileHandle;
+  readonly dev: bigint;
+  readonly ino: bigint;
+  /** The bytes of all writes, failed ones included. */
+  size: number;
+  /** Whether an append in this segment was acknowledged. If none was, the file is not needed. */
+  acknowledged: boolean;
 }
 
-interface Waiting {
+interface PendingAppend {
   line: Buffer;
   resolve: () => void;
   reject: (error: unknown) => void;
 }
 
-/** More takeovers in a row than this are no accident: somebody's clock is wrong. */
+/** More adoptions in a row are no accident: the clock of a process is wrong. */
 const maxTakeovers = 3;
 
-/**
- * Writes lines to segments, one write at a time. What arrives while one is under way is written and fsynced together
- * by the next.
- */
+/** Writes lines to segments, one write at a time. Lines that arrive during a write share the next write and its fsync. */
 export class SegmentWriter {
-  readonly #options: WriterOptions;
-  readonly #queue: Waiting[] = [];
+  readonly #directory: SpoolDirectory;
+  readonly #own: OwnSegments;
+  readonly #quota: Quota;
+  readonly #queue: PendingAppend[] = [];
   #queuedBytes = 0;
   #scheduled = false;
   #closed = false;
-  #lastTurn: Promise<void> = Promise.resolve();
+  #lastTask: Promise<void> = Promise.resolve();
   #active: OpenSegment | undefined;
 
-  constructor(options: WriterOptions) {
-    this.#options = options;
+  constructor(directory: SpoolDirectory, own: OwnSegments, quota: Quota) {
+    this.#directory = directory;
+    this.#own = own;
+    this.#quota = quota;
   }
 
-  /** The segment that may still grow. */
+  /** The name of the segment that may still grow. */
   get activeName(): string | undefined {
     return this.#active?.name;
   }
 
   append(line: Buffer): Promise<void> {
-    const { maxBytes } = this.#options;
+    const { maxBytes } = this.#quota;
     if (this.#closed) return Promise.reject(spoolClosed());
     if (this.#queuedBytes + line.length > maxBytes) return Promise.reject(spoolFull(maxBytes));
     return new Promise((resolve, reject) => {
@@ -56,118 +62,147 @@ export class SegmentWriter {
     });
   }
 
-  /** When it resolves, no segment that was there at the call is written any more. */
+  /** Resolves when no existing segment is written any more. */
   rotate(): Promise<void> {
-    return this.#inTurn(() => this.#leave());
+    return this.#inSequence(() => this.#closeActive());
   }
 
-  /** Resolves after the appends that were called before it. */
+  /** Resolves after the appends that were called before. */
   close(): Promise<void> {
     this.#closed = true;
-    return this.#inTurn(async () => {
+    return this.#inSequence(async () => {
       while (this.#queue.length > 0) await this.#writeGroup();
-      await this.#leave();
+      await this.#closeActive();
     });
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = this.#lastTurn.then(work);
-    this.#lastTurn = turn.catch(() => {});
-    return turn;
+  #inSequence(task: () => Promise<void>): Promise<void> {
+    const running = this.#lastTask.then(task);
+    this.#lastTask = running.catch(() => {});
+    return running;
   }
 
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    void this.#inTurn(async () => {
+    void this.#inSequence(async () => {
       this.#scheduled = false;
       await this.#writeGroup();
       if (this.#queue.length > 0) this.#schedule();
     });
   }
 
-  /** Never rejects: each append has its own answer. */
+  /** Writes the next group of lines. Never rejects: each append gets its own result. */
   async #writeGroup(): Promise<void> {
-    await this.#options.room.look();
+    await this.#quota.refresh();
     const group = this.#nextGroup();
     if (group.length === 0) return;
     try {
-      await this.#keep(Buffer.concat(group.map(({ line }) => line)));
+      await this.#writeDurably(Buffer.concat(group.map(({ line }) => line)));
     } catch (error) {
-      this.#options.room.lookAgain();
-      const failure = spoolFailure(error, this.#options.directory.path);
+      this.#quota.invalidate();
+      const failure = spoolFailure(error, this.#directory.path);
       for (const { reject } of group) reject(failure);
       return;
     }
     for (const { resolve } of group) resolve();
   }
 
-  #nextGroup(): Waiting[] {
-    const { room, maxBytes, segmentBytes } = this.#options;
-    const group: Waiting[] = [];
+  #nextGroup(): PendingAppend[] {
+    const group: PendingAppend[] = [];
     for (let bytes = 0; bytes < segmentBytes;) {
-      const waiting = this.#queue.shift();
-      if (!waiting) break;
-      const { length } = waiting.line;
+      const append = this.#queue.shift();
+      if (!append) break;
+      const { length } = append.line;
       this.#queuedBytes -= length;
-      if (!room.take(length)) {
-        waiting.reject(spoolFull(maxBytes));
+      if (!this.#quota.take(length)) {
+        append.reject(spoolFull(this.#quota.maxBytes));
         continue;
       }
-      group.push(waiting);
+      group.push(append);
       bytes += length;
     }
     return group;
   }
 
-  /** Tries a new segment once after a failure, and again after each takeover. */
-  async #keep(bytes: Buffer): Promise<void> {
+  /** Tries a new segment once after a failure, and again after each adoption by another process. */
+  async #writeDurably(bytes: Buffer): Promise<void> {
     let failures = 0;
     for (let takeovers = 0; takeovers <= maxTakeovers;) {
       try {
-        const segment = await this.#segment();
-        await segment.write(bytes);
-        if (await segment.isInPlace()) {
+        const segment = await this.#openActive();
+        segment.size += bytes.length;
+        await segment.handle.appendFile(bytes);
+        await segment.handle.datasync();
+        if (await this.#isInPlace(segment)) {
           segment.acknowledged = true;
           return;
         }
         takeovers += 1;
-        this.#options.own.drop(segment.name);
-        await this.#leave();
+        this.#own.drop(segment.name);
+        await this.#closeActive();
       } catch (error) {
-        await this.#leave();
+        await this.#closeActive();
         failures += 1;
         if (failures > 1) throw error;
       }
     }
-    throw new Error("Other processes adopted every new segment at once. Do their clocks agree?");
+    throw new Error("Other processes adopted every new segment immediately. Do their clocks agree?");
   }
 
-  async #segment(): Promise<OpenSegment> {
-    const { directory, own, segmentBytes } = this.#options;
+  /**
+   * Returns whether the file still has its name. Called between fsync and acknowledgement: an adopter renames the file
+   * before it reads it, so it reads these bytes if the name is unchanged.
+   */
+  async #isInPlace({ name, dev, ino }: OpenSegment): Promise<boolean> {
+    const stats = await ifFound(this.#directory.fs.stat(this.#directory.file(name), { bigint: true }));
+    return stats?.dev === dev && stats.ino === ino;
+  }
+
+  async #openActive(): Promise<OpenSegment> {
     const active = this.#active;
-    if (active && (active.size >= segmentBytes || !own.has(active.name))) await this.#leave();
+    if (active && (active.size >= segmentBytes || !this.#own.names.includes(active.name)))
+      await this.#closeActive();
     if (!this.#active) {
-      this.#active = await OpenSegment.begin(directory, own.nextName());
-      // Only now: a drain takes own segments that are not the active one for closed.
-      own.add(this.#active.name);
+      this.#active = await createSegment(this.#directory, this.#own.nextName());
+      // Added last: a drain considers own segments closed if they are not the active one.
+      this.#own.add(this.#active.name);
     }
     return this.#active;
   }
 
   /**
    * Never writes to the active segment again: after a failed fsync the system may have dropped its pages, and a later
-   * fsync would succeed without them. It stays for the drain, unless nothing in it was acknowledged: a full
-   * disk must not leave a file behind for each webhook that it refuses.
+   * fsync would succeed without them. The file stays for the drain, unless nothing in it was acknowledged: a full disk
+   * must not leave a file for each refused webhook.
    */
-  async #leave(): Promise<void> {
-    const { directory, own } = this.#options;
+  async #closeActive(): Promise<void> {
     const segment = this.#active;
     if (!segment) return;
     this.#active = undefined;
-    await segment.close();
+    // A failure to close changes nothing: what was acknowledged is on disk.
+    await segment.handle.close().catch(() => {});
     if (segment.acknowledged) return;
-    own.drop(segment.name);
-    await directory.remove(segment.name).catch(() => {});
+    this.#own.drop(segment.name);
+    await this.#directory.remove(segment.name).catch(() => {});
   }
+}
+
+/** Creates an empty segment. Resolves when its directory entry is on disk. */
+async function createSegment(directory: SpoolDirectory, name: string): Promise<OpenSegment> {
+  await directory.make();
+  const handle = await directory.fs.open(directory.file(name), "ax", 0o600);
+  try {
+    const { dev, ino } = await handle.stat({ bigint: true });
+    await directory.sync();
+    return { name, handle, dev, ino, size: 0, acknowledged: false };
+  } catch (error) {
+    await handle.close().catch(() => {});
+    await directory.remove(name).catch(() => {});
+    throw error;
+  }
+}
+
+function spoolFull(maxBytes: number): TillkitError {
+  return new TillkitError("spool_full", `The spool holds its ${maxBytes} bytes; it takes no more.`);
 }

@@ -1,44 +1,45 @@
-import { type DrainOptions } from "./drain-segment.js";
-import { drainSpool, type DrainResult } from "./drain-spool.js";
-import { realFileSystem, type FileSystem } from "./file-system.js";
+import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
+import { isWholeNumber, maxTimerMs } from "../../shared/whole-number.js";
+import { type DrainOptions, type DrainResult, drainSpool } from "./drain-spool.js";
 import { OwnSegments } from "./own-segments.js";
+import { createQuota } from "./quota.js";
 import { encodeLine, type SpooledWebhook } from "./record-line.js";
-import { Room } from "./room.js";
+import { createSegmentCounter, type SpoolStats } from "./segment-counter.js";
 import { SegmentWriter } from "./segment-writer.js";
-import { refuseMisconfigured } from "./refuse-misconfigured.js";
-import { SetAside, type SetAsideListener } from "./set-aside.js";
-import { SpoolDirectory } from "./spool-directory.js";
-import { spoolClosed, spoolFailure } from "./spool-errors.js";
-import { SegmentCounter, type SpoolStats } from "./spool-stats.js";
+import { createSetAside, type SetAsideListener } from "./set-aside.js";
+import {
+  type FileSystem,
+  realFileSystem,
+  spoolClosed,
+  SpoolDirectory,
+  spoolFailure,
+} from "./spool-directory.js";
 
 /** Options of {@link openSpool}. */
 export interface SpoolOptions {
   /**
-   * Where the segments are; made at the first append, for this user only. Several processes may share it. It must be
-   * on a local disk: network file systems answer from caches where the spool relies on the answer.
+   * The directory of the segments. The first append creates it, for this user only. Several processes may share it. It
+   * must be on a local disk, because network file systems may return cached results.
    */
   directory: string;
   /**
-   * Most bytes in all segments together. What other processes write is noticed with some delay, so that several of
-   * them may together go a little over it. Records that were set aside do not count.
-   *
+   * The maximum number of bytes in all segments. Several processes may exceed it slightly, because each one notices the
+   * writes of the others with a delay. Webhooks that were set aside do not count.
    * @default 67108864 (64 MiB)
    */
   maxBytes?: number | undefined;
-  /** The clock for the notes beside records that were set aside. Heartbeats go by the system's clock. */
+  /** The clock for the reasons of webhooks that were set aside. Heartbeats use the system's clock. */
   now?: (() => Date) | undefined;
-  /** Told of each record that can never be drained: why, and in which file it is now. */
+  /** Called for each webhook that can never be drained. */
   onSetAside?: SetAsideListener | undefined;
   /**
-   * How often, in milliseconds, a process shows that it lives, while it has a segment.
-   *
+   * The interval, in milliseconds, at which a process with a segment shows that it lives.
    * @default 2000
    */
   heartbeatMs?: number | undefined;
   /**
-   * After how many milliseconds without a heartbeat another process may adopt a segment. A process of the same host
-   * that is gone is not waited for.
-   *
+   * The time without a heartbeat, in milliseconds, after which another process may adopt a segment. A segment of an ended
+   * process of the same host is adopted without this delay.
    * @default 10000
    */
   deadAfterMs?: number | undefined;
@@ -46,51 +47,49 @@ export interface SpoolOptions {
   fs?: FileSystem | undefined;
 }
 
-/** A local fsynced file that takes verified webhooks while the store cannot. */
+/** Keeps verified webhooks in local, fsynced files while the store cannot take them. */
 export interface Spool {
   /**
-   * Resolves when the webhook is on disk. Appends that arrive together share one fsync.
+   * Resolves when the webhook is on disk. Simultaneous appends share one fsync.
    *
-   * @throws TillkitError `spool_full` over `maxBytes` or on a full disk; `spool_unavailable`, with its cause, when two
+   * @throws TillkitError `spool_full` over `maxBytes` or on a full disk; `spool_unavailable`, with its cause, if two
    * segments in a row could not be written, and after `close()`. The webhook must then not be answered 200.
    */
   append: (webhook: SpooledWebhook) => Promise<void>;
   /**
-   * Hands what is spooled to `record`: first this process's own segments, then those of dead processes; in order
-   * within a segment. What is appended meanwhile waits for the next drain. A rejection stops it and leaves the rest,
-   * see {@link DrainOptions.isHopeless} for the exception. A record may be handed over again after a crash or a
-   * rejection, so recording must be idempotent by `receiptId`. Never rejects. A second drain joins the one under way.
+   * Calls `record` for the spooled webhooks: first this process's own segments, then those of dead processes; in order
+   * within a segment. Webhooks that are appended meanwhile wait for the next drain. A rejection stops the drain and leaves
+   * the rest, except as in {@link DrainOptions.isHopeless}. A webhook may be recorded again after a crash or a rejection,
+   * so `record` must be idempotent by `receiptId`. Never rejects. A second call joins the drain that is under way.
    */
   drain: (record: (webhook: SpooledWebhook) => Promise<void>, options?: DrainOptions) => Promise<DrainResult>;
   /**
-   * What waits in the directory, of all processes.
+   * Returns what waits in the directory, of all processes.
    *
-   * @throws TillkitError `spool_unavailable` when the directory cannot be read.
+   * @throws TillkitError `spool_unavailable` if the directory cannot be read.
    */
   stats: () => Promise<SpoolStats>;
-  /** Waits for appends that are under way, stops a drain after its current record, and leaves the files. */
+  /** Waits for running appends, stops a drain after its current webhook, and leaves the files. */
   close: () => Promise<void>;
 }
 
-/** Small enough to be read as a whole, and for a drain that was interrupted to repeat little. */
-const segmentBytes = 4 * 1024 * 1024;
-
 /**
- * Opens a spool. Does no I/O before the first call.
+ * Returns a spool. There is no I/O before the first call of a method.
  *
- * @throws ConfigurationError `option_invalid`, with every problem at once.
+ * @throws ConfigurationError `option_invalid`, with all problems.
  */
 export function openSpool(options: SpoolOptions): Spool {
   const { maxBytes = 64 * 1024 * 1024, heartbeatMs = 2000, deadAfterMs = 10_000 } = options;
   const { now = () => new Date(), fs = realFileSystem, onSetAside } = options;
-  refuseMisconfigured({ directory: options.directory, maxBytes, heartbeatMs, deadAfterMs });
+  checkOptions({ directory: options.directory, maxBytes, heartbeatMs, deadAfterMs });
 
   const directory = new SpoolDirectory(options.directory, fs);
-  const own = new OwnSegments(directory, heartbeatMs);
-  const room = new Room(directory, { maxBytes, freshMs: heartbeatMs });
-  const writer = new SegmentWriter({ directory, own, room, maxBytes, segmentBytes });
-  const setAside = new SetAside(new SpoolDirectory(directory.file("set-aside"), fs), now, onSetAside);
-  const counter = new SegmentCounter(directory);
+  const own = new OwnSegments(directory, { heartbeatMs, deadAfterMs });
+  const quota = createQuota(directory, { maxBytes, maxAgeMs: heartbeatMs });
+  const writer = new SegmentWriter(directory, own, quota);
+  const setAsideDirectory = new SpoolDirectory(directory.file("set-aside"), fs);
+  const setAside = createSetAside(setAsideDirectory, { now, onSetAside });
+  const countSegments = createSegmentCounter(directory);
   let draining: Promise<DrainResult> | undefined;
   let closed = false;
 
@@ -98,18 +97,15 @@ export function openSpool(options: SpoolOptions): Spool {
     append: (webhook) => writer.append(encodeLine(webhook)),
 
     drain(record, drainOptions) {
-      const done = { drained: 0, setAside: 0 };
-      if (closed) return Promise.resolve({ ...done, leftBecause: spoolClosed() });
-      draining ??= drainSpool(
-        { directory, own, writer, room, deadAfterMs },
-        { ...drainOptions, record, setAside, isClosed: () => closed, done },
-      ).finally(() => (draining = undefined));
+      if (closed) return Promise.resolve({ drained: 0, setAside: 0, leftBecause: spoolClosed() });
+      const parts = { directory, own, writer, quota, setAside, isClosed: () => closed };
+      draining ??= drainSpool({ ...drainOptions, ...parts, record }).finally(() => (draining = undefined));
       return draining;
     },
 
     async stats() {
       try {
-        return { ...(await counter.count()), setAside: await setAside.count() };
+        return { ...(await countSegments()), setAside: (await setAsideDirectory.list()).length };
       } catch (error) {
         throw spoolFailure(error, directory.path);
       }
@@ -122,4 +118,21 @@ export function openSpool(options: SpoolOptions): Spool {
       await own.release();
     },
   };
+}
+
+type CheckedOptions = { directory: string } & Record<"maxBytes" | "heartbeatMs" | "deadAfterMs", number>;
+
+function checkOptions({ directory, maxBytes, heartbeatMs, deadAfterMs }: CheckedOptions): void {
+  const problems: ConfigurationProblem[] = [];
+  const expect = (holds: boolean, option: keyof CheckedOptions, message: string): void => {
+    if (!holds) problems.push({ code: "option_invalid", option: `spool.${option}`, message });
+  };
+  expect(directory.trim() !== "", "directory", "must name a directory.");
+  const isSize = isWholeNumber(maxBytes, 1, Number.MAX_SAFE_INTEGER);
+  expect(isSize, "maxBytes", "must be a whole number of bytes above zero.");
+  const isInterval = isWholeNumber(heartbeatMs, 1, maxTimerMs);
+  expect(isInterval, "heartbeatMs", "must be a whole number of milliseconds above zero.");
+  const isDelay = isWholeNumber(deadAfterMs, 1, maxTimerMs) && !(deadAfterMs < 2 * heartbeatMs);
+  expect(isDelay, "deadAfterMs", "must be a whole number of milliseconds, at least twice `heartbeatMs`.");
+  if (problems.length > 0) throw new ConfigurationError(problems);
 }

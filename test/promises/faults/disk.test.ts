@@ -1,5 +1,5 @@
 import { type FileHandle } from "node:fs/promises";
-import { type FileSystem } from "../../../src/webhook/spool/file-system.js";
+import { type FileSystem } from "../../../src/webhook/spool/spool-directory.js";
 import { sqliteStore, type SqlTx } from "tillkit/sql";
 import { type SignedField } from "tillkit";
 import request from "supertest";

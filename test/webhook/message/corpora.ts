@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** Where public test data is looked for; it is not part of the project. */
+/** The folder with public test data, which is not part of the project. */
 export const corporaFolder = process.env["CORPORA_DIR"] ?? resolve(__dirname, "../../../../shared/corpora");
 
-/** Runs tests over a part of the public test data; where it is missing, says so and notes it as a test of its own. */
+/** Runs tests over a part of the public test data. If it is missing, prints that and adds a test that notes it. */
 export function withCorpus(part: string, tests: (path: string) => void): void {
   const path = join(corporaFolder, part);
   if (existsSync(path)) {

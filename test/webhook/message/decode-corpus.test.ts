@@ -15,33 +15,33 @@ function parse(body: Buffer): { text: string; value: unknown } {
   }
 }
 
-/** What a value holds, found by walking it: an account of its own, that shares nothing with the decoder. */
-function survey(value: unknown, depth = 1): { keys: number; depth: number; lone: boolean } {
-  if (typeof value === "string") return { keys: 0, depth: 0, lone: /[\ud800-\udfff]/u.test(value) };
-  if (typeof value !== "object" || value === null) return { keys: 0, depth: 0, lone: false };
+/** Counts what a value contains, independently of the decoder. */
+function measure(value: unknown, depth = 1): { keys: number; depth: number; surrogate: boolean } {
+  if (typeof value === "string") return { keys: 0, depth: 0, surrogate: /[\ud800-\udfff]/u.test(value) };
+  if (typeof value !== "object" || value === null) return { keys: 0, depth: 0, surrogate: false };
   const own = Array.isArray(value) ? [] : Object.keys(value);
-  const parts = [...Object.values(value), ...own].map((part) => survey(part, depth + 1));
+  const parts = [...Object.values(value), ...own].map((part) => measure(part, depth + 1));
   return {
     keys: own.length + parts.reduce((sum, part) => sum + part.keys, 0),
     depth: Math.max(depth, ...parts.map((part) => part.depth)),
-    lone: parts.some((part) => part.lone),
+    surrogate: parts.some((part) => part.surrogate),
   };
 }
 
-/** The reasons for which a strict reader refuses what JSON.parse takes. */
+/** Returns the reasons for which a strict reader refuses a text that JSON.parse accepts. */
 function extraRefusals(text: string, value: unknown): string[] {
-  const { keys, depth, lone } = survey(value);
+  const { keys, depth, surrogate } = measure(value);
   const written = [...text.matchAll(/"(?:[^"\\]|\\.)*"\s*(:?)/gs)].filter(
     ([, colon]) => colon === ":",
   ).length;
   return [
     ...(written > keys ? ["duplicate key"] : []),
     ...(depth > 32 ? ["nested deeper"] : []),
-    ...(lone ? ["lone surrogate"] : []),
+    ...(surrogate ? ["lone surrogate"] : []),
   ];
 }
 
-/** What decodeStrict may answer: the payload, or one of these starts of a reason. */
+/** Returns what decodeStrict may return: the payload, or a reason that begins with one of these strings. */
 function expected(body: Buffer): { payload?: unknown; reasons: string[] } {
   const { text, value } = parse(body);
   if (value === nothing) return { reasons: ["not valid", "byte order mark"] };
@@ -69,12 +69,12 @@ describe("decodeStrict on documents that parsers disagree about", () => {
       ]),
     );
 
-    it("agrees with JSON.parse on each, but for its own refusals", () => {
+    it("agrees with JSON.parse on each document, except for its own refusals", () => {
       for (const [name, document] of documents) expectSameAsJsonParse(name, document);
       expect(documents.length).toBeGreaterThan(300);
     });
 
-    it("agrees as well when each stands inside an object", () => {
+    it("agrees on each document inside an object", () => {
       const accepted = documents.filter(([name, document]) =>
         expectSameAsJsonParse(name, Buffer.concat([Buffer.from('{"a":'), document, Buffer.from("}")])),
       );

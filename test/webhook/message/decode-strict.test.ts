@@ -8,7 +8,7 @@ const reason = (body: Buffer | string) => {
 };
 const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`;
 
-/** The key with every unit escaped. */
+/** Returns the key with every UTF-16 unit escaped. */
 function escapeAll(key: string): string {
   const units = Array.from({ length: key.length }, (_, at) =>
     key.charCodeAt(at).toString(16).padStart(4, "0"),
@@ -17,7 +17,7 @@ function escapeAll(key: string): string {
 }
 
 describe("decodeStrict", () => {
-  it("decodes what JSON.parse decodes, to the same", () => {
+  it("decodes to the value of JSON.parse", () => {
     const written = JSON.stringify(
       webhook({ note: 'a "quoted\\" {brace} [\u2028 é 😀', list: [1, -0, 1e30] }),
     );
@@ -34,7 +34,7 @@ describe("decodeStrict", () => {
     ["an overlong form", Buffer.from([0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d])],
     ["a raw surrogate", Buffer.from([0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d])],
     ["a cut sequence", Buffer.from([0x7b, 0x22, 0xe2, 0x82, 0x22, 0x3a, 0x31, 0x7d])],
-  ])("refuses %s as UTF-8", (_, body) => {
+  ])("refuses invalid UTF-8: %s", (_, body) => {
     expect(reason(body)).toBe("not valid UTF-8");
   });
 
@@ -54,7 +54,7 @@ describe("decodeStrict", () => {
     "[1",
     "undefined",
     "\u0000{}",
-  ])("refuses %j as JSON", (body) => {
+  ])("refuses invalid JSON: %j", (body) => {
     expect(reason(body)).toBe("not valid JSON");
   });
 
@@ -77,23 +77,23 @@ describe("decodeStrict", () => {
     expect(reason(body)).toBe(expected);
   });
 
-  it("takes the same key in different objects, and values that look like keys", () => {
+  it("accepts the same key in different objects, and values that look like keys", () => {
     expect(
       reason('{"a":{"a":{"a":1}},"b":[{"a":1},{"a":1}],"c":"a","d":"\\"a\\":1","e":["a","a"]}'),
     ).toBeUndefined();
   });
 
-  it("does not normalise keys: composed and decomposed letters are two", () => {
+  it("does not normalise keys: composed and decomposed letters differ", () => {
     expect(reason('{"\u00e9":1,"e\u0301":2}')).toBeUndefined();
   });
 
-  it("bounds the key that it names, and leaves nothing unprintable in it", () => {
+  it("shortens the key in the reason, and escapes its unprintable characters", () => {
     const key = `${"\u202e\u0000".repeat(40)}${"k".repeat(900)}`;
     const body = `{${JSON.stringify(key)}:1,${JSON.stringify(key)}:2}`;
     expect(reason(body)).toMatch(/^duplicate key "[ -~]{1,62}"$/);
   });
 
-  it("takes 32 levels and refuses 33, of objects and of lists", () => {
+  it("accepts 32 levels of objects and lists, and refuses 33", () => {
     expect(reason(nested(32))).toBeUndefined();
     expect(reason(nested(33))).toBe("nested deeper than 32");
     expect(reason(`{"a":${"[".repeat(31)}${"]".repeat(31)}}`)).toBeUndefined();
@@ -115,7 +115,7 @@ describe("decodeStrict", () => {
     expect(reason(body)).toBe("lone surrogate");
   });
 
-  it("takes surrogates that form a pair, and backslashes that only look like an escape", () => {
+  it("accepts surrogates that form a pair, and backslashes that only look like an escape", () => {
     expect(reason('{"a":"\\ud83d\\ude00"}')).toBeUndefined();
     expect(reason('{"a":"\\\\ud800"}')).toBeUndefined();
   });
@@ -130,7 +130,7 @@ describe("decodeStrict", () => {
     expect(Reflect.get({}, "polluted")).toBeUndefined();
   });
 
-  it("decodes every object that JSON can write, however it is spaced", () => {
+  it("decodes every object that JSON can express, with any white space", () => {
     const object = fc.dictionary(
       fc.string({ unit: "binary" }),
       fc.jsonValue({ maxDepth: 4, stringUnit: "binary" }),
@@ -149,7 +149,7 @@ describe("decodeStrict", () => {
     );
   });
 
-  it("finds a key that is repeated anywhere, however it is escaped", () => {
+  it("finds a key that is repeated anywhere, escaped or not", () => {
     const keys = fc.uniqueArray(fc.string({ unit: "binary" }), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(keys, fc.nat(), fc.boolean(), (keys, at, inside) => {
@@ -161,7 +161,7 @@ describe("decodeStrict", () => {
     );
   });
 
-  it("never throws, whatever the bytes", () => {
+  it("never throws, for any bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (raw) => {
         expect(decodeStrict(Buffer.from(raw))).toHaveProperty("ok");

@@ -22,7 +22,7 @@ function keys(status: string, covers: "body" | readonly SignedField[]) {
 }
 
 describe("an answer to a lookup", () => {
-  it("is the same event as the webhook that says the same, in both shapes and under every scheme", () => {
+  it("is one event with the webhook of the same content, in both shapes and under every scheme", () => {
     const statuses = fc.constantFrom(
       "init",
       "pending",
@@ -42,7 +42,7 @@ describe("an answer to a lookup", () => {
     );
   });
 
-  it("may leave the time of submission out, where a webhook may not", () => {
+  it("may have no time of submission, unlike a webhook", () => {
     const { data } = statusBody("completed");
     const { submittedAt: _, ...without } = data;
     const rawBody = Buffer.from(JSON.stringify(without));
@@ -57,20 +57,20 @@ describe("an answer to a lookup", () => {
     ["an amount that is a number", { total: { value: 1475, currency: "KMF" } }, "total.value"],
     ["no status", { status: undefined }, "status"],
     ["no amount", { total: undefined, purchase: 7 }, "total.value"],
-    ["a flag that is none", { captured: "yes" }, "captured"],
+    ["a captured that is no boolean", { captured: "yes" }, "captured"],
   ])("with %s is inadmissible", (_, over, field) => {
     const rawBody = Buffer.from(JSON.stringify({ ...statusBody("completed").data, ...over }));
     const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
     expect(message).toMatchObject({ kind: "inadmissible", reason: expect.stringContaining(field) });
   });
 
-  it("is never about another clientId than was asked for", () => {
+  it("is always about the clientId that was asked for", () => {
     const rawBody = Buffer.from(JSON.stringify({ ...statusBody("completed").data, clientId: "other" }));
     const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
     expect(message).toMatchObject({ report: { clientId: "c-1" } });
   });
 
-  it("of any bytes is read without throwing", () => {
+  it("is read without throwing, for any bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         const message = readLookup({

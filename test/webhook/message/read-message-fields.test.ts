@@ -23,14 +23,14 @@ const clientIdReason = expect.stringMatching(/^data\.clientId: [ -~]{1,160}$/);
 const providerIdReason = expect.stringMatching(/^data\.providerId: [ -~]{1,160}$/);
 const sha256 = (text: string) => createHash("sha256").update(text).digest("base64url");
 
-/** A message without what nobody signed. */
-function judged(body: unknown): unknown {
+/** Returns a message without its untrusted fields. */
+function signedPart(body: unknown): unknown {
   const message = read(body);
   return message.kind === "payment" ? { ...message.report, untrusted: undefined } : message;
 }
 
-describe("readMessage where only fields are signed", () => {
-  it("holds the covered fields as verified and the others as untrusted", () => {
+describe("readMessage with a signature over fields", () => {
+  it("reports covered fields as verified and the others as untrusted", () => {
     const message = read(webhook());
     if (message.kind !== "payment") throw new Error(message.kind);
     const { report } = message;
@@ -54,13 +54,13 @@ describe("readMessage where only fields are signed", () => {
     expect(report).not.toHaveProperty("captured");
   });
 
-  it("leaves topic, type and captured out of the key when they are not signed", () => {
+  it("leaves topic, type and captured out of the key if they are not signed", () => {
     const parts = ["65f1a2b3c4d5e6f708192a3b", "order-17.a", "completed", "1475", "KMF"];
     const key = JSON.stringify([...parts, "2026-03-01T10:00:00.000Z", null, null, null]);
     expect(read(webhook())).toMatchObject({ report: { eventKey: `payment:order-17.a:${sha256(key)}` } });
   });
 
-  it("lets nothing uncovered change anything but untrusted", () => {
+  it("lets uncovered fields change only untrusted", () => {
     const uncovered = fc.record(
       { topic: fc.jsonValue(), timestamp: fc.jsonValue(), type: fc.jsonValue(), extra: fc.jsonValue() },
       { requiredKeys: [] },
@@ -77,12 +77,12 @@ describe("readMessage where only fields are signed", () => {
     );
     fc.assert(
       fc.property(wrong, uncovered, inData, (change, envelope, data) => {
-        expect(judged(webhook({ ...change, ...data }, envelope))).toEqual(judged(webhook(change)));
+        expect(signedPart(webhook({ ...change, ...data }, envelope))).toEqual(signedPart(webhook(change)));
       }),
     );
   });
 
-  it("hands on uncovered fields as they stand, and leaves absent ones out", () => {
+  it("passes on uncovered fields unchanged, and leaves absent ones out", () => {
     const odd = { deep: [null, { a: "\u0000" }] };
     const message = read(webhook({ providerId: odd, source: null, captured: undefined }, { type: 7 }));
     if (message.kind !== "payment") throw new Error(message.kind);
@@ -95,11 +95,11 @@ describe("readMessage where only fields are signed", () => {
     });
   });
 
-  it("never calls a message unrecognised by a type that nobody signed", () => {
+  it("never calls a message unrecognised because of an unsigned type", () => {
     expect(read(webhook({}, { type: "payout" })).kind).toBe("payment");
   });
 
-  it("calls it unrecognised where the type is signed, and keeps a topic only if that is signed too", () => {
+  it("calls it unrecognised if the type is signed, and keeps the topic only if it is signed too", () => {
     const body = webhook({}, { type: "payout" });
     expect(read(body, [...covered, "type"])).toMatchObject({
       kind: "unrecognised",
@@ -118,13 +118,13 @@ describe("readMessage where only fields are signed", () => {
     });
   });
 
-  it("asks for no submittedAt that is not covered", () => {
+  it("does not require a submittedAt that is not covered", () => {
     expect(read(webhook({ submittedAt: 7 }), indispensableFields)).toMatchObject({
       report: { submittedAt: undefined, untrusted: { submittedAt: 7 } },
     });
   });
 
-  it("keys what is inadmissible by the covered values only, in an order of its own", () => {
+  it("makes the key of an inadmissible message of the covered values, in a fixed order", () => {
     const wrong = { clientId: "not/admissible" };
     const values = ["65f1a2b3c4d5e6f708192a3b", "completed", "1475", "KMF", "2026-03-01T10:00:00.000Z"];
     const eventKey = `inadmissible:${sha256(JSON.stringify([...values, "not/admissible"]))}`;
@@ -133,7 +133,7 @@ describe("readMessage where only fields are signed", () => {
     expect(read(webhook(wrong), covered.toReversed())).toMatchObject({ eventKey });
   });
 
-  it("gives one key to the three ways of having no submittedAt", () => {
+  it("gives one key to a missing, a null and an empty submittedAt", () => {
     const keys = [undefined, null, ""].flatMap((submittedAt) =>
       ["order-17.a", "not/admissible"].map((clientId) => {
         const message = read(webhook({ submittedAt, clientId, status: "pending" }));
@@ -143,12 +143,12 @@ describe("readMessage where only fields are signed", () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  it("decodes the body where no payload is handed in", () => {
+  it("decodes the body if there is no payload", () => {
     expect(readMessage({ rawBody: bytes(webhook()), covers: covered })).toEqual(read(webhook()));
     expect(read("{")).toMatchObject({ kind: "inadmissible", reason: "not valid JSON" });
   });
 
-  it("works for no scheme that leaves an indispensable field unsigned", () => {
+  it("throws for a scheme that does not sign an indispensable field", () => {
     const covers: SignedField[] = ["id", "clientId", "status", "total.currency"];
     expect(() => read(webhook(), covers)).toThrow("total.value");
   });
@@ -170,7 +170,7 @@ describe("readMessage where only fields are signed", () => {
         expect(strings.length).toBeGreaterThan(400);
       });
 
-      it("reports each in a text field where the whole body is signed, unless it holds a control character", () => {
+      it("reports each in a text field if the whole body is signed, unless it contains a control character", () => {
         for (const naughty of strings) {
           const message = readMessage({ rawBody: bytes(webhook({ providerId: naughty })), covers: "body" });
           const admissible = naughty.length <= 256 && !/\p{Cc}/u.test(naughty);

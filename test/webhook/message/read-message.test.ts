@@ -16,7 +16,7 @@ const reasonOf = (body: unknown) => {
   return message.kind === "inadmissible" ? message.reason : undefined;
 };
 
-describe("readMessage where the whole body is signed", () => {
+describe("readMessage with a signature over the whole body", () => {
   it("reports what the webhook says", () => {
     const report = reportOf(webhook());
     expect(report).toMatchObject({
@@ -34,7 +34,7 @@ describe("readMessage where the whole body is signed", () => {
     expect(report.verified["total.value"]).toBe("1475");
   });
 
-  it("makes the event's key of the fields, the amount without trailing zeros", () => {
+  it("makes the event key of the fields, with the amount without trailing zeros", () => {
     const parts = [
       "65f1a2b3c4d5e6f708192a3b",
       "order-17.a",
@@ -52,8 +52,8 @@ describe("readMessage where the whole body is signed", () => {
     expect(key).toMatch(/^[\x21-\x7e]{1,80}$/);
   });
 
-  it.each(["", "\0order", "été", "' or 1 = 1 --", "a".repeat(64), "two words"])(
-    "makes a short and plain key of the clientId %j too",
+  it.each(["", "\0order", "été", "' or 1 = 1 --", "a".repeat(64), "a space"])(
+    "makes a short and plain key for the clientId %j",
     (clientId) => {
       const message = read(webhook({ clientId }));
       const key = message.kind === "payment" ? message.report.eventKey : message.eventKey;
@@ -61,7 +61,7 @@ describe("readMessage where the whole body is signed", () => {
     },
   );
 
-  it("begins the keys of payments that were made one after the other alike", () => {
+  it("begins the keys of payments made in sequence with the same characters", () => {
     const keyOf = (clientId: string) => reportOf(webhook({ clientId })).eventKey;
     expect(keyOf("0198f3a1-7c10-7abc-8def-000000000001")).toMatch(/^payment:0198f3a1-7c10-7abc-8def-:/);
     expect(keyOf("0198f3a1-7c10-7abc-8def-000000000002")).toMatch(/^payment:0198f3a1-7c10-7abc-8def-:/);
@@ -76,11 +76,11 @@ describe("readMessage where the whole body is signed", () => {
     ["submittedAt", webhook({ submittedAt: "2026-03-01T10:00:00Z" })],
     ["topic", webhook({}, { topic: "payment.failed" })],
     ["captured", webhook({ captured: false })],
-  ])("gives another key to another %s", (_, body) => {
+  ])("gives another key for another %s", (_, body) => {
     expect(reportOf(body).eventKey).not.toBe(reportOf(webhook()).eventKey);
   });
 
-  it("gives the same key whatever else changes", () => {
+  it("gives the same key if other fields change", () => {
     const again = webhook({ providerId: null, extra: 1 }, { timestamp: "2027-01-01T00:00:00Z" });
     expect(reportOf(again).eventKey).toBe(reportOf(webhook()).eventKey);
   });
@@ -94,7 +94,7 @@ describe("readMessage where the whole body is signed", () => {
   });
 
   it.each([[undefined], [null], [""]])(
-    "takes submittedAt %j as not submitted, unless completed",
+    "reads submittedAt %j as not submitted, unless the payment is completed",
     (submittedAt) => {
       const report = reportOf(webhook({ submittedAt, status: "pending", captured: false }));
       expect(report.submittedAt).toBeUndefined();
@@ -105,14 +105,14 @@ describe("readMessage where the whole body is signed", () => {
     },
   );
 
-  it("takes providerId and source as text, null or nothing", () => {
+  it("accepts providerId and source as text, null or nothing", () => {
     expect(reportOf(webhook({ providerId: null, source: undefined })).verified).not.toHaveProperty(
       "providerId",
     );
     expect(reportOf(webhook({ providerId: "", source: "x".repeat(256) })).verified.providerId).toBe("");
   });
 
-  it("calls a message unrecognised when it is not about a payment, without a look at its data", () => {
+  it("calls a message unrecognised if it is not about a payment, without reading its data", () => {
     const rawBody = bytes({
       topic: "payout.paid",
       timestamp: "2026-03-01T10:00:00Z",
@@ -127,7 +127,7 @@ describe("readMessage where the whole body is signed", () => {
     });
   });
 
-  it("keeps what cannot be decoded as inadmissible, under the hash of its bytes", () => {
+  it("calls a body that cannot be decoded inadmissible, with a key of its bytes", () => {
     for (const rawBody of [bytes("{"), bytes('{"type":1,"type":1}'), Buffer.from([0xff]), bytes("[]")])
       expect(readMessage({ rawBody, covers: "body" })).toMatchObject({
         kind: "inadmissible",
@@ -168,7 +168,7 @@ describe("readMessage where the whole body is signed", () => {
     expect(reasonOf(body)).toMatch(new RegExp(`^${path.replaceAll(".", "\\.")}: expected .+, got .+`));
   });
 
-  it("names the first wrong field of the interface document's order", () => {
+  it("names the first wrong field in the order of the interface document", () => {
     expect(reasonOf(webhook({ status: 1, source: 1 }, { timestamp: "" }))).toMatch(/^timestamp: /);
   });
 
@@ -178,7 +178,7 @@ describe("readMessage where the whole body is signed", () => {
     expect(reason?.split(", got ")[1]?.length).toBeLessThanOrEqual(64);
   });
 
-  it("does not read fields from a prototype, and pollutes none", () => {
+  it("does not read fields from a prototype, and changes none", () => {
     const { data, ...envelope } = webhook();
     const heir = `{"__proto__":{"data":${JSON.stringify(data)}},${JSON.stringify(envelope).slice(1)}`;
     expect(reasonOf(heir)).toMatch(/^data\.id: expected .*, got nothing$/);

@@ -1,4 +1,4 @@
-/** A completed payment as the interface document shows one, with changes; `undefined` takes a field away. */
+/** Returns the webhook of a completed payment, with changes. `undefined` removes a field. */
 export function webhook(
   data: Readonly<Record<string, unknown>> = {},
   envelope: Readonly<Record<string, unknown>> = {},
@@ -22,7 +22,7 @@ export function webhook(
   };
 }
 
-/** The bytes that the service would send. */
+/** Returns the bytes that the service would send. */
 export function bytes(body: unknown): Buffer {
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body), "utf8");
 }

@@ -22,7 +22,7 @@ interface Signed {
 const payloadOf = ({ id, clientId, value, currency, submittedAt, status }: Signed) =>
   webhook({ id, clientId, status, submittedAt, total: { value, currency } });
 
-// Few letters, so that collisions would be frequent if there were any.
+// Few characters, so that collisions would be frequent if they were possible.
 const unit = fc.constantFrom(
   "a",
   "1",
@@ -57,10 +57,10 @@ function outcome(fields: Signed): { canonical?: string; code?: unknown } {
   return code === undefined ? { canonical: canonical(payloadOf(fields)) } : { code };
 }
 
-/** The fields as values: three ways to have no submittedAt are one. */
+/** The values of the fields. A missing, null or empty submittedAt is one value. */
 const meaning = (fields: Signed) => JSON.stringify({ ...fields, submittedAt: fields.submittedAt || null });
 
-/** The signed string of a body, split again; nothing where it is refused. */
+/** Returns the parts of the signed string of a body, or an empty list if it is refused. */
 function partsOf(body: Buffer): string[] {
   const decoded = decodeStrict(body);
   if (!decoded.ok) throw new Error(decoded.reason);
@@ -71,7 +71,7 @@ function partsOf(body: Buffer): string[] {
 }
 
 describe("the signed string", () => {
-  it("is refused, or can be split again into exactly the fields that it was made of", () => {
+  it("is refused, or can be split into exactly the fields that it was made of", () => {
     let admitted = 0;
     fc.assert(
       fc.property(signed, (fields) => {
@@ -88,7 +88,7 @@ describe("the signed string", () => {
     expect(admitted).toBeGreaterThan(0);
   });
 
-  it("is never the same for two different admissible payloads, as bytes", () => {
+  it("never has the same bytes for two different admissible payloads", () => {
     const plain = fc.array(fc.constantFrom("a", "1", ".", " ", "é", "e\u0301", "\ufffd"), {
       minLength: 1,
       maxLength: 2,
@@ -112,7 +112,7 @@ describe("the signed string", () => {
     );
   });
 
-  it("is refused without a merchantId when the list holds it", () => {
+  it("is refused without a merchantId if the list contains it", () => {
     expect(codeOf(() => canonicalFields(webhook(), { fields: defaultSignedFields }))).toBe(
       "signed_fields_unreadable",
     );
@@ -129,7 +129,7 @@ describe("the signed string", () => {
     for (const heir of heirs) expect(codeOf(() => canonical(heir))).toBe("signed_fields_unreadable");
   });
 
-  it("is not made of values that stand in the wrong place", () => {
+  it("is not made of values in the wrong place", () => {
     const flat = { ...webhook(), id: "x", status: "completed", data: "none" };
     expect(codeOf(() => canonical(flat))).toBe("signed_fields_unreadable");
     expect(codeOf(() => canonical(webhook({ total: ["1475", "KMF"] })))).toBe("signed_fields_unreadable");
@@ -139,7 +139,7 @@ describe("the signed string", () => {
     withCorpus("naughty-strings", (folder) => {
       const strings: string[] = JSON.parse(readFileSync(join(folder, "blns.json"), "utf8"));
 
-      it("is refused or keeps each of them whole, in any field", () => {
+      it("is refused or contains each of them unchanged, in any field", () => {
         for (const naughty of strings) {
           const admissible = naughty !== "" && naughty.length <= 256 && !/[,\p{Cc}]/u.test(naughty);
           for (const field of ["id", "clientId", "status", "submittedAt"]) {

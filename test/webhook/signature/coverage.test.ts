@@ -17,21 +17,21 @@ const make = (fields: readonly string[]) =>
   problemCodes(() => fieldsSignature({ secret, merchantId: "m-7", fields }));
 
 describe("coverage", () => {
-  it("is enough with the whole body, with all fields, and with the indispensable ones", () => {
+  it("is accepted for the whole body, for all fields, and for the indispensable ones", () => {
     expect(codes("body")).toEqual([]);
     expect(codes(signedFields)).toEqual([]);
     expect(codes(indispensableFields)).toEqual([]);
   });
 
-  it.each(indispensableFields)("is too small without %s", (lacking) => {
-    const covers = signedFields.filter((field) => field !== lacking);
+  it.each(indispensableFields)("is too small without %s", (missing) => {
+    const covers = signedFields.filter((field) => field !== missing);
     const [problem, ...more] = checkCoverage({ covers });
     expect(problem).toMatchObject({ code: "signature_coverage_too_small", option: "signature.covers" });
-    expect(problem?.message).toContain(lacking);
+    expect(problem?.message).toContain(missing);
     expect(more).toEqual([]);
   });
 
-  it("refuses names that the interface document does not have, repeats, and what is no list", () => {
+  it("refuses unknown names, repeated names, and a value that is no list", () => {
     expect(codes([...indispensableFields, "amount"])).toEqual(["signed_field_unknown"]);
     expect(codes([...indispensableFields, "__proto__"])).toEqual(["signed_field_unknown"]);
     expect(codes([...indispensableFields, "id"])).toEqual(["signed_field_unknown"]);
@@ -39,7 +39,7 @@ describe("coverage", () => {
     expect(codes(undefined)).toEqual(["option_invalid"]);
   });
 
-  it("is checked when fieldsSignature is made", () => {
+  it("is checked when a fieldsSignature is created", () => {
     expect(make(["id", "status"])).toEqual(["signature_coverage_too_small"]);
     expect(make([])).toEqual(["signature_coverage_too_small"]);
     expect(make([...indispensableFields, "captured"])).toEqual(["signed_field_unknown"]);

@@ -10,12 +10,12 @@ import {
 
 const secret = "k7Jq2vR9sXw4ZbN8cT5yLmP1dFgH6aQe";
 
-/** What a handler is given under a scheme. */
+/** Returns what a handler gets under a scheme. */
 function reportedUnder<Covers extends SignedField>(scheme: SignatureScheme<Covers>): Reported<Covers> {
   return Object.assign(Object.create(null), { scheme, verified: {}, untrusted: {} });
 }
 
-// The compiler judges this file; at run time it only shows that the lines are reached.
+// The compiler checks the types. At run time the test only shows that the lines are reached.
 describe("the type of what a scheme verifies", () => {
   it("has only the signed fields of fieldsSignature", () => {
     const { verified, untrusted } = reportedUnder(fieldsSignature({ secret, merchantId: "m-7" }));
@@ -50,7 +50,7 @@ describe("the type of what a scheme verifies", () => {
     expect([topic, submittedAt, merchantId]).toEqual([undefined, undefined, "merchantId"]);
   });
 
-  it("infers the list written in place", () => {
+  it("infers a list that is written in the call", () => {
     const { verified } = reportedUnder(
       fieldsSignature({ secret, fields: ["id", "clientId", "status", "total.value", "total.currency"] }),
     );
@@ -58,14 +58,14 @@ describe("the type of what a scheme verifies", () => {
     expect(verified.submittedAt).toBeUndefined();
   });
 
-  it("has every field where the whole body is signed", () => {
+  it("has every field if the whole body is signed", () => {
     const { verified } = reportedUnder(hmacSignature({ secret }));
     const captured: boolean = verified.captured;
     const topic: string = verified.topic;
     expect([captured, topic]).toEqual([undefined, undefined]);
   });
 
-  it("fits where any scheme is asked for, and takes process.env as it is", () => {
+  it("fits any SignatureScheme, and accepts values of process.env", () => {
     const given: string | undefined = secret;
     const schemes: SignatureScheme[] = [
       hmacSignature({ secret: given }),

@@ -30,13 +30,13 @@ describe("fieldsSignature", () => {
     ]);
   });
 
-  it("takes the merchantId from nowhere else", () => {
+  it("takes the merchantId only from the configuration", () => {
     const body = webhook({ merchantId: "m-8" }, { merchantId: "m-8" });
     expect(scheme.verify(signedAs(whole, body))).toBe(true);
     expect(scheme.verify(signedAs(whole.replace("m-7", "m-8"), body))).toBe(false);
   });
 
-  it("signs in the order of the list, with fields at the top of the body too", () => {
+  it("signs in the order of the list, and fields at the top of the body too", () => {
     const fields = ["status", "topic", "type", "id", "clientId", "total.currency", "total.value"] as const;
     const other = fieldsSignature({ secret, fields, algorithm: "sha512" });
     const text = "completed,payment.completed,payment,65f1a2b3c4d5e6f708192a3b,order-17.a,KMF,1475";
@@ -49,7 +49,7 @@ describe("fieldsSignature", () => {
     expect(rotating.verify(signedAs(whole, webhook()))).toBe(true);
   });
 
-  it("uses the payload it is given, and decodes the body where none is given", () => {
+  it("uses the given payload, and decodes the body if there is none", () => {
     const { headers } = signedAs(whole, webhook());
     expect(scheme.verify({ rawBody: Buffer.alloc(0), headers, payload: webhook() })).toBe(true);
     expect(codeOf(() => scheme.verify({ rawBody: Buffer.alloc(0), headers }))).toBe(
@@ -57,7 +57,7 @@ describe("fieldsSignature", () => {
     );
   });
 
-  it("says that the signature is missing before it looks at the body", () => {
+  it("reports a missing signature before it reads the body", () => {
     expect(codeOf(() => scheme.verify({ rawBody: bytes("{"), headers: {} }))).toBe("signature_missing");
   });
 
@@ -67,12 +67,12 @@ describe("fieldsSignature", () => {
     ["captured", webhook({ captured: false })],
     ["providerId", webhook({ providerId: { $ne: null } })],
     ["source", webhook({ source: undefined })],
-    ["a field nobody knows", webhook({ fee: "1" }, { extra: [] })],
-  ])("cannot see a change of %s, which is why that field is not covered", (_, body) => {
+    ["an unknown field", webhook({ fee: "1" }, { extra: [] })],
+  ])("does not notice a change of %s, so the field is not covered", (_, body) => {
     expect(scheme.verify(signedAs(whole, body))).toBe(true);
   });
 
-  it("keeps id and merchantId apart, which a comma would move", () => {
+  it("refuses a comma that would move text between id and merchantId", () => {
     const moved = webhook({ id: "p1,m1" });
     const shop = fieldsSignature({ secret, merchantId: "x" });
     expect(codeOf(() => shop.sign(bytes(moved)))).toBe("signed_fields_unreadable");
@@ -94,7 +94,7 @@ describe("fieldsSignature", () => {
     ["missing", webhook({ ...open, submittedAt: undefined })],
     ["null", webhook({ ...open, submittedAt: null })],
     ["empty", webhook({ ...open, submittedAt: "" })],
-  ])("signs a submittedAt that is %s as an empty text while the payment is open", (_, body) => {
+  ])("signs a submittedAt that is %s as an empty string while the payment is open", (_, body) => {
     expect(scheme.verify(signedAs(openText, body))).toBe(true);
   });
 
@@ -102,20 +102,15 @@ describe("fieldsSignature", () => {
     expect(codeOf(() => scheme.sign(bytes(webhook({ submittedAt }))))).toBe("signed_fields_unreadable");
   });
 
-  it.each(["id", "clientId", "status"])(
-    "refuses %s when it is missing, null, empty or inherited",
-    (field) => {
-      for (const value of [undefined, null, ""])
-        expect(codeOf(() => scheme.sign(bytes(webhook({ [field]: value }))))).toBe(
-          "signed_fields_unreadable",
-        );
-      const heir = JSON.stringify(webhook({ [field]: undefined })).replace(
-        '"data":{',
-        `"data":{"__proto__":{"${field}":"completed"},`,
-      );
-      expect(codeOf(() => scheme.sign(bytes(heir)))).toBe("signed_fields_unreadable");
-    },
-  );
+  it.each(["id", "clientId", "status"])("refuses %s if it is missing, null, empty or inherited", (field) => {
+    for (const value of [undefined, null, ""])
+      expect(codeOf(() => scheme.sign(bytes(webhook({ [field]: value }))))).toBe("signed_fields_unreadable");
+    const heir = JSON.stringify(webhook({ [field]: undefined })).replace(
+      '"data":{',
+      `"data":{"__proto__":{"${field}":"completed"},`,
+    );
+    expect(codeOf(() => scheme.sign(bytes(heir)))).toBe("signed_fields_unreadable");
+  });
 
   it.each([
     ["a NUL", "p\u00001"],
@@ -127,12 +122,12 @@ describe("fieldsSignature", () => {
     expect(codeOf(() => scheme.sign(bytes(webhook({ id }))))).toBe("signed_fields_unreadable");
   });
 
-  it("takes 256 characters", () => {
+  it("accepts 256 characters", () => {
     const id = "p".repeat(256);
     expect(scheme.sign(bytes(webhook({ id })))).toBe(hmac(whole.replace("65f1a2b3c4d5e6f708192a3b", id)));
   });
 
-  it("refuses lone surrogates, which would all sign alike, in the body and in a payload handed in", () => {
+  it("refuses lone surrogates, which would all sign alike, in the body and in a given payload", () => {
     for (const unit of ["\\ud800", "\\udfff"])
       expect(codeOf(() => scheme.sign(bytes(withId(unit))))).toBe("signed_fields_unreadable");
     const { headers } = signedAs(whole, webhook());
@@ -143,7 +138,7 @@ describe("fieldsSignature", () => {
   });
 
   it.each(['"status":"pending",', '"\\u0073tatus":"pending",'])(
-    "refuses a body with %s put before",
+    "refuses a body with a second key: %s",
     (twice) => {
       const body = JSON.stringify(webhook()).replace('"status":', `${twice}"status":`);
       expect(codeOf(() => scheme.verify(signedAs(whole, body)))).toBe("signed_fields_unreadable");

@@ -35,14 +35,14 @@ describe("hmacSignature", () => {
     expect(scheme.verify(signed(expected))).toBe(true);
   });
 
-  it("does not verify another body, not even one that parses alike", () => {
+  it("does not verify another body, not even one with the same JSON content", () => {
     const scheme = hmacSignature({ secret: randomBytes(32) });
     const signature = scheme.sign(rawBody);
     const spaced = bytes(JSON.stringify(webhook(), undefined, 1));
     expect(scheme.verify({ rawBody: spaced, headers: { "service-signature": signature } })).toBe(false);
   });
 
-  it("does not verify when one bit of the signature or of the body is wrong", () => {
+  it("does not verify if one bit of the signature or of the body is wrong", () => {
     const scheme = hmacSignature({ secret: randomBytes(32) });
     const right = Buffer.from(scheme.sign(rawBody), "hex");
     fc.assert(
@@ -68,17 +68,17 @@ describe("hmacSignature", () => {
     expect(scheme.verify(signed(foreign))).toBe(false);
   });
 
-  it("cannot be changed after it was made", () => {
+  it("cannot be changed after its creation", () => {
     const scheme = hmacSignature({ secret: randomBytes(32) });
     expect(() => Object.assign(scheme, { verify: () => true })).toThrow(TypeError);
   });
 
-  it("refuses an algorithm that it does not offer", () => {
+  it("refuses an unknown algorithm", () => {
     // @ts-expect-error not in the list
     expect(problemCodes(() => hmacSignature({ secret: randomBytes(32), algorithm: "sha1" }))).toEqual([
       "option_invalid",
     ]);
-    // @ts-expect-error the name of something inherited
+    // @ts-expect-error the name of an inherited property
     expect(problemCodes(() => hmacSignature({ secret: randomBytes(32), algorithm: "toString" }))).toEqual([
       "option_invalid",
     ]);

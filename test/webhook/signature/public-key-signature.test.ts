@@ -50,7 +50,7 @@ describe("publicKeySignature", () => {
     ["ecdsa-sha256", ec],
     ["rsa-sha256", rsa],
     ["rsa-pss-sha256", pss],
-  ])("signs %s when it is given the private key, in lower-case hexadecimal", (algorithm, pair) => {
+  ])("signs %s with a private key, in lower-case hexadecimal", (algorithm, pair) => {
     const scheme = publicKeySignature({ ...pair, algorithm });
     const signature = scheme.sign(rawBody);
     expect(signature).toMatch(/^[0-9a-f]+$/);
@@ -79,7 +79,7 @@ describe("publicKeySignature", () => {
     expect(scheme.verify(input(plain))).toBe(false);
   });
 
-  it("refuses signatures of a wrong length, not hexadecimal, missing or repeated", () => {
+  it("refuses signatures that are of a wrong length, not hexadecimal, missing or repeated", () => {
     const scheme = publicKeySignature({ publicKey: ed.publicKey, algorithm: "ed25519" });
     const right = sign(null, rawBody, ed.privateKey).toString("hex");
     expect(codeOf(() => scheme.verify(input(right.slice(2))))).toBe("signature_malformed");
@@ -94,7 +94,7 @@ describe("publicKeySignature", () => {
     expect(long.verify(input("ab".repeat(1024)))).toBe(false);
   });
 
-  it("refuses a private key where the public one belongs, and does not show it", () => {
+  it("refuses a private key in place of the public one, and does not show it", () => {
     for (const publicKey of [privatePem(ed.privateKey), ed.privateKey]) {
       const construct = () => publicKeySignature({ publicKey, algorithm: "ed25519" });
       expect(problemCodes(construct)).toEqual(["key_invalid"]);
@@ -132,14 +132,14 @@ describe("publicKeySignature", () => {
   it.each([[undefined], [""], ["ssh-ed25519 AAAA"], [[]], [pem(ed.publicKey).replaceAll("\n", "\\n")], [7]])(
     "refuses to start with the key %j",
     (publicKey) => {
-      // @ts-expect-error some of these are not even of the type
+      // @ts-expect-error some of these have another type
       expect(problemCodes(() => publicKeySignature({ publicKey, algorithm: "ed25519" }))).toEqual([
         "key_invalid",
       ]);
     },
   );
 
-  it("refuses an algorithm that is missing or not offered", () => {
+  it("refuses a missing or unknown algorithm", () => {
     expect(codesFor(undefined)).toEqual(["option_missing"]);
     expect(codesFor("hs256")).toEqual(["option_invalid"]);
   });

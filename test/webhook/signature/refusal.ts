@@ -1,6 +1,6 @@
 import { type ErrorCode } from "../../../src/errors/index.js";
 
-/** The codes of every problem that a construction reports; empty when it succeeds. */
+/** Returns the codes of all problems that a construction reports, or an empty list if it succeeds. */
 export function problemCodes(construct: () => unknown): ErrorCode[] {
   const error = thrownBy(construct);
   return isRecord(error) && Array.isArray(error["problems"])
@@ -8,13 +8,13 @@ export function problemCodes(construct: () => unknown): ErrorCode[] {
     : [];
 }
 
-/** The message of what is thrown, or an empty text. */
+/** Returns the message of the thrown error, or an empty string. */
 export function messageOf(construct: () => unknown): string {
   const error = thrownBy(construct);
   return error instanceof Error ? error.message : "";
 }
 
-/** The code of what is thrown, or nothing. */
+/** Returns the code of the thrown error, or `undefined`. */
 export function codeOf(run: () => unknown): unknown {
   const error = thrownBy(run);
   return isRecord(error) ? error["code"] : undefined;

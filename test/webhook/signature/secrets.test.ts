@@ -18,12 +18,12 @@ describe("secrets", () => {
     expect(codes(secret)).toEqual(["secret_missing"]);
   });
 
-  it("refuses a list in which one secret is missing, and names its place", () => {
+  it("refuses a list in which one secret is missing, and names its index", () => {
     expect(codes([good, undefined])).toEqual(["secret_missing"]);
     expect(messageOf(() => hmacSignature({ secret: [good, undefined] }))).toContain("signature.secret[1]");
   });
 
-  it("refuses fifteen bytes and takes sixteen with a warning", () => {
+  it("refuses fifteen bytes and accepts sixteen with a warning", () => {
     expect(codes("k7Jq2vR9sXw4ZbN")).toEqual(["secret_too_short"]);
     expect(hmacSignature({ secret: "k7Jq2vR9sXw4ZbN8" }).warnings).toHaveLength(1);
   });
@@ -33,7 +33,7 @@ describe("secrets", () => {
     expect(codes("éàüöïêç")).toEqual(["secret_too_short"]);
   });
 
-  it("warns under 32 bytes, once for each such secret, and never from 32 on", () => {
+  it("warns once for each secret under 32 bytes, and not for longer ones", () => {
     expect(hmacSignature({ secret: randomBytes(32) }).warnings).toEqual([]);
     expect(hmacSignature({ secret: [randomBytes(31), good, randomBytes(16)] }).warnings).toHaveLength(2);
   });
@@ -71,14 +71,14 @@ describe("secrets", () => {
     },
   );
 
-  it("refuses what is neither text nor bytes", () => {
+  it("refuses a value that is neither text nor bytes", () => {
     // @ts-expect-error numbers are no secrets
     expect(codes(1234567890123456)).toEqual(["option_invalid"]);
     // @ts-expect-error objects are no secrets
     expect(codes({ secret: good })).toEqual(["option_invalid"]);
   });
 
-  it("shows a secret neither in messages and warnings, nor when the scheme is printed", () => {
+  it("shows no secret in messages, in warnings or in a printed scheme", () => {
     const short = "Tq9-vR7_sXw4Zb";
     const weak = "k7Jq2vR9sXw4ZbN8cT5";
     const schemes = [hmacSignature({ secret: weak }), fieldsSignature({ secret: weak, merchantId: "m-1" })];
@@ -95,7 +95,7 @@ describe("secrets", () => {
     expect(printed).not.toContain(Buffer.from(weak).toString("hex").slice(0, 16));
   });
 
-  it("takes random bytes for a secret, whatever they look like, and a placeholder for none, whatever it comes as", () => {
+  it("accepts random bytes of any appearance, and refuses a placeholder as text and as bytes", () => {
     const braced = Buffer.concat([
       Buffer.from("{"),
       Buffer.alloc(30, 0xe9).fill(0x01, 0, 7),
@@ -114,7 +114,7 @@ describe("secrets", () => {
     expect(scheme.sign(Buffer.from("{}"))).toBe(before);
   });
 
-  it("refuses a sandbox secret in production, and only there", () => {
+  it("refuses a sandbox secret only in production", () => {
     const secret = "sandbox_k7Jq2vR9sXw4ZbN8cT5yLmP1";
     const before = process.env["NODE_ENV"];
     try {
@@ -128,9 +128,9 @@ describe("secrets", () => {
     }
   });
 
-  it("reports everything that is wrong at once", () => {
+  it("reports all problems in one error", () => {
     const everything = { secret: "", merchantId: undefined, algorithm: "md5", header: "a b", fields: ["id"] };
-    // @ts-expect-error an algorithm that is not offered
+    // @ts-expect-error an unknown algorithm
     expect(problemCodes(() => fieldsSignature(everything))).toEqual([
       "secret_missing",
       "option_invalid",

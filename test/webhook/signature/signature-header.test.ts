@@ -11,22 +11,22 @@ const check = (value: string | string[] | undefined) =>
   codeOf(() => scheme.verify({ rawBody, headers: { "service-signature": value } }));
 
 describe("the signature header", () => {
-  it("is looked up in lower case, whatever case it was configured in", () => {
+  it("is looked up in lower case, also if it was configured in another case", () => {
     const secret = randomBytes(32);
     const loud = hmacSignature({ secret, header: "X-PAY-Signature" });
     expect(loud.verify({ rawBody, headers: { "x-pay-signature": loud.sign(rawBody) } })).toBe(true);
   });
 
-  it("may be written in upper case, and may be a list of one", () => {
+  it("may be written in upper case, and may be a list with one value", () => {
     expect(scheme.verify({ rawBody, headers: { "service-signature": right.toUpperCase() } })).toBe(true);
     expect(scheme.verify({ rawBody, headers: { "service-signature": [right] } })).toBe(true);
   });
 
-  it.each([[undefined], [""], [[]]])("is missing when it is %j", (value) => {
+  it.each([[undefined], [""], [[]]])("is missing if it is %j", (value) => {
     expect(check(value)).toBe("signature_missing");
   });
 
-  it("is missing when only a prototype has it", () => {
+  it("is missing if only a prototype has it", () => {
     const headers = Object.create({ "service-signature": right });
     expect(codeOf(() => scheme.verify({ rawBody, headers }))).toBe("signature_missing");
     const odd = hmacSignature({ secret: randomBytes(32), header: "constructor" });
@@ -44,11 +44,11 @@ describe("the signature header", () => {
     ["prefixed", `sha256=${right}`],
     ["spaced", ` ${right.slice(2)} `],
     ["full-width digits", "０".repeat(64)],
-  ])("is malformed when it is %s", (_, value) => {
+  ])("is malformed if it is %s", (_, value) => {
     expect(check(value)).toBe("signature_malformed");
   });
 
-  it("is refused or decodes to exactly the bytes that it names", () => {
+  it("is refused, or decodes to exactly the bytes that it names", () => {
     const text = fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-fA-F]{0,80}$/));
     fc.assert(
       fc.property(text, (value) => {

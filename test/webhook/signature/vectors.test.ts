@@ -20,7 +20,7 @@ import {
 
 type HeaderValue = VerifyInput["headers"][string];
 
-/** What the public `verify` says: true, false, or the code that it threw. */
+/** Returns the result of the public `verify`: true, false, or the code that it threw. */
 function verdict(
   scheme: SignatureScheme,
   rawBody: Buffer,
@@ -34,7 +34,7 @@ function verdict(
 const pem = (spki: string) => `-----BEGIN PUBLIC KEY-----\n${spki}\n-----END PUBLIC KEY-----\n`;
 const rawBody = Buffer.from(body);
 
-describe("signatures that were made elsewhere verify", () => {
+describe("signatures of other implementations verify", () => {
   it.each(hmacVectors)("with hmacSignature, %s over %j", (algorithm, text, signature) => {
     expect(verdict(hmacSignature({ secret, algorithm }), Buffer.from(text), signature)).toBe(true);
   });
@@ -46,12 +46,9 @@ describe("signatures that were made elsewhere verify", () => {
     expect(verdict(scheme, Buffer.from(rfc4231Case4.data, "hex"), truncated)).toBe("signature_malformed");
   });
 
-  it.each(rfc4231RefusedKeys)(
-    "but not with the key of RFC 4231 case %i, which nobody should use",
-    (_, key, code) => {
-      expect(problemCodes(() => hmacSignature({ secret: Buffer.from(key, "hex") }))).toEqual([code]);
-    },
-  );
+  it.each(rfc4231RefusedKeys)("but not with the weak key of RFC 4231 case %i", (_, key, code) => {
+    expect(problemCodes(() => hmacSignature({ secret: Buffer.from(key, "hex") }))).toEqual([code]);
+  });
 
   it.each(fieldsVectors)("with fieldsSignature, over %j", (data, _joined, signature) => {
     const signed = Buffer.from(JSON.stringify(completedBody(data)));
@@ -59,7 +56,7 @@ describe("signatures that were made elsewhere verify", () => {
     expect(verdict(fieldsSignature({ secret, merchantId: "m-2" }), signed, signature)).toBe(false);
   });
 
-  it("with fieldsSignature, over a list of one's own, in its order", () => {
+  it("with fieldsSignature, over another list, in its order", () => {
     const scheme = fieldsSignature({ secret, fields: ownList.fields });
     expect(verdict(scheme, rawBody, ownList.signature)).toBe(true);
     const reversed = fieldsSignature({ secret, fields: [...ownList.fields].toReversed() });
@@ -93,7 +90,7 @@ describe.each<[string, SignatureScheme, string]>([
 ])("a right signature under %s", (name, scheme, right) => {
   const malformed = "signature_malformed";
   const missing = "signature_missing";
-  // Only ECDSA signatures differ in length, so only there is one of another length well formed, and wrong.
+  // Only ECDSA signatures vary in length, so only there a signature of another length is well formed and wrong.
   const otherLength = name.endsWith("ecdsa") ? false : malformed;
   const bytes = Buffer.from(right, "hex");
 
@@ -154,7 +151,7 @@ describe.each<[string, SignatureScheme, string]>([
       expect([header, verdict(scheme, rawBody, right, header)]).toEqual([header, missing]);
   });
 
-  it("is not that of another body, nor of none", () => {
+  it("does not verify another body or an empty one", () => {
     const other = Buffer.from(body.replace("1475", "1476"));
     expect(verdict(scheme, other, right)).toBe(false);
     const none = verdict(scheme, Buffer.alloc(0), right);

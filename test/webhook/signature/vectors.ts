@@ -1,4 +1,4 @@
-/** The body of the vectors: the example of the interface document's fields, byte by byte. */
+/** The exact body of the vectors: an example with the fields of the interface document. */
 export const body =
   '{"topic":"payment.completed","timestamp":"2026-11-20T10:00:05.000Z","type":"payment","data":' +
   '{"id":"64f0c0ffee64f0c0ffee64f0","status":"completed","captured":true,"total":{"value":"1475","currency":"KMF"},' +
@@ -27,7 +27,7 @@ export const hmacVectors = [
   ["sha256", "", "dcc3c60053674b298163f751b1901fefd7dd7617fe9348b52367a0eba1146b5a"],
 ] as const;
 
-/** RFC 4231, test case 4: the only one whose key is neither short nor one byte again and again. */
+/** RFC 4231, test case 4: the only one whose key is neither short nor a repetition of one byte. */
 export const rfc4231Case4 = {
   key: "0102030405060708090a0b0c0d0e0f10111213141516171819",
   data: "cd".repeat(50),
@@ -37,7 +37,7 @@ export const rfc4231Case4 = {
     "b0ba465637458c6990e5a8c5f61d4af7e576d97ff94b872de76f8050361ee3dba91ca5c11aa25eb4d679275cc5788063a5f19741120c4f2de2adebeb10a298dd",
 } as const;
 
-/** The keys of the other cases of RFC 4231, and why no scheme takes them. */
+/** The keys of the other cases of RFC 4231, and why schemes refuse them. */
 export const rfc4231RefusedKeys = [
   [1, "0b".repeat(20), "secret_missing"],
   [2, "4a656665", "secret_too_short"],
@@ -46,7 +46,7 @@ export const rfc4231RefusedKeys = [
   [6, "aa".repeat(131), "secret_placeholder"],
 ] as const;
 
-/** HMAC over joined fields, computed with openssl over the text in the second place, for the merchant `m-1`. */
+/** HMAC over joined fields for the merchant `m-1`: body, signed string, and signature by openssl. */
 export const fieldsVectors = [
   [
     {},
@@ -66,7 +66,7 @@ export const fieldsVectors = [
   ],
 ] as const;
 
-/** The same body over a list of the merchant's own: `completed,KMF,1475,c-1,64f0c0ffee64f0c0ffee64f0,payment`. */
+/** HMAC of the same body over another list of fields: `completed,KMF,1475,c-1,64f0c0ffee64f0c0ffee64f0,payment`. */
 export const ownList = {
   fields: ["status", "total.currency", "total.value", "clientId", "id", "type"],
   signature: "fe15672b07c16441b8da3389c3b3daa7fbfaf02c04f316a68b091ebed7cef1a8",

@@ -1,43 +1,43 @@
 import { stat, utimes } from "node:fs/promises";
-import { realFileSystem, type FileSystem } from "../../../src/webhook/spool/file-system.js";
+import { realFileSystem, type FileSystem } from "../../../src/webhook/spool/spool-directory.js";
 import { keeper, spoolBench, until, webhook } from "./fixtures.js";
 import { gate, hooked } from "./hooked-file-system.js";
 
 jest.setTimeout(30_000);
 const bench = spoolBench();
 
-/** Makes every segment look as if its owner had been silent for an hour. */
+/** Dates every segment back by an hour, as if its owner had not shown a heartbeat since. */
 async function silence(): Promise<void> {
   const longAgo = new Date(Date.now() - 3_600_000);
   for (const file of await bench.segments()) await utimes(file, longAgo, longAgo);
 }
 
-/** To an adopter with this file system, every fifth segment that it looks at seems dead. */
+/** Returns a file system in which every fifth segment seems to have no heartbeat. */
 function hasty(): FileSystem {
-  let looks = 0;
+  let calls = 0;
   const stat = async (file: string, options?: object) => {
     const stats = await realFileSystem.stat(file, options);
-    return ++looks % 5 === 0 ? Object.assign(stats, { mtimeMs: 0 }) : stats;
+    return ++calls % 5 === 0 ? Object.assign(stats, { mtimeMs: 0 }) : stats;
   };
   return { ...realFileSystem, stat } as FileSystem;
 }
 
 describe("adoption", () => {
-  it("leaves the segment of a living owner alone", async () => {
+  it("does not take the segment of a living owner", async () => {
     await bench.open().append(webhook(1));
     const { ids, record } = keeper();
     expect(await bench.open().drain(record)).toEqual({ drained: 0, setAside: 0 });
     expect(ids).toEqual([]);
   });
 
-  it("is put off by the heartbeat for as long as its owner lives", async () => {
+  it("does not happen while the owner shows a heartbeat", async () => {
     await bench.open({ heartbeatMs: 20 }).append(webhook(1));
     await silence();
     await until(async () => (await stat((await bench.segments())[0]!)).mtimeMs > Date.now() - 5000);
     expect(await bench.open().drain(keeper().record)).toEqual({ drained: 0, setAside: 0 });
   });
 
-  it("takes a segment whose owner has been silent for too long, also one dated in the future", async () => {
+  it("takes a segment whose heartbeat is too old, or in the future", async () => {
     const spools = [bench.open(), bench.open()];
     await spools[0]!.append(webhook(1));
     await silence();
@@ -50,7 +50,7 @@ describe("adoption", () => {
     expect(ids).toEqual(["r1", "r2"]);
   });
 
-  it("need not wait for an owner that closed its spool", async () => {
+  it("happens without a delay if the owner closed its spool", async () => {
     const owner = bench.open();
     await owner.append(webhook(1));
     await owner.close();
@@ -59,7 +59,7 @@ describe("adoption", () => {
     expect(ids).toEqual(["r1"]);
   });
 
-  it("is won by one of several adopters", async () => {
+  it("succeeds for only one of several adopters", async () => {
     const owner = bench.open();
     for (const id of [1, 2, 3]) await owner.append(webhook(id));
     await owner.close();
@@ -69,7 +69,7 @@ describe("adoption", () => {
     expect(ids).toEqual(["r1", "r2", "r3"]);
   });
 
-  it("keeps the order of a dead owner's segments", async () => {
+  it("keeps the order of the segments of a dead owner", async () => {
     const owner = bench.open();
     const body = "x".repeat(60_000);
     await Promise.all(Array.from({ length: 150 }, (_, id) => owner.append(webhook(id, body))));
@@ -80,7 +80,7 @@ describe("adoption", () => {
     expect(ids).toEqual(Array.from({ length: 150 }, (_, id) => `r${id}`));
   });
 
-  it("is kept by the adopter's own heartbeat while the store is down", async () => {
+  it("lasts by the adopter's own heartbeat while the store is down", async () => {
     const owner = bench.open();
     await owner.append(webhook(1));
     await owner.close();
@@ -108,7 +108,7 @@ describe("an owner whose segment was adopted", () => {
     expect(ids).toEqual(["r1", "r2"]);
   });
 
-  it("does not acknowledge what it fsynced into the adopted file, even before the adopter has read it", async () => {
+  it("does not acknowledge bytes that it fsynced into the adopted file, even before the adopter reads them", async () => {
     const { opened, open } = gate();
     let synced = 0;
     const fs = hooked({ datasynced: () => (++synced === 2 ? opened : undefined) });
@@ -127,7 +127,7 @@ describe("an owner whose segment was adopted", () => {
     expect(ids).toEqual(["r1", "r2", "r2"]);
   });
 
-  it("goes on with its own drain when a closed segment of it is gone", async () => {
+  it("continues its own drain if one of its closed segments is gone", async () => {
     const owner = bench.open();
     await owner.append(webhook(1));
     await owner.drain(() => Promise.reject(new Error("down")));
@@ -141,7 +141,7 @@ describe("an owner whose segment was adopted", () => {
     expect(ids).toEqual(["r1", "r2"]);
   });
 
-  it("loses nothing that it acknowledged to an adopter that takes living segments again and again", async () => {
+  it("loses no acknowledged webhook to an adopter that repeatedly takes segments of living owners", async () => {
     const { ids, record } = keeper();
     const owner = bench.open();
     const adopter = bench.open({ fs: hasty() });

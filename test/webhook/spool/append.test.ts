@@ -7,14 +7,14 @@ import { gate, hooked, systemError } from "./hooked-file-system.js";
 
 const bench = spoolBench();
 
-/** The receipts in the segments, read from the files. */
+/** Returns the receipt ids in the segment files. */
 async function spooled(): Promise<string[]> {
   const files = await Promise.all((await bench.segments()).map((file) => readFile(file)));
   return files.flatMap(readLines).flatMap(({ webhook }) => webhook?.receiptId ?? []);
 }
 
 describe("append", () => {
-  it("touches no disk before the first one", () => {
+  it("writes nothing to disk before the first call", () => {
     bench.open();
     expect(existsSync(bench.directory)).toBe(false);
   });
@@ -30,14 +30,14 @@ describe("append", () => {
     expect(await spooled()).toEqual(["r1"]);
   });
 
-  it("is for this user only", async () => {
+  it("creates files that only this user can read", async () => {
     await bench.open().append(webhook(1));
     const [file] = await bench.segments();
     expect((await stat(bench.directory)).mode & 0o777).toBe(0o700);
     expect((await stat(file!)).mode & 0o777).toBe(0o600);
   });
 
-  it("shares one fsync with those that arrive while another is under way", async () => {
+  it("shares one fsync with appends that arrive during another fsync", async () => {
     const { opened, open } = gate();
     let fsyncs = 0;
     const fs = hooked({ datasync: () => (++fsyncs === 1 ? opened : undefined) });
@@ -51,7 +51,7 @@ describe("append", () => {
     expect(await spooled()).toEqual(Array.from({ length: 101 }, (_, index) => `r${index}`));
   });
 
-  it("goes to a new segment after an fsync error, and never trusts the old one again", async () => {
+  it("goes to a new segment after an fsync error, and never writes to the old one again", async () => {
     const synced: string[] = [];
     const fs = hooked({
       datasync: (file) => {
@@ -73,7 +73,7 @@ describe("append", () => {
     expect(await bench.segments()).toEqual([]);
   });
 
-  it("rejects with its cause when the second segment fails too, and works again when the disk does", async () => {
+  it("rejects with the cause if the second segment fails too, and works again after the disk recovers", async () => {
     let broken = true;
     const cause = systemError("EIO");
     const fs = hooked({
@@ -92,7 +92,7 @@ describe("append", () => {
     expect(await spooled()).toEqual(["r3"]);
   });
 
-  it("is refused on a full disk, which costs no neighbour and leaves no file for each refusal", async () => {
+  it("is refused on a full disk, without a loss of other webhooks and without a file for each refusal", async () => {
     let full = false;
     const fs = hooked({
       async write(handle, bytes) {
@@ -118,7 +118,7 @@ describe("append", () => {
     expect(ids).toEqual(["r1", "r5"]);
   });
 
-  it("is refused where no segment can be made, whatever forbids it", async () => {
+  it("is refused if no segment can be created", async () => {
     const fs = hooked({
       syncDirectory: () => {
         throw systemError("EIO");
@@ -128,7 +128,7 @@ describe("append", () => {
     expect(await bench.segments()).toEqual([]);
   });
 
-  it("is refused over the bound, and taken again when a drain has made room", async () => {
+  it("is refused over maxBytes, and accepted again after a drain has freed bytes", async () => {
     const spool = bench.open({ maxBytes: 800 });
     const body = "x".repeat(300);
     await spool.append(webhook(1, body));
@@ -143,14 +143,14 @@ describe("append", () => {
     expect(ids).toEqual(["r1", "r4"]);
   });
 
-  it("counts what other processes hold towards the bound", async () => {
+  it("counts the bytes of other processes towards maxBytes", async () => {
     await bench.open().append(webhook(1, "x".repeat(600)));
     await expect(bench.open({ maxBytes: 1000 }).append(webhook(2, "x".repeat(300)))).rejects.toMatchObject({
       code: "spool_full",
     });
   });
 
-  it("is refused after close, which waits for those before it", async () => {
+  it("is refused after close, which waits for earlier appends", async () => {
     const spool = bench.open();
     const appends = [1, 2, 3].map((id) => spool.append(webhook(id)));
     await spool.close();
@@ -164,7 +164,7 @@ describe("append", () => {
     ["maxBytes", { maxBytes: Number.NaN }],
     ["heartbeatMs", { heartbeatMs: 0 }],
     ["deadAfterMs", { heartbeatMs: 2000, deadAfterMs: 3000 }],
-  ])("is not reached with a %s that would not do what it says", (option, options) => {
+  ])("is not possible with an invalid %s: the spool is not opened", (option, options) => {
     expect(() => bench.open(options)).toThrow(
       expect.objectContaining({
         code: "option_invalid",

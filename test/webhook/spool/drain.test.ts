@@ -10,7 +10,7 @@ const down = new Error("the store is down");
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 describe("drain", () => {
-  it("hands 1,000 appends over exactly once, in order, and leaves no file", async () => {
+  it("records 1,000 appended webhooks exactly once, in order, and leaves no file", async () => {
     const spool = bench.open();
     const appends = range(1000).map((id) => spool.append(webhook(id)));
     await Promise.all(appends);
@@ -30,7 +30,7 @@ describe("drain", () => {
     expect(ids).toEqual(range(200).map((id) => `r${id}`));
   });
 
-  it("hands over the exact bytes", async () => {
+  it("passes on the exact bytes", async () => {
     const rawBody = Buffer.from([0, 10, 13, 255, 0x7b, 0xc3, 0x28]);
     const spool = bench.open();
     await spool.append({ ...webhook(1), rawBody });
@@ -39,7 +39,7 @@ describe("drain", () => {
     expect(got).toEqual([{ ...webhook(1), rawBody }]);
   });
 
-  it("stops where the store is down, and leaves the rest in order without a new file at every try", async () => {
+  it("stops if the store is down, and leaves the rest in order without a new file for each try", async () => {
     const spool = bench.open();
     for (const id of range(5)) await spool.append(webhook(id));
     const { ids, record } = keeper();
@@ -58,7 +58,7 @@ describe("drain", () => {
     expect(ids).toEqual(range(8).map((id) => `r${id}`));
   });
 
-  it("never meets an append: what arrives meanwhile waits for the next drain", async () => {
+  it("leaves webhooks that are appended meanwhile to the next drain", async () => {
     const spool = bench.open();
     await spool.append(webhook(1));
     const { ids, record } = keeper();
@@ -71,7 +71,7 @@ describe("drain", () => {
     expect(ids).toEqual(["r1", "r2"]);
   });
 
-  it("is joined by a second one", async () => {
+  it("is joined by a second call", async () => {
     const spool = bench.open();
     await spool.append(webhook(1));
     const { opened, open } = gate();
@@ -84,7 +84,7 @@ describe("drain", () => {
     expect(ids).toEqual(["r1"]);
   });
 
-  it("hands groups over where it can, and each alone where a group is rejected", async () => {
+  it("records groups, and records one by one if a group is rejected", async () => {
     const spool = bench.open();
     await Promise.all(range(10).map((id) => spool.append(webhook(id))));
     const groups: string[][] = [];
@@ -116,11 +116,11 @@ describe("drain", () => {
     expect(ids).toEqual(["r0", "r0", "r1", "r2"]);
   });
 
-  it("resolves to nothing where there is no directory", async () => {
+  it("records nothing if there is no directory", async () => {
     expect(await bench.open().drain(keeper().record)).toEqual({ drained: 0, setAside: 0 });
   });
 
-  it("is not held up by one segment that cannot be read", async () => {
+  it("continues with the next segment if one cannot be read", async () => {
     const { ids, record } = keeper();
     const dead = [bench.open(), bench.open()];
     for (const [index, spool] of dead.entries()) await spool.append(webhook(index));
@@ -137,8 +137,8 @@ describe("drain", () => {
   });
 });
 
-describe("what cannot be drained", () => {
-  it("is skipped when it is the torn last line of a write that was never acknowledged", async () => {
+describe("a line that cannot be drained", () => {
+  it("is skipped if it is the torn last line of a write that was never acknowledged", async () => {
     const told: unknown[] = [];
     const spool = bench.open({ onSetAside: (reason) => told.push(reason) });
     for (const id of [1, 2]) await spool.append(webhook(id));
@@ -149,7 +149,7 @@ describe("what cannot be drained", () => {
     expect(told).toEqual([]);
   });
 
-  it("is set aside and reported when it is garbage in the middle, and its neighbours are drained", async () => {
+  it("is set aside and reported if its bytes were damaged, and the other lines are drained", async () => {
     const told: unknown[] = [];
     const spool = bench.open({ onSetAside: (reason, file) => told.push([reason, file]) });
     for (const id of [1, 2, 3]) await spool.append(webhook(id));
@@ -172,7 +172,7 @@ describe("what cannot be drained", () => {
     expect(await bench.segments()).toEqual([]);
   });
 
-  it("is set aside with the reason when it is hopeless, once, however often the drain is repeated", async () => {
+  it("is set aside only once with the reason if it is hopeless, also after several drains", async () => {
     const told: string[] = [];
     const hopeless = Object.assign(new Error("no such\ncolumn"), { code: "hopeless" });
     const spool = bench.open({
@@ -206,7 +206,7 @@ describe("what cannot be drained", () => {
     expect(await spool.stats()).toMatchObject({ records: 0, setAside: 1 });
   });
 
-  it("is tried again when its file is moved back into the directory", async () => {
+  it("is tried again after its file was moved back into the directory", async () => {
     const files: string[] = [];
     const spool = bench.open({ onSetAside: (_, file) => files.push(file), heartbeatMs: 5, deadAfterMs: 20 });
     await spool.append(webhook(1));
@@ -217,7 +217,7 @@ describe("what cannot be drained", () => {
     expect(ids).toEqual(["r1"]);
   });
 
-  it("stays in its segment while it cannot be set aside, and its neighbours are drained", async () => {
+  it("stays in its segment while it cannot be set aside, and the other lines are drained", async () => {
     const setAside = path.join(bench.directory, "set-aside");
     let full = true;
     const fs = hooked({
@@ -241,7 +241,7 @@ describe("what cannot be drained", () => {
     expect(await bench.segments()).toEqual([]);
   });
 
-  it("does not hold up other segments when a drained one cannot be removed", async () => {
+  it("does not stop the drain of other segments if its drained segment cannot be removed", async () => {
     await mkdir(bench.directory, { recursive: true });
     let unlinks = 0;
     const fs = hooked({

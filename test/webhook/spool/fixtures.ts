@@ -9,7 +9,7 @@ import {
   type SpoolOptions,
 } from "../../../src/webhook/spool/index.js";
 
-/** A new directory for each test, removed at its end together with the spools that were opened in it. */
+/** Provides a new directory for each test. The end of the test closes the spools and removes the directory. */
 export function spoolBench() {
   let root = "";
   const opened: Spool[] = [];
@@ -52,7 +52,7 @@ export function webhook(id: string | number, rawBody = `{"n":"${id}"}`): Spooled
   };
 }
 
-/** A store that keeps everything; `ids` in the order in which it was told. */
+/** Returns a store that records everything, with the receipt ids in their order. */
 export function keeper() {
   const ids: string[] = [];
   return {
@@ -61,11 +61,11 @@ export function keeper() {
   };
 }
 
-/** Polls until it is so. */
+/** Polls until the condition holds. */
 export async function until(isSo: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
   const from = performance.now();
   while (!(await isSo())) {
-    if (performance.now() - from > deadlineMs) throw new Error("It did not become so in time.");
+    if (performance.now() - from > deadlineMs) throw new Error("The condition did not hold in time.");
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

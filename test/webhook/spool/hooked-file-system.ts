@@ -1,20 +1,20 @@
 import { type FileHandle } from "node:fs/promises";
-import { realFileSystem, type FileSystem } from "../../../src/webhook/spool/file-system.js";
+import { realFileSystem, type FileSystem } from "../../../src/webhook/spool/spool-directory.js";
 
-/** Called before the real thing, with the file's path; throw to make it fail, wait to hold it up. */
+/** Functions that are called before the real ones, with the file's path. They may throw to fail, or wait. */
 export interface Hooks {
   open?: (file: string) => void | Promise<void>;
-  /** Instead of the write when it answers true. */
+  /** Replaces the write if it returns true. */
   write?: (handle: FileHandle, bytes: Buffer, file: string) => boolean | Promise<boolean>;
   datasync?: (file: string) => void | Promise<void>;
-  /** After the bytes are on disk, before they are acknowledged. */
+  /** Called after the bytes are on disk and before they are acknowledged. */
   datasynced?: (file: string) => void | Promise<void>;
   syncDirectory?: (file: string) => void | Promise<void>;
   unlink?: (file: string) => void | Promise<void>;
   rename?: (file: string) => void | Promise<void>;
 }
 
-/** The real file system, with hooks. */
+/** Returns the real file system with hooks. */
 export function hooked(hooks: Hooks): FileSystem {
   const before =
     <Rest extends unknown[], Result>(
@@ -62,7 +62,7 @@ export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: injected`), { code });
 }
 
-/** Something that a test opens when it wants to. */
+/** Returns a promise and the function that resolves it. */
 export function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => (open = resolve));

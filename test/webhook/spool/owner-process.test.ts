@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 describe("a process that owns a segment", () => {
-  it("is killed: its segment is adopted at once, long before its heartbeat is too old", async () => {
+  it("is killed: its segment is adopted immediately, long before its heartbeat is too old", async () => {
     const owner = start();
     for (const id of ["a", "b", "c"]) await owner.append(id);
     const { ids, record } = keeper();
@@ -26,7 +26,7 @@ describe("a process that owns a segment", () => {
     expect(ids).toEqual(["a", "b", "c"]);
   });
 
-  it("is killed in the middle of a burst: everything that it acknowledged is drained", async () => {
+  it("is killed during a burst of appends: every acknowledged webhook is drained", async () => {
     const owner = start();
     for (let id = 0; id < 3000; id += 1) owner.tell({ append: String(id) });
     await until(() => owner.acknowledged.length > 100);
@@ -38,7 +38,7 @@ describe("a process that owns a segment", () => {
     expect(owner.acknowledged.filter((id) => !ids.includes(id))).toEqual([]);
   });
 
-  it("is stopped, adopted and woken: it goes on in a new segment and loses nothing", async () => {
+  it("is stopped, adopted and resumed: it continues in a new segment and loses nothing", async () => {
     const owner = start();
     await owner.append("a");
     owner.stop();
@@ -55,7 +55,7 @@ describe("a process that owns a segment", () => {
     expect(ids).toEqual(["a", "b"]);
   });
 
-  it("is stopped between its fsync and its acknowledgement: what it then acknowledges is in a new segment", async () => {
+  it("is stopped between fsync and acknowledgement: it acknowledges the webhook only in a new segment", async () => {
     const owner = start();
     await owner.append("a");
     owner.tell({ append: "b", stopAfterSync: true });
@@ -70,7 +70,7 @@ describe("a process that owns a segment", () => {
     await until(() => owner.acknowledged.includes("b"));
     await owner.kill();
     await spool.drain(record);
-    // Handed over twice, and harmless: it is the same receipt.
+    // Recorded twice, which is harmless because the receipt id is the same.
     expect(ids).toEqual(["a", "b", "b"]);
     expect(owner.acknowledged).toEqual(["a", "b"]);
   });

@@ -7,11 +7,11 @@ import { until } from "./fixtures.js";
 
 const root = path.join(__dirname, "../../..");
 
-/** The sources, compiled for a process without jest. */
+/** Compiles the sources for a process without jest. */
 export function compiledModules() {
   const directory = mkdtempSync(path.join(tmpdir(), "tillkit-spool-build-"));
   beforeAll(() => {
-    // The whole tree is compiled; what is wrong elsewhere in it is not judged here.
+    // The whole tree is compiled. Type errors elsewhere in it are ignored here.
     spawnSync(
       process.execPath,
       ["scripts/tsc.mjs", "-p", "tsconfig.cjs.json", "--outDir", directory, "--declaration", "false"],
@@ -42,7 +42,7 @@ export function startOwner(modules: string, directory: string) {
     },
     stop: () => child.kill("SIGSTOP"),
     wake: () => child.kill("SIGCONT"),
-    /** By the state that Linux shows. */
+    /** Reads the process state of Linux. */
     isStopped: () => / T /.test(readFileSync(`/proc/${child.pid}/stat`, "latin1")),
     async kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;

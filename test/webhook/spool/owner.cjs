@@ -1,12 +1,12 @@
-// A process that owns a segment. Its parent tells it what to append, and is told what was acknowledged.
+// A process that owns a segment. Its parent sends it what to append, and gets a message for each acknowledgement.
 const fs = require("node:fs/promises");
 const [, , modules, directory] = process.argv;
-const { openSpool } = require(`${modules}/spool/index.js`);
+const { openSpool } = require(`${modules}/webhook/spool/index.js`);
 
 let stopAfterSync = false;
 let spool;
 
-/** Stands still between the fsync and the acknowledgement, once, when told to. */
+/** Opens a file whose next datasync stops the process after it, if the parent asked for it. */
 async function open(...args) {
   const handle = await fs.open(...args);
   const datasync = handle.datasync.bind(handle);

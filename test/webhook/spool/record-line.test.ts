@@ -9,8 +9,8 @@ const webhooks = fc.record({
   rawBody: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
 });
 
-describe("a record as one line", () => {
-  it("comes back as it was, whatever the bytes", () => {
+describe("a webhook as one line", () => {
+  it("is read back unchanged, for any bytes", () => {
     fc.assert(
       fc.property(fc.array(webhooks), (given) => {
         const lines = readLines(Buffer.concat(given.map(encodeLine)));
@@ -19,12 +19,12 @@ describe("a record as one line", () => {
     );
   });
 
-  it("is no record any more when a single byte of it changes, and its neighbours still are", () => {
+  it("cannot be read if a single byte changed, while the lines around it can", () => {
     const [before, after] = [webhook(1), webhook(3)];
     fc.assert(
       fc.property(webhooks, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, at, change) => {
         const line = encodeLine(given);
-        // Not the line break: without it two lines are one, which the next test is about.
+        // Not the line break: the next test covers two joined lines.
         line[at % (line.length - 1)]! ^= change;
         const read = readLines(Buffer.concat([encodeLine(before), line, encodeLine(after)]));
         expect(read.at(0)?.webhook).toEqual(before);
@@ -34,13 +34,13 @@ describe("a record as one line", () => {
     );
   });
 
-  it("is not read from two lines that lost the break between them", () => {
+  it("cannot be read if the line break to the next line is missing", () => {
     const first = encodeLine(webhook(1));
     const lines = readLines(Buffer.concat([first.subarray(0, -1), encodeLine(webhook(2))]));
     expect(lines).toEqual([{ line: expect.any(Buffer), problem: expect.stringContaining("length") }]);
   });
 
-  it("is no record when it was torn anywhere", () => {
+  it("is left out if its end is missing", () => {
     const whole = encodeLine(webhook(1));
     const torn = encodeLine(webhook(2));
     for (let length = 0; length < torn.length; length += 1) {
@@ -49,9 +49,9 @@ describe("a record as one line", () => {
     }
   });
 
-  it("names a line of a format that it does not know, and a content that is no webhook", () => {
+  it("gives the reason for an unknown format and for content that is no webhook", () => {
     const other = encodeLine(webhook(1)).toString().replace(/^1 /, "2 ");
-    // A correct frame around {}: its check is the beginning of the SHA-256 of those two bytes.
+    // A correct line with the content {}: the checksum is the beginning of its SHA-256.
     const empty = "1 2 44136fa355b3678a {}\n";
     expect(readLines(Buffer.from(other + empty)).map(({ problem }) => problem)).toEqual([
       expect.stringContaining("form"),

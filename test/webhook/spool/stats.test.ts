@@ -5,11 +5,11 @@ import { hooked } from "./hooked-file-system.js";
 const bench = spoolBench();
 
 describe("stats", () => {
-  it("are all zero where nothing was ever spooled", async () => {
+  it("are all zero if nothing was ever spooled", async () => {
     expect(await bench.open().stats()).toEqual({ records: 0, bytes: 0, segments: 0, setAside: 0 });
   });
 
-  it("count what waits in the directory, of all processes, and follow appends and drains", async () => {
+  it("count the waiting webhooks of all processes, and follow appends and drains", async () => {
     const [one, other] = [bench.open(), bench.open()];
     for (const id of [3, 4]) await one.append(webhook(id));
     await other.append(webhook(2));
@@ -28,7 +28,7 @@ describe("stats", () => {
     expect(await one.stats()).toMatchObject({ records: 2, segments: 1, oldestAt: webhook(3).receivedAt });
   });
 
-  it("read nothing twice", async () => {
+  it("do not read an unchanged segment again", async () => {
     let opens = 0;
     const spool = bench.open({ fs: hooked({ open: () => void (opens += 1) }) });
     await spool.append(webhook(1));

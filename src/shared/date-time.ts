@@ -3,8 +3,8 @@ const form =
   /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * Whether the text is a date-time of RFC 3339: a day that exists, seconds and an offset. Up to nine digits of a
- * second; second 60 only where a leap second can stand, at the end of an hour.
+ * Returns whether the text is a date-time of RFC 3339: an existing day, a time with seconds, and an offset. Seconds may
+ * have up to nine decimals. Second 60 is valid only at the end of an hour, where a leap second can be.
  */
 export function isDateTime(text: string): boolean {
   if (!form.test(text)) return false;
@@ -13,7 +13,7 @@ export function isDateTime(text: string): boolean {
   return isDay && (twoDigits(text, 17) < 60 || twoDigits(text, 14) === 59);
 }
 
-/** Read in place: a match with groups makes nine texts of one. */
+/** Returns the number at this position. A match with groups would allocate nine strings. */
 function twoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) - zero) * 10 + text.charCodeAt(at + 1) - zero;
 }

@@ -1,9 +1,23 @@
 import { type RejectionCode, WebhookRejectedError } from "../../errors/index.js";
+import { decodeSignedBody } from "./canonical-fields.js";
 import { type SignatureScheme, type VerifyInput } from "./scheme.js";
 
 /**
- * Returns, or resolves, when the signature is right, and throws or rejects with a {@link WebhookRejectedError} otherwise.
- * Whatever a scheme throws means "not verified": an error of the check must never let a webhook pass, nor end the process.
+ * Returns the decoded body for a scheme that signs fields, or `undefined` for one that signs the whole body. The body is
+ * decoded only here.
+ *
+ * @throws WebhookRejectedError `signed_fields_unreadable`
+ */
+export function decodeSignedFields(
+  scheme: SignatureScheme,
+  rawBody: Buffer,
+): Record<string, unknown> | undefined {
+  return scheme.covers === "body" ? undefined : decodeSignedBody(rawBody);
+}
+
+/**
+ * Returns, or resolves, if the signature is right. Otherwise throws, or rejects with, a {@link WebhookRejectedError}. Any
+ * error of a scheme means "not verified": it never lets a webhook pass and never ends the process.
  */
 export function verifySignature(scheme: SignatureScheme, input: VerifyInput): Promise<void> | undefined {
   let verified: unknown;
@@ -12,7 +26,7 @@ export function verifySignature(scheme: SignatureScheme, input: VerifyInput): Pr
   } catch (error) {
     throw refusalOf(error);
   }
-  // A scheme that answers at once is not made to wait for the end of the turn.
+  // A synchronous scheme does not wait for a promise.
   if (typeof verified !== "boolean") return verifyLater(verified);
   requireTrue(verified);
   return undefined;
@@ -28,7 +42,7 @@ async function verifyLater(verifying: unknown): Promise<void> {
   requireTrue(verified);
 }
 
-/** Only `true` itself: a scheme written in JavaScript may answer with something merely truthy. */
+/** Accepts only `true` itself: a scheme in JavaScript may return another truthy value. */
 function requireTrue(verified: unknown): void {
   if (verified === true) return;
   throw new WebhookRejectedError("signature_mismatch", "The signature is not that of this body.");
@@ -39,7 +53,7 @@ function refusalOf(error: unknown): WebhookRejectedError {
   return new WebhookRejectedError("signature_check_failed", "The signature scheme threw.", { cause: error });
 }
 
-/** What a scheme may say about a signature; any other code would choose an answer that is not its to choose. */
+/** The codes that a scheme may throw. Any other code would change the HTTP status. */
 const reasons: readonly RejectionCode[] = [
   "signature_missing",
   "signature_malformed",
@@ -48,7 +62,7 @@ const reasons: readonly RejectionCode[] = [
   "signed_fields_unreadable",
 ];
 
-/** By its fields and not by its class: a merchant's scheme may throw the other copy of a dual package. */
+/** Checks the name and not the class: a merchant's scheme may throw an error of the package's other copy. */
 function isRejection(error: unknown): error is WebhookRejectedError {
   return (
     error instanceof Error &&

@@ -1,5 +1,5 @@
 import { fc } from "../../support/property.js";
-import { findLossyNumber } from "../../../src/webhook/message/lossy-number.js";
+import { findLossyNumber } from "../../../src/webhook/message/decode-strict.js";
 
 describe("findLossyNumber", () => {
   it.each([
@@ -31,16 +31,16 @@ describe("findLossyNumber", () => {
     "1.7976931348623157e308",
     "5e-324",
     "-0.000000000000000000000000000000000000000000000000000000000000000000000000000001",
-  ])("leaves %s alone", (literal) => {
+  ])("does not find %s", (literal) => {
     expect(findLossyNumber(`[${literal}]`)).toBeUndefined();
   });
 
-  it("looks at numbers only, not at what stands in strings", () => {
+  it("checks only numbers, not digits in strings", () => {
     const text = JSON.stringify({ "1e400": "9007199254740993", 'a"1e-999': '\\" 1e400', b: "\n1e400" });
     expect(findLossyNumber(text)).toBeUndefined();
   });
 
-  it("leaves alone whatever programs print of a double", () => {
+  it("finds no double as programs print it", () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         for (const literal of [JSON.stringify(value), value.toPrecision(17), value.toExponential()])

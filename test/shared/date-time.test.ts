@@ -1,5 +1,5 @@
 import { fc } from "../support/property.js";
-import { isDateTime } from "../../src/model/date-time.js";
+import { isDateTime } from "../../src/shared/date-time.js";
 
 describe("isDateTime", () => {
   it.each([
@@ -11,7 +11,7 @@ describe("isDateTime", () => {
     "2024-02-29T00:00:00Z",
     "2000-02-29T00:00:00Z",
     "2016-12-31T23:59:60Z",
-  ])("takes %s", (text) => {
+  ])("accepts %s", (text) => {
     expect(isDateTime(text)).toBe(true);
   });
 
@@ -40,16 +40,16 @@ describe("isDateTime", () => {
     "+002026-03-01T10:00:00Z",
     "٢٠٢٦-03-01T10:00:00Z",
     "",
-  ])("refuses %j", (text) => {
+  ])("does not accept %j", (text) => {
     expect(isDateTime(text)).toBe(false);
   });
 
-  it("takes every time that a date can print", () => {
+  it("accepts every time that Date.toISOString prints", () => {
     const date = fc.date({ min: new Date("0001-01-01"), max: new Date("9999-12-31"), noInvalidDate: true });
     fc.assert(fc.property(date, (at) => expect(isDateTime(at.toISOString())).toBe(true)));
   });
 
-  it("takes a day exactly when the calendar has it", () => {
+  it("accepts a day exactly if the calendar has it", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 9999 }), fc.nat(14), fc.nat(33), (year, month, day) => {
         const [y, m, d] = [
