@@ -36,6 +36,26 @@ describe("memory", () => {
     await until(async () => (await held()) < limitBytes / 4, "all of it given back");
   });
 
+  it("A body in one-byte chunks, held open: takes at most 4 × the limit of memory for a connection", async () => {
+    const { port, server } = await startServer(kit, { limitBytes, bodyTimeoutMs: 60_000 });
+    const before = await server.ask("memory");
+    const count = 20;
+    const bytesSent = 60_000;
+    const head = headOf(["Transfer-Encoding: chunked", signature]);
+    const chunk = "1\r\nx\r\n";
+    const again = { text: chunk, bytes: bytesSent * chunk.length };
+    const senders = startSenders({ port, count, head, first: "", again, times: 1 });
+    await senders.next("ready");
+    const held = async () => ((await server.ask("memory")).bytes - before.bytes) / count;
+    await until(async () => (await held()) > bytesSent * 0.9, "all chunks read");
+    const perConnection = await held();
+    process.stdout.write(
+      `A body of ${bytesSent} chunks of one byte: ${(perConnection / 1024).toFixed(0)} KiB for a connection.\n`,
+    );
+    expect(perConnection).toBeLessThan(4 * limitBytes);
+    await senders.kill();
+  });
+
   it.each([
     ["are announced as too large", headOf(["Content-Length: 1000000000", signature]), "", "x"],
     [

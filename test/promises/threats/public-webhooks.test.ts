@@ -138,8 +138,8 @@ it.each<[string, Buffer]>([
   expect(kit.webhooks()).toEqual([]);
 });
 
-describe("Wrong type / over the limit (declared or streamed) / other method", () => {
-  it("Wrong type / over the limit (declared or streamed) / other method: 415 for another type", async () => {
+describe("A form's type / over the limit (declared or streamed) / other method", () => {
+  it("A form's type / over the limit (declared or streamed) / other method: 415 for a form, and for every type but application/json", async () => {
     const kit = await openEndpoint();
     for (const type of [
       "text/plain",
@@ -159,7 +159,7 @@ describe("Wrong type / over the limit (declared or streamed) / other method", ()
     expect(kit.webhooks()).toEqual([]);
   });
 
-  it("Wrong type / over the limit (declared or streamed) / other method: 413 and an end of the connection, for one byte too many", async () => {
+  it("A form's type / over the limit (declared or streamed) / other method: 413 and an end of the connection, for one byte too many", async () => {
     const kit = await openEndpoint({ webhook: { limitBytes: rawBody.length } });
     const signature = `Service-Signature: ${good}`;
     const over = Buffer.concat([rawBody, Buffer.from(" ")]);
@@ -178,7 +178,7 @@ describe("Wrong type / over the limit (declared or streamed) / other method", ()
     expect((await kit.post(rawBody, headers)).status).toBe(200);
   });
 
-  it("Wrong type / over the limit (declared or streamed) / other method: 405 with Allow for another method, whatever headers ask for", async () => {
+  it("A form's type / over the limit (declared or streamed) / other method: 405 with Allow for another method, whatever headers ask for", async () => {
     const kit = await openEndpoint();
     // CONNECT never reaches an application: Node ends the connection.
     for (const method of METHODS.filter((one) => one !== "POST" && one !== "CONNECT")) {
