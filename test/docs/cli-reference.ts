@@ -1,8 +1,9 @@
+import { optionsOf } from "../../src/cli/terminal/arguments.js";
 import { type Command } from "../../src/cli/terminal/command.js";
+import { usageOf, writtenOption } from "../../src/cli/terminal/help.js";
 import { wrap } from "../../src/cli/terminal/output.js";
-import { optionsOf, usageOf, writtenOption } from "../../src/cli/terminal/help.js";
 
-/** What docs/cli.md must say of a command, word for word: it is made of what the help is made of. */
+/** Returns the text that docs/cli.md must have about a command. It is made from the same data as the help. */
 export function referenceOf(command: Command): string {
   const { description, operand, examples, exitCodes } = command;
   const row = (left: string, right: string) => `| ${left} | ${right.replaceAll("|", "\\|")} |`;

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
-import { ConfigurationError } from "../../errors/index.js";
+import { ConfigurationError, TillkitError } from "../../errors/index.js";
 import {
   fieldsSignature,
   type HmacAlgorithm,
@@ -12,9 +12,9 @@ import {
 import { type SignatureSettings } from "./signature-settings.js";
 
 /**
- * The kit's own scheme, as the application has it.
+ * Creates the kit's own scheme, as an application with these settings has it.
  *
- * @throws ConfigurationError whatever the kit refuses to start with
+ * @throws ConfigurationError for everything that the kit refuses to start with
  */
 export function makeScheme(settings: SignatureSettings): SignatureScheme {
   if (settings.scheme !== "public-key") return makeHmacScheme(settings);
@@ -23,19 +23,34 @@ export function makeScheme(settings: SignatureSettings): SignatureScheme {
   return publicKeySignature({ publicKey, algorithm, header });
 }
 
-/** The same, where it must also sign; `privateKey` is PEM text. */
+/**
+ * Creates a scheme that can also sign.
+ *
+ * @param privateKey PEM text, for public-key
+ * @throws ConfigurationError as {@link makeScheme}, and if the private key is missing
+ */
 export function makeSigningScheme(
   settings: SignatureSettings,
   privateKey: string | undefined,
 ): SigningScheme {
   if (settings.scheme !== "public-key") return makeHmacScheme(settings);
   if (privateKey === undefined) {
-    const message = "is missing; give --private-key, for a public key signs nothing.";
+    const message = "is missing; give --private-key, because a public key cannot sign.";
     throw new ConfigurationError([{ code: "key_invalid", option: "signature.privateKey", message }]);
   }
   const algorithm = algorithmFor(settings, () => createPrivateKey(privateKey));
   const { header } = settings;
   return publicKeySignature({ publicKey: publicHalf(privateKey), privateKey, algorithm, header });
+}
+
+/** Returns the signature that the kit expects; `undefined` if it cannot sign, or refuses the settings or the body. */
+export function expectedSignature(settings: SignatureSettings, rawBody: Buffer): string | undefined {
+  try {
+    return makeScheme(settings).sign?.(rawBody);
+  } catch (error) {
+    if (error instanceof TillkitError) return undefined;
+    throw error;
+  }
 }
 
 function makeHmacScheme(settings: SignatureSettings): SigningScheme {
@@ -55,18 +70,18 @@ const usualAlgorithms: Readonly<Record<string, PublicKeyAlgorithm>> = {
   "rsa-pss": "rsa-pss-sha256",
 };
 
-/** The algorithm that was asked for, or the usual one of the key. */
+/** Returns the algorithm of the settings, or the usual one for the type of the key. */
 function algorithmFor({ algorithm }: SignatureSettings, read: () => KeyObject): PublicKeyAlgorithm {
   if (algorithm !== undefined) return algorithm as PublicKeyAlgorithm;
   try {
     return usualAlgorithms[read().asymmetricKeyType ?? ""] ?? "ed25519";
   } catch {
-    // The scheme says what is wrong with the key; the parser's own message may quote it.
+    // The scheme reports what is wrong with the key. The parser's message may quote the key.
     return "ed25519";
   }
 }
 
-/** What cannot be read is told by the scheme, about the private key. */
+/** Returns the public key as PEM; `undefined` if the private key cannot be read, which the scheme reports. */
 function publicHalf(privateKey: string): string | undefined {
   try {
     return createPublicKey(createPrivateKey(privateKey)).export({ type: "spki", format: "pem" }).toString();

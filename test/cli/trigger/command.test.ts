@@ -42,13 +42,13 @@ describe("tillkit trigger", () => {
     expect(isRight(hmacSignature({ secret }))).toBe(true);
   });
 
-  it("signs over fields, under the header that the service uses", async () => {
+  it("signs fields, in the header that the service uses", async () => {
     await trigger("payment.failed", "--merchant-id", "m-7", "--header", "X-Sign");
     expect(sent()[0]).toMatchObject({ topic: "payment.failed", data: { status: "failed", captured: false } });
     expect(isRight(fieldsSignature({ secret, merchantId: "m-7" }), 0, "x-sign")).toBe(true);
   });
 
-  it("ends with 1 where the endpoint refuses, and says what it answered", async () => {
+  it("ends with 1 if the endpoint refuses, and prints its answer", async () => {
     merchant.answers.push(status(401));
     const ran = await trigger("signature-wrong", "--json");
     expect(ran.code).toBe(1);
@@ -69,7 +69,7 @@ describe("tillkit trigger", () => {
 
   it.each(
     catalogue.filter(({ creation, token, moves }) => !moves && (creation || token)).map(({ name }) => name),
-  )("says that %s is no matter of webhooks, and what to do instead", async (name) => {
+  )("says that %s is not about webhooks, and what to do instead", async (name) => {
     const { code, stderr } = await trigger(name);
     expect(code).toBe(2);
     expect(stderr).toContain(`tillkit sandbox --scenario ${name}`);
@@ -86,7 +86,7 @@ describe("tillkit trigger", () => {
     expect(stderr).toContain(said);
   });
 
-  it("ends with 2 where there is no secret", async () => {
+  it("ends with 2 if there is no secret", async () => {
     const { code, stderr } = await runCli(["trigger", "payment.completed", "--to", merchant.webhookUrl]);
     expect(code).toBe(2);
     expect(stderr).toContain("secret_missing");

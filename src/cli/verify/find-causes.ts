@@ -1,0 +1,261 @@
+import {
+  constants,
+  createPublicKey,
+  getHashes,
+  type KeyObject,
+  verify as verifySignature,
+} from "node:crypto";
+import { type SignatureSettings } from "../sign/signature-settings.js";
+import { type Environment } from "../terminal/command.js";
+import {
+  type DiagnosisCode,
+  type Digest,
+  hmac,
+  type Hypothesis,
+  hypotheses,
+  type JoinFields,
+  parseObject,
+} from "./hypotheses.js";
+
+/** One difference from the signature that was expected. */
+export interface Cause {
+  code: DiagnosisCode;
+  /** Completes "The signature fits …". */
+  detail: string;
+}
+
+/** A value to try, with the causes that it stands for. The value as it was given has none. */
+export interface Form<Value> {
+  value: Value;
+  causes: readonly Cause[];
+}
+
+/** What is known about a signature that does not match. */
+export interface Evidence {
+  settings: SignatureSettings;
+  rawBody: Buffer;
+  signature: string;
+  /** Bodies of other webhooks. */
+  otherBodies: readonly Form<Buffer>[];
+  environment: Environment;
+}
+
+/** Prepares a check of signatures. The check returns `undefined`, or further causes if the signature fits. */
+type Check = (secret: Buffer, message: Buffer) => (signature: Buffer) => readonly Cause[] | undefined;
+
+const maxCauses = 3;
+/** A shorter beginning of a signature could fit by chance. */
+const minSignatureBytes = 8;
+/** A list of seven fields has 5,040 orders, one of ten has millions. */
+const maxOrderedFields = 8;
+
+/** Tries all hypotheses, and returns the fewest causes that explain the signature; `undefined` if nothing fits. */
+export function findCauses(evidence: Evidence): readonly Cause[] | undefined {
+  const { settings, rawBody, otherBodies } = evidence;
+  const signatures = formsOf("signature", evidence.signature).flatMap(decodeSignature);
+  const bodies = [...formsOf("body", rawBody), ...otherBodies];
+  if (settings.scheme === "public-key") {
+    const checks = publicKeyChecks(settings);
+    return tryAll([asGiven(Buffer.alloc(0))], bodies, checks, signatures);
+  }
+
+  const isFields = settings.scheme === "fields";
+  const otherScheme: Cause = {
+    code: "scheme_other",
+    detail: isFields
+      ? "the whole body (hmac), not some fields of it"
+      : "some fields of the body (fields), not all of it",
+  };
+  const ofOtherScheme = (forms: readonly Form<Buffer>[]) =>
+    forms.map((form) => withCauses(form, otherScheme));
+  const fields = [
+    ...fieldForms(rawBody, settings),
+    ...otherBodies.flatMap(({ value, causes }) =>
+      fieldForms(value, settings)
+        .slice(0, 1)
+        .map((form) => withCauses(form, ...causes)),
+    ),
+  ];
+  const messages = isFields ? [...fields, ...ofOtherScheme(bodies)] : [...bodies, ...ofOtherScheme(fields)];
+  const checks = digestChecks(settings.algorithm ?? "sha256");
+  const found = tryAll(secretForms(evidence), messages, checks, signatures);
+  if (found) return found;
+  // Last, because these are thousands.
+  const orders = fieldOrders(rawBody, settings);
+  const secrets = settings.secrets.map(({ text }) => asGiven(Buffer.from(text)));
+  return tryAll(secrets, isFields ? orders : ofOtherScheme(orders), checks.slice(0, 1), signatures);
+}
+
+/** Tries all combinations, and returns the causes of one with the fewest. */
+function tryAll(
+  secrets: readonly Form<Buffer>[],
+  messages: readonly Form<Buffer>[],
+  checks: readonly Form<Check>[],
+  signatures: readonly Form<Buffer>[],
+): readonly Cause[] | undefined {
+  let best: readonly Cause[] | undefined;
+  for (const secret of secrets)
+    for (const message of messages)
+      for (const check of checks) {
+        const causes = [...secret.causes, ...message.causes, ...check.causes];
+        if (causes.length > Math.min(maxCauses, best?.length ?? maxCauses)) continue;
+        const fits = check.value(secret.value, message.value);
+        for (const signature of signatures) {
+          const further = fits(signature.value);
+          const all = [...causes, ...signature.causes, ...(further ?? [])];
+          if (further && all.length <= (best?.length ?? all.length)) best = all;
+        }
+      }
+  return best;
+}
+
+export function asGiven<Value>(value: Value): Form<Value> {
+  return { value, causes: [] };
+}
+
+function withCauses<Value>({ value, causes }: Form<Value>, ...before: readonly Cause[]): Form<Value> {
+  return { value, causes: [...before, ...causes] };
+}
+
+const table = Object.entries(hypotheses) as [DiagnosisCode, Hypothesis][];
+
+/** Returns the value as it was given, and as each hypothesis, or several in their order, would have it. */
+function formsOf(part: "secret" | "body" | "signature", given: string | Buffer, place = ""): Form<Buffer>[] {
+  const forms = [asGiven(Buffer.from(given as string))];
+  for (const [code, hypothesis] of table)
+    for (const { value, causes } of forms.filter((form) => form.causes.length < maxCauses))
+      for (const [variant, detail] of hypothesis[part]?.(value.toString(), value) ?? []) {
+        const bytes = Buffer.from(variant as string);
+        if (bytes.length === 0 || bytes.equals(value)) continue;
+        forms.push({ value: bytes, causes: [...causes, { code, detail: detail + place }] });
+      }
+  return forms;
+}
+
+function secretForms({ settings, environment }: Evidence): Form<Buffer>[] {
+  const { secrets } = settings;
+  const given = secrets.flatMap(({ text, from }) => formsOf("secret", text, ` (${from})`));
+  const known = new Set(secrets.map(({ text }) => text));
+  const others = Object.entries(environment).flatMap(([name, value = ""]): Form<Buffer>[] => {
+    if (!/SECRET|KEY|TOKEN|SIGN/i.test(name) || value.length < 8 || known.has(value)) return [];
+    const detail = `the secret in the variable ${name}`;
+    return [{ value: Buffer.from(value), causes: [{ code: "secret_other", detail }] }];
+  });
+  return [...given, ...others];
+}
+
+/** Decodes the text of a signature. Hexadecimal digits are valid base64 too. */
+function decodeSignature({ value, causes }: Form<Buffer>): Form<Buffer>[] {
+  const text = value.toString();
+  const forms: Form<Buffer>[] = [];
+  if (/^[0-9a-f]{16,}$/i.test(text)) forms.push({ value: Buffer.from(text, "hex"), causes });
+  if (/^[A-Za-z0-9+/_-]{22,}={0,2}$/.test(text)) {
+    const cause = { code: "signature_base64", detail: "base64" } as const;
+    forms.push({ value: Buffer.from(text, "base64"), causes: [...causes, cause] });
+  }
+  return forms;
+}
+
+/** Returns the texts that a service may have made of fields of the body; nothing if the body is not JSON. */
+function fieldForms(rawBody: Buffer, { fields, merchantId }: SignatureSettings): Form<Buffer>[] {
+  const join = fieldJoiner(rawBody, merchantId);
+  if (join === undefined) return [];
+  const variants = table.flatMap(([code, hypothesis]) =>
+    (hypothesis.fields?.(fields, join) ?? []).map(([text, detail]) => ({
+      value: Buffer.from(text),
+      causes: [{ code, detail }],
+    })),
+  );
+  return [asGiven(Buffer.from(join(fields))), ...variants];
+}
+
+/** Returns all orders of the fields. */
+function fieldOrders(rawBody: Buffer, { fields, merchantId }: SignatureSettings): Form<Buffer>[] {
+  const join = fieldJoiner(rawBody, merchantId);
+  if (join === undefined || fields.length > maxOrderedFields) return [];
+  return permutations(fields).map((list) => ({
+    value: Buffer.from(join(list)),
+    causes: [{ code: "fields_other", detail: `the fields in this order: ${list.join(",")}` }],
+  }));
+}
+
+function permutations(items: readonly string[]): string[][] {
+  if (items.length < 2) return [[...items]];
+  return items.flatMap((item, index) =>
+    permutations(items.toSpliced(index, 1)).map((rest) => [item, ...rest]),
+  );
+}
+
+/** Less strict than the kit's own reading of fields: a wrong guess only fits nothing. */
+function fieldJoiner(rawBody: Buffer, merchantId = ""): JoinFields | undefined {
+  const payload = parseObject(rawBody.toString());
+  if (payload === undefined) return undefined;
+  const read = (field: string): string => {
+    if (field === "merchantId") return merchantId;
+    const path = ["topic", "timestamp", "type"].includes(field) ? [field] : ["data", ...field.split(".")];
+    let value: unknown = payload;
+    for (const key of path) value = (value as Record<string, unknown> | null | undefined)?.[key];
+    return typeof value === "string" ? value : (JSON.stringify(value ?? "") ?? "");
+  };
+  return (fields, separator = ",") => fields.map(read).join(separator);
+}
+
+function digestChecks(algorithm: string): Form<Check>[] {
+  const known = getHashes().includes(algorithm) ? algorithm : "sha256";
+  const check = (digest: Digest): Check => {
+    return (secret, message) => {
+      const expected = digest(secret, message);
+      return (given) => {
+        if (given.length < minSignatureBytes || !expected.subarray(0, given.length).equals(given))
+          return undefined;
+        const detail = `the first ${given.length} of ${expected.length} bytes`;
+        return given.length < expected.length ? [{ code: "signature_truncated", detail }] : [];
+      };
+    };
+  };
+  const variants = table.flatMap(([code, hypothesis]) =>
+    (hypothesis.digest?.(known) ?? []).map(([digest, detail]) => ({
+      value: check(digest),
+      causes: [{ code, detail }],
+    })),
+  );
+  return [asGiven(check(hmac(known))), ...variants];
+}
+
+const { RSA_PKCS1_PADDING, RSA_PKCS1_PSS_PADDING } = constants;
+
+/** Returns checks with a public key, for the algorithms that its type allows; nothing if it cannot be read. */
+function publicKeyChecks({ publicKey = "", algorithm }: SignatureSettings): Form<Check>[] {
+  let key: KeyObject;
+  try {
+    key = createPublicKey(publicKey);
+  } catch {
+    return [];
+  }
+  const check = (digest: string | null, options: object = {}): Check => {
+    return (_, message) => (signature) => {
+      try {
+        return verifySignature(digest, message, { key, ...options }, signature) ? [] : undefined;
+      } catch {
+        return undefined;
+      }
+    };
+  };
+  if (key.asymmetricKeyType === "ed25519") return [asGiven(check(null))];
+  const isEc = key.asymmetricKeyType === "ec";
+  const families = isEc
+    ? { ecdsa: { dsaEncoding: "der" } }
+    : { rsa: { padding: RSA_PKCS1_PADDING }, "rsa-pss": { padding: RSA_PKCS1_PSS_PADDING } };
+  const configured = algorithm ?? (isEc ? "ecdsa-sha256" : "rsa-sha256");
+  const forms = ["sha256", "sha384", "sha512", "sha1"].flatMap((digest) =>
+    Object.entries(families).map(([family, options]): Form<Check> => {
+      const name = `${family}-${digest}`;
+      const cause: Cause = { code: "algorithm_other", detail: `the algorithm ${name}` };
+      return { value: check(digest, options), causes: name === configured ? [] : [cause] };
+    }),
+  );
+  if (!isEc) return forms;
+  const detail = "two numbers one after the other (IEEE P1363) instead of DER";
+  const plain = check("sha256", { dsaEncoding: "ieee-p1363" });
+  return [...forms, { value: plain, causes: [{ code: "signature_encoding", detail }] }];
+}
