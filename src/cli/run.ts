@@ -1,4 +1,4 @@
-import { TillkitError } from "../errors/index.js";
+import { type ConfigurationProblem, TillkitError } from "../errors/index.js";
 import { doctor } from "./doctor/command.js";
 import { listen } from "./listen/command.js";
 import { migrate } from "./migrate/command.js";
@@ -7,12 +7,12 @@ import { replay } from "./replay/command.js";
 import { sandbox } from "./sandbox/command.js";
 import { scenario } from "./scenario/command.js";
 import { sign } from "./sign/command.js";
-import { didYouMean, readArguments } from "./terminal/arguments.js";
+import { readArguments } from "./terminal/arguments.js";
 import { type Command, type ExitCode, type ProcessContext } from "./terminal/command.js";
 import { commandHelp, describeCommand, toolHelp } from "./terminal/help.js";
+import { didYouMean } from "./terminal/nearest.js";
 import { createOutput, type Output } from "./terminal/output.js";
-import { readPackageFacts } from "./terminal/package-facts.js";
-import { printError } from "./terminal/print-error.js";
+import { readOwnPackage } from "./terminal/own-package.js";
 import { trigger } from "./trigger/command.js";
 import { verify } from "./verify/command.js";
 
@@ -58,7 +58,7 @@ async function runCommand(
     return printHelp(about, output);
   }
   if (name === "--version" || name === "-v") {
-    const { version } = readPackageFacts();
+    const { version } = readOwnPackage();
     output.print(version);
     output.printJson({ version });
     return 0;
@@ -101,4 +101,32 @@ function findCommand(name: string): Command {
     isOption ? "command_option_unknown" : "command_unknown",
     `tillkit has no ${isOption ? "option" : "command"} "${name}".${didYouMean(name, known)}`,
   );
+}
+
+/** Prints the error that stopped a command, and returns the exit code. */
+function printError(error: unknown, output: Output): ExitCode {
+  // Fields instead of `instanceof`: an error may come from the other copy of the package.
+  const given = error as Partial<Record<string, unknown>>;
+  const code = typeof given["code"] === "string" ? given["code"] : "unexpected";
+  const message = error instanceof Error ? error.message : String(error);
+  const fix = typeof given["fix"] === "string" ? given["fix"] : undefined;
+  const problems = Array.isArray(given["problems"])
+    ? (given["problems"] as ConfigurationProblem[])
+    : undefined;
+  output.log(`${output.paint("red", "error")} ${code}: ${message}`);
+  if (error instanceof TillkitError && error.cause instanceof Error)
+    output.log(`  cause: ${messageOf(error.cause)}`);
+  if (fix !== undefined) output.log(`  fix: ${fix}`);
+  output.printJson({ error: { code, message, ...(fix && { fix }), ...(problems && { problems }) } });
+  const isWrongUse = problems !== undefined || /^(command|secret)_/.test(code) || wrongUses.includes(code);
+  return isWrongUse ? 2 : 3;
+}
+
+/** Codes of the kit that mean, on the command line, that an option is missing or wrong. */
+const wrongUses = ["option_invalid", "statement_columns_unclear", "statement_period_missing"];
+
+/** Returns the error's message. An error about several addresses has none: its first inner error is used. */
+function messageOf(cause: Error): string {
+  const inner = "errors" in cause && Array.isArray(cause.errors) ? (cause.errors as unknown[])[0] : undefined;
+  return cause.message || (inner instanceof Error ? inner.message : cause.name);
 }

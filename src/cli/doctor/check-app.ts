@@ -1,5 +1,5 @@
 import { type Finding } from "../terminal/finding.js";
-import { finding } from "./findings.js";
+import { type AsyncFindings, finding, type Findings } from "./findings.js";
 import { type WebhookReplies } from "./probe-webhook.js";
 import {
   type Answer,
@@ -13,31 +13,28 @@ import {
 } from "./send.js";
 import { type ProbedSubject } from "./subject.js";
 
-/** Checks the replies of the webhook's address. */
-export function checkWebhook({ webhook, replies }: ProbedSubject): Finding[] {
-  return webhook === undefined || replies === undefined ? [] : checkReplies(webhook, replies);
-}
-
 /** Returns whether the kit answers at the address. */
 export function isKit({ unsigned, read, forged, signed }: WebhookReplies): boolean {
   return [unsigned, read, forged].some(isRefusedByKit) || isAcceptedByKit(signed);
 }
 
-/**
- * Returns what the replies show. A finding about the access is returned alone, because the others follow from it.
- */
-export function checkReplies(address: string, replies: WebhookReplies): Finding[] {
+/** Checks the replies of the webhook's address. */
+export function* checkWebhook({ webhook, replies }: Pick<ProbedSubject, "webhook" | "replies">): Findings {
+  if (webhook === undefined || replies === undefined) return;
   const { unsigned } = replies;
-  if (!isAnswer(unsigned)) return [checkFailure(address, unsigned)];
-  const access =
-    checkRedirect(address, unsigned, replies) ??
-    checkForged(address, replies) ??
-    checkStatus(address, unsigned, replies);
-  return access ? [access] : [...checkBodies(replies), ...checkSigned(replies)];
+  const access = isAnswer(unsigned)
+    ? (checkRedirect(webhook, unsigned, replies) ??
+      checkForged(webhook, replies) ??
+      checkStatus(webhook, unsigned, replies))
+    : failureFinding(webhook, unsigned);
+  // A finding about the access comes alone: the others would follow from it.
+  if (access) return yield access;
+  yield* checkBodies(replies);
+  yield* checkSigned(replies);
 }
 
 /** Returns the finding for a request without an answer. */
-export function checkFailure(address: string, { failure, reason }: Failure): Finding {
+export function failureFinding(address: string, { failure, reason }: Failure): Finding {
   if (failure === "certificate")
     return finding("certificate_invalid", `The certificate of ${address} is not valid: ${reason}.`);
   if (failure === "timeout") return finding("webhook_hangs", `${address} does not answer: ${reason}.`);
@@ -105,43 +102,30 @@ function refusesEverybody(status: number, { signed, elsewhere }: WebhookReplies)
 }
 
 /** Checks bodies that a real webhook could have. */
-function checkBodies({ forged, long, slow }: WebhookReplies): Finding[] {
-  const findings: Finding[] = [];
+function* checkBodies({ forged, long, slow }: WebhookReplies): Findings {
   if (statusOf(forged) === 415)
-    findings.push(
-      finding(
-        "webhook_type_refused",
-        "A webhook of type application/json; charset=utf-8 is answered with 415.",
-      ),
-    );
+    yield finding("webhook_type_refused", "The type application/json; charset=utf-8 is answered with 415.");
   if (statusOf(long) === 413)
-    findings.push(finding("webhook_body_limited", "A webhook of 16 KiB is answered with 413."));
-  if (slow && (!isAnswer(slow) || slow.status === 408)) {
-    const seen = `A webhook whose body pauses for about a second ${resultOf(slow)}.`;
-    findings.push(finding("server_timeout_short", seen));
-  }
-  return findings;
+    yield finding("webhook_body_limited", "A webhook of 16 KiB is answered with 413.");
+  if (slow && (!isAnswer(slow) || slow.status === 408))
+    yield finding("server_timeout_short", `A body that pauses for about a second ${resultOf(slow)}.`);
 }
 
 /** Checks the replies to correctly signed webhooks. */
-function checkSigned(replies: WebhookReplies): Finding[] {
+function* checkSigned(replies: WebhookReplies): Findings {
   const { signed, spaced } = replies;
-  if (signed === undefined) return [];
+  if (signed === undefined) return;
   if (!isAnswer(signed))
-    return [finding("webhook_hangs", `A correctly signed webhook has no answer: ${signed.reason}.`)];
-  if (!isAccepted(signed)) return [checkRefusal(signed, replies)];
-  const findings: Finding[] = [];
-  if (isKit(replies) && !isAcceptedByKit(signed))
-    findings.push(
-      finding("answer_altered", "The answer to a correctly signed webhook is not the one of the router."),
+    yield finding("webhook_hangs", `A correctly signed webhook has no answer: ${signed.reason}.`);
+  else if (!isAccepted(signed)) yield checkRefusal(signed, replies);
+  else if (isKit(replies) && !isAcceptedByKit(signed))
+    yield finding("answer_altered", "The answer to a correctly signed webhook is not the one of the router.");
+  if (spaced && !isAccepted(spaced))
+    yield finding(
+      "raw_body_rewritten",
+      `A compact webhook is accepted, and the same one with other spaces ${resultOf(spaced)}: something parses the body ` +
+        "and writes it again before the signature is checked.",
     );
-  if (spaced && !isAccepted(spaced)) {
-    const seen =
-      `A compact webhook is accepted, and the same one with other spaces ${resultOf(spaced)}: ` +
-      "something parses the body and writes it again before the signature is checked.";
-    findings.push(finding("raw_body_rewritten", seen));
-  }
-  return findings;
 }
 
 function checkRefusal(signed: Answer, replies: WebhookReplies): Finding {
@@ -173,12 +157,11 @@ function resultOf(reply: Reply): string {
 const maxClockMs = 60_000;
 
 /** Checks that the app's clock agrees with this machine's, by the `Date` of its answer. */
-export function checkClock({ replies }: ProbedSubject): Finding[] {
+export function* checkClock({ replies }: ProbedSubject): Findings {
   const reply = replies?.unsigned;
   const offMs = isAnswer(reply) ? Date.parse(reply.headers.date ?? "") - reply.atMs : Number.NaN;
-  return isClockOff(offMs)
-    ? [finding("clock_off", `The app's clock is ${difference(offMs)} this machine's.`)]
-    : [];
+  if (isClockOff(offMs))
+    yield finding("clock_off", `The app's clock is ${difference(offMs)} this machine's.`);
 }
 
 /** Returns whether a clock is too far from this machine's; `false` for NaN. */
@@ -194,24 +177,18 @@ export function difference(differenceMs: number): string {
 }
 
 /** Checks that a customer who comes back gets the kit's page, as the kit sends it. The token is unknown: the kit answers 404. */
-export async function checkReturns({ mount, isKit, replies, now }: ProbedSubject): Promise<Finding[]> {
-  if (mount === undefined || !isKit) return [];
+export async function* checkReturns({ mount, isKit, replies, now }: ProbedSubject): AsyncFindings {
+  if (mount === undefined || !isKit) return;
   const headers = { Accept: "text/html", ...(replies?.needsHttps && { "X-Forwarded-Proto": "https" }) };
-  const findings: Finding[] = [];
   for (const kind of ["success", "cancel"]) {
     const address = `${mount}/${kind}/tillkit-doctor-probe`;
     const reply = await send(address, { method: "GET", headers, now });
-    if (!isAnswer(reply)) {
-      findings.push(finding("return_blocked", `${address} has no answer: ${reply.reason}.`));
-    } else if (reply.status !== 404 && reply.status !== 503) {
-      const seen = `${address} is answered with ${reply.status}, and not by the kit's page.`;
-      findings.push(finding("return_blocked", seen));
-    } else {
-      const change = changeOf(reply);
-      if (change !== undefined) findings.push(finding("return_page_altered", `${address}: ${change}.`));
-    }
+    const isPage = isAnswer(reply) && (reply.status === 404 || reply.status === 503);
+    const change = isPage ? changeOf(reply) : undefined;
+    if (!isPage)
+      yield finding("return_blocked", `${address} does not show the kit's page: it ${resultOf(reply)}.`);
+    else if (change !== undefined) yield finding("return_page_altered", `${address}: ${change}.`);
   }
-  return findings;
 }
 
 function changeOf({ headers, body }: Answer): string | undefined {

@@ -1,39 +1,38 @@
 import { ConfigurationError, type ConfigurationProblem, type ErrorCode } from "../../errors/index.js";
 import { hmacSignature } from "../../webhook/signature/index.js";
 import { makeScheme } from "../sign/make-scheme.js";
-import { type FoundSecret, whyNoSecret } from "../sign/signature-settings.js";
-import { type Finding } from "../terminal/finding.js";
+import { whyNoSecret } from "../sign/signature-settings.js";
 import { isLocal } from "./check-public-url.js";
-import { type DoctorCode, finding } from "./findings.js";
+import { type AsyncFindings, type DoctorCode, finding, type Findings } from "./findings.js";
 import { type ProbedSubject } from "./subject.js";
 
-/** Checks the secret, or the public key, by the kit's own rules. */
-export function checkSecret({ settings, environment, outside }: ProbedSubject): Finding[] {
-  if (outside) return [];
-  if (settings.scheme === "public-key")
-    return problemsOf(() => makeScheme(settings)).map(({ message }) =>
-      finding("key_invalid", `The public key ${message}`),
-    );
-  if (settings.secrets.length > 0) return settings.secrets.flatMap(checkText);
-  const why = whyNoSecret(settings, environment);
-  return [finding("secret_missing", `The environment has no webhook secret: ${why}`)];
-}
-
+/** Codes of the kit for a secret. `option_invalid` is its only problem without a code of its own. */
 const secretCodes: Partial<Record<ErrorCode, DoctorCode>> = {
   secret_missing: "secret_missing",
   secret_too_short: "secret_too_short",
   secret_placeholder: "secret_placeholder",
-  // The only problem of a secret that has no code of its own.
   option_invalid: "secret_padded",
 };
 
-function checkText({ text, from }: FoundSecret): Finding[] {
-  let warnings: readonly string[] = [];
-  const problems = problemsOf(() => ({ warnings = [] } = hmacSignature({ secret: text })));
-  if (warnings.length > 0) return [finding("secret_weak", `The secret of ${from} is shorter than 32 bytes.`)];
-  return problems.flatMap(({ code, message }) =>
-    secretCodes[code] ? [finding(secretCodes[code], `The secret of ${from} ${message}`)] : [],
-  );
+/** Checks the secret, or the public key, by the kit's own rules. */
+export function* checkSecret({ settings, environment, outside }: ProbedSubject): Findings {
+  if (outside) return;
+  if (settings.scheme === "public-key") {
+    for (const { message } of problemsOf(() => makeScheme(settings)))
+      yield finding("key_invalid", `The public key ${message}`);
+    return;
+  }
+  if (settings.secrets.length === 0)
+    yield finding(
+      "secret_missing",
+      `The environment has no webhook secret: ${whyNoSecret(settings, environment)}`,
+    );
+  for (const { text, from } of settings.secrets) {
+    let warnings: readonly string[] = [];
+    for (const { code, message } of problemsOf(() => ({ warnings = [] } = hmacSignature({ secret: text }))))
+      if (secretCodes[code]) yield finding(secretCodes[code], `The secret of ${from} ${message}`);
+    if (warnings.length > 0) yield finding("secret_weak", `The secret of ${from} is shorter than 32 bytes.`);
+  }
 }
 
 /** Returns the problems for which the kit does not start. */
@@ -48,33 +47,27 @@ function problemsOf(start: () => unknown): readonly ConfigurationProblem[] {
 }
 
 /** Checks that production has no part of a test setup, and that a public shop runs as production. */
-export function checkProduction(subject: ProbedSubject): Finding[] {
+export function* checkProduction(subject: ProbedSubject): Findings {
   const { environment, isProduction, publicUrl, settings, outside } = subject;
   if (isProduction) {
     const isSandbox = (text = "") => text.trim().startsWith("sandbox_");
-    const names = [
-      ...Object.keys(environment).filter((name) => isSandbox(environment[name])),
-      ...settings.secrets
-        .filter(({ text, from }) => isSandbox(text) && environment[from] === undefined)
-        .map(({ from }) => from),
-    ];
-    const local = ["TILLKIT_SERVICE_URL", "TILLKIT_TOKEN_URL"].filter((name) => isLocal(environment[name]));
-    const found = (code: DoctorCode, seen: string) => finding(code, `NODE_ENV is production, and ${seen}.`);
-    return [
-      ...(names.length === 0
-        ? []
-        : [
-            found(
-              "sandbox_credential_in_production",
-              `these have a credential of the sandbox: ${names.join(", ")}`,
-            ),
-          ]),
-      ...local.map((name) => found("service_url_local", `${name} leads to this machine or its network`)),
-    ];
+    const given = settings.secrets.filter(
+      ({ text, from }) => isSandbox(text) && environment[from] === undefined,
+    );
+    const variables = Object.keys(environment).filter((name) => isSandbox(environment[name]));
+    const names = [...variables, ...given.map(({ from }) => from)];
+    if (names.length > 0)
+      yield finding(
+        "sandbox_credential_in_production",
+        `NODE_ENV is production, and these have a credential of the sandbox: ${names.join(", ")}.`,
+      );
+    for (const name of ["TILLKIT_SERVICE_URL", "TILLKIT_TOKEN_URL"])
+      if (isLocal(environment[name]))
+        yield finding("service_url_local", `NODE_ENV is production, and ${name} leads to a local address.`);
+  } else if (!outside && publicUrl?.startsWith("https:") && !isLocal(publicUrl)) {
+    const is = environment["NODE_ENV"] ? `is ${environment["NODE_ENV"]}` : "is not set";
+    yield finding("node_env_not_production", `The shop is public, at ${publicUrl}, and NODE_ENV ${is}.`);
   }
-  if (outside || !publicUrl?.startsWith("https:") || isLocal(publicUrl)) return [];
-  const is = environment["NODE_ENV"] ? `is ${environment["NODE_ENV"]}` : "is not set";
-  return [finding("node_env_not_production", `The shop is public, at ${publicUrl}, and NODE_ENV ${is}.`)];
 }
 
 /** Options that have a check of their own, which says more. */
@@ -86,15 +79,14 @@ const checkedIfSet = ["TILLKIT_PUBLIC_URL", "TILLKIT_DATABASE"];
  * Checks everything that the kit would refuse to start with. Only for an app that is configured by the environment alone: such
  * an app sets variables that only the kit reads.
  */
-export async function checkOptions({ environment, outside }: ProbedSubject): Promise<Finding[]> {
+export async function* checkOptions({ environment, outside }: ProbedSubject): AsyncFindings {
   const isConfigured = environment["TILLKIT_PUBLIC_URL"] || environment["TILLKIT_SERVICE_URL"];
-  if (outside || !isConfigured) return [];
+  if (outside || !isConfigured) return;
   // Imported here, because it loads Express, which the other commands do not need.
   const { optionsFromEnvironment } = await import("../../index.js");
-  return problemsOf(() => optionsFromEnvironment(environment))
-    .filter(
-      ({ code, option }) => !checkedElsewhere.test(option) && code !== "sandbox_credential_in_production",
-    )
-    .filter(({ option }) => !(checkedIfSet.includes(option) && environment[option]))
-    .map(({ option, message }) => finding("configuration_invalid", `${option} ${message}`));
+  for (const { code, option, message } of problemsOf(() => optionsFromEnvironment(environment))) {
+    if (checkedElsewhere.test(option) || code === "sandbox_credential_in_production") continue;
+    if (checkedIfSet.includes(option) && environment[option]) continue;
+    yield finding("configuration_invalid", `${option} ${message}`);
+  }
 }

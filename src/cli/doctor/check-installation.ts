@@ -1,42 +1,32 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import path from "node:path";
-import { type Finding } from "../terminal/finding.js";
-import { readPackage, readPackageFacts } from "../terminal/package-facts.js";
-import { finding } from "./findings.js";
+import { readOwnPackage, readPackage } from "../terminal/own-package.js";
+import { finding, type Findings } from "./findings.js";
 import { type ProbedSubject } from "./subject.js";
 
 /** Checks the packages that are installed for the app, and the version of Node that runs this, usually the app's too. */
-export function checkInstallation(
+export function* checkInstallation(
   { app, outside }: Pick<ProbedSubject, "app" | "outside">,
   nodeVersion = process.versions.node,
-): Finding[] {
-  if (outside) return [];
-  const findings: Finding[] = [];
-  const supported = readPackageFacts();
-  if (!isInRange(nodeVersion, supported.node))
-    findings.push(
-      finding("node_unsupported", `This is Node ${nodeVersion}; tillkit supports ${supported.node}.`),
-    );
+): Findings {
+  if (outside) return;
+  const { engines, peerDependencies } = readOwnPackage();
+  const [node, express] = [engines.node, peerDependencies.express];
+  if (!isInRange(nodeVersion, node))
+    yield finding("node_unsupported", `This is Node ${nodeVersion}; tillkit supports ${node}.`);
   // A folder without a package.json is not the folder of an app.
-  if (!existsSync(path.join(app, "package.json"))) return findings;
+  if (!existsSync(path.join(app, "package.json"))) return;
   const modules = foldersAbove(app).map((folder) => path.join(folder, "node_modules"));
   const versions = modules.map((folder) => readPackage(path.join(folder, "express")).version);
-  const express = versions.find((version) => version !== undefined);
-  if (express === undefined) findings.push(finding("express_missing", `Express is not installed in ${app}.`));
-  else if (!isInRange(express, supported.express)) {
-    const message = `Express ${express} is installed; tillkit supports ${supported.express}.`;
-    findings.push(finding("express_unsupported", message));
-  }
-  const copies = copiesOf("tillkit", modules);
-  if (copies.size > 1) {
-    const named = [...copies].map(
-      ([folder, version]) => `${version} in ${path.relative(app, folder) || "."}`,
-    );
-    findings.push(
-      finding("kit_twice", `${copies.size} copies of tillkit are installed: ${named.join(", ")}.`),
-    );
-  }
-  return findings;
+  const installed = versions.find((version) => version !== undefined);
+  if (installed === undefined) yield finding("express_missing", `Express is not installed in ${app}.`);
+  else if (!isInRange(installed, express))
+    yield finding("express_unsupported", `Express ${installed} is installed; tillkit supports ${express}.`);
+  const copies = [...copiesOf("tillkit", modules)].map(
+    ([folder, version]) => `${version} in ${path.relative(app, folder) || "."}`,
+  );
+  if (copies.length > 1)
+    yield finding("kit_twice", `${copies.length} copies of tillkit are installed: ${copies.join(", ")}.`);
 }
 
 function foldersAbove(folder: string): string[] {

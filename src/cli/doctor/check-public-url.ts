@@ -1,24 +1,23 @@
 import { isIP } from "node:net";
 import { expectedSignature } from "../sign/make-scheme.js";
-import { type Finding } from "../terminal/finding.js";
-import { checkFailure } from "./check-app.js";
-import { finding } from "./findings.js";
+import { failureFinding } from "./check-app.js";
+import { type AsyncFindings, finding, type Findings } from "./findings.js";
 import { compactBody } from "./probe-webhook.js";
 import { isAccepted, isAnswer, isRefusedByKit, send } from "./send.js";
 import { isHttp, type ProbedSubject } from "./subject.js";
 
 /** Checks the text of the public address. */
-export function checkPublicUrl({ publicUrl, isProduction }: ProbedSubject): Finding[] {
-  if (publicUrl === undefined) return [];
+export function* checkPublicUrl({ publicUrl, isProduction }: ProbedSubject): Findings {
+  if (publicUrl === undefined) return;
   const mistake = mistakeIn(publicUrl);
-  if (mistake !== undefined) return [finding("public_url_invalid", mistake)];
-  if (isProduction && isLocal(publicUrl))
-    return [finding("public_url_local", `NODE_ENV is production, and ${publicUrl} is a local address.`)];
-  const { protocol, hostname } = new URL(publicUrl);
-  const isThisMachine = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i.test(hostname);
-  if (protocol === "https:" || isThisMachine) return [];
-  return [finding("public_url_insecure", `${publicUrl} is not https.`)];
+  if (mistake !== undefined) yield finding("public_url_invalid", mistake);
+  else if (isProduction && isLocal(publicUrl))
+    yield finding("public_url_local", `NODE_ENV is production, and ${publicUrl} is a local address.`);
+  else if (publicUrl.startsWith("http:") && !isThisMachine.test(new URL(publicUrl).hostname))
+    yield finding("public_url_insecure", `${publicUrl} is not https.`);
 }
+
+const isThisMachine = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i;
 
 function mistakeIn(publicUrl: string): string | undefined {
   if (!isHttp(publicUrl)) return "The public address does not begin with https://.";
@@ -31,34 +30,33 @@ function mistakeIn(publicUrl: string): string | undefined {
 }
 
 /** Checks that the public address leads to the app that answers at `--url`. */
-export async function checkPublicApp(subject: ProbedSubject): Promise<Finding[]> {
+export async function* checkPublicApp(subject: ProbedSubject): AsyncFindings {
   const { publicUrl, mount, settings, now, webhook, isKit, replies } = subject;
-  if (!isKit || mount === undefined || publicUrl === undefined || mistakeIn(publicUrl)) return [];
+  if (!isKit || mount === undefined || publicUrl === undefined || mistakeIn(publicUrl)) return;
   const address = `${publicUrl.replace(/\/+$/, "")}/webhook`;
-  if (address === webhook) return [];
+  if (address === webhook) return;
   const post = (headers: Record<string, string>) =>
     send(address, { body: compactBody, headers: { "Content-Type": "application/json", ...headers }, now });
 
   const reply = await post({});
   if (!isAnswer(reply)) {
-    if (reply.failure === "certificate") return [checkFailure(address, reply)];
     const [own, other] = [publicUrl, mount].map((url) => new URL(url).pathname.replace(/\/+$/, ""));
     const hint = own === other ? "" : ` Its path, ${own || "/"}, is not the one of ${mount}.`;
-    const message = `${address} cannot be reached from here: ${reply.reason}.${hint}`;
-    return [finding("public_url_unreachable", message)];
+    yield reply.failure === "certificate"
+      ? failureFinding(address, reply)
+      : finding("public_url_unreachable", `${address} cannot be reached from here: ${reply.reason}.${hint}`);
+    return;
   }
   if (!isRefusedByKit(reply)) {
-    const message = `${address} is answered with ${reply.status}, and not by the app at ${mount}.`;
-    return [finding("public_url_wrong", message)];
+    const seen = `${address} is answered with ${reply.status}, and not by the app at ${mount}.`;
+    return yield finding("public_url_wrong", seen);
   }
   const signature = expectedSignature(settings, Buffer.from(compactBody));
-  if (signature === undefined || !isAccepted(replies?.signed)) return [];
+  if (signature === undefined || !isAccepted(replies?.signed)) return;
   const signed = await post({ [settings.header]: signature });
-  if (isAccepted(signed) || !isAnswer(signed)) return [];
-  const message =
-    `${address} refuses with ${signed.status} the correctly signed webhook that ${mount} accepts: ` +
-    "it leads to another app.";
-  return [finding("public_url_wrong", message)];
+  if (isAccepted(signed) || !isAnswer(signed)) return;
+  const seen = `${address} refuses with ${signed.status} a correctly signed webhook that ${mount} accepts`;
+  yield finding("public_url_wrong", `${seen}: it leads to another app.`);
 }
 
 const privateNetworks = /^(0\.|10\.|127\.|169\.254\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/;

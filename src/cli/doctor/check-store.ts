@@ -5,31 +5,33 @@ import { type SchemaState, schemaState, sqlStore } from "../../store/sql/index.j
 import { type NamedDatabase } from "../terminal/database.js";
 import { type Finding } from "../terminal/finding.js";
 import { difference, isClockOff } from "./check-app.js";
-import { finding } from "./findings.js";
+import { type AsyncFindings, finding, type Findings } from "./findings.js";
 import { type ProbedSubject } from "./subject.js";
 
 /** Checks the spool and the database: tables, durability, clock. Changes nothing in them. */
-export async function checkStore(subject: ProbedSubject): Promise<Finding[]> {
+export async function* checkStore(subject: ProbedSubject): AsyncFindings {
   const { database, isProduction, environment } = subject;
   const spool = environment["TILLKIT_SPOOL"];
-  const findings = spool && spool !== "off" ? await checkDisk("The spool", spool, isProduction, []) : [];
-  if (database === undefined) return findings;
-  if (database.database === ":memory:")
-    return [...findings, finding("store_not_durable", "A database in memory loses every payment at exit.")];
-  try {
-    const state = await schemaState(database.database, { tablePrefix: database.tablePrefix });
-    if (state.kind === "sqlite")
-      findings.push(...(await checkDisk(database.label, database.database, isProduction, networkDisks)));
-    findings.push(...checkSchema(database, state, subject.isKit));
-    // A store of another version would change its tables.
-    if (state.version === state.newest) findings.push(...(await checkOpened(database, state, subject)));
-  } catch (error) {
-    findings.push(checkError(database, error));
-  }
-  return findings;
+  if (spool && spool !== "off") yield* checkDisk("The spool", spool, isProduction, []);
+  if (database?.database === ":memory:")
+    yield finding("store_not_durable", "A database in memory loses every payment at exit.");
+  else if (database) yield* checkDatabase(database, subject);
 }
 
-function checkError({ label }: NamedDatabase, error: unknown): Finding {
+async function* checkDatabase(named: NamedDatabase, subject: ProbedSubject): AsyncFindings {
+  const { label, database, tablePrefix } = named;
+  try {
+    const state = await schemaState(database, { tablePrefix });
+    if (state.kind === "sqlite") yield* checkDisk(label, database, subject.isProduction, networkDisks);
+    yield* checkSchema(label, state, subject.isKit);
+    // A store of another version would change its tables.
+    if (state.version === state.newest) yield* checkOpened(named, state, subject);
+  } catch (error) {
+    yield errorFinding(label, error);
+  }
+}
+
+function errorFinding(label: string, error: unknown): Finding {
   if (error instanceof ConfigurationError) {
     const problems = error.problems.map(({ message }) => message).join(" ");
     return finding("store_invalid", `The database ${problems}`);
@@ -39,18 +41,13 @@ function checkError({ label }: NamedDatabase, error: unknown): Finding {
   return finding("store_unavailable", `${label}: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-function checkSchema(
-  { label }: NamedDatabase,
-  { version, newest }: SchemaState,
-  isRunning: boolean,
-): Finding[] {
+function* checkSchema(label: string, { version, newest }: SchemaState, isRunning: boolean): Findings {
   const seen = `The tables of ${label} have version ${version}; this tillkit`;
-  if (version > newest) return [finding("schema_too_new", `${seen} knows ${newest}.`)];
-  if (version > 0 && version < newest) return [finding("schema_behind", `${seen} needs ${newest}.`)];
+  if (version > newest) yield finding("schema_too_new", `${seen} knows ${newest}.`);
+  else if (version > 0 && version < newest) yield finding("schema_behind", `${seen} needs ${newest}.`);
   // Before its first start an app has no tables.
-  return version === 0 && isRunning
-    ? [finding("schema_missing", `${label} has no tables of the kit, although the app runs.`)]
-    : [];
+  else if (version === 0 && isRunning)
+    yield finding("schema_missing", `${label} has no tables of the kit, although the app runs.`);
 }
 
 const clocks = {
@@ -58,27 +55,23 @@ const clocks = {
   mysql: "select unix_timestamp(sysdate(3)) * 1000 as now",
 } as const;
 
-async function checkOpened(
+async function* checkOpened(
   { database, label, tablePrefix }: NamedDatabase,
   { kind }: SchemaState,
   { isProduction, now }: ProbedSubject,
-): Promise<Finding[]> {
+): AsyncFindings {
   const store = sqlStore(database, { tablePrefix });
   try {
-    const findings = (await store.warnings()).map((warning) =>
-      warning.startsWith("sqlite_version_affected")
+    for (const warning of await store.warnings())
+      yield warning.startsWith("sqlite_version_affected")
         ? finding("sqlite_version_affected", warning.replace(/^\w+: /, ""))
-        : finding("store_not_durable", `${label}: ${warning}`, isProduction ? "error" : "note"),
-    );
-    if (kind === "sqlite") return findings;
+        : finding("store_not_durable", `${label}: ${warning}`, isProduction ? "error" : "note");
+    if (kind === "sqlite") return;
     const before = now().getTime();
     const { rows } = await store.transaction((tx) => tx.query<{ now: string | number }>(clocks[kind]));
     const offMs = Number(rows[0]?.now) - (before + now().getTime()) / 2;
     if (isClockOff(offMs))
-      findings.push(
-        finding("database_clock_off", `The clock of ${label} is ${difference(offMs)} this machine's.`),
-      );
-    return findings;
+      yield finding("database_clock_off", `The clock of ${label} is ${difference(offMs)} this machine's.`);
   } finally {
     await store.close();
   }
@@ -88,21 +81,23 @@ async function checkOpened(
 const memoryDisks = [0x01021994, 0x858458f6];
 const networkDisks = [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997];
 
-/** Checks that a file survives a restart, and is not on one of the given network disks. Only on Linux. */
-async function checkDisk(
+/** Checks that a file survives a restart, and is not on one of these network disks. Only on Linux. */
+async function* checkDisk(
   what: string,
   file: string,
   isProduction: boolean,
   refused: readonly number[],
-): Promise<Finding[]> {
+): AsyncFindings {
   const type = process.platform === "linux" ? await diskType(path.resolve(file)) : undefined;
-  if (type === undefined) return [];
+  if (type === undefined) return;
   if (memoryDisks.includes(type) && isProduction)
-    return [finding("store_on_memory_disk", `${what} is in the machine's memory, and is lost at a restart.`)];
-  if (!refused.includes(type)) return [];
-  return [
-    finding("store_on_network_disk", `${what} is on a network disk.`, isProduction ? "error" : "warning"),
-  ];
+    yield finding("store_on_memory_disk", `${what} is in the machine's memory, and is lost at a restart.`);
+  else if (refused.includes(type))
+    yield finding(
+      "store_on_network_disk",
+      `${what} is on a network disk.`,
+      isProduction ? "error" : "warning",
+    );
 }
 
 /** Returns the type of the disk of the file, or of the nearest folder above it that exists. */

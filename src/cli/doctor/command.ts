@@ -1,5 +1,5 @@
 import { signatureOptions } from "../sign/signature-settings.js";
-import { type Arguments, type Context, defineCommand } from "../terminal/command.js";
+import { defineCommand } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
 import { bySeverity, printFindings, type Severity } from "../terminal/finding.js";
 import { examine } from "./examine.js";
@@ -43,25 +43,23 @@ export const doctor = defineCommand({
     2: "Used wrongly.",
     3: "A file cannot be read.",
   },
-  run: runDoctor,
+  async run(args, context) {
+    const { output } = context;
+    const { looked, skipped, ...examined } = await examine(await readSubject(args, context));
+    const findings = bySeverity(examined.findings);
+    const count = (severity: Severity) => findings.filter((one) => one.severity === severity).length;
+    const counts = { errors: count("error"), warnings: count("warning"), notes: count("note") };
+    output.print(output.paint("bold", "Examined"));
+    for (const one of looked) output.print(`  ${one}`);
+    if (skipped.length > 0) output.print(output.paint("bold", "Not examined"));
+    for (const one of skipped) output.print(`  ${one}`);
+    printFindings(findings, output);
+    output.print();
+    output.print(findings.length === 0 ? output.paint("green", "Nothing found.") : `${summaryOf(counts)}.`);
+    output.printJson({ ...counts, findings, looked, skipped });
+    return counts.errors > 0 ? 1 : 0;
+  },
 });
-
-async function runDoctor(args: Arguments, context: Context) {
-  const { output } = context;
-  const { looked, skipped, ...examined } = await examine(await readSubject(args, context));
-  const findings = bySeverity(examined.findings);
-  const count = (severity: Severity) => findings.filter((one) => one.severity === severity).length;
-  const counts = { errors: count("error"), warnings: count("warning"), notes: count("note") };
-  output.print(output.paint("bold", "Examined"));
-  for (const one of looked) output.print(`  ${one}`);
-  if (skipped.length > 0) output.print(output.paint("bold", "Not examined"));
-  for (const one of skipped) output.print(`  ${one}`);
-  printFindings(findings, output);
-  output.print();
-  output.print(findings.length === 0 ? output.paint("green", "Nothing found.") : `${summaryOf(counts)}.`);
-  output.printJson({ ...counts, findings, looked, skipped });
-  return counts.errors > 0 ? 1 : 0;
-}
 
 /** Returns the counts that are not zero: `1 error, 2 warnings`. */
 function summaryOf(counts: Readonly<Record<string, number>>): string {

@@ -4,9 +4,13 @@ import { checkInstallation } from "./check-installation.js";
 import { checkPublicApp, checkPublicUrl } from "./check-public-url.js";
 import { checkStore } from "./check-store.js";
 import { checkClock, checkReturns, checkWebhook, isKit } from "./check-app.js";
+import { type AsyncFindings, type Findings } from "./findings.js";
 import { probeWebhook } from "./probe-webhook.js";
 import { isAnswer } from "./send.js";
-import { type Check, type ProbedSubject, type Subject } from "./subject.js";
+import { type ProbedSubject, type Subject } from "./subject.js";
+
+/** Checks one thing. A check without its input finds nothing. */
+type Check = (subject: ProbedSubject) => Findings | AsyncFindings;
 
 /** All checks, in the order of their findings. */
 const checks: readonly Check[] = [
@@ -36,7 +40,7 @@ export async function examine(given: Subject): Promise<Examination> {
   const replies = given.webhook === undefined ? undefined : await probeWebhook(given.webhook, given);
   const subject: ProbedSubject = { ...given, replies, isKit: replies !== undefined && isKit(replies) };
   const findings: Finding[] = [];
-  for (const check of checks) findings.push(...(await check(subject)));
+  for (const check of checks) for await (const one of check(subject)) findings.push(one);
   const hasPublicUrl =
     subject.publicUrl !== undefined && findings.every(({ code }) => code !== "public_url_invalid");
   return { findings, looked: lookedAt(subject), skipped: skippedIn(subject, hasPublicUrl) };

@@ -112,3 +112,7 @@ export function severityOf(code: DoctorCode): Severity {
 export function finding(code: DoctorCode, message: string, severity = severityOf(code)): Finding {
   return { code, severity, message, fix: doctorFixes[code] };
 }
+
+/** The findings of a check, one after the other. */
+export type Findings = Generator<Finding, void>;
+export type AsyncFindings = AsyncGenerator<Finding, void>;

@@ -3,7 +3,6 @@ import { readSignatureSettings, type SignatureSettings } from "../sign/signature
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type Context, type Environment } from "../terminal/command.js";
 import { findDatabase, type NamedDatabase } from "../terminal/database.js";
-import { type Finding } from "../terminal/finding.js";
 import { readEnvironment } from "../terminal/read-file.js";
 import { type WebhookReplies } from "./probe-webhook.js";
 
@@ -34,9 +33,6 @@ export interface ProbedSubject extends Subject {
   /** Whether the kit answers at the webhook's address. */
   isKit: boolean;
 }
-
-/** Checks one thing, and returns what it found. A check without its input returns nothing. */
-export type Check = (subject: ProbedSubject) => Finding[] | Promise<Finding[]>;
 
 /**
  * Reads the subject from the options and the environment.

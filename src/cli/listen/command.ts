@@ -4,7 +4,7 @@ import { type ReadableStream } from "node:stream/web";
 import { type SandboxEvent } from "../../sandbox/index.js";
 import { askSandbox, sandboxAddress, sandboxAddressOption } from "../sandbox/ask-sandbox.js";
 import { eventLine } from "../sandbox/event-line.js";
-import { type Arguments, type Context, defineCommand } from "../terminal/command.js";
+import { defineCommand } from "../terminal/command.js";
 
 export const listen = defineCommand({
   name: "listen",
@@ -28,30 +28,28 @@ export const listen = defineCommand({
     2: "Used wrongly.",
     3: "No sandbox answers at the address.",
   },
-  run: runListen,
-});
-
-async function runListen(args: Arguments, context: Context) {
-  const { output, env, signal } = context;
-  const address = sandboxAddress(args, env);
-  if (signal?.aborted) return 0 as const;
-  const events = await askSandbox(address, "/events", { ...(signal && { signal }) });
-  output.log(`Listening to ${address}. Stop with Ctrl-C.`);
-  const lines = createInterface({ input: Readable.fromWeb(events.body as ReadableStream) });
-  try {
-    for await (const line of lines) {
-      const event = JSON.parse(line) as SandboxEvent;
-      if (event.type !== "delivery" && args.has("webhooks-only")) continue;
-      output.printJson(event);
-      output.print(eventLine(event, output));
-      if (event.type === "delivery" && args.has("bodies")) {
-        output.print(`             sent     ${event.delivery.requestBody}`);
-        output.print(`             answered ${event.delivery.responseBody ?? event.delivery.error}`);
+  async run(args, context) {
+    const { output, env, signal } = context;
+    const address = sandboxAddress(args, env);
+    if (signal?.aborted) return 0;
+    const events = await askSandbox(address, "/events", { ...(signal && { signal }) });
+    output.log(`Listening to ${address}. Stop with Ctrl-C.`);
+    const lines = createInterface({ input: Readable.fromWeb(events.body as ReadableStream) });
+    try {
+      for await (const line of lines) {
+        const event = JSON.parse(line) as SandboxEvent;
+        if (event.type !== "delivery" && args.has("webhooks-only")) continue;
+        output.printJson(event);
+        output.print(eventLine(event, output));
+        if (event.type === "delivery" && args.has("bodies")) {
+          output.print(`             sent     ${event.delivery.requestBody}`);
+          output.print(`             answered ${event.delivery.responseBody ?? event.delivery.error}`);
+        }
       }
+    } catch (error) {
+      // Both are normal ends: the sandbox stopped, or somebody pressed Ctrl-C.
+      if (!signal?.aborted) output.log(`The sandbox stopped: ${(error as Error).message}.`);
     }
-  } catch (error) {
-    // Both are normal ends: the sandbox stopped, or somebody pressed Ctrl-C.
-    if (!signal?.aborted) output.log(`The sandbox stopped: ${(error as Error).message}.`);
-  }
-  return 0 as const;
-}
+    return 0;
+  },
+});

@@ -1,6 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
 import { type SchemaState, schemaState, sqlStore } from "../../store/sql/index.js";
-import { type Arguments, type Context, defineCommand } from "../terminal/command.js";
+import { defineCommand } from "../terminal/command.js";
 import { databaseOptions, type NamedDatabase, requireDatabase } from "../terminal/database.js";
 import { envFileOption, readEnvironment } from "../terminal/read-file.js";
 
@@ -29,25 +29,23 @@ export const migrate = defineCommand({
     2: "Used wrongly; no database is named, or its kind is not known.",
     3: "The database cannot be reached, is locked, or was made by a newer tillkit.",
   },
-  run: runMigrate,
+  async run(args, context) {
+    const { output } = context;
+    const found = requireDatabase(args, await readEnvironment(args, context), context);
+    const { kind, version: from, newest } = await readState(found);
+    const isBehind = from < newest;
+    const onlyChecks = args.has("check");
+    if (isBehind && !onlyChecks) await updateTables(found);
+    const to = isBehind && !onlyChecks ? (await readState(found)).version : from;
+
+    const name = `${found.label} (${kind})`;
+    if (!isBehind) output.print(`${name} is at version ${to}, the newest.`);
+    else if (onlyChecks) output.print(`${name} is at version ${from}; this tillkit needs ${newest}.`);
+    else output.print(`${name} was at version ${from}, and is now at ${to}.`);
+    output.printJson({ database: found.label, kind, from, to, newest, behind: to < newest });
+    return to < newest ? 1 : 0;
+  },
 });
-
-async function runMigrate(args: Arguments, context: Context) {
-  const { output } = context;
-  const found = requireDatabase(args, await readEnvironment(args, context), context);
-  const { kind, version: from, newest } = await readState(found);
-  const isBehind = from < newest;
-  const onlyChecks = args.has("check");
-  if (isBehind && !onlyChecks) await updateTables(found);
-  const to = isBehind && !onlyChecks ? (await readState(found)).version : from;
-
-  const name = `${found.label} (${kind})`;
-  if (!isBehind) output.print(`${name} is at version ${to}, the newest.`);
-  else if (onlyChecks) output.print(`${name} is at version ${from}; this tillkit needs ${newest}.`);
-  else output.print(`${name} was at version ${from}, and is now at ${to}.`);
-  output.printJson({ database: found.label, kind, from, to, newest, behind: to < newest });
-  return to < newest ? 1 : 0;
-}
 
 async function readState({ database, tablePrefix }: NamedDatabase): Promise<SchemaState> {
   const state = await schemaState(database, { tablePrefix });

@@ -7,7 +7,7 @@ import {
 } from "../../statement/index.js";
 import { schemaState, sqlStore } from "../../store/sql/index.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, type Context, defineCommand } from "../terminal/command.js";
+import { type Arguments, defineCommand } from "../terminal/command.js";
 import { databaseOptions, type NamedDatabase, requireDatabase } from "../terminal/database.js";
 import { envFileOption, readEnvironment } from "../terminal/read-file.js";
 import { formatOptions, readFormat } from "./format-options.js";
@@ -61,48 +61,48 @@ export const reconcile = defineCommand({
     2: "Used wrongly; no database, columns or period are named.",
     3: "The file or the database cannot be read, or a report cannot be written.",
   },
-  run: runReconcile,
+  async run(args, context) {
+    const { output, cwd } = context;
+    const startedAt = performance.now();
+    const found = requireDatabase(args, await readEnvironment(args, context), context);
+    const format = readFormat(args);
+    const counted = await countBytes(args.operand!, context);
+    await refuseEmptyDatabase(found);
+    const rows = readStatement(counted.bytes, format);
+    const { signal } = context;
+    const run: ReconcileOptions = {
+      ...readOptions(args, cwd, format.utcOffset),
+      ...(signal && { signal }),
+      onProgress: progressBar(output, counted),
+    };
+    const names = args.all("report");
+    const language = args.get("language") as "en" | "fr" | undefined;
+    const name = args.operand === "-" ? undefined : path.basename(args.operand!);
+    const reports = new ReportFiles(names, cwd, { language, name, madeAt: context.now() });
+    const store = sqlStore(found.database, { tablePrefix: found.tablePrefix });
+    let summary: StatementSummary;
+    try {
+      const statement = reconcileStatement(store, rows, run);
+      for await (const finding of statement) await reports.add(finding);
+      summary = await statement.summary();
+      await reports.end(summary);
+    } finally {
+      output.draw(undefined);
+      await reports.discard();
+      await store.close();
+    }
+    printSummary(summary, output);
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+    // The peak of the process since it was started.
+    const peakBytes = process.resourceUsage().maxRSS * 1024;
+    for (const file of names) output.print(`report   ${file}`);
+    output.print(
+      output.paint("dim", `${seconds} s, at most ${Math.ceil(peakBytes / 2 ** 20)} MiB of memory`),
+    );
+    output.printJson({ ...summary, reports: names, bytes: counted.read(), seconds, peakBytes });
+    return summary.balanced ? 0 : 1;
+  },
 });
-
-async function runReconcile(args: Arguments, context: Context) {
-  const { output, cwd } = context;
-  const startedAt = performance.now();
-  const found = requireDatabase(args, await readEnvironment(args, context), context);
-  const format = readFormat(args);
-  const counted = await countBytes(args.operand!, context);
-  await refuseEmptyDatabase(found);
-  const rows = readStatement(counted.bytes, format);
-  const { signal } = context;
-  const run: ReconcileOptions = {
-    ...readOptions(args, cwd, format.utcOffset),
-    ...(signal && { signal }),
-    onProgress: progressBar(output, counted),
-  };
-  const names = args.all("report");
-  const language = args.get("language") as "en" | "fr" | undefined;
-  const name = args.operand === "-" ? undefined : path.basename(args.operand!);
-  const reports = new ReportFiles(names, cwd, { language, name, madeAt: context.now() });
-  const store = sqlStore(found.database, { tablePrefix: found.tablePrefix });
-  let summary: StatementSummary;
-  try {
-    const statement = reconcileStatement(store, rows, run);
-    for await (const finding of statement) await reports.add(finding);
-    summary = await statement.summary();
-    await reports.end(summary);
-  } finally {
-    output.draw(undefined);
-    await reports.discard();
-    await store.close();
-  }
-  printSummary(summary, output);
-  const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-  // The peak of the process since it was started.
-  const peakBytes = process.resourceUsage().maxRSS * 1024;
-  for (const file of names) output.print(`report   ${file}`);
-  output.print(output.paint("dim", `${seconds} s, at most ${Math.ceil(peakBytes / 2 ** 20)} MiB of memory`));
-  output.printJson({ ...summary, reports: names, bytes: counted.read(), seconds, peakBytes });
-  return summary.balanced ? 0 : 1;
-}
 
 function readOptions(args: Arguments, cwd: string, utcOffset = "Z"): ReconcileOptions {
   const time = (option: string): string | undefined => {

@@ -4,14 +4,13 @@ import {
   type EventType,
   hmacSignature,
   type Payments,
-  type Replayed,
   type ReplayQuery,
   type RevivedDispatches,
   TillkitError,
 } from "../../index.js";
 import { schemaState, sqlStore } from "../../store/sql/index.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, type Context, defineCommand, type Environment } from "../terminal/command.js";
+import { type Arguments, defineCommand, type Environment } from "../terminal/command.js";
 import { databaseOptions, requireDatabase } from "../terminal/database.js";
 import { type Output } from "../terminal/output.js";
 import { envFileOption, readEnvironment } from "../terminal/read-file.js";
@@ -67,28 +66,30 @@ export const replay = defineCommand({
     2: "Used wrongly; no database is named.",
     3: "The database cannot be reached, or has no tables of the kit.",
   },
-  run: runReplay,
+  async run(args, context) {
+    const environment = await readEnvironment(args, context);
+    const { database, label, tablePrefix } = requireDatabase(args, environment, context);
+    const isDead = args.has("dead");
+    const [wrong] = (isDead ? webhookOptions : dispatchOptions).filter((name) => args.has(name));
+    if (wrong !== undefined)
+      throw optionError(`--${wrong} ${isDead ? "cannot be used" : "can only be used"} with --dead.`);
+    const { version } = await schemaState(database, { tablePrefix });
+    if (version === 0) throw new TillkitError("store_unavailable", `${label} has no tables of the kit.`);
+
+    const payments = offlineKit(sqlStore(database, { tablePrefix }), environment);
+    try {
+      const changed = await (isDead ? replayDispatches : replayWebhooks)(payments, args, context.output);
+      if (changed === 0 || args.has("apply")) return 0;
+      context.output.print("Nothing was changed; --apply makes the changes.");
+      return 1;
+    } finally {
+      await payments.close();
+    }
+  },
 });
 
 const webhookOptions = ["client-id", "receipt-id", "outcome", "from", "to"] as const;
 const dispatchOptions = ["handler", "event", "event-id"] as const;
-
-async function runReplay(args: Arguments, context: Context) {
-  const environment = await readEnvironment(args, context);
-  const { database, label, tablePrefix } = requireDatabase(args, environment, context);
-  const [wrong] = (args.has("dead") ? webhookOptions : dispatchOptions).filter((name) => args.has(name));
-  if (wrong !== undefined)
-    throw optionError(`--${wrong} ${args.has("dead") ? "cannot be used" : "can only be used"} with --dead.`);
-  const { version } = await schemaState(database, { tablePrefix });
-  if (version === 0) throw new TillkitError("store_unavailable", `${label} has no tables of the kit.`);
-
-  const payments = offlineKit(sqlStore(database, { tablePrefix }), environment);
-  try {
-    return await (args.has("dead") ? replayDispatches : replayWebhooks)(payments, args, context.output);
-  } finally {
-    await payments.close();
-  }
-}
 
 /** Creates a kit without network and handlers. It decides webhooks as the application's own kit does. */
 function offlineKit(store: ReturnType<typeof sqlStore>, environment: Environment): Payments {
@@ -108,24 +109,21 @@ function offlineKit(store: ReturnType<typeof sqlStore>, environment: Environment
   });
 }
 
-async function replayWebhooks(payments: Payments, args: Arguments, output: Output) {
+async function replayWebhooks(payments: Payments, args: Arguments, output: Output): Promise<number> {
+  const dryRun = !args.has("apply");
   const replayed = await payments.replay({
     clientId: args.get("client-id"),
     receiptId: args.get("receipt-id"),
     outcome: args.get("outcome") as StoredOutcome | undefined,
     from: timeOf(args, "from"),
     to: timeOf(args, "to"),
-    dryRun: !args.has("apply"),
+    dryRun,
     onProgress: ({ looked, changed }) =>
       output.draw(`${looked} webhooks read, ${changed} decided differently`),
   });
+  const { looked, forgotten, changed, changes } = replayed;
   output.draw(undefined);
   output.printJson(replayed);
-  printReplayed(replayed, output);
-  return replayed.dryRun && replayed.changed > 0 ? (1 as const) : (0 as const);
-}
-
-function printReplayed({ dryRun, looked, forgotten, changed, changes }: Replayed, output: Output): void {
   for (const { receivedAt, clientId = "no payment", from, to, reason, state } of changes) {
     const moved = state ? `, payment ${state.from} → ${output.paint("bold", state.to)}` : "";
     output.print(`${receivedAt}  ${clientId}  ${from} → ${output.paint("bold", to)}${moved}`);
@@ -133,13 +131,12 @@ function printReplayed({ dryRun, looked, forgotten, changed, changes }: Replayed
   }
   if (changed > changes.length) output.print(`… and ${changed - changes.length} more.`);
   const pruned = forgotten > 0 ? ` ${forgotten} stay as they are: their bodies were pruned.` : "";
-  output.print(
-    `${looked} webhooks read; ${changed} ${dryRun ? "would be" : "were"} decided differently.${pruned}`,
-  );
-  if (dryRun && changed > 0) output.print("Nothing was changed; --apply makes the changes.");
+  const were = dryRun ? "would be" : "were";
+  output.print(`${looked} webhooks read; ${changed} ${were} decided differently.${pruned}`);
+  return changed;
 }
 
-async function replayDispatches(payments: Payments, args: Arguments, output: Output) {
+async function replayDispatches(payments: Payments, args: Arguments, output: Output): Promise<number> {
   const query: DispatchQuery = {
     handler: args.get("handler"),
     type: args.get("event") as EventType | undefined,
@@ -160,8 +157,7 @@ async function replayDispatches(payments: Payments, args: Arguments, output: Out
   for (const { settledAt = "", type, clientId = "no payment", handler, error = "" } of found)
     output.print(`${settledAt}  ${type}  ${clientId}  ${output.paint("bold", handler)}  ${error}`);
   output.print(`${found.length} dead dispatches ${dryRun ? "would run" : "run"} again.`);
-  if (dryRun && found.length > 0) output.print("Nothing was changed; --apply makes the changes.");
-  return dryRun && found.length > 0 ? (1 as const) : (0 as const);
+  return found.length;
 }
 
 function timeOf(args: Arguments, name: "from" | "to"): Date | undefined {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createSandbox, type Sandbox } from "../../sandbox/index.js";
-import { type Arguments, type Context, defineCommand } from "../terminal/command.js";
+import { type Context, defineCommand } from "../terminal/command.js";
 import { readScenarioOption } from "./ask-sandbox.js";
 import { eventLine } from "./event-line.js";
 import { readSandboxOptions, sandboxOptions } from "./options.js";
@@ -26,29 +26,27 @@ export const sandbox = defineCommand({
     2: "Used wrongly; the message names everything that is wrong.",
     3: "The port is taken, or the state file cannot be used.",
   },
-  run: runSandbox,
+  async run(args, context) {
+    const { output, signal } = context;
+    const given = args.get("scenario");
+    const scenario = given === undefined ? undefined : await readScenarioOption(given, context);
+    const running = createSandbox({ ...readSandboxOptions(args, context), scenario });
+    try {
+      if (signal?.aborted) return 0;
+      await running.start();
+      printStart(running, context);
+      running.watch((event) => {
+        output.printJson(event);
+        output.print(eventLine(event, output));
+      });
+      await (signal ? once(signal, "abort") : new Promise(() => {}));
+    } finally {
+      await running.close();
+    }
+    output.log("The sandbox has stopped.");
+    return 0;
+  },
 });
-
-async function runSandbox(args: Arguments, context: Context) {
-  const { output, signal } = context;
-  const given = args.get("scenario");
-  const scenario = given === undefined ? undefined : await readScenarioOption(given, context);
-  const running = createSandbox({ ...readSandboxOptions(args, context), scenario });
-  try {
-    if (signal?.aborted) return 0 as const;
-    await running.start();
-    printStart(running, context);
-    running.watch((event) => {
-      output.printJson(event);
-      output.print(eventLine(event, output));
-    });
-    await (signal ? once(signal, "abort") : new Promise(() => {}));
-  } finally {
-    await running.close();
-  }
-  output.log("The sandbox has stopped.");
-  return 0 as const;
-}
 
 /** Prints the address, and the variables for the shop's environment. */
 function printStart(running: Sandbox, { output }: Context): void {

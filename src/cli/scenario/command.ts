@@ -5,7 +5,7 @@ import {
   sandboxAddress,
   sandboxAddressOption,
 } from "../sandbox/ask-sandbox.js";
-import { type Arguments, type Context, defineCommand } from "../terminal/command.js";
+import { type Context, defineCommand } from "../terminal/command.js";
 import { wrap } from "../terminal/output.js";
 
 export const scenario = defineCommand({
@@ -35,22 +35,22 @@ export const scenario = defineCommand({
     2: "Used wrongly; there is no such scenario, or its file cannot be used.",
     3: "No sandbox answers at the address, or it refused.",
   },
-  run: runScenario,
+  async run(args, context) {
+    const address = sandboxAddress(args, context.env);
+    if (args.operand === undefined) return list(address, context);
+    const { output } = context;
+    const chosen = await readScenarioOption(args.operand, context);
+    const only = args.get("for");
+    const path = only === undefined ? "/scenario" : `/payments/${encodeURIComponent(only)}/scenario`;
+    await askSandbox(address, path, { method: "PUT", body: JSON.stringify({ scenario: chosen }) });
+    const name = typeof chosen === "string" ? chosen : chosen.name;
+    output.print(
+      `The scenario of ${only === undefined ? "new payments" : `payment ${only}`} is now ${name}.`,
+    );
+    output.printJson({ scenario: name, ...(only !== undefined && { for: only }) });
+    return 0;
+  },
 });
-
-async function runScenario(args: Arguments, context: Context) {
-  const address = sandboxAddress(args, context.env);
-  if (args.operand === undefined) return list(address, context);
-  const { output } = context;
-  const chosen = await readScenarioOption(args.operand, context);
-  const only = args.get("for");
-  const path = only === undefined ? "/scenario" : `/payments/${encodeURIComponent(only)}/scenario`;
-  await askSandbox(address, path, { method: "PUT", body: JSON.stringify({ scenario: chosen }) });
-  const name = typeof chosen === "string" ? chosen : chosen.name;
-  output.print(`The scenario of ${only === undefined ? "new payments" : `payment ${only}`} is now ${name}.`);
-  output.printJson({ scenario: name, ...(only !== undefined && { for: only }) });
-  return 0 as const;
-}
 
 async function list(address: string, { output }: Context) {
   const response = await askSandbox(address, "/scenarios");

@@ -1,4 +1,4 @@
-import { type Arguments, type Context, defineCommand } from "../terminal/command.js";
+import { defineCommand } from "../terminal/command.js";
 import { readBytes, readText } from "../terminal/read-file.js";
 import { makeSigningScheme } from "./make-scheme.js";
 import { readSettingsWithSecret, signatureOptions } from "./signature-settings.js";
@@ -30,20 +30,18 @@ export const sign = defineCommand({
     2: "Used wrongly; there is no secret, or the kit refuses it.",
     3: "The file cannot be read, or its fields cannot be signed.",
   },
-  run: runSign,
+  async run(args, context) {
+    const { output } = context;
+    const { settings } = await readSettingsWithSecret(args, context);
+    const keyFile = args.get("private-key");
+    const privateKey = keyFile === undefined ? undefined : await readText(keyFile, context);
+    const scheme = makeSigningScheme(settings, privateKey);
+
+    const rawBody = await readBytes(args.operand!, context);
+    const signature = scheme.sign(rawBody);
+    for (const warning of scheme.warnings ?? []) output.log(`warning: ${warning}`);
+    output.print(args.has("with-header") ? `${scheme.header}: ${signature}` : signature);
+    output.printJson({ signature, header: scheme.header, scheme: settings.scheme, bytes: rawBody.length });
+    return 0;
+  },
 });
-
-async function runSign(args: Arguments, context: Context) {
-  const { output } = context;
-  const { settings } = await readSettingsWithSecret(args, context);
-  const keyFile = args.get("private-key");
-  const privateKey = keyFile === undefined ? undefined : await readText(keyFile, context);
-  const scheme = makeSigningScheme(settings, privateKey);
-
-  const rawBody = await readBytes(args.operand!, context);
-  const signature = scheme.sign(rawBody);
-  for (const warning of scheme.warnings ?? []) output.log(`warning: ${warning}`);
-  output.print(args.has("with-header") ? `${scheme.header}: ${signature}` : signature);
-  output.printJson({ signature, header: scheme.header, scheme: settings.scheme, bytes: rawBody.length });
-  return 0 as const;
-}

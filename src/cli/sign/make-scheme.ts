@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { createPublicKey, type KeyObject } from "node:crypto";
 import { ConfigurationError, TillkitError } from "../../errors/index.js";
 import {
   fieldsSignature,
@@ -14,33 +14,39 @@ import { type SignatureSettings } from "./signature-settings.js";
 /**
  * Creates the kit's own scheme, as an application with these settings has it.
  *
+ * @param privateKey PEM text of a private key, which replaces the public key of the settings
  * @throws ConfigurationError for everything that the kit refuses to start with
  */
-export function makeScheme(settings: SignatureSettings): SignatureScheme {
+export function makeScheme(settings: SignatureSettings, privateKey?: string): SignatureScheme {
   if (settings.scheme !== "public-key") return makeHmacScheme(settings);
   const { publicKey = "", header } = settings;
-  const algorithm = algorithmFor(settings, () => createPublicKey(publicKey));
-  return publicKeySignature({ publicKey, algorithm, header });
+  let key: KeyObject | undefined;
+  try {
+    // A private key contains the public one.
+    key = createPublicKey(privateKey ?? publicKey);
+  } catch {
+    // The scheme reports what is wrong with the key. The parser's message may quote the key.
+  }
+  const usual = usualAlgorithms[key?.asymmetricKeyType ?? ""] ?? "ed25519";
+  const algorithm = (settings.algorithm ?? usual) as PublicKeyAlgorithm;
+  return publicKeySignature({
+    publicKey: privateKey === undefined ? publicKey : key,
+    privateKey,
+    algorithm,
+    header,
+  });
 }
 
 /**
  * Creates a scheme that can also sign.
  *
- * @param privateKey PEM text, for public-key
- * @throws ConfigurationError as {@link makeScheme}, and if the private key is missing
+ * @throws ConfigurationError as {@link makeScheme}, and for public-key without a private key
  */
-export function makeSigningScheme(
-  settings: SignatureSettings,
-  privateKey: string | undefined,
-): SigningScheme {
-  if (settings.scheme !== "public-key") return makeHmacScheme(settings);
-  if (privateKey === undefined) {
-    const message = "is missing; give --private-key, because a public key cannot sign.";
-    throw new ConfigurationError([{ code: "key_invalid", option: "signature.privateKey", message }]);
-  }
-  const algorithm = algorithmFor(settings, () => createPrivateKey(privateKey));
-  const { header } = settings;
-  return publicKeySignature({ publicKey: publicHalf(privateKey), privateKey, algorithm, header });
+export function makeSigningScheme(settings: SignatureSettings, privateKey?: string): SigningScheme {
+  if (settings.scheme !== "public-key" || privateKey !== undefined)
+    return makeScheme(settings, privateKey) as SigningScheme;
+  const message = "is missing; give --private-key, because a public key cannot sign.";
+  throw new ConfigurationError([{ code: "key_invalid", option: "signature.privateKey", message }]);
 }
 
 /** Returns the signature that the kit expects; `undefined` if it cannot sign, or refuses the settings or the body. */
@@ -69,23 +75,3 @@ const usualAlgorithms: Readonly<Record<string, PublicKeyAlgorithm>> = {
   rsa: "rsa-sha256",
   "rsa-pss": "rsa-pss-sha256",
 };
-
-/** Returns the algorithm of the settings, or the usual one for the type of the key. */
-function algorithmFor({ algorithm }: SignatureSettings, read: () => KeyObject): PublicKeyAlgorithm {
-  if (algorithm !== undefined) return algorithm as PublicKeyAlgorithm;
-  try {
-    return usualAlgorithms[read().asymmetricKeyType ?? ""] ?? "ed25519";
-  } catch {
-    // The scheme reports what is wrong with the key. The parser's message may quote the key.
-    return "ed25519";
-  }
-}
-
-/** Returns the public key as PEM; `undefined` if the private key cannot be read, which the scheme reports. */
-function publicHalf(privateKey: string): string | undefined {
-  try {
-    return createPublicKey(createPrivateKey(privateKey)).export({ type: "spki", format: "pem" }).toString();
-  } catch {
-    return undefined;
-  }
-}

@@ -1,22 +1,7 @@
 import { parseArgs } from "node:util";
 import { TillkitError } from "../../errors/index.js";
 import { type Arguments, type Command, type OptionSpec } from "./command.js";
-import { nearest } from "./nearest.js";
-
-/** The options that every command has. */
-const commonOptions: readonly OptionSpec[] = [
-  {
-    name: "json",
-    summary:
-      "Prints JSON on standard output, one document on each line; text for people goes to standard error.",
-  },
-  { name: "help", short: "h", summary: "Shows this help." },
-];
-
-/** Returns every option of a command, the common ones last. */
-export function optionsOf(command: Command): readonly OptionSpec[] {
-  return [...command.options, ...commonOptions];
-}
+import { didYouMean } from "./nearest.js";
 
 /**
  * Parses the arguments after the command's name.
@@ -24,7 +9,7 @@ export function optionsOf(command: Command): readonly OptionSpec[] {
  * @throws TillkitError `command_option_unknown`, `command_option_invalid` or `command_operand_invalid`
  */
 export function readArguments(command: Command, argv: readonly string[]): Arguments {
-  const specs = optionsOf(command);
+  const specs = command.options;
   const { tokens } = parseArgs({
     args: [...argv],
     // Not strict: the checks below name the nearest option and an error code, which Node's own errors do not.
@@ -43,8 +28,7 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
   for (const token of tokens) {
     if (token.kind === "positional") operands.push(token.value);
     if (token.kind !== "option") continue;
-    const spec =
-      specs.find(({ name }) => name === token.name) ?? unknownOption(command, token.rawName, specs);
+    const spec = specs.find(({ name }) => name === token.name) ?? unknownOption(command, token.rawName);
     const values = given.get(spec.name) ?? [];
     if (values.length > 0 && !spec.repeated) throw optionError(`${token.rawName} is given twice.`);
     given.set(spec.name, [...values, valueOf(spec, token)]);
@@ -73,9 +57,7 @@ function valueOf({ value: placeholder, choices }: OptionSpec, token: OptionToken
   if (value === undefined) throw optionError(`${rawName} needs a value: ${rawName} <${placeholder}>.`);
   // Probably the value was forgotten, and this is the next option.
   if (!inlineValue && /^-./.test(value))
-    throw optionError(
-      `${rawName} needs a value. If the value begins with a hyphen, write ${rawName}=<value>.`,
-    );
+    throw optionError(`${rawName} needs a value. If it begins with a hyphen, write ${rawName}=<value>.`);
   if (choices && !choices.includes(value)) {
     const known = choices.join(", ");
     throw optionError(`${rawName} must be one of ${known}, and not "${value}".${didYouMean(value, choices)}`);
@@ -83,14 +65,13 @@ function valueOf({ value: placeholder, choices }: OptionSpec, token: OptionToken
   return value;
 }
 
-function unknownOption(command: Command, rawName: string, specs: readonly OptionSpec[]): never {
-  const names = specs.map(({ name }) => name);
+function unknownOption({ name: command, options }: Command, rawName: string): never {
+  const names = options.map(({ name }) => name);
   const hint = didYouMean(rawName.replace(/^--?/, ""), names, "--");
-  throw new TillkitError(
-    "command_option_unknown",
-    `tillkit ${command.name} has no option ${rawName}.${hint}`,
-    { fix: `See "tillkit help ${command.name}" for its options.` },
-  );
+  const fix = `See "tillkit help ${command}" for its options.`;
+  throw new TillkitError("command_option_unknown", `tillkit ${command} has no option ${rawName}.${hint}`, {
+    fix,
+  });
 }
 
 function checkOperands({ name, operand }: Command, operands: readonly string[], wantsHelp: boolean): void {
@@ -101,12 +82,6 @@ function checkOperands({ name, operand }: Command, operands: readonly string[], 
   }
   if (operand && !operand.optional && operands.length === 0 && !wantsHelp)
     throw operandError(`tillkit ${name} needs <${operand.name}>: ${operand.summary}`);
-}
-
-/** Returns a hint such as ` Did you mean verify?`, or an empty string if no known word is near. */
-export function didYouMean(word: string, known: readonly string[], prefix = ""): string {
-  const meant = nearest(word, known);
-  return meant === undefined ? "" : ` Did you mean ${prefix}${meant}?`;
 }
 
 /** Returns the error for an option with a wrong value. */

@@ -63,27 +63,33 @@ export type Environment = OutputStreams["env"];
 
 /** A command as its own file defines it. */
 interface CommandDefinition extends Omit<Command, "options" | "examples"> {
-  /**
-   * Summaries by `--name <value>`. `<a|b>` allows only these values. `...` at the end allows the option several times.
-   */
+  /** Summaries by `--name <value>`. `<a|b>` allows only these values. `...` at the end allows the option several times. */
   options: Readonly<Record<string, string>>;
   /** Command lines by summary. */
   examples: Readonly<Record<string, string>>;
 }
 
-/** Creates a command from its definition. */
+const commonOptions = {
+  "--json":
+    "Prints JSON on standard output, one document on each line; text for people goes to standard error.",
+  "-h, --help": "Shows this help.",
+};
+
+/** Creates a command from its definition, with the options that all commands have. */
 export function defineCommand({ options, examples, ...others }: CommandDefinition): Command {
   return {
     ...others,
-    options: Object.entries(options).map(([written, summary]) => readOption(written, summary)),
+    options: Object.entries({ ...options, ...commonOptions }).map(readOption),
     examples: Object.entries(examples).map(([summary, command]) => ({ summary, command })),
   };
 }
 
-function readOption(written: string, summary: string): OptionSpec {
-  const [, name = "", value, repeated] = /^--([a-z-]+)(?: <(.+)>)?( \.\.\.)?$/.exec(written) ?? [];
+function readOption([written, summary]: [string, string]): OptionSpec {
+  const [, short, name = "", value, repeated] =
+    /^(?:-(\w), )?--([a-z-]+)(?: <(.+)>)?( \.\.\.)?$/.exec(written) ?? [];
   return {
     name,
+    ...(short !== undefined && { short }),
     ...(value !== undefined && { value }),
     ...(value?.includes("|") && { choices: value.split("|") }),
     ...(repeated !== undefined && { repeated: true }),

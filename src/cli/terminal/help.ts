@@ -1,4 +1,3 @@
-import { optionsOf } from "./arguments.js";
 import { type Command, type OptionSpec } from "./command.js";
 import { type Output, wrap } from "./output.js";
 
@@ -32,7 +31,7 @@ export function toolHelp(commands: readonly Command[], output: Output): string {
 /** Returns the help of one command. */
 export function commandHelp(command: Command, output: Output): string {
   const { name, summary, description, operand, examples, exitCodes } = command;
-  const options = optionsOf(command).map((option) => [writtenOption(option), option.summary] as const);
+  const options = command.options.map((option) => [writtenOption(option), option.summary] as const);
   const operands = operand ? [[`<${operand.name}>`, operand.summary] as const] : [];
   return [
     `${title(output, `tillkit ${name}`)}: ${summary}`,
@@ -55,11 +54,9 @@ export function commandHelp(command: Command, output: Output): string {
   ].join("\n");
 }
 
-/** Returns the help of one command as an object for JSON. */
+/** Returns the help of one command for JSON, which leaves `run` out. */
 export function describeCommand(command: Command): object {
-  const { name, summary, description, operand, examples, exitCodes } = command;
-  const options = optionsOf(command);
-  return { name, summary, usage: usageOf(command), description, operand, options, examples, exitCodes };
+  return { ...command, usage: usageOf(command) };
 }
 
 function title(output: Output, text: string): string {

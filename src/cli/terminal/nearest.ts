@@ -1,3 +1,9 @@
+/** Returns a hint such as ` Did you mean verify?`, or an empty string if no known word is near. */
+export function didYouMean(word: string, known: readonly string[], prefix = ""): string {
+  const meant = nearest(word, known);
+  return meant === undefined ? "" : ` Did you mean ${prefix}${meant}?`;
+}
+
 /** Returns the known word that was most likely meant, or `undefined` if none is near. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const maxDistance = Math.max(1, Math.floor(word.length / 3));

@@ -3,8 +3,9 @@ import { readScenarioOption } from "../sandbox/ask-sandbox.js";
 import { deliveryLine } from "../sandbox/event-line.js";
 import { makeSigningScheme } from "../sign/make-scheme.js";
 import { readSettingsWithSecret, signatureOptions } from "../sign/signature-settings.js";
-import { didYouMean, operandError, optionError } from "../terminal/arguments.js";
-import { type Arguments, type Context, defineCommand } from "../terminal/command.js";
+import { operandError, optionError } from "../terminal/arguments.js";
+import { defineCommand } from "../terminal/command.js";
+import { didYouMean } from "../terminal/nearest.js";
 
 const { "--scheme <hmac|fields|public-key>": schemeSummary, ...otherSignatureOptions } = signatureOptions;
 
@@ -43,47 +44,46 @@ export const trigger = defineCommand({
     2: "Used wrongly; there is no such scenario, or no secret.",
     3: "The scenario's file cannot be read.",
   },
-  run: runTrigger,
+  async run(args, context) {
+    const { output } = context;
+    const { settings, environment } = await readSettingsWithSecret(args, context);
+    const chosen = withMovesAtApproval(await readScenarioOption(args.operand!, context));
+    const publicUrl = environment["TILLKIT_PUBLIC_URL"]?.replace(/\/+$/, "");
+    const to =
+      args.get("to") ?? (publicUrl && `${publicUrl}/webhook`) ?? missing("to", "the webhook address");
+    const clientId = args.get("client-id") ?? missing("client-id", "the clientId of the payment");
+    const total = readTotal(args.get("total") ?? "1475 KMF");
+
+    const sandbox = createSandbox({
+      signature: makeSigningScheme(settings),
+      scenario: chosen,
+      webhookUrls: [to],
+      allowRemoteWebhooks: true,
+      retryDelaysMs: chosen.webhooks?.some(({ loseFirst }) => loseFirst) ? [0] : [],
+      webhookTimeoutMs: 15_000,
+      now: context.now,
+    });
+    const deliveries: Delivery[] = [];
+    sandbox.watch((event) => {
+      if (event.type !== "delivery") return;
+      deliveries.push(event.delivery);
+      output.print(deliveryLine(event.delivery, output));
+      if (event.delivery.responseBody)
+        output.print(`             answered ${event.delivery.responseBody.slice(0, 500)}`);
+    });
+    try {
+      const id = args.get("id");
+      sandbox.create({ clientId, total, ...(id !== undefined && { id }) });
+      await sandbox.pay(clientId);
+      await sandbox.settled();
+    } finally {
+      await sandbox.close();
+    }
+    if (deliveries.length === 0) output.log(`The scenario ${chosen.name} sends no webhook.`);
+    output.printJson({ scenario: chosen.name, to, deliveries });
+    return deliveries.every(({ status = 0 }) => status >= 200 && status < 300) ? 0 : 1;
+  },
 });
-
-async function runTrigger(args: Arguments, context: Context) {
-  const { output } = context;
-  const { settings, environment } = await readSettingsWithSecret(args, context);
-  const chosen = withMovesAtApproval(await readScenarioOption(args.operand!, context));
-  const publicUrl = environment["TILLKIT_PUBLIC_URL"]?.replace(/\/+$/, "");
-  const to = args.get("to") ?? (publicUrl && `${publicUrl}/webhook`) ?? missing("to", "the webhook address");
-  const clientId = args.get("client-id") ?? missing("client-id", "the clientId of the payment");
-  const total = readTotal(args.get("total") ?? "1475 KMF");
-
-  const sandbox = createSandbox({
-    signature: makeSigningScheme(settings, undefined),
-    scenario: chosen,
-    webhookUrls: [to],
-    allowRemoteWebhooks: true,
-    retryDelaysMs: chosen.webhooks?.some(({ loseFirst }) => loseFirst) ? [0] : [],
-    webhookTimeoutMs: 15_000,
-    now: context.now,
-  });
-  const deliveries: Delivery[] = [];
-  sandbox.watch((event) => {
-    if (event.type !== "delivery") return;
-    deliveries.push(event.delivery);
-    output.print(deliveryLine(event.delivery, output));
-    if (event.delivery.responseBody)
-      output.print(`             answered ${event.delivery.responseBody.slice(0, 500)}`);
-  });
-  try {
-    const id = args.get("id");
-    sandbox.create({ clientId, total, ...(id !== undefined && { id }) });
-    await sandbox.pay(clientId);
-    await sandbox.settled();
-  } finally {
-    await sandbox.close();
-  }
-  if (deliveries.length === 0) output.log(`The scenario ${chosen.name} sends no webhook.`);
-  output.printJson({ scenario: chosen.name, to, deliveries });
-  return deliveries.every(({ status = 0 }) => status >= 200 && status < 300) ? (0 as const) : (1 as const);
-}
 
 /** Returns the scenario with all moves at the customer's approval: here no customer opens a page or cancels. */
 function withMovesAtApproval(chosen: string | Scenario): Scenario {

@@ -1,7 +1,7 @@
 import { expectedSignature } from "../sign/make-scheme.js";
 import { readSettingsWithSecret, signatureOptions } from "../sign/signature-settings.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, type Context, defineCommand } from "../terminal/command.js";
+import { defineCommand } from "../terminal/command.js";
 import { printFindings } from "../terminal/finding.js";
 import { readBytes, readText } from "../terminal/read-file.js";
 import { checkSignature } from "./check-signature.js";
@@ -38,47 +38,45 @@ export const verify = defineCommand({
     2: "Used wrongly; there is no secret.",
     3: "The file cannot be read.",
   },
-  run: runVerify,
+  async run(args, context) {
+    const { output } = context;
+    const { settings, environment } = await readSettingsWithSecret(args, context);
+    const keyFile = args.get("public-key");
+    if (keyFile !== undefined) settings.publicKey = await readText(keyFile, context);
+    if (args.has("signature") === args.has("request"))
+      throw optionError("Give either --signature or --request.");
+
+    const file = args.operand!;
+    const bytes = await readBytes(file, context);
+    const { headers, rawBody } = args.has("request")
+      ? readCapturedRequest(bytes)
+      : { headers: [[settings.header.toLowerCase(), args.get("signature")!] as const], rawBody: bytes };
+    const { verified, findings, combined } = await checkSignature({
+      settings,
+      headers,
+      rawBody,
+      environment,
+      readOtherBodies: () => readOtherBodies(file, context.cwd),
+    });
+
+    const { scheme, algorithm, header } = settings;
+    const result = verified
+      ? output.paint("green", "The signature matches")
+      : output.paint("red", "The signature does not match");
+    output.print(`${result} (${scheme}, ${algorithm ?? "by the key"}, ${rawBody.length} bytes).`);
+    if (combined > 1) output.print(`${combined} causes in combination explain it:`);
+    printFindings(findings, output);
+    const expected = args.has("show") ? expectedSignature(settings, rawBody) : undefined;
+    if (expected !== undefined) output.print(`\nExpected: ${expected}`);
+    output.printJson({
+      verified,
+      scheme,
+      ...(algorithm !== undefined && { algorithm }),
+      header,
+      bytes: rawBody.length,
+      findings,
+      ...(expected !== undefined && { expected }),
+    });
+    return verified && findings.every(({ severity }) => severity !== "error") ? 0 : 1;
+  },
 });
-
-async function runVerify(args: Arguments, context: Context) {
-  const { output } = context;
-  const { settings, environment } = await readSettingsWithSecret(args, context);
-  const keyFile = args.get("public-key");
-  if (keyFile !== undefined) settings.publicKey = await readText(keyFile, context);
-  if (args.has("signature") === args.has("request"))
-    throw optionError("Give either --signature or --request.");
-
-  const file = args.operand!;
-  const bytes = await readBytes(file, context);
-  const { headers, rawBody } = args.has("request")
-    ? readCapturedRequest(bytes)
-    : { headers: [[settings.header.toLowerCase(), args.get("signature")!] as const], rawBody: bytes };
-  const { verified, findings, combined } = await checkSignature({
-    settings,
-    headers,
-    rawBody,
-    environment,
-    readOtherBodies: () => readOtherBodies(file, context.cwd),
-  });
-
-  const { scheme, algorithm, header } = settings;
-  const result = verified
-    ? output.paint("green", "The signature matches")
-    : output.paint("red", "The signature does not match");
-  output.print(`${result} (${scheme}, ${algorithm ?? "by the key"}, ${rawBody.length} bytes).`);
-  if (combined > 1) output.print(`${combined} causes in combination explain it:`);
-  printFindings(findings, output);
-  const expected = args.has("show") ? expectedSignature(settings, rawBody) : undefined;
-  if (expected !== undefined) output.print(`\nExpected: ${expected}`);
-  output.printJson({
-    verified,
-    scheme,
-    ...(algorithm !== undefined && { algorithm }),
-    header,
-    bytes: rawBody.length,
-    findings,
-    ...(expected !== undefined && { expected }),
-  });
-  return verified && findings.every(({ severity }) => severity !== "error") ? 0 : 1;
-}

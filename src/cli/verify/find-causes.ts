@@ -9,12 +9,12 @@ import { type SignatureSettings } from "../sign/signature-settings.js";
 import { type Environment } from "../terminal/command.js";
 import {
   type DiagnosisCode,
-  type Digest,
   hmac,
   type Hypothesis,
   hypotheses,
   type JoinFields,
   parseObject,
+  type Variant,
 } from "./hypotheses.js";
 
 /** One difference from the signature that was expected. */
@@ -30,7 +30,7 @@ export interface Form<Value> {
   causes: readonly Cause[];
 }
 
-/** What is known about a signature that does not match. */
+/** A signature that does not match, and everything that may explain it. */
 export interface Evidence {
   settings: SignatureSettings;
   rawBody: Buffer;
@@ -54,30 +54,18 @@ export function findCauses(evidence: Evidence): readonly Cause[] | undefined {
   const { settings, rawBody, otherBodies } = evidence;
   const signatures = formsOf("signature", evidence.signature).flatMap(decodeSignature);
   const bodies = [...formsOf("body", rawBody), ...otherBodies];
-  if (settings.scheme === "public-key") {
-    const checks = publicKeyChecks(settings);
-    return tryAll([asGiven(Buffer.alloc(0))], bodies, checks, signatures);
-  }
+  if (settings.scheme === "public-key")
+    return tryAll([asGiven(Buffer.alloc(0))], bodies, publicKeyChecks(settings), signatures);
 
+  const fields = [asGiven(rawBody), ...otherBodies].flatMap((body) => fieldForms(body, settings));
   const isFields = settings.scheme === "fields";
-  const otherScheme: Cause = {
-    code: "scheme_other",
-    detail: isFields
-      ? "the whole body (hmac), not some fields of it"
-      : "some fields of the body (fields), not all of it",
-  };
+  const what = isFields
+    ? "the whole body (hmac), not some fields of it"
+    : "some fields of the body (fields), not all of it";
   const ofOtherScheme = (forms: readonly Form<Buffer>[]) =>
-    forms.map((form) => withCauses(form, otherScheme));
-  const fields = [
-    ...fieldForms(rawBody, settings),
-    ...otherBodies.flatMap(({ value, causes }) =>
-      fieldForms(value, settings)
-        .slice(0, 1)
-        .map((form) => withCauses(form, ...causes)),
-    ),
-  ];
+    forms.map((form) => withCauses(form, [{ code: "scheme_other", detail: what }]));
   const messages = isFields ? [...fields, ...ofOtherScheme(bodies)] : [...bodies, ...ofOtherScheme(fields)];
-  const checks = digestChecks(settings.algorithm ?? "sha256");
+  const checks = digestChecks(settings.algorithm);
   const found = tryAll(secretForms(evidence), messages, checks, signatures);
   if (found) return found;
   // Last, because these are thousands.
@@ -109,15 +97,23 @@ function tryAll(
   return best;
 }
 
+/** Returns a form without causes: the value as it was given. */
 export function asGiven<Value>(value: Value): Form<Value> {
   return { value, causes: [] };
 }
 
-function withCauses<Value>({ value, causes }: Form<Value>, ...before: readonly Cause[]): Form<Value> {
+function withCauses<Value>({ value, causes }: Form<Value>, before: readonly Cause[]): Form<Value> {
   return { value, causes: [...before, ...causes] };
 }
 
 const table = Object.entries(hypotheses) as [DiagnosisCode, Hypothesis][];
+
+/** Returns the forms of all variants that hypotheses give. */
+function variantsOf<Value>(give: (one: Hypothesis) => readonly Variant<Value>[] | undefined): Form<Value>[] {
+  return table.flatMap(([code, hypothesis]) =>
+    (give(hypothesis) ?? []).map(([value, detail]) => ({ value, causes: [{ code, detail }] })),
+  );
+}
 
 /** Returns the value as it was given, and as each hypothesis, or several in their order, would have it. */
 function formsOf(part: "secret" | "body" | "signature", given: string | Buffer, place = ""): Form<Buffer>[] {
@@ -132,16 +128,15 @@ function formsOf(part: "secret" | "body" | "signature", given: string | Buffer, 
   return forms;
 }
 
-function secretForms({ settings, environment }: Evidence): Form<Buffer>[] {
-  const { secrets } = settings;
-  const given = secrets.flatMap(({ text, from }) => formsOf("secret", text, ` (${from})`));
-  const known = new Set(secrets.map(({ text }) => text));
-  const others = Object.entries(environment).flatMap(([name, value = ""]): Form<Buffer>[] => {
-    if (!/SECRET|KEY|TOKEN|SIGN/i.test(name) || value.length < 8 || known.has(value)) return [];
+function secretForms({ settings: { secrets }, environment }: Evidence): Form<Buffer>[] {
+  const forms = secrets.flatMap(({ text, from }) => formsOf("secret", text, ` (${from})`));
+  for (const [name, value = ""] of Object.entries(environment)) {
+    const isSecret = /SECRET|KEY|TOKEN|SIGN/i.test(name) && value.length >= 8;
+    if (!isSecret || secrets.some(({ text }) => text === value)) continue;
     const detail = `the secret in the variable ${name}`;
-    return [{ value: Buffer.from(value), causes: [{ code: "secret_other", detail }] }];
-  });
-  return [...given, ...others];
+    forms.push({ value: Buffer.from(value), causes: [{ code: "secret_other", detail }] });
+  }
+  return forms;
 }
 
 /** Decodes the text of a signature. Hexadecimal digits are valid base64 too. */
@@ -156,17 +151,12 @@ function decodeSignature({ value, causes }: Form<Buffer>): Form<Buffer>[] {
   return forms;
 }
 
-/** Returns the texts that a service may have made of fields of the body; nothing if the body is not JSON. */
-function fieldForms(rawBody: Buffer, { fields, merchantId }: SignatureSettings): Form<Buffer>[] {
-  const join = fieldJoiner(rawBody, merchantId);
+/** Returns what a service may have made of fields of the body; nothing if the body is not JSON. */
+function fieldForms(body: Form<Buffer>, { fields, merchantId }: SignatureSettings): Form<Buffer>[] {
+  const join = fieldJoiner(body.value, merchantId);
   if (join === undefined) return [];
-  const variants = table.flatMap(([code, hypothesis]) =>
-    (hypothesis.fields?.(fields, join) ?? []).map(([text, detail]) => ({
-      value: Buffer.from(text),
-      causes: [{ code, detail }],
-    })),
-  );
-  return [asGiven(Buffer.from(join(fields))), ...variants];
+  const forms = [asGiven(join(fields)), ...variantsOf((one) => one.fields?.(fields, join))];
+  return forms.map(({ value, causes }) => withCauses({ value: Buffer.from(value), causes }, body.causes));
 }
 
 /** Returns all orders of the fields. */
@@ -200,26 +190,21 @@ function fieldJoiner(rawBody: Buffer, merchantId = ""): JoinFields | undefined {
   return (fields, separator = ",") => fields.map(read).join(separator);
 }
 
-function digestChecks(algorithm: string): Form<Check>[] {
+function digestChecks(algorithm = "sha256"): Form<Check>[] {
   const known = getHashes().includes(algorithm) ? algorithm : "sha256";
-  const check = (digest: Digest): Check => {
-    return (secret, message) => {
+  const digests = [asGiven(hmac(known)), ...variantsOf((one) => one.digest?.(known))];
+  return digests.map(({ value: digest, causes }) => {
+    const check: Check = (secret, message) => {
       const expected = digest(secret, message);
       return (given) => {
-        if (given.length < minSignatureBytes || !expected.subarray(0, given.length).equals(given))
-          return undefined;
+        const fits = expected.subarray(0, given.length).equals(given);
+        if (!fits || given.length < minSignatureBytes) return undefined;
         const detail = `the first ${given.length} of ${expected.length} bytes`;
         return given.length < expected.length ? [{ code: "signature_truncated", detail }] : [];
       };
     };
-  };
-  const variants = table.flatMap(([code, hypothesis]) =>
-    (hypothesis.digest?.(known) ?? []).map(([digest, detail]) => ({
-      value: check(digest),
-      causes: [{ code, detail }],
-    })),
-  );
-  return [asGiven(check(hmac(known))), ...variants];
+    return { value: check, causes };
+  });
 }
 
 const { RSA_PKCS1_PADDING, RSA_PKCS1_PSS_PADDING } = constants;

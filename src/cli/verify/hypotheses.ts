@@ -2,7 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 import { defaultSignedFields, signedFields } from "../../webhook/signature/index.js";
 
 /** A value to try, and a text that completes "The signature fits …" if it fits. */
-type Variant<Value> = readonly [value: Value, detail: string];
+export type Variant<Value> = readonly [value: Value, detail: string];
 
 /** Computes a signature. */
 export type Digest = (secret: Buffer, message: Buffer) => Buffer;

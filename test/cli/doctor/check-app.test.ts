@@ -1,4 +1,4 @@
-import { checkReplies } from "../../../src/cli/doctor/check-app.js";
+import { checkWebhook } from "../../../src/cli/doctor/check-app.js";
 import { type WebhookReplies } from "../../../src/cli/doctor/probe-webhook.js";
 import { type Failure, type Reply } from "../../../src/cli/doctor/send.js";
 
@@ -42,7 +42,7 @@ const byHand: Partial<WebhookReplies> = {
 };
 
 const codes = (changed: Partial<WebhookReplies>): string[] =>
-  checkReplies(address, replies(changed)).map(({ code }) => code);
+  [...checkWebhook({ webhook: address, replies: replies(changed) })].map(({ code }) => code);
 
 describe("the check of a webhook's address", () => {
   it("finds nothing if all is well, for an app of the kit and for one without it", () => {
@@ -51,7 +51,7 @@ describe("the check of a webhook's address", () => {
     // From outside no webhook is signed.
     for (const app of [{}, byHand]) {
       const { signed: _, spaced: __, ...outside } = replies(app);
-      expect(checkReplies(address, outside)).toEqual([]);
+      expect([...checkWebhook({ webhook: address, replies: outside })]).toEqual([]);
     }
   });
 
@@ -116,7 +116,7 @@ describe("the check of a webhook's address", () => {
 
   it("names the target of a redirect without its query, which may be secret", () => {
     const unsigned = answer(303, "", { location: "https://login.example/start?state=s3cret-word" });
-    const [finding] = checkReplies(address, replies({ unsigned }));
+    const [finding] = checkWebhook({ webhook: address, replies: replies({ unsigned }) });
     expect(finding!.message).toContain("https://login.example/start.");
     expect(finding!.message).not.toContain("s3cret-word");
   });

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { checkInstallation, isInRange } from "../../../src/cli/doctor/check-installation.js";
 import { isLocal } from "../../../src/cli/doctor/check-public-url.js";
-import { readPackageFacts } from "../../../src/cli/terminal/package-facts.js";
+import { readOwnPackage } from "../../../src/cli/terminal/own-package.js";
 import { secret } from "../../support/kit.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 import { type Examined } from "./planted-shop.js";
@@ -123,24 +123,26 @@ describe("tillkit doctor, on an environment", () => {
 
 describe("what is installed", () => {
   it("is checked against the versions that the package requires", () => {
-    const supported = readPackageFacts();
+    const { engines, peerDependencies } = readOwnPackage();
     const codes = (version: string) =>
-      checkInstallation({ app: folder.path, outside: false }, version).map(({ code }) => code);
+      [...checkInstallation({ app: folder.path, outside: false }, version)].map(({ code }) => code);
     expect(codes("20.18.3")).toEqual(["node_unsupported"]);
     expect(codes("20.19.0")).toEqual([]);
-    expect(isInRange("21.7.3", supported.node)).toBe(false);
-    expect(isInRange("22.14.0", supported.node)).toBe(true);
-    expect(isInRange("26.0.0", supported.node)).toBe(true);
-    expect(isInRange("4.17.3", supported.express)).toBe(false);
-    expect(isInRange("5.0.0-beta.3", supported.express)).toBe(true);
-    expect(isInRange("6.0.0", supported.express)).toBe(false);
+    expect(isInRange("21.7.3", engines.node)).toBe(false);
+    expect(isInRange("22.14.0", engines.node)).toBe(true);
+    expect(isInRange("26.0.0", engines.node)).toBe(true);
+    expect(isInRange("4.17.3", peerDependencies.express)).toBe(false);
+    expect(isInRange("5.0.0-beta.3", peerDependencies.express)).toBe(true);
+    expect(isInRange("6.0.0", peerDependencies.express)).toBe(false);
   });
 
   it("lacks Express if there is an app without Express", () => {
     const app = path.join(folder.path, "app");
     mkdirSync(app);
     folder.write("app/package.json", "{}");
-    expect(checkInstallation({ app, outside: false }).map(({ code }) => code)).toEqual(["express_missing"]);
+    expect([...checkInstallation({ app, outside: false })].map(({ code }) => code)).toEqual([
+      "express_missing",
+    ]);
   });
 });
 
