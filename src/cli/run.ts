@@ -13,6 +13,7 @@ import { commandHelp, describeCommand, toolHelp } from "./terminal/help.js";
 import { didYouMean } from "./terminal/nearest.js";
 import { createOutput, type Output } from "./terminal/output.js";
 import { readOwnPackage } from "./terminal/own-package.js";
+import { readEnvironment } from "./terminal/read-file.js";
 import { trigger } from "./trigger/command.js";
 import { verify } from "./verify/command.js";
 
@@ -66,7 +67,8 @@ async function runCommand(
   const command = findCommand(name);
   const args = readArguments(command, rest);
   if (args.has("help")) return printHelp(name, output);
-  const { now = () => new Date(), stdin, env, cwd } = context;
+  const { now = () => new Date(), stdin, cwd } = context;
+  const env = await readEnvironment(args, context);
   return command.run(args, {
     output,
     stdin,

@@ -15,7 +15,7 @@ const secretCodes: Partial<Record<ErrorCode, DoctorCode>> = {
 };
 
 /** Checks the secret, or the public key, by the kit's own rules. */
-export function* checkSecret({ settings, environment, outside }: ProbedSubject): Findings {
+export function* checkSecret({ settings, outside }: ProbedSubject): Findings {
   if (outside) return;
   if (settings.scheme === "public-key") {
     for (const { message } of problemsOf(() => makeScheme(settings)))
@@ -23,10 +23,7 @@ export function* checkSecret({ settings, environment, outside }: ProbedSubject):
     return;
   }
   if (settings.secrets.length === 0)
-    yield finding(
-      "secret_missing",
-      `The environment has no webhook secret: ${whyNoSecret(settings, environment)}`,
-    );
+    yield finding("secret_missing", `The environment has no webhook secret: ${whyNoSecret(settings)}`);
   for (const { text, from } of settings.secrets) {
     let warnings: readonly string[] = [];
     for (const { code, message } of problemsOf(() => ({ warnings = [] } = hmacSignature({ secret: text }))))

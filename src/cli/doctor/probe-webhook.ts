@@ -23,7 +23,7 @@ const meaningless = {
   },
 };
 
-/** The body that probes have unless they say otherwise, as JSON.stringify writes it. */
+/** The body of most probes, as JSON.stringify writes it. */
 export const compactBody = JSON.stringify(meaningless);
 /** A body that changes when it is parsed and written again. */
 const spacedBody = `${JSON.stringify(meaningless, null, 2)}\r\n`;

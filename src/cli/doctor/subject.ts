@@ -1,9 +1,8 @@
 import path from "node:path";
 import { readSignatureSettings, type SignatureSettings } from "../sign/signature-settings.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, type Context, type Environment } from "../terminal/command.js";
+import { type Arguments, type Context, type Environment, type InputContext } from "../terminal/command.js";
 import { findDatabase, type NamedDatabase } from "../terminal/database.js";
-import { readEnvironment } from "../terminal/read-file.js";
 import { type WebhookReplies } from "./probe-webhook.js";
 
 /** The app that the doctor examines, as the options and the environment describe it. */
@@ -41,7 +40,9 @@ export interface ProbedSubject extends Subject {
  */
 export async function readSubject(args: Arguments, context: Context): Promise<Subject> {
   const outside = args.has("outside");
-  const environment = outside ? {} : await readEnvironment(args, context);
+  const { stdin, cwd, output, now } = context;
+  const environment = outside ? {} : context.env;
+  const input: InputContext = { stdin, cwd, output, env: environment };
   const publicUrl = args.get("public-url") ?? (environment["TILLKIT_PUBLIC_URL"]?.trim() || undefined);
   if (args.has("url") && args.has("webhook")) throw optionError("Give either --url or --webhook.");
   for (const name of ["url", "webhook"]) {
@@ -57,14 +58,14 @@ export async function readSubject(args: Arguments, context: Context): Promise<Su
     mount,
     webhook: args.get("webhook") ?? (mount === undefined ? undefined : `${mount}/webhook`),
     publicUrl,
-    settings: await readSignatureSettings(args, context, environment),
-    database: outside ? undefined : findDatabase(args, environment, context),
-    app: path.resolve(context.cwd, args.get("app") ?? "."),
+    settings: await readSignatureSettings(args, input),
+    database: outside ? undefined : findDatabase(args, input),
+    app: path.resolve(cwd, args.get("app") ?? "."),
     environment,
     isProduction: environment["NODE_ENV"] === "production",
     outside,
     signs: !outside && !args.has("unsigned-only"),
-    now: context.now,
+    now,
   };
 }
 

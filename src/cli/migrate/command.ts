@@ -2,7 +2,7 @@ import { TillkitError } from "../../errors/index.js";
 import { type SchemaState, schemaState, sqlStore } from "../../store/sql/index.js";
 import { defineCommand } from "../terminal/command.js";
 import { databaseOptions, type NamedDatabase, requireDatabase } from "../terminal/database.js";
-import { envFileOption, readEnvironment } from "../terminal/read-file.js";
+import { envFileOption } from "../terminal/read-file.js";
 
 export const migrate = defineCommand({
   name: "migrate",
@@ -31,7 +31,7 @@ export const migrate = defineCommand({
   },
   async run(args, context) {
     const { output } = context;
-    const found = requireDatabase(args, await readEnvironment(args, context), context);
+    const found = requireDatabase(args, context);
     const { kind, version: from, newest } = await readState(found);
     const isBehind = from < newest;
     const onlyChecks = args.has("check");

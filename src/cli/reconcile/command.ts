@@ -9,7 +9,7 @@ import { schemaState, sqlStore } from "../../store/sql/index.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, defineCommand } from "../terminal/command.js";
 import { databaseOptions, type NamedDatabase, requireDatabase } from "../terminal/database.js";
-import { envFileOption, readEnvironment } from "../terminal/read-file.js";
+import { envFileOption } from "../terminal/read-file.js";
 import { formatOptions, readFormat } from "./format-options.js";
 import { printSummary } from "./print-summary.js";
 import { countBytes, progressBar } from "./progress.js";
@@ -64,15 +64,14 @@ export const reconcile = defineCommand({
   async run(args, context) {
     const { output, cwd } = context;
     const startedAt = performance.now();
-    const found = requireDatabase(args, await readEnvironment(args, context), context);
+    const found = requireDatabase(args, context);
     const format = readFormat(args);
     const counted = await countBytes(args.operand!, context);
     await refuseEmptyDatabase(found);
     const rows = readStatement(counted.bytes, format);
-    const { signal } = context;
     const run: ReconcileOptions = {
       ...readOptions(args, cwd, format.utcOffset),
-      ...(signal && { signal }),
+      signal: context.signal,
       onProgress: progressBar(output, counted),
     };
     const names = args.all("report");
@@ -112,14 +111,13 @@ function readOptions(args: Arguments, cwd: string, utcOffset = "Z"): ReconcileOp
   const [from, to] = [time("from"), time("to")];
   if ((from === undefined) !== (to === undefined))
     throw optionError("--from and --to must be given both: a period has two ends.");
-  const minutes = args.get("edge");
+  const [minutes, folder] = [args.get("edge"), args.get("temporary-directory")];
   const paidStatuses = args.all("paid-status");
-  const folder = args.get("temporary-directory");
   return {
-    ...(from !== undefined && to !== undefined && { period: { from, to } }),
-    ...(paidStatuses.length > 0 && { paidStatuses }),
-    ...(minutes !== undefined && { edgeMs: Number(minutes) * 60_000 }),
-    ...(folder !== undefined && { temporaryDirectory: path.resolve(cwd, folder) }),
+    period: from !== undefined && to !== undefined ? { from, to } : undefined,
+    paidStatuses: paidStatuses.length > 0 ? paidStatuses : undefined,
+    edgeMs: minutes === undefined ? undefined : Number(minutes) * 60_000,
+    temporaryDirectory: folder === undefined ? undefined : path.resolve(cwd, folder),
     clientIdPrefix: args.get("client-id-prefix"),
     createdFrom: time("created-from"),
   };

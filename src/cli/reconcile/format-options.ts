@@ -31,20 +31,16 @@ export function readFormat(args: Arguments): StatementFormat {
   for (const [field, header] of pairs(args, "column", statementFields))
     columns[field] = header === "" ? false : /^[1-9]\d*$/.test(header) ? Number(header) : header;
   const fixed = Object.fromEntries(pairs(args, "fixed", ["currency", "source", "status"]));
-  const delimiter = args.get("delimiter");
-  const group = args.get("group");
-  const skipLines = args.get("skip-lines");
-  const comment = args.get("comment");
-  const utcOffset = args.get("utc-offset");
+  const [delimiter, group, skipLines] = ["delimiter", "group", "skip-lines"].map((name) => args.get(name));
   return {
     columns,
     fixed,
     header: !args.has("no-header"),
     encoding: args.get("encoding") as StatementFormat["encoding"],
-    ...(delimiter !== undefined && { delimiter: delimiter === "tab" ? "\t" : delimiter }),
-    ...(skipLines !== undefined && { skipLines: Number(skipLines) }),
-    ...(comment !== undefined && { comment }),
-    ...(utcOffset !== undefined && { utcOffset }),
+    delimiter: delimiter === "tab" ? "\t" : delimiter,
+    skipLines: skipLines === undefined ? undefined : Number(skipLines),
+    comment: args.get("comment"),
+    utcOffset: args.get("utc-offset") ?? "Z",
     decimalSeparator: (args.get("decimal") as "," | undefined) ?? ".",
     groupSeparator: group === "space" ? " " : ((group as "," | undefined) ?? ""),
     timeFormat: (args.get("time-format") as "iso" | undefined) ?? "iso",

@@ -2,9 +2,8 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { type StatementProgress } from "../../statement/index.js";
-import { type Context } from "../terminal/command.js";
 import { type Output } from "../terminal/output.js";
-import { unreadable } from "../terminal/read-file.js";
+import { type FileContext, unreadable } from "../terminal/read-file.js";
 import { grouped } from "./print-summary.js";
 
 /** The chunks of a file, and how much of it was read. */
@@ -21,10 +20,7 @@ export interface CountedBytes {
  *
  * @throws TillkitError `file_unreadable`, here or while it is read
  */
-export async function countBytes(
-  file: string,
-  { cwd, stdin }: Pick<Context, "cwd" | "stdin">,
-): Promise<CountedBytes> {
+export async function countBytes(file: string, { cwd, stdin }: FileContext): Promise<CountedBytes> {
   let count = 0;
   const absolute = path.resolve(cwd, file);
   async function* counted(): AsyncGenerator<Uint8Array> {

@@ -13,7 +13,7 @@ import { optionError } from "../terminal/arguments.js";
 import { type Arguments, defineCommand, type Environment } from "../terminal/command.js";
 import { databaseOptions, requireDatabase } from "../terminal/database.js";
 import { type Output } from "../terminal/output.js";
-import { envFileOption, readEnvironment } from "../terminal/read-file.js";
+import { envFileOption } from "../terminal/read-file.js";
 
 /** The outcome that a webhook is stored with. Duplicates are counted, and not stored. */
 type StoredOutcome = NonNullable<ReplayQuery["outcome"]>;
@@ -67,8 +67,7 @@ export const replay = defineCommand({
     3: "The database cannot be reached, or has no tables of the kit.",
   },
   async run(args, context) {
-    const environment = await readEnvironment(args, context);
-    const { database, label, tablePrefix } = requireDatabase(args, environment, context);
+    const { database, label, tablePrefix } = requireDatabase(args, context);
     const isDead = args.has("dead");
     const [wrong] = (isDead ? webhookOptions : dispatchOptions).filter((name) => args.has(name));
     if (wrong !== undefined)
@@ -76,7 +75,7 @@ export const replay = defineCommand({
     const { version } = await schemaState(database, { tablePrefix });
     if (version === 0) throw new TillkitError("store_unavailable", `${label} has no tables of the kit.`);
 
-    const payments = offlineKit(sqlStore(database, { tablePrefix }), environment);
+    const payments = offlineKit(sqlStore(database, { tablePrefix }), context.env);
     try {
       const changed = await (isDead ? replayDispatches : replayWebhooks)(payments, args, context.output);
       if (changed === 0 || args.has("apply")) return 0;
@@ -92,8 +91,8 @@ const webhookOptions = ["client-id", "receipt-id", "outcome", "from", "to"] as c
 const dispatchOptions = ["handler", "event", "event-id"] as const;
 
 /** Creates a kit without network and handlers. It decides webhooks as the application's own kit does. */
-function offlineKit(store: ReturnType<typeof sqlStore>, environment: Environment): Payments {
-  const read = (name: string): string | undefined => environment[`TILLKIT_${name}`]?.trim() || undefined;
+function offlineKit(store: ReturnType<typeof sqlStore>, env: Environment): Payments {
+  const read = (name: string): string | undefined => env[`TILLKIT_${name}`]?.trim() || undefined;
   const confirm = read("CONFIRM") === "lookup" ? ("lookup" as const) : undefined;
   return createPayments({
     publicUrl: "http://localhost/payments",

@@ -32,7 +32,7 @@ export const sign = defineCommand({
   },
   async run(args, context) {
     const { output } = context;
-    const { settings } = await readSettingsWithSecret(args, context);
+    const settings = await readSettingsWithSecret(args, context);
     const keyFile = args.get("private-key");
     const privateKey = keyFile === undefined ? undefined : await readText(keyFile, context);
     const scheme = makeSigningScheme(settings, privateKey);

@@ -1,7 +1,7 @@
 import { TillkitError } from "../../errors/index.js";
 import { defaultSignedFields, type ListedField } from "../../webhook/signature/index.js";
-import { type Arguments, type Context, type Environment } from "../terminal/command.js";
-import { envFileOption, readEnvironment, readText } from "../terminal/read-file.js";
+import { type Arguments, type Environment, type InputContext } from "../terminal/command.js";
+import { envFileOption, readText } from "../terminal/read-file.js";
 
 /** The options that say how a signature is made, for `sign`, `verify`, `trigger` and `doctor`. */
 export const signatureOptions = {
@@ -37,6 +37,7 @@ export interface SignatureSettings {
   secrets: readonly FoundSecret[];
   /** The variables in which a secret was looked for. */
   secretVariables: readonly string[];
+  environment: Environment;
   merchantId: string | undefined;
   fields: readonly ListedField[];
   /** Not checked yet: the scheme does that. `undefined` only for public-key, where the key decides. */
@@ -49,9 +50,9 @@ export interface SignatureSettings {
 /** Reads the settings from the options, and for options that are not given, from the variables that the kit reads. */
 export async function readSignatureSettings(
   args: Arguments,
-  context: Context,
-  environment: Environment,
+  context: InputContext,
 ): Promise<SignatureSettings> {
+  const { env: environment } = context;
   if (args.has("secret"))
     context.output.log(
       "warning secret_on_command_line: others can see --secret in the process list and in the shell's history; " +
@@ -66,8 +67,9 @@ export async function readSignatureSettings(
   const usualAlgorithm = scheme === "public-key" ? undefined : "sha256";
   return {
     scheme,
-    secrets: await readSecrets(args, context, environment, secretVariables),
+    secrets: await readSecrets(args, context, secretVariables),
     secretVariables,
+    environment,
     merchantId: args.get("merchant-id") ?? read("MERCHANT_ID"),
     fields: fields ? (fields.map((name) => name.trim()) as ListedField[]) : defaultSignedFields,
     algorithm: args.get("algorithm") ?? read("SIGNATURE_ALGORITHM") ?? usualAlgorithm,
@@ -80,26 +82,24 @@ const usualVariables = ["TILLKIT_WEBHOOK_SECRET", "TILLKIT_WEBHOOK_SECRET_PREVIO
 
 async function readSecrets(
   args: Arguments,
-  context: Context,
-  environment: Environment,
+  context: InputContext,
   variables: readonly string[],
 ): Promise<FoundSecret[]> {
   const found: FoundSecret[] = [];
-  const texts = args.all("secret");
-  for (const [index, text] of texts.entries())
-    found.push({ text, from: texts.length > 1 ? `--secret (${index + 1}.)` : "--secret" });
+  const given = args.all("secret");
+  for (const [index, text] of given.entries())
+    found.push({ text, from: given.length > 1 ? `--secret (${index + 1}.)` : "--secret" });
   for (const file of args.all("secret-file")) {
     const text = (await readText(file, context)).replace(/\r?\n$/, "");
     found.push({ text, from: `the file ${file}` });
   }
-  const hasGiven = found.length > 0;
-  for (const name of hasGiven ? args.all("secret-env") : variables)
-    if (environment[name]?.trim()) found.push({ text: environment[name], from: name });
+  for (const name of found.length > 0 ? args.all("secret-env") : variables)
+    if (context.env[name]?.trim()) found.push({ text: context.env[name], from: name });
   return found;
 }
 
 /** Returns why there is no secret, and which variable may have it: `X is not set.` */
-export function whyNoSecret({ secretVariables }: SignatureSettings, environment: Environment): string {
+export function whyNoSecret({ secretVariables, environment }: SignatureSettings): string {
   const [name = ""] = secretVariables;
   const similar = Object.keys(environment)
     .filter((one) => /(WEBHOOK|SIGN\w*)_SECRET$/.test(one) && environment[one])
@@ -109,18 +109,17 @@ export function whyNoSecret({ secretVariables }: SignatureSettings, environment:
 }
 
 /**
- * Reads the environment, and settings that have a secret if the scheme needs one.
+ * Reads settings that have a secret if the scheme needs one.
  *
  * @throws TillkitError `secret_missing`
  */
 export async function readSettingsWithSecret(
   args: Arguments,
-  context: Context,
-): Promise<{ settings: SignatureSettings; environment: Environment }> {
-  const environment = await readEnvironment(args, context);
-  const settings = await readSignatureSettings(args, context, environment);
-  if (settings.scheme === "public-key" || settings.secrets.length > 0) return { settings, environment };
-  throw new TillkitError("secret_missing", `There is no secret: ${whyNoSecret(settings, environment)}`, {
+  context: InputContext,
+): Promise<SignatureSettings> {
+  const settings = await readSignatureSettings(args, context);
+  if (settings.scheme === "public-key" || settings.secrets.length > 0) return settings;
+  throw new TillkitError("secret_missing", `There is no secret: ${whyNoSecret(settings)}`, {
     fix: "Give --secret-file, --secret-env or --secret, or set TILLKIT_WEBHOOK_SECRET.",
   });
 }

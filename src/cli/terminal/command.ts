@@ -59,6 +59,7 @@ export interface ProcessContext extends OutputStreams {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Variables by name. */
 export type Environment = OutputStreams["env"];
 
 /** A command as its own file defines it. */
@@ -97,11 +98,14 @@ function readOption([written, summary]: [string, string]): OptionSpec {
   };
 }
 
-/** What a command works with. */
+/** What a command works with. `env` has the variables of `--env-file` too. */
 export interface Context extends Omit<ProcessContext, "stdout" | "stderr"> {
   output: Output;
   now: () => Date;
 }
+
+/** What is needed to read options, files and variables. */
+export type InputContext = Pick<Context, "stdin" | "env" | "cwd" | "output">;
 
 /** The arguments of one run, checked against the command's options. */
 export interface Arguments {

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { optionError } from "./arguments.js";
-import { type Arguments, type Context, type Environment } from "./command.js";
+import { type Arguments, type InputContext } from "./command.js";
 
 export const databaseOptions = {
   "--store <database>": "A SQLite file, or a postgres:// or mysql:// address. Default: TILLKIT_DATABASE.",
@@ -13,23 +13,19 @@ export interface NamedDatabase {
   database: string;
   /** The name for messages, without user and password. */
   label: string;
-  tablePrefix?: string;
+  tablePrefix: string | undefined;
 }
 
 /** Returns the database of `--store` or of the environment; `undefined` if neither names one. */
-export function findDatabase(
-  args: Arguments,
-  environment: Environment,
-  { cwd }: Pick<Context, "cwd">,
-): NamedDatabase | undefined {
-  const named = args.get("store") ?? (environment["TILLKIT_DATABASE"]?.trim() || undefined);
+export function findDatabase(args: Arguments, { cwd, env }: InputContext): NamedDatabase | undefined {
+  const named = args.get("store") ?? (env["TILLKIT_DATABASE"]?.trim() || undefined);
   if (named === undefined) return undefined;
-  const tablePrefix = args.get("table-prefix");
   const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(named) && !/^(sqlite|file):/i.test(named);
   const file = named.replace(/^(sqlite|file):(\/\/)?/i, "");
   // The kit refuses ":memory:" with a reason.
   const database = isAddress || file === ":memory:" ? named : path.resolve(cwd, file);
-  return { database, label: isAddress ? withoutPassword(named) : file, ...(tablePrefix && { tablePrefix }) };
+  const label = isAddress ? withoutPassword(named) : file;
+  return { database, label, tablePrefix: args.get("table-prefix") || undefined };
 }
 
 /**
@@ -37,8 +33,8 @@ export function findDatabase(
  *
  * @throws TillkitError `command_option_invalid` if neither names one
  */
-export function requireDatabase(...given: Parameters<typeof findDatabase>): NamedDatabase {
-  const found = findDatabase(...given);
+export function requireDatabase(args: Arguments, context: InputContext): NamedDatabase {
+  const found = findDatabase(args, context);
   if (found) return found;
   throw optionError(
     "No database is named: --store was not given, and TILLKIT_DATABASE is not set.",

@@ -3,17 +3,17 @@ import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import { parseEnv } from "node:util";
 import { TillkitError } from "../../errors/index.js";
-import { type Arguments, type Context, type Environment } from "./command.js";
+import { type Arguments, type Environment, type ProcessContext } from "./command.js";
+
+/** Where files are read from. */
+export type FileContext = Pick<ProcessContext, "cwd" | "stdin">;
 
 /**
  * Reads a file, or standard input for `-`.
  *
  * @throws TillkitError `file_unreadable`
  */
-export async function readBytes(
-  file: string,
-  { cwd, stdin }: Pick<Context, "cwd" | "stdin">,
-): Promise<Buffer> {
+export async function readBytes(file: string, { cwd, stdin }: FileContext): Promise<Buffer> {
   if (file === "-") return buffer(stdin);
   try {
     return await readFile(path.resolve(cwd, file));
@@ -28,7 +28,7 @@ export function unreadable(file: string, cause: unknown): TillkitError {
 }
 
 /** Reads a text file as UTF-8. */
-export async function readText(file: string, context: Pick<Context, "cwd" | "stdin">): Promise<string> {
+export async function readText(file: string, context: FileContext): Promise<string> {
   return (await readBytes(file, context)).toString("utf8");
 }
 
@@ -38,7 +38,7 @@ export const envFileOption = {
 };
 
 /** Returns the environment that the application would have if it was started here with the same files. */
-export async function readEnvironment(args: Arguments, context: Context): Promise<Environment> {
+export async function readEnvironment(args: Arguments, context: ProcessContext): Promise<Environment> {
   let fromFiles: Environment = {};
   for (const file of args.all("env-file"))
     fromFiles = { ...fromFiles, ...parseEnv(await readText(file, context)) };

@@ -46,9 +46,9 @@ export const trigger = defineCommand({
   },
   async run(args, context) {
     const { output } = context;
-    const { settings, environment } = await readSettingsWithSecret(args, context);
+    const settings = await readSettingsWithSecret(args, context);
     const chosen = withMovesAtApproval(await readScenarioOption(args.operand!, context));
-    const publicUrl = environment["TILLKIT_PUBLIC_URL"]?.replace(/\/+$/, "");
+    const publicUrl = context.env["TILLKIT_PUBLIC_URL"]?.replace(/\/+$/, "");
     const to =
       args.get("to") ?? (publicUrl && `${publicUrl}/webhook`) ?? missing("to", "the webhook address");
     const clientId = args.get("client-id") ?? missing("client-id", "the clientId of the payment");

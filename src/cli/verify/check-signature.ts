@@ -2,7 +2,6 @@ import { ConfigurationError, type ErrorCode, errorFixes, TillkitError } from "..
 import { type SignatureScheme } from "../../webhook/signature/index.js";
 import { expectedSignature, makeScheme } from "../sign/make-scheme.js";
 import { type SignatureSettings } from "../sign/signature-settings.js";
-import { type Environment } from "../terminal/command.js";
 import { type Finding, type Severity } from "../terminal/finding.js";
 import { type Cause, findCauses, type Form } from "./find-causes.js";
 import { type DiagnosisCode, hypotheses } from "./hypotheses.js";
@@ -11,7 +10,6 @@ import { type CapturedRequest } from "./read-input.js";
 /** What `verify` was asked to check. */
 export interface SignatureInput extends CapturedRequest {
   settings: SignatureSettings;
-  environment: Environment;
   /** Reads bodies of other webhooks, if the signature does not match. */
   readOtherBodies: () => Promise<readonly Form<Buffer>[]>;
 }
@@ -25,7 +23,7 @@ export interface SignatureCheck {
 
 /** Checks a signature as the kit does. If it does not match, finds out why. */
 export async function checkSignature(input: SignatureInput): Promise<SignatureCheck> {
-  const { settings, rawBody, environment, headers } = input;
+  const { settings, rawBody, headers } = input;
   const name = settings.header.toLowerCase();
   const values = headers.filter(([one]) => one === name).map(([, value]) => value);
   // Node joins repeated headers like this.
@@ -34,8 +32,7 @@ export async function checkSignature(input: SignatureInput): Promise<SignatureCh
   if (verified) return { verified, findings: notesOn(settings, rawBody, given!), combined: 0 };
 
   const otherBodies = await input.readOtherBodies();
-  const explain = (signature: string) =>
-    findCauses({ settings, rawBody, signature, otherBodies, environment });
+  const explain = (signature: string) => findCauses({ settings, rawBody, signature, otherBodies });
   const causes = given === undefined ? explainByOtherHeader(input, explain) : explain(given);
   if (causes === undefined || (causes.length === 0 && refusals.length === 0)) {
     const message = "None of the usual mistakes explains it.";

@@ -40,7 +40,7 @@ export const verify = defineCommand({
   },
   async run(args, context) {
     const { output } = context;
-    const { settings, environment } = await readSettingsWithSecret(args, context);
+    const settings = await readSettingsWithSecret(args, context);
     const keyFile = args.get("public-key");
     if (keyFile !== undefined) settings.publicKey = await readText(keyFile, context);
     if (args.has("signature") === args.has("request"))
@@ -55,7 +55,6 @@ export const verify = defineCommand({
       settings,
       headers,
       rawBody,
-      environment,
       readOtherBodies: () => readOtherBodies(file, context.cwd),
     });
 

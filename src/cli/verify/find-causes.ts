@@ -6,7 +6,6 @@ import {
   verify as verifySignature,
 } from "node:crypto";
 import { type SignatureSettings } from "../sign/signature-settings.js";
-import { type Environment } from "../terminal/command.js";
 import {
   type DiagnosisCode,
   hmac,
@@ -37,7 +36,6 @@ export interface Evidence {
   signature: string;
   /** Bodies of other webhooks. */
   otherBodies: readonly Form<Buffer>[];
-  environment: Environment;
 }
 
 /** Prepares a check of signatures. The check returns `undefined`, or further causes if the signature fits. */
@@ -53,11 +51,11 @@ const maxOrderedFields = 8;
 export function findCauses(evidence: Evidence): readonly Cause[] | undefined {
   const { settings, rawBody, otherBodies } = evidence;
   const signatures = formsOf("signature", evidence.signature).flatMap(decodeSignature);
-  const bodies = [...formsOf("body", rawBody), ...otherBodies];
+  const bodies = [...otherBodies, ...formsOf("body", rawBody)];
   if (settings.scheme === "public-key")
     return tryAll([asGiven(Buffer.alloc(0))], bodies, publicKeyChecks(settings), signatures);
 
-  const fields = [asGiven(rawBody), ...otherBodies].flatMap((body) => fieldForms(body, settings));
+  const fields = [...otherBodies, asGiven(rawBody)].flatMap((body) => fieldForms(body, settings));
   const isFields = settings.scheme === "fields";
   const what = isFields
     ? "the whole body (hmac), not some fields of it"
@@ -66,15 +64,15 @@ export function findCauses(evidence: Evidence): readonly Cause[] | undefined {
     forms.map((form) => withCauses(form, [{ code: "scheme_other", detail: what }]));
   const messages = isFields ? [...fields, ...ofOtherScheme(bodies)] : [...bodies, ...ofOtherScheme(fields)];
   const checks = digestChecks(settings.algorithm);
-  const found = tryAll(secretForms(evidence), messages, checks, signatures);
+  const found = tryAll(secretForms(settings), messages, checks, signatures);
   if (found) return found;
-  // Last, because these are thousands.
+  // Only now, because there are thousands.
   const orders = fieldOrders(rawBody, settings);
   const secrets = settings.secrets.map(({ text }) => asGiven(Buffer.from(text)));
   return tryAll(secrets, isFields ? orders : ofOtherScheme(orders), checks.slice(0, 1), signatures);
 }
 
-/** Tries all combinations, and returns the causes of one with the fewest. */
+/** Tries all combinations, and returns the fewest causes that explain a signature; of several the last ones. */
 function tryAll(
   secrets: readonly Form<Buffer>[],
   messages: readonly Form<Buffer>[],
@@ -128,7 +126,7 @@ function formsOf(part: "secret" | "body" | "signature", given: string | Buffer, 
   return forms;
 }
 
-function secretForms({ settings: { secrets }, environment }: Evidence): Form<Buffer>[] {
+function secretForms({ secrets, environment }: SignatureSettings): Form<Buffer>[] {
   const forms = secrets.flatMap(({ text, from }) => formsOf("secret", text, ` (${from})`));
   for (const [name, value = ""] of Object.entries(environment)) {
     const isSecret = /SECRET|KEY|TOKEN|SIGN/i.test(name) && value.length >= 8;
@@ -185,7 +183,8 @@ function fieldJoiner(rawBody: Buffer, merchantId = ""): JoinFields | undefined {
     const path = ["topic", "timestamp", "type"].includes(field) ? [field] : ["data", ...field.split(".")];
     let value: unknown = payload;
     for (const key of path) value = (value as Record<string, unknown> | null | undefined)?.[key];
-    return typeof value === "string" ? value : (JSON.stringify(value ?? "") ?? "");
+    if (typeof value === "string") return value;
+    return value === undefined || value === null ? "" : JSON.stringify(value);
   };
   return (fields, separator = ",") => fields.map(read).join(separator);
 }
@@ -207,7 +206,10 @@ function digestChecks(algorithm = "sha256"): Form<Check>[] {
   });
 }
 
-const { RSA_PKCS1_PADDING, RSA_PKCS1_PSS_PADDING } = constants;
+const rsaFamilies = {
+  rsa: { padding: constants.RSA_PKCS1_PADDING },
+  "rsa-pss": { padding: constants.RSA_PKCS1_PSS_PADDING },
+};
 
 /** Returns checks with a public key, for the algorithms that its type allows; nothing if it cannot be read. */
 function publicKeyChecks({ publicKey = "", algorithm }: SignatureSettings): Form<Check>[] {
@@ -217,30 +219,28 @@ function publicKeyChecks({ publicKey = "", algorithm }: SignatureSettings): Form
   } catch {
     return [];
   }
-  const check = (digest: string | null, options: object = {}): Check => {
-    return (_, message) => (signature) => {
+  const type = key.asymmetricKeyType;
+  const form = (digest: string | null, options: object, ...causes: Cause[]): Form<Check> => {
+    const check: Check = (_, message) => (signature) => {
       try {
         return verifySignature(digest, message, { key, ...options }, signature) ? [] : undefined;
       } catch {
         return undefined;
       }
     };
+    return { value: check, causes };
   };
-  if (key.asymmetricKeyType === "ed25519") return [asGiven(check(null))];
-  const isEc = key.asymmetricKeyType === "ec";
-  const families = isEc
-    ? { ecdsa: { dsaEncoding: "der" } }
-    : { rsa: { padding: RSA_PKCS1_PADDING }, "rsa-pss": { padding: RSA_PKCS1_PSS_PADDING } };
-  const configured = algorithm ?? (isEc ? "ecdsa-sha256" : "rsa-sha256");
-  const forms = ["sha256", "sha384", "sha512", "sha1"].flatMap((digest) =>
-    Object.entries(families).map(([family, options]): Form<Check> => {
+  if (type === "ed25519") return [form(null, {})];
+  const families = type === "ec" ? { ecdsa: { dsaEncoding: "der" } } : rsaFamilies;
+  const configured = algorithm ?? `${type === "ec" ? "ecdsa" : "rsa"}-sha256`;
+  const forms = Object.entries(families).flatMap(([family, options]) =>
+    ["sha256", "sha384", "sha512", "sha1"].map((digest) => {
       const name = `${family}-${digest}`;
-      const cause: Cause = { code: "algorithm_other", detail: `the algorithm ${name}` };
-      return { value: check(digest, options), causes: name === configured ? [] : [cause] };
+      if (name === configured) return form(digest, options);
+      return form(digest, options, { code: "algorithm_other", detail: `the algorithm ${name}` });
     }),
   );
-  if (!isEc) return forms;
   const detail = "two numbers one after the other (IEEE P1363) instead of DER";
-  const plain = check("sha256", { dsaEncoding: "ieee-p1363" });
-  return [...forms, { value: plain, causes: [{ code: "signature_encoding", detail }] }];
+  const plain = form("sha256", { dsaEncoding: "ieee-p1363" }, { code: "signature_encoding", detail });
+  return type === "ec" ? [...forms, plain] : forms;
 }

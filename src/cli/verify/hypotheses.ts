@@ -10,19 +10,15 @@ export type Digest = (secret: Buffer, message: Buffer) => Buffer;
 /** Joins fields of the body. The default separator is a comma. */
 export type JoinFields = (fields: readonly string[], separator?: string) => string;
 
-/** A reason why a signature may not match, with the values to try for it. */
+/** A reason why a signature may not match. Its functions return what may have been meant instead of the given value. */
 export interface Hypothesis {
   /** What to do about it. */
   fix: string;
-  /** Returns what the secret may have been meant to be. */
   secret?(text: string): Variant<string | Buffer>[];
-  /** Returns what the service may have sent instead of this body. */
   body?(text: string, bytes: Buffer): Variant<string | Buffer>[];
-  /** Returns the texts that other lists of fields, or another separator, make of the body. */
+  /** For what other lists of fields, or another separator, make of the body. */
   fields?(list: readonly string[], join: JoinFields): Variant<string>[];
-  /** Returns other ways to compute the signature. */
   digest?(algorithm: string): Variant<Digest>[];
-  /** Returns what of the header's value may be the signature. */
   signature?(text: string): Variant<string>[];
 }
 

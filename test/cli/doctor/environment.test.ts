@@ -23,7 +23,7 @@ const complete = {
   TILLKIT_DATABASE: "shop.db",
 };
 /** An address that refuses connections. */
-const nobody = "http://127.0.0.1:1/payments";
+const unreachable = "http://127.0.0.1:1/payments";
 
 describe("tillkit doctor, on an environment", () => {
   it("finds nothing in a complete one, and says what was not examined", async () => {
@@ -65,7 +65,7 @@ describe("tillkit doctor, on an environment", () => {
     ],
     [
       "a public address with a query",
-      { ...complete, TILLKIT_PUBLIC_URL: `${nobody}?a=b` },
+      { ...complete, TILLKIT_PUBLIC_URL: `${unreachable}?a=b` },
       ["public_url_invalid", "app_unreachable"],
     ],
     [
@@ -91,7 +91,7 @@ describe("tillkit doctor, on an environment", () => {
   it("finds a public shop that is not in production", async () => {
     // An IP address, so that no DNS server is asked.
     const env = { TILLKIT_WEBHOOK_SECRET: secret };
-    const seen = await examine(env, "--public-url", "https://[2001:db8::1]/payments", "--url", nobody);
+    const seen = await examine(env, "--public-url", "https://[2001:db8::1]/payments", "--url", unreachable);
     expect(seen.codes).toEqual(expect.arrayContaining(["node_env_not_production"]));
   });
 
@@ -112,7 +112,7 @@ describe("tillkit doctor, on an environment", () => {
 
   it.each([
     [["--url", "localhost:3000"], 2, "command_option_invalid: --url must be an address"],
-    [["--url", nobody, "--webhook", nobody], 2, "either --url or --webhook"],
+    [["--url", unreachable, "--webhook", unreachable], 2, "either --url or --webhook"],
     [["--env-file", "nowhere.env"], 3, "file_unreadable"],
   ])("with %j ends with %i: %s", async (argv, code, message) => {
     const ran = await runCli(["doctor", ...argv], { cwd: folder.path });

@@ -116,7 +116,7 @@ describe("tillkit sandbox, listen and scenario", () => {
     });
   });
 
-  it("use a scenario of one's own, from a file", async () => {
+  it("use a scenario from a file", async () => {
     const folder = temporaryFolderOf({
       name: "thrice",
       about: "Three times the same.",

@@ -35,7 +35,7 @@ describe("tillkit sign", () => {
     expect(ran.stderr).not.toContain("seventeen-letters");
   });
 
-  it("signs fields, by a list of one's own or the kit's, and with another algorithm", async () => {
+  it("signs fields, by a given list or the kit's, and with another algorithm", async () => {
     const base = ["sign", file, "--secret-file", secretFile];
     const byList = fieldsSignature({ secret, merchantId: "m-7" }).sign(rawBody);
     expect((await runCli([...base, "--merchant-id", "m-7"])).stdout).toBe(`${byList}\n`);

@@ -160,6 +160,13 @@ describe("tillkit verify", () => {
       ["--merchant-id", "m-7"],
       ["merchant_id_other"],
     ],
+    [
+      "a signed field that the body lacks",
+      JSON.stringify({ ...payload, data: { ...payload.data, providerId: undefined } }),
+      hex(`${listed(...usual)},`),
+      ["--merchant-id", "m-7"],
+      ["fields_other"],
+    ],
     ["SHA-512", compact, hex(compact, secret, "sha512"), [], ["algorithm_other"]],
     ["SHA-1", compact, hex(compact, secret, "sha1"), [], ["algorithm_other"]],
     [
@@ -296,6 +303,22 @@ describe("tillkit verify --scheme public-key", () => {
       "signature_encoding",
     ]);
     expect((await ask(compact, made("another").toString("hex"))).codes).toEqual(["signature_unexplained"]);
+  });
+});
+
+describe("tillkit verify with an RSA key", () => {
+  it("does not report the configured algorithm as another one", async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const pem = folder.write("rsa.pem", publicKey.export({ type: "spki", format: "pem" }));
+    const file = folder.write("rsa.body", `${compact}\n`);
+    const ask = async (signature: Buffer, algorithm: string) => {
+      const key = ["--scheme", "public-key", "--public-key", pem, "--algorithm", algorithm];
+      const ran = await runCli(["verify", file, "--signature", signature.toString("hex"), ...key, "--json"]);
+      return (documentOf(ran) as Document).findings.map(({ code }) => code);
+    };
+    const signature = signWith("sha256", Buffer.from(compact), privateKey);
+    expect(await ask(signature, "rsa-sha256")).toEqual(["body_line_ending"]);
+    expect(await ask(signature, "rsa-pss-sha256")).toEqual(["body_line_ending", "algorithm_other"]);
   });
 });
 
