@@ -3,7 +3,7 @@ import { run } from "./run.js";
 
 const { stdin, stdout, stderr, env, argv } = process;
 
-// Whoever reads the output may have read enough: `tillkit help | head -1`.
+// The reader of a pipe may stop early: `tillkit help | head -1`.
 stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit();
   throw error;
@@ -12,8 +12,8 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
 let stopping: AbortController | undefined;
 
 /**
- * For a command that asks for it, the first Ctrl-C lets it end as it should, and Node's own way of a second one ends it at
- * once. Any other command ends at the first.
+ * Returns a signal that the first Ctrl-C aborts, so that the command can end in order. A second Ctrl-C ends the process, and so
+ * does the first one in a command that does not ask for this signal.
  */
 function stopSignal(): AbortSignal {
   if (!stopping) {

@@ -1,73 +1,95 @@
-import { TillkitError } from "../errors/index.js";
+import { type ConfigurationProblem, TillkitError } from "../errors/index.js";
+import { doctor } from "./doctor/command.js";
+import { listen } from "./listen/command.js";
+import { migrate } from "./migrate/command.js";
+import { reconcile } from "./reconcile/command.js";
+import { replay } from "./replay/command.js";
+import { sandbox } from "./sandbox/command.js";
+import { scenario } from "./scenario/command.js";
+import { sign } from "./sign/command.js";
 import { readArguments } from "./terminal/arguments.js";
-import { type Command, type Surroundings } from "./terminal/command.js";
-import { commands } from "./commands.js";
-import { type ExitCode } from "./terminal/exit-code.js";
+import { type Command, type ExitCode, type ProcessContext } from "./terminal/command.js";
 import { commandHelp, describeCommand, toolHelp } from "./terminal/help.js";
-import { nearest } from "./terminal/nearest.js";
+import { didYouMean } from "./terminal/nearest.js";
 import { createOutput, type Output } from "./terminal/output.js";
-import { packageFacts } from "./terminal/package-facts.js";
-import { tellError } from "./terminal/print-error.js";
+import { readOwnPackage } from "./terminal/own-package.js";
+import { readEnvironment } from "./terminal/read-file.js";
+import { trigger } from "./trigger/command.js";
+import { verify } from "./verify/command.js";
+
+/** Every command, in the order of the help. */
+export const commands: readonly Command[] = [
+  sandbox,
+  scenario,
+  listen,
+  trigger,
+  sign,
+  verify,
+  reconcile,
+  replay,
+  migrate,
+  doctor,
+];
 
 /**
- * Runs the command line, and resolves to the code to exit with. Never rejects: what goes wrong is told on the error
- * stream, and with `--json` as `{ "error": … }` on standard output too.
+ * Runs the command line, and resolves to the exit code. Never rejects: an error is printed on standard error, and with
+ * `--json` also as `{ "error": … }` on standard output.
  */
-export async function run(argv: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
-  // Looked for before anything else is read, so that a mistake among the arguments is told to a machine too.
-  const output = createOutput(surroundings, argv.includes("--json"));
+export async function run(argv: readonly string[], context: ProcessContext): Promise<ExitCode> {
+  // Before the arguments are parsed: an error in them must be printed as JSON too.
+  const output = createOutput(context, argv.includes("--json"));
   try {
-    return await runCommand(argv, surroundings, output);
+    return await runCommand(argv, context, output);
   } catch (error) {
-    return tellError(error, output);
+    return printError(error, output);
   }
 }
 
 async function runCommand(
   argv: readonly string[],
-  surroundings: Surroundings,
+  context: ProcessContext,
   output: Output,
 ): Promise<ExitCode> {
   const start = argv.findIndex((one) => one !== "--json");
   const name = argv[start];
   const rest = argv.slice(start + 1);
-  if (start < 0 || name === undefined || name === "--help" || name === "-h")
-    return showHelp(undefined, output);
-  if (name === "help")
-    return showHelp(
-      rest.find((one) => one !== "--json" && one !== "--help"),
-      output,
-    );
+  if (name === undefined || name === "--help" || name === "-h") return printHelp(undefined, output);
+  if (name === "help") {
+    const about = rest.find((one) => one !== "--json" && one !== "--help");
+    return printHelp(about, output);
+  }
   if (name === "--version" || name === "-v") {
-    output.say(packageFacts.version);
-    output.answer({ version: packageFacts.version });
+    const { version } = readOwnPackage();
+    output.print(version);
+    output.printJson({ version });
     return 0;
   }
   const command = findCommand(name);
   const args = readArguments(command, rest);
-  if (args.has("help")) return showHelp(name, output);
-  const { now = () => new Date(), stdin, env, cwd } = surroundings;
+  if (args.has("help")) return printHelp(name, output);
+  const { now = () => new Date(), stdin, cwd } = context;
+  const env = await readEnvironment(args, context);
   return command.run(args, {
     output,
     stdin,
     env,
     cwd,
     now,
-    // Asked for only by commands that go on until they are stopped; Ctrl-C ends the others at once.
+    // Read only by commands that run until they are stopped: reading it replaces what Ctrl-C does.
     get signal() {
-      return surroundings.signal;
+      return context.signal;
     },
   });
 }
 
-function showHelp(name: string | undefined, output: Output): ExitCode {
+function printHelp(name: string | undefined, output: Output): ExitCode {
   if (name === undefined) {
-    output.say(toolHelp(commands, output));
-    output.answer({ commands: commands.map(describeCommand) });
+    output.print(toolHelp(commands, output));
+    output.printJson({ commands: commands.map(describeCommand) });
   } else {
     const command = findCommand(name);
-    output.say(commandHelp(command, output));
-    output.answer(describeCommand(command));
+    output.print(commandHelp(command, output));
+    output.printJson(describeCommand(command));
   }
   return 0;
 }
@@ -75,15 +97,38 @@ function showHelp(name: string | undefined, output: Output): ExitCode {
 function findCommand(name: string): Command {
   const found = commands.find((one) => one.name === name);
   if (found) return found;
-  const kind = name.startsWith("-") ? "option" : "command";
-  const known = [
-    ...commands.map((one) => one.name),
-    "help",
-    ...(kind === "option" ? ["--help", "--version"] : []),
-  ];
-  const meant = nearest(name, known);
+  const isOption = name.startsWith("-");
+  const known = [...commands.map((one) => one.name), "help", ...(isOption ? ["--help", "--version"] : [])];
   throw new TillkitError(
-    kind === "option" ? "command_option_unknown" : "command_unknown",
-    `tillkit has no ${kind} "${name}".${meant ? ` Did you mean ${meant}?` : ""}`,
+    isOption ? "command_option_unknown" : "command_unknown",
+    `tillkit has no ${isOption ? "option" : "command"} "${name}".${didYouMean(name, known)}`,
   );
+}
+
+/** Prints the error that stopped a command, and returns the exit code. */
+function printError(error: unknown, output: Output): ExitCode {
+  // Fields instead of `instanceof`: an error may come from the other copy of the package.
+  const given = error as Partial<Record<string, unknown>>;
+  const code = typeof given["code"] === "string" ? given["code"] : "unexpected";
+  const message = error instanceof Error ? error.message : String(error);
+  const fix = typeof given["fix"] === "string" ? given["fix"] : undefined;
+  const problems = Array.isArray(given["problems"])
+    ? (given["problems"] as ConfigurationProblem[])
+    : undefined;
+  output.log(`${output.paint("red", "error")} ${code}: ${message}`);
+  if (error instanceof TillkitError && error.cause instanceof Error)
+    output.log(`  cause: ${messageOf(error.cause)}`);
+  if (fix !== undefined) output.log(`  fix: ${fix}`);
+  output.printJson({ error: { code, message, ...(fix && { fix }), ...(problems && { problems }) } });
+  const isWrongUse = problems !== undefined || /^(command|secret)_/.test(code) || wrongUses.includes(code);
+  return isWrongUse ? 2 : 3;
+}
+
+/** Codes of the kit that mean, on the command line, that an option is missing or wrong. */
+const wrongUses = ["option_invalid", "statement_columns_unclear", "statement_period_missing"];
+
+/** Returns the error's message. An error about several addresses has none: its first inner error is used. */
+function messageOf(cause: Error): string {
+  const inner = "errors" in cause && Array.isArray(cause.errors) ? (cause.errors as unknown[])[0] : undefined;
+  return cause.message || (inner instanceof Error ? inner.message : cause.name);
 }

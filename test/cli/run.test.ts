@@ -1,6 +1,6 @@
+import { commands } from "../../src/cli/run.js";
 import { readArguments } from "../../src/cli/terminal/arguments.js";
-import { commands } from "../../src/cli/commands.js";
-import { packageFacts } from "../../src/cli/terminal/package-facts.js";
+import { readOwnPackage } from "../../src/cli/terminal/own-package.js";
 import { read } from "../docs/documents.js";
 import { documentOf, runCli } from "./support/run-cli.js";
 
@@ -14,22 +14,23 @@ describe("tillkit", () => {
       expect(stdout).toMatch(new RegExp(`^  ${name} +${summary}`, "m"));
   });
 
-  it.each(["--version", "-v"])("says its version for %s", async (option) => {
-    expect(await runCli([option])).toEqual({ code: 0, stdout: `${packageFacts.version}\n`, stderr: "" });
-    expect(documentOf(await runCli([option, "--json"]))).toEqual({ version: packageFacts.version });
+  const { version, engines, peerDependencies } = JSON.parse(read("package.json"));
+
+  it.each(["--version", "-v"])("prints its version for %s", async (option) => {
+    expect(await runCli([option])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+    expect(documentOf(await runCli([option, "--json"]))).toEqual({ version });
   });
 
-  it("knows of the package what package.json says", () => {
-    const { version, engines, peerDependencies } = JSON.parse(read("package.json"));
-    expect(packageFacts).toEqual({ version, node: engines.node, express: peerDependencies.express });
+  it("reads its version and what it supports from package.json", () => {
+    expect(readOwnPackage()).toMatchObject({ version, engines, peerDependencies });
   });
 
-  it("describes itself to a machine", async () => {
+  it("describes itself as JSON", async () => {
     const { commands: described } = documentOf(await runCli(["help", "--json"]));
     expect(described).toHaveLength(commands.length);
   });
 
-  it("names the command that was meant, in a coded error, and ends with 2", async () => {
+  it("names the command that was meant, in an error with a code, and ends with 2", async () => {
     const { code, stdout, stderr } = await runCli(["verfiy"]);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain('error command_unknown: tillkit has no command "verfiy". Did you mean verify?');
@@ -38,7 +39,7 @@ describe("tillkit", () => {
     expect((await runCli(["launch-rocket"])).stderr).not.toContain("Did you mean");
   });
 
-  it("tells its errors to a machine too, and keeps the words for people apart", async () => {
+  it("prints errors as JSON too, and the text for people on standard error", async () => {
     const ran = await runCli(["verfiy", "--json"]);
     expect(ran.code).toBe(2);
     expect(documentOf(ran)).toEqual({
@@ -51,7 +52,7 @@ describe("tillkit", () => {
 describe.each(commands)("tillkit $name", (command) => {
   const { name, options, examples, exitCodes } = command;
 
-  it("has help with its options, examples and exit codes, asked for in either way", async () => {
+  it("has help with its options, examples and exit codes, by either way to ask for it", async () => {
     const { code, stdout } = await runCli(["help", name]);
     expect(code).toBe(0);
     expect(await runCli([name, "--help"])).toEqual({ code, stdout, stderr: "" });
@@ -60,8 +61,8 @@ describe.each(commands)("tillkit $name", (command) => {
     expect(examples.length).toBeGreaterThan(1);
     for (const example of examples) expect(stdout).toContain(example.command);
     for (const [exit, meaning] of Object.entries(exitCodes)) {
-      const words = stdout.replaceAll(/\s+/g, " ");
-      expect(words).toContain(`${exit} ${meaning}`);
+      const oneLine = stdout.replaceAll(/\s+/g, " ");
+      expect(oneLine).toContain(`${exit} ${meaning}`);
     }
   });
 
@@ -71,7 +72,7 @@ describe.each(commands)("tillkit $name", (command) => {
     for (const example of simple) {
       const [tool, own, ...argv] = example.command.split(" ");
       expect([tool, own]).toEqual(["tillkit", name]);
-      // Read, and not run: an example may name an address that somebody has something at.
+      // Parsed, and not run: something may answer at the address of an example.
       expect(readArguments(command, argv)).toHaveProperty("operand");
     }
   });
@@ -97,13 +98,13 @@ describe("arguments", () => {
     [["sign"], "command_operand_invalid: tillkit sign needs <file>"],
     [["sign", "a", "b"], 'command_operand_invalid: tillkit sign takes one <file>, and was given "a", "b".'],
     [["sign", "-x", "f"], "command_option_unknown: tillkit sign has no option -x."],
-  ])("of %j are a wrong use", async (argv, message) => {
+  ])("%j are wrong", async (argv, message) => {
     const { code, stderr } = await runCli(argv);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });
 
-  it("take a value that begins with a hyphen after an equals sign, and a file behind two hyphens", async () => {
+  it("may have a value with a hyphen after an equals sign, and a file after two hyphens", async () => {
     const { code, stderr } = await runCli([
       "sign",
       "--secret=-a-secret-that-begins-with-a-hyphen",
@@ -119,7 +120,7 @@ describe("colours", () => {
   const coloured = async (options: Parameters<typeof runCli>[1], argv = ["help", "sign"]) =>
     (await runCli(argv, options)).stdout.includes(escape);
 
-  it("are for a terminal only, and for nobody who does not want them", async () => {
+  it("are for a terminal only, and can be switched off", async () => {
     expect(await coloured({ terminal: true })).toBe(true);
     expect(await coloured({ terminal: false })).toBe(false);
     expect(await coloured({ terminal: true, env: { NO_COLOR: "1" } })).toBe(false);

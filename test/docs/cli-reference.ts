@@ -1,10 +1,10 @@
 import { type Command } from "../../src/cli/terminal/command.js";
+import { usageOf, writtenOption } from "../../src/cli/terminal/help.js";
 import { wrap } from "../../src/cli/terminal/output.js";
-import { optionsOf, usageOf, writtenOption } from "../../src/cli/terminal/help.js";
 
-/** What docs/cli.md must say of a command, word for word: it is made of what the help is made of. */
+/** Returns the text that docs/cli.md must have about a command. It is made from the same data as the help. */
 export function referenceOf(command: Command): string {
-  const { description, operand, examples, exitCodes } = command;
+  const { description, operand, options, examples, exitCodes } = command;
   const row = (left: string, right: string) => `| ${left} | ${right.replaceAll("|", "\\|")} |`;
   const code = (text: string) => `\`${text.replaceAll("|", "\\|")}\``;
   return [
@@ -16,7 +16,7 @@ export function referenceOf(command: Command): string {
     "| Option | What it does |",
     "|---|---|",
     ...(operand ? [row(code(`<${operand.name}>`), operand.summary)] : []),
-    ...optionsOf(command).map((option) => row(code(writtenOption(option)), option.summary)),
+    ...options.map((option) => row(code(writtenOption(option)), option.summary)),
     "",
     "```sh",
     ...examples.flatMap(({ summary, command: line }) => [`# ${summary}`, line]),

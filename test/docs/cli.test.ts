@@ -1,12 +1,12 @@
-import { commands } from "../../src/cli/commands.js";
-import { exitCodes } from "../../src/cli/terminal/exit-code.js";
-import { diagnoses } from "../../src/cli/verify/diagnoses.js";
+import { commands } from "../../src/cli/run.js";
+import { exitCodes } from "../../src/cli/terminal/command.js";
+import { type DiagnosisCode, hypotheses } from "../../src/cli/verify/hypotheses.js";
 import { referenceOf } from "./cli-reference.js";
 import { read } from "./documents.js";
 
 const page = read("docs/cli.md");
 
-/** The text under a heading, up to the next that is not below it; a single # is a comment of a shell. */
+/** Returns the text under a heading, up to the next heading of its level. A single # is a comment of a shell. */
 function section(heading: string): string {
   const [, text] =
     new RegExp(`^${heading}\\n(.*?)(?=^#{2,${heading.indexOf(" ")}} |(?![\\s\\S]))`, "ms").exec(page) ?? [];
@@ -15,12 +15,12 @@ function section(heading: string): string {
 }
 
 describe("the page on the command line", () => {
-  it("has a section for every command, in their order, and for no other", () => {
+  it("has a section for each command, in their order, and no others", () => {
     const headings = [...page.matchAll(/^## tillkit (\w+)$/gm)].map(([, name]) => name);
     expect(headings).toEqual(commands.map(({ name }) => name));
   });
 
-  it.each(commands)("says of tillkit $name what its help says", (command) => {
+  it.each(commands)("has the help of tillkit $name", (command) => {
     expect(section(`## tillkit ${command.name}`)).toContain(referenceOf(command));
   });
 
@@ -29,9 +29,9 @@ describe("the page on the command line", () => {
       expect(page).toContain(`| ${code} | ${meaning} |`);
   });
 
-  it("has a row for every diagnosis of verify, with its fix, and for no other", () => {
+  it("has a row for every diagnosis of verify, with its fix, and no others", () => {
     const rows = [...section("### Why it does not match").matchAll(/^\| `(\w+)` \| (.+?) \| (.+) \|$/gm)];
-    expect(rows.map(([, code]) => code)).toEqual(Object.keys(diagnoses));
-    for (const [, code, , fix] of rows) expect(fix).toBe(diagnoses[code as keyof typeof diagnoses]);
+    expect(rows.map(([, code]) => code)).toEqual(Object.keys(hypotheses));
+    for (const [, code, , fix] of rows) expect(fix).toBe(hypotheses[code as DiagnosisCode].fix);
   });
 });

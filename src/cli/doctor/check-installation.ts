@@ -1,40 +1,32 @@
-import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import path from "node:path";
-import { type Finding } from "../terminal/finding.js";
-import { packageFacts } from "../terminal/package-facts.js";
-import { found } from "./findings.js";
-import { isInRange } from "./version-range.js";
+import { readOwnPackage, readPackage } from "../terminal/own-package.js";
+import { finding, type Findings } from "./findings.js";
+import { type ProbedSubject } from "./subject.js";
 
-/** What is installed for the app in a folder. `nodeVersion` is that of the process which looks, mostly the app's too. */
-export function checkInstallation(folder: string, nodeVersion = process.versions.node): Finding[] {
-  const findings: Finding[] = [];
-  if (!isInRange(nodeVersion, packageFacts.node))
-    findings.push(
-      found("node_unsupported", `This is Node ${nodeVersion}; tillkit supports ${packageFacts.node}.`),
-    );
-  // Without it this is no folder of an app, and says nothing about one.
-  if (!existsSync(path.join(folder, "package.json"))) return findings;
-  const modules = foldersAbove(folder).map((one) => path.join(one, "node_modules"));
-  const express = modules
-    .map((one) => versionOf(path.join(one, "express")))
-    .find((version) => version !== undefined);
-  if (express === undefined)
-    findings.push(found("express_missing", `Express is not installed in ${folder}.`));
-  else if (!isInRange(express, packageFacts.express))
-    findings.push(
-      found(
-        "express_unsupported",
-        `Express ${express} is installed; tillkit supports ${packageFacts.express}.`,
-      ),
-    );
-  const copies = copiesOf("tillkit", modules);
-  if (copies.size > 1) {
-    const named = [...copies].map(
-      ([where, version]) => `${version} in ${path.relative(folder, where) || "."}`,
-    );
-    findings.push(found("kit_twice", `${copies.size} copies of tillkit are installed: ${named.join(", ")}.`));
-  }
-  return findings;
+/** Checks the packages that are installed for the app, and the version of Node that runs this, usually the app's too. */
+export function* checkInstallation(
+  { app, outside }: Pick<ProbedSubject, "app" | "outside">,
+  nodeVersion = process.versions.node,
+): Findings {
+  if (outside) return;
+  const { engines, peerDependencies } = readOwnPackage();
+  const [node, express] = [engines.node, peerDependencies.express];
+  if (!isInRange(nodeVersion, node))
+    yield finding("node_unsupported", `This is Node ${nodeVersion}; tillkit supports ${node}.`);
+  // A folder without a package.json is not the folder of an app.
+  if (!existsSync(path.join(app, "package.json"))) return;
+  const modules = foldersAbove(app).map((folder) => path.join(folder, "node_modules"));
+  const versions = modules.map((folder) => readPackage(path.join(folder, "express")).version);
+  const installed = versions.find((version) => version !== undefined);
+  if (installed === undefined) yield finding("express_missing", `Express is not installed in ${app}.`);
+  else if (!isInRange(installed, express))
+    yield finding("express_unsupported", `Express ${installed} is installed; tillkit supports ${express}.`);
+  const copies = [...copiesOf("tillkit", modules)].map(
+    ([folder, version]) => `${version} in ${path.relative(app, folder) || "."}`,
+  );
+  if (copies.length > 1)
+    yield finding("kit_twice", `${copies.length} copies of tillkit are installed: ${copies.join(", ")}.`);
 }
 
 function foldersAbove(folder: string): string[] {
@@ -42,39 +34,37 @@ function foldersAbove(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...foldersAbove(parent)];
 }
 
-/** Where the package lies, by its real path, with its version; also inside of other packages. */
+/** Returns the versions of all copies of a package by their real paths, also of copies inside other packages. */
 function copiesOf(name: string, modules: readonly string[]): Map<string, string> {
-  const found = new Map<string, string>();
-  const look = (folder: string): void => {
-    const version = versionOf(path.join(folder, name));
-    if (version !== undefined) found.set(realpathSync(path.join(folder, name)), version);
+  const copies = new Map<string, string>();
+  const search = (folder: string): void => {
+    const { version } = readPackage(path.join(folder, name));
+    if (version !== undefined) copies.set(realpathSync(path.join(folder, name)), version);
     for (const one of packagesIn(folder)) {
       const inner = path.join(folder, one, "node_modules");
-      // A link leads to a folder with an installation of its own, back to this one perhaps.
-      if (existsSync(inner) && realpathSync(path.join(folder, one)) === path.join(folder, one)) look(inner);
+      // A link leads to an installation of its own, perhaps back to this one.
+      if (existsSync(inner) && realpathSync(path.join(folder, one)) === path.join(folder, one)) search(inner);
     }
   };
-  for (const folder of modules) if (existsSync(folder)) look(realpathSync(folder));
-  return found;
+  for (const folder of modules) if (existsSync(folder)) search(realpathSync(folder));
+  return copies;
 }
 
 function packagesIn(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
-    if (name === ".pnpm") return readdirSync(path.join(folder, name)).map((one) => path.join(name, one));
-    if (name.startsWith(".")) return [];
-    return name.startsWith("@")
-      ? readdirSync(path.join(folder, name)).map((one) => path.join(name, one))
-      : [name];
+    const isGroup = name === ".pnpm" || name.startsWith("@");
+    if (isGroup) return readdirSync(path.join(folder, name)).map((one) => path.join(name, one));
+    return name.startsWith(".") ? [] : [name];
   });
 }
 
-function versionOf(folder: string): string | undefined {
-  try {
-    const { version } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as {
-      version?: string;
-    };
-    return version;
-  } catch {
-    return undefined;
-  }
+/** Returns whether a version is in a range of package.json: carets and `>=`, joined by `||`. */
+export function isInRange(version: string, range: string): boolean {
+  return range.split("||").some((one) => {
+    const [, operator, min = ""] = /^\s*(\^|>=)\s*([\d.]+)\s*$/.exec(one) ?? [];
+    const [own, least] = [version.replace(/[-+].*$/, ""), min].map((text) => text.split(".").map(Number));
+    const index = least!.findIndex((part, at) => part !== (own![at] ?? 0));
+    const isLower = index >= 0 && (own![index] ?? 0) < least![index]!;
+    return !isLower && (operator === ">=" || own![0] === least![0]);
+  });
 }

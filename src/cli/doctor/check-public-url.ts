@@ -1,81 +1,72 @@
-import { type Finding } from "../terminal/finding.js";
-import { found } from "./findings.js";
-import { notAnswered } from "./judge-entrance.js";
-import { isLocal, isThisMachine } from "./local-address.js";
-import { type Patient } from "./subject.js";
-import { probeBodies } from "./probe/bodies.js";
-import { isRefusedByKit } from "./probe/kit-mark.js";
-import { isAnswer, isTaken, type Reply, send } from "./probe/send.js";
-import { makeProbeSigner } from "./probe/sign-probe.js";
+import { isIP } from "node:net";
+import { expectedSignature } from "../sign/make-scheme.js";
+import { failureFinding } from "./check-app.js";
+import { type AsyncFindings, finding, type Findings } from "./findings.js";
+import { compactBody } from "./probe-webhook.js";
+import { isAccepted, isAnswer, isRefusedByKit, send } from "./send.js";
+import { isHttp, type ProbedSubject } from "./subject.js";
 
-/** Whether the public address can be one at all. */
-export function checkPublicUrl({ publicUrl, production }: Patient): Finding[] {
-  if (publicUrl === undefined) return [];
-  if (!URL.canParse(publicUrl) || !/^https?:$/.test(new URL(publicUrl).protocol))
-    return [found("public_url_invalid", "The public address is none that begins with https://.")];
-  const { protocol, search, hash, pathname } = new URL(publicUrl);
-  if (search !== "" || hash !== "")
-    return [
-      found("public_url_invalid", `${publicUrl} has a query or a fragment, and paths are added to it.`),
-    ];
-  if (/\/webhook\/?$/.test(pathname))
-    return [
-      found(
-        "public_url_invalid",
-        `${publicUrl} is the webhook's address, and not that of the router's mount.`,
-      ),
-    ];
-  if (production && isLocal(publicUrl))
-    return [
-      found("public_url_local", `NODE_ENV is production, and ${publicUrl} is not reached from outside.`),
-    ];
-  if (protocol === "http:" && !isThisMachine(publicUrl))
-    return [found("public_url_insecure", `${publicUrl} is not https.`)];
-  return [];
+/** Checks the text of the public address. */
+export function* checkPublicUrl({ publicUrl, isProduction }: ProbedSubject): Findings {
+  if (publicUrl === undefined) return;
+  const mistake = mistakeIn(publicUrl);
+  if (mistake !== undefined) yield finding("public_url_invalid", mistake);
+  else if (isProduction && isLocal(publicUrl))
+    yield finding("public_url_local", `NODE_ENV is production, and ${publicUrl} is a local address.`);
+  else if (publicUrl.startsWith("http:") && !isThisMachine.test(new URL(publicUrl).hostname))
+    yield finding("public_url_insecure", `${publicUrl} is not https.`);
 }
 
-/**
- * Whether the public address leads to the app that answers at `--url`. `local` is what that app, one of the kit, said to a
- * correctly signed webhook, if it was asked.
- */
-export async function probePublicUrl(patient: Patient, local: Reply | undefined): Promise<Finding[]> {
-  const { publicUrl, mount, settings, now } = patient;
-  if (publicUrl === undefined || mount === undefined) return [];
+const isThisMachine = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i;
+
+function mistakeIn(publicUrl: string): string | undefined {
+  if (!isHttp(publicUrl)) return "The public address does not begin with https://.";
+  const { search, hash, pathname } = new URL(publicUrl);
+  if (search !== "" || hash !== "")
+    return `${publicUrl} has a query or a fragment, but the kit adds paths to it.`;
+  if (/\/webhook\/?$/.test(pathname))
+    return `${publicUrl} is the address of webhooks, and not the one of the payment router.`;
+  return undefined;
+}
+
+/** Checks that the public address leads to the app that answers at `--url`. */
+export async function* checkPublicApp(subject: ProbedSubject): AsyncFindings {
+  const { publicUrl, mount, settings, now, webhook, isKit, replies } = subject;
+  if (!isKit || mount === undefined || publicUrl === undefined || mistakeIn(publicUrl)) return;
   const address = `${publicUrl.replace(/\/+$/, "")}/webhook`;
-  if (address === patient.webhook) return [];
+  if (address === webhook) return;
   const post = (headers: Record<string, string>) =>
-    send(address, {
-      body: probeBodies.compact,
-      headers: { "Content-Type": "application/json", ...headers },
-      now,
-    });
+    send(address, { body: compactBody, headers: { "Content-Type": "application/json", ...headers }, now });
 
   const reply = await post({});
   if (!isAnswer(reply)) {
-    if (reply.failure === "certificate") return [notAnswered(address, reply)];
-    const [own, other] = [new URL(publicUrl).pathname, new URL(mount).pathname].map((path) =>
-      path.replace(/\/+$/, ""),
-    );
-    const differs = own === other ? "" : ` Its path, ${own || "/"}, is not that of ${mount}.`;
-    return [
-      found("public_url_unreachable", `${address} cannot be reached from here: ${reply.reason}.${differs}`),
-    ];
+    const [own, other] = [publicUrl, mount].map((url) => new URL(url).pathname.replace(/\/+$/, ""));
+    const hint = own === other ? "" : ` Its path, ${own || "/"}, is not the one of ${mount}.`;
+    yield reply.failure === "certificate"
+      ? failureFinding(address, reply)
+      : finding("public_url_unreachable", `${address} cannot be reached from here: ${reply.reason}.${hint}`);
+    return;
   }
-  if (!isRefusedByKit(reply))
-    return [
-      found(
-        "public_url_wrong",
-        `${address} is answered ${reply.status}, and not by the app that answers at ${mount}.`,
-      ),
-    ];
-  const sign = makeProbeSigner(settings);
-  if (!sign || !isTaken(local)) return [];
-  const signed = await post({ [settings.header]: sign(Buffer.from(probeBodies.compact)) });
-  if (isTaken(signed) || !isAnswer(signed)) return [];
-  return [
-    found(
-      "public_url_wrong",
-      `${address} refuses (${signed.status}) the correctly signed webhook that ${mount} takes: it leads to another app.`,
-    ),
-  ];
+  if (!isRefusedByKit(reply)) {
+    const seen = `${address} is answered with ${reply.status}, and not by the app at ${mount}.`;
+    return yield finding("public_url_wrong", seen);
+  }
+  const signature = expectedSignature(settings, Buffer.from(compactBody));
+  if (signature === undefined || !isAccepted(replies?.signed)) return;
+  const signed = await post({ [settings.header]: signature });
+  if (isAccepted(signed) || !isAnswer(signed)) return;
+  const seen = `${address} refuses with ${signed.status} a correctly signed webhook that ${mount} accepts`;
+  yield finding("public_url_wrong", `${seen}: it leads to another app.`);
+}
+
+const privateNetworks = /^(0\.|10\.|127\.|169\.254\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/;
+
+/** Returns whether an address leads to this machine, or to a network that cannot be reached from outside. */
+export function isLocal(address: string | undefined): boolean {
+  if (address === undefined || !URL.canParse(address)) return false;
+  const host = new URL(address).hostname.replace(/^\[|\]$/g, "").toLowerCase();
+  if (isIP(host) === 4) return privateNetworks.test(host);
+  if (isIP(host) === 6) return host === "::" || host === "::1" || /^f[cd]|^fe[89ab]/.test(host);
+  // A name without a dot belongs to the local network or to a container.
+  return !host.includes(".") || /\.(localhost|local|internal|home\.arpa|test)$/.test(host);
 }

@@ -1,89 +1,53 @@
-import { ConfigurationError, hasCode, TillkitError } from "../../errors/index.js";
-import { type SchemaState, schemaState, sqlStore, type SqlPaymentStore } from "../../store/sql/index.js";
-import { type FoundDatabase } from "../terminal/database.js";
+import { statfs } from "node:fs/promises";
+import path from "node:path";
+import { ConfigurationError, hasCode } from "../../errors/index.js";
+import { type SchemaState, schemaState, sqlStore } from "../../store/sql/index.js";
+import { type NamedDatabase } from "../terminal/database.js";
 import { type Finding } from "../terminal/finding.js";
-import { apart } from "./check-clock.js";
-import { checkDisk } from "./check-disk.js";
-import { found } from "./findings.js";
-import { type Patient } from "./subject.js";
+import { difference, isClockOff } from "./check-app.js";
+import { type AsyncFindings, finding, type Findings } from "./findings.js";
+import { type ProbedSubject } from "./subject.js";
 
-/** The database: its tables, whether it keeps what it commits, its clock. Changes nothing in it. */
-export async function checkStore(patient: Patient, isKitRunning: boolean): Promise<Finding[]> {
-  const { database: named, production, environment } = patient;
+/** Checks the spool and the database: tables, durability, clock. Changes nothing in them. */
+export async function* checkStore(subject: ProbedSubject): AsyncFindings {
+  const { database, isProduction, environment } = subject;
   const spool = environment["TILLKIT_SPOOL"];
-  const spooled =
-    spool && spool !== "off" ? await checkDisk("The spool", spool, { production, isDatabase: false }) : [];
-  if (named === undefined) return spooled;
-  if (named.database === ":memory:")
-    return [...spooled, found("store_not_durable", "A database in memory forgets every payment at exit.")];
+  if (spool && spool !== "off") yield* checkDisk("The spool", spool, isProduction, []);
+  if (database?.database === ":memory:")
+    yield finding("store_not_durable", "A database in memory loses every payment at exit.");
+  else if (database) yield* checkDatabase(database, subject);
+}
 
-  let state: SchemaState;
+async function* checkDatabase(named: NamedDatabase, subject: ProbedSubject): AsyncFindings {
+  const { label, database, tablePrefix } = named;
   try {
-    state = await schemaState(named.database, { tablePrefix: named.tablePrefix });
+    const state = await schemaState(database, { tablePrefix });
+    if (state.kind === "sqlite") yield* checkDisk(label, database, subject.isProduction, networkDisks);
+    yield* checkSchema(label, state, subject.isKit);
+    // A store of another version would change its tables.
+    if (state.version === state.newest) yield* checkOpened(named, state, subject);
   } catch (error) {
-    return [...spooled, failureOf(named, error)];
+    yield errorFinding(label, error);
   }
-  const disk =
-    state.kind === "sqlite"
-      ? await checkDisk(named.called, named.database, { production, isDatabase: true })
-      : [];
-  const schema = judgeSchema(named, state, isKitRunning);
-  // Only a store that has nothing to make changes nothing.
-  const rest = state.version === state.newest ? await checkOpened(patient, named, state) : [];
-  return [...spooled, ...disk, ...schema, ...rest];
 }
 
-function failureOf({ called }: FoundDatabase, error: unknown): Finding {
-  if (error instanceof ConfigurationError)
-    return found("store_invalid", `The database ${error.problems.map(({ message }) => message).join(" ")}`);
-  if (hasCode(error, "driver_missing")) return found("driver_missing", error.message);
-  // Not only by code: a file that is no database has the driver's own error.
-  const reason = error instanceof TillkitError || error instanceof Error ? error.message : String(error);
-  return found("store_unavailable", `${called}: ${reason}`);
-}
-
-function judgeSchema({ called }: FoundDatabase, state: SchemaState, isKitRunning: boolean): Finding[] {
-  const { version, newest } = state;
-  if (version > newest)
-    return [
-      found(
-        "schema_too_new",
-        `The tables of ${called} have version ${version}; this tillkit knows ${newest}.`,
-      ),
-    ];
-  // Before the first start there are none, and that is all right.
-  if (version === 0)
-    return isKitRunning
-      ? [found("schema_missing", `${called} has no tables of the kit, although the app runs.`)]
-      : [];
-  return version < newest
-    ? [
-        found(
-          "schema_behind",
-          `The tables of ${called} have version ${version}; this tillkit wants ${newest}.`,
-        ),
-      ]
-    : [];
-}
-
-async function checkOpened(
-  { production, now }: Patient,
-  { database, called, tablePrefix }: FoundDatabase,
-  { kind }: SchemaState,
-): Promise<Finding[]> {
-  const store = sqlStore(database, { tablePrefix });
-  try {
-    const durability = (await store.warnings()).map((warning) =>
-      warning.startsWith("sqlite_version_affected")
-        ? found("sqlite_version_affected", warning.replace(/^\w+: /, ""))
-        : found("store_not_durable", `${called}: ${warning}`, production ? "error" : "note"),
-    );
-    return [...durability, ...(kind === "sqlite" ? [] : await checkDatabaseClock(store, kind, called, now))];
-  } catch (error) {
-    return [failureOf({ database, called }, error)];
-  } finally {
-    await store.close();
+function errorFinding(label: string, error: unknown): Finding {
+  if (error instanceof ConfigurationError) {
+    const problems = error.problems.map(({ message }) => message).join(" ");
+    return finding("store_invalid", `The database ${problems}`);
   }
+  if (hasCode(error, "driver_missing")) return finding("driver_missing", error.message);
+  // Any other error too: for a file that is not a database the driver throws its own.
+  return finding("store_unavailable", `${label}: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+function* checkSchema(label: string, { version, newest }: SchemaState, isRunning: boolean): Findings {
+  const seen = `The tables of ${label} have version ${version}; this tillkit`;
+  if (version > newest) yield finding("schema_too_new", `${seen} knows ${newest}.`);
+  else if (version > 0 && version < newest) yield finding("schema_behind", `${seen} needs ${newest}.`);
+  // Before its first start an app has no tables.
+  else if (version === 0 && isRunning)
+    yield finding("schema_missing", `${label} has no tables of the kit, although the app runs.`);
 }
 
 const clocks = {
@@ -91,16 +55,57 @@ const clocks = {
   mysql: "select unix_timestamp(sysdate(3)) * 1000 as now",
 } as const;
 
-async function checkDatabaseClock(
-  store: SqlPaymentStore,
-  kind: keyof typeof clocks,
-  called: string,
-  now: () => Date,
-): Promise<Finding[]> {
-  const before = now().getTime();
-  const { rows } = await store.transaction((tx) => tx.query<{ now: string | number }>(clocks[kind]));
-  const offMs = Number(rows[0]?.now) - (before + now().getTime()) / 2;
-  return Math.abs(offMs) <= 60_000
-    ? []
-    : [found("database_clock_off", `The clock of ${called} is ${apart(offMs)} this machine's.`)];
+async function* checkOpened(
+  { database, label, tablePrefix }: NamedDatabase,
+  { kind }: SchemaState,
+  { isProduction, now }: ProbedSubject,
+): AsyncFindings {
+  const store = sqlStore(database, { tablePrefix });
+  try {
+    for (const warning of await store.warnings())
+      yield warning.startsWith("sqlite_version_affected")
+        ? finding("sqlite_version_affected", warning.replace(/^\w+: /, ""))
+        : finding("store_not_durable", `${label}: ${warning}`, isProduction ? "error" : "note");
+    if (kind === "sqlite") return;
+    const before = now().getTime();
+    const { rows } = await store.transaction((tx) => tx.query<{ now: string | number }>(clocks[kind]));
+    const offMs = Number(rows[0]?.now) - (before + now().getTime()) / 2;
+    if (isClockOff(offMs))
+      yield finding("database_clock_off", `The clock of ${label} is ${difference(offMs)} this machine's.`);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Linux's numbers for types of file systems; see statfs(2). */
+const memoryDisks = [0x01021994, 0x858458f6];
+const networkDisks = [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997];
+
+/** Checks that a file survives a restart, and is not on one of these network disks. Only on Linux. */
+async function* checkDisk(
+  what: string,
+  file: string,
+  isProduction: boolean,
+  refused: readonly number[],
+): AsyncFindings {
+  const type = process.platform === "linux" ? await diskType(path.resolve(file)) : undefined;
+  if (type === undefined) return;
+  if (memoryDisks.includes(type) && isProduction)
+    yield finding("store_on_memory_disk", `${what} is in the machine's memory, and is lost at a restart.`);
+  else if (refused.includes(type))
+    yield finding(
+      "store_on_network_disk",
+      `${what} is on a network disk.`,
+      isProduction ? "error" : "warning",
+    );
+}
+
+/** Returns the type of the disk of the file, or of the nearest folder above it that exists. */
+async function diskType(file: string): Promise<number | undefined> {
+  try {
+    return (await statfs(file)).type >>> 0;
+  } catch {
+    const folder = path.dirname(file);
+    return folder === file ? undefined : diskType(folder);
+  }
 }

@@ -1,103 +1,67 @@
-import { type Command, type Context, type Arguments } from "../terminal/command.js";
+import { signatureOptions } from "../sign/signature-settings.js";
+import { defineCommand } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
-import { examine, type Examination } from "./examine.js";
-import { readPatient } from "./subject.js";
-import { bySeverity, sayFindings, type Severity } from "../terminal/finding.js";
-import { type Output } from "../terminal/output.js";
-import { signatureOptions } from "../sign/signature-options.js";
-import { remarkOnSecret } from "../sign/signature-settings.js";
+import { bySeverity, printFindings, type Severity } from "../terminal/finding.js";
+import { examine } from "./examine.js";
+import { readSubject } from "./subject.js";
 
-export const doctor: Command = {
+export const doctor = defineCommand({
   name: "doctor",
   summary: "examine a running app, its environment and its database",
   description: [
-    "Looks for what goes wrong in integrations of payments, and says what to do about each finding. It sends harmless " +
-      "requests to the webhook's address: some unsigned or wrongly signed, which must be refused, and two correctly " +
-      "signed ones of a type that does not exist, which must be answered 200. An app of the kit records those as " +
-      "unrecognised (as inadmissible, where only fields are signed), once however often you run this; " +
-      "--unsigned-only leaves them out.",
-    "It also examines apps that were not written with tillkit, from outside: give --webhook, and --secret-env or " +
-      "--outside.",
-    "Run it where the app runs, with the environment that the app has. It changes nothing else anywhere.",
+    "Looks for frequent mistakes in payment integrations, and says what to do about each finding. It sends harmless requests to " +
+      "the webhook's address: some unsigned or wrongly signed, which must be refused, and two correctly signed ones of a type " +
+      "that does not exist, which must be answered with 200. An app of the kit records these as unrecognised (as inadmissible, " +
+      "if only fields are signed), once however often you run this; --unsigned-only leaves them out.",
+    "It also examines apps that do not use tillkit, from outside: give --webhook, and --secret-env or --outside.",
+    "Run it on the app's machine, with the app's environment. It changes nothing else.",
   ],
-  options: [
-    {
-      name: "url",
-      value: "address",
-      summary: "Where the payment router is mounted. Default: the public address.",
-    },
-    {
-      name: "webhook",
-      value: "address",
-      summary: "Instead of --url: the webhook's address itself, of any app.",
-    },
-    {
-      name: "public-url",
-      value: "address",
-      summary:
-        "The publicUrl of the app, as the service and customers reach it. Default: TILLKIT_PUBLIC_URL.",
-    },
+  options: {
+    "--url <address>": "The address of the payment router. Default: the public address.",
+    "--webhook <address>": "Instead of --url: the webhook's address, of any app.",
+    "--public-url <address>":
+      "The app's publicUrl, as the service and customers reach it. Default: TILLKIT_PUBLIC_URL.",
     ...databaseOptions,
-    {
-      name: "app",
-      value: "folder",
-      summary: "The folder of the app, for what is installed. Default: this one.",
-    },
-    { name: "unsigned-only", summary: "Sends no correctly signed webhooks: the app records nothing." },
-    { name: "outside", summary: "Looks at what a stranger sees, and at nothing else." },
+    "--app <folder>": "The folder of the app, to check what is installed. Default: this folder.",
+    "--unsigned-only": "Sends no correctly signed webhooks: the app records nothing.",
+    "--outside": "Examines only what can be seen from outside.",
     ...signatureOptions,
-  ],
-  examples: [
-    {
-      summary: "an app that is configured by TILLKIT_… variables in a file",
-      command: "tillkit doctor --url http://localhost:3000/payments --env-file .env",
-    },
-    {
-      summary: "one with names of its own",
-      command:
-        "tillkit doctor --url http://localhost:3000/payments --env-file .env --secret-env PAY_WEBHOOK_SECRET " +
-        "--public-url https://shop.example/payments --store shop.db",
-    },
-    {
-      summary: "an app that was not written with tillkit, from outside",
-      command: "tillkit doctor --webhook http://localhost:8080/hooks/pay --outside",
-    },
-    {
-      summary: "the environment alone, before the app starts",
-      command: "tillkit doctor --env-file .env --json",
-    },
-  ],
+  },
+  examples: {
+    "an app that is configured by TILLKIT_… variables in a file":
+      "tillkit doctor --url http://localhost:3000/payments --env-file .env",
+    "an app with other names of variables":
+      "tillkit doctor --url http://localhost:3000/payments --env-file .env --secret-env PAY_WEBHOOK_SECRET " +
+      "--public-url https://shop.example/payments --store shop.db",
+    "an app that does not use tillkit, from outside":
+      "tillkit doctor --webhook http://localhost:8080/hooks/pay --outside",
+    "the environment alone, before the app starts": "tillkit doctor --env-file .env --json",
+  },
   exitCodes: {
     0: "No error was found; there may be warnings and notes.",
-    1: "At least one error was found, an app or a database that does not answer among them.",
+    1: "At least one error was found. An app or a database that does not answer is one.",
     2: "Used wrongly.",
     3: "A file cannot be read.",
   },
-  run: runDoctor,
-};
+  async run(args, context) {
+    const { output } = context;
+    const { looked, skipped, ...examined } = await examine(await readSubject(args, context));
+    const findings = bySeverity(examined.findings);
+    const count = (severity: Severity) => findings.filter((one) => one.severity === severity).length;
+    const counts = { errors: count("error"), warnings: count("warning"), notes: count("note") };
+    output.print(output.paint("bold", "Examined"));
+    for (const one of looked) output.print(`  ${one}`);
+    if (skipped.length > 0) output.print(output.paint("bold", "Not examined"));
+    for (const one of skipped) output.print(`  ${one}`);
+    printFindings(findings, output);
+    output.print();
+    output.print(findings.length === 0 ? output.paint("green", "Nothing found.") : `${summaryOf(counts)}.`);
+    output.printJson({ ...counts, findings, looked, skipped });
+    return counts.errors > 0 ? 1 : 0;
+  },
+});
 
-async function runDoctor(args: Arguments, context: Context) {
-  const { output } = context;
-  remarkOnSecret(args, context);
-  const examination = await examine(await readPatient(args, context));
-  const findings = bySeverity(examination.findings);
-  const count = (severity: Severity) => findings.filter((one) => one.severity === severity).length;
-  const counts = { errors: count("error"), warnings: count("warning"), notes: count("note") };
-  sayWhere(examination, output);
-  sayFindings(findings, output);
-  output.say();
-  output.say(findings.length === 0 ? output.paint("green", "Nothing found.") : `${summaryOf(counts)}.`);
-  output.answer({ ...counts, findings, looked: examination.looked, skipped: examination.skipped });
-  return counts.errors > 0 ? 1 : 0;
-}
-
-function sayWhere({ looked, skipped }: Examination, output: Output): void {
-  output.say(output.paint("bold", "Looked at"));
-  for (const one of looked) output.say(`  ${one}`);
-  if (skipped.length > 0) output.say(output.paint("bold", "Not at"));
-  for (const one of skipped) output.say(`  ${one}`);
-}
-
+/** Returns the counts that are not zero: `1 error, 2 warnings`. */
 function summaryOf(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .filter(([, count]) => count > 0)

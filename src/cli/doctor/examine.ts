@@ -1,78 +1,78 @@
 import { type Finding } from "../terminal/finding.js";
-import { checkClock } from "./check-clock.js";
+import { checkOptions, checkProduction, checkSecret } from "./check-environment.js";
 import { checkInstallation } from "./check-installation.js";
-import { checkOptions } from "./check-options.js";
-import { checkProduction } from "./check-production.js";
-import { checkPublicUrl, probePublicUrl } from "./check-public-url.js";
-import { checkReturns } from "./check-returns.js";
-import { checkSecret } from "./check-secret.js";
+import { checkPublicApp, checkPublicUrl } from "./check-public-url.js";
 import { checkStore } from "./check-store.js";
-import { isKit, judgeWebhook } from "./judge-webhook.js";
-import { type Patient } from "./subject.js";
-import { probeWebhook } from "./probe/probe-webhook.js";
-import { isAnswer } from "./probe/send.js";
+import { checkClock, checkReturns, checkWebhook, isKit } from "./check-app.js";
+import { type AsyncFindings, type Findings } from "./findings.js";
+import { probeWebhook } from "./probe-webhook.js";
+import { isAnswer } from "./send.js";
+import { type ProbedSubject, type Subject } from "./subject.js";
 
-/** What was found, and where was looked. */
+/** Checks one thing. A check without its input finds nothing. */
+type Check = (subject: ProbedSubject) => Findings | AsyncFindings;
+
+/** All checks, in the order of their findings. */
+const checks: readonly Check[] = [
+  checkSecret,
+  checkProduction,
+  checkOptions,
+  checkPublicUrl,
+  checkWebhook,
+  checkClock,
+  checkReturns,
+  checkPublicApp,
+  checkStore,
+  checkInstallation,
+];
+
+/** What was found, and what was examined. */
 export interface Examination {
   findings: readonly Finding[];
+  /** What was examined. */
   looked: readonly string[];
-  /** What was not looked at, and how it would be. */
+  /** What was not examined, and the option for it. */
   skipped: readonly string[];
 }
 
-/** Examines everything that is known of the app, from the environment to the database. */
-export async function examine(patient: Patient): Promise<Examination> {
-  const looked: string[] = [];
-  const skipped: string[] = [];
+/** Sends the probes to the app, and runs all checks. */
+export async function examine(given: Subject): Promise<Examination> {
+  const replies = given.webhook === undefined ? undefined : await probeWebhook(given.webhook, given);
+  const subject: ProbedSubject = { ...given, replies, isKit: replies !== undefined && isKit(replies) };
   const findings: Finding[] = [];
-
-  if (patient.outside) skipped.push("the environment, the database and what is installed (--outside)");
-  else {
-    looked.push(`the environment (NODE_ENV ${patient.environment["NODE_ENV"] ?? "not set"})`);
-    findings.push(...checkSecret(patient), ...checkProduction(patient), ...(await checkOptions(patient)));
-  }
-  findings.push(...checkPublicUrl(patient));
-  const hasPublicUrl = findings.every(({ code }) => code !== "public_url_invalid");
-  const app = await examineApp({ ...patient, ...(!hasPublicUrl && { publicUrl: undefined }) });
-  findings.push(...app.findings);
-  looked.push(...app.looked);
-  skipped.push(...app.skipped);
-
-  if (!patient.outside) {
-    findings.push(...(await checkStore(patient, app.isKit)));
-    if (patient.database) looked.push(`the database ${patient.database.called}`);
-    else skipped.push("the database (give --store)");
-    findings.push(...checkInstallation(patient.app));
-    looked.push(`what is installed in ${patient.app}`);
-  }
-  return { findings, looked, skipped };
+  for (const check of checks) for await (const one of check(subject)) findings.push(one);
+  const hasPublicUrl =
+    subject.publicUrl !== undefined && findings.every(({ code }) => code !== "public_url_invalid");
+  return { findings, looked: lookedAt(subject), skipped: skippedIn(subject, hasPublicUrl) };
 }
 
-async function examineApp(patient: Patient): Promise<Examination & { isKit: boolean }> {
-  const { webhook, mount, publicUrl, settings, signs, now } = patient;
-  if (webhook === undefined)
-    return { findings: [], looked: [], skipped: ["the running app (give --url or --webhook)"], isKit: false };
-  const skipped: string[] = [];
-  const replies = await probeWebhook(webhook, { settings: signs ? settings : undefined, now });
-  const kit = isKit(replies);
-  const findings = judgeWebhook(webhook, replies);
-  const isReached = isAnswer(replies.unsigned);
-  findings.push(...checkClock(replies.unsigned));
-  if (isReached && replies.signed === undefined)
-    skipped.push(`correctly signed webhooks (${unsignedBecause(patient)})`);
-  if (mount !== undefined && kit) {
-    findings.push(...(await checkReturns(mount, replies.needsHttps === true, now)));
-    findings.push(...(await probePublicUrl(patient, replies.signed)));
-  }
-  if (publicUrl === undefined) skipped.push("the public address (give --public-url)");
-  const what = isReached ? (kit ? ", an app with tillkit" : ", an app without tillkit") : "";
-  return { findings, looked: [`${webhook}${what}`], skipped, isKit: kit };
+function lookedAt(subject: ProbedSubject): string[] {
+  const { outside, environment, webhook, replies, database, app } = subject;
+  const kind = subject.isKit ? ", an app with tillkit" : ", an app without tillkit";
+  return [
+    ...(outside ? [] : [`the environment (NODE_ENV ${environment["NODE_ENV"] ?? "not set"})`]),
+    ...(webhook === undefined ? [] : [`${webhook}${isAnswer(replies?.unsigned) ? kind : ""}`]),
+    ...(database ? [`the database ${database.label}`] : []),
+    ...(outside ? [] : [`what is installed in ${app}`]),
+  ];
 }
 
-function unsignedBecause({ outside, signs, settings }: Patient): string {
-  if (outside) return "--outside";
-  if (!signs) return "--unsigned-only";
-  return settings.scheme === "public-key"
-    ? "only the service has the private key"
-    : "there is no secret to sign with";
+function skippedIn(subject: ProbedSubject, hasPublicUrl: boolean): string[] {
+  const { outside, replies, database, settings, signs } = subject;
+  const whyUnsigned = outside
+    ? "--outside"
+    : !signs
+      ? "--unsigned-only"
+      : settings.scheme === "public-key"
+        ? "only the service has the private key"
+        : "there is no secret to sign with";
+  return [
+    ...(outside ? ["the environment, the database and what is installed (--outside)"] : []),
+    ...(replies ? [] : ["the running app (give --url or --webhook)"]),
+    ...(isAnswer(replies?.unsigned) && !replies?.signed
+      ? [`correctly signed webhooks (${whyUnsigned})`]
+      : []),
+    ...(replies && !hasPublicUrl ? ["the public address (give --public-url)"] : []),
+    ...(outside || database ? [] : ["the database (give --store)"]),
+  ];
 }

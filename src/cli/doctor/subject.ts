@@ -1,73 +1,75 @@
-import { type Context, type Arguments } from "../terminal/command.js";
-import { TillkitError } from "../../errors/index.js";
-import { findDatabase, type FoundDatabase } from "../terminal/database.js";
-import { type Environment, readEnvironment } from "../terminal/environment.js";
-import { readSignatureSettings, type SignatureSettings } from "../sign/signature-settings.js";
 import path from "node:path";
+import { readSignatureSettings, type SignatureSettings } from "../sign/signature-settings.js";
+import { optionError } from "../terminal/arguments.js";
+import { type Arguments, type Context, type Environment, type InputContext } from "../terminal/command.js";
+import { findDatabase, type NamedDatabase } from "../terminal/database.js";
+import { type WebhookReplies } from "./probe-webhook.js";
 
-/** What the doctor was told, and where to look. */
-export interface Patient {
-  /** Where the router is mounted; absent for an app that has none. */
+/** The app that the doctor examines, as the options and the environment describe it. */
+export interface Subject {
+  /** The address of the payment router; `undefined` for an app without one. */
   mount: string | undefined;
-  /** Where webhooks are posted to; absent where no address is known at all. */
+  /** The address of webhooks; `undefined` if no address is known. */
   webhook: string | undefined;
-  /** Whether the two were named, and not only taken from the public address. */
-  isNamed: boolean;
   publicUrl: string | undefined;
   settings: SignatureSettings;
-  database: FoundDatabase | undefined;
+  database: NamedDatabase | undefined;
   /** The folder of the app, as an absolute path. */
   app: string;
   environment: Environment;
-  production: boolean;
-  /** Only what a stranger sees: nothing of the environment is looked at. */
+  isProduction: boolean;
+  /** Whether the environment, the database and the installation are left out. */
   outside: boolean;
   /** Whether correctly signed webhooks may be sent. */
   signs: boolean;
   now: () => Date;
 }
 
-/** @throws TillkitError `command_option_invalid` for an address that is none. */
-export async function readPatient(args: Arguments, context: Context): Promise<Patient> {
+/** A subject, and the replies of its webhook's address. */
+export interface ProbedSubject extends Subject {
+  /** `undefined` if no address is known. */
+  replies: WebhookReplies | undefined;
+  /** Whether the kit answers at the webhook's address. */
+  isKit: boolean;
+}
+
+/**
+ * Reads the subject from the options and the environment.
+ *
+ * @throws TillkitError `command_option_invalid` for an invalid address
+ */
+export async function readSubject(args: Arguments, context: Context): Promise<Subject> {
   const outside = args.has("outside");
-  const environment = outside ? {} : await readEnvironment(args, context);
+  const { stdin, cwd, output, now } = context;
+  const environment = outside ? {} : context.env;
+  const input: InputContext = { stdin, cwd, output, env: environment };
   const publicUrl = args.get("public-url") ?? (environment["TILLKIT_PUBLIC_URL"]?.trim() || undefined);
-  const named = args.get("url") ?? args.get("webhook");
-  if (args.has("url") && args.has("webhook"))
-    throw new TillkitError("command_option_invalid", "Give either --url or --webhook.");
-  for (const name of ["url", "webhook"]) requireAddress(`--${name}`, args.get(name));
-  // What is wrong with it is a finding of its own.
-  const mount = args.has("webhook") ? undefined : trimmed(named ?? usable(publicUrl));
-  const webhook = args.get("webhook") ?? (mount === undefined ? undefined : `${mount}/webhook`);
+  if (args.has("url") && args.has("webhook")) throw optionError("Give either --url or --webhook.");
+  for (const name of ["url", "webhook"]) {
+    const address = args.get(name);
+    if (address !== undefined && !isHttp(address))
+      throw optionError(`--${name} must be an address such as http://localhost:3000/payments.`);
+  }
+  // An invalid public address is a finding.
+  const router = args.get("url") ?? (publicUrl !== undefined && isHttp(publicUrl) ? publicUrl : undefined);
+  // Somebody who gives the webhook's address as --url means its router.
+  const mount = args.has("webhook") ? undefined : router?.replace(/\/+$/, "").replace(/\/webhook$/, "");
   return {
     mount,
-    webhook,
-    isNamed: named !== undefined,
+    webhook: args.get("webhook") ?? (mount === undefined ? undefined : `${mount}/webhook`),
     publicUrl,
-    settings: await readSignatureSettings(args, context, environment),
-    database: outside ? undefined : findDatabase(args, environment, context),
-    app: path.resolve(context.cwd, args.get("app") ?? "."),
+    settings: await readSignatureSettings(args, input),
+    database: outside ? undefined : findDatabase(args, input),
+    app: path.resolve(cwd, args.get("app") ?? "."),
     environment,
-    production: environment["NODE_ENV"] === "production",
+    isProduction: environment["NODE_ENV"] === "production",
     outside,
     signs: !outside && !args.has("unsigned-only"),
-    now: context.now,
+    now,
   };
 }
 
-/** Whoever gives the webhook's address means its router. */
-function trimmed(address: string | undefined): string | undefined {
-  return address?.replace(/\/+$/, "").replace(/\/webhook$/, "");
-}
-
-function usable(address: string | undefined): string | undefined {
-  return address !== undefined && URL.canParse(address) && /^https?:/i.test(address) ? address : undefined;
-}
-
-function requireAddress(option: string, address: string | undefined): void {
-  if (address === undefined || usable(address) !== undefined) return;
-  throw new TillkitError(
-    "command_option_invalid",
-    `${option} must be an address such as http://localhost:3000/payments.`,
-  );
+/** Returns whether an address can be used, and begins with http:// or https://. */
+export function isHttp(address: string): boolean {
+  return URL.canParse(address) && /^https?:/i.test(address);
 }

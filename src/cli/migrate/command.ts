@@ -1,62 +1,53 @@
 import { TillkitError } from "../../errors/index.js";
 import { type SchemaState, schemaState, sqlStore } from "../../store/sql/index.js";
-import { type Command, type Context, type Arguments } from "../terminal/command.js";
-import { databaseOptions, type FoundDatabase, requireDatabase } from "../terminal/database.js";
-import { envFileOption, readEnvironment } from "../terminal/environment.js";
+import { defineCommand } from "../terminal/command.js";
+import { databaseOptions, type NamedDatabase, requireDatabase } from "../terminal/database.js";
+import { envFileOption } from "../terminal/read-file.js";
 
-export const migrate: Command = {
+export const migrate = defineCommand({
   name: "migrate",
-  summary: "bring the kit's tables to the version that this tillkit wants",
+  summary: "update the kit's tables to the version of this tillkit",
   description: [
-    "A store does this by itself at its first use. Do it beforehand where the application may not change tables, or where " +
-      "several versions run side by side: tables are only ever added to, so an older tillkit goes on with its own " +
-      "until it is restarted.",
-    "Safe to run from several places at once, and again. Your own tables are not touched.",
+    "A store does this by itself when it is first used. Run it before if the application may not change tables, or if " +
+      "several versions run side by side: a new version only adds to the tables, so an older tillkit keeps working until it " +
+      "is restarted.",
+    "It may run in several places at the same time, and again. Your own tables are not touched.",
   ],
-  options: [
+  options: {
     ...databaseOptions,
-    { name: "check", summary: "Only says whether the tables are behind; makes and changes nothing." },
-    envFileOption,
-  ],
-  examples: [
-    { summary: "the SQLite file beside the application", command: "tillkit migrate --store shop.db" },
-    {
-      summary: "the database of the environment, before a deployment",
-      command: "tillkit migrate --env-file .env",
-    },
-    {
-      summary: "in a pipeline: fails while the tables are behind",
-      command: "tillkit migrate --check --store shop.db",
-    },
-  ],
+    "--check": "Only checks whether the tables are behind; changes nothing.",
+    ...envFileOption,
+  },
+  examples: {
+    "the SQLite file beside the application": "tillkit migrate --store shop.db",
+    "the database of the environment, before a deployment": "tillkit migrate --env-file .env",
+    "in a pipeline: fails while the tables are behind": "tillkit migrate --check --store shop.db",
+  },
   exitCodes: {
     0: "The tables are at the newest version.",
-    1: "With --check: they are behind.",
-    2: "Used wrongly; no database is named, or of a kind that is not known.",
+    1: "With --check: the tables are behind.",
+    2: "Used wrongly; no database is named, or its kind is not known.",
     3: "The database cannot be reached, is locked, or was made by a newer tillkit.",
   },
-  run: runMigrate,
-};
+  async run(args, context) {
+    const { output } = context;
+    const found = requireDatabase(args, context);
+    const { kind, version: from, newest } = await readState(found);
+    const isBehind = from < newest;
+    const onlyChecks = args.has("check");
+    if (isBehind && !onlyChecks) await updateTables(found);
+    const to = isBehind && !onlyChecks ? (await readState(found)).version : from;
 
-async function runMigrate(args: Arguments, context: Context) {
-  const { output } = context;
-  const found = requireDatabase(args, await readEnvironment(args, context), context);
-  const before = await stateOf(found);
-  const { kind, version: from, newest } = before;
-  const isBehind = from < newest;
-  const checks = args.has("check");
-  if (isBehind && !checks) await bringUp(found);
-  const to = isBehind && !checks ? (await stateOf(found)).version : from;
+    const name = `${found.label} (${kind})`;
+    if (!isBehind) output.print(`${name} is at version ${to}, the newest.`);
+    else if (onlyChecks) output.print(`${name} is at version ${from}; this tillkit needs ${newest}.`);
+    else output.print(`${name} was at version ${from}, and is now at ${to}.`);
+    output.printJson({ database: found.label, kind, from, to, newest, behind: to < newest });
+    return to < newest ? 1 : 0;
+  },
+});
 
-  const name = `${found.called} (${kind})`;
-  if (!isBehind) output.say(`${name} is at version ${to}, the newest.`);
-  else if (checks) output.say(`${name} is at version ${from}; this tillkit wants ${newest}.`);
-  else output.say(`${name} was at version ${from}, and is now at ${to}.`);
-  output.answer({ database: found.called, kind, from, to, newest, behind: to < newest });
-  return to < newest ? 1 : 0;
-}
-
-async function stateOf({ database, tablePrefix }: FoundDatabase): Promise<SchemaState> {
+async function readState({ database, tablePrefix }: NamedDatabase): Promise<SchemaState> {
   const state = await schemaState(database, { tablePrefix });
   if (state.version <= state.newest) return state;
   throw new TillkitError(
@@ -66,7 +57,7 @@ async function stateOf({ database, tablePrefix }: FoundDatabase): Promise<Schema
   );
 }
 
-async function bringUp({ database, tablePrefix }: FoundDatabase): Promise<void> {
+async function updateTables({ database, tablePrefix }: NamedDatabase): Promise<void> {
   const store = sqlStore(database, { tablePrefix });
   try {
     await store.migrate();

@@ -1,32 +1,78 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import path from "node:path";
 import { type StatementProgress } from "../../statement/index.js";
 import { type Output } from "../terminal/output.js";
-import { type CountedBytes } from "./read-bytes.js";
-import { grouped } from "./tell-summary.js";
+import { type FileContext, unreadable } from "../terminal/read-file.js";
+import { grouped } from "./print-summary.js";
+
+/** The chunks of a file, and how much of it was read. */
+export interface CountedBytes {
+  bytes: AsyncIterable<Uint8Array>;
+  /** The length of the file in bytes; `undefined` if it is not known. */
+  total: number | undefined;
+  /** Returns the number of bytes that were read so far. */
+  read: () => number;
+}
+
+/**
+ * Opens a file, or standard input for `-`, and counts its bytes while they are read.
+ *
+ * @throws TillkitError `file_unreadable`, here or while it is read
+ */
+export async function countBytes(file: string, { cwd, stdin }: FileContext): Promise<CountedBytes> {
+  let count = 0;
+  const absolute = path.resolve(cwd, file);
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    const stream = file === "-" ? stdin : createReadStream(absolute, { highWaterMark: 256 * 1024 });
+    try {
+      for await (const chunk of stream) {
+        count += (chunk as Buffer).length;
+        yield chunk as Buffer;
+      }
+    } catch (cause) {
+      // Only errors of the stream arrive here: an error of the consumer ends the generator at its `yield`.
+      throw unreadable(file, cause);
+    }
+  }
+  const total = file === "-" ? undefined : await sizeOf(absolute, file);
+  return { bytes: counted(), total, read: () => count };
+}
+
+async function sizeOf(absolute: string, file: string): Promise<number | undefined> {
+  try {
+    const stats = await stat(absolute);
+    if (stats.isDirectory()) throw new Error("It is a folder.");
+    // Pipes and devices have no known length.
+    return stats.isFile() ? stats.size : undefined;
+  } catch (cause) {
+    throw unreadable(file, cause);
+  }
+}
 
 const barWidth = 24;
 const drawEveryMs = 100;
 
-/** Draws how far a run is: a bar over the bytes of the file, then counts of what is read after it. */
+/** Returns a function that draws the progress of a run: a bar for the bytes of the file, then counts. */
 export function progressBar(
   output: Output,
   { total, read }: CountedBytes,
 ): (progress: StatementProgress) => void {
   let drawnAt = -Infinity;
-  let phaseBefore = "";
+  let lastPhase = "";
   return ({ phase, rows, payments }) => {
     const now = performance.now();
-    if (phase === phaseBefore && now - drawnAt < drawEveryMs) return;
+    if (phase === lastPhase && now - drawnAt < drawEveryMs) return;
     drawnAt = now;
-    phaseBefore = phase;
-    if (phase === "books") output.draw(`${bar(1)} reading the books: ${grouped(payments)} payments`);
-    else if (phase === "sides") output.draw(`${bar(1)} putting both sides together`);
+    lastPhase = phase;
+    if (phase === "books") output.draw(`${bar(1)} reading stored payments: ${grouped(payments)}`);
+    else if (phase === "sides") output.draw(`${bar(1)} comparing rows and payments`);
     else if (total === undefined) output.draw(`${grouped(rows)} rows, ${megabytes(read())}`);
     else {
       const share = total === 0 ? 1 : Math.min(1, read() / total);
       const percent = `${Math.floor(100 * share)}%`.padStart(4);
-      output.draw(
-        `${bar(share)}${percent}  ${megabytes(read())} of ${megabytes(total)}, ${grouped(rows)} rows`,
-      );
+      const bytes = `${megabytes(read())} of ${megabytes(total)}`;
+      output.draw(`${bar(share)}${percent}  ${bytes}, ${grouped(rows)} rows`);
     }
   };
 }

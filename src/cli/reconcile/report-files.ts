@@ -1,6 +1,6 @@
+import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
-import { once } from "node:events";
 import path from "node:path";
 import { finished } from "node:stream/promises";
 import { TillkitError } from "../../errors/index.js";
@@ -13,29 +13,30 @@ import {
   type StatementReport,
   type StatementSummary,
 } from "../../statement/index.js";
+import { optionError } from "../terminal/arguments.js";
 
 interface ReportFile {
   name: string;
-  /** Where it lies in the end. */
+  /** Its final path. */
   file: string;
-  /** Where it lies while it is written: half a report must not look like a whole one. */
+  /** Its path while it is written, so that an unfinished report cannot be taken for a finished one. */
   part: string;
   report: StatementReport;
   stream: WriteStream;
 }
 
-/** The reports that a run writes, each as its file's ending says. */
+/** The report files of a run, each in the format of its file extension. */
 export class ReportFiles {
   readonly #files: readonly ReportFile[];
 
-  /** @throws TillkitError `command_option_invalid` for an ending that is none of a report */
+  /** @throws TillkitError `command_option_invalid` for an extension without a report format */
   constructor(names: readonly string[], cwd: string, options: HtmlReportOptions) {
     const reports = names.map((name) => [name, reportFor(name, options)] as const);
     this.#files = reports.map(([name, report]) => {
       const file = path.resolve(cwd, name);
       const part = `${file}.${process.pid}.part`;
       const stream = createWriteStream(part, { flags: "wx" });
-      // Looked at with every write; an error without a listener would end the process.
+      // Each write checks for errors. Without a listener an error would end the process.
       stream.on("error", () => {});
       return { name, file, part, report, stream };
     });
@@ -47,7 +48,7 @@ export class ReportFiles {
   }
 
   /**
-   * Writes what remains, and puts the files in their places.
+   * Writes the rest of the reports, and moves the files to their final paths.
    *
    * @throws TillkitError `file_unwritable`
    */
@@ -64,7 +65,7 @@ export class ReportFiles {
     }
   }
 
-  /** Takes away what was not brought to its end. */
+  /** Deletes the unfinished files. */
   async discard(): Promise<void> {
     for (const { stream, part } of this.#files) {
       stream.destroy();
@@ -74,11 +75,11 @@ export class ReportFiles {
 }
 
 function reportFor(name: string, options: HtmlReportOptions): StatementReport {
-  const ending = path.extname(name).toLowerCase();
-  if (ending === ".html" || ending === ".htm") return htmlReport(options);
-  if (ending === ".csv") return csvReport();
-  if (ending === ".json") return jsonReport();
-  throw new TillkitError("command_option_invalid", `--report ${name} must end in .html, .csv or .json.`);
+  const extension = path.extname(name).toLowerCase();
+  if (extension === ".html" || extension === ".htm") return htmlReport(options);
+  if (extension === ".csv") return csvReport();
+  if (extension === ".json") return jsonReport();
+  throw optionError(`--report ${name} must end in .html, .csv or .json.`);
 }
 
 async function write({ name, stream }: ReportFile, text: string): Promise<void> {

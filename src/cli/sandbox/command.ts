@@ -1,66 +1,56 @@
 import { once } from "node:events";
 import { createSandbox, type Sandbox } from "../../sandbox/index.js";
-import { type Command, type Context, type Arguments } from "../terminal/command.js";
-import { lineOf } from "./line-of.js";
-import { readScenarioOption } from "./read-scenario-option.js";
-import { sandboxOptions } from "./options-of.js";
-import { sandboxOptionSpecs } from "./option-specs.js";
+import { type Context, defineCommand } from "../terminal/command.js";
+import { readScenarioOption } from "./ask-sandbox.js";
+import { eventLine } from "./event-line.js";
+import { readSandboxOptions, sandboxOptions } from "./options.js";
 
-export const sandbox: Command = {
+export const sandbox = defineCommand({
   name: "sandbox",
-  summary: "start a stand-in for the payment service, and print what happens in it",
+  summary: "start an emulated payment service, and print what happens in it",
   description: [
     "Serves everything of the interface document on this machine: access tokens, payments, the checkout page, webhooks, " +
-      "and the merchant's dashboard, where bad days are switched on. Prints its credentials, and then a line for " +
-      "every payment and webhook, until it is stopped with Ctrl-C.",
+      "and the merchant's dashboard, where you switch scenarios. Prints its credentials, and then a line for " +
+      "every payment and webhook, until you stop it with Ctrl-C.",
   ],
-  options: sandboxOptionSpecs,
-  examples: [
-    {
-      summary: "for a shop on this machine",
-      command: "tillkit sandbox --webhook http://localhost:3000/payments/webhook",
-    },
-    {
-      summary: "a service that signs fields, in a file that lasts",
-      command: "tillkit sandbox --scheme fields --merchant-id m-7 --state sandbox.db",
-    },
-    {
-      summary: "every payment has a bad day, the same ones each time",
-      command: "tillkit sandbox --scenario random --seed 7",
-    },
-  ],
+  options: sandboxOptions,
+  examples: {
+    "for a shop on this machine": "tillkit sandbox --webhook http://localhost:3000/payments/webhook",
+    "a service that signs fields, with its state in a file":
+      "tillkit sandbox --scheme fields --merchant-id m-7 --state sandbox.db",
+    "a random scenario for every payment, the same ones in each run":
+      "tillkit sandbox --scenario random --seed 7",
+  },
   exitCodes: {
     0: "It was stopped.",
-    2: "Used wrongly; everything that is wrong is named at once.",
+    2: "Used wrongly; the message names everything that is wrong.",
     3: "The port is taken, or the state file cannot be used.",
   },
-  run: runSandbox,
-};
+  async run(args, context) {
+    const { output, signal } = context;
+    const given = args.get("scenario");
+    const scenario = given === undefined ? undefined : await readScenarioOption(given, context);
+    const running = createSandbox({ ...readSandboxOptions(args, context), scenario });
+    try {
+      if (signal?.aborted) return 0;
+      await running.start();
+      printStart(running, context);
+      running.watch((event) => {
+        output.printJson(event);
+        output.print(eventLine(event, output));
+      });
+      await (signal ? once(signal, "abort") : new Promise(() => {}));
+    } finally {
+      await running.close();
+    }
+    output.log("The sandbox has stopped.");
+    return 0;
+  },
+});
 
-async function runSandbox(args: Arguments, context: Context) {
-  const { output, signal } = context;
-  const given = args.get("scenario");
-  const scenario = given === undefined ? undefined : await readScenarioOption(given, context);
-  const running = createSandbox({ ...sandboxOptions(args, context), scenario });
-  try {
-    if (signal?.aborted) return 0 as const;
-    await running.start();
-    introduce(running, context);
-    running.watch((event) => {
-      output.answer(event);
-      output.say(lineOf(event, output));
-    });
-    await (signal ? once(signal, "abort") : new Promise(() => {}));
-  } finally {
-    await running.close();
-  }
-  output.remark("The sandbox has ended.");
-  return 0 as const;
-}
-
-/** What a developer copies into the shop's environment. */
-function introduce(running: Sandbox, { output }: Context): void {
-  const { url, tokenUrl, client, signing, webhookAddresses, currentScenario } = running;
+/** Prints the address, and the variables for the shop's environment. */
+function printStart(running: Sandbox, { output }: Context): void {
+  const { url, tokenUrl, client, signing, webhookAddresses, currentScenario: scenario } = running;
   const variables = {
     TILLKIT_SERVICE_URL: url,
     TILLKIT_TOKEN_URL: tokenUrl,
@@ -71,25 +61,25 @@ function introduce(running: Sandbox, { output }: Context): void {
     ...(signing.merchantId !== undefined && { TILLKIT_MERCHANT_ID: signing.merchantId }),
     ...(signing.header !== "Service-Signature" && { TILLKIT_SIGNATURE_HEADER: signing.header }),
   };
-  output.answer({
+  output.printJson({
     type: "started",
     url,
     tokenUrl,
     client,
     signing,
     webhookAddresses,
-    scenario: currentScenario,
+    scenario,
     variables,
   });
-  output.say(`${output.paint("bold", "The sandbox listens on")} ${output.paint("cyan", url)}`);
-  output.say();
-  output.say("For the shop's environment:");
-  for (const [name, value] of Object.entries(variables)) output.say(`  ${name}=${value}`);
-  output.say();
-  const addresses = webhookAddresses.map((address) => address.url);
-  if (addresses.length > 0) output.say(`Webhooks go to ${addresses.join(", ")}.`);
-  else output.say(`Webhooks go nowhere yet: add an address with --webhook, or at ${url}/developer/webhooks.`);
-  output.say(`Payments go through the scenario ${currentScenario}; switch it with: tillkit scenario`);
-  output.say("Ctrl-C ends it.");
-  output.say();
+  output.print(`${output.paint("bold", "The sandbox listens on")} ${output.paint("cyan", url)}`);
+  output.print();
+  output.print("For the shop's environment:");
+  for (const [name, value] of Object.entries(variables)) output.print(`  ${name}=${value}`);
+  output.print();
+  const addresses = webhookAddresses.map((address) => address.url).join(", ");
+  if (addresses !== "") output.print(`Webhooks are sent to ${addresses}.`);
+  else output.print(`No webhook address yet: add one with --webhook, or at ${url}/developer/webhooks.`);
+  output.print(`The scenario of new payments is ${scenario}; switch it with: tillkit scenario`);
+  output.print("Stop with Ctrl-C.");
+  output.print();
 }

@@ -1,5 +1,5 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
-import { ConfigurationError } from "../../errors/index.js";
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { ConfigurationError, TillkitError } from "../../errors/index.js";
 import {
   fieldsSignature,
   type HmacAlgorithm,
@@ -12,30 +12,51 @@ import {
 import { type SignatureSettings } from "./signature-settings.js";
 
 /**
- * The kit's own scheme, as the application has it.
+ * Creates the kit's own scheme, as an application with these settings has it.
  *
- * @throws ConfigurationError whatever the kit refuses to start with
+ * @param privateKey PEM text of a private key, which replaces the public key of the settings
+ * @throws ConfigurationError for everything that the kit refuses to start with
  */
-export function makeScheme(settings: SignatureSettings): SignatureScheme {
+export function makeScheme(settings: SignatureSettings, privateKey?: string): SignatureScheme {
   if (settings.scheme !== "public-key") return makeHmacScheme(settings);
   const { publicKey = "", header } = settings;
-  const algorithm = algorithmFor(settings, () => createPublicKey(publicKey));
-  return publicKeySignature({ publicKey, algorithm, header });
+  let key: KeyObject | undefined;
+  try {
+    // A private key contains the public one.
+    key = createPublicKey(privateKey ?? publicKey);
+  } catch {
+    // The scheme reports what is wrong with the key. The parser's message may quote the key.
+  }
+  const usual = usualAlgorithms[key?.asymmetricKeyType ?? ""] ?? "ed25519";
+  const algorithm = (settings.algorithm ?? usual) as PublicKeyAlgorithm;
+  return publicKeySignature({
+    publicKey: privateKey === undefined ? publicKey : key,
+    privateKey,
+    algorithm,
+    header,
+  });
 }
 
-/** The same, where it must also sign; `privateKey` is PEM text. */
-export function makeSigningScheme(
-  settings: SignatureSettings,
-  privateKey: string | undefined,
-): SigningScheme {
-  if (settings.scheme !== "public-key") return makeHmacScheme(settings);
-  if (privateKey === undefined) {
-    const message = "is missing; give --private-key, for a public key signs nothing.";
-    throw new ConfigurationError([{ code: "key_invalid", option: "signature.privateKey", message }]);
+/**
+ * Creates a scheme that can also sign.
+ *
+ * @throws ConfigurationError as {@link makeScheme}, and for public-key without a private key
+ */
+export function makeSigningScheme(settings: SignatureSettings, privateKey?: string): SigningScheme {
+  if (settings.scheme !== "public-key" || privateKey !== undefined)
+    return makeScheme(settings, privateKey) as SigningScheme;
+  const message = "is missing; give --private-key, because a public key cannot sign.";
+  throw new ConfigurationError([{ code: "key_invalid", option: "signature.privateKey", message }]);
+}
+
+/** Returns the signature that the kit expects; `undefined` if it cannot sign, or refuses the settings or the body. */
+export function expectedSignature(settings: SignatureSettings, rawBody: Buffer): string | undefined {
+  try {
+    return makeScheme(settings).sign?.(rawBody);
+  } catch (error) {
+    if (error instanceof TillkitError) return undefined;
+    throw error;
   }
-  const algorithm = algorithmFor(settings, () => createPrivateKey(privateKey));
-  const { header } = settings;
-  return publicKeySignature({ publicKey: publicHalf(privateKey), privateKey, algorithm, header });
 }
 
 function makeHmacScheme(settings: SignatureSettings): SigningScheme {
@@ -54,23 +75,3 @@ const usualAlgorithms: Readonly<Record<string, PublicKeyAlgorithm>> = {
   rsa: "rsa-sha256",
   "rsa-pss": "rsa-pss-sha256",
 };
-
-/** The algorithm that was asked for, or the usual one of the key. */
-function algorithmFor({ algorithm }: SignatureSettings, read: () => KeyObject): PublicKeyAlgorithm {
-  if (algorithm !== undefined) return algorithm as PublicKeyAlgorithm;
-  try {
-    return usualAlgorithms[read().asymmetricKeyType ?? ""] ?? "ed25519";
-  } catch {
-    // The scheme says what is wrong with the key; the parser's own message may quote it.
-    return "ed25519";
-  }
-}
-
-/** What cannot be read is told by the scheme, about the private key. */
-function publicHalf(privateKey: string): string | undefined {
-  try {
-    return createPublicKey(createPrivateKey(privateKey)).export({ type: "spki", format: "pem" }).toString();
-  } catch {
-    return undefined;
-  }
-}

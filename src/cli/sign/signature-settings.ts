@@ -1,59 +1,78 @@
 import { TillkitError } from "../../errors/index.js";
 import { defaultSignedFields, type ListedField } from "../../webhook/signature/index.js";
-import { type Context, type Arguments } from "../terminal/command.js";
-import { type Environment } from "../terminal/environment.js";
-import { readLine } from "../terminal/read-file.js";
+import { type Arguments, type Environment, type InputContext } from "../terminal/command.js";
+import { envFileOption, readText } from "../terminal/read-file.js";
 
-export type SchemeName = "hmac" | "fields" | "public-key";
+/** The options that say how a signature is made, for `sign`, `verify`, `trigger` and `doctor`. */
+export const signatureOptions = {
+  "--scheme <hmac|fields|public-key>":
+    "What is signed: the whole body, some fields of it, or the body with a private key. Default: TILLKIT_SIGNATURE, " +
+    "or hmac (fields if --merchant-id or --fields is given).",
+  "--secret <text> ...":
+    "The secret. Others can see it in the process list and in the shell's history: prefer the next two.",
+  "--secret-file <file> ...": "A file with the secret. A line break at its end is not part of the secret.",
+  "--secret-env <name> ...":
+    "The variable with the secret. Default: TILLKIT_WEBHOOK_SECRET, and TILLKIT_WEBHOOK_SECRET_PREVIOUS.",
+  "--merchant-id <id>": "For fields: your identifier at the service. Default: TILLKIT_MERCHANT_ID.",
+  "--fields <list>":
+    "For fields: the signed fields in their order, separated by commas. Default: the kit's own list.",
+  "--algorithm <name>":
+    "sha256, sha384 or sha512; for public-key ed25519, ecdsa-sha256, rsa-sha256 or rsa-pss-sha256. " +
+    "Default: TILLKIT_SIGNATURE_ALGORITHM, or sha256.",
+  "--header <name>":
+    "The header with the signature. Default: TILLKIT_SIGNATURE_HEADER, or Service-Signature.",
+  ...envFileOption,
+};
 
-/** A secret, and where it was found: the place may be told, the secret never. */
+/** A secret, and where it was found. Messages name the place, and never the secret. */
 export interface FoundSecret {
   text: string;
   from: string;
 }
 
-/** How signatures are made, with nothing left open. */
+/** How signatures are made. */
 export interface SignatureSettings {
-  scheme: SchemeName;
-  /** The first one signs. May be empty: whoever needs one must say so. */
+  scheme: "hmac" | "fields" | "public-key";
+  /** The first one signs. May be empty: see {@link readSettingsWithSecret}. */
   secrets: readonly FoundSecret[];
   /** The variables in which a secret was looked for. */
   secretVariables: readonly string[];
+  environment: Environment;
   merchantId: string | undefined;
   fields: readonly ListedField[];
-  /** Not judged yet: the scheme does that. Absent only for public-key, where the key decides. */
+  /** Not checked yet: the scheme does that. `undefined` only for public-key, where the key decides. */
   algorithm: string | undefined;
   header: string;
-  /** PEM text of the service's public key, from the environment. */
+  /** PEM text of the service's public key. */
   publicKey: string | undefined;
 }
 
-/** Puts together what the options say, and where they say nothing, the variables that the kit itself reads. */
+/** Reads the settings from the options, and for options that are not given, from the variables that the kit reads. */
 export async function readSignatureSettings(
   args: Arguments,
-  context: Context,
-  environment: Environment,
+  context: InputContext,
 ): Promise<SignatureSettings> {
+  const { env: environment } = context;
+  if (args.has("secret"))
+    context.output.log(
+      "warning secret_on_command_line: others can see --secret in the process list and in the shell's history; " +
+        "use --secret-file or --secret-env.",
+    );
   const read = (name: string): string | undefined => environment[`TILLKIT_${name}`]?.trim() || undefined;
-  // Whoever names variables means these, also where they are not set.
   const named = args.all("secret-env");
   const secretVariables = named.length > 0 ? named : usualVariables;
-  const fields = args
-    .get("fields")
-    ?.split(",")
-    .map((name) => name.trim()) as ListedField[] | undefined;
+  const fields = args.get("fields")?.split(",");
   const implied = fields || args.has("merchant-id") ? "fields" : "hmac";
-  const scheme = (args.get("scheme") ?? read("SIGNATURE") ?? implied) as SchemeName;
+  const scheme = (args.get("scheme") ?? read("SIGNATURE") ?? implied) as SignatureSettings["scheme"];
+  const usualAlgorithm = scheme === "public-key" ? undefined : "sha256";
   return {
     scheme,
-    secrets: await readSecrets(args, context, environment, secretVariables),
+    secrets: await readSecrets(args, context, secretVariables),
     secretVariables,
+    environment,
     merchantId: args.get("merchant-id") ?? read("MERCHANT_ID"),
-    fields: fields ?? defaultSignedFields,
-    algorithm:
-      args.get("algorithm") ??
-      read("SIGNATURE_ALGORITHM") ??
-      (scheme === "public-key" ? undefined : "sha256"),
+    fields: fields ? (fields.map((name) => name.trim()) as ListedField[]) : defaultSignedFields,
+    algorithm: args.get("algorithm") ?? read("SIGNATURE_ALGORITHM") ?? usualAlgorithm,
     header: args.get("header") ?? read("SIGNATURE_HEADER") ?? "Service-Signature",
     publicKey: read("PUBLIC_KEY")?.replaceAll("\\n", "\n"),
   };
@@ -63,23 +82,24 @@ const usualVariables = ["TILLKIT_WEBHOOK_SECRET", "TILLKIT_WEBHOOK_SECRET_PREVIO
 
 async function readSecrets(
   args: Arguments,
-  context: Context,
-  environment: Environment,
+  context: InputContext,
   variables: readonly string[],
 ): Promise<FoundSecret[]> {
   const found: FoundSecret[] = [];
-  for (const [index, text] of args.all("secret").entries())
-    found.push({ text, from: args.all("secret").length > 1 ? `--secret (${index + 1}.)` : "--secret" });
-  for (const file of args.all("secret-file"))
-    found.push({ text: await readLine(file, context), from: `the file ${file}` });
-  const given = found.length > 0;
-  for (const name of given ? args.all("secret-env") : variables)
-    if (environment[name]?.trim()) found.push({ text: environment[name], from: name });
+  const given = args.all("secret");
+  for (const [index, text] of given.entries())
+    found.push({ text, from: given.length > 1 ? `--secret (${index + 1}.)` : "--secret" });
+  for (const file of args.all("secret-file")) {
+    const text = (await readText(file, context)).replace(/\r?\n$/, "");
+    found.push({ text, from: `the file ${file}` });
+  }
+  for (const name of found.length > 0 ? args.all("secret-env") : variables)
+    if (context.env[name]?.trim()) found.push({ text: context.env[name], from: name });
   return found;
 }
 
-/** Why there is no secret, and where there may be one: `X is not set.` */
-export function whyNoSecret({ secretVariables }: SignatureSettings, environment: Environment): string {
+/** Returns why there is no secret, and which variable may have it: `X is not set.` */
+export function whyNoSecret({ secretVariables, environment }: SignatureSettings): string {
   const [name = ""] = secretVariables;
   const similar = Object.keys(environment)
     .filter((one) => /(WEBHOOK|SIGN\w*)_SECRET$/.test(one) && environment[one])
@@ -88,19 +108,18 @@ export function whyNoSecret({ secretVariables }: SignatureSettings, environment:
   return `${name} is ${environment[name] === undefined ? "not set" : "blank"}.${hint}`;
 }
 
-/** @throws TillkitError `secret_missing` where a secret is needed and there is none. */
-export function requireSecret(settings: SignatureSettings, environment: Environment): void {
-  if (settings.scheme === "public-key" || settings.secrets.length > 0) return;
-  throw new TillkitError("secret_missing", `There is no secret: ${whyNoSecret(settings, environment)}`, {
+/**
+ * Reads settings that have a secret if the scheme needs one.
+ *
+ * @throws TillkitError `secret_missing`
+ */
+export async function readSettingsWithSecret(
+  args: Arguments,
+  context: InputContext,
+): Promise<SignatureSettings> {
+  const settings = await readSignatureSettings(args, context);
+  if (settings.scheme === "public-key" || settings.secrets.length > 0) return settings;
+  throw new TillkitError("secret_missing", `There is no secret: ${whyNoSecret(settings)}`, {
     fix: "Give --secret-file, --secret-env or --secret, or set TILLKIT_WEBHOOK_SECRET.",
   });
-}
-
-/** Told whenever a secret was given where everybody on the machine can read it. */
-export function remarkOnSecret(args: Arguments, { output }: Context): void {
-  if (args.has("secret"))
-    output.remark(
-      "warning secret_on_command_line: --secret shows in the process list and in the shell's history; " +
-        "use --secret-file or --secret-env.",
-    );
 }

@@ -1,40 +1,26 @@
-import { type Arguments } from "./command.js";
 import { parseArgs } from "node:util";
 import { TillkitError } from "../../errors/index.js";
-import { type Command, type OptionSpec } from "./command.js";
-import { nearest } from "./nearest.js";
-
-/** Options that every command has. */
-export const commonOptions: readonly OptionSpec[] = [
-  {
-    name: "json",
-    summary: "One JSON document on standard output; what people read goes to the error stream.",
-  },
-  { name: "help", short: "h", summary: "Shows this help." },
-];
+import { type Arguments, type Command, type OptionSpec } from "./command.js";
+import { didYouMean } from "./nearest.js";
 
 /**
- * Reads what stands after the command's name.
+ * Parses the arguments after the command's name.
  *
  * @throws TillkitError `command_option_unknown`, `command_option_invalid` or `command_operand_invalid`
  */
 export function readArguments(command: Command, argv: readonly string[]): Arguments {
-  const specs = [...command.options, ...commonOptions];
+  const specs = command.options;
   const { tokens } = parseArgs({
     args: [...argv],
-    // Everything is judged below, by the tokens: Node's own words name neither the nearest option nor a code.
+    // Not strict: the checks below name the nearest option and an error code, which Node's own errors do not.
     strict: false,
     allowPositionals: true,
     tokens: true,
     options: Object.fromEntries(
-      specs.map(({ name, short, value }) => [
-        name,
-        {
-          type: value === undefined ? "boolean" : "string",
-          multiple: true,
-          ...(short && { short }),
-        } as const,
-      ]),
+      specs.map(({ name, short, value }) => {
+        const type = value === undefined ? ("boolean" as const) : ("string" as const);
+        return [name, { type, multiple: true, ...(short && { short }) }];
+      }),
     ),
   });
   const given = new Map<string, string[]>();
@@ -42,19 +28,12 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
   for (const token of tokens) {
     if (token.kind === "positional") operands.push(token.value);
     if (token.kind !== "option") continue;
-    const spec =
-      specs.find(({ name }) => name === token.name) ?? unknownOption(command, token.rawName, specs);
+    const spec = specs.find(({ name }) => name === token.name) ?? unknownOption(command, token.rawName);
     const values = given.get(spec.name) ?? [];
-    if (values.length > 0 && !spec.repeated) throw invalid(`${token.rawName} is given twice.`);
+    if (values.length > 0 && !spec.repeated) throw optionError(`${token.rawName} is given twice.`);
     given.set(spec.name, [...values, valueOf(spec, token)]);
   }
-  const wantsHelp = given.has("help");
-  const { operand } = command;
-  if (operands.length > (operand ? 1 : 0)) throw surplus(command, operands);
-  if (operand && !operand.optional && operands.length === 0 && !wantsHelp) {
-    const message = `tillkit ${command.name} needs <${operand.name}>: ${operand.summary}`;
-    throw new TillkitError("command_operand_invalid", message);
-  }
+  checkOperands(command, operands, given.has("help"));
   return {
     operand: operands[0],
     has: (name) => given.has(name),
@@ -72,45 +51,45 @@ interface OptionToken {
 function valueOf({ value: placeholder, choices }: OptionSpec, token: OptionToken): string {
   const { rawName, value, inlineValue } = token;
   if (placeholder === undefined) {
-    if (value !== undefined) throw invalid(`${rawName} is a switch, and takes no value.`);
+    if (value !== undefined) throw optionError(`${rawName} is a switch, and takes no value.`);
     return "";
   }
-  if (value === undefined) throw invalid(`${rawName} needs a value: ${rawName} <${placeholder}>.`);
-  // Most likely the value was forgotten, and this is the next option.
+  if (value === undefined) throw optionError(`${rawName} needs a value: ${rawName} <${placeholder}>.`);
+  // Probably the value was forgotten, and this is the next option.
   if (!inlineValue && /^-./.test(value))
-    throw invalid(`${rawName} needs a value; for one that begins with a hyphen, write ${rawName}=<value>.`);
+    throw optionError(`${rawName} needs a value. If it begins with a hyphen, write ${rawName}=<value>.`);
   if (choices && !choices.includes(value)) {
-    const meant = nearest(value, choices);
-    throw invalid(
-      `${rawName} knows ${choices.join(", ")}, and not "${value}".${meant ? ` Did you mean ${meant}?` : ""}`,
-    );
+    const known = choices.join(", ");
+    throw optionError(`${rawName} must be one of ${known}, and not "${value}".${didYouMean(value, choices)}`);
   }
   return value;
 }
 
-function unknownOption(command: Command, rawName: string, specs: readonly OptionSpec[]): never {
-  const meant = nearest(
-    rawName.replace(/^--?/, ""),
-    specs.map(({ name }) => name),
-  );
-  const hint = meant ? ` Did you mean --${meant}?` : "";
-  throw new TillkitError(
-    "command_option_unknown",
-    `tillkit ${command.name} has no option ${rawName}.${hint}`,
-    {
-      fix: `See "tillkit help ${command.name}" for its options.`,
-    },
-  );
+function unknownOption({ name: command, options }: Command, rawName: string): never {
+  const names = options.map(({ name }) => name);
+  const hint = didYouMean(rawName.replace(/^--?/, ""), names, "--");
+  const fix = `See "tillkit help ${command}" for its options.`;
+  throw new TillkitError("command_option_unknown", `tillkit ${command} has no option ${rawName}.${hint}`, {
+    fix,
+  });
 }
 
-function surplus(command: Command, operands: readonly string[]): TillkitError {
-  const most = command.operand ? `one <${command.operand.name}>` : "no arguments besides its options";
-  return new TillkitError(
-    "command_operand_invalid",
-    `tillkit ${command.name} takes ${most}, and was given ${operands.map((one) => `"${one}"`).join(", ")}.`,
-  );
+function checkOperands({ name, operand }: Command, operands: readonly string[], wantsHelp: boolean): void {
+  if (operands.length > (operand ? 1 : 0)) {
+    const allowed = operand ? `one <${operand.name}>` : "no arguments besides its options";
+    const given = operands.map((one) => `"${one}"`).join(", ");
+    throw operandError(`tillkit ${name} takes ${allowed}, and was given ${given}.`);
+  }
+  if (operand && !operand.optional && operands.length === 0 && !wantsHelp)
+    throw operandError(`tillkit ${name} needs <${operand.name}>: ${operand.summary}`);
 }
 
-function invalid(message: string): TillkitError {
-  return new TillkitError("command_option_invalid", message);
+/** Returns the error for an option with a wrong value. */
+export function optionError(message: string, fix?: string): TillkitError {
+  return new TillkitError("command_option_invalid", message, { ...(fix !== undefined && { fix }) });
+}
+
+/** Returns the error for a wrong operand. */
+export function operandError(message: string): TillkitError {
+  return new TillkitError("command_operand_invalid", message);
 }

@@ -1,15 +1,24 @@
-import { type Readable, type Writable } from "node:stream";
-import { type ExitCode } from "./exit-code.js";
-import { type Output } from "./output.js";
+import { type Readable } from "node:stream";
+import { type Output, type OutputStreams } from "./output.js";
 
-/** One option of a command. Without `value` it is a switch. */
+/** The exit codes of all commands, with their meaning. */
+export const exitCodes = {
+  0: "Done, or the answer is yes.",
+  1: "The answer is no: the signature does not match, or something was found.",
+  2: "The command was used wrongly.",
+  3: "The command failed: because of a file, a database or the network.",
+} as const;
+
+export type ExitCode = keyof typeof exitCodes;
+
+/** One option of a command. An option without `value` is a switch. */
 export interface OptionSpec {
   name: string;
   /** One letter. */
   short?: string;
-  /** What stands for its value in the help: `file`, or the choices themselves. */
+  /** The placeholder for its value in the help: `file`, or the choices. */
   value?: string;
-  /** The only values that it takes. */
+  /** The only values that it accepts. */
   choices?: readonly string[];
   /** May be given several times. */
   repeated?: boolean;
@@ -17,14 +26,14 @@ export interface OptionSpec {
   summary: string;
 }
 
-/** What a command takes besides options. */
+/** The argument that a command takes besides its options. */
 export interface OperandSpec {
   name: string;
   summary: string;
   optional?: boolean;
 }
 
-/** A command: what its help, its documentation and its arguments are made of, and what it does. */
+/** A command. Its help, its documentation and its parser are made from these fields. */
 export interface Command {
   name: string;
   /** One line, without a full stop. */
@@ -34,38 +43,77 @@ export interface Command {
   operand?: OperandSpec;
   options: readonly OptionSpec[];
   examples: readonly { summary: string; command: string }[];
-  /** What the exit codes mean here; those that it never ends with are left out. */
+  /** The exit codes that this command ends with, and what they mean here. */
   exitCodes: Partial<Record<ExitCode, string>>;
   run(args: Arguments, context: Context): Promise<ExitCode>;
 }
 
-/** What a process has, handed in so that a command also runs inside of a test. */
-export interface Surroundings {
+/** The parts of a process that a command uses. They are given as an argument, so that a command also runs in a test. */
+export interface ProcessContext extends OutputStreams {
   stdin: Readable;
-  stdout: Writable & { isTTY?: boolean; columns?: number };
-  stderr: Writable & { isTTY?: boolean };
-  env: Readonly<Record<string, string | undefined>>;
-  /** Where relative paths begin. */
+  /** The folder that relative paths start from. */
   cwd: string;
   /** @default the system's clock */
   now?: () => Date;
-  /** Ends commands that run until they are stopped, as Ctrl-C does. */
+  /** Ends a command that runs until it is stopped, as Ctrl-C does. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a command works with. */
-export interface Context extends Omit<Surroundings, "stdout" | "stderr"> {
+/** Variables by name. */
+export type Environment = OutputStreams["env"];
+
+/** A command as its own file defines it. */
+interface CommandDefinition extends Omit<Command, "options" | "examples"> {
+  /** Summaries by `--name <value>`. `<a|b>` allows only these values. `...` at the end allows the option several times. */
+  options: Readonly<Record<string, string>>;
+  /** Command lines by summary. */
+  examples: Readonly<Record<string, string>>;
+}
+
+const commonOptions = {
+  "--json":
+    "Prints JSON on standard output, one document on each line; text for people goes to standard error.",
+  "-h, --help": "Shows this help.",
+};
+
+/** Creates a command from its definition, with the options that all commands have. */
+export function defineCommand({ options, examples, ...others }: CommandDefinition): Command {
+  return {
+    ...others,
+    options: Object.entries({ ...options, ...commonOptions }).map(readOption),
+    examples: Object.entries(examples).map(([summary, command]) => ({ summary, command })),
+  };
+}
+
+function readOption([written, summary]: [string, string]): OptionSpec {
+  const [, short, name = "", value, repeated] =
+    /^(?:-(\w), )?--([a-z-]+)(?: <(.+)>)?( \.\.\.)?$/.exec(written) ?? [];
+  return {
+    name,
+    ...(short !== undefined && { short }),
+    ...(value !== undefined && { value }),
+    ...(value?.includes("|") && { choices: value.split("|") }),
+    ...(repeated !== undefined && { repeated: true }),
+    summary,
+  };
+}
+
+/** What a command works with. `env` has the variables of `--env-file` too. */
+export interface Context extends Omit<ProcessContext, "stdout" | "stderr"> {
   output: Output;
   now: () => Date;
 }
 
-/** The arguments of one run, checked against the command's own list. */
+/** What is needed to read options, files and variables. */
+export type InputContext = Pick<Context, "stdin" | "env" | "cwd" | "output">;
+
+/** The arguments of one run, checked against the command's options. */
 export interface Arguments {
   readonly operand: string | undefined;
-  /** Whether a switch is on. */
+  /** Returns whether an option was given. */
   has(name: string): boolean;
-  /** The value of an option, or `undefined`. */
+  /** Returns the value of an option, or `undefined`. */
   get(name: string): string | undefined;
-  /** The values of an option that may be repeated. */
+  /** Returns the values of an option that may be repeated. */
   all(name: string): readonly string[];
 }

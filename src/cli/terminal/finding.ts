@@ -1,6 +1,6 @@
 import { type Output, wrap } from "./output.js";
 
-/** How much a finding matters: an `error` makes the command end with 1. */
+/** How serious a finding is. An `error` makes the command end with 1. */
 export type Severity = "error" | "warning" | "note";
 
 /** One thing that a command found, with what to do about it. */
@@ -8,26 +8,26 @@ export interface Finding {
   /** Stable code. */
   code: string;
   severity: Severity;
-  /** What was seen, in this very case. Never holds a secret. */
+  /** What was seen. Never contains a secret. */
   message: string;
   /** What to do, in one sentence or two. */
   fix: string;
 }
 
 const colours = { error: "red", warning: "yellow", note: "cyan" } as const;
-const ranks: Readonly<Record<Severity, number>> = { error: 0, warning: 1, note: 2 };
+const severities: readonly Severity[] = ["error", "warning", "note"];
 
-/** The gravest first; among equals, the order in which they were found. */
+/** Returns the findings with the errors first. Findings of one severity keep their order. */
 export function bySeverity(findings: readonly Finding[]): Finding[] {
-  return findings.toSorted((a, b) => ranks[a.severity] - ranks[b.severity]);
+  return findings.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity));
 }
 
-/** Shows findings to people. */
-export function sayFindings(findings: readonly Finding[], output: Output): void {
+/** Prints findings for people. */
+export function printFindings(findings: readonly Finding[], output: Output): void {
   for (const { code, severity, message, fix } of bySeverity(findings)) {
-    output.say();
-    output.say(`${output.paint(colours[severity], severity)} ${output.paint("bold", code)}`);
-    output.say(`  ${wrap(message, output.width - 2, "  ")}`);
-    output.say(`  ${output.paint("dim", "fix:")} ${wrap(fix, output.width - 7, "       ")}`);
+    output.print();
+    output.print(`${output.paint(colours[severity], severity)} ${output.paint("bold", code)}`);
+    output.print(`  ${wrap(message, output.width - 2, "  ")}`);
+    output.print(`  ${output.paint("dim", "fix:")} ${wrap(fix, output.width - 7, "       ")}`);
   }
 }

@@ -1,24 +1,18 @@
-import { commonOptions } from "./arguments.js";
 import { type Command, type OptionSpec } from "./command.js";
 import { type Output, wrap } from "./output.js";
 
-/** How an option is written: `--scheme <hmac|fields>`. */
+/** Returns an option as the help writes it: `--scheme <hmac|fields>`. */
 export function writtenOption({ name, short, value }: OptionSpec): string {
   return `${short ? `-${short}, ` : ""}--${name}${value === undefined ? "" : ` <${value}>`}`;
 }
 
-/** `tillkit sign [options] <file>` */
+/** Returns the usage line of a command: `tillkit sign [options] <file>`. */
 export function usageOf({ name, operand }: Command): string {
   const written = operand && (operand.optional ? `[${operand.name}]` : `<${operand.name}>`);
   return ["tillkit", name, "[options]", written].filter(Boolean).join(" ");
 }
 
-/** Every option that a command takes, those of all commands last. */
-export function optionsOf(command: Command): readonly OptionSpec[] {
-  return [...command.options, ...commonOptions];
-}
-
-/** What the tool is, and its commands. */
+/** Returns the help of the tool: what it is, and its commands. */
 export function toolHelp(commands: readonly Command[], output: Output): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
   return [
@@ -34,10 +28,10 @@ export function toolHelp(commands: readonly Command[], output: Output): string {
   ].join("\n");
 }
 
-/** Everything that there is to know about a command. */
+/** Returns the help of one command. */
 export function commandHelp(command: Command, output: Output): string {
   const { name, summary, description, operand, examples, exitCodes } = command;
-  const options = optionsOf(command).map((option) => [writtenOption(option), option.summary] as const);
+  const options = command.options.map((option) => [writtenOption(option), option.summary] as const);
   const operands = operand ? [[`<${operand.name}>`, operand.summary] as const] : [];
   return [
     `${title(output, `tillkit ${name}`)}: ${summary}`,
@@ -60,24 +54,22 @@ export function commandHelp(command: Command, output: Output): string {
   ].join("\n");
 }
 
-/** The same for a machine. */
+/** Returns the help of one command for JSON, which leaves `run` out. */
 export function describeCommand(command: Command): object {
-  const { name, summary, description, operand, examples, exitCodes } = command;
-  const options = optionsOf(command);
-  return { name, summary, usage: usageOf(command), description, operand, options, examples, exitCodes };
+  return { ...command, usage: usageOf(command) };
 }
 
 function title(output: Output, text: string): string {
   return output.paint("bold", text);
 }
 
-/** Two columns; the second is wrapped, and begins on a line of its own where the first is long. */
+/** Writes two columns. The second is wrapped, and begins on a line of its own if the first is long. */
 function columns(rows: readonly (readonly [string, string])[], output: Output): string[] {
-  const widest = Math.min(Math.max(...rows.map(([left]) => left.length)), 28);
-  const indent = " ".repeat(widest + 4);
+  const width = Math.min(Math.max(...rows.map(([left]) => left.length)), 28);
+  const indent = " ".repeat(width + 4);
   return rows.map(([left, right]) => {
     const text = wrap(right, output.width - indent.length, indent);
-    const gap = left.length > widest ? `\n${indent}` : " ".repeat(widest - left.length + 2);
+    const gap = left.length > width ? `\n${indent}` : " ".repeat(width - left.length + 2);
     return `  ${left}${gap}${text}`;
   });
 }

@@ -1,14 +1,20 @@
-/** The word that somebody most likely meant, or `undefined` where none is near. */
+/** Returns a hint such as ` Did you mean verify?`, or an empty string if no known word is near. */
+export function didYouMean(word: string, known: readonly string[], prefix = ""): string {
+  const meant = nearest(word, known);
+  return meant === undefined ? "" : ` Did you mean ${prefix}${meant}?`;
+}
+
+/** Returns the known word that was most likely meant, or `undefined` if none is near. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  const farthest = Math.max(1, Math.floor(word.length / 3));
+  const maxDistance = Math.max(1, Math.floor(word.length / 3));
   const [best] = known
     .map((one) => ({ one, distance: distanceBetween(word.toLowerCase(), one) }))
-    .filter(({ one, distance }) => distance <= farthest || (word.length >= 3 && one.startsWith(word)))
+    .filter(({ one, distance }) => distance <= maxDistance || (word.length >= 3 && one.startsWith(word)))
     .toSorted((a, b) => a.distance - b.distance);
   return best?.one;
 }
 
-/** How many letters must be put in, taken out, replaced or swapped with their neighbour. */
+/** Returns how many letters must be inserted, removed, replaced or swapped with their neighbour. */
 function distanceBetween(a: string, b: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

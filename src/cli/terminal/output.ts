@@ -3,53 +3,52 @@ import { styleText } from "node:util";
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Where a command speaks. With `--json`, standard output is for the machine alone, and people read the error stream. */
+/** Writes the output of a command. With `--json`, standard output has only JSON, and text for people goes to standard error. */
 export interface Output {
-  readonly json: boolean;
-  /** Columns that people have. */
+  /** The number of columns for text. */
   readonly width: number;
-  /** One line or more for people. */
-  say(text?: string): void;
-  /** A line for people beside the answer, always on the error stream. */
-  remark(text: string): void;
+  /** Prints one line or more for people. */
+  print(text?: string): void;
+  /** Prints a line for people on standard error: a warning, or what the command does. */
+  log(text: string): void;
   /**
-   * A line that is drawn over itself while something goes on, on an error stream that is a terminal; nothing elsewhere.
-   * `undefined` takes it away: do so before anything else is said.
+   * Draws a line over the one that was drawn before, if standard error is a terminal. `undefined` removes the line: do so
+   * before anything else is printed.
    */
   draw(line: string | undefined): void;
-  /** One JSON document for the machine, on a line of its own; nothing without `--json`. */
-  answer(document: unknown): void;
-  /** Colours, where there is a terminal that wants them. */
+  /** Prints one JSON document on a line of its own; does nothing without `--json`. */
+  printJson(document: unknown): void;
+  /** Returns the text in a style, if standard output is a terminal with colours. */
   paint(style: Style, text: string): string;
 }
 
-interface Streams {
+/** The streams that output is written to, and the environment, which may switch colours off. */
+export interface OutputStreams {
   stdout: Writable & { isTTY?: boolean; columns?: number };
   stderr: Writable & { isTTY?: boolean };
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Makes the output of one run. */
-export function createOutput({ stdout, stderr, env }: Streams, json: boolean): Output {
+/** Creates the output of one run. */
+export function createOutput({ stdout, stderr, env }: OutputStreams, json: boolean): Output {
   const forPeople = json ? stderr : stdout;
-  const coloured = !json && stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+  const hasColours = !json && stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
   return {
-    json,
     width: Math.min(Math.max(stdout.columns ?? 100, 60), 100),
-    say: (text = "") => void forPeople.write(`${text}\n`),
-    remark: (text) => void stderr.write(`${text}\n`),
+    print: (text = "") => void forPeople.write(`${text}\n`),
+    log: (text) => void stderr.write(`${text}\n`),
     draw: (line) => {
       if (stderr.isTTY) stderr.write(`\r\u001b[K${line ?? ""}`);
     },
-    answer: (document) => {
+    printJson: (document) => {
       if (json) stdout.write(`${JSON.stringify(document)}\n`);
     },
-    // The decision is made above: Node's own would look at its process, and not at these streams.
-    paint: (style, text) => (coloured ? styleText(style, text, { validateStream: false }) : text),
+    // Without this option Node would check the streams of its process, and not these.
+    paint: (style, text) => (hasColours ? styleText(style, text, { validateStream: false }) : text),
   };
 }
 
-/** Breaks a text into lines of at most `width` columns; before those after the first, `indent` comes on top. */
+/** Breaks a text into lines of at most `width` columns. Each line after the first begins with `indent`, which is not counted. */
 export function wrap(text: string, width: number, indent = ""): string {
   const lines: string[] = [];
   let line = "";

@@ -1,27 +1,46 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
+import { parseEnv } from "node:util";
 import { TillkitError } from "../../errors/index.js";
-import { type Context } from "./command.js";
+import { type Arguments, type Environment, type ProcessContext } from "./command.js";
+
+/** Where files are read from. */
+export type FileContext = Pick<ProcessContext, "cwd" | "stdin">;
 
 /**
- * The bytes of a file; of standard input for `-`.
+ * Reads a file, or standard input for `-`.
  *
  * @throws TillkitError `file_unreadable`
  */
-export async function readBytes(
-  file: string,
-  { cwd, stdin }: Pick<Context, "cwd" | "stdin">,
-): Promise<Buffer> {
+export async function readBytes(file: string, { cwd, stdin }: FileContext): Promise<Buffer> {
   if (file === "-") return buffer(stdin);
   try {
     return await readFile(path.resolve(cwd, file));
   } catch (cause) {
-    throw new TillkitError("file_unreadable", `The file ${file} cannot be read.`, { cause });
+    throw unreadable(file, cause);
   }
 }
 
-/** The text of a small file that ends as editors and `echo` end it: one line break at the end is not part of it. */
-export async function readLine(file: string, context: Pick<Context, "cwd" | "stdin">): Promise<string> {
-  return (await readBytes(file, context)).toString("utf8").replace(/\r?\n$/, "");
+/** Returns the error for a file that cannot be read. */
+export function unreadable(file: string, cause: unknown): TillkitError {
+  return new TillkitError("file_unreadable", `The file ${file} cannot be read.`, { cause });
+}
+
+/** Reads a text file as UTF-8. */
+export async function readText(file: string, context: FileContext): Promise<string> {
+  return (await readBytes(file, context)).toString("utf8");
+}
+
+export const envFileOption = {
+  "--env-file <file> ...":
+    "Reads variables from a file, as `node --env-file` does. Variables that are already set win.",
+};
+
+/** Returns the environment that the application would have if it was started here with the same files. */
+export async function readEnvironment(args: Arguments, context: ProcessContext): Promise<Environment> {
+  let fromFiles: Environment = {};
+  for (const file of args.all("env-file"))
+    fromFiles = { ...fromFiles, ...parseEnv(await readText(file, context)) };
+  return { ...fromFiles, ...context.env };
 }

@@ -1,98 +1,122 @@
-import { type Environment } from "../terminal/environment.js";
-import { type Finding } from "../terminal/finding.js";
+import { ConfigurationError, type ErrorCode, errorFixes, TillkitError } from "../../errors/index.js";
+import { type SignatureScheme } from "../../webhook/signature/index.js";
+import { expectedSignature, makeScheme } from "../sign/make-scheme.js";
 import { type SignatureSettings } from "../sign/signature-settings.js";
-import { type CapturedRequest } from "./captured-request.js";
-import { type Cause, diagnoses } from "./diagnoses.js";
-import { expectedSignature } from "./expected-signature.js";
-import { explain } from "./explain.js";
-import { judge } from "./judge.js";
-import { nearbyBodies } from "./nearby-bodies.js";
+import { type Finding, type Severity } from "../terminal/finding.js";
+import { type Cause, findCauses, type Form } from "./find-causes.js";
+import { type DiagnosisCode, hypotheses } from "./hypotheses.js";
+import { type CapturedRequest } from "./read-input.js";
 
-export interface Question extends CapturedRequest {
+/** What `verify` was asked to check. */
+export interface SignatureInput extends CapturedRequest {
   settings: SignatureSettings;
-  environment: Environment;
-  /** Where the body was read, to look around there. */
-  file: string;
-  cwd: string;
+  /** Reads bodies of other webhooks, if the signature does not match. */
+  readOtherBodies: () => Promise<readonly Form<Buffer>[]>;
 }
 
-export interface Answer {
+export interface SignatureCheck {
   verified: boolean;
   findings: readonly Finding[];
-  /** How many of the findings explain the mismatch only together. */
-  together: number;
+  /** The number of findings that explain the mismatch only in combination. */
+  combined: number;
 }
 
-/** Asks the kit; where it says no, asks why. */
-export async function checkSignature(question: Question): Promise<Answer> {
-  const { settings, rawBody, environment, headers } = question;
+/** Checks a signature as the kit does. If it does not match, finds out why. */
+export async function checkSignature(input: SignatureInput): Promise<SignatureCheck> {
+  const { settings, rawBody, headers } = input;
   const name = settings.header.toLowerCase();
   const values = headers.filter(([one]) => one === name).map(([, value]) => value);
-  // As Node joins them.
-  const signature = values.length > 0 ? values.join(", ") : undefined;
-  const { verified, refusals } = await judge(settings, rawBody, signature);
-  if (verified) return { verified, findings: remarks(settings, rawBody, signature!), together: 0 };
+  // Node joins repeated headers like this.
+  const given = values.length > 0 ? values.join(", ") : undefined;
+  const { verified, refusals } = await askKit(settings, rawBody, given);
+  if (verified) return { verified, findings: notesOn(settings, rawBody, given!), combined: 0 };
 
-  const others = await nearbyBodies(question.file, question.cwd);
-  const tryOne = (text: string) => explain({ settings, rawBody, signature: text, others, environment });
-  const causes = signature === undefined ? explainByOtherHeader(question, tryOne) : tryOne(signature);
-  if (causes === undefined || (causes.length === 0 && refusals.length === 0))
-    return { verified, findings: [...refusals, unexplained], together: 0 };
-
-  const explained = new Set<string>(causes.map(({ code }) => code));
-  // The kit's refusal says less than the explanation where both speak of the same thing.
+  const otherBodies = await input.readOtherBodies();
+  const explain = (signature: string) => findCauses({ settings, rawBody, signature, otherBodies });
+  const causes = given === undefined ? explainByOtherHeader(input, explain) : explain(given);
+  if (causes === undefined || (causes.length === 0 && refusals.length === 0)) {
+    const message = "None of the usual mistakes explains it.";
+    return { verified, findings: [...refusals, finding("signature_unexplained", message)], combined: 0 };
+  }
+  const codes = new Set<string>(causes.map(({ code }) => code));
+  // A refusal that an explanation repeats in more detail is left out.
   const left = refusals.filter(
     ({ code, message }) =>
       !(["signature_malformed", "signature_missing"].includes(code) && causes.length > 0) &&
-      !(code === "option_invalid" && explained.has("secret_padded") && message.includes("begins or ends")),
+      !(code === "option_invalid" && codes.has("secret_padded") && message.includes("begins or ends")),
   );
-  return { verified, findings: [...causes.map(finding), ...left], together: causes.length };
+  return { verified, findings: [...causes.map(findingOf), ...left], combined: causes.length };
 }
 
-/** The signature may have come in a header of another name. */
+/** Checks with the kit's own scheme. Refusals are what it does not start with, or refuses the webhook for. */
+async function askKit(
+  settings: SignatureSettings,
+  rawBody: Buffer,
+  signature: string | undefined,
+): Promise<{ verified: boolean; refusals: readonly Finding[] }> {
+  let scheme: SignatureScheme;
+  try {
+    scheme = makeScheme(settings);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    const refusals = error.problems.map(({ code, option, message }) =>
+      refusal(code, `The kit would not start: ${placeOf(option, settings)} ${message}`),
+    );
+    return { verified: false, refusals };
+  }
+  try {
+    const headers = { [settings.header.toLowerCase()]: signature };
+    return { verified: await scheme.verify({ rawBody, headers }), refusals: [] };
+  } catch (error) {
+    if (!(error instanceof TillkitError)) throw error;
+    return { verified: false, refusals: [refusal(error.code, error.message)] };
+  }
+}
+
+function refusal(code: ErrorCode, message: string): Finding {
+  return { code, severity: "error", message, fix: errorFixes[code] };
+}
+
+/** Returns where a secret was found, or the name of another option. */
+function placeOf(option: string, { secrets }: SignatureSettings): string {
+  const [found, index = "0"] = /^signature\.secret(?:\[(\d+)\])?/.exec(option) ?? [];
+  return found === undefined ? option : `the secret of ${secrets[Number(index)]?.from ?? "nowhere"}`;
+}
+
+/** Looks for the signature in the other headers. */
 function explainByOtherHeader(
-  { headers, settings }: Question,
-  tryOne: (text: string) => readonly Cause[] | undefined,
+  { headers, settings }: SignatureInput,
+  explain: (signature: string) => readonly Cause[] | undefined,
 ): readonly Cause[] | undefined {
   for (const [name, value] of headers) {
-    const causes = tryOne(value);
-    const detail = `what the header ${name} carries, and not ${settings.header}`;
+    const causes = explain(value);
+    const detail = `the value of the header ${name}, and not of ${settings.header}`;
     if (causes) return [{ code: "signature_header_other", detail }, ...causes];
   }
   return undefined;
 }
 
-/** What is worth knowing of a signature that matches. */
-function remarks(settings: SignatureSettings, rawBody: Buffer, signature: string): Finding[] {
-  const found: Finding[] = [];
-  const fits = (index: number) =>
-    expectedSignature({ ...settings, secrets: [settings.secrets[index]!] }, rawBody) ===
-    signature.toLowerCase();
-  const index = settings.secrets.findIndex((_, at) => fits(at));
+/** Returns notes on a signature that matches. */
+function notesOn(settings: SignatureSettings, rawBody: Buffer, signature: string): Finding[] {
+  const notes: Finding[] = [];
+  const { secrets, scheme } = settings;
+  const index = secrets.findIndex(
+    (secret) => expectedSignature({ ...settings, secrets: [secret] }, rawBody) === signature.toLowerCase(),
+  );
   if (index > 0) {
-    const message = `The signature was made with ${settings.secrets[index]!.from}, and not with ${settings.secrets[0]!.from}.`;
-    found.push({ code: "secret_other", severity: "note", message, fix: diagnoses.secret_other });
+    const message = `The signature was made with ${secrets[index]!.from}, and not with ${secrets[0]!.from}.`;
+    notes.push(finding("secret_other", message, "note"));
   }
-  if (settings.scheme !== "public-key" && signature !== signature.toLowerCase()) {
-    const message = "The signature is written in capital letters.";
-    found.push({
-      code: "signature_upper_case",
-      severity: "note",
-      message,
-      fix: diagnoses.signature_upper_case,
-    });
-  }
-  return found;
+  if (scheme !== "public-key" && signature !== signature.toLowerCase())
+    notes.push(finding("signature_upper_case", "The signature is written in capital letters.", "note"));
+  return notes;
 }
 
-function finding({ code, detail }: Cause): Finding {
-  const how = code.startsWith("signature_") ? `when it is taken as ${detail}` : detail;
-  return { code, severity: "error", message: `The signature fits ${how}.`, fix: diagnoses[code] };
+function findingOf({ code, detail }: Cause): Finding {
+  const how = code.startsWith("signature_") ? `when it is read as ${detail}` : detail;
+  return finding(code, `The signature fits ${how}.`);
 }
 
-const unexplained: Finding = {
-  code: "signature_unexplained",
-  severity: "error",
-  message: "Nothing of what usually goes wrong explains it.",
-  fix: diagnoses.signature_unexplained,
-};
+function finding(code: DiagnosisCode, message: string, severity: Severity = "error"): Finding {
+  return { code, severity, message, fix: hypotheses[code].fix };
+}

@@ -10,7 +10,7 @@ afterEach(closeAll);
 
 const hmac = (bytes: Buffer | string) => createHmac("sha256", secret).update(bytes).digest("hex");
 
-/** An app that somebody wrote without the kit; `verify` is what differs. */
+/** Returns an app without the kit, with this check of the signature. */
 function appByHand(
   verify: (req: Request) => boolean,
   handle = (_req: Request, res: Response) => res.sendStatus(204),
@@ -52,7 +52,7 @@ describe("tillkit doctor, on apps written without tillkit", () => {
       expect(await examine(app, ...argv)).toMatchObject({ code: 1, codes: ["signature_not_checked"] });
   });
 
-  it("finds one that verifies only where there is a signature", async () => {
+  it("finds one that verifies only if there is a signature", async () => {
     const app = appByHand((req) => {
       const signature = req.get("service-signature");
       return signature === undefined || signature === hmac(req.body);
@@ -62,14 +62,14 @@ describe("tillkit doctor, on apps written without tillkit", () => {
     expect(findings[0]!.message).toContain("without a signature");
   });
 
-  it("finds one that verifies what it wrote itself", async () => {
+  it("finds one that verifies JSON that it wrote itself", async () => {
     const app = appByHand(
       (req) => req.get("service-signature") === hmac(JSON.stringify(JSON.parse(String(req.body)))),
     );
     expect((await examine(app, ...inside)).codes).toEqual(["raw_body_rewritten"]);
   });
 
-  it("finds one that refuses what it does not know", async () => {
+  it("finds one that refuses unknown topics", async () => {
     const app = appByHand(
       (req) => req.get("service-signature") === hmac(req.body),
       (_req, res) => res.sendStatus(422),
@@ -77,15 +77,15 @@ describe("tillkit doctor, on apps written without tillkit", () => {
     expect(await examine(app, ...inside)).toMatchObject({ code: 0, codes: ["unknown_topic_refused"] });
   });
 
-  it("finds one whose header has another name, as one with another secret", async () => {
+  it("reports a header of another name as another secret", async () => {
     const app = appByHand((req) => req.get("x-pay") === hmac(req.body));
     expect((await examine(app, ...inside)).codes).toEqual(["secret_differs"]);
     expect((await examine(app, ...inside, "--header", "X-Pay")).codes).toEqual([]);
   });
 });
 
-describe("tillkit doctor, on apps with tillkit and much else", () => {
-  it("finds nothing where a parser keeps the bytes, and headers are set for all pages", async () => {
+describe("tillkit doctor, on apps with tillkit and other middleware", () => {
+  it("finds nothing if a parser keeps the bytes, and headers are set for all pages", async () => {
     const app = express();
     app.set("trust proxy", true);
     app.use((_req, res, next) => {
@@ -99,9 +99,9 @@ describe("tillkit doctor, on apps with tillkit and much else", () => {
     expect(seen).toMatchObject({ code: 0, findings: [] });
   });
 
-  it("takes the webhook's address for the mount, and finds pages that were changed on their way", async () => {
+  it("accepts the webhook's address as --url, and finds pages that were changed on their way", async () => {
     const app = express();
-    // As a proxy that measures visitors does.
+    // Like a proxy that counts visitors.
     app.use((req, res, next) => {
       const [writeHead, end] = [res.writeHead.bind(res), res.end.bind(res)];
       if (req.method === "GET") {

@@ -2,13 +2,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import express, { type Request } from "express";
 import { fieldsSignature, hmacSignature } from "tillkit";
-import { doctorFindings } from "../../../src/cli/doctor/findings.js";
+import { type DoctorCode, doctorFixes } from "../../../src/cli/doctor/findings.js";
 import { secret } from "../../support/kit.js";
 import { type Examined, openPlantedShop, type Planted } from "./planted-shop.js";
 
 jest.setTimeout(30_000);
 
-/** A folder with packages in it, as an app's; names are paths below `node_modules`. */
+/** Creates the folder of an app with these packages, by their paths below `node_modules`. */
 function install(folder: string, packages: Record<string, string>): string {
   const app = path.join(folder, "app");
   mkdirSync(app);
@@ -21,8 +21,8 @@ function install(folder: string, packages: Record<string, string>): string {
   return app;
 }
 
-/** Each thing that goes wrong, planted in the example shop, by the code that it must be found by. */
-const planted: Record<string, Planted & { code: keyof typeof doctorFindings }> = {
+/** Mistakes that are planted in the example shop, with the code of the finding. */
+const planted: Record<string, Planted & { code: DoctorCode }> = {
   "a JSON parser in front of the router": {
     code: "raw_body_consumed",
     front: (app) => app.use(express.json()),
@@ -57,7 +57,7 @@ const planted: Record<string, Planted & { code: keyof typeof doctorFindings }> =
     env: { PAY_WEBHOOK_SECRET: secret, TILLKIT_MERCHANT_ID: "m-7" },
     options: () => ({ scheme: "hmac" }),
   },
-  "a public address with another path than the mount": {
+  "a public address with another path than the router": {
     code: "public_url_wrong",
     options: ({ url }) => ({ "public-url": `${url}/pay` }),
   },
@@ -90,7 +90,7 @@ const planted: Record<string, Planted & { code: keyof typeof doctorFindings }> =
         else next();
       }),
   },
-  "a limit for bodies, as a proxy has one": {
+  "a limit for bodies, like that of a proxy": {
     code: "webhook_body_limited",
     front: (app) =>
       app.use((req, res, next) => {
@@ -98,7 +98,7 @@ const planted: Record<string, Planted & { code: keyof typeof doctorFindings }> =
         else next();
       }),
   },
-  "a redirect to https that knows nothing of the proxy": {
+  "a redirect to https that does not trust the proxy": {
     code: "proxy_not_trusted",
     front: (app) =>
       app.use((req, res, next) => {
@@ -106,7 +106,7 @@ const planted: Record<string, Planted & { code: keyof typeof doctorFindings }> =
         else res.redirect(308, `https://shop.example${req.originalUrl}`);
       }),
   },
-  "a server that gives a body a moment only": {
+  "a server that waits only a moment for a body": {
     code: "server_timeout_short",
     front: (app) =>
       app.use((req, res, next) => {
@@ -129,7 +129,7 @@ const planted: Record<string, Planted & { code: keyof typeof doctorFindings }> =
     code: "schema_missing",
     options: ({ folder }) => ({ store: path.join(folder, "other.db") }),
   },
-  "a database that forgets": {
+  "a database in memory": {
     code: "store_not_durable",
     options: () => ({ store: ":memory:" }),
   },
@@ -152,7 +152,7 @@ const planted: Record<string, Planted & { code: keyof typeof doctorFindings }> =
     code: "express_unsupported",
     options: ({ folder }) => ({ app: install(folder, { express: "4.17.3" }) }),
   },
-  "a webhook that somebody answers without verifying": {
+  "a webhook that is answered without verifying": {
     code: "signature_not_checked",
     front: (app) => app.post("/payments/webhook", (_req, res) => void res.sendStatus(200)),
   },
@@ -161,7 +161,7 @@ const planted: Record<string, Planted & { code: keyof typeof doctorFindings }> =
 describe("tillkit doctor, on the example shop", () => {
   const seen: Record<string, Examined & { code: number; stderr: string }> = {};
 
-  // Some at once: what takes time is that a body is sent with a pause.
+  // Four in parallel: most of the time is the pause in a body.
   beforeAll(async () => {
     const waiting = Object.entries({ "nothing at all": {}, ...planted });
     const work = async (): Promise<void> => {
@@ -179,7 +179,7 @@ describe("tillkit doctor, on the example shop", () => {
     }
   }
 
-  it("finds nothing where nothing is wrong, and leaves nothing out", () => {
+  it("finds nothing if nothing is wrong, and examines everything", () => {
     expect(seen["nothing at all"]).toMatchObject({
       code: 0,
       errors: 0,
@@ -194,7 +194,7 @@ describe("tillkit doctor, on the example shop", () => {
     });
   });
 
-  it("plants more than ten different things", () => {
+  it("plants more than ten different mistakes", () => {
     expect(new Set(Object.values(planted).map(({ code }) => code)).size).toBeGreaterThan(10);
   });
 
@@ -202,13 +202,13 @@ describe("tillkit doctor, on the example shop", () => {
     const found = seen[what]!;
     const errors = found.findings.filter(({ severity }) => severity === "error");
     expect(errors.map((one) => one.code)).toEqual([code]);
-    expect(errors[0]!.fix).toBe(doctorFindings[code].fix);
+    expect(errors[0]!.fix).toBe(doctorFixes[code]);
     expect(found.code).toBe(1);
     expect(found.errors).toBe(1);
     expect(found.findings.length - 1).toBe(found.warnings + found.notes);
   });
 
-  it("tells no secret", () => {
+  it("prints no secret", () => {
     for (const found of Object.values(seen)) {
       const said = JSON.stringify(found);
       expect(said).not.toContain(secret);

@@ -1,10 +1,9 @@
 import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
-import { checkInstallation } from "../../../src/cli/doctor/check-installation.js";
-import { isInRange } from "../../../src/cli/doctor/version-range.js";
-import { isLocal } from "../../../src/cli/doctor/local-address.js";
-import { packageFacts } from "../../../src/cli/terminal/package-facts.js";
+import { checkInstallation, isInRange } from "../../../src/cli/doctor/check-installation.js";
+import { isLocal } from "../../../src/cli/doctor/check-public-url.js";
+import { readOwnPackage } from "../../../src/cli/terminal/own-package.js";
 import { secret } from "../../support/kit.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 import { type Examined } from "./planted-shop.js";
@@ -17,17 +16,17 @@ async function examine(env: Record<string, string>, ...argv: string[]) {
   return { code: ran.code, findings, codes: findings.map(({ code }) => code) };
 }
 
-const whole = {
+const complete = {
   TILLKIT_WEBHOOK_SECRET: secret,
   TILLKIT_SERVICE_URL: "https://api.pay.example",
   TILLKIT_ACCESS_TOKEN: "a-token-of-the-service",
   TILLKIT_DATABASE: "shop.db",
 };
-/** Nobody listens there. */
-const nobody = "http://127.0.0.1:1/payments";
+/** An address that refuses connections. */
+const unreachable = "http://127.0.0.1:1/payments";
 
 describe("tillkit doctor, on an environment", () => {
-  it("finds nothing in one that is whole, and says what it did not look at", async () => {
+  it("finds nothing in a complete one, and says what was not examined", async () => {
     const ran = await runCli(["doctor"], { env: { TILLKIT_WEBHOOK_SECRET: secret }, cwd: folder.path });
     expect(ran).toMatchObject({ code: 0, stderr: "" });
     expect(ran.stdout).toContain("Nothing found.");
@@ -55,18 +54,18 @@ describe("tillkit doctor, on an environment", () => {
       ["sandbox_credential_in_production"],
     ],
     [
-      "a public address in clear",
-      { ...whole, TILLKIT_PUBLIC_URL: "http://shop.example:1/payments", NODE_ENV: "development" },
+      "a public address without https",
+      { ...complete, TILLKIT_PUBLIC_URL: "http://shop.example:1/payments", NODE_ENV: "development" },
       ["public_url_insecure", "app_unreachable"],
     ],
     [
-      "a public address that is none",
-      { ...whole, TILLKIT_PUBLIC_URL: "shop.example" },
+      "a public address that is not one",
+      { ...complete, TILLKIT_PUBLIC_URL: "shop.example" },
       ["public_url_invalid"],
     ],
     [
       "a public address with a query",
-      { ...whole, TILLKIT_PUBLIC_URL: `${nobody}?a=b` },
+      { ...complete, TILLKIT_PUBLIC_URL: `${unreachable}?a=b` },
       ["public_url_invalid", "app_unreachable"],
     ],
     [
@@ -76,12 +75,12 @@ describe("tillkit doctor, on an environment", () => {
     ],
     [
       "the service on this machine, in production",
-      { ...whole, TILLKIT_SERVICE_URL: "http://localhost:4000", NODE_ENV: "production" },
+      { ...complete, TILLKIT_SERVICE_URL: "http://localhost:4000", NODE_ENV: "production" },
       ["service_url_local", "configuration_invalid"],
     ],
     [
-      "a kind of database that nobody knows",
-      { ...whole, TILLKIT_DATABASE: "oracle://db/shop" },
+      "an unknown kind of database",
+      { ...complete, TILLKIT_DATABASE: "oracle://db/shop" },
       ["store_invalid", "configuration_invalid"],
     ],
   ])("finds %s", async (_what, env, codes) => {
@@ -90,20 +89,20 @@ describe("tillkit doctor, on an environment", () => {
   });
 
   it("finds a public shop that is not in production", async () => {
-    // The address has no name on purpose: nobody must be asked for it.
+    // An IP address, so that no DNS server is asked.
     const env = { TILLKIT_WEBHOOK_SECRET: secret };
-    const seen = await examine(env, "--public-url", "https://[2001:db8::1]/payments", "--url", nobody);
+    const seen = await examine(env, "--public-url", "https://[2001:db8::1]/payments", "--url", unreachable);
     expect(seen.codes).toEqual(expect.arrayContaining(["node_env_not_production"]));
   });
 
-  it("finds no fault with a key that fits", async () => {
+  it("finds nothing wrong with a key that fits", async () => {
     const { publicKey } = generateKeyPairSync("ed25519");
     const pem = publicKey.export({ type: "spki", format: "pem" }).toString();
     const env = { TILLKIT_SIGNATURE: "public-key", TILLKIT_PUBLIC_KEY: pem.replaceAll("\n", "\\n") };
     expect(await examine(env)).toMatchObject({ code: 0, codes: [] });
   });
 
-  it("looks into files as node --env-file does, and names the variable that was meant", async () => {
+  it("reads files as node --env-file does, and names the variable that was meant", async () => {
     const file = folder.write(".env", `PAY_WEBHOOK_SECRET=${secret}\n`);
     const { code, findings } = await examine({}, "--env-file", file);
     expect(code).toBe(1);
@@ -113,7 +112,7 @@ describe("tillkit doctor, on an environment", () => {
 
   it.each([
     [["--url", "localhost:3000"], 2, "command_option_invalid: --url must be an address"],
-    [["--url", nobody, "--webhook", nobody], 2, "either --url or --webhook"],
+    [["--url", unreachable, "--webhook", unreachable], 2, "either --url or --webhook"],
     [["--env-file", "nowhere.env"], 3, "file_unreadable"],
   ])("with %j ends with %i: %s", async (argv, code, message) => {
     const ran = await runCli(["doctor", ...argv], { cwd: folder.path });
@@ -123,23 +122,27 @@ describe("tillkit doctor, on an environment", () => {
 });
 
 describe("what is installed", () => {
-  it("is judged by the versions that the package asks for", () => {
-    const codes = (version: string) => checkInstallation(folder.path, version).map(({ code }) => code);
+  it("is checked against the versions that the package requires", () => {
+    const { engines, peerDependencies } = readOwnPackage();
+    const codes = (version: string) =>
+      [...checkInstallation({ app: folder.path, outside: false }, version)].map(({ code }) => code);
     expect(codes("20.18.3")).toEqual(["node_unsupported"]);
     expect(codes("20.19.0")).toEqual([]);
-    expect(isInRange("21.7.3", packageFacts.node)).toBe(false);
-    expect(isInRange("22.14.0", packageFacts.node)).toBe(true);
-    expect(isInRange("26.0.0", packageFacts.node)).toBe(true);
-    expect(isInRange("4.17.3", packageFacts.express)).toBe(false);
-    expect(isInRange("5.0.0-beta.3", packageFacts.express)).toBe(true);
-    expect(isInRange("6.0.0", packageFacts.express)).toBe(false);
+    expect(isInRange("21.7.3", engines.node)).toBe(false);
+    expect(isInRange("22.14.0", engines.node)).toBe(true);
+    expect(isInRange("26.0.0", engines.node)).toBe(true);
+    expect(isInRange("4.17.3", peerDependencies.express)).toBe(false);
+    expect(isInRange("5.0.0-beta.3", peerDependencies.express)).toBe(true);
+    expect(isInRange("6.0.0", peerDependencies.express)).toBe(false);
   });
 
-  it("lacks Express where there is an app and no Express", () => {
+  it("lacks Express if there is an app without Express", () => {
     const app = path.join(folder.path, "app");
     mkdirSync(app);
     folder.write("app/package.json", "{}");
-    expect(checkInstallation(app).map(({ code }) => code)).toEqual(["express_missing"]);
+    expect([...checkInstallation({ app, outside: false })].map(({ code }) => code)).toEqual([
+      "express_missing",
+    ]);
   });
 });
 

@@ -12,21 +12,21 @@ import { documentOf, runCli } from "../support/run-cli.js";
 
 const root = path.resolve(__dirname, "../../..");
 
-/** What is changed about the shop, or about what the doctor is told of it. */
+/** A mistake in the shop, or in the doctor's options and environment. */
 export interface Planted {
   /** Middleware in front of the whole shop. */
   front?: (app: Express) => void;
-  /** How the shop verifies, when it is not with the sandbox's secret. */
+  /** The shop's scheme, if it is not one with the sandbox's secret. */
   signature?: SignatureScheme;
-  /** What the doctor finds in its environment, besides. */
+  /** Further variables in the doctor's environment. */
   env?: Record<string, string>;
-  /** What the doctor is told instead of the truth, or besides; `undefined`: nothing. */
+  /** Options of the doctor that replace the right ones. `undefined` removes an option. */
   options?: (shop: { url: string; folder: string }) => Record<string, string | undefined>;
 }
 
-/** The example shop as it is, behind what was planted; with the sandbox as its service. */
+/** Opens the example shop behind the planted middleware, with the sandbox as its service. */
 export async function openPlantedShop({ front, signature, env = {}, options }: Planted = {}) {
-  // Beside the sources, and not among temporary files: those may lie in memory.
+  // Beside the sources: the folder of temporary files may be in memory.
   mkdirSync(path.join(root, ".tmp"), { recursive: true });
   const folder = mkdtempSync(path.join(root, ".tmp/doctor-"));
   const server = createServer().listen(0, "127.0.0.1");
@@ -43,7 +43,7 @@ export async function openPlantedShop({ front, signature, env = {}, options }: P
     },
     signature: signature ?? hmacSignature({ secret: sandbox.secret }),
     store: sqliteStore(database),
-    keeperPassword: "a password for the desk",
+    keeperPassword: "a password for the keeper",
     logger: false,
   });
   const app = express();
@@ -51,7 +51,7 @@ export async function openPlantedShop({ front, signature, env = {}, options }: P
   app.use(shop.app);
   server.on("request", app);
 
-  const told: Record<string, string | undefined> = {
+  const shopOptions: Record<string, string | undefined> = {
     url: `${url}/payments`,
     "public-url": `${url}/payments`,
     "secret-env": "PAY_WEBHOOK_SECRET",
@@ -61,9 +61,9 @@ export async function openPlantedShop({ front, signature, env = {}, options }: P
   };
   const environment = { PAY_WEBHOOK_SECRET: sandbox.secret, PAY_URL: sandbox.url, ...env };
 
-  /** Asks the doctor, who answers with a document. */
+  /** Runs the doctor with --json. */
   async function examine(...more: string[]) {
-    const argv = Object.entries(told).flatMap(([name, value]) =>
+    const argv = Object.entries(shopOptions).flatMap(([name, value]) =>
       value === undefined ? [] : [`--${name}=${value}`],
     );
     const ran = await runCli(["doctor", ...argv, ...more, "--json"], { env: environment, cwd: folder });

@@ -29,7 +29,7 @@ const production = { env: { NODE_ENV: "production" } };
 describe("tillkit doctor, on a SQLite file", () => {
   const file = path.join(folder.path, "shop.db");
 
-  it("finds nothing where there is none yet, and makes none", async () => {
+  it("finds nothing if there is no file yet, and creates none", async () => {
     expect(await examine(["--store", "shop.db"])).toEqual([]);
     expect((await schemaState(file)).version).toBe(0);
   });
@@ -56,7 +56,7 @@ describe("tillkit doctor, on a SQLite file", () => {
     expect((await schemaState(path.join(folder.path, other))).version).toBe(Number(version));
   });
 
-  it("finds a file that is no database", async () => {
+  it("finds a file that is not a database", async () => {
     folder.write("letter.db", "This is a letter, and no database at all. ".repeat(40));
     expect(await examine(["--store", "letter.db"])).toEqual(["error store_unavailable"]);
   });
@@ -70,7 +70,7 @@ describe("tillkit doctor, on a SQLite file", () => {
     }
   })();
   if (isMemory)
-    it("finds one that lies in the machine's memory, in production", async () => {
+    it("finds one in the machine's memory, in production", async () => {
       const shared = mkdtempSync("/dev/shm/tillkit-");
       const store = path.join(shared, "shop.db");
       expect(await examine(["--store", store], production)).toEqual(["error store_on_memory_disk"]);
@@ -80,14 +80,14 @@ describe("tillkit doctor, on a SQLite file", () => {
       rmSync(shared, { recursive: true });
     });
   else
-    it("leaves a disk in memory out, because this machine has none at /dev/shm", () => {
+    it("skips a disk in memory, because this machine has none at /dev/shm", () => {
       expect(isMemory).toBe(false);
     });
 });
 
 const postgres = process.env["TILLKIT_TEST_POSTGRES_URL"];
 if (postgres === undefined || postgres === "none")
-  it("leaves PostgreSQL out, because TILLKIT_TEST_POSTGRES_URL names no server", () => {
+  it("skips PostgreSQL, because TILLKIT_TEST_POSTGRES_URL names no server", () => {
     expect([undefined, "none"]).toContain(postgres);
   });
 else
@@ -105,7 +105,7 @@ else
       await pool.end();
     });
 
-    it("finds commits that are not waited for: an error in production, a note elsewhere", async () => {
+    it("finds commits that do not wait for the disk: an error in production, a note elsewhere", async () => {
       const address = new URL(postgres);
       address.searchParams.set("options", "-c synchronous_commit=off");
       const argv = ["--store", address.href, "--table-prefix", prefix];
@@ -119,14 +119,14 @@ else
       expect(await examine(argv, { now: anHourLate })).toContain("warning database_clock_off");
     });
 
-    it("finds a server that is not there", async () => {
+    it("finds a server that does not run", async () => {
       expect(await examine(["--store", "postgres://127.0.0.1:1/x"])).toEqual(["error store_unavailable"]);
     });
   });
 
 const mysql = process.env["TILLKIT_TEST_MYSQL_URL"];
 if (mysql === undefined || mysql === "none")
-  it("leaves MySQL out, because TILLKIT_TEST_MYSQL_URL names no server", () => {
+  it("skips MySQL, because TILLKIT_TEST_MYSQL_URL names no server", () => {
     expect([undefined, "none"]).toContain(mysql);
   });
 else

@@ -2,8 +2,8 @@ import { openPlantedShop } from "./planted-shop.js";
 
 jest.setTimeout(20_000);
 
-describe("what the doctor leaves behind in an app", () => {
-  it("is two unrecognised webhooks, however often it comes, and none with --unsigned-only", async () => {
+describe("what the doctor records in an app", () => {
+  it("is two unrecognised webhooks, however often it runs, and none with --unsigned-only", async () => {
     const shop = await openPlantedShop();
     const outcomes = () =>
       shop.payments.store.transaction(async (tx) => {

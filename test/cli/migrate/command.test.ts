@@ -8,8 +8,8 @@ import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
 const folder = temporaryFolder();
 
-/** What `migrate` does to any database. `named` is what it is called, without its password. */
-function sentences(kind: string, database: string, named: string, tablePrefix: string): void {
+/** Tests `migrate` on a database. `named` is its name without the password. */
+function testMigrate(kind: string, database: string, named: string, tablePrefix: string): void {
   const migrate = (...argv: string[]) =>
     runCli(["migrate", "--store", database, "--table-prefix", tablePrefix, ...argv], { cwd: folder.path });
   const where =
@@ -20,11 +20,11 @@ function sentences(kind: string, database: string, named: string, tablePrefix: s
     ({ newest } = await schemaState(where, { tablePrefix }));
   });
 
-  it("only tells that there are no tables yet, with --check", async () => {
+  it("only reports with --check that there are no tables yet", async () => {
     const { code, stdout } = await migrate("--check");
     expect([code, stdout]).toEqual([
       1,
-      `${named} (${kind}) is at version 0; this tillkit wants ${newest}.\n`,
+      `${named} (${kind}) is at version 0; this tillkit needs ${newest}.\n`,
     ]);
     expect(documentOf(await migrate("--check", "--json"))).toEqual({
       database: named,
@@ -37,7 +37,7 @@ function sentences(kind: string, database: string, named: string, tablePrefix: s
     expect((await schemaState(where, { tablePrefix })).version).toBe(0);
   });
 
-  it("makes the tables, says from which version to which, and does nothing the second time", async () => {
+  it("creates the tables, prints both versions, and does nothing the second time", async () => {
     const first = await migrate();
     expect(first).toEqual({
       code: 0,
@@ -67,9 +67,9 @@ function sentences(kind: string, database: string, named: string, tablePrefix: s
 }
 
 describe("tillkit migrate on SQLite", () => {
-  sentences("sqlite", "shop.db", "shop.db", "tillkit_");
+  testMigrate("sqlite", "shop.db", "shop.db", "tillkit_");
 
-  it("makes no file with --check", async () => {
+  it("creates no file with --check", async () => {
     await runCli(["migrate", "--check", "--store", "new.db"], { cwd: folder.path });
     expect(existsSync(path.join(folder.path, "new.db"))).toBe(false);
   });
@@ -77,7 +77,7 @@ describe("tillkit migrate on SQLite", () => {
 
 const postgres = process.env["TILLKIT_TEST_POSTGRES_URL"];
 if (postgres === undefined || postgres === "none")
-  it("leaves PostgreSQL out, because TILLKIT_TEST_POSTGRES_URL names no server", () => {
+  it("skips PostgreSQL, because TILLKIT_TEST_POSTGRES_URL names no server", () => {
     expect([undefined, "none"]).toContain(postgres);
   });
 else
@@ -88,12 +88,12 @@ else
       await prefixes.dropAll();
       await pool.end();
     });
-    sentences("postgres", postgres, plain(postgres), prefixes.next());
+    testMigrate("postgres", postgres, plain(postgres), prefixes.next());
   });
 
 const mysql = process.env["TILLKIT_TEST_MYSQL_URL"];
 if (mysql === undefined || mysql === "none")
-  it("leaves MySQL out, because TILLKIT_TEST_MYSQL_URL names no server", () => {
+  it("skips MySQL, because TILLKIT_TEST_MYSQL_URL names no server", () => {
     expect([undefined, "none"]).toContain(mysql);
   });
 else
@@ -104,11 +104,11 @@ else
       await prefixes.dropAll();
       await pool.end();
     });
-    sentences("mysql", mysql, plain(mysql), prefixes.next());
+    testMigrate("mysql", mysql, plain(mysql), prefixes.next());
   });
 
 describe("tillkit migrate", () => {
-  it("takes the database of the environment, or of a file of it", async () => {
+  it("uses the database of the environment, or of an --env-file", async () => {
     const envFile = folder.write(".env", "TILLKIT_DATABASE=sqlite:of-the-file.db\n");
     expect((await runCli(["migrate", "--env-file", envFile], { cwd: folder.path })).code).toBe(0);
     expect(existsSync(path.join(folder.path, "of-the-file.db"))).toBe(true);

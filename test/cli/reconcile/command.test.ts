@@ -25,7 +25,7 @@ const reconcile = (...args: string[]) =>
   runCli(["reconcile", ...args, "--store", "shop.db"], { cwd: folder.path });
 
 describe("tillkit reconcile", () => {
-  it("ends with 0 where everything agrees", async () => {
+  it("ends with 0 if everything agrees", async () => {
     const { code, stdout, stderr } = await reconcile("agreed.csv", ...period);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("Everything agrees.");
@@ -33,7 +33,7 @@ describe("tillkit reconcile", () => {
     expect(stdout).toMatch(/at most \d+ MiB of memory/);
   });
 
-  it("ends with 1 where something differs, and tells how often", async () => {
+  it("ends with 1 if something differs, and prints how often", async () => {
     const { code, stdout } = await reconcile("differs.csv", ...period);
     expect(code).toBe(1);
     expect(stdout).toMatch(/1 {2}missing_here {2}/);
@@ -41,7 +41,7 @@ describe("tillkit reconcile", () => {
     expect(stdout).toContain("4 differences, 1 unreadable row.");
   });
 
-  it("answers a machine with one document", async () => {
+  it("prints one JSON document", async () => {
     const ran = await reconcile("differs.csv", ...period, "--json");
     expect(documentOf(ran)).toMatchObject({
       balanced: false,
@@ -52,7 +52,7 @@ describe("tillkit reconcile", () => {
     });
   });
 
-  it("writes each report as its ending says, and leaves no part of one behind", async () => {
+  it("writes each report in the format of its extension, and leaves no temporary file", async () => {
     const reports = ["r.html", "r.csv", "r.json"];
     const options = reports.flatMap((report) => ["--report", report]);
     const { code } = await reconcile("differs.csv", ...period, ...options, "--language", "fr");
@@ -67,7 +67,7 @@ describe("tillkit reconcile", () => {
     expect(readdirSync(folder.path).filter((name) => name.includes("part"))).toEqual([]);
   });
 
-  it("reads standard input, with a file's own columns and writing", async () => {
+  it("reads standard input, with columns and a format of its own", async () => {
     const stdin = Buffer.from(
       'Relevé de mai\nRéf;Montant;Date\n"a";"1 475,00";10/05/2024 12:00\nb;1475;11/05/2024\n',
       "latin1",
@@ -92,7 +92,7 @@ describe("tillkit reconcile", () => {
       "windows-1252",
       "--utc-offset=+03:00",
     ];
-    // In this offset the last payment was completed after the end of the month.
+    // With this offset the last payment was completed after the end of the month.
     const days = ["--from", "2024-05-01", "--to", "2024-06-01"];
     const { code, stdout } = await runCli(["reconcile", "-", "--store", "shop.db", ...all, ...days], {
       cwd: folder.path,
@@ -101,18 +101,18 @@ describe("tillkit reconcile", () => {
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("2 matched") });
   });
 
-  it("draws a bar on a terminal, over itself, and takes it away", async () => {
+  it("draws a bar on a terminal, redraws it, and removes it", async () => {
     const { stderr } = await runCli(["reconcile", "agreed.csv", "--store", "shop.db", ...period], {
       cwd: folder.path,
       terminal: true,
     });
     expect(stderr).toMatch(/\[#{24}\]100% {2}0\.0 MB of 0\.0 MB, 3 rows/);
-    expect(stderr).toContain("reading the books: 3 payments");
+    expect(stderr).toContain("reading stored payments: 3");
     expect(stderr.endsWith("\r\u001b[K")).toBe(true);
     expect(stderr).not.toContain("\n");
   });
 
-  it("stops when it is told to, and leaves no report behind", async () => {
+  it("stops by its signal, and leaves no report", async () => {
     const { code } = await runCli(
       ["reconcile", "agreed.csv", "--store", "shop.db", ...period, "--report", "stopped.html"],
       { cwd: folder.path, signal: AbortSignal.abort() },
@@ -124,21 +124,25 @@ describe("tillkit reconcile", () => {
   it.each([
     ["no period, and rows without a time", ["agreed.csv"], "statement_period_missing"],
     ["half a period", ["agreed.csv", "--from", "2024-05-01"], "command_option_invalid"],
-    ["a period that is none", ["agreed.csv", "--from", "2024-06-01", "--to", "2024-05-01"], "option_invalid"],
+    ["an impossible period", ["agreed.csv", "--from", "2024-06-01", "--to", "2024-05-01"], "option_invalid"],
     [
-      "columns that are not there",
+      "columns that do not exist",
       ["agreed.csv", ...period, "--column", "value=Sum"],
       "statement_columns_unclear",
     ],
-    ["a field that is none", ["agreed.csv", ...period, "--column", "amount=2"], "command_option_invalid"],
-    ["a report of no kind", ["agreed.csv", ...period, "--report", "r.pdf"], "command_option_invalid"],
+    ["an unknown field", ["agreed.csv", ...period, "--column", "amount=2"], "command_option_invalid"],
+    [
+      "a report of an unknown format",
+      ["agreed.csv", ...period, "--report", "r.pdf"],
+      "command_option_invalid",
+    ],
     ["no file", [...period], "command_operand_invalid"],
   ])("ends with 2 for %s", async (_, args, code) => {
     const { code: exit, stderr } = await reconcile(...args);
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(code) });
   });
 
-  it("does not take a database that was mistyped for an empty one", async () => {
+  it("does not create a database whose name was mistyped", async () => {
     const { code, stderr } = await runCli(["reconcile", "agreed.csv", ...period, "--store", "typo.db"], {
       cwd: folder.path,
     });
@@ -148,9 +152,9 @@ describe("tillkit reconcile", () => {
   });
 
   it.each([
-    ["a file that is not there", ["nowhere.csv", ...period], "file_unreadable"],
+    ["a file that does not exist", ["nowhere.csv", ...period], "file_unreadable"],
     ["a folder", [".", ...period], "file_unreadable"],
-    ["a statement that is none", ["shop.db", ...period], "statement_unreadable"],
+    ["a file that is not a statement", ["shop.db", ...period], "statement_unreadable"],
     [
       "a report that cannot be written",
       ["agreed.csv", ...period, "--report", "no/such/r.csv"],

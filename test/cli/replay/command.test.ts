@@ -8,7 +8,7 @@ const folder = temporaryFolder();
 const file = `${folder.path}/shop.db`;
 const replay = (...argv: string[]) => runCli(["replay", "--store", file, ...argv], { cwd: folder.path });
 
-/** A kit on the same file, closed before the command looks at it. */
+/** Uses a kit on the same file, and closes it before the command runs. */
 async function withKit<T>(
   use: (payments: ReturnType<typeof testKit<SignedField, SqlTx>>) => Promise<T>,
   options: Partial<Parameters<typeof testKit<SignedField, SqlTx>>[0]> = {},
@@ -22,7 +22,7 @@ async function withKit<T>(
 }
 
 describe("tillkit replay", () => {
-  it("prints what would be decided otherwise, and changes it with --apply, once", async () => {
+  it("prints webhooks that would be decided differently, and changes them with --apply, once", async () => {
     await withKit(
       async (payments) => {
         await payments.receiveWebhook(signed(completedBody()));
@@ -45,7 +45,7 @@ describe("tillkit replay", () => {
     const did = await replay("--apply");
     expect(did.code).toBe(0);
     expect(did.stdout).toContain("foreign → applied, payment pending → completed");
-    expect(did.stdout).toContain("1 webhooks looked at; 1 were decided otherwise.");
+    expect(did.stdout).toContain("1 webhooks read; 1 were decided differently.");
     await withKit(async (payments) =>
       expect(await payments.find("c-1")).toMatchObject({ state: "completed" }),
     );
@@ -53,12 +53,12 @@ describe("tillkit replay", () => {
     expect((await replay()).code).toBe(0);
   });
 
-  it("gives dead dispatches their tries again, and the application runs them", async () => {
+  it("gives dead dispatches their attempts again, and the application runs them", async () => {
     const dispatch = { maxFailures: 1, pollMs: 5 };
     await withKit(
       async (payments) => {
         const dead = new Promise((resolve) => payments.on("dispatch.dead", resolve));
-        payments.onPaymentCompleted(() => Promise.reject(new Error("the books are closed")), {
+        payments.onPaymentCompleted(() => Promise.reject(new Error("the ledger is closed")), {
           name: "books",
         });
         await payments.start({ keepAlive: false });
@@ -96,8 +96,8 @@ describe("tillkit replay", () => {
   });
 
   it.each([
-    [["--handler", "books"], 2, "--handler goes only with --dead."],
-    [["--dead", "--outcome", "foreign"], 2, "--outcome does not go with --dead."],
+    [["--handler", "books"], 2, "--handler can only be used with --dead."],
+    [["--dead", "--outcome", "foreign"], 2, "--outcome cannot be used with --dead."],
     [["--from", "yesterday"], 2, "--from must be a time"],
   ])("ends with 2 for %j", async (argv, code, said) => {
     const ran = await replay(...argv);
@@ -105,13 +105,13 @@ describe("tillkit replay", () => {
     expect(ran.stderr).toContain(said);
   });
 
-  it("makes no database where there is none", async () => {
+  it("creates no database", async () => {
     const { code, stderr } = await runCli(["replay", "--store", `${folder.path}/none.db`]);
     expect(code).toBe(3);
     expect(stderr).toContain("has no tables of the kit");
   });
 
-  it("decides in production as well, where sandbox keys and unsafe stores are refused", async () => {
+  it("works in production too, where sandbox keys and unsafe stores are refused", async () => {
     const before = process.env["NODE_ENV"];
     process.env["NODE_ENV"] = "production";
     try {

@@ -27,7 +27,7 @@ const delivered = async (cli: RunningCli, status?: number) => {
   return (line as Extract<Line, { type: "delivery" }>).delivery;
 };
 
-/** Buys something at a sandbox with nothing but what its first line says. */
+/** Creates a payment with only the data of the sandbox's first line. */
 async function createPayment({ url, variables }: Started, clientId: string): Promise<string> {
   const token = await fetch(variables["TILLKIT_TOKEN_URL"]!, {
     method: "POST",
@@ -78,7 +78,7 @@ describe("tillkit sandbox, listen and scenario", () => {
     return started(sandbox);
   };
 
-  it("start a sandbox whose first line is enough to be paid, and tell of each webhook", async () => {
+  it("start a sandbox whose first line is enough to be paid, and print each webhook", async () => {
     const first = await open("--scheme", "fields", "--merchant-id", "m-7", "--header", "X-Sign");
     expect(first.variables).toMatchObject({
       TILLKIT_SIGNATURE: "fields",
@@ -94,7 +94,7 @@ describe("tillkit sandbox, listen and scenario", () => {
     expect(merchant.webhooks[0]!.headers).toHaveProperty("x-sign");
   });
 
-  it("switch a running sandbox to a bad day, for all payments or for one, and list what there is", async () => {
+  it("switch the scenario of a running sandbox, for all payments or for one, and list the scenarios", async () => {
     const { url, ...first } = await open("--retries", "");
     const at = ["--sandbox", url, "--json"];
     expect((await runCli(["scenario", "webhook-doubled", ...at])).code).toBe(0);
@@ -110,13 +110,13 @@ describe("tillkit sandbox, listen and scenario", () => {
     await order(url, `/payments/${await createPayment({ url, ...first }, "c-2")}/pay`);
     await delivered(sandbox);
     expect(merchant.webhooks[2]!.headers).not.toHaveProperty("service-signature");
-    expect(await runCli(["scenario", "no-such-day", "--sandbox", url])).toMatchObject({
+    expect(await runCli(["scenario", "no-such-scenario", "--sandbox", url])).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('There is no scenario named "no-such-day"') as string,
+      stderr: expect.stringContaining('There is no scenario named "no-such-scenario"') as string,
     });
   });
 
-  it("go through a scenario of one's own, from a file", async () => {
+  it("use a scenario from a file", async () => {
     const folder = temporaryFolderOf({
       name: "thrice",
       about: "Three times the same.",
@@ -129,7 +129,7 @@ describe("tillkit sandbox, listen and scenario", () => {
     expect(merchant.webhooks).toHaveLength(3);
   });
 
-  it("go through one of several scenarios of a file, and name them where none was chosen", async () => {
+  it("use one of several scenarios of a file, and name them if none was chosen", async () => {
     const file = folder.write(
       "week.json",
       JSON.stringify([
@@ -171,17 +171,17 @@ describe("tillkit sandbox, used wrongly", () => {
   it.each([
     [["--secret", "a-real-looking-secret-of-some-length"], "signature.secret"],
     [["--webhook", "https://shop.example/hook"], "webhookUrls"],
-    [["--scenario", "no-such-day"], "scenario"],
+    [["--scenario", "no-such-scenario"], "scenario"],
     [["--statuses", "eaten"], "statuses"],
-    [["--retries", "soon"], "--retries"],
+    [["--retries", "later"], "--retries"],
     [["--client-id", "me"], "--client-secret"],
-  ])("does not start with %j, and says why", async (options, named) => {
+  ])("does not start with %j, and names the option", async (options, named) => {
     const { code, stderr } = await runCli(["sandbox", "--port", "0", ...options]);
     expect(code).toBe(2);
     expect(stderr).toContain(named);
   });
 
-  it("says that no sandbox answers where none runs", async () => {
+  it("says that no sandbox answers if none runs", async () => {
     for (const command of ["listen", "scenario"]) {
       const ran = await runCli([command, "--sandbox", "http://127.0.0.1:9"]);
       expect(ran).toMatchObject({

@@ -11,12 +11,12 @@ const secretFile = folder.write("secret.txt", `${secret}\n`);
 const expected = hmacSignature({ secret }).sign(rawBody);
 
 describe("tillkit sign", () => {
-  it("prints what the kit's scheme makes of the file's bytes", async () => {
+  it("prints the signature that the kit's scheme makes of the file's bytes", async () => {
     const ran = await runCli(["sign", file, "--secret-file", secretFile]);
     expect(ran).toEqual({ code: 0, stdout: `${expected}\n`, stderr: "" });
   });
 
-  it("reads standard input, and the secret from the environment or a file of it", async () => {
+  it("reads standard input, and the secret from the environment or an --env-file", async () => {
     const envFile = folder.write(".env", `TILLKIT_WEBHOOK_SECRET=${secret}\nPAY_SECRET="${secret}"\n`);
     const sign = (argv: string[], env = {}) => runCli(["sign", "-", ...argv], { stdin: rawBody, env });
     expect((await sign([], { TILLKIT_WEBHOOK_SECRET: secret })).stdout).toBe(`${expected}\n`);
@@ -35,7 +35,7 @@ describe("tillkit sign", () => {
     expect(ran.stderr).not.toContain("seventeen-letters");
   });
 
-  it("signs fields, in a list of one's own or the kit's, and with another algorithm", async () => {
+  it("signs fields, by a given list or the kit's, and with another algorithm", async () => {
     const base = ["sign", file, "--secret-file", secretFile];
     const byList = fieldsSignature({ secret, merchantId: "m-7" }).sign(rawBody);
     expect((await runCli([...base, "--merchant-id", "m-7"])).stdout).toBe(`${byList}\n`);
@@ -46,7 +46,7 @@ describe("tillkit sign", () => {
     );
   });
 
-  it("signs with a private key, by the algorithm of its kind", async () => {
+  it("signs with a private key, by the usual algorithm of its type", async () => {
     const { privateKey, publicKey } = generateKeyPairSync("ed25519");
     const pem = folder.write("key.pem", privateKey.export({ type: "pkcs8", format: "pem" }));
     const { stdout } = await runCli(["sign", file, "--scheme", "public-key", "--private-key", pem]);
@@ -54,7 +54,7 @@ describe("tillkit sign", () => {
     expect(scheme.verify({ rawBody, headers: { "service-signature": stdout.trim() } })).toBe(true);
   });
 
-  it("prints the whole header, under its own name", async () => {
+  it("prints the whole header, with its name", async () => {
     const ran = await runCli([
       "sign",
       file,
@@ -67,7 +67,7 @@ describe("tillkit sign", () => {
     expect(ran.stdout).toBe(`X-Pay: ${expected}\n`);
   });
 
-  it("gives a machine one document", async () => {
+  it("prints one JSON document", async () => {
     const ran = await runCli(["sign", file, "--secret", secret, "--json"]);
     expect(documentOf(ran)).toEqual({
       signature: expected,
@@ -94,7 +94,7 @@ describe("tillkit sign", () => {
     expect(ran.stderr).toContain(message);
   });
 
-  it("cannot sign fields of a body that has none", async () => {
+  it("cannot sign fields of a body without them", async () => {
     const ran = await runCli(["sign", "-", "--secret-file", secretFile, "--merchant-id", "m-7"], {
       stdin: "{}",
     });

@@ -5,7 +5,7 @@ import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { run } from "../../../src/cli/run.js";
 
-/** What a run of the command line left behind. */
+/** The result of a run of the command line. */
 export interface Ran {
   code: number;
   stdout: string;
@@ -23,11 +23,11 @@ interface Options {
   signal?: AbortSignal;
 }
 
-/** Runs the command line in this process, with streams that are kept. */
+/** Runs the command line in this process, and collects its output. */
 export async function runCli(argv: readonly string[], options: Options = {}): Promise<Ran> {
   const { stdin = "", env = {}, cwd = tmpdir(), terminal = false, now, signal } = options;
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const said = [text(stdout), text(stderr)];
+  const printed = [text(stdout), text(stderr)];
   const code = await run(argv, {
     stdin: Readable.from([Buffer.from(stdin as string)]),
     stdout: Object.assign(stdout, { isTTY: terminal }),
@@ -39,18 +39,18 @@ export async function runCli(argv: readonly string[], options: Options = {}): Pr
   });
   stdout.end();
   stderr.end();
-  const [out = "", err = ""] = await Promise.all(said);
+  const [out = "", err = ""] = await Promise.all(printed);
   return { code, stdout: out, stderr: err };
 }
 
-/** The one document that a run with `--json` wrote; more or less than one line is an error. */
+/** Returns the document that a run with `--json` printed; throws if there is not exactly one. */
 export function documentOf({ stdout }: Ran) {
   const lines = stdout.split("\n");
   if (lines.length !== 2 || lines[1] !== "") throw new Error(`This is not one document:\n${stdout}`);
   return JSON.parse(lines[0]!);
 }
 
-/** A folder for the tests of a file, removed after them; writes files into it. */
+/** Creates a folder for the tests of a file, which is removed after them. */
 export function temporaryFolder(): { path: string; write(name: string, content: string | Buffer): string } {
   const folder = mkdtempSync(path.join(tmpdir(), "tillkit-cli-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

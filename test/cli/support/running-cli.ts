@@ -6,9 +6,9 @@ import { run } from "../../../src/cli/run.js";
 
 /** A command that runs until it is stopped. */
 export interface RunningCli {
-  /** The next line of standard output that fits; resolves to it as JSON. */
+  /** Resolves to the next line of standard output that fits, parsed as JSON. */
   next<Line>(fits: (line: Line) => boolean): Promise<Line>;
-  /** Ends it as Ctrl-C does; resolves to the exit code. */
+  /** Stops it as Ctrl-C does, and resolves to the exit code. */
   stop(): Promise<number>;
 }
 
@@ -18,8 +18,8 @@ export function startCli(argv: readonly string[], env: Record<string, string> = 
   stderr.resume();
   const stopping = new AbortController();
   const stdin = Readable.from([]);
-  const surroundings = { stdin, stdout, stderr, env, cwd: tmpdir(), signal: stopping.signal };
-  const running = run([...argv, "--json"], surroundings);
+  const context = { stdin, stdout, stderr, env, cwd: tmpdir(), signal: stopping.signal };
+  const running = run([...argv, "--json"], context);
   const seen: unknown[] = [];
   const reader = createInterface({ input: stdout });
   reader.on("line", (line) => void seen.push(JSON.parse(line)));

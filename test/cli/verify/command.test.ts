@@ -2,7 +2,7 @@ import { createHash, createHmac, generateKeyPairSync, sign as signWith } from "n
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { fieldsSignature, hmacSignature } from "tillkit";
-import { diagnoses } from "../../../src/cli/verify/diagnoses.js";
+import { type DiagnosisCode, hypotheses } from "../../../src/cli/verify/hypotheses.js";
 import { secret } from "../../support/kit.js";
 import { completedBody } from "../../support/webhooks.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
@@ -20,7 +20,7 @@ const hmac = (body: string | Buffer, key: string | Buffer = secret, algorithm = 
   createHmac(algorithm, key).update(body);
 const hex = (...args: Parameters<typeof hmac>) => hmac(...args).digest("hex");
 
-/** Runs `verify` on a body of its own folder, so that nothing else lies beside it. */
+/** Runs `verify` on a body in a folder of its own, without other files. */
 async function verify(body: string | Buffer, signature: string, ...more: string[]) {
   const alone = path.join(folder.path, `${(count += 1)}`);
   mkdirSync(alone);
@@ -36,14 +36,14 @@ let count = 0;
 const environment = { PAY_SECRET_OF_STAGING: "whsec_0000111122223333444455556666777788" };
 
 describe("tillkit verify", () => {
-  it("says yes to what the kit says yes to", async () => {
+  it("accepts the signatures that the kit accepts", async () => {
     const { code, verified, findings } = await verify(compact, hex(compact));
     expect([code, verified, findings]).toEqual([0, true, []]);
     const fields = fieldsSignature({ secret, merchantId: "m-7" }).sign(Buffer.from(compact));
     expect((await verify(compact, fields, "--merchant-id", "m-7")).verified).toBe(true);
   });
 
-  it("says which secret it was during a rotation, and that capital letters are all right", async () => {
+  it("names the secret during a rotation, and accepts capital letters", async () => {
     const old = "the-old-secret-of-last-summer-9f2c4b7a";
     const rotated = await verify(compact, hex(compact, old), "--secret", secret, "--secret", old);
     expect([rotated.code, rotated.verified, rotated.codes]).toEqual([0, true, ["secret_other"]]);
@@ -71,7 +71,13 @@ describe("tillkit verify", () => {
 
   it.each<[string, string | Buffer, string, string[], string[]]>([
     ["a secret with a line break", compact, hex(compact), ["--secret", `${secret}\n`], ["secret_padded"]],
-    ["a secret that was issued with one", compact, hex(compact, `${secret}\n`), [], ["secret_padded"]],
+    [
+      "a secret that was issued with a line break",
+      compact,
+      hex(compact, `${secret}\n`),
+      [],
+      ["secret_padded"],
+    ],
     ["a secret in quotation marks", compact, hex(compact), ["--secret", `"${secret}"`], ["secret_quoted"]],
     [
       "a secret in hexadecimal",
@@ -88,7 +94,7 @@ describe("tillkit verify", () => {
       ["secret_encoded"],
     ],
     [
-      "a secret with a prefix that is no part of it",
+      "a secret with a prefix that is not part of the key",
       compact,
       hex(compact, secret.slice("whsec_".length)),
       [],
@@ -134,7 +140,7 @@ describe("tillkit verify", () => {
       ["fields_other"],
     ],
     [
-      "one field more",
+      "one more field",
       compact,
       hex(listed(...usual, "providerId")),
       ["--merchant-id", "m-7"],
@@ -154,6 +160,13 @@ describe("tillkit verify", () => {
       ["--merchant-id", "m-7"],
       ["merchant_id_other"],
     ],
+    [
+      "a signed field that the body lacks",
+      JSON.stringify({ ...payload, data: { ...payload.data, providerId: undefined } }),
+      hex(`${listed(...usual)},`),
+      ["--merchant-id", "m-7"],
+      ["fields_other"],
+    ],
     ["SHA-512", compact, hex(compact, secret, "sha512"), [], ["algorithm_other"]],
     ["SHA-1", compact, hex(compact, secret, "sha1"), [], ["algorithm_other"]],
     [
@@ -171,32 +184,32 @@ describe("tillkit verify", () => {
     ["a header that came twice", compact, `${hex(compact)}, ${hex("other")}`, [], ["signature_repeated"]],
     ["a signature that was cut off", compact, hex(compact).slice(0, 40), [], ["signature_truncated"]],
     [
-      "two things at once",
+      "two causes",
       `${compact}\n`,
       hmac(compact).digest("base64"),
       [],
       ["body_line_ending", "signature_base64"],
     ],
     [
-      "three things at once",
+      "three causes",
       `${compact}\n`,
       `v1=${hex(compact)}`,
       ["--secret", `${secret} `],
       ["body_line_ending", "secret_padded", "signature_prefixed"],
     ],
-    ["what nothing explains", compact, hex("something else"), [], ["signature_unexplained"]],
+    ["a signature without an explanation", compact, hex("something else"), [], ["signature_unexplained"]],
   ])("finds out %s", async (_what, body, signature, more, codes) => {
     const { code, verified, codes: found, findings, stdout, stderr } = await verify(body, signature, ...more);
     expect(found.toSorted()).toEqual(codes);
     expect([code, verified]).toEqual([1, false]);
-    for (const one of findings) expect(one.fix).toBe(diagnoses[one.code as keyof typeof diagnoses]);
+    for (const one of findings) expect(one.fix).toBe(hypotheses[one.code as DiagnosisCode].fix);
     for (const hidden of [secret, bytes, environment.PAY_SECRET_OF_STAGING, hex(compact)]) {
       const said = (stdout + stderr).replaceAll(signature, "");
       expect(said).not.toContain(hidden);
     }
   });
 
-  it("knows the signature of another payment by the file that lies beside it", async () => {
+  it("finds the body of another payment in the file beside it", async () => {
     const other = JSON.stringify(completedBody({ clientId: "c-2" }));
     mkdirSync(path.join(folder.path, "payments"));
     folder.write("payments/second.json", other);
@@ -207,14 +220,14 @@ describe("tillkit verify", () => {
     ]);
   });
 
-  it("prints the signature that it expected only when it is asked to", async () => {
+  it("prints the expected signature only with --show", async () => {
     const shown = await verify(compact, hex("other"), "--show");
     expect(shown.expected).toBe(hex(compact));
     const hidden = await verify(compact, hex("other"));
     expect(hidden.stdout + hidden.stderr).not.toContain(hex(compact));
   });
 
-  it("says no where the kit would not start with such a secret, though the signature is right", async () => {
+  it("says no if the kit would not start with such a secret, although the signature is right", async () => {
     const { code, findings } = await verify(compact, hex(compact, "too-short"), "--secret", "too-short");
     expect(code).toBe(1);
     expect(findings).toMatchObject([
@@ -222,7 +235,7 @@ describe("tillkit verify", () => {
     ]);
   });
 
-  it("says no where the kit could not read the fields", async () => {
+  it("says no if the kit could not read the fields", async () => {
     const twice = compact.replace('"status"', '"status":"failed","status"');
     const signature = fieldsSignature({ secret, merchantId: "m-7" }).sign(Buffer.from(compact));
     const { code, codes } = await verify(twice, signature, "--merchant-id", "m-7");
@@ -246,7 +259,7 @@ describe("tillkit verify --request", () => {
     expect((await ask(named, "--header", "X-Pay")).code).toBe(0);
   });
 
-  it("finds the signature in a header of another name, and says where there is none", async () => {
+  it("finds the signature in a header of another name, and says if there is none", async () => {
     const other: Document = documentOf(await ask(request(`X-Signature: sha256=${hex(compact)}`)));
     expect(other.findings.map(({ code }) => code)).toEqual(["signature_header_other", "signature_prefixed"]);
     expect(other.findings[0]!.message).toContain("x-signature");
@@ -254,7 +267,7 @@ describe("tillkit verify --request", () => {
     expect(none.findings.map(({ code }) => code)).toEqual(["signature_missing", "signature_unexplained"]);
   });
 
-  it("refuses what is no request, and both ways to give a signature at once", async () => {
+  it("refuses a file that is not a request, and two ways to give a signature", async () => {
     expect(await ask(compact)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("command_operand_invalid"),
@@ -293,8 +306,24 @@ describe("tillkit verify --scheme public-key", () => {
   });
 });
 
-describe("what people read", () => {
-  it("is one sentence for a yes, and a finding with its fix for a no", async () => {
+describe("tillkit verify with an RSA key", () => {
+  it("does not report the configured algorithm as another one", async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const pem = folder.write("rsa.pem", publicKey.export({ type: "spki", format: "pem" }));
+    const file = folder.write("rsa.body", `${compact}\n`);
+    const ask = async (signature: Buffer, algorithm: string) => {
+      const key = ["--scheme", "public-key", "--public-key", pem, "--algorithm", algorithm];
+      const ran = await runCli(["verify", file, "--signature", signature.toString("hex"), ...key, "--json"]);
+      return (documentOf(ran) as Document).findings.map(({ code }) => code);
+    };
+    const signature = signWith("sha256", Buffer.from(compact), privateKey);
+    expect(await ask(signature, "rsa-sha256")).toEqual(["body_line_ending"]);
+    expect(await ask(signature, "rsa-pss-sha256")).toEqual(["body_line_ending", "algorithm_other"]);
+  });
+});
+
+describe("the text for people", () => {
+  it("is one sentence if the signature matches, and otherwise a finding with its fix", async () => {
     const file = folder.write("people.body", compact);
     const argv = ["verify", file, "--secret-file", folder.write("secret", secret)];
     const yes = await runCli([...argv, "--signature", hmacSignature({ secret }).sign(Buffer.from(compact))]);

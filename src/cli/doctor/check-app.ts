@@ -1,0 +1,203 @@
+import { type Finding } from "../terminal/finding.js";
+import { type AsyncFindings, finding, type Findings } from "./findings.js";
+import { type WebhookReplies } from "./probe-webhook.js";
+import {
+  type Answer,
+  type Failure,
+  isAccepted,
+  isAcceptedByKit,
+  isAnswer,
+  isRefusedByKit,
+  type Reply,
+  send,
+} from "./send.js";
+import { type ProbedSubject } from "./subject.js";
+
+/** Returns whether the kit answers at the address. */
+export function isKit({ unsigned, read, forged, signed }: WebhookReplies): boolean {
+  return [unsigned, read, forged].some(isRefusedByKit) || isAcceptedByKit(signed);
+}
+
+/** Checks the replies of the webhook's address. */
+export function* checkWebhook({ webhook, replies }: Pick<ProbedSubject, "webhook" | "replies">): Findings {
+  if (webhook === undefined || replies === undefined) return;
+  const { unsigned } = replies;
+  const access = isAnswer(unsigned)
+    ? (checkRedirect(webhook, unsigned, replies) ??
+      checkForged(webhook, replies) ??
+      checkStatus(webhook, unsigned, replies))
+    : failureFinding(webhook, unsigned);
+  // A finding about the access comes alone: the others would follow from it.
+  if (access) return yield access;
+  yield* checkBodies(replies);
+  yield* checkSigned(replies);
+}
+
+/** Returns the finding for a request without an answer. */
+export function failureFinding(address: string, { failure, reason }: Failure): Finding {
+  if (failure === "certificate")
+    return finding("certificate_invalid", `The certificate of ${address} is not valid: ${reason}.`);
+  if (failure === "timeout") return finding("webhook_hangs", `${address} does not answer: ${reason}.`);
+  return finding("app_unreachable", `${address} cannot be reached: ${reason}.`);
+}
+
+function checkRedirect(
+  address: string,
+  { status, headers }: Answer,
+  { needsHttps }: WebhookReplies,
+): Finding | undefined {
+  if (status < 300 || status >= 400) return undefined;
+  const seen = `A webhook to ${address} is answered with ${status}`;
+  if (needsHttps)
+    return finding(
+      "proxy_not_trusted",
+      `${seen}, a redirect to https, although X-Forwarded-Proto says that it came to the proxy over https.`,
+    );
+  const { location } = headers;
+  const to =
+    location !== undefined && URL.canParse(location, address) ? new URL(location, address) : undefined;
+  // Without the query, which may contain a secret.
+  return finding("webhook_redirected", `${seen}, a redirect to ${to ? to.origin + to.pathname : "nowhere"}.`);
+}
+
+function checkForged(address: string, replies: WebhookReplies): Finding | undefined {
+  const { unsigned, forged, long, slow, elsewhere } = replies;
+  const accepted = [unsigned, forged, long, slow].find(isAccepted);
+  if (!accepted) return undefined;
+  const seen = `is answered with ${accepted.status}`;
+  if (isAccepted(elsewhere))
+    return finding("webhook_not_mounted", `${address} ${seen}, and so is every address beside it.`);
+  const how = accepted === unsigned ? "without a signature" : "with a wrong signature";
+  return finding("signature_not_checked", `A webhook to ${address} ${how} ${seen}.`);
+}
+
+/** Checks all statuses but redirects and success. */
+function checkStatus(address: string, unsigned: Answer, replies: WebhookReplies): Finding | undefined {
+  const { status } = unsigned;
+  const byKit = isRefusedByKit(unsigned);
+  const seen = `A webhook to ${address} is answered with ${status}`;
+  if (status === 404 || status === 405 || status === 501) return finding("webhook_not_mounted", `${seen}.`);
+  if (status === 413) return finding("webhook_body_limited", `${seen}, although it has a few hundred bytes.`);
+  if (status === 415) return finding("webhook_type_refused", `${seen}, although it is application/json.`);
+  if (status === 429) return finding("webhook_throttled", `${seen}: too many requests.`);
+  if (status === 500 && byKit) return finding("raw_body_consumed", consumedBy(replies));
+  if (status === 503 && byKit) return finding("record_unavailable", `${seen}.`);
+  if (status >= 500) return finding("webhook_fails", `${seen}.`);
+  if (byKit || !(isKit(replies) || refusesEverybody(status, replies))) return undefined;
+  return finding("webhook_blocked", `${seen} before its signature is checked.`);
+}
+
+/** Returns who reads the body. The kit answers 500 to a webhook only in this case. */
+function consumedBy({ malformed }: WebhookReplies): string {
+  const parser =
+    isAnswer(malformed) && !isRefusedByKit(malformed)
+      ? ` A body that is not JSON is answered with ${malformed.status} by something else: by that parser.`
+      : "";
+  return `Something reads the body before the payment router does.${parser}`;
+}
+
+/** Returns whether an app without the kit refuses every request alike, also correctly signed ones. */
+function refusesEverybody(status: number, { signed, elsewhere }: WebhookReplies): boolean {
+  return !isAccepted(signed) && [401, 403, 407, 419].includes(status) && statusOf(elsewhere) === status;
+}
+
+/** Checks bodies that a real webhook could have. */
+function* checkBodies({ forged, long, slow }: WebhookReplies): Findings {
+  if (statusOf(forged) === 415)
+    yield finding("webhook_type_refused", "The type application/json; charset=utf-8 is answered with 415.");
+  if (statusOf(long) === 413)
+    yield finding("webhook_body_limited", "A webhook of 16 KiB is answered with 413.");
+  if (slow && (!isAnswer(slow) || slow.status === 408))
+    yield finding("server_timeout_short", `A body that pauses for about a second ${resultOf(slow)}.`);
+}
+
+/** Checks the replies to correctly signed webhooks. */
+function* checkSigned(replies: WebhookReplies): Findings {
+  const { signed, spaced } = replies;
+  if (signed === undefined) return;
+  if (!isAnswer(signed))
+    yield finding("webhook_hangs", `A correctly signed webhook has no answer: ${signed.reason}.`);
+  else if (!isAccepted(signed)) yield checkRefusal(signed, replies);
+  else if (isKit(replies) && !isAcceptedByKit(signed))
+    yield finding("answer_altered", "The answer to a correctly signed webhook is not the one of the router.");
+  if (spaced && !isAccepted(spaced))
+    yield finding(
+      "raw_body_rewritten",
+      `A compact webhook is accepted, and the same one with other spaces ${resultOf(spaced)}: something parses the body ` +
+        "and writes it again before the signature is checked.",
+    );
+}
+
+function checkRefusal(signed: Answer, replies: WebhookReplies): Finding {
+  const { status } = signed;
+  const { acceptedWith } = replies;
+  const seen = `A webhook that is signed as the environment says is answered with ${status}`;
+  if (acceptedWith !== undefined) {
+    const code = acceptedWith.startsWith("the secret") ? "secret_differs" : "scheme_differs";
+    return finding(code, `${seen}; with ${acceptedWith} it is accepted.`);
+  }
+  if (status === 503 && isRefusedByKit(signed)) return finding("record_unavailable", `${seen}.`);
+  if (status === 429) return finding("webhook_throttled", `${seen}.`);
+  if (status >= 500) return finding("webhook_fails", `${seen}.`);
+  if (status === 400 && isRefusedByKit(signed))
+    return finding("scheme_differs", `${seen}: the app reads other fields.`);
+  if (isKit(replies) || status === 401 || status === 403) return finding("secret_differs", `${seen}.`);
+  return finding("unknown_topic_refused", `${seen}; its topic is unknown.`);
+}
+
+function statusOf(reply: Reply | undefined): number | undefined {
+  return isAnswer(reply) ? reply.status : undefined;
+}
+
+function resultOf(reply: Reply): string {
+  return isAnswer(reply) ? `is answered with ${reply.status}` : `has no answer (${reply.reason})`;
+}
+
+/** A `Date` header has whole seconds, and an answer may be slow. A larger difference is not by chance. */
+const maxClockMs = 60_000;
+
+/** Checks that the app's clock agrees with this machine's, by the `Date` of its answer. */
+export function* checkClock({ replies }: ProbedSubject): Findings {
+  const reply = replies?.unsigned;
+  const offMs = isAnswer(reply) ? Date.parse(reply.headers.date ?? "") - reply.atMs : Number.NaN;
+  if (isClockOff(offMs))
+    yield finding("clock_off", `The app's clock is ${difference(offMs)} this machine's.`);
+}
+
+/** Returns whether a clock is too far from this machine's; `false` for NaN. */
+export function isClockOff(differenceMs: number): boolean {
+  return Math.abs(differenceMs) > maxClockMs;
+}
+
+/** Returns how far a clock is from another: `3 min behind`. */
+export function difference(differenceMs: number): string {
+  const seconds = Math.round(Math.abs(differenceMs) / 1000);
+  const amount = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  return `${amount} ${differenceMs < 0 ? "behind" : "ahead of"}`;
+}
+
+/** Checks that a customer who comes back gets the kit's page, as the kit sends it. The token is unknown: the kit answers 404. */
+export async function* checkReturns({ mount, isKit, replies, now }: ProbedSubject): AsyncFindings {
+  if (mount === undefined || !isKit) return;
+  const headers = { Accept: "text/html", ...(replies?.needsHttps && { "X-Forwarded-Proto": "https" }) };
+  for (const kind of ["success", "cancel"]) {
+    const address = `${mount}/${kind}/tillkit-doctor-probe`;
+    const reply = await send(address, { method: "GET", headers, now });
+    const isPage = isAnswer(reply) && (reply.status === 404 || reply.status === 503);
+    const change = isPage ? changeOf(reply) : undefined;
+    if (!isPage)
+      yield finding("return_blocked", `${address} does not show the kit's page: it ${resultOf(reply)}.`);
+    else if (change !== undefined) yield finding("return_page_altered", `${address}: ${change}.`);
+  }
+}
+
+function changeOf({ headers, body }: Answer): string | undefined {
+  const nonce = /'nonce-([^']+)'/.exec(String(headers["content-security-policy"]))?.[1];
+  if (nonce === undefined) return "the Content-Security-Policy is not the kit's";
+  if (!body.includes(`nonce="${nonce}"`)) return "the nonce of the policy is not the one of the page";
+  const scripts = [...body.matchAll(/<script\b[^>]*>/g)];
+  if (scripts.some(([tag]) => !tag.includes(`nonce="${nonce}"`)))
+    return "a script was added that the policy forbids";
+  if (!/\bno-store\b/.test(String(headers["cache-control"]))) return "Cache-Control is not no-store";
+  return headers["referrer-policy"] === "no-referrer" ? undefined : "Referrer-Policy is not no-referrer";
+}

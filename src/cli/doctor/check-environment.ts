@@ -1,0 +1,89 @@
+import { ConfigurationError, type ConfigurationProblem, type ErrorCode } from "../../errors/index.js";
+import { hmacSignature } from "../../webhook/signature/index.js";
+import { makeScheme } from "../sign/make-scheme.js";
+import { whyNoSecret } from "../sign/signature-settings.js";
+import { isLocal } from "./check-public-url.js";
+import { type AsyncFindings, type DoctorCode, finding, type Findings } from "./findings.js";
+import { type ProbedSubject } from "./subject.js";
+
+/** Codes of the kit for a secret. `option_invalid` is its only problem without a code of its own. */
+const secretCodes: Partial<Record<ErrorCode, DoctorCode>> = {
+  secret_missing: "secret_missing",
+  secret_too_short: "secret_too_short",
+  secret_placeholder: "secret_placeholder",
+  option_invalid: "secret_padded",
+};
+
+/** Checks the secret, or the public key, by the kit's own rules. */
+export function* checkSecret({ settings, outside }: ProbedSubject): Findings {
+  if (outside) return;
+  if (settings.scheme === "public-key") {
+    for (const { message } of problemsOf(() => makeScheme(settings)))
+      yield finding("key_invalid", `The public key ${message}`);
+    return;
+  }
+  if (settings.secrets.length === 0)
+    yield finding("secret_missing", `The environment has no webhook secret: ${whyNoSecret(settings)}`);
+  for (const { text, from } of settings.secrets) {
+    let warnings: readonly string[] = [];
+    for (const { code, message } of problemsOf(() => ({ warnings = [] } = hmacSignature({ secret: text }))))
+      if (secretCodes[code]) yield finding(secretCodes[code], `The secret of ${from} ${message}`);
+    if (warnings.length > 0) yield finding("secret_weak", `The secret of ${from} is shorter than 32 bytes.`);
+  }
+}
+
+/** Returns the problems for which the kit does not start. */
+function problemsOf(start: () => unknown): readonly ConfigurationProblem[] {
+  try {
+    start();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+}
+
+/** Checks that production has no part of a test setup, and that a public shop runs as production. */
+export function* checkProduction(subject: ProbedSubject): Findings {
+  const { environment, isProduction, publicUrl, settings, outside } = subject;
+  if (isProduction) {
+    const isSandbox = (text = "") => text.trim().startsWith("sandbox_");
+    const given = settings.secrets.filter(
+      ({ text, from }) => isSandbox(text) && environment[from] === undefined,
+    );
+    const variables = Object.keys(environment).filter((name) => isSandbox(environment[name]));
+    const names = [...variables, ...given.map(({ from }) => from)];
+    if (names.length > 0)
+      yield finding(
+        "sandbox_credential_in_production",
+        `NODE_ENV is production, and these have a credential of the sandbox: ${names.join(", ")}.`,
+      );
+    for (const name of ["TILLKIT_SERVICE_URL", "TILLKIT_TOKEN_URL"])
+      if (isLocal(environment[name]))
+        yield finding("service_url_local", `NODE_ENV is production, and ${name} leads to a local address.`);
+  } else if (!outside && publicUrl?.startsWith("https:") && !isLocal(publicUrl)) {
+    const is = environment["NODE_ENV"] ? `is ${environment["NODE_ENV"]}` : "is not set";
+    yield finding("node_env_not_production", `The shop is public, at ${publicUrl}, and NODE_ENV ${is}.`);
+  }
+}
+
+/** Options that have a check of their own, which says more. */
+const checkedElsewhere = /^(TILLKIT_WEBHOOK_SECRET|TILLKIT_PUBLIC_KEY|file|urlOrPool|signature)/;
+/** Variables that have a check of their own if they are set. */
+const checkedIfSet = ["TILLKIT_PUBLIC_URL", "TILLKIT_DATABASE"];
+
+/**
+ * Checks everything that the kit would refuse to start with. Only for an app that is configured by the environment alone: such
+ * an app sets variables that only the kit reads.
+ */
+export async function* checkOptions({ environment, outside }: ProbedSubject): AsyncFindings {
+  const isConfigured = environment["TILLKIT_PUBLIC_URL"] || environment["TILLKIT_SERVICE_URL"];
+  if (outside || !isConfigured) return;
+  // Imported here, because it loads Express, which the other commands do not need.
+  const { optionsFromEnvironment } = await import("../../index.js");
+  for (const { code, option, message } of problemsOf(() => optionsFromEnvironment(environment))) {
+    if (checkedElsewhere.test(option) || code === "sandbox_credential_in_production") continue;
+    if (checkedIfSet.includes(option) && environment[option]) continue;
+    yield finding("configuration_invalid", `${option} ${message}`);
+  }
+}

@@ -1,0 +1,124 @@
+import { type IncomingHttpHeaders, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** An answer to a request. */
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** The first 64 KiB. */
+  body: string;
+  /** The time halfway between sending and the first byte of the answer, in milliseconds since 1970. */
+  atMs: number;
+}
+
+/** The reason why a request has no answer. */
+export interface Failure {
+  failure: "unreachable" | "certificate" | "timeout" | "broken";
+  /** The code of Node's error, or its message. */
+  reason: string;
+}
+
+export type Reply = Answer | Failure;
+
+/** A request to send. */
+export interface Probe {
+  method?: "GET" | "POST";
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+  /** Sends the body in two halves, with this pause between them. */
+  pauseMs?: number;
+  now: () => Date;
+}
+
+const timeoutMs = 8000;
+const maxBytes = 64 * 1024;
+
+/** Sends one request on a connection of its own. Follows no redirect, and never rejects. */
+export function send(address: string, probe: Probe): Promise<Reply> {
+  const { method = "POST", headers = {}, body = "", pauseMs = 0, now } = probe;
+  const bytes = Buffer.from(body);
+  const exchange = new Promise<Reply>((resolve, reject) => {
+    const url = new URL(address);
+    const request = (url.protocol === "https:" ? requestHttps : requestHttp)(url, {
+      method,
+      agent: false,
+      signal: AbortSignal.timeout(timeoutMs + pauseMs),
+      headers: {
+        "User-Agent": "tillkit-doctor",
+        ...(method === "POST" && { "Content-Length": bytes.length }),
+        ...headers,
+      },
+    });
+    const sentAt = now().getTime();
+    request.on("error", reject);
+    request.on("response", (response) => {
+      const atMs = (sentAt + now().getTime()) / 2;
+      const chunks: Buffer[] = [];
+      let length = 0;
+      const answer = (): void => {
+        const text = Buffer.concat(chunks).toString("utf8");
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text, atMs });
+        request.destroy();
+      };
+      response.on("data", (chunk: Buffer) => {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length > maxBytes) answer();
+      });
+      response.on("end", answer);
+      // An answer that breaks off is an answer too.
+      response.on("error", answer);
+    });
+    if (pauseMs === 0) return void request.end(bytes);
+    const half = Math.floor(bytes.length / 2);
+    request.write(bytes.subarray(0, half));
+    void delay(pauseMs).then(() => request.end(bytes.subarray(half)));
+  });
+  return exchange.catch(failureOf);
+}
+
+const certificateCodes = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT)/;
+const unreachableCodes = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EACCES)$/;
+
+function failureOf(error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }): Failure {
+  if (error.name === "AbortError" || error.name === "TimeoutError")
+    return { failure: "timeout", reason: `no answer within ${timeoutMs / 1000} s` };
+  const code = error.code ?? error.errors?.[0]?.code ?? error.message;
+  if (certificateCodes.test(code)) return { failure: "certificate", reason: code };
+  return { failure: unreachableCodes.test(code) ? "unreachable" : "broken", reason: code };
+}
+
+/** Returns whether there is an answer. */
+export function isAnswer(reply: Reply | undefined): reply is Answer {
+  return reply !== undefined && "status" in reply;
+}
+
+/** Returns whether the webhook was accepted. */
+export function isAccepted(reply: Reply | undefined): reply is Answer {
+  return isAnswer(reply) && reply.status >= 200 && reply.status < 300;
+}
+
+/** The bodies with which the kit's router refuses a webhook, by status. */
+const refusals: Readonly<Record<number, string>> = {
+  400: "bad_request",
+  401: "signature_invalid",
+  405: "method_not_allowed",
+  408: "body_timeout",
+  413: "body_too_large",
+  415: "unsupported_media_type",
+  429: "too_many_failures",
+  500: "internal_error",
+  503: "unavailable",
+};
+
+/** Returns whether the kit refused the request, and not something in front of it. */
+export function isRefusedByKit(reply: Reply | undefined): boolean {
+  const error = isAnswer(reply) ? refusals[reply.status] : undefined;
+  return error !== undefined && (reply as Answer).body === JSON.stringify({ error });
+}
+
+/** Returns whether the kit accepted the webhook. */
+export function isAcceptedByKit(reply: Reply | undefined): boolean {
+  return isAnswer(reply) && reply.status === 200 && reply.body === JSON.stringify({ received: true });
+}

@@ -1,0 +1,60 @@
+import { type DifferenceKind, type StatementSummary } from "../../statement/index.js";
+import { type Output } from "../terminal/output.js";
+
+/** What each kind of difference is called in the terminal. */
+const titles: Readonly<Record<DifferenceKind | "bad_row" | "at_edge", string>> = {
+  missing_here: "on the statement, not among the stored payments",
+  missing_there: "stored as completed, not on the statement",
+  id_differs: "clientId and serviceId of different payments",
+  currency_differs: "another currency",
+  amount_differs: "another amount",
+  unpaid_here: "paid on the statement, stored as open",
+  unpaid_there: "stored as completed, unpaid on the statement",
+  listed_twice: "the same payment again on the statement",
+  paid_twice: "another payment of the same order was paid before",
+  bad_row: "could not be read, and were not compared",
+  at_edge: "completed at the edge of the period (no difference)",
+};
+
+/** Prints the result of a run for people, as a table that fits a terminal. */
+export function printSummary(summary: StatementSummary, output: Output): void {
+  const { period, rows, counts, balanced, differences } = summary;
+  output.print(`period   ${period!.from} to ${period!.to}`);
+  const further = (["unpaid", "foreign", "outsidePeriod"] as const)
+    .filter((name) => rows[name] > 0)
+    .map((name) => `${grouped(rows[name])} ${name === "outsidePeriod" ? "dated outside the period" : name}`);
+  const facts = [`${grouped(rows.read)} rows`, `${grouped(rows.matched)} matched`, ...further];
+  output.print(`rows     ${facts.join(", ")}`);
+  output.print(`stored   ${grouped(summary.books)} payments completed in the period`);
+  output.print();
+  for (const kind of Object.keys(titles) as (keyof typeof titles)[]) {
+    if (counts[kind] === 0) continue;
+    const line = `${grouped(counts[kind]).padStart(11)}  ${kind.padEnd(16)}  ${titles[kind]}`;
+    output.print(kind === "at_edge" ? output.paint("dim", line) : line);
+  }
+  if (Object.values(counts).some((count) => count > 0)) output.print();
+  printSums(summary, output);
+  output.print();
+  const problems = `${counted(differences, "difference")}, ${counted(counts.bad_row, "unreadable row")}.`;
+  output.print(balanced ? output.paint("green", "Everything agrees.") : output.paint("red", problems));
+}
+
+/** Prints one line of sums for each currency. */
+function printSums({ currencies }: StatementSummary, output: Output): void {
+  if (currencies.length === 0) return;
+  const lengths = currencies.flatMap((one) => [one.statement.value.length, one.books.value.length]);
+  const width = Math.max(9, ...lengths);
+  const line = (cells: readonly string[]) => cells.map((cell) => cell.padStart(width)).join("  ");
+  output.print(output.paint("dim", `     ${line(["statement", "stored", "matched"])}`));
+  for (const { currency, statement, books, rows } of currencies)
+    output.print(`${currency}  ${line([statement.value, books.value, rows.matched.value])}`);
+}
+
+function counted(count: number, word: string): string {
+  return `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/** Returns a number with its digits in groups of three: 1,000,000. */
+export function grouped(count: number): string {
+  return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ",");
+}

@@ -1,0 +1,47 @@
+import { type Delivery, type SandboxEvent } from "../../sandbox/index.js";
+import { type Output } from "../terminal/output.js";
+
+/** Returns one event of the sandbox as one line: time, kind, result, payment. */
+export function eventLine(event: SandboxEvent, output: Output): string {
+  if (event.type === "delivery") return deliveryLine(event.delivery, output);
+  const { total, status, clientId, scenario, createdAt } = event.payment;
+  const isNew = event.type === "payment.created";
+  const note = scenario === "normal" ? "" : output.paint("yellow", ` [${scenario}]`);
+  const what = isNew ? "created" : status;
+  const coloured = output.paint(paymentColours[what] ?? "cyan", what.padEnd(10));
+  const time = clockTime(isNew ? createdAt : undefined);
+  return `${time} payment  ${coloured} ${total.value} ${total.currency} ${clientId}${note}`;
+}
+
+/** Returns one attempt to send one webhook as one line. */
+export function deliveryLine(delivery: Delivery, output: Output): string {
+  const { status, error, attempt, durationMs, url, at, scenario } = delivery;
+  const answer = status === undefined ? `no answer: ${error}` : String(status);
+  const isAccepted = status !== undefined && status >= 200 && status < 300;
+  const note = scenario === undefined ? "" : output.paint("yellow", ` [${scenario}]`);
+  const again = attempt > 1 ? `, attempt ${attempt}` : "";
+  const coloured = output.paint(isAccepted ? "green" : "red", answer.padEnd(10));
+  const about = topicAndClientId(delivery);
+  return `${clockTime(at)} webhook  ${coloured} ${about} → ${url} (${durationMs} ms${again})${note}`;
+}
+
+const paymentColours: Readonly<Record<string, Parameters<Output["paint"]>[0]>> = {
+  completed: "green",
+  canceled: "yellow",
+  failed: "red",
+};
+
+/** Returns the topic and the clientId, or the first bytes: some scenarios send a body that is not JSON. */
+function topicAndClientId({ requestBody }: Delivery): string {
+  try {
+    const body = JSON.parse(requestBody) as { topic?: unknown; data?: { clientId?: unknown } };
+    return [body.topic, body.data?.clientId].filter((part) => typeof part === "string").join(" ");
+  } catch {
+    return `${requestBody.slice(0, 40)}…`;
+  }
+}
+
+/** Returns the time of the event, or now: hours to milliseconds in UTC. */
+function clockTime(at: string | undefined): string {
+  return (at ?? new Date().toISOString()).slice(11, 23);
+}

@@ -1,0 +1,98 @@
+import path from "node:path";
+import { catalogue, type SandboxOptions } from "../../sandbox/index.js";
+import { optionError } from "../terminal/arguments.js";
+import { type Arguments, type Context } from "../terminal/command.js";
+
+const names = catalogue.map(({ name }) => name).join(", ");
+
+/** The options of `tillkit sandbox`: those of `createSandbox` that can be written on a command line. */
+export const sandboxOptions = {
+  "--port <number>": "Default: 4000. 0 takes a free one.",
+  "--host <name>": "The interface to listen on. Default: 127.0.0.1, which only this machine reaches.",
+  "--public-url <url>": "The address for browsers and the shop, if it is another one.",
+  "--webhook <url> ...": "An address to send webhooks to.",
+  "--allow-remote-webhooks": "Lets webhooks go to other machines.",
+  "--scheme <hmac|fields>": "What is signed: the whole body, or fields of it. Default: hmac.",
+  "--header <name>": "The header of the signature. Default: Service-Signature.",
+  "--merchant-id <id>": "For fields: the merchant's identifier, which is signed too.",
+  "--secret <text>": "The webhook secret; must begin with sandbox_. Default: a generated one.",
+  "--client-id <id>": "The client that may obtain access tokens. Default: sandbox-merchant.",
+  "--client-secret <text>": "The secret of this client. Default: a generated one.",
+  "--token-ttl <seconds>": "Lifetime of an access token. Default: 3600.",
+  "--merchant-name <text>": "The shop's name on the checkout page.",
+  "--state <file>": "A SQLite file that keeps everything. Default: everything is lost at exit.",
+  "--seed <text>": "Makes ids and the scenario random repeatable.",
+  "--scenario <name>": `The scenario of new payments: ${names}, random, or your own JSON file, followed by #name if it has several. Default: normal.`,
+  "--lenient": "Accepts requests that the interface document does not allow, if possible.",
+  "--read-back": "Answers GET /v1/payments and /v1/payments/{id}.",
+  "--echo-client-id": "The answer to a creation contains the clientId.",
+  "--cancel-webhook": "A cancel sends payment.canceled.",
+  "--failure-webhook": "A failure sends payment.failed.",
+  "--statuses <list>":
+    "Statuses on the way to completed, separated by commas: init, submitted, approved, captured.",
+  "--status-webhooks": "Each of these statuses sends a webhook.",
+  "--success-status <200|201|202>": "The HTTP status of a creation. Default: 201.",
+  "--error-bodies <problem|bare|html>": "The format of error answers. Default: problem, which is JSON.",
+  "--webhook-delay <ms>": "Pause before each webhook. Default: 0.",
+  "--webhook-timeout <ms>": "How long the shop has to answer. Default: 5000.",
+  "--retries <list>": 'Pauses before each further attempt, in ms. Default: 1000,5000,30000; "" sends once.',
+};
+
+/** Returns the options for `createSandbox`, which checks them. */
+export function readSandboxOptions(args: Arguments, { cwd }: Context): SandboxOptions {
+  const state = args.get("state");
+  const merchantId = args.get("merchant-id");
+  return {
+    port: numberOf(args, "port") ?? 4000,
+    host: args.get("host"),
+    publicUrl: args.get("public-url"),
+    webhookUrls: args.all("webhook"),
+    allowRemoteWebhooks: args.has("allow-remote-webhooks"),
+    signature: {
+      scheme: (args.get("scheme") as "hmac" | "fields" | undefined) ?? (merchantId ? "fields" : "hmac"),
+      secret: args.get("secret"),
+      header: args.get("header"),
+      merchantId,
+    },
+    clients: clientsOf(args),
+    accessTokenTtlSeconds: numberOf(args, "token-ttl"),
+    merchantName: args.get("merchant-name"),
+    state: state === undefined ? undefined : path.resolve(cwd, state),
+    seed: args.get("seed"),
+    // Switches that are not given stay undefined, so that the settings of a state file stay.
+    strict: args.has("lenient") ? false : undefined,
+    readBack: args.has("read-back") || undefined,
+    echoClientId: args.has("echo-client-id") || undefined,
+    cancelWebhook: args.has("cancel-webhook") || undefined,
+    failureWebhook: args.has("failure-webhook") || undefined,
+    statusWebhooks: args.has("status-webhooks") || undefined,
+    statuses: listOf(args, "statuses") as SandboxOptions["statuses"],
+    successStatus: numberOf(args, "success-status") as SandboxOptions["successStatus"],
+    errorBodies: args.get("error-bodies") as SandboxOptions["errorBodies"],
+    webhookDelayMs: numberOf(args, "webhook-delay"),
+    webhookTimeoutMs: numberOf(args, "webhook-timeout"),
+    retryDelaysMs: listOf(args, "retries")?.map((text) => readNumber("retries", text)),
+  };
+}
+
+function clientsOf(args: Arguments): SandboxOptions["clients"] {
+  const [clientId = "sandbox-merchant", clientSecret] = [args.get("client-id"), args.get("client-secret")];
+  if (clientSecret !== undefined) return [{ clientId, clientSecret }];
+  if (args.has("client-id")) throw optionError("--client-id needs --client-secret beside it.");
+  return undefined;
+}
+
+function listOf(args: Arguments, name: string): string[] | undefined {
+  const parts = args.get(name)?.split(",");
+  return parts?.map((part) => part.trim()).filter((part) => part !== "");
+}
+
+function numberOf(args: Arguments, name: string): number | undefined {
+  const text = args.get(name);
+  return text === undefined ? undefined : readNumber(name, text);
+}
+
+function readNumber(name: string, text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw optionError(`--${name} must be a whole number, zero or more.`);
+}

@@ -1,0 +1,31 @@
+import { readFileSync, realpathSync } from "node:fs";
+import path from "node:path";
+
+/** The fields of tillkit's package.json that are read. */
+interface OwnPackage {
+  name: string;
+  version: string;
+  engines: { node: string };
+  peerDependencies: { express: string };
+}
+
+/** Reads tillkit's package.json: the nearest one of this name above this file, or in ESM above the script that runs. */
+export function readOwnPackage(): OwnPackage {
+  // One source is compiled twice: `import.meta` does not compile for CommonJS, and ESM has no `__filename`.
+  let folder = path.dirname(typeof __filename === "string" ? __filename : realpathSync(process.argv[1]!));
+  for (;;) {
+    const found = readPackage(folder);
+    if (found.name === "tillkit") return found as OwnPackage;
+    if (folder === path.dirname(folder)) throw new Error("The package.json of tillkit was not found.");
+    folder = path.dirname(folder);
+  }
+}
+
+/** Returns the package.json of a folder; an empty object if there is none. */
+export function readPackage(folder: string): Partial<OwnPackage> {
+  try {
+    return JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as OwnPackage;
+  } catch {
+    return {};
+  }
+}

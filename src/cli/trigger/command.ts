@@ -1,0 +1,121 @@
+import { catalogue, createSandbox, type Delivery, type Scenario } from "../../sandbox/index.js";
+import { readScenarioOption } from "../sandbox/ask-sandbox.js";
+import { deliveryLine } from "../sandbox/event-line.js";
+import { makeSigningScheme } from "../sign/make-scheme.js";
+import { readSettingsWithSecret, signatureOptions } from "../sign/signature-settings.js";
+import { operandError, optionError } from "../terminal/arguments.js";
+import { defineCommand } from "../terminal/command.js";
+import { didYouMean } from "../terminal/nearest.js";
+
+const { "--scheme <hmac|fields|public-key>": schemeSummary, ...otherSignatureOptions } = signatureOptions;
+
+export const trigger = defineCommand({
+  name: "trigger",
+  summary: "sign a webhook, or the webhooks of a scenario, and send them to an endpoint",
+  description: [
+    "Sends the webhooks that the service would send about one payment: one for an event (payment.completed, " +
+      "payment.failed, or any other status), or all of a scenario, with its pauses and its faults. Prints the answers of the " +
+      "endpoint. It needs no running sandbox, and works with any endpoint.",
+  ],
+  operand: {
+    name: "scenario or event",
+    summary:
+      "payment.completed, a scenario's name (see tillkit help sandbox), or a JSON file, followed by #name if it has several.",
+  },
+  options: {
+    "--to <url>": "The webhook address. Default: TILLKIT_PUBLIC_URL followed by /webhook.",
+    "--client-id <id>": "The payment's clientId. Required.",
+    "--total <amount>": 'Amount and currency. Default: "1475 KMF".',
+    "--id <id>": "The service's id of the payment. Default: 24 random digits.",
+    "--scheme <hmac|fields>": schemeSummary,
+    ...otherSignatureOptions,
+  },
+  examples: {
+    "a payment is completed":
+      "tillkit trigger payment.completed --client-id c-1 --env-file .env --to http://localhost:3000/payments/webhook",
+    "the amount was changed on the way: the answer should be 401":
+      "tillkit trigger amount-tampered --client-id c-1 --env-file .env",
+    "a service that signs fields, and its header":
+      "tillkit trigger payment.completed --client-id c-1 --secret-file s.txt --merchant-id m-7 --header X-Signature --to http://localhost:8080/hook",
+  },
+  exitCodes: {
+    0: "Every webhook was answered with 2xx.",
+    1: "A webhook was answered with another status, or not at all.",
+    2: "Used wrongly; there is no such scenario, or no secret.",
+    3: "The scenario's file cannot be read.",
+  },
+  async run(args, context) {
+    const { output } = context;
+    const settings = await readSettingsWithSecret(args, context);
+    const chosen = withMovesAtApproval(await readScenarioOption(args.operand!, context));
+    const publicUrl = context.env["TILLKIT_PUBLIC_URL"]?.replace(/\/+$/, "");
+    const to =
+      args.get("to") ?? (publicUrl && `${publicUrl}/webhook`) ?? missing("to", "the webhook address");
+    const clientId = args.get("client-id") ?? missing("client-id", "the clientId of the payment");
+    const total = readTotal(args.get("total") ?? "1475 KMF");
+
+    const sandbox = createSandbox({
+      signature: makeSigningScheme(settings),
+      scenario: chosen,
+      webhookUrls: [to],
+      allowRemoteWebhooks: true,
+      retryDelaysMs: chosen.webhooks?.some(({ loseFirst }) => loseFirst) ? [0] : [],
+      webhookTimeoutMs: 15_000,
+      now: context.now,
+    });
+    const deliveries: Delivery[] = [];
+    sandbox.watch((event) => {
+      if (event.type !== "delivery") return;
+      deliveries.push(event.delivery);
+      output.print(deliveryLine(event.delivery, output));
+      if (event.delivery.responseBody)
+        output.print(`             answered ${event.delivery.responseBody.slice(0, 500)}`);
+    });
+    try {
+      const id = args.get("id");
+      sandbox.create({ clientId, total, ...(id !== undefined && { id }) });
+      await sandbox.pay(clientId);
+      await sandbox.settled();
+    } finally {
+      await sandbox.close();
+    }
+    if (deliveries.length === 0) output.log(`The scenario ${chosen.name} sends no webhook.`);
+    output.printJson({ scenario: chosen.name, to, deliveries });
+    return deliveries.every(({ status = 0 }) => status >= 200 && status < 300) ? 0 : 1;
+  },
+});
+
+/** Returns the scenario with all moves at the customer's approval: here no customer opens a page or cancels. */
+function withMovesAtApproval(chosen: string | Scenario): Scenario {
+  const scenario = typeof chosen === "string" ? scenarioOf(chosen) : chosen;
+  const { created, opened, approved, canceled } = scenario.moves ?? {};
+  const moves = approved ?? opened ?? created ?? canceled;
+  return {
+    ...scenario,
+    ...(moves && { moves: { approved: moves.map((move) => ({ ...move, webhook: true })) } }),
+  };
+}
+
+function scenarioOf(name: string): Scenario {
+  const known = catalogue.find((scenario) => scenario.name === name);
+  if (known) {
+    if (known.webhooks || known.moves) return known;
+    throw operandError(
+      `The scenario ${name} is not about webhooks. Run it with: tillkit sandbox --scenario ${name}`,
+    );
+  }
+  const status = /^payment\.([a-z_]{1,32})$/.exec(name)?.[1];
+  if (status) return { name: status.replaceAll("_", "-"), moves: { approved: [{ status, webhook: true }] } };
+  const names = ["payment.completed", ...catalogue.map((scenario) => scenario.name)];
+  throw operandError(`There is no scenario or event "${name}".${didYouMean(name, names)}`);
+}
+
+function readTotal(text: string): { value: string; currency: string } {
+  const [, value, currency] = /^(\d[\d.]*) ?([A-Z]{3})$/.exec(text.trim()) ?? [];
+  if (value !== undefined && currency !== undefined) return { value, currency };
+  throw optionError('--total must be an amount and a currency, such as "1475 KMF".');
+}
+
+function missing(option: string, what: string): never {
+  throw optionError(`--${option} is missing: ${what}.`);
+}

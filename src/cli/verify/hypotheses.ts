@@ -1,0 +1,254 @@
+import { createHash, createHmac } from "node:crypto";
+import { defaultSignedFields, signedFields } from "../../webhook/signature/index.js";
+
+/** A value to try, and a text that completes "The signature fits …" if it fits. */
+export type Variant<Value> = readonly [value: Value, detail: string];
+
+/** Computes a signature. */
+export type Digest = (secret: Buffer, message: Buffer) => Buffer;
+
+/** Joins fields of the body. The default separator is a comma. */
+export type JoinFields = (fields: readonly string[], separator?: string) => string;
+
+/** A reason why a signature may not match. Its functions return what may have been meant instead of the given value. */
+export interface Hypothesis {
+  /** What to do about it. */
+  fix: string;
+  secret?(text: string): Variant<string | Buffer>[];
+  body?(text: string, bytes: Buffer): Variant<string | Buffer>[];
+  /** For what other lists of fields, or another separator, make of the body. */
+  fields?(list: readonly string[], join: JoinFields): Variant<string>[];
+  digest?(algorithm: string): Variant<Digest>[];
+  signature?(text: string): Variant<string>[];
+}
+
+/**
+ * All reasons that `tillkit verify` finds. Of two that explain a signature equally well, the later one is reported. Codes are
+ * added, never renamed; `docs/cli.md` has a row for each.
+ */
+export const hypotheses = {
+  secret_padded: {
+    fix: "Set the secret again without the characters around it; a file or a variable often adds a line break.",
+    secret: (text) => [
+      [text.trim(), "the secret without the space or line break around it"],
+      [`${text}\n`, "the secret with a line break at its end"],
+      [`${text}\r\n`, "the secret with a line break (CRLF) at its end"],
+      [`${text} `, "the secret with a space at its end"],
+    ],
+  },
+  secret_quoted: {
+    fix: "Remove the quotation marks: the program that reads the variable keeps them.",
+    secret: (text) => [
+      [text.replace(/^\s*(["'`])(.*)\1\s*$/s, "$2"), "the secret without its quotation marks"],
+      [`"${text.trim()}"`, "the secret with quotation marks around it"],
+    ],
+  },
+  secret_prefixed: {
+    fix: "Ask the service which part of the text is the key, and use only that part.",
+    secret: (text) => [
+      [text.replace(/^[a-z]{2,12}[_-]((live|test)[_-])?(?=.{8})/i, ""), "the secret without its prefix"],
+    ],
+  },
+  secret_encoded: {
+    fix: "Give the scheme the bytes: Buffer.from(secret, 'hex') or 'base64', as the message says.",
+    secret: (text) => [
+      [Buffer.from(text, "hex"), "the bytes that the secret encodes in hexadecimal"],
+      [Buffer.from(text, "base64"), "the bytes that the secret encodes in base64"],
+      [Buffer.from(text).toString("hex"), "the secret encoded in hexadecimal"],
+      [Buffer.from(text).toString("base64"), "the secret encoded in base64"],
+    ],
+  },
+  secret_other: {
+    fix: "Use the secret that belongs to this webhook address and this environment; during a rotation, give both.",
+  },
+  body_reserialised: {
+    fix:
+      "Verify the raw bytes, and not the output of JSON.stringify: mount the payment router before the JSON parser, or use " +
+      "captureRawBody. A body that was copied from a log or an editor is not the body that arrived.",
+    body: rewrittenJson,
+  },
+  body_line_ending: {
+    fix: "Save the body byte for byte: an editor, echo or a conversion of line breaks changed it.",
+    body: (text) => {
+      const withLf = text.replaceAll("\r\n", "\n");
+      return [
+        [withLf.trimEnd(), "the body with line breaks LF, and none at its end"],
+        [withLf, "the body with line breaks LF instead of CRLF"],
+        [withLf.replaceAll("\n", "\r\n"), "the body with line breaks CRLF instead of LF"],
+        [text.trim(), "the body without the space around it"],
+        [text.trimEnd(), "the body without the line break at its end"],
+        [`${text.trimEnd()}\r\n`, "the body with a line break (CRLF) at its end"],
+        [`${text.trimEnd()}\n`, "the body with a line break at its end"],
+      ];
+    },
+  },
+  body_byte_order_mark: {
+    fix: "Save the body without a byte order mark, as it arrives.",
+    body: (text) => [
+      text.startsWith("\uFEFF")
+        ? [text.slice(1), "the body without its byte order mark"]
+        : [`\uFEFF${text}`, "the body with a byte order mark"],
+    ],
+  },
+  body_encoding: {
+    fix: "Save the body in UTF-8, as it arrives.",
+    body: (text, bytes) => [
+      [bytes.toString("utf16le").replace(/^\uFEFF/, ""), "the body converted from UTF-16 to UTF-8"],
+      [bytes.toString("latin1"), "the body converted from Latin-1 to UTF-8"],
+      [Buffer.from(text, "latin1"), "the body in Latin-1"],
+      [Buffer.from(text, "utf16le"), "the body in UTF-16"],
+    ],
+  },
+  body_part: {
+    fix: "Ask the service what it signs; a scheme of your own can verify it, see docs/signatures.md.",
+    body: (text) => {
+      const value = parseObject(text);
+      return ["data", "payload"].flatMap((name): Variant<string>[] =>
+        value?.[name] === undefined
+          ? []
+          : [[JSON.stringify(value[name]), `only the field ${name} of the body`]],
+      );
+    },
+  },
+  body_other: { fix: "Compare the signature with the body that it came with." },
+  scheme_other: { fix: "Configure the scheme that the service uses: hmacSignature or fieldsSignature." },
+  fields_other: {
+    fix: "Give fieldsSignature the fields in the order in which the service signs them.",
+    fields: (list, join) => {
+      const others = signedFields.filter((field) => !list.includes(field));
+      const lists = [
+        defaultSignedFields,
+        ...list.map((_, index) => list.toSpliced(index, 1)),
+        ...others.flatMap((field) => [
+          [...list, field],
+          [field, ...list],
+        ]),
+      ];
+      const separators = ["", "|", ".", ":", ";", "&", "-", " ", "\n", ", "];
+      return [
+        ...lists.map((one) => [join(one), `the fields ${one.join(",")}`] as const),
+        ...separators.map(
+          (one) =>
+            [join(list, one), `the fields joined by ${JSON.stringify(one)} instead of a comma`] as const,
+        ),
+      ];
+    },
+  },
+  merchant_id_other: {
+    fix: "Set merchantId to the value that the service signs, or remove it from the list if the service signs none.",
+    fields: (list, join) => [
+      [join(list.filter((name) => name !== "merchantId")), "the fields without merchantId"],
+      [join(list.map((name) => (name === "merchantId" ? "" : name))), "the fields with an empty merchantId"],
+    ],
+  },
+  algorithm_other: {
+    fix: "Set the algorithm that the service uses; the kit offers sha256, sha384 and sha512.",
+    digest: (algorithm) =>
+      ["sha256", "sha384", "sha512", "sha1", "md5"]
+        .filter((name) => name !== algorithm)
+        .map((name) => [hmac(name), `the algorithm ${name}`]),
+  },
+  hash_not_hmac: {
+    fix:
+      "Ask the service for an HMAC: a plain hash of secret and body can be forged or extended. Until then, a scheme of your " +
+      "own can verify it.",
+    digest: () =>
+      ["sha256", "sha512", "sha1", "md5"].flatMap((name) => [
+        [hash(name), `a plain ${name} of secret and body`] as const,
+        [(secret, message) => hash(name)(message, secret), `a plain ${name} of body and secret`] as const,
+      ]),
+  },
+  signature_padded: {
+    fix: "Compare the signature without the characters around it.",
+    signature: (text) => [
+      [text.trim().replace(/^(["'])(.*)\1$/, "$2"), "the text without the characters around it"],
+    ],
+  },
+  signature_prefixed: {
+    fix: "Remove the prefix of the signature in a scheme of your own.",
+    signature: (text) =>
+      text.split(/[,;]\s*/).flatMap((part): Variant<string>[] => {
+        const [, prefix = "", rest] = /^([a-z][\w-]{0,15}[=:]\s*|0x)(.+)$/i.exec(part) ?? [];
+        return rest === undefined ? [] : [[rest, `the text after "${prefix.trim()}"`]];
+      }),
+  },
+  signature_repeated: {
+    fix: "Find out what adds the header a second time; the kit refuses a value that is not one signature.",
+    signature: (text) => text.split(/[,;]\s*/).map((part) => [part, "one of the values in the header"]),
+  },
+  signature_base64: {
+    fix: "Verify it in a scheme of your own: the kit's schemes read hexadecimal. See docs/signatures.md.",
+  },
+  signature_truncated: {
+    fix: "Copy the whole signature; if the service sends no more, it cannot be trusted.",
+  },
+  signature_encoding: {
+    fix: "Ask the service for the DER form, or verify the other one in a scheme of your own.",
+  },
+  signature_header_other: { fix: "Set the header's name in the scheme, as the service sends it." },
+  signature_upper_case: { fix: "Nothing to do here; your own code must compare without regard to case." },
+  signature_unexplained: {
+    fix:
+      "Check that secret, body and signature belong to each other: the secret of this webhook address, the bytes as they " +
+      "arrived, and the header of the same request.",
+  },
+} satisfies Record<string, Hypothesis>;
+
+export type DiagnosisCode = keyof typeof hypotheses;
+
+/** Returns the JSON of the body as other programs write it; nothing if the body is not JSON. */
+function rewrittenJson(text: string): Variant<string>[] {
+  const value = parseObject(text);
+  if (value === undefined) return [];
+  const json = JSON.stringify(value);
+  const sorted = (one: unknown) =>
+    typeof one === "object" && one !== null && !Array.isArray(one)
+      ? Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : one;
+  return [
+    [JSON.stringify(value, (_, one) => sorted(one)), "the body as JSON with its keys sorted"],
+    [json.replace(/[<>&\u2028\u2029]/g, escaped), "the body as Go writes it"],
+    [ascii(json).replaceAll("/", "\\/"), "the body as PHP's json_encode writes it"],
+    [spaced(value), "the body as Python writes it without escapes"],
+    [ascii(spaced(value)), "the body as Python's json.dumps writes it"],
+    [ascii(json), "the body as JSON in ASCII"],
+    ...[2, 4, "\t"].map(
+      (indent) => [JSON.stringify(value, null, indent), "the body as JSON.stringify indents it"] as const,
+    ),
+    [json, "the body as JSON.stringify writes it"],
+  ];
+}
+
+/** Parses a JSON object or array; `undefined` if the text is something else. A byte order mark is ignored. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes JSON with a space after each comma and each colon. */
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${spaced(one)}`);
+  return `{${members.join(", ")}}`;
+}
+
+function ascii(text: string): string {
+  return text.replace(/[\u0080-\uFFFF]/g, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+export function hmac(algorithm: string): Digest {
+  return (secret, message) => createHmac(algorithm, secret).update(message).digest();
+}
+
+function hash(algorithm: string): Digest {
+  return (first, second) => createHash(algorithm).update(first).update(second).digest();
+}

@@ -1,0 +1,64 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import path from "node:path";
+import { operandError } from "../terminal/arguments.js";
+import { type Form } from "./find-causes.js";
+
+/** A request that a proxy, a tunnel or `nc` has written to a file. */
+export interface CapturedRequest {
+  /** Names in lower case. */
+  headers: readonly (readonly [name: string, value: string])[];
+  rawBody: Buffer;
+}
+
+/**
+ * Parses a captured request: optionally a request line, then headers, an empty line, and the body.
+ *
+ * @throws TillkitError `command_operand_invalid`
+ */
+export function readCapturedRequest(bytes: Buffer): CapturedRequest {
+  const [emptyLine] = ["\r\n\r\n", "\n\n"]
+    .map((ending) => ({ at: bytes.indexOf(ending), length: ending.length }))
+    .filter(({ at }) => at >= 0)
+    .toSorted((a, b) => a.at - b.at);
+  if (emptyLine === undefined) throw invalid("there is no empty line between headers and body");
+  const headers = bytes
+    .subarray(0, emptyLine.at)
+    .toString("latin1")
+    .split(/\r?\n/)
+    .filter((line) => line !== "" && !/^[A-Z]+ \S+( HTTP\/[\d.]+)?$/.test(line))
+    .map((line) => {
+      const [, name, value] = /^([^\s:]+):\s*(.*?)\s*$/.exec(line) ?? [];
+      if (name === undefined || value === undefined) throw invalid("a line before the body is no header");
+      return [name.toLowerCase(), value] as const;
+    });
+  return { headers, rawBody: bytes.subarray(emptyLine.at + emptyLine.length) };
+}
+
+function invalid(because: string) {
+  return operandError(`With --request the file must be a whole request, but ${because}.`);
+}
+
+const maxFiles = 200;
+const maxBytes = 64 * 1024;
+
+/** Reads other small files of the same type in the same folder: the signature may belong to one of these bodies. */
+export async function readOtherBodies(file: string, cwd: string): Promise<Form<Buffer>[]> {
+  if (file === "-") return [];
+  const own = path.resolve(cwd, file);
+  const folder = path.dirname(own);
+  const names = (await readdir(folder).catch(() => [] as string[]))
+    .filter((name) => path.extname(name) === path.extname(own) && name !== path.basename(own))
+    .slice(0, maxFiles);
+  const forms: Form<Buffer>[] = [];
+  for (const name of names) {
+    const value = await readSmall(path.join(folder, name)).catch(() => undefined);
+    const detail = `the body in the file ${name} beside it`;
+    if (value) forms.push({ value, causes: [{ code: "body_other", detail }] });
+  }
+  return forms;
+}
+
+async function readSmall(file: string): Promise<Buffer | undefined> {
+  const stats = await stat(file);
+  return stats.isFile() && stats.size <= maxBytes ? readFile(file) : undefined;
+}

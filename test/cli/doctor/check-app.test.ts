@@ -1,0 +1,123 @@
+import { checkWebhook } from "../../../src/cli/doctor/check-app.js";
+import { type WebhookReplies } from "../../../src/cli/doctor/probe-webhook.js";
+import { type Failure, type Reply } from "../../../src/cli/doctor/send.js";
+
+const address = "http://shop.example/payments/webhook";
+const answer = (status: number, body: object | string = "", headers = {}): Reply => ({
+  status,
+  headers,
+  body: typeof body === "string" ? body : JSON.stringify(body),
+  atMs: 0,
+});
+const failure = (kind: Failure["failure"]): Reply => ({ failure: kind, reason: "a reason" });
+const refused = answer(401, { error: "signature_invalid" });
+const taken = answer(200, { received: true });
+
+/** Returns the replies of an app of the kit that works, with these changes. */
+function replies(changed: Partial<WebhookReplies> = {}): WebhookReplies {
+  return {
+    unsigned: refused,
+    read: answer(405, { error: "method_not_allowed" }),
+    forged: refused,
+    long: refused,
+    malformed: refused,
+    slow: refused,
+    elsewhere: answer(404),
+    signed: taken,
+    spaced: taken,
+    ...changed,
+  };
+}
+
+/** The replies of an app without the kit that verifies. */
+const byHand: Partial<WebhookReplies> = {
+  unsigned: answer(400, "no signature"),
+  read: answer(404),
+  forged: answer(403, "bad signature"),
+  long: answer(403),
+  malformed: answer(400),
+  slow: answer(403),
+  signed: answer(204),
+  spaced: answer(204),
+};
+
+const codes = (changed: Partial<WebhookReplies>): string[] =>
+  [...checkWebhook({ webhook: address, replies: replies(changed) })].map(({ code }) => code);
+
+describe("the check of a webhook's address", () => {
+  it("finds nothing if all is well, for an app of the kit and for one without it", () => {
+    expect(codes({})).toEqual([]);
+    expect(codes(byHand)).toEqual([]);
+    // From outside no webhook is signed.
+    for (const app of [{}, byHand]) {
+      const { signed: _, spaced: __, ...outside } = replies(app);
+      expect([...checkWebhook({ webhook: address, replies: outside })]).toEqual([]);
+    }
+  });
+
+  it.each<[string, Partial<WebhookReplies>, string]>([
+    ["the address cannot be reached", { unsigned: failure("unreachable") }, "app_unreachable"],
+    ["the connection breaks", { unsigned: failure("broken") }, "app_unreachable"],
+    ["the certificate is not valid", { unsigned: failure("certificate") }, "certificate_invalid"],
+    ["there is no answer", { unsigned: failure("timeout") }, "webhook_hangs"],
+    ["it is not found", { unsigned: answer(404) }, "webhook_not_mounted"],
+    ["it does not accept POST", { unsigned: answer(405, "Cannot POST") }, "webhook_not_mounted"],
+    ["it redirects", { unsigned: answer(302, "", { location: "/login?next=x" }) }, "webhook_redirected"],
+    ["it fails", { unsigned: answer(500, "<pre>TypeError</pre>") }, "webhook_fails"],
+    ["its proxy finds no app", { unsigned: answer(502) }, "webhook_fails"],
+    ["the kit cannot record", { unsigned: answer(503, { error: "unavailable" }) }, "record_unavailable"],
+    [
+      "a parser consumed the body",
+      { unsigned: answer(500, { error: "internal_error" }) },
+      "raw_body_consumed",
+    ],
+    ["a small body is refused as too large", { unsigned: answer(413) }, "webhook_body_limited"],
+    ["only a larger body is", { long: answer(413) }, "webhook_body_limited"],
+    ["JSON is refused", { unsigned: answer(415) }, "webhook_type_refused"],
+    ["JSON with a charset is refused", { forged: answer(415) }, "webhook_type_refused"],
+    [
+      "too many requests failed",
+      { unsigned: answer(429, { error: "too_many_failures" }) },
+      "webhook_throttled",
+    ],
+    ["a login is required", { unsigned: answer(401, "Password?") }, "webhook_blocked"],
+    ["slow bodies are cut off", { slow: failure("broken") }, "server_timeout_short"],
+    ["slow bodies are answered with 408", { slow: answer(408) }, "server_timeout_short"],
+    ["nothing is verified", { unsigned: taken, forged: taken, long: taken }, "signature_not_checked"],
+    ["a missing signature is accepted", { unsigned: taken }, "signature_not_checked"],
+    ["a wrong signature is accepted", { forged: answer(202) }, "signature_not_checked"],
+    ["a long body with a wrong signature is accepted", { long: taken }, "signature_not_checked"],
+    ["every address is answered", { unsigned: taken, elsewhere: taken }, "webhook_not_mounted"],
+    ["the secret differs", { signed: refused }, "secret_differs"],
+    ["an older secret is accepted", { signed: refused, acceptedWith: "the secret of OLD" }, "secret_differs"],
+    ["the algorithm differs", { signed: refused, acceptedWith: "the algorithm sha512" }, "scheme_differs"],
+    ["the fields differ", { signed: answer(400, { error: "bad_request" }) }, "scheme_differs"],
+    ["a signed one is not recorded", { signed: answer(503, { error: "unavailable" }) }, "record_unavailable"],
+    ["a signed one makes it fail", { signed: answer(500, "oops") }, "webhook_fails"],
+    ["a signed one has no answer", { signed: failure("timeout") }, "webhook_hangs"],
+    ["a signed one is throttled", { signed: answer(429) }, "webhook_throttled"],
+    ["the answer is changed", { signed: answer(200, "<html>ok</html>") }, "answer_altered"],
+    ["spaces are lost", { spaced: refused }, "raw_body_rewritten"],
+    ["without the kit: the secret differs", { ...byHand, signed: answer(403) }, "secret_differs"],
+    [
+      "without the kit: unknown topics are refused",
+      { ...byHand, signed: answer(422) },
+      "unknown_topic_refused",
+    ],
+    ["without the kit: spaces are lost", { ...byHand, spaced: answer(403) }, "raw_body_rewritten"],
+    [
+      "without the kit: everybody must log in",
+      { ...byHand, unsigned: answer(401), elsewhere: answer(401), signed: answer(401) },
+      "webhook_blocked",
+    ],
+  ])("if %s", (_what, changed, code) => {
+    expect(codes(changed)).toEqual([code]);
+  });
+
+  it("names the target of a redirect without its query, which may be secret", () => {
+    const unsigned = answer(303, "", { location: "https://login.example/start?state=s3cret-word" });
+    const [finding] = checkWebhook({ webhook: address, replies: replies({ unsigned }) });
+    expect(finding!.message).toContain("https://login.example/start.");
+    expect(finding!.message).not.toContain("s3cret-word");
+  });
+});

@@ -1,0 +1,94 @@
+import { fieldsSignature, hmacSignature } from "tillkit";
+import { catalogue, type Delivery } from "tillkit/sandbox";
+import { Merchant, status } from "../../sandbox/merchant.js";
+import { documentOf, runCli } from "../support/run-cli.js";
+
+const secret = "8b1f5c6e0d2a4978b3c1e7f60a9d5b24";
+const env = { TILLKIT_WEBHOOK_SECRET: secret };
+
+describe("tillkit trigger", () => {
+  let merchant: Merchant;
+  beforeEach(async () => {
+    merchant = await Merchant.open();
+  });
+  afterEach(() => merchant.close());
+
+  const trigger = (what: string, ...options: string[]) =>
+    runCli(["trigger", what, "--to", merchant.webhookUrl, "--client-id", "c-1", ...options], { env });
+  const sent = () =>
+    merchant.webhooks.map(({ rawBody }) => JSON.parse(rawBody.toString()) as Record<string, unknown>);
+  const isRight = (
+    scheme: Pick<ReturnType<typeof hmacSignature>, "sign">,
+    index = 0,
+    header = "service-signature",
+  ) => merchant.webhooks[index]!.headers[header] === scheme.sign(merchant.webhooks[index]!.rawBody);
+
+  it("signs a webhook with the secret of the environment, sends it, and prints the answer", async () => {
+    merchant.answers.push(status(202));
+    const { code, stdout } = await trigger("payment.completed", "--total", "10.50 EUR", "--id", "abc123");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/webhook +202 +payment\.completed c-1/);
+    expect(sent()).toEqual([
+      expect.objectContaining({
+        topic: "payment.completed",
+        data: expect.objectContaining({
+          id: "abc123",
+          clientId: "c-1",
+          captured: true,
+          total: { value: "10.50", currency: "EUR" },
+        }) as object,
+      }),
+    ]);
+    expect(isRight(hmacSignature({ secret }))).toBe(true);
+  });
+
+  it("signs fields, in the header that the service uses", async () => {
+    await trigger("payment.failed", "--merchant-id", "m-7", "--header", "X-Sign");
+    expect(sent()[0]).toMatchObject({ topic: "payment.failed", data: { status: "failed", captured: false } });
+    expect(isRight(fieldsSignature({ secret, merchantId: "m-7" }), 0, "x-sign")).toBe(true);
+  });
+
+  it("ends with 1 if the endpoint refuses, and prints its answer", async () => {
+    merchant.answers.push(status(401));
+    const ran = await trigger("signature-wrong", "--json");
+    expect(ran.code).toBe(1);
+    expect((documentOf(ran) as { deliveries: Delivery[] }).deliveries).toMatchObject([
+      { status: 401, attempt: 1 },
+    ]);
+    expect(isRight(hmacSignature({ secret }))).toBe(false);
+  });
+
+  it("sends each webhook of a scenario in its order", async () => {
+    expect((await trigger("webhook-reordered")).code).toBe(0);
+    expect(sent().map(({ topic }) => topic)).toEqual([
+      "payment.completed",
+      "payment.submitted",
+      "payment.pending",
+    ]);
+  });
+
+  it.each(
+    catalogue.filter(({ creation, token, moves }) => !moves && (creation || token)).map(({ name }) => name),
+  )("says that %s is not about webhooks, and what to do instead", async (name) => {
+    const { code, stderr } = await trigger(name);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`tillkit sandbox --scenario ${name}`);
+    expect(merchant.webhooks).toEqual([]);
+  });
+
+  it.each([
+    [["webhook-dubled", "--client-id", "c"], "Did you mean webhook-doubled?"],
+    [["payment.completed"], "--client-id is missing"],
+    [["payment.completed", "--client-id", "c", "--total", "many"], "--total must be"],
+  ])("ends with 2 for %j", async (argv, said) => {
+    const { code, stderr } = await runCli(["trigger", ...argv, "--to", merchant.webhookUrl], { env });
+    expect(code).toBe(2);
+    expect(stderr).toContain(said);
+  });
+
+  it("ends with 2 if there is no secret", async () => {
+    const { code, stderr } = await runCli(["trigger", "payment.completed", "--to", merchant.webhookUrl]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("secret_missing");
+  });
+});
