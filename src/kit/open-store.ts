@@ -24,7 +24,7 @@ export function startup<Tx>({ store, handlers, onWarning }: StartupOptions<Tx>):
       migrated = true;
     }
     const keys = handlers.keys();
-    if (keys.length > knownHandlers) await store.claim({ handlers: keys, limit: 0, leaseMs: 1000 });
+    if (keys.length > knownHandlers) await store.registerHandlers(keys);
     knownHandlers = keys.length;
   }
 

@@ -103,9 +103,14 @@ class PlainStore implements PaymentStore<Shop> {
     return { takenClientIds, takenEventKeys };
   }
 
+  registerHandlers(handlers: readonly HandlerKey[]): Promise<void> {
+    return this.transaction(async (tx) => {
+      for (const key of handlers) tx.handlers.set(`${key.event} ${key.name}`, key);
+    });
+  }
+
   claim({ handlers, limit, leaseMs }: { handlers: readonly HandlerKey[]; limit: number; leaseMs: number }) {
     return this.transaction(async (tx): Promise<Claim[]> => {
-      for (const key of handlers) tx.handlers.set(`${key.event} ${key.name}`, key);
       const now = performance.now();
       const isOurs = ({ handler, event }: Dispatch) =>
         handlers.some(

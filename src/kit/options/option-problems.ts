@@ -24,7 +24,15 @@ export function signatureProblems(scheme: SignatureScheme | undefined): Configur
   return checkCoverage(scheme);
 }
 
-const requiredMethods = ["transaction", "find", "lock", "save", "claim", "settle"] as const;
+const requiredMethods = [
+  "transaction",
+  "find",
+  "lock",
+  "save",
+  "registerHandlers",
+  "claim",
+  "settle",
+] as const;
 
 /** The same for the store. */
 export function storeProblems<Tx>(

@@ -50,11 +50,19 @@ export class DispatchesTable {
     this.#drafted.set(id, kept);
   }
 
-  remember(handlers: readonly HandlerKey[]): void {
+  register(handlers: readonly HandlerKey[]): void {
     for (const handler of handlers) this.#handlers.set(`${handler.event} ${handler.name}`, handler);
   }
 
-  claim(handlers: readonly HandlerKey[], limit: number, leaseMs: number): Claim[] {
+  claim({
+    handlers,
+    limit,
+    leaseMs,
+  }: {
+    handlers: readonly HandlerKey[];
+    limit: number;
+    leaseMs: number;
+  }): Claim[] {
     const now = performance.now();
     const claims: Claim[] = [];
     for (const dispatch of this.#open) {

@@ -93,11 +93,12 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     return this.#recordNow(keys, decide);
   }
 
+  registerHandlers(handlers: readonly HandlerKey[]): Promise<void> {
+    return this.transaction(async () => this.#dispatches.register(handlers));
+  }
+
   claim(options: { handlers: readonly HandlerKey[]; limit: number; leaseMs: number }): Promise<Claim[]> {
-    return this.transaction(async () => {
-      this.#dispatches.remember(options.handlers);
-      return this.#dispatches.claim(options.handlers, options.limit, options.leaseMs);
-    });
+    return this.transaction(async () => this.#dispatches.claim(options));
   }
 
   async settle(tx: MemoryTx, settlement: Settlement): Promise<boolean> {

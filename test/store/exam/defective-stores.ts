@@ -18,6 +18,7 @@ function but(store: SqlPaymentStore, replaced: Partial<SqlPaymentStore>): SqlPay
     lock: (tx, keys) => store.lock(tx, keys),
     save: (tx, changes) => store.save(tx, changes),
     record: (keys, decide) => store.record(keys, decide),
+    registerHandlers: (handlers) => store.registerHandlers(handlers),
     claim: (options) => store.claim(options),
     settle: (tx, settlement) => store.settle(tx, settlement),
     parked: (tx, clientIds) => store.parked(tx, clientIds),
@@ -158,6 +159,22 @@ export const defects: Defect[] = [
     does: "reads without locking",
     spoil: readsWithoutLocking,
     caughtBy: ["concurrent changes of one payment lose nothing"],
+  },
+  {
+    does: "forgets the handlers that it is given",
+    spoil: (store) => but(store, { registerHandlers: () => Promise.resolve() }),
+    caughtBy: ["a new handler starts with events saved from then on"],
+  },
+  {
+    does: "registers the handlers of a claim",
+    spoil: (store) =>
+      but(store, {
+        claim: async (options) => {
+          await store.registerHandlers(options.handlers);
+          return store.claim(options);
+        },
+      }),
+    caughtBy: ["a claim with a handler that was never registered returns nothing and registers nothing"],
   },
   {
     does: "hands a claim out twice",

@@ -28,7 +28,7 @@ export function claimChecks<Tx>({ check }: Exam<Tx>): void {
 
   check("oldest first holds across handlers too", async (store) => {
     const late: HandlerKey = { event: "payment.overdue", name: "a-late-name" };
-    await claimed(store, [ledger, late], { limit: 0 });
+    await store.registerHandlers([ledger, late]);
     await saved(store, { events: [event("e1")] });
     await saved(store, { events: [event("e2", { type: "payment.overdue" })] });
     same(pairs(await claimed(store, [late, ledger], { limit: 1 })), ["e1 ledger"]);
@@ -44,7 +44,7 @@ export function claimChecks<Tx>({ check }: Exam<Tx>): void {
   check("many claimers at once share the events without overlap", async (store, another) => {
     const count = 60;
     await withEvents(store, [ledger, mailer], count);
-    await claimed(another, [ledger, mailer], { limit: 0 });
+    await another.registerHandlers([ledger, mailer]);
     const taken: string[] = [];
     await Promise.all(
       Array.from({ length: 6 }, async (_, index) => {
@@ -62,8 +62,8 @@ export function claimChecks<Tx>({ check }: Exam<Tx>): void {
   });
 
   check("claimers that race events being saved miss none and take none twice", async (store, another) => {
-    await claimed(store, [ledger], { limit: 0 });
-    await claimed(another, [ledger], { limit: 0 });
+    await store.registerHandlers([ledger]);
+    await another.registerHandlers([ledger]);
     const taken: string[] = [];
     const claimSome = async (mine: PaymentStore<Tx>): Promise<void> => {
       taken.push(...pairs(await claimed(mine, [ledger], { limit: 5 })));
@@ -81,7 +81,7 @@ export function claimChecks<Tx>({ check }: Exam<Tx>): void {
 
   check("claimers that register at once hand each event to each handler once", async (store, another) => {
     await Promise.all(
-      [store, another, store, another].map((mine) => claimed(mine, [ledger, mailer], { limit: 0 })),
+      [store, another, store, another].map((mine) => mine.registerHandlers([ledger, mailer])),
     );
     await saved(store, { events: [event("e0")] });
     same(pairs(await claimed(another, [mailer, ledger])), ["e0 ledger", "e0 mailer"]);
@@ -94,7 +94,7 @@ export async function withEvents<Tx>(
   handlers: readonly HandlerKey[],
   count: number,
 ): Promise<void> {
-  await claimed(store, handlers, { limit: 0 });
+  await store.registerHandlers(handlers);
   const ids = Array.from({ length: count }, (_, index) => `e${index}`);
   await saved(store, { events: ids.map((id) => event(id)) });
 }

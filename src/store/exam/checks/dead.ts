@@ -7,7 +7,7 @@ import { same } from "./same.js";
 export function deadChecks<Tx>({ check }: Exam<Tx>): void {
   check("dead dispatches are answered by any condition, and revived only where asked for", async (store) => {
     if (!store.dead) return;
-    await claimed(store, [ledger, auditor], { limit: 0 });
+    await store.registerHandlers([ledger, auditor]);
     await saved(store, {
       events: [event("e1", { clientId: "p1" }), event("e2", { type: "payment.overdue" }), event("e3")],
     });

@@ -14,7 +14,7 @@ function resolution(id: string, over: Partial<ResolutionRecord> = {}): Resolutio
 export function historyChecks<Tx>({ check }: Exam<Tx>): void {
   check("history answers everything about one clientId, and nothing about another", async (store) => {
     if (!store.history) return;
-    await claimed(store, [ledger, auditor], { limit: 0 });
+    await store.registerHandlers([ledger, auditor]);
     const first = webhook("k1", { clientId: "p1", status: "pending", receivedAt: at(1), reason: "é" });
     const asked = webhook("k2", { clientId: "p1", kind: "lookup", receivedAt: at(2), decidedAt: at(3) });
     const completed = event("e1", { clientId: "p1" });
@@ -41,7 +41,7 @@ export function historyChecks<Tx>({ check }: Exam<Tx>): void {
 
   check("history shows how each dispatch ended, and when by the database's clock", async (store) => {
     if (!store.history) return;
-    await claimed(store, [ledger], { limit: 0 });
+    await store.registerHandlers([ledger]);
     await saved(store, { events: [event("e1", { clientId: "p1" })] });
     const [claim] = await claimed(store, [ledger]);
     const settle = (state: "failed" | "done", fence: number) =>

@@ -13,7 +13,7 @@ export function keepingChecks<Tx>({ check }: Exam<Tx>): void {
     async (store) => {
       if (!store.counts) return;
       same(await store.counts(), { dead: 0, parked: 0 });
-      await claimed(store, [auditor], { limit: 0 });
+      await store.registerHandlers([auditor]);
       const [first, second] = [event("e1"), event("e2")];
       await saved(store, {
         webhooks: [webhook("w1", { outcome: "unmatched" }), webhook("w2")],
@@ -36,7 +36,7 @@ export function keepingChecks<Tx>({ check }: Exam<Tx>): void {
 
   check("prune forgets what is final, and nothing that waits", async (store) => {
     if (!store.prune) return;
-    await claimed(store, [auditor], { limit: 0 });
+    await store.registerHandlers([auditor]);
     await saved(store, {
       created: [payment("p1", { state: "completed", open: false })],
       webhooks: [webhook("done"), webhook("parked", { outcome: "unmatched", clientId: "p9" })],
@@ -67,7 +67,7 @@ export function keepingChecks<Tx>({ check }: Exam<Tx>): void {
     "an event that is saved when all before it are forgotten is handed out as they were",
     async (store) => {
       if (!store.prune) return;
-      await claimed(store, [ledger], { limit: 0 });
+      await store.registerHandlers([ledger]);
       for (const id of ["e1", "e2"]) {
         await saved(store, { events: [event(id)] });
         const claims = await claimed(store, [ledger]);
@@ -91,7 +91,7 @@ export function keepingChecks<Tx>({ check }: Exam<Tx>): void {
 
   check("prune forgets events up to the given time, and none after it", async (store) => {
     if (!store.prune) return;
-    await claimed(store, [ledger], { limit: 0 });
+    await store.registerHandlers([ledger]);
     const at = (minute: number): string => `2024-05-01T10:${String(minute).padStart(2, "0")}:00.000Z`;
     const finished = async (events: EventRecord[]): Promise<void> => {
       await saved(store, { events });

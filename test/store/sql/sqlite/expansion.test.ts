@@ -23,8 +23,7 @@ describe("the events that SQLite gives their dispatches", () => {
     const [row] = await place.select<{ value: string }>("select value from @meta where name = 'expanded'");
     return Number(row!.value);
   };
-  const remember = async (...handlers: (typeof ledger)[]): Promise<void> =>
-    expect(await claimed(place.store, handlers, { limit: 0 })).toEqual([]);
+  const remember = (...handlers: (typeof ledger)[]): Promise<void> => place.store.registerHandlers(handlers);
 
   it.each([
     ["oldest first", [1, 2, 3, 4, 5]],
