@@ -1,4 +1,4 @@
-import { claimed, saved } from "../../../../src/store/exam/checks/exam.js";
+import { claimed, saved } from "../../../../src/store/exam/checks/steps.js";
 import { event, ledger, mailer } from "../../../../src/store/exam/checks/fixtures.js";
 import { type Claim } from "../../../../src/store/index.js";
 import { openPlace, type Place } from "../../../promises/processes/databases.js";

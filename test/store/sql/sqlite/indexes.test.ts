@@ -12,7 +12,7 @@ import {
   lookupDuePayments,
 } from "../../../../src/store/sql/tables/read-payments.js";
 import { type KitTx, type Session, type TxAtOnce } from "../../../../src/store/sql/sql-tx.js";
-import { saved } from "../../../../src/store/exam/checks/exam.js";
+import { saved } from "../../../../src/store/exam/checks/steps.js";
 import { event, ledger } from "../../../../src/store/exam/checks/fixtures.js";
 import { openPlace, type Place } from "../../../promises/processes/databases.js";
 
