@@ -2,12 +2,15 @@ import { type Payment } from "../model/payment.js";
 import {
   type Changes,
   type Claim,
+  type ClaimOptions,
   type DeadPage,
   type DispatchRecord,
+  type DuePage,
   type HandlerKey,
   type Locked,
   type LockKeys,
   type PaymentPage,
+  type RunKey,
   type Saved,
   type Settlement,
   type StoreCounts,
@@ -72,7 +75,7 @@ export interface PaymentStore<Tx = unknown> extends Partial<StoreTiers<Tx>> {
    * by the database's clock. Two callers never get the same dispatch while its lease lasts. Registers nothing: a
    * handler that was never registered has no dispatches.
    */
-  claim(options: { handlers: readonly HandlerKey[]; limit: number; leaseMs: number }): Promise<Claim[]>;
+  claim(options: ClaimOptions): Promise<Claim[]>;
 
   /**
    * Ends a claimed run inside `tx`. Resolves to `false`, and changes nothing, when the fence is no longer the newest or the
@@ -106,17 +109,13 @@ export interface RecommendedStore<Tx = unknown> {
    * Extends a lease, on a connection other than the handler's. Resolves to `false` when the lease is lost. Without it a
    * handler must finish within one lease.
    */
-  renew(claim: { eventId: string; handler: string; fence: number }, leaseMs: number): Promise<boolean>;
+  renew(run: RunKey, leaseMs: number): Promise<boolean>;
 
   /**
    * Returns at most `limit` payments in state creating, pending or uncertain, with `createdAt` before the given time and
    * no `overdueAt`, ordered by (createdAt, clientId), after the given position. Without it: no overdue events.
    */
-  due(page: {
-    before: string;
-    after?: { createdAt: string; clientId: string };
-    limit: number;
-  }): Promise<Payment[]>;
+  due(page: DuePage): Promise<Payment[]>;
 
   /**
    * Returns at most `limit` payments with a `nextLookupAt` before the given time, ordered by (nextLookupAt, clientId).
@@ -165,7 +164,7 @@ export interface StoreQueries {
    * order. Takes at most 500 keys, and skips those that name nothing. Never waits for a lock. Without it
    * `payments.reconcile` reads through `lock`, and holds those locks for a moment.
    */
-  findMany(keys: { clientIds?: readonly string[]; serviceIds?: readonly string[] }): Promise<Payment[]>;
+  findMany(keys: Pick<LockKeys, "clientIds" | "serviceIds">): Promise<Payment[]>;
 
   /**
    * Returns what is stored about one clientId, at most 1,000 records of each kind, oldest first, whether a payment has that

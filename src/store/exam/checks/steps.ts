@@ -6,6 +6,7 @@ import {
   type Claim,
   type HandlerKey,
   type PaymentStore,
+  type RunKey,
   type Saved,
   type Settlement,
 } from "../../payment-store.js";
@@ -88,16 +89,17 @@ export function pairs(claims: readonly Claim[]): string[] {
   return claims.map((claim) => `${claim.event.id} ${claim.handler}`).toSorted();
 }
 
-type Run = Pick<Settlement, "eventId" | "handler" | "fence">;
-type Ending = Omit<Settlement, keyof Run>;
-
 /** Returns what `settle` and `renew` know this claim by. */
-export function runOf({ event: { id }, handler, fence }: Claim): Run {
+export function runOf({ event: { id }, handler, fence }: Claim): RunKey {
   return { eventId: id, handler, fence };
 }
 
 /** Settles in a transaction of its own. */
-export function settled(store: PaymentStore, claim: Claim, ending: Ending): Promise<boolean> {
+export function settled(
+  store: PaymentStore,
+  claim: Claim,
+  ending: Omit<Settlement, keyof RunKey>,
+): Promise<boolean> {
   return store.transaction((tx) => store.settle(tx, { ...runOf(claim), ...ending }));
 }
 
