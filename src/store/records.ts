@@ -21,7 +21,7 @@ export type Outcome =
 export interface WebhookRecord {
   /** Made by the kit at arrival. A second record of the same arrival changes nothing. */
   receiptId: string;
-  /** The same for two webhooks about the same event; unique. At most 80 ASCII characters. */
+  /** Equal for two webhooks about the same event, of which one is stored. At most 80 ASCII characters. */
   eventKey: string;
   outcome: Exclude<Outcome, "duplicate">;
   /** Why, for people: `total.value: expected 1475, got 14750`. */
