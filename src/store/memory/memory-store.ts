@@ -26,8 +26,6 @@ import { PaymentsTable } from "./payments-table.js";
 import { WebhooksTable } from "./webhooks-table.js";
 
 const steps = ["transaction", "lock", "save"] as const;
-
-/** The number of records of each kind that `history` returns at most. */
 const historyLimit = 1000;
 
 /** The transaction of a {@link MemoryStore}. */

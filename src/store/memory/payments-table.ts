@@ -145,7 +145,9 @@ export class PaymentsTable {
   #select(keys: LockKeys, read: (row: Row) => Payment | undefined): Payment[] {
     const { clientIds = [], references = [], serviceIds = [] } = keys;
     const rows = new Set<Row>();
-    const add = (siblings: readonly Row[] = []): void => siblings.forEach((row) => rows.add(row));
+    const add = (siblings: readonly Row[] = []): void => {
+      for (const row of siblings) rows.add(row);
+    };
     for (const reference of references) add(this.#ofReference.get(reference));
     for (const clientId of clientIds) {
       const row = this.#rows.get(clientId);
@@ -156,7 +158,12 @@ export class PaymentsTable {
       // The current transaction may have bound it, or given it up.
       if (row && read(row)?.serviceId === serviceId) add(row.siblings);
     }
-    return [...rows].flatMap((row) => read(row) ?? []).map(copyOf);
+    const found: Payment[] = [];
+    for (const row of rows) {
+      const payment = read(row);
+      if (payment) found.push(copyOf(payment));
+    }
+    return found;
   }
 
   #committed(): Payment[] {

@@ -68,20 +68,20 @@ export class WebhooksTable {
 
   addCopies(eventKey: string, count: number): void {
     const row = this.#get(eventKey);
-    this.#change(row, { copies: (row?.copies ?? 0) + count });
+    if (row) this.#draft.set(eventKey, { ...row, copies: row.copies + count });
   }
 
   rematch({ receiptId, outcome, reason, decidedAt }: Rematched): void {
     const waits = isWaiting(outcome);
-    this.#change(this.#ofReceipt(receiptId), { outcome, reason, decidedAt, waits, stray: waits });
+    this.#change(receiptId, { outcome, reason, decidedAt, waits, stray: waits });
   }
 
   raise(receiptId: string): void {
-    this.#change(this.#ofReceipt(receiptId), { stray: false });
+    this.#change(receiptId, { stray: false });
   }
 
   dismiss(receiptId: string): void {
-    this.#change(this.#ofReceipt(receiptId), { stray: false, waits: false });
+    this.#change(receiptId, { stray: false, waits: false });
   }
 
   parked(clientIds: readonly string[]): WebhookRecord[] {
@@ -123,11 +123,10 @@ export class WebhooksTable {
 
   /** Deletes raw bytes. The rows stay, so that copies are still recognised. Returns how many. */
   prune(before: string, limit: number): number {
-    const final = this.#committed().filter(
-      ({ waits, receivedAt, rawBody }) => !waits && receivedAt < before && rawBody.length > 0,
-    );
-    for (const row of final.slice(0, limit)) row.rawBody = "";
-    return Math.min(final.length, limit);
+    const isFinal = (row: Row): boolean => !row.waits && row.receivedAt < before && row.rawBody !== "";
+    const final = this.#committed().filter(isFinal).slice(0, limit);
+    for (const row of final) row.rawBody = "";
+    return final.length;
   }
 
   commit(): void {
@@ -159,7 +158,7 @@ export class WebhooksTable {
   #index(row: Row): void {
     const { eventKey, clientId = "" } = row;
     if (row.waits) this.#waiting.add(eventKey);
-    else this.#waiting.delete(eventKey);
+    else if (this.#waiting.size > 0) this.#waiting.delete(eventKey);
     const parked = this.#parkedOf.get(clientId);
     if (!isParked(row)) parked?.delete(eventKey);
     else if (parked) parked.add(eventKey);
@@ -175,17 +174,14 @@ export class WebhooksTable {
     return [...this.#rows.values()].filter(({ isCommitted }) => isCommitted);
   }
 
-  #change(row: Row | undefined, change: Partial<Row>): void {
+  #change(receiptId: string, change: Partial<Row>): void {
+    const eventKey = this.#receiptIds.get(receiptId);
+    const row = eventKey === undefined ? undefined : this.#get(eventKey);
     if (row) this.#draft.set(row.eventKey, { ...row, ...change });
   }
 
   #get(eventKey: string): Row | undefined {
     return this.#draft.get(eventKey) ?? this.#rows.get(eventKey);
-  }
-
-  #ofReceipt(receiptId: string): Row | undefined {
-    const eventKey = this.#receiptIds.get(receiptId);
-    return eventKey === undefined ? undefined : this.#get(eventKey);
   }
 }
 
