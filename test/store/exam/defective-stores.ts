@@ -1,43 +1,21 @@
 import { type Claim, type Settlement } from "../../../src/store/payment-store.js";
 import { type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 
-/** One way to get a store wrong, and sentences of the exam that must notice. */
+/** A defect of a store, and the checks of the exam that must fail with it. */
 export interface Defect {
   does: string;
   spoil: (store: SqlPaymentStore) => SqlPaymentStore;
   caughtBy: string[];
 }
 
-/** The store as a plain object, with some methods replaced. */
+/** Returns the store with some members replaced. */
 function but(store: SqlPaymentStore, replaced: Partial<SqlPaymentStore>): SqlPaymentStore {
-  const plain: SqlPaymentStore = {
-    durable: store.durable,
-    transaction: (run) => store.transaction(run),
-    find: (clientId) => store.find(clientId),
-    findMany: (keys) => store.findMany(keys),
-    lock: (tx, keys) => store.lock(tx, keys),
-    save: (tx, changes) => store.save(tx, changes),
-    record: (keys, decide) => store.record(keys, decide),
-    registerHandlers: (handlers) => store.registerHandlers(handlers),
-    claim: (options) => store.claim(options),
-    settle: (tx, settlement) => store.settle(tx, settlement),
-    parked: (tx, clientIds) => store.parked(tx, clientIds),
-    renew: (claim, leaseMs) => store.renew(claim, leaseMs),
-    due: (page) => store.due(page),
-    stray: (tx, options) => store.stray(tx, options),
-    lookupDue: (options) => store.lookupDue(options),
-    list: (page) => store.list(page),
-    history: (clientId) => store.history(clientId),
-    webhooks: (page) => store.webhooks(page),
-    dead: (options) => store.dead(options),
-    counts: () => store.counts(),
-    prune: (options) => store.prune(options),
-    lazy: (open) => store.lazy(open),
-    migrate: () => store.migrate(),
-    close: () => store.close(),
-    warnings: () => store.warnings(),
-  };
-  return { ...plain, ...replaced };
+  return new Proxy(store, {
+    get: (_, name) => {
+      const member: unknown = Reflect.get(name in replaced ? replaced : store, name);
+      return typeof member === "function" ? (member.bind(store) as unknown) : member;
+    },
+  });
 }
 
 export const defects: Defect[] = [
@@ -51,7 +29,7 @@ export const defects: Defect[] = [
     caughtBy: ["findMany returns the payments that any key names, with their siblings, each once"],
   },
   {
-    does: "says of a group that was not recorded that it was",
+    does: "returns true for a group that was not recorded",
     spoil: (store) =>
       but(store, {
         record: async (keys, decide) => (await store.record(keys, decide)) || true,
@@ -59,7 +37,7 @@ export const defects: Defect[] = [
     caughtBy: ["record stores nothing and returns false where a webhook is taken"],
   },
   {
-    does: "commits what was decided in several transactions",
+    does: "commits one decision in several transactions",
     spoil: (store) =>
       but(store, {
         record: async (keys, decide) => {
@@ -161,7 +139,7 @@ export const defects: Defect[] = [
     caughtBy: ["concurrent changes of one payment lose nothing"],
   },
   {
-    does: "forgets the handlers that it is given",
+    does: "does not store the handlers that it registers",
     spoil: (store) => but(store, { registerHandlers: () => Promise.resolve() }),
     caughtBy: ["a new handler starts with the events that are saved after it was registered"],
   },
@@ -177,7 +155,7 @@ export const defects: Defect[] = [
     caughtBy: ["a claim for a handler that was never registered returns nothing and registers nothing"],
   },
   {
-    does: "hands a claim out twice",
+    does: "returns a claim twice",
     spoil: (store) => {
       const given = new Map<string, Claim>();
       return but(store, {
@@ -217,7 +195,7 @@ export const defects: Defect[] = [
     caughtBy: ["a failed dispatch is claimed again after its wait, with one failure more"],
   },
   {
-    does: "forgets that a waiting webhook was told of",
+    does: "does not store that a waiting webhook was raised",
     spoil: (store) => but(store, { save: (tx, { raised: _, ...changes }) => store.save(tx, changes) }),
     caughtBy: [
       "a webhook that was raised, dismissed or decided is no longer stray",
@@ -225,7 +203,7 @@ export const defects: Defect[] = [
     ],
   },
   {
-    does: "answers lookups that are not due",
+    does: "returns lookups that are not due",
     spoil: (store) =>
       but(store, {
         lookupDue: ({ limit }) => store.lookupDue({ before: "2099-01-01T00:00:00.000Z", limit }),
@@ -238,7 +216,7 @@ export const defects: Defect[] = [
     caughtBy: ["list pages through all payments once, also while payments are added"],
   },
   {
-    does: "revives dead dispatches that it was only asked to show",
+    does: "revives dead dispatches that it should only return",
     spoil: (store) => but(store, { dead: (options) => store.dead({ ...options, revive: true }) }),
     caughtBy: ["dead dispatches are found by any condition, and revived only on request"],
   },
@@ -304,7 +282,7 @@ function keepsWebhooks(store: SqlPaymentStore): SqlPaymentStore {
   });
 }
 
-/** Every call in a transaction of its own, as with a pool and without BEGIN. */
+/** Runs every call in a transaction of its own, as a pool without BEGIN does. */
 function readsWithoutLocking(store: SqlPaymentStore): SqlPaymentStore {
   return but(store, {
     transaction: (run) => run(store.lazy(() => Promise.reject(new Error("there is no transaction")))),

@@ -18,7 +18,7 @@ export const overdueChecks: Checks = {
         payment("completed", { state: "completed", createdAt: at(1) }),
         payment("failed", { state: "failed", createdAt: at(1) }),
         payment("canceled", { state: "canceled", createdAt: at(1) }),
-        payment("told", { createdAt: at(1), overdueAt: at(2) }),
+        payment("marked", { createdAt: at(1), overdueAt: at(2) }),
         payment("on time", { createdAt: at(4) }),
       ],
     });
