@@ -25,7 +25,7 @@ export function openStore<Tx>({ store, handlers, onWarning }: OpenStoreParts<Tx>
       migrated = true;
     }
     const keys = handlers.keys();
-    if (keys.length > knownHandlers) await store.claim({ handlers: keys, limit: 0, leaseMs: 1000 });
+    if (keys.length > knownHandlers) await store.registerHandlers(keys);
     knownHandlers = keys.length;
   }
 

@@ -1,22 +1,2 @@
 export { MemoryStore, type MemoryTx } from "./memory/memory-store.js";
-export type {
-  Changes,
-  Claim,
-  DeadPage,
-  DispatchRecord,
-  EventRecord,
-  HandlerKey,
-  Locked,
-  LockKeys,
-  Outcome,
-  PaymentPage,
-  PaymentStore,
-  Rematched,
-  ResolutionRecord,
-  Saved,
-  Settlement,
-  StoreCounts,
-  StoredHistory,
-  WebhookPage,
-  WebhookRecord,
-} from "./payment-store.js";
+export type * from "./payment-store.js";

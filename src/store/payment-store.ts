@@ -2,12 +2,15 @@ import { type Payment } from "../model/payment.js";
 import {
   type Changes,
   type Claim,
+  type ClaimOptions,
   type DeadPage,
   type DispatchRecord,
+  type DuePage,
   type HandlerKey,
   type Locked,
   type LockKeys,
   type PaymentPage,
+  type RunKey,
   type Saved,
   type Settlement,
   type StoreCounts,
@@ -19,163 +22,206 @@ import {
 export type * from "./records.js";
 
 /**
- * Where payments, webhooks and dispatches are kept. The kit owns all policy: what to decide, what to group, when
- * to retry. The store owns atomicity and uniqueness, and decides nothing. `testStore` from `tillkit/testing`
- * is its exam.
+ * Stores payments, webhooks, events and dispatches. The kit decides what to write, what to group and when to retry.
+ * The store guarantees atomicity and uniqueness, and decides nothing. `testStore` from `tillkit/testing` checks an
+ * implementation against this contract.
  *
- * `Tx` is the store's transaction, handed to application code as it is.
+ * The members of this interface itself are required. The members of {@link StoreTiers} may be left out, and each of
+ * them says what is missing without it.
+ *
+ * `Tx` is the store's transaction. Application code gets it unchanged.
  */
-export interface PaymentStore<Tx = unknown> {
-  /** `false` for stores that forget at exit: refused when NODE_ENV is production. */
+export interface PaymentStore<Tx = unknown> extends Partial<StoreTiers<Tx>> {
+  /** `false` for a store that loses its data when the process exits. It is refused when NODE_ENV is production. */
   readonly durable: boolean;
 
   /**
-   * Optional. A directory on this machine's disk where webhooks may be spooled while the store cannot take them; used
-   * where the `spool` option names none.
-   */
-  readonly spoolDirectory?: string;
-
-  /**
-   * Runs `run` in one transaction: committed and durable when the promise resolves with `run`'s result, rolled back
-   * when `run` rejects (the promise then rejects with the same error). At least READ COMMITTED; transactions that
-   * lock the same payment run one after the other. Application code may call it for writes of its own.
+   * Runs `run` in one transaction. When `run` resolves, the promise resolves with the same value, and by then the
+   * transaction is committed and durable. When `run` rejects, the transaction is rolled back and the promise rejects
+   * with the same error. Isolation is READ COMMITTED or stricter; transactions that lock the same payment run one after
+   * the other. Application code may call it for its own writes.
    */
   transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
 
-  /** The committed payment, or `undefined`. Never waits for a lock. */
+  /** Returns the committed payment, or `undefined`. Never waits for a lock. */
   find(clientId: string): Promise<Payment | undefined>;
 
   /**
-   * Reads the payments that any key names, and every payment that shares a reference with one of them, and locks
-   * them until the transaction ends, in clientId order so that two callers cannot deadlock. Keys that name
-   * nothing are skipped. Calling it twice in one transaction is allowed, and sees the transaction's own writes.
+   * Reads the payments that any key names, and every payment that shares a reference with one of them, and locks them
+   * until the transaction ends. Locks in clientId order, so that two callers cannot deadlock. Skips keys that name
+   * nothing. May be called again in one transaction; it then sees the transaction's own writes.
    */
   lock(tx: Tx, keys: LockKeys): Promise<Locked>;
 
   /**
-   * Writes all of it, or rejects. Unique, each across the whole store: a payment's `clientId`; its `reference` among
-   * payments with `open: true`; its `serviceId` where it has one; a webhook's `receiptId`, and its `eventKey`; an
-   * event's `id`. For `created` and `webhooks` a clash skips that row and reports it; any other clash rejects
-   * with the code `store_conflict`. `updated` is written before `created`, so that one call can close
-   * an attempt and open the next. After a rejection the transaction cannot commit. A repeated call with the same receiptIds stores nothing twice.
+   * Writes all changes, or rejects. Unique across the whole store are: a payment's `clientId`; its `reference` among
+   * payments with `open: true`; its `serviceId`, if it has one; a webhook's `receiptId`; its `eventKey`; an event's
+   * `id`. A clash in `created` or `webhooks` skips that row and reports it. Any other clash rejects with the code
+   * `store_conflict`. Writes `updated` before `created`, so that one call can close an attempt and open the next. After
+   * a rejection the transaction cannot commit. A repeated call with the same receiptIds stores nothing twice.
    */
   save(tx: Tx, changes: Changes): Promise<Saved>;
 
   /**
-   * Optional. In one transaction of its own: `lock` with these keys, `decide` on what it found, and `save` of what was decided,
-   * which is nothing but payments that were locked, `webhooks`, `copies` and `events`. Resolves `true` after the commit.
-   * Resolves `false`, with nothing stored, where `save` would have reported a webhook as taken: the caller decides anew.
-   * Rejects as those three do, and with what `decide` throws. For a store that has a way with fewer round trips;
-   * without it `transaction`, `lock` and `save` are called.
+   * Stores, in one transaction of its own, the handlers that the store does not know yet. A new handler starts with
+   * the events that are saved after that, by any process. Handlers that the store knows already are left unchanged.
    */
-  record?(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean>;
+  registerHandlers(handlers: readonly HandlerKey[]): Promise<void>;
 
   /**
-   * In one transaction of its own: remembers handlers that it has not seen (a new one starts with events saved from
-   * then on); gives every event one dispatch for each remembered handler that wants it; and takes at most `limit`
-   * dispatches of the named handlers, oldest event first, that are pending and due, or whose lease has ended. Taken
-   * means: fence + 1, attempt + 1, leased for `leaseMs` by the database's clock. Two callers never take the same one
-   * while its lease lasts. `limit: 0` only remembers.
+   * In one transaction of its own: gives every event one dispatch for each registered handler that wants it, then
+   * leases at most `limit` dispatches of the named handlers and returns them. It takes those that are pending and due,
+   * and those whose lease has ended, oldest event first. Each gets fence + 1 and attempt + 1, and is leased for `leaseMs`
+   * by the database's clock. Two callers never get the same dispatch while its lease lasts. Registers nothing: a
+   * handler that was never registered has no dispatches.
    */
-  claim(options: { handlers: readonly HandlerKey[]; limit: number; leaseMs: number }): Promise<Claim[]>;
+  claim(options: ClaimOptions): Promise<Claim[]>;
 
   /**
-   * Ends a claimed run inside `tx`. Resolves `false`, changing nothing, when the fence is no longer the newest or the
-   * dispatch is not leased: the caller must then roll back. Called as the last statement before the commit.
+   * Ends a claimed run inside `tx`. Resolves to `false`, and changes nothing, when the fence is no longer the newest or the
+   * dispatch is not leased; the caller must then roll back. The kit calls it as the last statement before the commit.
    */
   settle(tx: Tx, settlement: Settlement): Promise<boolean>;
+}
 
+/** Every member that a store may leave out, by purpose. */
+export type StoreTiers<Tx = unknown> = RecommendedStore<Tx> & StoreShortcuts<Tx> & StoreQueries & StoreUpkeep;
+
+/**
+ * Finds the work that is waiting: webhooks without their payment, runs that need a longer lease, payments to look up.
+ * Recommended: without it payments are recorded and handlers run, but this work is delayed or never done.
+ */
+export interface RecommendedStore<Tx = unknown> {
   /**
-   * Recommended. The webhooks kept as `unmatched`, `unconfirmed` or `foreign` for these clientIds, oldest first. Without
-   * it they wait for a replay.
+   * Returns the webhooks kept as `unmatched`, `unconfirmed` or `foreign` for these clientIds, oldest first. Without it
+   * they wait for a replay.
    */
-  parked?(tx: Tx, clientIds: readonly string[]): Promise<WebhookRecord[]>;
+  parked(tx: Tx, clientIds: readonly string[]): Promise<WebhookRecord[]>;
 
   /**
-   * Recommended. At most `limit` webhooks kept as `unmatched` or `unconfirmed` that were received before the given
-   * time and neither raised nor dismissed, oldest first, locked until the transaction ends; those that another
-   * transaction has locked are skipped. Without it `payment.unmatched` is raised at once, with no grace period.
+   * Returns at most `limit` webhooks, oldest first, that are kept as `unmatched` or `unconfirmed`, were received before
+   * the given time and were neither raised nor dismissed. Locks them until the transaction ends, and skips those that
+   * another transaction has locked. Without it `payment.unmatched` is raised immediately, with no grace period.
    */
-  stray?(tx: Tx, options: { before: string; limit: number }): Promise<WebhookRecord[]>;
+  stray(tx: Tx, options: { before: string; limit: number }): Promise<WebhookRecord[]>;
 
   /**
-   * Recommended. Extends a lease, on a connection other than the handler's; `false` when it is lost. Without it a
+   * Extends a lease, on a connection other than the handler's. Resolves to `false` when the lease is lost. Without it a
    * handler must finish within one lease.
    */
-  renew?(claim: { eventId: string; handler: string; fence: number }, leaseMs: number): Promise<boolean>;
+  renew(run: RunKey, leaseMs: number): Promise<boolean>;
 
   /**
-   * Recommended. Payments in state creating, pending or uncertain with `createdAt` before the given time and no
-   * `overdueAt`, ordered by (createdAt, clientId), after the given position. Without it: no overdue events.
+   * Returns at most `limit` payments in state creating, pending or uncertain, with `createdAt` before the given time and
+   * no `overdueAt`, ordered by (createdAt, clientId), after the given position. Without it: no overdue events.
    */
-  due?(page: {
-    before: string;
-    after?: { createdAt: string; clientId: string };
-    limit: number;
-  }): Promise<Payment[]>;
+  due(page: DuePage): Promise<Payment[]>;
 
   /**
-   * Recommended. Payments with a `nextLookupAt` before the given time, ordered by (nextLookupAt, clientId). Without it
-   * the service is only asked about payments whose browser comes back.
+   * Returns at most `limit` payments with a `nextLookupAt` before the given time, ordered by (nextLookupAt, clientId).
+   * Without it the kit asks the service only about payments whose browser comes back.
    */
-  lookupDue?(options: { before: string; limit: number }): Promise<Payment[]>;
+  lookupDue(options: { before: string; limit: number }): Promise<Payment[]>;
+}
+
+/** Does with fewer round trips or less waiting what the required members also do. Without it the kit is only slower. */
+export interface StoreShortcuts<Tx = unknown> {
+  /**
+   * In one transaction of its own: `lock` with these keys, `decide` on what it found, and `save` of the decision. The
+   * decision has no other changes than `updated` payments that were locked, `webhooks`, `copies` and `events`.
+   * Resolves to `true` after the commit. Resolves to `false`, with nothing stored, where `save` would have reported a
+   * webhook as taken; the caller then decides again. Rejects as these three do, and with what `decide` throws.
+   * Without it the kit calls `transaction`, `lock` and `save`.
+   */
+  record(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean>;
 
   /**
-   * Optional. One page of payments in (createdAt, clientId) order, or in the reverse of it. `from` is included, `to` is
-   * not. Without it: no `payments.list`.
+   * Returns a `Tx` that opens its transaction at the first use. Without it a handler's transaction is opened before
+   * the handler runs.
    */
-  list?(page: PaymentPage): Promise<Payment[]>;
+  lazy(open: () => Promise<Tx>): Tx;
 
   /**
-   * Optional. The committed payments that any key names, and every other payment of their references, each once and in
-   * no order; keys that name nothing are skipped. Never waits for a lock. At most 500 keys. Without it `payments.reconcile`
-   * reads through `lock`, and holds those locks for a moment.
+   * Calls `listener` when another process saved events. Returns a function that ends this. Without it the kit finds
+   * them by polling.
    */
-  findMany?(keys: { clientIds?: readonly string[]; serviceIds?: readonly string[] }): Promise<Payment[]>;
+  wake(listener: () => void): () => void;
+}
+
+/**
+ * Reads what is stored, for people and for statements. Without it payments go on as they are, but the calls of the
+ * kit that show, compare or repeat stored records are refused or do less.
+ */
+export interface StoreQueries {
+  /**
+   * Returns one page of payments in (createdAt, clientId) order, or in the reverse order. `from` is included, `to` is not.
+   * Without it: no `payments.list`.
+   */
+  list(page: PaymentPage): Promise<Payment[]>;
 
   /**
-   * Optional. What is on record about one clientId, at most 1,000 of each kind, oldest first, known payment or not.
-   * Without it: no `payments.history`, and nothing can be resolved.
+   * Returns the committed payments that any key names, and every other payment of their references, each once and in no
+   * order. Takes at most 500 keys, and skips those that name nothing. Never waits for a lock. Without it
+   * `payments.reconcile` reads through `lock`, and holds those locks for a moment.
    */
-  history?(clientId: string): Promise<StoredHistory>;
+  findMany(keys: Pick<LockKeys, "clientIds" | "serviceIds">): Promise<Payment[]>;
 
   /**
-   * Optional. One page of the webhooks on record, in (receivedAt, receiptId) order, with their bytes; those whose bytes
-   * were forgotten have none. Without it: no replay of webhooks.
+   * Returns what is stored about one clientId, at most 1,000 records of each kind, oldest first, whether a payment has that
+   * clientId or not. Without it: no `payments.history`, and nothing can be resolved.
    */
-  webhooks?(page: WebhookPage): Promise<WebhookRecord[]>;
+  history(clientId: string): Promise<StoredHistory>;
 
   /**
-   * Optional. The dead dispatches that match every given condition, oldest event first, at most `limit`. With `revive`
-   * each is pending again and due at once, with its attempts and failures back at none. Without it: no replay of dispatches.
+   * Returns one page of the stored webhooks, in (receivedAt, receiptId) order, with their bytes. A webhook whose bytes
+   * were pruned has none. Without it: no replay of webhooks.
    */
-  dead?(options: DeadPage): Promise<DispatchRecord[]>;
+  webhooks(page: WebhookPage): Promise<WebhookRecord[]>;
 
   /**
-   * Optional. A `Tx` that opens its transaction at the first use. Without it a handler's transaction is opened
-   * before the handler runs.
+   * Returns at most `limit` dead dispatches that match every given condition, oldest event first. With `revive` each of
+   * them becomes pending and due immediately, with attempts and failures reset to zero. Without it: no replay of dispatches.
    */
-  lazy?(open: () => Promise<Tx>): Tx;
-
-  /** Optional. Calls `listener` when another process saved events; answers with the way to stop. Without it: polling. */
-  wake?(listener: () => void): () => void;
-
-  /** Optional. What a person should know at a glance. Cheap however much is stored. Without it health tells less. */
-  counts?(): Promise<StoreCounts>;
+  dead(options: DeadPage): Promise<DispatchRecord[]>;
 
   /**
-   * Optional. Forgets what was recorded before the given time and is final, at most `limit` of each: the raw bytes of
-   * webhooks that are not parked (the rows and their eventKeys stay, so that a copy is still recognised), and
-   * events all of whose dispatches are done, with those. Never a payment. Resolves to how many of each.
+   * Returns the numbers that a person should see first. Stays cheap however much is stored. Without it
+   * `payments.health` tells less.
    */
-  prune?(options: { before: string; limit: number }): Promise<{ webhooks: number; events: number }>;
+  counts(): Promise<StoreCounts>;
+}
 
-  /** Optional. Makes or upgrades the tables. Safe to call from several processes at once, and again. */
-  migrate?(): Promise<void>;
+/** Looks after the store's tables, disk space and connections. Without it the application does that itself. */
+export interface StoreUpkeep {
+  /**
+   * Deletes what was recorded before the given time and is final, at most `limit` of each kind: the raw bytes of
+   * webhooks that are not parked (their rows and eventKeys stay, so that a copy is still recognised), and events whose
+   * dispatches are all done, with these dispatches. Never deletes a payment. Resolves to how many of each. Without it
+   * `payments.prune` deletes nothing.
+   */
+  prune(options: { before: string; limit: number }): Promise<{ webhooks: number; events: number }>;
 
-  /** Optional. Releases connections. Later calls reject with `store_closed`. Calling it again is harmless. */
-  close?(): Promise<void>;
+  /**
+   * Makes or upgrades the tables. Safe to call again, and from several processes at the same time. Without it the
+   * application makes the tables.
+   */
+  migrate(): Promise<void>;
 
-  /** Optional. Findings on durability that do not stop the kit; read once, after `migrate`. */
-  warnings?(): Promise<readonly string[]>;
+  /**
+   * Releases connections. Later calls reject with `store_closed`. Calling it again is harmless. Without it the
+   * application closes the connections.
+   */
+  close(): Promise<void>;
+
+  /**
+   * Returns findings on durability that do not stop the kit. The kit reads them once, after `migrate`. Without it
+   * nothing is said about durability.
+   */
+  warnings(): Promise<readonly string[]>;
+
+  /**
+   * A directory on this machine's disk for webhooks that the store cannot take at the moment. It is used when the `spool`
+   * option names none. Without it there is then no spool.
+   */
+  readonly spoolDirectory: string;
 }

@@ -3,8 +3,8 @@ import { type Payment, type PaymentState } from "../model/payment.js";
 import { type SignedField } from "../model/signed-fields.js";
 
 /**
- * What became of a verified webhook. Two of them wait, and get another one when what they wait for comes: `unmatched`
- * for its payment, `unconfirmed` for the lookup that `confirm` asks for. The others are final.
+ * The result of a verified webhook. Two outcomes wait and change later: `unmatched` waits for its payment,
+ * `unconfirmed` waits for the lookup that `confirm` asks for. The others are final.
  */
 export type Outcome =
   | "applied"
@@ -17,11 +17,11 @@ export type Outcome =
   | "unrecognised"
   | "inadmissible";
 
-/** A verified webhook as it is kept. `duplicate` is counted on the first copy and never stored itself. */
+/** A verified webhook as it is stored. A `duplicate` is never stored; it is counted as a copy of the first one. */
 export interface WebhookRecord {
-  /** Made by the kit at arrival; a second record of the same arrival changes nothing. */
+  /** Made by the kit at arrival. A second record of the same arrival changes nothing. */
   receiptId: string;
-  /** What makes two webhooks the same event; unique. At most 80 ASCII characters. */
+  /** Equal for two webhooks about the same event, of which one is stored. At most 80 ASCII characters. */
   eventKey: string;
   outcome: Exclude<Outcome, "duplicate">;
   /** Why, for people: `total.value: expected 1475, got 14750`. */
@@ -31,25 +31,25 @@ export interface WebhookRecord {
   status?: string;
   /** The exact bytes that arrived. */
   rawBody: Buffer;
-  /** What the signature covered when it was verified: whatever is configured later, no more than this was signed. */
+  /** What the signature covered when it was verified. A later change of the configuration does not change it. */
   covers: "body" | readonly SignedField[];
   /** ISO 8601 UTC. */
   receivedAt: string;
-  /** `lookup`: not a webhook, but the service's answer to a question of the kit. Absent for a webhook. */
+  /** `lookup`: not a webhook, but the service's answer to a lookup of the kit. Absent for a webhook. */
   kind?: "lookup";
-  /** When `outcome` was decided, where that was not at once: ISO 8601 UTC. */
+  /** When `outcome` was decided, if that was later than the arrival: ISO 8601 UTC. */
   decidedAt?: string;
 }
 
-/** What a person settled, and why. */
+/** A decision of a person about a payment or a webhook. */
 export interface ResolutionRecord {
-  /** Made by the kit of what is settled, so that settling it twice is one; unique. */
+  /** Made by the kit from what is resolved, so that resolving it twice makes one record; unique. */
   id: string;
   clientId: string;
   action: "accepted" | "refunded" | "dismissed";
-  /** The webhook that was settled, where it was one. */
+  /** The webhook that was resolved, if it was one. */
   receiptId?: string;
-  /** In the words of the person. */
+  /** As the person wrote it. */
   reason: string;
   /** Who. */
   by: string;
@@ -57,7 +57,7 @@ export interface ResolutionRecord {
   at: string;
 }
 
-/** A durable event as it is kept: `payload` is plain JSON. */
+/** A durable event as it is stored. `payload` is plain JSON. */
 export interface EventRecord {
   /** Made by the kit; unique. */
   id: string;
@@ -72,38 +72,38 @@ export interface LockKeys {
   clientIds?: readonly string[];
   references?: readonly string[];
   serviceIds?: readonly string[];
-  /** Not locked; answered with those that are already recorded. */
+  /** Not locked. `lock` only says which of them are stored. */
   eventKeys?: readonly string[];
 }
 
 /** What `lock` found. */
 export interface Locked {
-  /** The payments named by any key, and every other payment of their references; each once. */
+  /** The payments that any key names, and every other payment of their references; each once. */
   payments: Payment[];
-  /** Which of the asked eventKeys are recorded. */
+  /** Those of the given eventKeys that are stored. */
   eventKeys: string[];
 }
 
-/** What one transaction writes; every list may be empty or absent. */
+/** What one transaction writes. Every list may be empty or absent. */
 export interface Changes {
   /** New payments. */
   created?: readonly Payment[];
   /**
-   * Payments that `lock` returned in this transaction, whole, with their new content. Their `clientId`, `reference` and
-   * `createdAt` never change, so a store need not write them again.
+   * Payments that `lock` returned in this transaction, with their new content and every field. Their `clientId`,
+   * `reference` and `createdAt` never change, so a store need not write these again.
    */
   updated?: readonly Payment[];
   /** New webhooks. */
   webhooks?: readonly WebhookRecord[];
-  /** Further copies of webhooks that are already recorded: how many arrived. */
+  /** How many further copies of stored webhooks arrived. */
   copies?: readonly { eventKey: string; count: number }[];
-  /** Webhooks that were decided again, such as parked ones that found their payment: their new outcome. */
+  /** The new outcomes of webhooks that were decided again, such as parked ones that found their payment. */
   rematched?: readonly Rematched[];
-  /** receiptIds of waiting webhooks that were told of: `stray` answers them no more. Unknown ones are skipped. */
+  /** receiptIds of waiting webhooks that were raised: `stray` no longer returns them. Unknown ones are skipped. */
   raised?: readonly string[];
-  /** receiptIds of waiting webhooks that nobody waits for any more: neither `stray` nor `counts` knows them. */
+  /** receiptIds of waiting webhooks that were dismissed: `stray` and `counts` no longer include them. */
   dismissed?: readonly string[];
-  /** New resolutions; an `id` that is taken rejects with `store_conflict`. */
+  /** New resolutions. An `id` that is taken rejects with `store_conflict`. */
   resolutions?: readonly ResolutionRecord[];
   /** New events. */
   events?: readonly EventRecord[];
@@ -117,25 +117,32 @@ export interface Rematched {
   decidedAt?: string;
 }
 
-/** What `save` found in its way. */
+/** What `save` did not store. */
 export interface Saved {
   /** clientIds of `created` payments that were not stored, because their clientId or open reference is taken. */
   takenClientIds: string[];
-  /** eventKeys of `webhooks` that were not stored, because their eventKey or receiptId is. */
+  /** eventKeys of `webhooks` that were not stored, because their eventKey or receiptId is taken. */
   takenEventKeys: string[];
 }
 
-/** A handler, by the event it wants (`"*"`: every event) and its durable name. */
+/** A handler: the event that it wants (`"*"`: every event), and its durable name. */
 export interface HandlerKey {
   event: EventType | "*";
   name: string;
+}
+
+/** Which dispatches to claim, and for how long. */
+export interface ClaimOptions {
+  handlers: readonly HandlerKey[];
+  limit: number;
+  leaseMs: number;
 }
 
 /** One dispatch that this process may run now. */
 export interface Claim {
   event: EventRecord;
   handler: string;
-  /** Grows with each claim of this dispatch; `settle` and `renew` refuse an older one. */
+  /** Grows with each claim of this dispatch. `settle` and `renew` refuse an older one. */
   fence: number;
   /** How often it was claimed, this time included. */
   attempt: number;
@@ -143,20 +150,24 @@ export interface Claim {
   failures: number;
 }
 
-/** How a run ended. */
-export interface Settlement {
+/** What identifies one claimed run of a dispatch. */
+export interface RunKey {
   eventId: string;
   handler: string;
   fence: number;
+}
+
+/** How a run ended. */
+export interface Settlement extends RunKey {
   /**
-   * `done`: never claimed again. `failed`: claimed again after `retryInMs`, with one failure more. `released`:
-   * claimed again at once, with nothing counted (attempt goes back by one). `dead`: never claimed again, and kept.
+   * `done`: never claimed again. `failed`: claimed again after `retryInMs`, with one failure more. `released`: claimed
+   * again immediately, and this attempt is not counted. `dead`: never claimed again, and kept.
    */
   state: "done" | "failed" | "released" | "dead";
   /**
-   * Nothing but the commit comes behind it in this transaction, so that a store may send both together: it then resolves
-   * `true`, and where it would have resolved `false`, rolls back and rejects the transaction with `lease_lost`. A store
-   * may ignore it.
+   * Only the commit follows in this transaction, so a store may send the settlement and the commit in one message. It
+   * then resolves to `true`; where it would have resolved to `false`, it rolls back and rejects the transaction with
+   * `lease_lost`. A store may ignore it.
    */
   isLast?: true;
   /** With `failed`: how long to wait, by the database's clock. */
@@ -165,29 +176,43 @@ export interface Settlement {
   error?: string;
 }
 
-/** What {@link PaymentStore.counts} answers. */
+/** How much is waiting. */
 export interface StoreCounts {
-  /** Dispatches that used up their tries. */
+  /** Dispatches that are dead. */
   dead: number;
   /** Webhooks that wait for their payment or for a lookup. */
   parked: number;
-  /** When the oldest event was recorded that some remembered handler has not done, if there is one. */
+  /** When the oldest event was recorded that some registered handler has not done, if there is one. */
   oldestUndoneAt?: string;
 }
 
-/** Which payments {@link PaymentStore.list} answers: those that match every given condition. */
+/** The place of a payment in the order by creation. */
+export interface PaymentPosition {
+  createdAt: string;
+  clientId: string;
+}
+
+/** Which payments `due` returns. */
+export interface DuePage {
+  before: string;
+  /** The position of the last payment of the page before. */
+  after?: PaymentPosition;
+  limit: number;
+}
+
+/** Which payments `list` returns: those that match every given condition. */
 export interface PaymentPage {
   state?: PaymentState;
   reference?: string;
   from?: string;
   to?: string;
   /** The position of the last payment of the page before. */
-  after?: { createdAt: string; clientId: string };
+  after?: PaymentPosition;
   newestFirst: boolean;
   limit: number;
 }
 
-/** Which webhooks {@link PaymentStore.webhooks} answers: those that match every given condition. */
+/** Which webhooks `webhooks` returns: those that match every given condition. */
 export interface WebhookPage {
   clientId?: string;
   receiptId?: string;
@@ -198,7 +223,7 @@ export interface WebhookPage {
   limit: number;
 }
 
-/** Which dispatches {@link PaymentStore.dead} answers. */
+/** Which dispatches `dead` returns: those that match every given condition. */
 export interface DeadPage {
   eventId?: string;
   handler?: string;
@@ -207,7 +232,7 @@ export interface DeadPage {
   limit: number;
 }
 
-/** One handler's dispatch of one event, as it stands. */
+/** The present state of one handler's dispatch of one event. */
 export interface DispatchRecord {
   eventId: string;
   type: EventType;
@@ -221,9 +246,9 @@ export interface DispatchRecord {
   settledAt?: string;
 }
 
-/** What {@link PaymentStore.history} answers. */
+/** What is stored about one clientId. */
 export interface StoredHistory {
-  /** Without their bytes; `copies` are those that came after the first. */
+  /** Without their bytes. `copies` is the number of those that came after the first. */
   webhooks: (Omit<WebhookRecord, "rawBody"> & { copies: number })[];
   events: EventRecord[];
   dispatches: DispatchRecord[];

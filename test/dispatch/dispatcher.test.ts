@@ -226,7 +226,7 @@ describe("dispatching", () => {
     payments.onPaymentCompleted(() => void (runs += 1));
     const dead = new Promise<NoticeMap["dispatch.dead"]>((resolve) => payments.on("dispatch.dead", resolve));
     const handlers = [{ event: "payment.completed", name: "payment.completed" }] as const;
-    await store.claim({ handlers, limit: 0, leaseMs: 1 });
+    await store.registerHandlers(handlers);
     await payments.receiveWebhook(signed(completedBody()));
     // Two claimers that die at once: what they took is free again when the lease ends.
     for (let taken = 0; taken < 2; await new Promise(setImmediate)) {

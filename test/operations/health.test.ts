@@ -76,11 +76,7 @@ describe("health", () => {
     web.onPaymentCompleted(() => {
       throw new Error("broken");
     });
-    await store.claim({
-      handlers: [{ event: "payment.completed", name: "payment.completed" }],
-      limit: 0,
-      leaseMs: 1,
-    });
+    await store.registerHandlers([{ event: "payment.completed", name: "payment.completed" }]);
     await web.receiveWebhook(signed(completedBody()));
     expect(await checkHealth({ ...asked, store })).toMatchObject({
       status: "degraded",

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   type Changes,
   type Claim,
+  type ClaimOptions,
   type EventRecord,
   type HandlerKey,
   type Locked,
@@ -16,7 +17,7 @@ import { createSandbox } from "tillkit/sandbox";
 import { testStore } from "tillkit/testing";
 import { appOf, closeAll, serve, testKit } from "../support/kit.js";
 
-/** Everything that the merchant keeps, the shop's own orders included: a snapshot of it is a transaction. */
+/** Everything that the merchant stores, with the shop's own orders. */
 interface Shop {
   paid: Map<string, number>;
   payments: Map<string, Payment>;
@@ -24,14 +25,14 @@ interface Shop {
   handlers: Map<string, HandlerKey>;
   eventIds: Set<string>;
   dispatches: Map<string, Dispatch>;
-  /** Set by a change that was refused: such a transaction must not commit, whoever swallows the error. */
+  /** Set by a change that was refused: such a transaction must not commit, even if the error is swallowed. */
   refused?: Error;
 }
 type Dispatch = Omit<Claim, "fence"> & { fence: number; state: string; dueAt: number };
 
 /**
- * A store as a merchant might write it, over plain objects. A transaction works on a copy of everything, which
- * takes the place of the original at the commit; one runs at a time.
+ * A store as a merchant might write it, over plain objects. A transaction works on a copy of everything. At the commit the
+ * copy replaces the original. One transaction runs at a time.
  */
 class PlainStore implements PaymentStore<Shop> {
   readonly durable = false;
@@ -43,18 +44,19 @@ class PlainStore implements PaymentStore<Shop> {
     eventIds: new Set(),
     dispatches: new Map(),
   };
+  /** Resolves when the last transaction has ended. */
   #last: Promise<unknown> = Promise.resolve();
 
   transaction<T>(run: (tx: Shop) => Promise<T>): Promise<T> {
-    const turn = this.#last.then(async () => {
+    const result = this.#last.then(async () => {
       const copy = structuredClone(this.shop);
-      const result = await run(copy);
+      const value = await run(copy);
       if (copy.refused) throw copy.refused;
       this.shop = copy;
-      return result;
+      return value;
     });
-    this.#last = turn.catch(() => {});
-    return turn;
+    this.#last = result.catch(() => {});
+    return result;
   }
 
   async find(clientId: string): Promise<Payment | undefined> {
@@ -103,9 +105,14 @@ class PlainStore implements PaymentStore<Shop> {
     return { takenClientIds, takenEventKeys };
   }
 
-  claim({ handlers, limit, leaseMs }: { handlers: readonly HandlerKey[]; limit: number; leaseMs: number }) {
-    return this.transaction(async (tx): Promise<Claim[]> => {
+  registerHandlers(handlers: readonly HandlerKey[]): Promise<void> {
+    return this.transaction(async (tx) => {
       for (const key of handlers) tx.handlers.set(`${key.event} ${key.name}`, key);
+    });
+  }
+
+  claim({ handlers, limit, leaseMs }: ClaimOptions) {
+    return this.transaction(async (tx): Promise<Claim[]> => {
       const now = performance.now();
       const isOurs = ({ handler, event }: Dispatch) =>
         handlers.some(
@@ -172,7 +179,7 @@ class PlainStore implements PaymentStore<Shop> {
 afterEach(closeAll);
 
 describe("a store written by a merchant", () => {
-  it("carries a payment through the whole flow: created, paid, recorded, and fulfilled once", async () => {
+  it("takes a payment through the whole flow: created, paid, recorded, and fulfilled once", async () => {
     const store = new PlainStore();
     const sandbox = createSandbox({ retryDelaysMs: [] });
     await sandbox.start();
@@ -203,6 +210,11 @@ describe("a store written by a merchant", () => {
     const { reference } = (await store.find(clientId))!;
     expect([...store.shop.paid]).toEqual([[reference, 1]]);
     expect([...store.shop.webhooks.values()].map(({ outcome }) => outcome)).toEqual(["applied"]);
+  });
+
+  it("is refused without registerHandlers, because its handlers would miss events", () => {
+    const store = Object.assign(new PlainStore(), { registerHandlers: undefined as never });
+    expect(() => testKit<never, Shop>({ store })).toThrow("must have the methods registerHandlers");
   });
 });
 

@@ -54,7 +54,15 @@ function signatureProblems(scheme: SignatureScheme | undefined): ConfigurationPr
   return checkCoverage(scheme);
 }
 
-const requiredMethods = ["transaction", "find", "lock", "save", "claim", "settle"] as const;
+const requiredMethods = [
+  "transaction",
+  "find",
+  "lock",
+  "save",
+  "registerHandlers",
+  "claim",
+  "settle",
+] as const;
 
 /** Returns the problems of the store. */
 function storeProblems<Tx>(

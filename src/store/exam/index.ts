@@ -1,2 +1,1 @@
-export { testStore, type StoreExamOptions } from "./test-store.js";
-export { type StoreCapabilities } from "./capabilities.js";
+export { testStore, type StoreCapabilities, type StoreExamOptions } from "./test-store.js";

@@ -1,23 +1,26 @@
 import { TillkitError } from "../../errors/index.js";
 import {
   type Claim,
+  type ClaimOptions,
   type DeadPage,
   type DispatchRecord,
   type EventRecord,
   type HandlerKey,
+  type RunKey,
   type Settlement,
+  type StoreCounts,
 } from "../payment-store.js";
 
-/** The payload as it was handed over: it is read-only, and whoever asks for the event gets a copy. */
-type KeptEvent = EventRecord & { dispatches: Dispatch[] };
+/** `payload` is read-only, so it is kept uncopied; every reader gets a copy. */
+type StoredEvent = EventRecord & { dispatches: Dispatch[] };
 
 interface Dispatch {
-  event: KeptEvent;
-  /** The place of the event among all. */
+  event: StoredEvent;
+  /** The place of the event among all events. */
   seq: number;
   handler: string;
-  state: "pending" | "leased" | "done" | "dead";
-  /** When a pending one is due, or a leased one's lease ends; by the steady clock of this process. */
+  state: DispatchRecord["state"];
+  /** When a pending one is due, or the lease of a leased one ends; by the monotonic clock of this process. */
   dueAt: number;
   fence: number;
   attempt: number;
@@ -26,44 +29,43 @@ interface Dispatch {
   settledAt?: string;
 }
 
-/** Most shops have few handlers, and most events of a test none: no list is made for those. */
-const none: Dispatch[] = [];
+const undone = { state: "pending", dueAt: 0, attempt: 0, failures: 0 } as const;
+
+/** The list of every event without dispatches: most events of a test have none. */
+const noDispatches: Dispatch[] = [];
 
 /** Events and their dispatches. Only `settle` and `insert` are part of a caller's transaction. */
 export class DispatchesTable {
-  /** By id; an event that was pruned leaves its id. */
-  readonly #events = new Map<string, KeptEvent | undefined>();
+  /** By id. The id of a pruned event stays, without the event. */
+  readonly #events = new Map<string, StoredEvent | undefined>();
   readonly #handlers = new Map<string, HandlerKey>();
-  /** In the order of their events; only those that may still be claimed. */
+  /** Those that are pending or leased, in the order of their events. */
   readonly #open = new Set<Dispatch>();
+  /** Those that are done or dead. */
   readonly #ended = new Set<Dispatch>();
-  readonly #drafted = new Map<string, KeptEvent>();
+  readonly #drafted = new Map<string, StoredEvent>();
   #settlements: Settlement[] = [];
 
-  insert(event: EventRecord): void {
-    const { id, type, clientId, recordedAt, payload } = event;
-    if (this.#events.has(id) || this.#drafted.has(id)) {
+  insert({ id, type, clientId, recordedAt, payload }: EventRecord): void {
+    if (this.#events.has(id) || this.#drafted.has(id))
       throw new TillkitError("store_conflict", `The event ${id} exists already.`);
-    }
-    const kept: KeptEvent = { id, type, recordedAt, payload, dispatches: none };
-    if (clientId !== undefined) kept.clientId = clientId;
-    this.#drafted.set(id, kept);
+    const event: StoredEvent = { id, type, recordedAt, payload, dispatches: noDispatches };
+    if (clientId !== undefined) event.clientId = clientId;
+    this.#drafted.set(id, event);
   }
 
-  remember(handlers: readonly HandlerKey[]): void {
+  register(handlers: readonly HandlerKey[]): void {
     for (const handler of handlers) this.#handlers.set(`${handler.event} ${handler.name}`, handler);
   }
 
-  claim(handlers: readonly HandlerKey[], limit: number, leaseMs: number): Claim[] {
+  claim({ handlers, limit, leaseMs }: ClaimOptions): Claim[] {
     const now = performance.now();
     const claims: Claim[] = [];
     for (const dispatch of this.#open) {
       if (claims.length >= limit) break;
       const { event, handler } = dispatch;
-      const isNamed = handlers.some(
-        (key) => key.name === handler && (key.event === "*" || key.event === event.type),
-      );
-      if (!isNamed || dispatch.dueAt > now) continue;
+      if (dispatch.dueAt > now || !handlers.some((key) => key.name === handler && wants(key, event)))
+        continue;
       dispatch.state = "leased";
       dispatch.dueAt = now + leaseMs;
       dispatch.fence += 1;
@@ -75,39 +77,31 @@ export class DispatchesTable {
   }
 
   settle(settlement: Settlement): boolean {
-    const { eventId, handler, fence } = settlement;
-    if (!this.#leased(eventId, handler, fence)) return false;
+    if (!this.#leased(settlement)) return false;
     this.#settlements.push(settlement);
     return true;
   }
 
-  renew(eventId: string, handler: string, fence: number, leaseMs: number): boolean {
-    const dispatch = this.#leased(eventId, handler, fence);
-    if (!dispatch) return false;
-    dispatch.dueAt = performance.now() + leaseMs;
-    return true;
+  renew(run: RunKey, leaseMs: number): boolean {
+    const dispatch = this.#leased(run);
+    if (dispatch) dispatch.dueAt = performance.now() + leaseMs;
+    return dispatch !== undefined;
   }
 
-  countDead(): number {
-    return [...this.#ended].filter(({ state }) => state === "dead").length;
-  }
-
-  oldestUndoneAt(): string | undefined {
+  counts(): Omit<StoreCounts, "parked"> {
+    const dead = [...this.#ended].filter(({ state }) => state === "dead").length;
     const [oldest] = this.#open;
-    return oldest?.event.recordedAt;
+    return { dead, ...(oldest && { oldestUndoneAt: oldest.event.recordedAt }) };
   }
 
-  /** The events about one clientId, and their dispatches. */
   history(clientId: string, limit: number): { events: EventRecord[]; dispatches: DispatchRecord[] } {
-    const events: KeptEvent[] = [];
-    // Looked for and not indexed: a person asks for it, and every webhook would pay.
-    for (const event of this.#events.values())
-      if (event?.clientId === clientId && events.length < limit) events.push(event);
+    // Without an index: only people ask for it, and every webhook would have to update the index.
+    const found = [...this.#events.values()].flatMap((event) => (event?.clientId === clientId ? event : []));
+    const events = found.slice(0, limit);
     const dispatches = events.flatMap((event) => event.dispatches);
     return { events: events.map(eventOf), dispatches: dispatches.slice(0, limit).map(recordOf) };
   }
 
-  /** Dead dispatches; with `revive`, pending again from now on. */
   dead({ eventId, handler, type, revive, limit }: DeadPage): DispatchRecord[] {
     const found = [...this.#ended]
       .filter(({ state }) => state === "dead")
@@ -117,19 +111,16 @@ export class DispatchesTable {
       .toSorted((a, b) => a.seq - b.seq)
       .slice(0, limit);
     const records = found.map(recordOf);
-    if (!revive) return records;
-    for (const dispatch of found) {
+    for (const dispatch of revive ? found : []) {
       this.#ended.delete(dispatch);
       delete dispatch.error;
       delete dispatch.settledAt;
-      this.#open.add(
-        Object.assign(dispatch, { state: "pending", dueAt: 0, attempt: 0, failures: 0 } as const),
-      );
+      this.#open.add(Object.assign(dispatch, undone));
     }
     return records;
   }
 
-  /** Forgets events that are done with. */
+  /** Deletes events whose dispatches are all done. Returns how many. */
   prune(before: string, limit: number): number {
     let pruned = 0;
     for (const [id, event] of this.#events) {
@@ -154,29 +145,26 @@ export class DispatchesTable {
     this.#settlements = [];
   }
 
-  #expand(event: KeptEvent): void {
+  #expand(event: StoredEvent): void {
     this.#events.set(event.id, event);
-    const seq = this.#events.size;
     if (this.#handlers.size === 0) return;
-    const untried = { state: "pending", dueAt: 0, fence: 0, attempt: 0, failures: 0 } as const;
-    event.dispatches = this.#namesFor(event.type).map((handler) => ({ event, seq, handler, ...untried }));
+    const seq = this.#events.size;
+    const wanting = [...this.#handlers.values()].filter((key) => wants(key, event));
+    // One name may be registered for this event and for all events.
+    const names = new Set(wanting.map(({ name }) => name));
+    event.dispatches = [...names].map((handler) => ({ event, seq, handler, fence: 0, ...undone }));
     for (const dispatch of event.dispatches) this.#open.add(dispatch);
   }
 
-  /** A name may want this event and all of them; it gets it once. */
-  #namesFor(type: EventRecord["type"]): string[] {
-    const wanting = [...this.#handlers.values()].filter(({ event }) => event === "*" || event === type);
-    return [...new Set(wanting.map(({ name }) => name))];
-  }
-
-  #leased(eventId: string, handler: string, fence: number): Dispatch | undefined {
+  #leased({ eventId, handler, fence }: RunKey): Dispatch | undefined {
     const dispatch = this.#events.get(eventId)?.dispatches.find((one) => one.handler === handler);
     return dispatch?.state === "leased" && dispatch.fence === fence ? dispatch : undefined;
   }
 
-  #apply({ eventId, handler, fence, state, retryInMs = 0, error }: Settlement): void {
-    const dispatch = this.#leased(eventId, handler, fence);
+  #apply(settlement: Settlement): void {
+    const dispatch = this.#leased(settlement);
     if (!dispatch) return; // Settled twice in one transaction.
+    const { state, retryInMs = 0, error } = settlement;
     if (error !== undefined) dispatch.error = error;
     dispatch.settledAt = new Date().toISOString();
     if (state === "done" || state === "dead") {
@@ -192,22 +180,16 @@ export class DispatchesTable {
   }
 }
 
-/** As a database would give it back: plain JSON, and a copy. */
-function eventOf({ dispatches: _, ...event }: KeptEvent): EventRecord {
+function wants(key: HandlerKey, { type }: EventRecord): boolean {
+  return key.event === "*" || key.event === type;
+}
+
+/** Returns a copy of plain JSON, as a database would. */
+function eventOf({ dispatches: _, ...event }: StoredEvent): EventRecord {
   return { ...event, payload: JSON.parse(JSON.stringify(event.payload)) as EventRecord["payload"] };
 }
 
-function recordOf({ event, handler, state, attempt, failures, error, settledAt }: Dispatch): DispatchRecord {
+function recordOf({ event, seq: _, dueAt: __, fence: ___, ...state }: Dispatch): DispatchRecord {
   const { id: eventId, type, clientId } = event;
-  return {
-    eventId,
-    type,
-    ...(clientId !== undefined && { clientId }),
-    handler,
-    state,
-    attempt,
-    failures,
-    ...(error !== undefined && { error }),
-    ...(settledAt !== undefined && { settledAt }),
-  };
+  return { eventId, type, ...(clientId !== undefined && { clientId }), ...state };
 }

@@ -3,13 +3,17 @@ import { type Payment } from "../../model/payment.js";
 import {
   type Changes,
   type Claim,
+  type ClaimOptions,
   type DeadPage,
   type DispatchRecord,
+  type DuePage,
   type HandlerKey,
   type Locked,
   type LockKeys,
   type PaymentPage,
   type PaymentStore,
+  type ResolutionRecord,
+  type RunKey,
   type Saved,
   type Settlement,
   type StoreCounts,
@@ -18,14 +22,10 @@ import {
   type WebhookRecord,
 } from "../payment-store.js";
 import { DispatchesTable } from "./dispatches-table.js";
-import { copyOf, PaymentsTable } from "./payments-table.js";
-import { ResolutionsTable } from "./resolutions-table.js";
+import { PaymentsTable } from "./payments-table.js";
 import { WebhooksTable } from "./webhooks-table.js";
 
-/** What a record is made of, where it is made in steps. */
 const steps = ["transaction", "lock", "save"] as const;
-
-/** Most of each kind that a history answers. */
 const historyLimit = 1000;
 
 /** The transaction of a {@link MemoryStore}. */
@@ -35,8 +35,8 @@ export interface MemoryTx {
 }
 
 /**
- * Keeps everything in this process and forgets it at exit: for tests and first tries. Refused with the code
- * `store_not_durable` when NODE_ENV is production. One transaction runs at a time.
+ * Stores everything in this process and loses it when the process exits: for tests and first tries. Refused with the code
+ * `store_not_durable` when NODE_ENV is production. Runs one transaction at a time.
  */
 export class MemoryStore implements PaymentStore<MemoryTx> {
   readonly durable = false;
@@ -45,27 +45,28 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   readonly #dispatches = new DispatchesTable();
   readonly #resolutions = new ResolutionsTable();
   readonly #tables = [this.#payments, this.#webhooks, this.#dispatches, this.#resolutions];
-  #turn: Promise<unknown> = Promise.resolve();
-  /** Transactions that have not ended. */
-  #underWay = 0;
+  /** Resolves when the last transaction has ended. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** The number of transactions that have not ended. */
+  #unended = 0;
   #current: MemoryTx | undefined;
-  #poison: unknown;
+  /** The error of the first change that the current transaction refused. */
+  #refusal: unknown;
   #closed = false;
 
   transaction<T>(run: (tx: MemoryTx) => Promise<T>): Promise<T> {
-    this.#underWay += 1;
-    const result = this.#turn.then(() => this.#transact(run)).finally(() => (this.#underWay -= 1));
-    this.#turn = result.catch(() => {});
+    this.#unended += 1;
+    const result = this.#last.then(() => this.#transact(run)).finally(() => (this.#unended -= 1));
+    this.#last = result.catch(() => {});
     return result;
   }
 
   async find(clientId: string): Promise<Payment | undefined> {
-    const payment = this.#payments.findCommitted(clientId);
-    return payment && copyOf(payment);
+    return this.#payments.find(clientId);
   }
 
   async findMany(keys: Pick<LockKeys, "clientIds" | "serviceIds">): Promise<Payment[]> {
-    return this.#payments.selectCommitted(keys);
+    return this.#payments.findMany(keys);
   }
 
   async lock(tx: MemoryTx, keys: LockKeys): Promise<Locked> {
@@ -78,26 +79,26 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     try {
       return this.#write(changes);
     } catch (error) {
-      this.#poison = error;
+      this.#refusal = error;
       throw error;
     }
   }
 
   async record(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean> {
-    // A test that watches or fails one of the three must see all that is recorded.
-    if (!steps.every((step) => this[step] === MemoryStore.prototype[step]))
+    // A subclass that overrides one of the three must see everything that is recorded.
+    if (steps.some((step) => this[step] !== MemoryStore.prototype[step]))
       return this.#recordInSteps(keys, decide);
-    // At once where no transaction is under way: nothing of it waits.
-    if (this.#underWay > 0) return this.transaction(async () => this.#recordNow(keys, decide));
+    if (this.#unended > 0) return this.transaction(async () => this.#recordSync(keys, decide));
     this.#checkOpen();
-    return this.#recordNow(keys, decide);
+    return this.#recordSync(keys, decide);
   }
 
-  claim(options: { handlers: readonly HandlerKey[]; limit: number; leaseMs: number }): Promise<Claim[]> {
-    return this.transaction(async () => {
-      this.#dispatches.remember(options.handlers);
-      return this.#dispatches.claim(options.handlers, options.limit, options.leaseMs);
-    });
+  registerHandlers(handlers: readonly HandlerKey[]): Promise<void> {
+    return this.transaction(async () => this.#dispatches.register(handlers));
+  }
+
+  claim(options: ClaimOptions): Promise<Claim[]> {
+    return this.transaction(async () => this.#dispatches.claim(options));
   }
 
   async settle(tx: MemoryTx, settlement: Settlement): Promise<boolean> {
@@ -115,16 +116,12 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     return this.#webhooks.stray(options);
   }
 
-  async renew(claim: { eventId: string; handler: string; fence: number }, leaseMs: number): Promise<boolean> {
-    return this.#dispatches.renew(claim.eventId, claim.handler, claim.fence, leaseMs);
+  async renew(run: RunKey, leaseMs: number): Promise<boolean> {
+    return this.#dispatches.renew(run, leaseMs);
   }
 
-  async due(page: {
-    before: string;
-    after?: { createdAt: string; clientId: string };
-    limit: number;
-  }): Promise<Payment[]> {
-    return this.#payments.due(page.before, page.after, page.limit);
+  async due(page: DuePage): Promise<Payment[]> {
+    return this.#payments.due(page);
   }
 
   async lookupDue(options: { before: string; limit: number }): Promise<Payment[]> {
@@ -139,7 +136,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     return {
       webhooks: this.#webhooks.history(clientId, historyLimit),
       ...this.#dispatches.history(clientId, historyLimit),
-      resolutions: this.#resolutions.ofClientId(clientId).slice(0, historyLimit),
+      resolutions: this.#resolutions.history(clientId, historyLimit),
     };
   }
 
@@ -152,12 +149,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   }
 
   async counts(): Promise<StoreCounts> {
-    const oldestUndoneAt = this.#dispatches.oldestUndoneAt();
-    return {
-      dead: this.#dispatches.countDead(),
-      parked: this.#webhooks.countParked(),
-      ...(oldestUndoneAt !== undefined && { oldestUndoneAt }),
-    };
+    return { ...this.#dispatches.counts(), parked: this.#webhooks.countParked() };
   }
 
   prune({ before, limit }: { before: string; limit: number }): Promise<{ webhooks: number; events: number }> {
@@ -167,7 +159,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     }));
   }
 
-  /** A handler that never touches `tx` must not hold up everybody else. */
+  /** A handler that never uses `tx` must not make the other transactions wait. */
   lazy(open: () => Promise<MemoryTx>): MemoryTx {
     const writes: (() => void)[] = [];
     let opened: Promise<void> | undefined;
@@ -182,7 +174,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#turn;
+    await this.#last;
   }
 
   #read(keys: LockKeys): Locked {
@@ -190,7 +182,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     return { payments: this.#payments.select(keys), eventKeys };
   }
 
-  #recordNow(keys: LockKeys, decide: (locked: Locked) => Changes): boolean {
+  #recordSync(keys: LockKeys, decide: (locked: Locked) => Changes): boolean {
     let isCommitted = false;
     try {
       const { takenEventKeys } = this.#write(decide(this.#read(keys)));
@@ -219,8 +211,8 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
 
   #write(changes: Changes): Saved {
     for (const payment of changes.updated ?? []) this.#payments.update(payment);
-    const untaken = changes.created?.filter((payment) => !this.#payments.insert(payment)) ?? [];
-    const known = changes.webhooks?.filter((webhook) => !this.#webhooks.insert(webhook)) ?? [];
+    const takenPayments = changes.created?.filter((payment) => !this.#payments.insert(payment)) ?? [];
+    const takenWebhooks = changes.webhooks?.filter((webhook) => !this.#webhooks.insert(webhook)) ?? [];
     for (const { eventKey, count } of changes.copies ?? []) this.#webhooks.addCopies(eventKey, count);
     for (const rematched of changes.rematched ?? []) this.#webhooks.rematch(rematched);
     for (const receiptId of changes.raised ?? []) this.#webhooks.raise(receiptId);
@@ -228,8 +220,8 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     for (const resolution of changes.resolutions ?? []) this.#resolutions.insert(resolution);
     for (const event of changes.events ?? []) this.#dispatches.insert(event);
     return {
-      takenClientIds: untaken.map(({ clientId }) => clientId),
-      takenEventKeys: known.map(({ eventKey }) => eventKey),
+      takenClientIds: takenPayments.map(({ clientId }) => clientId),
+      takenEventKeys: takenWebhooks.map(({ eventKey }) => eventKey),
     };
   }
 
@@ -238,13 +230,12 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     const writes: (() => void)[] = [];
     const tx: MemoryTx = { onCommit: (write) => void writes.push(write) };
     this.#current = tx;
-    this.#poison = undefined;
+    this.#refusal = undefined;
     try {
       const result = await run(tx);
-      // A change that was refused half-way must not be committed by somebody who swallowed the error.
-      if (this.#poison !== undefined) {
-        throw new TillkitError("transaction_poisoned", "A change was refused.", { cause: this.#poison });
-      }
+      // `run` may have swallowed the error, and the changes before it must not be committed alone.
+      if (this.#refusal !== undefined)
+        throw new TillkitError("transaction_poisoned", "A change was refused.", { cause: this.#refusal });
       for (const table of this.#tables) table.commit();
       for (const write of writes) write();
       return result;
@@ -261,11 +252,35 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   }
 
   #check(tx: MemoryTx): void {
-    if (tx !== this.#current) {
-      throw new TillkitError(
-        "transaction_closed",
-        "This transaction has ended; await every call inside of it.",
-      );
-    }
+    if (tx === this.#current) return;
+    const message = "This transaction has ended; await every call inside of it.";
+    throw new TillkitError("transaction_closed", message);
+  }
+}
+
+/** Resolutions as one transaction sees them. */
+class ResolutionsTable {
+  readonly #committed = new Map<string, ResolutionRecord>();
+  readonly #draft = new Map<string, ResolutionRecord>();
+
+  insert(resolution: ResolutionRecord): void {
+    const { id } = resolution;
+    if (this.#committed.has(id) || this.#draft.has(id))
+      throw new TillkitError("store_conflict", `The resolution ${id} exists already.`);
+    this.#draft.set(id, { ...resolution });
+  }
+
+  history(clientId: string, limit: number): ResolutionRecord[] {
+    const found = [...this.#committed.values()].filter((one) => one.clientId === clientId);
+    return found.slice(0, limit).map((one) => ({ ...one }));
+  }
+
+  commit(): void {
+    for (const [id, resolution] of this.#draft) this.#committed.set(id, resolution);
+    this.#draft.clear();
+  }
+
+  rollback(): void {
+    this.#draft.clear();
   }
 }

@@ -1,58 +1,55 @@
 import { TillkitError } from "../../errors/index.js";
 import { type Payment } from "../../model/payment.js";
-import { type LockKeys, type PaymentPage } from "../payment-store.js";
+import { type DuePage, type LockKeys, type PaymentPage, type PaymentPosition } from "../payment-store.js";
 
-/** A payment as it is committed, and as the transaction that is under way leaves it. */
+/** A payment as it is committed, and as the current transaction has written it. */
 interface Row {
   readonly clientId: string;
   committed: Payment | undefined;
   draft: Payment | undefined;
-  /** All rows of its reference, itself among them. */
+  /** All rows of its reference, this one included. */
   siblings: Row[];
-  /** The last selection that took it. */
-  selection: number;
 }
 
-const none: Row[] = [];
-
 /**
- * Payments as one transaction sees them: its own writes over what is committed. Its rows are in the same maps, with nothing
- * committed in them yet: each of these maps is large, and a look into one costs more than most of what a webhook decides.
+ * Payments as one transaction sees them: its own writes over what is committed. The rows that it inserts are in the
+ * same maps, with nothing committed in them yet, because every look into a second large map would cost time.
  */
 export class PaymentsTable {
   readonly #rows = new Map<string, Row>();
   readonly #ofReference = new Map<string, Row[]>();
   readonly #ofServiceId = new Map<string, Row>();
-  /** What the transaction wrote, and the service ids that it bound. */
+  /** The rows that the transaction wrote. */
   readonly #drafted: Row[] = [];
+  /** The service ids that the transaction bound. */
   readonly #bound: string[] = [];
-  #selections = 0;
 
-  findCommitted(clientId: string): Payment | undefined {
-    return this.#rows.get(clientId)?.committed;
+  find(clientId: string): Payment | undefined {
+    const payment = this.#rows.get(clientId)?.committed;
+    return payment && copyOf(payment);
   }
 
-  /** The committed payments that the keys name, with all others of their references. */
-  selectCommitted(keys: Pick<LockKeys, "clientIds" | "serviceIds">): Payment[] {
+  /** Returns the committed payments that the keys name, and all others of their references. */
+  findMany(keys: Pick<LockKeys, "clientIds" | "serviceIds">): Payment[] {
     return this.#select(keys, ({ committed }) => committed);
   }
 
-  /** The payments that the keys name, with all others of their references, by clientId. */
+  /** Returns the payments that the keys name, and all others of their references, in clientId order. */
   select(keys: LockKeys): Payment[] {
     return this.#select(keys, current).toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
   }
 
-  /** False when the clientId, or the reference's one open place, is taken. */
+  /** Returns `false` when the clientId is taken, or when the reference has an open payment already. */
   insert(payment: Payment): boolean {
     const { clientId, reference } = payment;
     if (this.#rows.has(clientId)) return false;
     const siblings = this.#ofReference.get(reference);
     if (payment.open && siblings?.some((row) => current(row)?.open)) return false;
-    const row: Row = { clientId, committed: undefined, draft: undefined, siblings: none, selection: 0 };
+    const row: Row = { clientId, committed: undefined, draft: undefined, siblings: [] };
     this.#write(row, payment);
     this.#rows.set(clientId, row);
     if (siblings) siblings.push(row);
-    // Made with its one row in it: a list that is made empty gets room for seventeen.
+    // A list that begins with its row takes less memory than one that begins empty.
     row.siblings = siblings ?? [row];
     if (!siblings) this.#ofReference.set(reference, row.siblings);
     return true;
@@ -61,22 +58,19 @@ export class PaymentsTable {
   update(payment: Payment): void {
     const row = this.#rows.get(payment.clientId);
     if (!row) throw conflict(`No payment ${payment.clientId} to update.`);
-    if (payment.open && row.siblings.some((other) => other !== row && current(other)?.open)) {
+    if (payment.open && row.siblings.some((other) => other !== row && current(other)?.open))
       throw conflict(`${payment.reference} has an open attempt already.`);
-    }
     this.#write(row, payment);
   }
 
-  due(before: string, after: { createdAt: string; clientId: string } | undefined, limit: number): Payment[] {
-    const position = ({ createdAt, clientId }: { createdAt: string; clientId: string }) =>
-      `${createdAt} ${clientId}`;
+  due({ before, after, limit }: DuePage): Payment[] {
     return this.#committed()
       .filter(({ state }) => state === "creating" || state === "pending" || state === "uncertain")
       .filter((payment) => payment.createdAt < before && payment.overdueAt === undefined)
-      .filter((payment) => !after || position(payment) > position(after))
-      .toSorted((a, b) => (position(a) < position(b) ? -1 : 1))
+      .filter((payment) => after === undefined || inOrder(payment, after) > 0)
+      .toSorted(inOrder)
       .slice(0, limit)
-      .map((payment) => copyOf(payment));
+      .map(copyOf);
   }
 
   lookupDue({ before, limit }: { before: string; limit: number }): Payment[] {
@@ -85,22 +79,19 @@ export class PaymentsTable {
       .filter(({ nextLookupAt }) => nextLookupAt !== undefined && nextLookupAt < before)
       .toSorted((a, b) => (position(a) < position(b) ? -1 : 1))
       .slice(0, limit)
-      .map((payment) => copyOf(payment));
+      .map(copyOf);
   }
 
   list({ state, reference, from, to, after, newestFirst, limit }: PaymentPage): Payment[] {
-    const position = ({ createdAt, clientId }: { createdAt: string; clientId: string }) =>
-      `${createdAt} ${clientId}`;
-    const sign = newestFirst ? -1 : 1;
-    const order = (a: string, b: string) => (a < b ? -sign : a > b ? sign : 0);
+    const order = (a: PaymentPosition, b: PaymentPosition) => (newestFirst ? inOrder(b, a) : inOrder(a, b));
     return this.#committed()
       .filter((payment) => state === undefined || payment.state === state)
       .filter((payment) => reference === undefined || payment.reference === reference)
       .filter(({ createdAt }) => createdAt >= (from ?? "") && (to === undefined || createdAt < to))
-      .filter((payment) => after === undefined || order(position(payment), position(after)) > 0)
-      .toSorted((a, b) => order(position(a), position(b)))
+      .filter((payment) => after === undefined || order(payment, after) > 0)
+      .toSorted(order)
       .slice(0, limit)
-      .map((payment) => copyOf(payment));
+      .map(copyOf);
   }
 
   commit(): void {
@@ -134,7 +125,7 @@ export class PaymentsTable {
   }
 
   #write(row: Row, payment: Payment): void {
-    // First, because it may throw: what cannot be copied must leave nothing behind.
+    // First, because it throws where the payment cannot be copied, and must then leave nothing behind.
     const draft = copyOf(payment);
     const { serviceId } = draft;
     if (serviceId !== undefined && serviceId !== current(row)?.serviceId) this.#bind(row, serviceId);
@@ -150,27 +141,27 @@ export class PaymentsTable {
     this.#bound.push(serviceId);
   }
 
-  #select(keys: LockKeys, as: (row: Row) => Payment | undefined): Payment[] {
+  /** Returns what `read` finds in the rows that the keys name and in their siblings. */
+  #select(keys: LockKeys, read: (row: Row) => Payment | undefined): Payment[] {
     const { clientIds = [], references = [], serviceIds = [] } = keys;
-    const selection = ++this.#selections;
-    const found: Payment[] = [];
-    const take = (rows: readonly Row[]): void => {
-      for (const row of rows) {
-        if (row.selection === selection) continue;
-        row.selection = selection;
-        const payment = as(row);
-        if (payment) found.push(copyOf(payment));
-      }
+    const rows = new Set<Row>();
+    const add = (siblings: readonly Row[] = []): void => {
+      for (const row of siblings) rows.add(row);
     };
-    for (const reference of references) take(this.#ofReference.get(reference) ?? []);
+    for (const reference of references) add(this.#ofReference.get(reference));
     for (const clientId of clientIds) {
       const row = this.#rows.get(clientId);
-      if (row && as(row)) take(row.siblings);
+      if (row && read(row)) add(row.siblings);
     }
     for (const serviceId of serviceIds) {
       const row = this.#ofServiceId.get(serviceId);
-      // Bound by a transaction that is under way, and asked for by somebody else.
-      if (row && as(row)?.serviceId === serviceId) take(row.siblings);
+      // The current transaction may have bound it, or given it up.
+      if (row && read(row)?.serviceId === serviceId) add(row.siblings);
+    }
+    const found: Payment[] = [];
+    for (const row of rows) {
+      const payment = read(row);
+      if (payment) found.push(copyOf(payment));
     }
     return found;
   }
@@ -184,14 +175,19 @@ function current({ draft, committed }: Row): Payment | undefined {
   return draft ?? committed;
 }
 
-/** By hand, because `structuredClone` costs ten times as much, at two places of every webhook. */
-export function copyOf(payment: Payment): Payment {
+/** Returns a copy. Copies field by field, because `structuredClone` is much slower. */
+function copyOf(payment: Payment): Payment {
   const { total, metadata } = payment;
   return {
     ...payment,
     total: { ...total },
     ...(metadata !== undefined && { metadata: structuredClone(metadata) }),
   };
+}
+
+function inOrder(a: PaymentPosition, b: PaymentPosition): number {
+  const [left, right] = [`${a.createdAt} ${a.clientId}`, `${b.createdAt} ${b.clientId}`];
+  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 function conflict(message: string): TillkitError {

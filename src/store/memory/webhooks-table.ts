@@ -7,15 +7,16 @@ import {
 
 type Optional = "reason" | "clientId" | "status" | "kind" | "decidedAt";
 
-/** `copies` are those after the first; a stray is a waiting webhook that nobody was told of. */
 interface Row extends Omit<WebhookRecord, "rawBody" | Optional>, Record<Optional, string | undefined> {
   kind: WebhookRecord["kind"];
-  /** Each byte a character: a plain string costs less to keep than a Buffer. */
+  /** One character for each byte: a string takes less memory than a Buffer. */
   rawBody: string;
+  /** The number of copies after the first webhook. */
   copies: number;
+  /** Whether it waits and was not raised yet. */
   stray: boolean;
   waits: boolean;
-  /** A row of the transaction that is under way is in the same maps, which are large: a look into one of them costs. */
+  /** The rows of the current transaction are in the same maps, because every look into a second large map costs time. */
   isCommitted: boolean;
 }
 
@@ -23,24 +24,25 @@ interface Row extends Omit<WebhookRecord, "rawBody" | Optional>, Record<Optional
 export class WebhooksTable {
   readonly #rows = new Map<string, Row>();
   readonly #receiptIds = new Map<string, string>();
-  /** The eventKeys of webhooks that wait, in the order they came. */
+  /** The eventKeys of webhooks that wait, in order of arrival. */
   readonly #waiting = new Set<string>();
-  /** The eventKeys of those that a payment which appears later may be about, by clientId, in the order they came. */
+  /** The eventKeys of parked webhooks by clientId, in order of arrival. */
   readonly #parkedOf = new Map<string, Set<string>>();
-  /** What the transaction inserted, and what it made of rows since. */
+  /** The rows that the transaction inserted. */
   #inserted: Row[] = [];
+  /** The new versions of rows that the transaction changed. */
   readonly #draft = new Map<string, Row>();
 
   has(eventKey: string): boolean {
     return this.#rows.has(eventKey);
   }
 
-  /** False when the eventKey or the receiptId is taken. */
+  /** Returns `false` when the eventKey or the receiptId is taken. */
   insert(webhook: WebhookRecord): boolean {
     const { receiptId, eventKey, outcome, covers, receivedAt, rawBody } = webhook;
     if (this.has(eventKey) || this.#receiptIds.has(receiptId)) return false;
     const waits = isWaiting(outcome);
-    // All fields at once, the absent ones as well: an object that is added to is two, and both are kept.
+    // Absent fields are set too: an object that gets fields later takes more memory.
     const row: Row = {
       receiptId,
       eventKey,
@@ -70,29 +72,26 @@ export class WebhooksTable {
   }
 
   rematch({ receiptId, outcome, reason, decidedAt }: Rematched): void {
-    const row = this.#ofReceipt(receiptId);
-    if (!row) return;
     const waits = isWaiting(outcome);
-    this.#draft.set(row.eventKey, { ...row, outcome, reason, decidedAt, waits, stray: waits });
+    this.#change(receiptId, { outcome, reason, decidedAt, waits, stray: waits });
   }
 
   raise(receiptId: string): void {
-    const row = this.#ofReceipt(receiptId);
-    if (row) this.#draft.set(row.eventKey, { ...row, stray: false });
+    this.#change(receiptId, { stray: false });
   }
 
   dismiss(receiptId: string): void {
-    const row = this.#ofReceipt(receiptId);
-    if (row) this.#draft.set(row.eventKey, { ...row, stray: false, waits: false });
+    this.#change(receiptId, { stray: false, waits: false });
   }
 
   parked(clientIds: readonly string[]): WebhookRecord[] {
     const committed = clientIds.flatMap((clientId) => [...(this.#parkedOf.get(clientId) ?? [])]);
     const inserted = this.#inserted.map(({ eventKey }) => eventKey);
     const eventKeys = new Set([...committed, ...inserted, ...this.#draft.keys()]);
-    const isNamed = ({ clientId }: Row): boolean => clientId !== undefined && clientIds.includes(clientId);
-    const rows = [...eventKeys].map((eventKey) => this.#get(eventKey)!);
-    return rows.filter(isNamed).filter(isParked).map(recordOf);
+    const rows = [...eventKeys].map((eventKey) => this.#get(eventKey)!).filter(isParked);
+    return rows
+      .filter(({ clientId }) => clientId !== undefined && clientIds.includes(clientId))
+      .map(recordOf);
   }
 
   stray({ before, limit }: { before: string; limit: number }): WebhookRecord[] {
@@ -114,23 +113,20 @@ export class WebhooksTable {
   }
 
   history(clientId: string, limit: number): StoredHistory["webhooks"] {
-    return this.#ofClientId(clientId)
-      .toSorted(inOrder)
-      .slice(0, limit)
-      .map((row) => ({ ...factsOf(row), copies: row.copies }));
+    const rows = this.#ofClientId(clientId).toSorted(inOrder).slice(0, limit);
+    return rows.map((row) => ({ ...factsOf(row), copies: row.copies }));
   }
 
   countParked(): number {
     return [...this.#waiting].filter((eventKey) => this.#rows.get(eventKey)!.waits).length;
   }
 
-  /** Forgets raw bytes; the rows stay, so that copies are still recognised. */
+  /** Deletes raw bytes. The rows stay, so that copies are still recognised. Returns how many. */
   prune(before: string, limit: number): number {
-    const final = this.#committed().filter(
-      ({ waits, receivedAt, rawBody }) => !waits && receivedAt < before && rawBody.length > 0,
-    );
-    for (const row of final.slice(0, limit)) row.rawBody = "";
-    return Math.min(final.length, limit);
+    const isFinal = (row: Row): boolean => !row.waits && row.receivedAt < before && row.rawBody !== "";
+    const final = this.#committed().filter(isFinal).slice(0, limit);
+    for (const row of final) row.rawBody = "";
+    return final.length;
   }
 
   commit(): void {
@@ -163,17 +159,13 @@ export class WebhooksTable {
     const { eventKey, clientId = "" } = row;
     if (row.waits) this.#waiting.add(eventKey);
     else if (this.#waiting.size > 0) this.#waiting.delete(eventKey);
-    if (isParked(row)) this.#park(row);
-    else if (this.#parkedOf.size > 0) this.#parkedOf.get(clientId)?.delete(eventKey);
-  }
-
-  #park({ clientId = "", eventKey }: Row): void {
     const parked = this.#parkedOf.get(clientId);
-    if (parked) parked.add(eventKey);
+    if (!isParked(row)) parked?.delete(eventKey);
+    else if (parked) parked.add(eventKey);
     else this.#parkedOf.set(clientId, new Set([eventKey]));
   }
 
-  /** Looked for and not indexed: a person asks for it, and every webhook would pay. */
+  /** Without an index: only people ask for it, and every webhook would have to update the index. */
   #ofClientId(wanted: string): Row[] {
     return this.#committed().filter(({ clientId = "" }) => clientId === wanted);
   }
@@ -182,13 +174,14 @@ export class WebhooksTable {
     return [...this.#rows.values()].filter(({ isCommitted }) => isCommitted);
   }
 
-  #get(eventKey: string): Row | undefined {
-    return this.#draft.get(eventKey) ?? this.#rows.get(eventKey);
+  #change(receiptId: string, change: Partial<Row>): void {
+    const eventKey = this.#receiptIds.get(receiptId);
+    const row = eventKey === undefined ? undefined : this.#get(eventKey);
+    if (row) this.#draft.set(row.eventKey, { ...row, ...change });
   }
 
-  #ofReceipt(receiptId: string): Row | undefined {
-    const eventKey = this.#receiptIds.get(receiptId);
-    return eventKey === undefined ? undefined : this.#get(eventKey);
+  #get(eventKey: string): Row | undefined {
+    return this.#draft.get(eventKey) ?? this.#rows.get(eventKey);
   }
 }
 
@@ -200,9 +193,7 @@ function isWaiting(outcome: WebhookRecord["outcome"]): boolean {
   return outcome === "unmatched" || outcome === "unconfirmed";
 }
 
-type Position = Pick<WebhookRecord, "receivedAt" | "receiptId">;
-
-function inOrder(a: Position, b: Position): number {
+function inOrder(a: Row, b: NonNullable<WebhookPage["after"]>): number {
   const [left, right] = [`${a.receivedAt} ${a.receiptId}`, `${b.receivedAt} ${b.receiptId}`];
   return left < right ? -1 : left > right ? 1 : 0;
 }
@@ -215,7 +206,7 @@ function recordOf(row: Row): WebhookRecord {
   return { ...factsOf(row), rawBody: Buffer.from(row.rawBody, "latin1") };
 }
 
-/** Everything but the bytes; what is absent has no key. */
+/** Returns everything but the bytes. An absent value has no key. */
 function factsOf(row: Row): Omit<WebhookRecord, "rawBody"> {
   const { receiptId, eventKey, outcome, covers, receivedAt, reason, clientId, status, kind, decidedAt } = row;
   return {

@@ -103,10 +103,13 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     return this.#use(() => record(this.#driver, this.#tables, keys, decide));
   }
 
+  registerHandlers(handlers: readonly HandlerKey[]): Promise<void> {
+    return this.#use(() => this.#remember(handlers));
+  }
+
   claim(options: { handlers: readonly HandlerKey[]; limit: number; leaseMs: number }): Promise<Claim[]> {
     return this.#use(async () => {
       const { handlers, limit } = options;
-      await this.#remember(handlers);
       if (limit <= 0 || handlers.length === 0) return [];
       const { dialect, reader, writer } = this.#driver;
       // Behind a full claim there is nearly always more; only an idle poll is worth a look that takes no lock.

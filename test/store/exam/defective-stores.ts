@@ -1,42 +1,21 @@
 import { type Claim, type Settlement } from "../../../src/store/payment-store.js";
 import { type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 
-/** One way to get a store wrong, and sentences of the exam that must notice. */
+/** A defect of a store, and the checks of the exam that must fail with it. */
 export interface Defect {
   does: string;
   spoil: (store: SqlPaymentStore) => SqlPaymentStore;
   caughtBy: string[];
 }
 
-/** The store as a plain object, with some methods replaced. */
+/** Returns the store with some members replaced. */
 function but(store: SqlPaymentStore, replaced: Partial<SqlPaymentStore>): SqlPaymentStore {
-  const plain: SqlPaymentStore = {
-    durable: store.durable,
-    transaction: (run) => store.transaction(run),
-    find: (clientId) => store.find(clientId),
-    findMany: (keys) => store.findMany(keys),
-    lock: (tx, keys) => store.lock(tx, keys),
-    save: (tx, changes) => store.save(tx, changes),
-    record: (keys, decide) => store.record(keys, decide),
-    claim: (options) => store.claim(options),
-    settle: (tx, settlement) => store.settle(tx, settlement),
-    parked: (tx, clientIds) => store.parked(tx, clientIds),
-    renew: (claim, leaseMs) => store.renew(claim, leaseMs),
-    due: (page) => store.due(page),
-    stray: (tx, options) => store.stray(tx, options),
-    lookupDue: (options) => store.lookupDue(options),
-    list: (page) => store.list(page),
-    history: (clientId) => store.history(clientId),
-    webhooks: (page) => store.webhooks(page),
-    dead: (options) => store.dead(options),
-    counts: () => store.counts(),
-    prune: (options) => store.prune(options),
-    lazy: (open) => store.lazy(open),
-    migrate: () => store.migrate(),
-    close: () => store.close(),
-    warnings: () => store.warnings(),
-  };
-  return { ...plain, ...replaced };
+  return new Proxy(store, {
+    get: (_, name) => {
+      const member: unknown = Reflect.get(name in replaced ? replaced : store, name);
+      return typeof member === "function" ? (member.bind(store) as unknown) : member;
+    },
+  });
 }
 
 export const defects: Defect[] = [
@@ -47,18 +26,18 @@ export const defects: Defect[] = [
         findMany: async (keys) =>
           (await store.findMany(keys)).filter(({ clientId }) => keys.clientIds?.includes(clientId)),
       }),
-    caughtBy: ["findMany answers what any key names, with its siblings, each once"],
+    caughtBy: ["findMany returns the payments that any key names, with their siblings, each once"],
   },
   {
-    does: "says of a group that was not recorded that it was",
+    does: "returns true for a group that was not recorded",
     spoil: (store) =>
       but(store, {
         record: async (keys, decide) => (await store.record(keys, decide)) || true,
       }),
-    caughtBy: ["record stores nothing, and says so, where a webhook is taken"],
+    caughtBy: ["record stores nothing and returns false where a webhook is taken"],
   },
   {
-    does: "commits what was decided in several transactions",
+    does: "commits one decision in several transactions",
     spoil: (store) =>
       but(store, {
         record: async (keys, decide) => {
@@ -70,8 +49,8 @@ export const defects: Defect[] = [
         },
       }),
     caughtBy: [
-      "record stores nothing, and says so, where a webhook is taken",
-      "record runs one after the other where two lock the same payment",
+      "record stores nothing and returns false where a webhook is taken",
+      "calls of record that lock the same payment run one after the other",
     ],
   },
   {
@@ -81,8 +60,8 @@ export const defects: Defect[] = [
         save: async (tx, changes) => ({ ...(await store.save(tx, changes)), takenEventKeys: [] }),
       }),
     caughtBy: [
-      "an eventKey is stored once; the clash is reported while its neighbours stay",
-      "a hundred copies at once: one is stored, and every other one is told so",
+      "an eventKey is stored once; the clash is reported and its neighbours are stored",
+      "of a hundred concurrent copies one is stored, and every other one is reported",
       "two copies in one call store one",
     ],
   },
@@ -133,7 +112,7 @@ export const defects: Defect[] = [
             rawBody: Buffer.from(String(one.rawBody)),
           })),
       }),
-    caughtBy: ["parked webhooks come back for their payments, oldest first and byte for byte"],
+    caughtBy: ["parked webhooks are found by clientId, oldest first, with their exact bytes"],
   },
   {
     does: "settles whatever the fence is",
@@ -147,12 +126,12 @@ export const defects: Defect[] = [
   {
     does: "settles outside of the handler's transaction",
     spoil: settlesOutside,
-    caughtBy: ["a settlement rolled back with its transaction is as if it never was"],
+    caughtBy: ["a settlement is rolled back with its transaction"],
   },
   {
     does: "keeps webhooks of a transaction that was rolled back",
     spoil: keepsWebhooks,
-    caughtBy: ["a webhook rolled back is as if it never came"],
+    caughtBy: ["a webhook that is rolled back is not stored, and can be saved again"],
   },
   {
     does: "reads without locking",
@@ -160,7 +139,23 @@ export const defects: Defect[] = [
     caughtBy: ["concurrent changes of one payment lose nothing"],
   },
   {
-    does: "hands a claim out twice",
+    does: "does not store the handlers that it registers",
+    spoil: (store) => but(store, { registerHandlers: () => Promise.resolve() }),
+    caughtBy: ["a new handler starts with the events that are saved after it was registered"],
+  },
+  {
+    does: "registers the handlers of a claim",
+    spoil: (store) =>
+      but(store, {
+        claim: async (options) => {
+          await store.registerHandlers(options.handlers);
+          return store.claim(options);
+        },
+      }),
+    caughtBy: ["a claim for a handler that was never registered returns nothing and registers nothing"],
+  },
+  {
+    does: "returns a claim twice",
     spoil: (store) => {
       const given = new Map<string, Claim>();
       return but(store, {
@@ -173,15 +168,15 @@ export const defects: Defect[] = [
       });
     },
     caughtBy: [
-      "what is claimed is not handed out again while its lease lasts",
-      "many claimers at once share the events without overlap",
-      "done is never handed out again",
+      "a claimed dispatch is not claimed again while its lease lasts",
+      "many concurrent claimers share the events without overlap",
+      "a dispatch that is done is never claimed again",
     ],
   },
   {
-    does: "gives leases that are over at once",
+    does: "gives leases that have ended already",
     spoil: (store) => but(store, { claim: (options) => store.claim({ ...options, leaseMs: 0 }) }),
-    caughtBy: ["a lease does not end early", "what is claimed is not handed out again while its lease lasts"],
+    caughtBy: ["a lease does not end early", "a claimed dispatch is not claimed again while its lease lasts"],
   },
   {
     does: "gives leases that never end",
@@ -197,33 +192,33 @@ export const defects: Defect[] = [
     does: "runs a failed handler again without waiting",
     spoil: (store) =>
       but(store, { settle: (tx, settlement) => store.settle(tx, { ...settlement, retryInMs: 0 }) }),
-    caughtBy: ["failed comes back after its wait, with one failure more"],
+    caughtBy: ["a failed dispatch is claimed again after its wait, with one failure more"],
   },
   {
-    does: "forgets that a waiting webhook was told of",
+    does: "does not store that a waiting webhook was raised",
     spoil: (store) => but(store, { save: (tx, { raised: _, ...changes }) => store.save(tx, changes) }),
     caughtBy: [
-      "what was raised, dismissed or decided is stray no more",
-      "two sweeps at once never get the same stray to tell of",
+      "a webhook that was raised, dismissed or decided is no longer stray",
+      "concurrent sweeps never get the same stray webhook",
     ],
   },
   {
-    does: "answers lookups that are not due",
+    does: "returns lookups that are not due",
     spoil: (store) =>
       but(store, {
         lookupDue: ({ limit }) => store.lookupDue({ before: "2099-01-01T00:00:00.000Z", limit }),
       }),
-    caughtBy: ["lookupDue answers the payments whose time has come, the longest due first"],
+    caughtBy: ["lookupDue returns the payments whose time has come, earliest first"],
   },
   {
     does: "starts every page of a list at the beginning",
     spoil: (store) => but(store, { list: ({ after: _, ...page }) => store.list(page) }),
-    caughtBy: ["list pages through everything once, also while payments are added behind it"],
+    caughtBy: ["list pages through all payments once, also while payments are added"],
   },
   {
-    does: "revives dead dispatches that it was only asked to show",
+    does: "revives dead dispatches that it should only return",
     spoil: (store) => but(store, { dead: (options) => store.dead({ ...options, revive: true }) }),
-    caughtBy: ["dead dispatches are answered by any condition, and revived only where asked for"],
+    caughtBy: ["dead dispatches are found by any condition, and revived only on request"],
   },
   {
     does: "keeps a resolution twice",
@@ -237,12 +232,12 @@ export const defects: Defect[] = [
             }),
           }),
       }),
-    caughtBy: ["a resolution is stored once, with everything that it came with or not at all"],
+    caughtBy: ["a resolution is stored once; a second one rejects, with everything that it came with"],
   },
   {
     does: "starts every page of due payments at the beginning",
     spoil: (store) => but(store, { due: ({ before, limit }) => store.due({ before, limit: limit * 10 }) }),
-    caughtBy: ["due pages through everything in (createdAt, clientId) order, each payment once"],
+    caughtBy: ["due pages through all payments in (createdAt, clientId) order, each payment once"],
   },
 ];
 
@@ -287,7 +282,7 @@ function keepsWebhooks(store: SqlPaymentStore): SqlPaymentStore {
   });
 }
 
-/** Every call in a transaction of its own, as with a pool and without BEGIN. */
+/** Runs every call in a transaction of its own, as a pool without BEGIN does. */
 function readsWithoutLocking(store: SqlPaymentStore): SqlPaymentStore {
   return but(store, {
     transaction: (run) => run(store.lazy(() => Promise.reject(new Error("there is no transaction")))),

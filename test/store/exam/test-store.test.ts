@@ -5,7 +5,7 @@ import { type Defect, defects } from "./defective-stores.js";
 
 const nextFile = temporaryFiles();
 
-/** The exam as a list, with a store that `spoil` has had its hands on. */
+/** Returns the exam's checks by name, for a store that `spoil` has changed. */
 function examOf(spoil: (store: SqlPaymentStore) => SqlPaymentStore): Map<string, () => Promise<void>> {
   const checks = new Map<string, () => Promise<void>>();
   testStore({
@@ -17,7 +17,7 @@ function examOf(spoil: (store: SqlPaymentStore) => SqlPaymentStore): Map<string,
 }
 
 describe("the exam", () => {
-  it("has a sentence of its own for each check", () => {
+  it("names each check differently", () => {
     const names: string[] = [];
     testStore({
       create: () => Promise.reject(new Error("not needed")),
@@ -27,7 +27,7 @@ describe("the exam", () => {
     expect(names.every((name) => name.startsWith("store: "))).toBe(true);
   });
 
-  it("leaves out what a store says it lacks", () => {
+  it("leaves out the recommended members that a store lacks", () => {
     const checksWith = (has: boolean): string[] => {
       const names: string[] = [];
       testStore({
@@ -64,7 +64,7 @@ describe.each<Defect>(defects)("a store that $does", ({ spoil, caughtBy }) => {
       () => "passed",
       (error: unknown) => error,
     );
-    // Not by an accident of the defect, but by a check that did not hold, or an answer that never came.
+    // A check must have failed or timed out, not the defective store itself.
     expect(failure).toHaveProperty("message", expect.stringMatching(/.+/));
     expect(failure).not.toBeInstanceOf(TypeError);
   });

@@ -6,7 +6,7 @@ import { resolveOptions } from "../../../src/kit/options/resolve-options.js";
 testStore({ name: "MemoryStore", test: it, create: async () => new MemoryStore() });
 
 describe("MemoryStore", () => {
-  it("is refused in production, because it forgets", () => {
+  it("is refused in production, because it loses its data at exit", () => {
     const options = testOptions({ store: new MemoryStore() });
     expect(() => resolveOptions(options, { NODE_ENV: "production" })).toThrow(
       expect.objectContaining({ code: "store_not_durable" }),
@@ -22,7 +22,7 @@ describe("MemoryStore", () => {
     receivedAt: "2026-03-01T10:00:00.000Z",
   };
 
-  it("shows whatever is recorded to a subclass that watches what is saved", async () => {
+  it("calls the save of a subclass for everything that is recorded", async () => {
     const seen: Changes[] = [];
     class Watched extends MemoryStore {
       override save(tx: MemoryTx, changes: Changes) {
@@ -37,7 +37,7 @@ describe("MemoryStore", () => {
     expect(await store.webhooks({ limit: 10 })).toHaveLength(1);
   });
 
-  it("records behind the transactions that are under way, and not in the middle of one", async () => {
+  it("records after the transactions that run, and not in the middle of one", async () => {
     const store = new MemoryStore();
     const order: string[] = [];
     let end = () => {};
@@ -69,7 +69,7 @@ describe("MemoryStore", () => {
   const save = (store: MemoryStore, changes: Changes) =>
     store.transaction((tx) => store.save(tx, changes).then(() => undefined));
 
-  it("is as it was where a change cannot be copied", async () => {
+  it("is unchanged when a change cannot be copied", async () => {
     const store = new MemoryStore();
     await save(store, { created: [payment] });
     const uncopied = { ...payment, metadata: { write: () => undefined } };
@@ -83,7 +83,7 @@ describe("MemoryStore", () => {
     expect(await store.find("c-1")).toEqual(payment);
   });
 
-  it("leaves a service id free that its transaction bound and gave up", async () => {
+  it("frees a service id that one transaction bound and gave up", async () => {
     const store = new MemoryStore();
     const other = { ...payment, clientId: "c-2", reference: "order-2" };
     await save(store, { created: [payment, other] });
@@ -95,7 +95,7 @@ describe("MemoryStore", () => {
     expect(await store.findMany({ serviceIds: ["s-1"] })).toMatchObject([{ clientId: "c-2" }]);
   });
 
-  it("shares nothing that it keeps with whoever gave it or got it", async () => {
+  it("shares no object with its callers", async () => {
     const store = new MemoryStore();
     const covers: SignedField[] = ["id", "clientId"];
     const resolution = {
@@ -118,7 +118,7 @@ describe("MemoryStore", () => {
     expect(resolutions).toEqual([resolution]);
   });
 
-  it("keeps nothing of a record whose decision throws, and nothing once it is closed", async () => {
+  it("stores nothing of a record whose decision throws, and nothing after it was closed", async () => {
     const store = new MemoryStore();
     const broken = store.record({}, () => {
       throw new Error("no decision");

@@ -1,100 +1,72 @@
 import assert from "node:assert/strict";
-import { type HandlerKey, type PaymentStore } from "../../payment-store.js";
-import { claimed, type Exam, saved } from "./exam.js";
-import { pairs } from "./expansion.js";
+import { type HandlerKey } from "../../payment-store.js";
 import { event, ledger, mailer } from "./fixtures.js";
-import { same } from "./same.js";
+import { type Checks, claimed, concurrently, eventIds, pairs, same, saved, withEvents } from "./steps.js";
 
-export function claimChecks<Tx>({ check }: Exam<Tx>): void {
-  check("a first claim has fence 1, attempt 1 and no failures", async (store) => {
+/** What a claim takes, and in which order. */
+export const claimChecks: Checks = {
+  async "a first claim has fence 1, attempt 1 and no failures"(store) {
     await withEvents(store, [ledger], 1);
     const [claim] = await claimed(store, [ledger]);
     same(claim, { event: event("e0"), handler: "ledger", fence: 1, attempt: 1, failures: 0 });
-  });
+  },
 
-  check("a claim takes no more than its limit, oldest events first", async (store) => {
+  async "a claim takes no more than its limit, oldest events first"(store) {
     await withEvents(store, [ledger], 5);
-    const first = await claimed(store, [ledger], { limit: 2 });
-    same(
-      first.map((claim) => claim.event.id),
-      ["e0", "e1"],
-    );
-    const rest = await claimed(store, [ledger], { limit: 10 });
-    same(
-      rest.map((claim) => claim.event.id),
-      ["e2", "e3", "e4"],
-    );
-  });
+    same(eventIds(await claimed(store, [ledger], { limit: 2 })), ["e0", "e1"]);
+    same(eventIds(await claimed(store, [ledger], { limit: 10 })), ["e2", "e3", "e4"]);
+  },
 
-  check("oldest first holds across handlers too", async (store) => {
+  async "oldest events first holds across handlers too"(store) {
     const late: HandlerKey = { event: "payment.overdue", name: "a-late-name" };
-    await claimed(store, [ledger, late], { limit: 0 });
+    await store.registerHandlers([ledger, late]);
     await saved(store, { events: [event("e1")] });
     await saved(store, { events: [event("e2", { type: "payment.overdue" })] });
     same(pairs(await claimed(store, [late, ledger], { limit: 1 })), ["e1 ledger"]);
-  });
+  },
 
-  check("what is claimed is not handed out again while its lease lasts", async (store, another) => {
+  async "a claimed dispatch is not claimed again while its lease lasts"(store, another) {
     await withEvents(store, [ledger], 3);
     assert.equal((await claimed(store, [ledger])).length, 3);
     same(await claimed(store, [ledger]), []);
     same(await claimed(another, [ledger]), []);
-  });
+  },
 
-  check("many claimers at once share the events without overlap", async (store, another) => {
+  async "many concurrent claimers share the events without overlap"(store, another) {
     const count = 60;
     await withEvents(store, [ledger, mailer], count);
-    await claimed(another, [ledger, mailer], { limit: 0 });
+    await another.registerHandlers([ledger, mailer]);
     const taken: string[] = [];
-    await Promise.all(
-      Array.from({ length: 6 }, async (_, index) => {
-        const mine = index % 2 === 0 ? store : another;
-        for (let empty = 0; empty < 3 && taken.length <= count * 2;) {
-          const claims = await claimed(mine, [ledger, mailer], { limit: 7 });
-          if (claims.length === 0) empty++;
-          taken.push(...pairs(claims));
-        }
-      }),
-    );
+    await concurrently(6, [store, another], async (mine) => {
+      for (let empty = 0; empty < 3 && taken.length <= count * 2;) {
+        const claims = await claimed(mine, [ledger, mailer], { limit: 7 });
+        if (claims.length === 0) empty++;
+        taken.push(...pairs(claims));
+      }
+    });
     taken.push(...pairs(await claimed(store, [ledger, mailer], { limit: 1000 })));
-    assert.equal(new Set(taken).size, taken.length, "a dispatch was handed out twice");
+    assert.equal(new Set(taken).size, taken.length, "a dispatch was claimed twice");
     assert.equal(taken.length, count * 2);
-  });
+  },
 
-  check("claimers that race events being saved miss none and take none twice", async (store, another) => {
-    await claimed(store, [ledger], { limit: 0 });
-    await claimed(another, [ledger], { limit: 0 });
+  async "claimers that race events being saved miss none and take none twice"(store, another) {
+    await store.registerHandlers([ledger]);
+    await another.registerHandlers([ledger]);
     const taken: string[] = [];
-    const claimSome = async (mine: PaymentStore<Tx>): Promise<void> => {
-      taken.push(...pairs(await claimed(mine, [ledger], { limit: 5 })));
-    };
-    await Promise.all(
-      Array.from({ length: 30 }, async (_, index) => {
-        await saved(index % 2 === 0 ? another : store, { events: [event(`e${index}`)] });
-        await claimSome(index % 3 === 0 ? another : store);
-      }),
-    );
+    await concurrently(30, [another, store], async (mine, index) => {
+      await saved(mine, { events: [event(`e${index}`)] });
+      const claimer = index % 3 === 0 ? another : store;
+      taken.push(...pairs(await claimed(claimer, [ledger], { limit: 5 })));
+    });
     taken.push(...pairs(await claimed(store, [ledger], { limit: 100 })));
     assert.equal(taken.length, 30);
     assert.equal(new Set(taken).size, 30);
-  });
+  },
 
-  check("claimers that register at once hand each event to each handler once", async (store, another) => {
-    await Promise.all(
-      [store, another, store, another].map((mine) => claimed(mine, [ledger, mailer], { limit: 0 })),
-    );
+  async "after concurrent registrations each event is dispatched to each handler once"(store, another) {
+    const handlers = [ledger, mailer];
+    await concurrently(4, [store, another], (mine) => mine.registerHandlers(handlers));
     await saved(store, { events: [event("e0")] });
     same(pairs(await claimed(another, [mailer, ledger])), ["e0 ledger", "e0 mailer"]);
-  });
-}
-
-/** Remembers the handlers, then saves events e0, e1, … */
-export async function withEvents<Tx>(
-  store: PaymentStore<Tx>,
-  handlers: readonly HandlerKey[],
-  count: number,
-): Promise<void> {
-  await claimed(store, handlers, { limit: 0 });
-  const ids = Array.from({ length: count }, (_, index) => `e${index}`);
-  await saved(store, { events: ids.map((id) => event(id)) });
-}
+  },
+};

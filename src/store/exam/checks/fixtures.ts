@@ -1,7 +1,7 @@
 import { type Payment } from "../../../model/payment.js";
 import { type EventRecord, type HandlerKey, type WebhookRecord } from "../../payment-store.js";
 
-/** A pending, open payment; its reference is its own unless given. */
+/** Returns a pending, open payment. Its reference is its own unless given. */
 export function payment(clientId: string, over: Partial<Payment> = {}): Payment {
   return {
     clientId,
@@ -15,7 +15,7 @@ export function payment(clientId: string, over: Partial<Payment> = {}): Payment 
   };
 }
 
-/** An applied webhook; the receiptId is derived from the eventKey unless given. */
+/** Returns an applied webhook. Its receiptId is derived from the eventKey unless given. */
 export function webhook(eventKey: string, over: Partial<WebhookRecord> = {}): WebhookRecord {
   return {
     receiptId: `receipt-of-${eventKey}`,
@@ -28,7 +28,7 @@ export function webhook(eventKey: string, over: Partial<WebhookRecord> = {}): We
   };
 }
 
-/** A recorded event, `payment.completed` unless told otherwise. */
+/** Returns an event as it is saved, `payment.completed` unless given. */
 export function event(id: string, over: Partial<EventRecord> = {}): EventRecord {
   return {
     id,
@@ -37,6 +37,11 @@ export function event(id: string, over: Partial<EventRecord> = {}): EventRecord 
     payload: { about: id },
     ...over,
   };
+}
+
+/** Returns a time at this minute from 10:00 on the first of May 2024. */
+export function at(minute: number): string {
+  return `2024-05-01T10:${String(minute).padStart(2, "0")}:00.000Z`;
 }
 
 /** Handlers of the exam. */

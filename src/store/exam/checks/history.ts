@@ -1,20 +1,18 @@
 import assert from "node:assert/strict";
-import { type ResolutionRecord, type WebhookPage, type WebhookRecord } from "../../payment-store.js";
-import { claimed, type Exam, saved } from "./exam.js";
-import { auditor, event, ledger, payment, webhook } from "./fixtures.js";
-import { same } from "./same.js";
+import {
+  type DeadPage,
+  type ResolutionRecord,
+  type WebhookPage,
+  type WebhookRecord,
+} from "../../payment-store.js";
+import { at, auditor, event, ledger, payment, webhook } from "./fixtures.js";
+import { type Checks, claimed, pairs, same, saved, settled } from "./steps.js";
 
-const at = (second: number): string => `2024-05-01T10:00:${String(second).padStart(2, "0")}.000Z`;
-
-function resolution(id: string, over: Partial<ResolutionRecord> = {}): ResolutionRecord {
-  return { id, clientId: "p1", action: "refunded", reason: "twice", by: "Amina", at: at(9), ...over };
-}
-
-/** Histories, stored webhooks and resolutions are optional: a store that has them must have them right. */
-export function historyChecks<Tx>({ check }: Exam<Tx>): void {
-  check("history answers everything about one clientId, and nothing about another", async (store) => {
+/** `history` and `webhooks`, where the store has them. */
+export const historyChecks: Checks = {
+  async "history returns everything about one clientId, and nothing about another"(store) {
     if (!store.history) return;
-    await claimed(store, [ledger, auditor], { limit: 0 });
+    await store.registerHandlers([ledger, auditor]);
     const first = webhook("k1", { clientId: "p1", status: "pending", receivedAt: at(1), reason: "é" });
     const asked = webhook("k2", { clientId: "p1", kind: "lookup", receivedAt: at(2), decidedAt: at(3) });
     const completed = event("e1", { clientId: "p1" });
@@ -37,62 +35,46 @@ export function historyChecks<Tx>({ check }: Exam<Tx>): void {
     const own = dispatches.filter(({ eventId }) => eventId === "e1");
     assert.equal(own.length, dispatches.length, "a dispatch of another payment's event");
     same(await store.history("nobody"), { webhooks: [], events: [], dispatches: [], resolutions: [] });
-  });
+  },
 
-  check("history shows how each dispatch ended, and when by the database's clock", async (store) => {
+  async "history shows how each dispatch ended, and when by the database's clock"(store) {
     if (!store.history) return;
-    await claimed(store, [ledger], { limit: 0 });
+    await store.registerHandlers([ledger]);
     await saved(store, { events: [event("e1", { clientId: "p1" })] });
     const [claim] = await claimed(store, [ledger]);
-    const settle = (state: "failed" | "done", fence: number) =>
-      store.transaction((tx) =>
-        store.settle(tx, { eventId: "e1", handler: "ledger", fence, state, error: "no" }),
-      );
-    await settle("failed", claim!.fence);
+    await settled(store, claim!, { state: "failed", error: "no" });
     const [failed] = (await store.history("p1")).dispatches;
-    same(
-      { ...failed, settledAt: undefined },
-      {
-        eventId: "e1",
-        type: "payment.completed",
-        clientId: "p1",
-        handler: "ledger",
-        state: "pending",
-        attempt: 1,
-        failures: 1,
-        error: "no",
-        settledAt: undefined,
-      },
-    );
-    const age = Date.now() - Date.parse(failed!.settledAt!);
+    const { settledAt, ...rest } = failed!;
+    const dispatch = { eventId: "e1", type: "payment.completed", clientId: "p1", handler: "ledger" };
+    same(rest, { ...dispatch, state: "pending", attempt: 1, failures: 1, error: "no" });
+    const age = Date.now() - Date.parse(settledAt!);
     assert.ok(Math.abs(age) < 3_600_000 * 2, `settled ${age} ms ago`);
     const [again] = await claimed(store, [ledger]);
-    await settle("done", again!.fence);
+    await settled(store, again!, { state: "done", error: "no" });
     assert.equal((await store.history("p1")).dispatches[0]!.state, "done");
-  });
+  },
 
-  check("a webhook that was decided again says so", async (store) => {
+  async "history shows the new outcome of a webhook that was decided again"(store) {
     if (!store.history) return;
+    const decidedAt = at(5);
     await saved(store, {
       webhooks: [webhook("k1", { clientId: "p1", outcome: "unmatched", reason: "who?" })],
     });
-    await saved(store, { rematched: [{ receiptId: "receipt-of-k1", outcome: "applied", decidedAt: at(5) }] });
+    await saved(store, { rematched: [{ receiptId: "receipt-of-k1", outcome: "applied", decidedAt }] });
     const [one] = (await store.history("p1")).webhooks;
-    same([one!.outcome, one!.reason, one!.decidedAt], ["applied", undefined, at(5)]);
-  });
+    same([one!.outcome, one!.reason, one!.decidedAt], ["applied", undefined, decidedAt]);
+  },
 
-  check("a resolution is stored once, with everything that it came with or not at all", async (store) => {
+  async "a resolution is stored once; a second one rejects, with everything that it came with"(store) {
     if (!store.history) return;
     await saved(store, { resolutions: [resolution("r1")] });
-    await assert.rejects(
-      saved(store, { created: [payment("p1")], resolutions: [resolution("r1")] }),
-      (error) => (error as { code?: unknown }).code === "store_conflict",
-    );
+    const again = saved(store, { created: [payment("p1")], resolutions: [resolution("r1")] });
+    await assert.rejects(again, (error) => (error as { code?: unknown }).code === "store_conflict");
     same(await store.find("p1"), undefined);
     same((await store.history("p1")).resolutions, [resolution("r1")]);
-  });
+  },
 
-  check("stored webhooks come in pages, by any condition, with their bytes", async (store) => {
+  async "stored webhooks are read in pages, by any condition, with their bytes"(store) {
     if (!store.webhooks) return;
     const all: WebhookRecord[] = [
       webhook("k2", { clientId: "p1", receivedAt: at(2), outcome: "mismatch" }),
@@ -112,26 +94,79 @@ export function historyChecks<Tx>({ check }: Exam<Tx>): void {
     if (!store.prune) return;
     await store.prune({ before: at(2), limit: 10 });
     same((await page({ limit: 1 }))[0]!.rawBody.length, 0);
-  });
+  },
 
-  check("stored webhooks are in one order, forgotten bytes or not", async (store) => {
+  async "stored webhooks have one order, whether their bytes were pruned or not"(store) {
     if (!store.webhooks || !store.prune) return;
     await saved(store, {
-      webhooks: [1, 2, 3, 4].map((second) =>
-        webhook(`k${second}`, { receivedAt: at(second), ...(second === 2 && { outcome: "unmatched" }) }),
+      webhooks: [1, 2, 3, 4].map((minute) =>
+        webhook(`k${minute}`, { receivedAt: at(minute), outcome: minute === 2 ? "unmatched" : "applied" }),
       ),
     });
     await store.prune({ before: at(4), limit: 10 });
     const page = async (options: Partial<WebhookPage>) =>
-      (await store.webhooks!({ limit: 10, ...options })).map((one) => [one.eventKey, one.rawBody.length > 0]);
-    const all = [
-      ["k1", false],
-      ["k2", true],
-      ["k3", false],
-      ["k4", true],
-    ];
+      (await store.webhooks!({ limit: 10, ...options })).map(
+        ({ eventKey, rawBody }) => `${eventKey} ${rawBody.length > 0 ? "kept" : "pruned"}`,
+      );
+    const all = ["k1 pruned", "k2 kept", "k3 pruned", "k4 kept"];
     same(await page({}), all);
     same(await page({ limit: 3 }), all.slice(0, 3));
     same(await page({ after: { receivedAt: at(1), receiptId: "receipt-of-k1" } }), all.slice(1));
-  });
+  },
+};
+
+/** `counts` and `dead`, where the store has them. */
+export const deadChecks: Checks = {
+  async "counts returns what waits: parked webhooks, dead dispatches, the oldest undone event"(store) {
+    if (!store.counts) return;
+    same(await store.counts(), { dead: 0, parked: 0 });
+    await store.registerHandlers([auditor]);
+    const [first, second] = [event("e1"), event("e2")];
+    await saved(store, {
+      webhooks: [webhook("w1", { outcome: "unmatched" }), webhook("w2")],
+      events: [first, second],
+    });
+    same(await store.counts(), { dead: 0, parked: 1, oldestUndoneAt: first.recordedAt });
+
+    const claims = await claimed(store, [auditor]);
+    for (const [index, claim] of claims.entries())
+      await settled(store, claim, { state: index === 0 ? "dead" : "done", error: "no" });
+    await saved(store, { rematched: [{ receiptId: "receipt-of-w1", outcome: "applied" }] });
+    same(await store.counts(), { dead: 1, parked: 0 });
+  },
+
+  async "dead dispatches are found by any condition, and revived only on request"(store) {
+    if (!store.dead) return;
+    const handlers = [ledger, auditor];
+    await store.registerHandlers(handlers);
+    await saved(store, {
+      events: [event("e1", { clientId: "p1" }), event("e2", { type: "payment.overdue" }), event("e3")],
+    });
+    const claims = await claimed(store, handlers);
+    for (const claim of claims)
+      await settled(store, claim, { state: claim.event.id === "e3" ? "done" : "dead", error: "no" });
+    const dead = async (options: Partial<DeadPage>) =>
+      (await store.dead!({ revive: false, limit: 10, ...options }))
+        .map(({ eventId, handler }) => `${eventId} ${handler}`)
+        .toSorted();
+    same(await dead({}), ["e1 auditor", "e1 ledger", "e2 auditor"]);
+    same((await store.dead({ revive: false, limit: 2 }))[1]?.eventId, "e1");
+    same(await dead({ handler: "auditor" }), ["e1 auditor", "e2 auditor"]);
+    same(await dead({ type: "payment.overdue" }), ["e2 auditor"]);
+    same(await dead({ eventId: "e1", handler: "ledger" }), ["e1 ledger"]);
+    same(await claimed(store, handlers), []);
+
+    same(await dead({ eventId: "e1", handler: "ledger", revive: true }), ["e1 ledger"]);
+    same(await dead({}), ["e1 auditor", "e2 auditor"]);
+    const [again, ...others] = await claimed(store, handlers);
+    same(others, []);
+    const died = claims.find((claim) => pairs([claim])[0] === "e1 ledger")!;
+    same([again!.event.id, again!.attempt, again!.failures], ["e1", 1, 0]);
+    assert.ok(again!.fence > died.fence, "an old run could settle the revived dispatch");
+    if (store.counts) same((await store.counts()).dead, 2);
+  },
+};
+
+function resolution(id: string, over: Partial<ResolutionRecord> = {}): ResolutionRecord {
+  return { id, clientId: "p1", action: "refunded", reason: "twice", by: "Amina", at: at(9), ...over };
 }

@@ -1,96 +1,79 @@
 import { type LockKeys, type PaymentStore } from "../../payment-store.js";
-import { type Exam, saved } from "./exam.js";
 import { payment, webhook } from "./fixtures.js";
-import { same } from "./same.js";
+import { type Checks, clientIds, concurrently, same, saved } from "./steps.js";
 
-export function lockChecks<Tx>({ check }: Exam<Tx>): void {
-  check(
-    "lock finds a payment by clientId, service id or reference, with all attempts of its order",
-    async (store) => {
-      await someOrders(store);
-      const attempts = ["p1", "p2", "p3"];
-      same(await lockedIds(store, { clientIds: ["p1"] }), attempts);
-      same(await lockedIds(store, { serviceIds: ["s2"] }), attempts);
-      same(await lockedIds(store, { references: ["order-1"] }), attempts);
-      same(await lockedIds(store, { clientIds: ["p4"], references: ["order-1"] }), [...attempts, "p4"]);
-    },
-  );
+/** What `lock` finds, and who waits for it. */
+export const lockChecks: Checks = {
+  async "lock finds a payment by clientId, service id or reference, with all attempts of its order"(store) {
+    await someOrders(store);
+    const attempts = ["p1", "p2", "p3"];
+    same(await lockedIds(store, { clientIds: ["p1"] }), attempts);
+    same(await lockedIds(store, { serviceIds: ["s2"] }), attempts);
+    same(await lockedIds(store, { references: ["order-1"] }), attempts);
+    same(await lockedIds(store, { clientIds: ["p4"], references: ["order-1"] }), [...attempts, "p4"]);
+  },
 
-  check(
-    "lock answers each payment once, in clientId order, and skips keys that name nothing",
-    async (store) => {
-      await someOrders(store);
-      const keys = {
-        clientIds: ["p3", "nobody", "p1", "p1"],
-        references: ["order-1", "no such order"],
-        serviceIds: ["s2", "no such id"],
-      };
-      same(await lockedIds(store, keys), ["p1", "p2", "p3"]);
-      same(await lockedIds(store, { clientIds: ["nobody", "'; --", "%", ""] }), []);
-      same(await lockedIds(store, {}), []);
-      same(await lockedIds(store, { clientIds: [], references: [], serviceIds: [] }), []);
-    },
-  );
+  async "lock returns each payment once, in clientId order, and skips keys that name nothing"(store) {
+    await someOrders(store);
+    const keys = {
+      clientIds: ["p3", "nobody", "p1", "p1"],
+      references: ["order-1", "no such order"],
+      serviceIds: ["s2", "no such id"],
+    };
+    same(await lockedIds(store, keys), ["p1", "p2", "p3"]);
+    same(await lockedIds(store, { clientIds: ["nobody", "'; --", "%", ""] }), []);
+    same(await lockedIds(store, {}), []);
+    same(await lockedIds(store, { clientIds: [], references: [], serviceIds: [] }), []);
+  },
 
-  check("lock takes more keys than one statement may carry", async (store) => {
+  async "lock takes more keys than one statement may carry"(store) {
     await someOrders(store);
     const many = Array.from({ length: 2000 }, (_, index) => `nobody-${index}`);
     same(await lockedIds(store, { clientIds: [...many, "p4"], eventKeys: many }), ["p4"]);
-  });
+  },
 
-  check("lock again in one transaction sees the transaction's own writes", async (store) => {
+  async "a second lock in one transaction sees the transaction's own writes"(store) {
     await someOrders(store);
+    const keys = { clientIds: ["p4"], eventKeys: ["k1"] };
     await store.transaction(async (tx) => {
-      await store.lock(tx, { clientIds: ["p4"], eventKeys: ["k1"] });
+      await store.lock(tx, keys);
       await store.save(tx, {
         updated: [payment("p4", { status: "submitted" })],
         created: [payment("p5", { reference: "order-of-p4", open: false })],
         webhooks: [webhook("k1")],
       });
-      const again = await store.lock(tx, { clientIds: ["p4"], eventKeys: ["k1"] });
-      same(
-        again.payments.map(({ clientId, status }) => [clientId, status]),
-        [
-          ["p4", "submitted"],
-          ["p5", undefined],
-        ],
-      );
-      same(again.eventKeys, ["k1"]);
+      const { payments, eventKeys } = await store.lock(tx, keys);
+      same(clientIds(payments), ["p4", "p5"]);
+      same([payments[0]?.status, payments[1]?.status], ["submitted", undefined]);
+      same(eventKeys, ["k1"]);
     });
-  });
+  },
 
-  check("lock answers which of the asked eventKeys are recorded", async (store) => {
+  async "lock returns which of the given eventKeys are stored"(store) {
     await saved(store, { webhooks: [webhook("k1"), webhook("k2"), webhook("k3")] });
     const { eventKeys, payments } = await store.transaction((tx) =>
       store.lock(tx, { eventKeys: ["k3", "k0", "k1", "K2"] }),
     );
     same(eventKeys.toSorted(), ["k1", "k3"]);
     same(payments, []);
-  });
+  },
 
-  check(
-    "transactions that lock the same orders by different keys do not deadlock",
-    async (store, another) => {
-      const ids = ["a", "b", "c", "d", "e"];
-      await saved(store, { created: ids.map((id) => payment(id, { serviceId: `s-${id}` })) });
-      const runs = Array.from({ length: 20 }, (_, index) => {
-        const mine = index % 2 === 0 ? store : another;
-        const turned = [...ids.slice(index % 5), ...ids.slice(0, index % 5)];
-        const keys: LockKeys[] = [
-          { clientIds: turned },
-          { references: turned.map((id) => `order-of-${id}`) },
-          { serviceIds: turned.map((id) => `s-${id}`) },
-        ];
-        return mine.transaction(async (tx) => (await mine.lock(tx, keys[index % 3]!)).payments.length);
-      });
-      same(
-        await Promise.all(runs),
-        Array.from({ length: 20 }, () => 5),
-      );
-    },
-  );
+  async "transactions that lock the same orders by different keys do not deadlock"(store, another) {
+    const ids = ["a", "b", "c", "d", "e"];
+    await saved(store, { created: ids.map((id) => payment(id, { serviceId: `s-${id}` })) });
+    const counts = await concurrently(20, [store, another], (mine, index) => {
+      const turned = [...ids.slice(index % 5), ...ids.slice(0, index % 5)];
+      const keys: LockKeys[] = [
+        { clientIds: turned },
+        { references: turned.map((id) => `order-of-${id}`) },
+        { serviceIds: turned.map((id) => `s-${id}`) },
+      ];
+      return mine.transaction(async (tx) => (await mine.lock(tx, keys[index % 3]!)).payments.length);
+    });
+    same(counts, Array(20).fill(5));
+  },
 
-  check("whoever waited for an order sees the attempt that was added meanwhile", async (store, another) => {
+  async "a transaction that waited for an order sees the attempt that was added meanwhile"(store, another) {
     await saved(store, { created: [payment("p2", { reference: "order-1" })] });
     let second: Promise<string[]> | undefined;
     await store.transaction(async (tx) => {
@@ -102,10 +85,10 @@ export function lockChecks<Tx>({ check }: Exam<Tx>): void {
       });
     });
     same(await second, ["p1", "p2"]);
-  });
-}
+  },
+};
 
-async function someOrders<Tx>(store: PaymentStore<Tx>): Promise<void> {
+async function someOrders(store: PaymentStore): Promise<void> {
   const reference = "order-1";
   await saved(store, {
     created: [
@@ -118,7 +101,7 @@ async function someOrders<Tx>(store: PaymentStore<Tx>): Promise<void> {
   });
 }
 
-async function lockedIds<Tx>(store: PaymentStore<Tx>, keys: LockKeys): Promise<string[]> {
+async function lockedIds(store: PaymentStore, keys: LockKeys): Promise<string[]> {
   const { payments } = await store.transaction((tx) => store.lock(tx, keys));
-  return payments.map(({ clientId }) => clientId);
+  return clientIds(payments);
 }

@@ -1,44 +1,41 @@
 import assert from "node:assert/strict";
 import { type Locked, type PaymentStore } from "../../payment-store.js";
-import { type Exam, saved } from "./exam.js";
 import { event, payment, webhook } from "./fixtures.js";
-import { same } from "./same.js";
+import { type Checks, clientIds, concurrently, recorded, same, saved } from "./steps.js";
 
-/** Recording in one go is optional: a store that has it must have it right. */
-export function recordChecks<Tx>({ check }: Exam<Tx>): void {
-  check("record locks, decides and saves as one, and resolves after the commit", async (store, another) => {
+/** `record`, where the store has it: `lock`, the decision and `save` in one call. Both stores are checked. */
+export const recordChecks: Checks = {
+  async "record locks, decides and saves in one transaction, and resolves after the commit"(store, another) {
     for (const [index, one] of [store, another].entries()) {
       if (!one.record) continue;
       const [id, sibling] = [`p${index}`, `sibling-of-p${index}`];
-      const reference = `order-${index}`;
+      const [known, fresh] = [`known-${index}`, `new-${index}`];
+      const own = { reference: `order-${index}`, serviceId: `s-${id}` };
       await saved(store, {
-        created: [
-          payment(id, { reference, serviceId: `s-${id}` }),
-          payment(sibling, { reference, open: false }),
-        ],
-        webhooks: [webhook(`known-${index}`)],
+        created: [payment(id, own), payment(sibling, { reference: own.reference, open: false })],
+        webhooks: [webhook(known)],
       });
       let found: Locked | undefined;
-      const keys = { serviceIds: [`s-${id}`], eventKeys: [`known-${index}`, `new-${index}`] };
+      const keys = { serviceIds: [own.serviceId], eventKeys: [known, fresh] };
       const isRecorded = await one.record(keys, (locked) => {
         found = locked;
         return {
-          updated: [payment(id, { reference, serviceId: `s-${id}`, state: "completed", open: false })],
-          webhooks: [webhook(`new-${index}`)],
-          copies: [{ eventKey: `known-${index}`, count: 2 }],
+          updated: [payment(id, { ...own, state: "completed", open: false })],
+          webhooks: [webhook(fresh)],
+          copies: [{ eventKey: known, count: 2 }],
           events: [event(`e${index}`)],
         };
       });
       same(isRecorded, true);
-      same(found?.payments.map(({ clientId }) => clientId).toSorted(), [id, sibling]);
-      same(found?.eventKeys, [`known-${index}`]);
+      same(clientIds(found!.payments).toSorted(), [id, sibling]);
+      same(found?.eventKeys, [known]);
       const seenBy = one === store ? another : store;
       same((await seenBy.find(id))?.state, "completed");
-      same(await recorded(seenBy, [`new-${index}`]), [`new-${index}`]);
+      same(await recorded(seenBy, [fresh]), [fresh]);
     }
-  });
+  },
 
-  check("record writes one row or many, and nothing where nothing was decided", async (store, another) => {
+  async "record writes one row or many, and nothing where nothing was decided"(store, another) {
     for (const [index, one] of [store, another].entries()) {
       if (!one.record) continue;
       for (const count of [0, 1, 2, 30]) {
@@ -54,9 +51,9 @@ export function recordChecks<Tx>({ check }: Exam<Tx>): void {
         same(await recorded(store, ids), ids.toSorted());
       }
     }
-  });
+  },
 
-  check("record stores nothing, and says so, where a webhook is taken", async (store, another) => {
+  async "record stores nothing and returns false where a webhook is taken"(store, another) {
     await saved(store, { created: [payment("p1")], webhooks: [webhook("k1")] });
     for (const [index, one] of [store, another].entries()) {
       if (!one.record) continue;
@@ -67,7 +64,7 @@ export function recordChecks<Tx>({ check }: Exam<Tx>): void {
       ];
       for (const clash of clashes)
         for (const webhooks of [[clash], [webhook("k3"), clash]]) {
-          // As if another process had recorded it since: it is not asked for.
+          // As if another process had stored it after the lock: its eventKey is not among the keys.
           const isRecorded = await one.record({ clientIds: ["p1"] }, () => ({
             updated: [payment("p1", { state: "completed", open: false })],
             webhooks,
@@ -81,9 +78,9 @@ export function recordChecks<Tx>({ check }: Exam<Tx>): void {
       await saved(another, { events: [event(`e${index}`)] });
       same(await one.record({ clientIds: ["p1"] }, () => ({ webhooks: [] })), true);
     }
-  });
+  },
 
-  check("record rejects, with nothing stored, as save and the decision do", async (store, another) => {
+  async "record rejects as save and the decision do, and then stores nothing"(store, another) {
     await saved(store, {
       created: [payment("p1"), payment("p2", { serviceId: "s2" })],
       events: [event("e0")],
@@ -95,38 +92,32 @@ export function recordChecks<Tx>({ check }: Exam<Tx>): void {
         throw why;
       });
       await assert.rejects(undecided, (error) => error === why);
+      const webhooks = [webhook("k1")];
       const rejected = [
-        { updated: [payment("p1", { serviceId: "s2" })], webhooks: [webhook("k1")] },
-        { webhooks: [webhook("k1")], events: [event("e0")] },
-        { webhooks: [webhook("k1")], updated: [payment("nobody")] },
+        { updated: [payment("p1", { serviceId: "s2" })], webhooks },
+        { webhooks, events: [event("e0")] },
+        { webhooks, updated: [payment("nobody")] },
       ];
-      for (const changes of rejected)
-        await assert.rejects(
-          one.record({ clientIds: ["p1"] }, () => changes),
-          { code: "store_conflict" },
-        );
+      for (const changes of rejected) {
+        const recording = one.record({ clientIds: ["p1"] }, () => changes);
+        await assert.rejects(recording, { code: "store_conflict" });
+      }
       same(await recorded(store, ["k1"]), []);
       same((await store.find("p1"))?.serviceId, undefined);
     }
-  });
+  },
 
-  check("record runs one after the other where two lock the same payment", async (store, another) => {
+  async "calls of record that lock the same payment run one after the other"(store, another) {
     await saved(store, { created: [payment("p1", { failure: "0" })] });
     let counted = 0;
-    const count = async (one: PaymentStore<Tx>): Promise<void> => {
+    const count = async (one: PaymentStore): Promise<void> => {
       if (!one.record) return;
       counted++;
       await one.record({ clientIds: ["p1"] }, ({ payments: [found] }) => ({
         updated: [{ ...found!, failure: String(Number(found!.failure) + 1) }],
       }));
     };
-    const turns = Array.from({ length: 10 }, () => [store, another]).flat();
-    await Promise.all(turns.map(count));
+    await concurrently(20, [store, another], count);
     same((await store.find("p1"))?.failure, String(counted));
-  });
-}
-
-async function recorded<Tx>(store: PaymentStore<Tx>, eventKeys: string[]): Promise<string[]> {
-  const locked = await store.transaction((tx) => store.lock(tx, { eventKeys }));
-  return locked.eventKeys.toSorted();
-}
+  },
+};

@@ -1,61 +1,50 @@
 import assert from "node:assert/strict";
 import { type WebhookRecord } from "../../payment-store.js";
-import { type Exam, saved } from "./exam.js";
 import { payment, webhook } from "./fixtures.js";
-import { same } from "./same.js";
+import { type Checks, concurrently, recorded, rolledBack, same, saved } from "./steps.js";
 
-export function webhookChecks<Tx>({ check, has }: Exam<Tx>): void {
-  check(
-    "an eventKey is stored once; the clash is reported while its neighbours stay",
-    async (store, another) => {
-      await saved(store, { webhooks: [webhook("k2")] });
-      const answer = await saved(another, {
-        webhooks: [webhook("k1"), webhook("k2", { receiptId: "other" }), webhook("k3")],
-      });
-      same(answer.takenEventKeys, ["k2"]);
-      same(await recorded(store, ["k1", "k2", "k3", "k4"]), ["k1", "k2", "k3"]);
-    },
-  );
+/** Webhooks, of which each is stored once. */
+export const webhookChecks: Checks = {
+  async "an eventKey is stored once; the clash is reported and its neighbours are stored"(store, another) {
+    await saved(store, { webhooks: [webhook("k2")] });
+    const { takenEventKeys } = await saved(another, {
+      webhooks: [webhook("k1"), webhook("k2", { receiptId: "other" }), webhook("k3")],
+    });
+    same(takenEventKeys, ["k2"]);
+    same(await recorded(store, ["k1", "k2", "k3", "k4"]), ["k1", "k2", "k3"]);
+  },
 
-  check("a second record of one arrival stores nothing and is reported", async (store) => {
+  async "a second record of one arrival stores nothing and is reported"(store) {
     await saved(store, { webhooks: [webhook("k1", { receiptId: "r1" })] });
     const again = await saved(store, { webhooks: [webhook("k1", { receiptId: "r1" })] });
     same(again.takenEventKeys, ["k1"]);
     const otherKey = await saved(store, { webhooks: [webhook("k2", { receiptId: "r1" })] });
     same(otherKey.takenEventKeys, ["k2"]);
     same(await recorded(store, ["k1", "k2"]), ["k1"]);
-  });
+  },
 
-  check("two copies in one call store one", async (store) => {
+  async "two copies in one call store one"(store) {
     const { takenEventKeys } = await saved(store, {
       webhooks: [webhook("k1", { receiptId: "r1" }), webhook("k1", { receiptId: "r2" })],
     });
     same(takenEventKeys, ["k1"]);
-  });
+  },
 
-  check("a hundred copies at once: one is stored, and every other one is told so", async (store, another) => {
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, index) =>
-        saved(index % 2 === 0 ? store : another, {
-          webhooks: [webhook("k1", { receiptId: `r${index}` })],
-        }),
-      ),
+  async "of a hundred concurrent copies one is stored, and every other one is reported"(store, another) {
+    const answers = await concurrently(100, [store, another], (mine, index) =>
+      saved(mine, { webhooks: [webhook("k1", { receiptId: `r${index}` })] }),
     );
     assert.equal(answers.filter(({ takenEventKeys }) => takenEventKeys.length === 0).length, 1);
     assert.equal(answers.filter(({ takenEventKeys }) => takenEventKeys[0] === "k1").length, 99);
-  });
+  },
 
-  check("a webhook rolled back is as if it never came", async (store) => {
-    const run = store.transaction(async (tx) => {
-      await store.save(tx, { webhooks: [webhook("k1")] });
-      throw new Error("no");
-    });
-    await assert.rejects(run, /no/);
+  async "a webhook that is rolled back is not stored, and can be saved again"(store) {
+    await rolledBack(store, { webhooks: [webhook("k1")] });
     same(await recorded(store, ["k1"]), []);
     same((await saved(store, { webhooks: [webhook("k1")] })).takenEventKeys, []);
-  });
+  },
 
-  check("copies are counted without complaint, known or not", async (store) => {
+  async "copies of known and of unknown webhooks are counted without an error"(store) {
     await saved(store, { webhooks: [webhook("k1"), webhook("k2")] });
     const copies = [
       { eventKey: "k1", count: 3 },
@@ -63,12 +52,11 @@ export function webhookChecks<Tx>({ check, has }: Exam<Tx>): void {
       { eventKey: "k1", count: 2 },
       { eventKey: "never seen", count: 1 },
     ];
-    const answer = await saved(store, { copies });
-    same(answer, { takenClientIds: [], takenEventKeys: [] });
+    same(await saved(store, { copies }), { takenClientIds: [], takenEventKeys: [] });
     same(await recorded(store, ["k1", "never seen"]), ["k1"]);
-  });
+  },
 
-  check("a large group of webhooks is stored in one call", async (store) => {
+  async "a large group of webhooks is stored in one call"(store) {
     const keys = Array.from({ length: 250 }, (_, index) => `k${index}`);
     await saved(store, { webhooks: [webhook("k7"), webhook("k249")] });
     const { takenEventKeys } = await saved(store, {
@@ -76,11 +64,12 @@ export function webhookChecks<Tx>({ check, has }: Exam<Tx>): void {
     });
     same(takenEventKeys.toSorted(), ["k249", "k7"]);
     assert.equal((await recorded(store, keys)).length, 250);
-  });
+  },
+};
 
-  if (!has("parked")) return;
-
-  check("parked webhooks come back for their payments, oldest first and byte for byte", async (store) => {
+/** Webhooks that wait for their payment. */
+export const parkedChecks: Checks = {
+  async "parked webhooks are found by clientId, oldest first, with their exact bytes"(store) {
     const everyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const first = parked("k2", "p1", {
       rawBody: everyByte,
@@ -96,13 +85,14 @@ export function webhookChecks<Tx>({ check, has }: Exam<Tx>): void {
     same(found, [first, second]);
     assert.ok(found.every(({ rawBody }) => Buffer.isBuffer(rawBody)));
     same(await store.transaction((tx) => store.parked!(tx, [])), []);
-  });
+  },
 
-  check("a rematched webhook is no longer parked", async (store) => {
+  async "a rematched webhook is no longer parked"(store) {
+    const keysParked = async (tx: unknown): Promise<string[]> =>
+      (await store.parked!(tx, ["p1"])).map(({ eventKey }) => eventKey);
     await saved(store, { created: [payment("p1")], webhooks: [parked("k1", "p1"), parked("k2", "p1")] });
     await store.transaction(async (tx) => {
-      const found = await store.parked!(tx, ["p1"]);
-      const [one] = found;
+      const [one] = await store.parked!(tx, ["p1"]);
       await store.save(tx, { rematched: [{ receiptId: one!.receiptId, outcome: "applied" }] });
       same(await keysParked(tx), ["k2"]);
     });
@@ -115,21 +105,9 @@ export function webhookChecks<Tx>({ check, has }: Exam<Tx>): void {
     });
     same(await store.transaction(keysParked), []);
     same(await recorded(store, ["k1", "k2"]), ["k1", "k2"]);
-
-    async function keysParked(tx: Tx): Promise<string[]> {
-      return (await store.parked!(tx, ["p1"])).map(({ eventKey }) => eventKey);
-    }
-  });
-}
+  },
+};
 
 function parked(eventKey: string, clientId: string, over: Partial<WebhookRecord> = {}): WebhookRecord {
   return webhook(eventKey, { outcome: "unmatched", clientId, ...over });
-}
-
-async function recorded<Tx>(
-  store: Parameters<Parameters<Exam<Tx>["check"]>[1]>[0],
-  eventKeys: string[],
-): Promise<string[]> {
-  const locked = await store.transaction((tx) => store.lock(tx, { eventKeys }));
-  return locked.eventKeys.toSorted();
 }

@@ -10,8 +10,8 @@ function withDefect(name, store, dispatchesTable) {
 
 /** The methods, as they must be called: on the store itself. */
 function bound(store) {
-  const names = ["transaction", "find", "lock", "save", "claim", "settle", "parked", "renew", "due", "lazy"];
-  const more = ["record", "wake", "migrate", "close", "warnings"];
+  const names = ["transaction", "find", "lock", "save", "registerHandlers", "claim", "settle"];
+  const more = ["parked", "renew", "due", "lazy", "record", "wake", "migrate", "close", "warnings"];
   const there = [...names, ...more].filter((name) => typeof store[name] === "function");
   return { durable: true, ...Object.fromEntries(there.map((name) => [name, store[name].bind(store)])) };
 }

@@ -1,7 +1,7 @@
 import { paymentKey } from "../../../../src/webhook/message/event-keys.js";
 import { newId } from "../../../../src/shared/new-id.js";
 import { type Changes } from "../../../../src/store/index.js";
-import { saved } from "../../../../src/store/exam/checks/exam.js";
+import { saved } from "../../../../src/store/exam/checks/steps.js";
 import { event, payment, webhook } from "../../../../src/store/exam/checks/fixtures.js";
 import { openPlace, type Place } from "../../../promises/processes/databases.js";
 

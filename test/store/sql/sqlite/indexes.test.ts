@@ -12,7 +12,7 @@ import {
   lookupDuePayments,
 } from "../../../../src/store/sql/tables/read-payments.js";
 import { type KitTx, type Session, type TxAtOnce } from "../../../../src/store/sql/sql-tx.js";
-import { claimed, saved } from "../../../../src/store/exam/checks/exam.js";
+import { saved } from "../../../../src/store/exam/checks/steps.js";
 import { event, ledger } from "../../../../src/store/exam/checks/fixtures.js";
 import { openPlace, type Place } from "../../../promises/processes/databases.js";
 
@@ -110,7 +110,7 @@ describe("what the kit asks SQLite", () => {
   it("reads no table as a whole when it locks, claims, prunes, counts and tells a history", async () => {
     const keys = { clientIds: ["c"], serviceIds: ["s"], references: ["r"], eventKeys: ["k"] };
     const many = { clientIds: ["c", "d"], serviceIds: ["s", "t"], eventKeys: ["k", "l"] };
-    await claimed(place.store, [ledger], { limit: 0 });
+    await place.store.registerHandlers([ledger]);
     await saved(place.store, { events: [event("e1")] });
     const plans = await plansOf(async (session) => {
       await lockKeys(session, dialect, tables, keys);

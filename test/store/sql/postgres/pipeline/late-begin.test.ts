@@ -33,7 +33,7 @@ function examine(url: string): void {
     // One connection for handlers, so that each test goes on with the one that the run before had.
     store = postgresStore(proxy.url, { tablePrefix, maxConnections: 5 });
     await store.transaction((tx) => tx.query(`create table ${notes} (text text unique)`));
-    await store.claim({ handlers: [ledger], limit: 0, leaseMs: 1000 });
+    await store.registerHandlers([ledger]);
     await store.transaction((tx) => store.save(tx, { events: ["e1", "e2", "e3"].map((id) => event(id)) }));
   });
   afterEach(async () => {

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { type EventRecord } from "../../payment-store.js";
+import { at, auditor, event, ledger, payment, webhook } from "./fixtures.js";
+import { type Checks, claimed, eventIds, same, saved, settled } from "./steps.js";
+
+const later = "2099-01-01T00:00:00.000Z";
+
+/** `prune`, where the store has it. */
+export const pruneChecks: Checks = {
+  async "prune deletes what is final, and nothing that waits"(store) {
+    if (!store.prune) return;
+    await store.registerHandlers([auditor]);
+    await saved(store, {
+      created: [payment("p1", { state: "completed", open: false })],
+      webhooks: [webhook("done"), webhook("parked", { outcome: "unmatched", clientId: "p9" })],
+      events: [event("e-done"), event("e-dead"), event("e-open")],
+    });
+    for (const claim of await claimed(store, [auditor])) {
+      const { id } = claim.event;
+      if (id === "e-open") continue;
+      await settled(store, claim, { state: id === "e-dead" ? "dead" : "done", error: "no" });
+    }
+
+    same(await store.prune({ before: "2000-01-01T00:00:00.000Z", limit: 10 }), { webhooks: 0, events: 0 });
+    same(await store.prune({ before: later, limit: 10 }), { webhooks: 1, events: 1 });
+    same(await store.prune({ before: later, limit: 10 }), { webhooks: 0, events: 0 });
+
+    const again = await saved(store, { webhooks: [webhook("done")] });
+    assert.equal(again.takenEventKeys.length, 1, "a pruned webhook is no longer recognised");
+    assert.ok(await store.find("p1"), "a payment was pruned");
+    assert.equal((await store.counts?.())?.dead ?? 1, 1, "a dead dispatch was pruned");
+    if (!store.parked) return;
+    const [parked] = await store.transaction((tx) => store.parked!(tx, ["p9"]));
+    assert.ok(parked !== undefined && parked.rawBody.length > 0, "a parked webhook was pruned");
+  },
+
+  async "an event that is saved after all others were pruned is claimed like them"(store) {
+    if (!store.prune) return;
+    await store.registerHandlers([ledger]);
+    for (const id of ["e1", "e2"]) {
+      await saved(store, { events: [event(id)] });
+      const claims = await claimed(store, [ledger]);
+      same(eventIds(claims), [id]);
+      await settled(store, claims[0]!, { state: "done" });
+      same((await store.prune({ before: later, limit: 10 })).events, 1);
+    }
+  },
+
+  async "one call of prune deletes no more than its limit"(store) {
+    if (!store.prune) return;
+    await saved(store, { webhooks: ["a", "b", "c"].map((id) => webhook(id)) });
+    same((await store.prune({ before: later, limit: 2 })).webhooks, 2);
+    same((await store.prune({ before: later, limit: 2 })).webhooks, 1);
+  },
+
+  async "prune deletes events before the given time, and none after it"(store) {
+    if (!store.prune) return;
+    await store.registerHandlers([ledger]);
+    const finished = async (events: EventRecord[]): Promise<void> => {
+      await saved(store, { events });
+      for (const claim of await claimed(store, [ledger], { limit: 50 }))
+        await settled(store, claim, { state: "done" });
+    };
+    await finished(
+      Array.from({ length: 37 }, (_, minute) => event(`e${minute}`, { recordedAt: at(minute) })),
+    );
+    const pruned = async (minute: number) => (await store.prune!({ before: at(minute), limit: 20 })).events;
+    same([await pruned(0), await pruned(1), await pruned(11), await pruned(11)], [0, 1, 10, 0]);
+    same([await pruned(36), await pruned(36), await pruned(59), await pruned(59)], [20, 5, 1, 0]);
+    await finished([event("next", { recordedAt: at(58) })]);
+    same([await pruned(58), await pruned(59)], [0, 1]);
+  },
+};

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Payment } from "../../../model/payment.js";
+import {
+  type Changes,
+  type Claim,
+  type HandlerKey,
+  type PaymentStore,
+  type RunKey,
+  type Saved,
+  type Settlement,
+} from "../../payment-store.js";
+import { event, ledger } from "./fixtures.js";
+
+/**
+ * Checks by the sentence that each of them proves. A check gets a fresh store, and a second store over the same data,
+ * which is the first one again where there is no second.
+ */
+export type Checks = Readonly<Record<string, (store: PaymentStore, another: PaymentStore) => Promise<void>>>;
+
+/** Saves in a transaction of its own. */
+export function saved(store: PaymentStore, changes: Changes): Promise<Saved> {
+  return store.transaction((tx) => store.save(tx, changes));
+}
+
+/** Saves in a transaction that is then rolled back. */
+export async function rolledBack(store: PaymentStore, changes: Changes): Promise<void> {
+  const run = store.transaction(async (tx) => {
+    await store.save(tx, changes);
+    throw new Error("no");
+  });
+  await assert.rejects(run, /no/);
+}
+
+/** Calls `run` this many times at the same time, with one store and the other in turn. */
+export function concurrently<T>(
+  count: number,
+  stores: readonly [PaymentStore, PaymentStore],
+  run: (store: PaymentStore, index: number) => Promise<T>,
+): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => run(stores[index % 2]!, index)));
+}
+
+/** Returns which of these eventKeys are stored, sorted. */
+export async function recorded(store: PaymentStore, eventKeys: string[]): Promise<string[]> {
+  const locked = await store.transaction((tx) => store.lock(tx, { eventKeys }));
+  return locked.eventKeys.toSorted();
+}
+
+/** Registers the handlers, then saves events e0, e1, … */
+export async function withEvents(store: PaymentStore, handlers: HandlerKey[], count: number): Promise<void> {
+  await store.registerHandlers(handlers);
+  await saved(store, { events: Array.from({ length: count }, (_, index) => event(`e${index}`)) });
+}
+
+/** Claims what is due for these handlers. The lease outlasts the test unless it is given. */
+export function claimed(
+  store: PaymentStore,
+  handlers: readonly HandlerKey[],
+  { limit = 10, leaseMs = 60_000 }: { limit?: number; leaseMs?: number } = {},
+): Promise<Claim[]> {
+  return store.claim({ handlers, limit, leaseMs });
+}
+
+/** Returns the first claim of these handlers, as soon as there is one. */
+export function firstClaim(store: PaymentStore, handlers: readonly HandlerKey[]): Promise<Claim> {
+  return until(async () => (await claimed(store, handlers))[0]);
+}
+
+/** Returns the one claim of one event, on a lease of this length. */
+export async function leased(store: PaymentStore, leaseMs = 60_000): Promise<Claim> {
+  await withEvents(store, [ledger], 1);
+  const [claim] = await claimed(store, [ledger], { leaseMs });
+  return claim!;
+}
+
+/** Returns the ids of the claimed events, in the order of the claims. */
+export function eventIds(claims: readonly Claim[]): string[] {
+  return claims.map((claim) => claim.event.id);
+}
+
+/** Returns the clientIds of these payments, in their order. */
+export function clientIds(payments: readonly Payment[]): string[] {
+  return payments.map(({ clientId }) => clientId);
+}
+
+/** Returns `event handler` for each claim, sorted. */
+export function pairs(claims: readonly Claim[]): string[] {
+  return claims.map((claim) => `${claim.event.id} ${claim.handler}`).toSorted();
+}
+
+/** Returns what `settle` and `renew` know this claim by. */
+export function runOf({ event: { id }, handler, fence }: Claim): RunKey {
+  return { eventId: id, handler, fence };
+}
+
+/** Settles in a transaction of its own. */
+export function settled(
+  store: PaymentStore,
+  claim: Claim,
+  ending: Omit<Settlement, keyof RunKey>,
+): Promise<boolean> {
+  return store.transaction((tx) => store.settle(tx, { ...runOf(claim), ...ending }));
+}
+
+/** Calls `ask` until it returns something. Throws after three seconds, for stores that never return it. */
+export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
+  const deadline = performance.now() + 3000;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (performance.now() > deadline) throw new Error("Not so within 3 seconds.");
+    await delay(10);
+  }
+}
+
+/** Returns a promise with the function that resolves it. */
+export function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve!: () => void;
+  const promise = new Promise<void>((fulfil) => (resolve = fulfil));
+  return { promise, resolve };
+}
+
+/**
+ * Asserts that plain data is deeply and strictly equal. Rebuilds it first with this file's own Array and Object: a test
+ * runner that isolates modules (jest) gives native database drivers those of another realm, and strict equality compares
+ * prototypes.
+ */
+export function same(got: unknown, expected: unknown): void {
+  assert.deepEqual(rebuilt(got), rebuilt(expected));
+}
+
+function rebuilt(value: unknown): unknown {
+  if (Array.isArray(value)) return Array.from(value, rebuilt);
+  if (ArrayBuffer.isView(value)) return { bytes: Buffer.from(value as Uint8Array).toString("hex") };
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, rebuilt(inner)]));
+}
