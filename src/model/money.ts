@@ -18,7 +18,7 @@ const amount = /^(0|[1-9]\d{0,15})(?:\.(\d{1,4}))?$/;
 export function parseAmount(value: unknown): ParsedAmount {
   const parts = typeof value === "string" ? amount.exec(value) : null;
   if (parts === null) return { ok: false };
-  return { ok: true, whole: parts[1]!, decimals: (parts[2] ?? "").replace(/0+$/, "") };
+  return { ok: true, whole: parts[1]!, decimals: (parts[2] ?? "").replace(/(?<!0)0+$/, "") };
 }
 
 /** Returns whether {@link parseAmount} can read the value. Zero is an amount. */

@@ -43,7 +43,7 @@ export function resolveSandboxOptions(options: SandboxOptions) {
   return {
     port: options.port ?? 0,
     host: options.host ?? "127.0.0.1",
-    publicUrl: options.publicUrl?.replace(/\/+$/, ""),
+    publicUrl: options.publicUrl?.replace(/(?<!\/)\/+$/, ""),
     signature: options.signature,
     webhookUrls: options.webhookUrls ?? [],
     allowRemoteWebhooks: options.allowRemoteWebhooks ?? false,

@@ -62,7 +62,7 @@ function packagesIn(folder: string): string[] {
 export function isInRange(version: string, range: string): boolean {
   return range.split("||").some((one) => {
     const [, operator, min = ""] = /^\s*(\^|>=)\s*([\d.]+)\s*$/.exec(one) ?? [];
-    const [own, least] = [version.replace(/[-+].*$/, ""), min].map((text) => text.split(".").map(Number));
+    const [own, least] = [version.split(/[-+]/, 1)[0]!, min].map((text) => text.split(".").map(Number));
     const index = least!.findIndex((part, at) => part !== (own![at] ?? 0));
     const isLower = index >= 0 && (own![index] ?? 0) < least![index]!;
     return !isLower && (operator === ">=" || own![0] === least![0]);

@@ -33,14 +33,14 @@ function mistakeIn(publicUrl: string): string | undefined {
 export async function* checkPublicApp(subject: ProbedSubject): AsyncFindings {
   const { publicUrl, mount, settings, now, webhook, isKit, replies } = subject;
   if (!isKit || mount === undefined || publicUrl === undefined || mistakeIn(publicUrl)) return;
-  const address = `${publicUrl.replace(/\/+$/, "")}/webhook`;
+  const address = `${publicUrl.replace(/(?<!\/)\/+$/, "")}/webhook`;
   if (address === webhook) return;
   const post = (headers: Record<string, string>) =>
     send(address, { body: compactBody, headers: { "Content-Type": "application/json", ...headers }, now });
 
   const reply = await post({});
   if (!isAnswer(reply)) {
-    const [own, other] = [publicUrl, mount].map((url) => new URL(url).pathname.replace(/\/+$/, ""));
+    const [own, other] = [publicUrl, mount].map((url) => new URL(url).pathname.replace(/(?<!\/)\/+$/, ""));
     const hint = own === other ? "" : ` Its path, ${own || "/"}, is not the one of ${mount}.`;
     yield reply.failure === "certificate"
       ? failureFinding(address, reply)

@@ -56,5 +56,5 @@ function counted(count: number, word: string): string {
 
 /** Returns a number with its digits in groups of three: 1,000,000. */
 export function grouped(count: number): string {
-  return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ",");
+  return count.toLocaleString("en-US");
 }

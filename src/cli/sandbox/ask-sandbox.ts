@@ -12,7 +12,7 @@ export const sandboxAddressOption = {
 
 /** Returns the address of the sandbox that a command talks to. */
 export function sandboxAddress(args: Arguments, env: Environment): string {
-  return (args.get("sandbox") ?? env["TILLKIT_SANDBOX_URL"] ?? defaultAddress).replace(/\/+$/, "");
+  return (args.get("sandbox") ?? env["TILLKIT_SANDBOX_URL"] ?? defaultAddress).replace(/(?<!\/)\/+$/, "");
 }
 
 /**

@@ -48,7 +48,7 @@ export const trigger = defineCommand({
     const { output } = context;
     const settings = await readSettingsWithSecret(args, context);
     const chosen = withMovesAtApproval(await readScenarioOption(args.operand!, context));
-    const publicUrl = context.env["TILLKIT_PUBLIC_URL"]?.replace(/\/+$/, "");
+    const publicUrl = context.env["TILLKIT_PUBLIC_URL"]?.replace(/(?<!\/)\/+$/, "");
     const to =
       args.get("to") ?? (publicUrl && `${publicUrl}/webhook`) ?? missing("to", "the webhook address");
     const clientId = args.get("client-id") ?? missing("client-id", "the clientId of the payment");

@@ -51,7 +51,7 @@ export function resolveOptions<Covers extends SignedField, Tx>(
   const { reuseForMs, overdueMs, sweepMs, unmatchedAfterMs } = withDefaults(options, defaults);
   const failures = webhook?.failures;
   return {
-    publicUrl: publicUrl.replace(/\/+$/, ""),
+    publicUrl: publicUrl.replace(/(?<!\/)\/+$/, ""),
     service: {
       ...service,
       ...withDefaults({ timeoutMs: service.timeoutMs }, defaults.service),

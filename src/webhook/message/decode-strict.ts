@@ -154,7 +154,7 @@ function isLossy(literal: string): boolean {
 function significantDigits(literal: string): string {
   const [, whole = "", fraction = "", exponent = "0"] = decimal.exec(literal)!;
   const digits = (whole + fraction).replace(/^0+/, "");
-  const trimmed = digits.replace(/0+$/, "");
+  const trimmed = digits.replace(/(?<!0)0+$/, "");
   if (trimmed === "") return "0";
   return `${trimmed}e${Number(exponent) - fraction.length + digits.length - trimmed.length}`;
 }
