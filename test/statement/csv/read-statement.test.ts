@@ -88,7 +88,7 @@ describe("a statement in CSV", () => {
     ],
     ["no value", "clientId,currency\na,KMF", {}, "No column has the value."],
     ["a header that is not there", `${header}\na,1,KMF`, { columns: { value: "Sum" } }, 'No header is "Sum"'],
-    ["two headers that fit", "clientId,value,value,currency\na,1,1,KMF", {}, "2 headers may have the value"],
+    ["two headers that fit", "clientId,value,value,currency\na,1,1,KMF", {}, "2 headers may be the value"],
     ["a name twice", "clientId,v,v,currency\na,1,1,KMF", { columns: { value: "v" } }, '2 headers are "v"'],
     ["column 0", `${header}\na,1,KMF`, { columns: { value: 0 } }, "counted from 1"],
   ] satisfies [string, string, StatementFormat, string][])(
