@@ -37,7 +37,9 @@ describe("a row of a statement", () => {
   });
 
   it("has its time told in UTC", () => {
-    expect(checked({ time: "2024-05-01T02:00:00+03:00" })).toMatchObject({ time: "2024-04-30T23:00:00.000Z" });
+    expect(checked({ time: "2024-05-01T02:00:00+03:00" })).toMatchObject({
+      time: "2024-04-30T23:00:00.000Z",
+    });
   });
 
   it("is checked whatever stands in it", () => {
