@@ -9,8 +9,6 @@ import { type RowBucket } from "./summary.js";
 export type EntryBucket = RowBucket | "unpaid" | "bad";
 
 interface CommonEntry {
-  /** Equal for all entries of one payment. */
-  key: string;
   value: string;
   currency: string;
   clientId: string;
@@ -21,6 +19,8 @@ interface CommonEntry {
 /** A row of the statement. */
 export interface RowEntry extends CommonEntry {
   side: "row";
+  /** Equal for all entries of one payment. */
+  key: string;
   line: number;
   bucket: EntryBucket;
   source: string;
@@ -29,6 +29,7 @@ export interface RowEntry extends CommonEntry {
 /** A stored payment that was completed in the period. */
 export interface PaymentEntry extends CommonEntry {
   side: "stored";
+  key: string;
   completedAt: string;
 }
 
@@ -61,23 +62,19 @@ function paymentKey({ clientId }: Payment): string {
 /** Reads a line of {@link rowEntry} or {@link paymentEntry}. */
 export function readEntry(text: string): RowEntry | PaymentEntry {
   const [key, side, at, bucket, value, currency, source, clientId, serviceId, reference] = JSON.parse(text);
-  const entry: CommonEntry = { key, value, currency, clientId, serviceId, reference };
-  if (side === 0) return { ...entry, side: "stored", completedAt: at };
-  return { ...entry, side: "row", line: Number(at), bucket, source };
+  if (side === 0)
+    return { side: "stored", key, completedAt: at, value, currency, clientId, serviceId, reference };
+  const line = Number(at);
+  return { side: "row", key, line, bucket, value, currency, source, clientId, serviceId, reference };
 }
 
 /** One paid payment of a reference that has several payments. */
-export interface SiblingEntry {
-  reference: string;
+export interface SiblingEntry extends CommonEntry {
   /** Empty where only the statement says that it was paid. */
   completedAt: string;
-  clientId: string;
   /** 0 where it is not on the statement. */
   line: number;
-  value: string;
-  currency: string;
   state: PaymentState;
-  serviceId: string;
   source: string;
 }
 

@@ -33,18 +33,17 @@ export class RecordReader {
   /** Returns the records that end with this line. */
   take(line: Line): CsvRecord[] {
     if (this.#open.length === 0) return this.#begin(line);
-    if (line.problem) return [...this.#giveUp("quote_open", neverClosed), ...this.take(line)];
+    if (line.problem) return [...this.#giveUp(neverClosed), ...this.take(line)];
     this.#open.push(line);
     this.#openLength += line.text.length + 1;
     // An even number of quotation marks leaves an open field open.
     if (countQuotes(line.text) % 2 === 0)
-      return this.#openLength > maxLineLength ? this.#giveUp("quote_open", neverClosed) : [];
+      return this.#openLength > maxLineLength ? this.#giveUp(neverClosed) : [];
     const split = splitFields(this.#openText(), this.#delimiter!);
-    if ("misplacedAt" in split) return this.#giveUp("quote_misplaced", misplaced);
+    if ("misplacedAt" in split) return this.#giveUp(misplaced);
     if (!("fields" in split)) return [];
     // The first mark was probably never closed: accepting this record would lose all rows between the two marks.
-    if (split.fields.length !== (this.#width ?? split.fields.length))
-      return this.#giveUp("quote_open", neverClosed);
+    if (split.fields.length !== (this.#width ?? split.fields.length)) return this.#giveUp(neverClosed);
     const first = this.#open[0]!.number;
     this.#open = [];
     return [this.#record(first, split.fields)];
@@ -53,7 +52,7 @@ export class RecordReader {
   /** Returns the records that are left after the last line. */
   end(): CsvRecord[] {
     const records: CsvRecord[] = [];
-    while (this.#open.length > 0) records.push(...this.#giveUp("quote_open", neverClosed));
+    while (this.#open.length > 0) records.push(...this.#giveUp(neverClosed));
     return records;
   }
 
@@ -69,8 +68,8 @@ export class RecordReader {
       return isEmpty ? [] : [this.#record(number, split.fields)];
     }
     if ("misplacedAt" in split) {
-      const message = `${misplaced.slice(0, -1)}, at position ${split.misplacedAt}.`;
-      return [{ line: number, problem: { code: "quote_misplaced", message } }];
+      const message = `${misplaced.message.slice(0, -1)}, at position ${split.misplacedAt}.`;
+      return [{ line: number, problem: { ...misplaced, message } }];
     }
     this.#open = [line];
     this.#openLength = text.length;
@@ -83,10 +82,10 @@ export class RecordReader {
   }
 
   /** Returns the open record as a problem, and reads its other lines again. */
-  #giveUp(code: RowProblem["code"], message: string): CsvRecord[] {
+  #giveUp(problem: RowProblem): CsvRecord[] {
     const [first, ...others] = this.#open;
     this.#open = [];
-    const records: CsvRecord[] = [{ line: first!.number, problem: { code, message } }];
+    const records: CsvRecord[] = [{ line: first!.number, problem }];
     for (const line of others) for (const record of this.take(line)) records.push(record);
     return records;
   }
@@ -98,8 +97,14 @@ export class RecordReader {
   }
 }
 
-const neverClosed = "A quotation mark opens a field and is not closed.";
-const misplaced = "A quotation mark is where RFC 4180 allows none.";
+const neverClosed: RowProblem = {
+  code: "quote_open",
+  message: "A quotation mark opens a field and is not closed.",
+};
+const misplaced: RowProblem = {
+  code: "quote_misplaced",
+  message: "A quotation mark is where RFC 4180 allows none.",
+};
 
 type Split =
   | { fields: string[] }
