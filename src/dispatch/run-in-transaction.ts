@@ -1,7 +1,7 @@
 import { TillkitError } from "../errors/index.js";
 import { type PaymentStore } from "../store/index.js";
 
-/** Runs application code with a `tx`, and `finish` as the last statement of the same transaction. */
+/** Runs application code with a `tx`, and then `finish` as the last statement of the same transaction. */
 export async function runInTransaction<Tx>(
   store: PaymentStore<Tx>,
   run: (tx: Tx) => Promise<unknown>,
@@ -14,8 +14,8 @@ export async function runInTransaction<Tx>(
     });
   }
 
-  // The store's transaction wraps a callback, and the code that runs inside decides only later whether it needs
-  // one. So the callback hands its tx out, and then waits for the outcome of the run.
+  // The store runs a callback in a transaction, but the application code decides only later whether it needs one.
+  // So the callback hands its `tx` out, and then waits for the outcome of the run.
   const outcome = deferred();
   let opened: Promise<void> | undefined;
   const open = (): Promise<Tx> => {
@@ -35,8 +35,7 @@ export async function runInTransaction<Tx>(
     outcome.resolve();
   } catch (error) {
     outcome.reject(error);
-    // Nothing is thrown before the transaction is rolled back: the next run must not meet its locks. A transaction
-    // that ended before the run did has the first word on why.
+    // Waits for the rollback: the next run must not meet its locks. A transaction that ended before the run throws its own error.
     await opened;
     throw error;
   }
@@ -54,7 +53,7 @@ function deferred() {
   const promise = new Promise<void>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  promise.catch(() => {}); // Without a transaction nobody else listens.
+  promise.catch(() => {}); // Without a transaction nothing else handles the rejection.
   return {
     promise,
     settled: () => settled,
