@@ -16,54 +16,35 @@ export async function runInTransaction<Tx>(
 
   // The store runs a callback in a transaction, but the application code decides only later whether it needs one.
   // So the callback hands its `tx` out, and then waits for the outcome of the run.
-  const outcome = deferred();
+  let isOver = false;
   let opened: Promise<void> | undefined;
   const open = (): Promise<Tx> => {
-    if (outcome.settled()) return Promise.reject(tooLate());
+    if (isOver)
+      return Promise.reject(
+        new TillkitError("transaction_closed", "tx was first used after the handler had resolved."),
+      );
     return new Promise<Tx>((resolve, reject) => {
       opened = store.transaction(async (tx) => {
         resolve(tx);
-        await outcome.promise;
+        await outcome;
         await finish(tx);
       });
       opened.catch(reject);
     });
   };
+  // Starts in a microtask, so that `outcome` has its value when the callback waits for it.
+  const outcome = Promise.resolve()
+    .then(() => run(store.lazy!(open)))
+    .finally(() => {
+      isOver = true;
+    });
 
   try {
-    await run(store.lazy(open));
-    outcome.resolve();
+    await outcome;
   } catch (error) {
-    outcome.reject(error);
-    // Waits for the rollback: the next run must not meet its locks. A transaction that ended before the run throws its own error.
+    // Waits for the rollback, because the next run must not meet its locks. A transaction that ended first throws its own error.
     await opened;
     throw error;
   }
-  if (opened) return opened;
-  return store.transaction(finish);
-}
-
-function tooLate(): TillkitError {
-  return new TillkitError("transaction_closed", "tx was first used after the handler had resolved.");
-}
-
-function deferred() {
-  let settled = false;
-  let settle!: { resolve: () => void; reject: (error: unknown) => void };
-  const promise = new Promise<void>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  promise.catch(() => {}); // Without a transaction nothing else handles the rejection.
-  return {
-    promise,
-    settled: () => settled,
-    resolve() {
-      settled = true;
-      settle.resolve();
-    },
-    reject(error: unknown) {
-      settled = true;
-      settle.reject(error);
-    },
-  };
+  return opened ?? store.transaction(finish);
 }
