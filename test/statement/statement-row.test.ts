@@ -30,19 +30,19 @@ describe("a row of a statement", () => {
     expect(checked(over)).toMatchObject({ line: 7, problem: { code } });
   });
 
-  it("is paid without a status, and with one that means so, in any case", () => {
+  it("is paid without a status, and with a status that means paid, in any case", () => {
     expect(checked({})).toMatchObject({ paid: true });
     expect(checked({ status: "Completed" })).toMatchObject({ paid: true });
     expect(checked({ status: "failed" })).toMatchObject({ paid: false });
   });
 
-  it("has its time told in UTC", () => {
+  it("has its time converted to UTC", () => {
     expect(checked({ time: "2024-05-01T02:00:00+03:00" })).toMatchObject({
       time: "2024-04-30T23:00:00.000Z",
     });
   });
 
-  it("is checked whatever stands in it", () => {
+  it("can be checked whatever its fields hold", () => {
     const anything = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constant(undefined),
@@ -58,11 +58,11 @@ describe("a row of a statement", () => {
     });
     fc.assert(
       fc.property(row, (given) => {
-        const answer = checkRow(given as never, 1, paid);
+        const result = checkRow(given as never, 1, paid);
         const isSound =
-          "problem" in answer
-            ? rowProblemCodes.includes(answer.problem.code)
-            : /^\d+(\.\d+)?$/.test(answer.value);
+          "problem" in result
+            ? rowProblemCodes.includes(result.problem.code)
+            : /^\d+(\.\d+)?$/.test(result.value);
         expect(isSound).toBe(true);
       }),
     );
