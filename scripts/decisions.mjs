@@ -1,4 +1,4 @@
-// Writes docs/decisions.md: the decision function's whole table, made by calling it.
+// Writes docs/decisions.md: the table of all decisions, made by calling the decision function.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 

@@ -1,4 +1,4 @@
-// npm start: the example shop and the sandbox, wired to each other. From a fresh clone, with nothing installed before.
+// npm start: runs the example shop with the sandbox. It works from a fresh clone, and installs what is missing.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -25,7 +25,7 @@ const sandbox = createSandbox({
   port: sandboxPort,
   merchantName: "Soko Bahari",
   webhookUrls: [`http://127.0.0.1:${shopPort}/payments/webhook`],
-  // Long enough for a person to see the success page say "confirming".
+  // Long enough for a person to read "confirming" on the success page.
   webhookDelayMs: 3000,
 });
 await sandbox.start();
@@ -34,7 +34,7 @@ const shop = spawn(process.execPath, [path.join(root, "examples/express-shop/dis
   stdio: ["ignore", "pipe", "inherit"],
   env: {
     ...process.env,
-    // The kit refuses the sandbox's credentials in production, as it should.
+    // The kit refuses the sandbox's credentials in production.
     NODE_ENV: "development",
     PORT: String(shopPort),
     SHOP_URL: shopUrl,
@@ -58,7 +58,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
   });
 }
 shop.on("exit", (code, signal) => {
-  if (!stopping) console.error(`The shop ended by itself (${code ?? signal}); see above.`);
+  if (!stopping) console.error(`The shop ended without a stop signal (${code ?? signal}); see above.`);
   void sandbox.close().then(() => process.exit(stopping ? 0 : 1));
 });
 
@@ -69,15 +69,15 @@ await new Promise((resolve) => {
 console.log(`
   The shop       ${shopUrl}
   The sandbox    ${sandbox.url}   (the payment service, emulated: no money moves)
-  The desk       ${shopUrl}/desk   (orders and what was booked; password: ${keeperPassword})
+  Orders         ${shopUrl}/desk   (orders and their bookings; password: ${keeperPassword})
 
   What to do next: open the shop, buy something, choose a provider and approve. The success page says "confirming"
-  until the webhook arrives 3 seconds later, and then turns to "paid" by itself. Or cancel, and try again.
+  until the webhook arrives 3 seconds later, and then changes to "paid". Or cancel, and try again.
 
   Ctrl-C stops both. Below: what the shop's kit logs.
 `);
 
-/** A port from the environment is taken as it is; in place of a default that is in use, a free one is found. */
+/** Returns the port from the environment, or the default port, or a free port where the default is in use. */
 async function choosePort(variable, usual, except) {
   const given = process.env[variable];
   if (given !== undefined && !/^\d{1,5}$/.test(given))
@@ -86,11 +86,11 @@ async function choosePort(variable, usual, except) {
   if (wanted !== except && (await isFree(wanted))) return wanted;
   if (given !== undefined) fail(`${variable}=${given}: that port is in use.`);
   const free = await freePort();
-  console.log(`Port ${usual} is in use, so ${free} it is. (${variable} sets another.)`);
+  console.log(`Port ${usual} is in use, so port ${free} is used. (${variable} sets another.)`);
   return free;
 }
 
-/** On every interface: a server that holds the port on another one would answer to the name localhost. */
+/** Checks every interface, because a server on another interface would answer for the name localhost. */
 async function isFree(port) {
   try {
     const server = createServer().listen(port);
@@ -113,8 +113,8 @@ async function freePort() {
 }
 
 /**
- * The orders of earlier starts are kept; the sandbox of an earlier start, and its checkout pages, are gone. So attempts
- * that are still open are closed, and paying for such an order begins a new one.
+ * Closes the open attempts of earlier starts, because their sandbox and its checkout pages are gone. Paying for such an order
+ * then starts a new attempt. The orders are kept.
  */
 async function closeOldAttempts() {
   const store = sqliteStore(database);
@@ -129,7 +129,7 @@ async function closeOldAttempts() {
   await store.close();
 }
 
-/** The kit logs JSON lines; for a person at a terminal, the gist of each. */
+/** Prints the main fields of a JSON log line, for a person at a terminal. */
 function print(line) {
   let entry;
   try {
