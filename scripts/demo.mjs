@@ -1,12 +1,12 @@
-// npm run demo: one whole purchase without a browser, and what the kit makes of webhooks that are copies or forged.
-// Exits 0 only if each stage did what it must. --json prints the timeline as JSON.
+// npm run demo: one complete purchase without a browser, and then a repeated, a forged and a changed webhook.
+// Exits with 0 only if every check passed. --json prints the timeline as JSON.
 import { parseArgs } from "node:util";
 import { prepare } from "./prepare.mjs";
 
 const { json } = parseArgs({ options: { json: { type: "boolean", default: false } } }).values;
 prepare();
 
-// Only now is there something to import.
+// These modules exist only after `prepare`.
 const { play } = await import("./demo/play.mjs");
 const { Timeline } = await import("./demo/timeline.mjs");
 

@@ -1,5 +1,5 @@
-// Changes signed webhooks in every way that an attacker could think of, and looks whether one is accepted that was not
-// signed. `npm run fuzz -- --help`
+// Changes signed webhooks in the ways of an attacker, and checks that none is accepted that was not signed.
+// `npm run fuzz -- --help`
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -13,14 +13,14 @@ async function main() {
   if (options.help) return console.log(usage);
   if (!options.json) console.log(`seed ${options.seed}`);
   else if (!options.quiet) console.error(`seed ${options.seed}`);
-  const result = await run(loadKit(options.kit ?? built()), options);
+  const result = await run(loadKit(options.kit ?? buildKit()), options);
   if (options.json) console.log(JSON.stringify(result));
-  else tell(result, options);
+  else printResult(result, options);
   process.exitCode = result.findings.length > 0 ? 1 : 0;
 }
 
-/** The built package, built anew: what is fuzzed is what would be published. */
-function built() {
+/** Builds the package and returns its folder, so that the published code is tested. */
+function buildKit() {
   const { status } = spawnSync(process.execPath, [path.join(root, "scripts/build.mjs")], {
     stdio: ["ignore", "ignore", "inherit"],
   });
@@ -36,12 +36,12 @@ function loadKit(folder) {
   }
 }
 
-function tell({ findings, seed, ...result }, { only }) {
+function printResult({ findings, seed, ...result }, { only }) {
   if (only !== undefined) return console.log({ seed, ...result });
   const { cases, seconds, perSecond, accepted, untouched, refused, http } = result;
-  console.log(`${cases} mutations in ${seconds} s (${perSecond}/s), ${http} of them over HTTP as well`);
+  console.log(`${cases} mutations in ${seconds} s (${perSecond}/s), ${http} of them also over HTTP`);
   console.log(
-    `${refused} refused; ${accepted} accepted, all that was signed unchanged (${untouched} not touched at all)`,
+    `${refused} refused; ${accepted} accepted with unchanged signed content (${untouched} without any change)`,
   );
   for (const { case: number, what, scheme, mutations, signature, body } of findings) {
     console.log(`✗ ${what}${scheme === undefined ? "" : `: ${scheme}, ${mutations.join(", ")}`}`);

@@ -1,4 +1,4 @@
-// Installs and builds what is missing. Node's own modules only: nothing may be installed yet when this runs.
+// Installs and builds what is missing. Imports only Node's own modules, because the packages may not be installed yet.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
@@ -6,7 +6,7 @@ import path from "node:path";
 const root = path.dirname(import.meta.dirname);
 const at = (...parts) => path.join(root, ...parts);
 
-/** Brings a fresh clone to where the shop can run. Says what it does on the error stream, and nothing otherwise. */
+/** Installs and builds what the shop needs to run. Prints its steps on the error stream, and nothing where nothing is missing. */
 export function prepare() {
   install();
   const compile = (what, ...args) => run(`Building ${what} …`, process.execPath, args);
@@ -18,12 +18,12 @@ export function prepare() {
   }
 }
 
-/** `npm ci`, where a package of the lockfile is absent or of another version. */
+/** Runs `npm ci` where a package of the lockfile is absent or has another version. */
 export function install() {
   if (isInstalled()) return;
-  // Whatever NODE_ENV says: the build needs the development dependencies.
+  // The build needs the development dependencies, whatever NODE_ENV is.
   const args = ["ci", "--include=dev", "--no-audit", "--no-fund"];
-  // npm tells its scripts where it is; without it, a Windows shell is needed to find npm.cmd.
+  // npm gives its scripts its own path. Without that path, Windows needs a shell to find npm.cmd.
   const npm = process.env.npm_execpath;
   if (npm?.endsWith(".js")) run("Installing the dependencies …", process.execPath, [npm, ...args]);
   else run("Installing the dependencies …", "npm", args, { shell: process.platform === "win32" });
@@ -34,7 +34,7 @@ function isInstalled() {
   if (!existsSync(installed)) return false;
   const wanted = JSON.parse(readFileSync(at("package-lock.json"), "utf8")).packages;
   const present = JSON.parse(readFileSync(installed, "utf8")).packages;
-  // An optional package may rightly be absent: it is for another system.
+  // An optional package may be absent, because it is for another system.
   return Object.entries(wanted).every(([name, { version, optional, devOptional, peer, link }]) => {
     if (!name.includes("node_modules/") || link || optional || devOptional || peer) return true;
     return present[name]?.version === version;
@@ -55,11 +55,11 @@ function newest(file) {
 
 function run(what, command, args, options = {}) {
   console.error(what);
-  // Its output goes to the error stream, so that what the caller prints stays clean.
+  // Its output goes to the error stream, because standard output belongs to the caller.
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: ["ignore", 2, 2], ...options });
   if (status === 0) return;
   console.error(
-    error ? error.message : `That failed, so there is nothing to run. (${path.basename(command)}: ${status})`,
+    error ? error.message : `This step failed, so nothing can run. (${path.basename(command)}: ${status})`,
   );
   process.exit(1);
 }

@@ -1,4 +1,4 @@
-// A statement of a million rows with planted differences, found by `tillkit reconcile`: exactly those, in bounded memory.
+// Checks that `tillkit reconcile` finds exactly the planted differences of a statement with a million rows, in bounded memory.
 // `npm run reconcile:million -- --help`
 import { parseArgs } from "node:util";
 import { compileKit } from "../test/promises/crash/harness/compile-kit.mjs";
@@ -6,38 +6,27 @@ import { reconcileGenerated } from "../test/statement/million/run.mjs";
 
 const usage = `npm run reconcile:million -- [options]
 
-Makes a store and a statement about one truth, plants differences of every kind, and has \`tillkit reconcile\` find them. A
-hundredth of it is run first, so that the two peaks of memory can be compared.
+Makes a store and a statement for the same payments, plants differences of every kind, and runs \`tillkit reconcile\`. It runs
+a hundredth of the rows first, so that the two peaks of memory can be compared.
 
   --rows <number>   Default: 1000000
   --seed <number>   Default: 1
   --kit <folder>    A compiled kit. Default: the sources are compiled.
   --html <file>     Keeps the HTML report.
-  --heap <MiB>      Most that the heap of the command may hold. Default: Node's own.
-  --once            Without the hundredth.
+  --heap <MiB>      The maximum heap of the command. Default: Node's own.
+  --once            Does not run the hundredth first.
   --json            One JSON document on standard output.
   --quiet           No progress.
 
-Ends with 0 where exactly what was planted is found, 1 where not, 3 where it could not be run.`;
+Exits with 0 where exactly the planted differences are found, 1 where not, 3 where it could not run.`;
 
 const grouped = (count) => String(count).replaceAll(/\B(?=(\d{3})+$)/g, ",");
 
-function tell({
-  rows,
-  planted,
-  found,
-  missed,
-  invented,
-  repeated,
-  sums,
-  bytes,
-  books,
-  seconds,
-  peakMiB,
-  counts,
-}) {
+function printResult(result) {
+  const { rows, planted, found, missed, invented, repeated, sums } = result;
+  const { bytes, books, seconds, peakMiB, counts } = result;
   console.log(`
-${grouped(rows)} rows (${(bytes / 1e6).toFixed(1)} MB) beside ${grouped(books)} payments completed in the period
+${grouped(rows)} rows (${(bytes / 1e6).toFixed(1)} MB) compared with ${grouped(books)} payments completed in the period
   planted ${grouped(planted)}, found ${grouped(found)}, missed ${missed.length}, invented ${invented.length}, repeated ${repeated.length}, wrong sums ${sums.length}
   ${Object.entries(counts)
     .filter(([, count]) => count > 0)
@@ -87,7 +76,7 @@ async function main() {
         heapMiB,
       });
       results.push(result);
-      if (!values.json) tell(result);
+      if (!values.json) printResult(result);
     }
     if (values.json) console.log(JSON.stringify(results));
     const isRight = ({ missed, invented, repeated, sums }) =>

@@ -1,9 +1,9 @@
-// The simulation: many payments, a service whose webhooks go astray, and the kit's books beside the truth.
+// Runs the simulation: many payments, a service that loses webhooks, and a comparison of the stored payments with the service.
 // `npm run simulate -- --help`
 import { compileKit } from "../test/promises/crash/harness/compile-kit.mjs";
 import { readOptions, usage } from "../test/promises/simulation/harness/options.mjs";
 import { run } from "../test/promises/simulation/harness/run.mjs";
-import { tell } from "../test/promises/simulation/harness/tell.mjs";
+import { describeResult } from "../test/promises/simulation/harness/describe-result.mjs";
 
 async function main() {
   const options = readOptions(process.argv.slice(2));
@@ -12,7 +12,7 @@ async function main() {
   const { folder, remove } = options.kit ? { folder: options.kit, remove() {} } : compileKit();
   try {
     const result = await run(options, folder);
-    console.log(options.json ? JSON.stringify(result) : tell(result));
+    console.log(options.json ? JSON.stringify(result) : describeResult(result));
     process.exitCode = result.ok ? 0 : 1;
   } finally {
     remove();

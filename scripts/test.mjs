@@ -1,5 +1,5 @@
-// `npm test`: everything that can run on this machine, also from a fresh clone. Nothing but Node's own modules may be
-// imported here, for the packages may not be installed yet. `--quick` runs the tests on the sources only.
+// `npm test`: runs everything that can run on this machine, also from a fresh clone. Imports only Node's own modules, because
+// the packages may not be installed yet. `--quick` runs only the tests on the sources.
 import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { installMissing } from "./test/install.mjs";
@@ -13,22 +13,22 @@ const quick = process.argv.includes("--quick");
 const unknown = process.argv.slice(2).filter((argument) => argument !== "--quick");
 if (unknown.length > 0) {
   console.error(
-    `npm test knows only --quick, not ${unknown.join(" ")}. For single files: npx jest test/html`,
+    `npm test accepts only --quick, not ${unknown.join(" ")}. For single files: npx jest test/html`,
   );
   process.exit(2);
 }
 
 const results = [];
 const leftOut = machineLacks();
-/** Where everything is that the tests printed. */
+/** The files with the output of the tests. */
 const printed = [];
 
-/** Runs one command as a stage; it counts as one test. */
+/** Runs one command as a stage. It counts as one test. */
 function check(name, command) {
   return add(runStage(name, command));
 }
 
-/** Runs jest as a stage; its tests are counted one by one. */
+/** Runs jest as a stage. Its tests are counted one by one. */
 async function jest(name, target, ignored = []) {
   const file = path.resolve(`.tmp/jest-${target}.json`);
   const ignore = ["/node_modules/", ...ignored].flatMap((pattern) => ["--testPathIgnorePatterns", pattern]);
@@ -53,10 +53,10 @@ if (installed?.passed === false) {
   leftOut.push("everything else, because the packages could not be installed");
 } else if (quick) {
   await jest("Tests on the sources", "src");
-  leftOut.push("all but the tests on the sources, because of --quick");
+  leftOut.push("everything except the tests on the sources, because of --quick");
 } else {
   await check("Format", ["prettier", "--check", "--log-level", "warn", "."]);
-  // Before the linter: the example is checked against the types of the built package, as a shop is.
+  // Before the linter, because the example is checked against the types of the built package.
   const built = await check("Build", ["scripts/build.mjs"]);
   await check("Lint", ["oxlint", "--type-aware", ...existing("src", "test", "examples", "scripts", "bench")]);
   await check("Types", ["scripts/tsc.mjs", "-p", "tsconfig.json"]);
@@ -70,12 +70,12 @@ if (installed?.passed === false) {
   }
   await jest("Tests on the sources", "src");
   if (built) {
-    // These look at the sources themselves, or at the packed package, and would see nothing new.
+    // These check the sources, or the packed package, so they would test nothing new.
     await jest("Tests on the built package", "cjs", [
       "/test/architecture/",
       "/test/package/",
       "/test/shop/",
-      // These run processes of their own, from the same compilation either way.
+      // These start processes with their own compilation of the sources.
       "/test/promises/crash/",
       "/test/promises/processes/",
       "/test/promises/faults/killed",

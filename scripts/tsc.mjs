@@ -1,4 +1,4 @@
-// Runs the native TypeScript compiler: `tsc` on the PATH is the older one, kept for tools that need its API.
+// Runs the native TypeScript compiler. The `tsc` on the PATH is an older one, for tools that need its API.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import path from "node:path";

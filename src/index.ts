@@ -59,7 +59,7 @@ export {
 export * from "./store/index.js";
 export { type Handler, type HandlerContext, type HandlerOptions } from "./dispatch/handler.js";
 export { type NoticeListener } from "./dispatch/notices.js";
-export { type RetryOptions } from "./dispatch/retry-delay.js";
+export { type RetryOptions } from "./dispatch/run-claim.js";
 
 export { type Health, type Rejections, type SpoolHealth } from "./operations/health.js";
 export { type Pruned } from "./operations/prune-records.js";

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Sends a form as a browser does, and stays where the redirect begins. */
+/** Sends a form like a browser, but does not follow a redirect. */
 export function post(url, form) {
   return fetch(url, { method: "POST", redirect: "manual", body: new URLSearchParams(form) });
 }
 
-/** What the kit's page says to somebody who came back. */
+/** Reads the kit's return page: its status, state and title. */
 export async function returnPage(url) {
   const answer = await fetch(url);
   const page = await answer.text();
@@ -16,7 +16,7 @@ export async function returnPage(url) {
   };
 }
 
-/** Whether it becomes true in time: handlers run after the answer. */
+/** Waits up to 5 seconds until a condition is true, because handlers run after the answer. */
 export async function until(isTrue) {
   for (let left = 500; left > 0; left -= 1) {
     if (await isTrue()) return true;
@@ -25,7 +25,7 @@ export async function until(isTrue) {
   return false;
 }
 
-/** Return addresses carry a token; the timeline need not. */
+/** Shortens the token of a return address for the timeline. */
 export function shorten(address) {
   return address.replace(/(\/(success|cancel)\/.{8}).*/, "$1…");
 }

@@ -4,16 +4,16 @@ import { openWorld } from "./world.mjs";
 
 const product = "cloves";
 
-/** The purchase, stage by stage. Everything is asked of the running shop, over HTTP or in its database. */
+/** Plays the purchase, stage by stage, and checks the running shop over HTTP and in its database. */
 export async function play(timeline) {
-  const { saw, demand, stage } = bound(timeline);
+  const { saw, check, stage } = bound(timeline);
   const webhookLog = [];
   const events = [];
   const world = await openWorld({
     onRequest(entry) {
       if (entry.route !== "/webhook" || !entry.req) return;
       webhookLog.push(entry);
-      saw("kit", `has answered a webhook ${entry.res.status}: ${entry.outcome ?? entry.code}`);
+      saw("kit", `has answered a webhook with ${entry.res.status}: ${entry.outcome ?? entry.code}`);
     },
     onEvent(event, attempt) {
       events.push(event);
@@ -31,7 +31,7 @@ export async function play(timeline) {
   const eventsOf = (type) => events.filter((event) => event.type === type).length;
 
   try {
-    stage("Going out");
+    stage("The order and its payment");
     saw("shop", `is at ${url}, its database is ${world.file}`);
     saw("service", `the sandbox is at ${sandbox.url}`);
     const inStock = await stock();
@@ -42,27 +42,27 @@ export async function play(timeline) {
     const approval = await post(checkout, { provider: "HOL", action: "approve" });
     const successUrl = approval.headers.get("location") ?? "";
     const paid = sandbox.payments().find(({ id }) => id === payment.id);
-    demand(
+    check(
       "service",
-      `the customer approves at ${paid.source}: the payment is ${paid.status}; the webhook is held back`,
+      `the customer approves at ${paid.source}: the payment is ${paid.status}; the webhook is held`,
       {
         expected: { status: "completed", deliveries: 0 },
         seen: { status: paid.status, deliveries: sandbox.deliveries.length },
       },
     );
-    demand("browser", `is sent back (${approval.status}) to ${shorten(successUrl)}`, {
+    check("browser", `is sent back (${approval.status}) to ${shorten(successUrl)}`, {
       expected: { status: 303, toKit: true },
       seen: { status: approval.status, toKit: successUrl.startsWith(`${url}/payments/success/`) },
     });
 
-    stage("Coming back before the webhook");
+    stage("The customer returns before the webhook");
     const waiting = await returnPage(successUrl);
-    demand("kit", `the success page says "${waiting.title}"`, {
+    check("kit", `the success page says "${waiting.title}"`, {
       expected: { status: 200, state: "confirming" },
       seen: { status: waiting.status, state: waiting.state },
     });
     const early = await orders.find(orderId);
-    demand("shop", `the order is ${early.paidAt ? "paid" : "not paid"}: a return proves nothing`, {
+    check("shop", `the order is ${early.paidAt ? "paid" : "not paid"}: a return proves nothing`, {
       expected: { paid: false, ledgerRows: 0 },
       seen: { paid: early.paidAt !== undefined, ledgerRows: await booked(orderId) },
     });
@@ -71,7 +71,7 @@ export async function play(timeline) {
     sandbox.releaseWebhooks();
     await until(() => sandbox.deliveries.length > 0);
     const [delivery] = sandbox.deliveries;
-    demand(
+    check(
       "service",
       `delivered ${delivery?.requestBody.length} signed bytes, answered ${delivery?.status} in ${delivery?.durationMs} ms`,
       {
@@ -87,7 +87,7 @@ export async function play(timeline) {
       async () => (await orders.find(orderId)).paidAt && eventsOf("payment.completed") > 0,
     );
     const now = await orders.find(orderId);
-    demand(
+    check(
       "shop",
       `the order is ${now.paidAt ? `paid at ${now.paidAt}` : "not paid"}; ledger rows: ${await booked(orderId)}, stock: ${await stock()} of ${inStock}`,
       {
@@ -101,14 +101,14 @@ export async function play(timeline) {
       },
     );
     const done = await returnPage(successUrl);
-    demand("kit", `the success page says "${done.title}"`, {
+    check("kit", `the success page says "${done.title}"`, {
       expected: { status: 200, state: "paid" },
       seen: { status: done.status, state: done.state },
     });
 
     stage("The same webhook again");
     const again = await sandbox.deliverAgain(delivery.id);
-    demand("service", `sent the same bytes once more (attempt ${again.attempt}), answered ${again.status}`, {
+    check("service", `sent the same bytes once more (attempt ${again.attempt}), answered ${again.status}`, {
       expected: { sameBytes: true, status: 200, outcome: "duplicate" },
       seen: {
         sameBytes: again.requestBody === delivery.requestBody,
@@ -123,7 +123,7 @@ export async function play(timeline) {
       payment: second.payment.id,
       sign: (rawBody) => createHmac("sha256", "not the secret of this shop").update(rawBody).digest("hex"),
     });
-    demand("service", `somebody else's signature is answered ${forged.status} ${forged.body}`, {
+    check("service", `a signature with another secret gets the answer ${forged.status} ${forged.body}`, {
       expected: { status: 401, code: "signature_mismatch" },
       seen: { status: forged.status, code: (await logged(3))?.code },
     });
@@ -133,7 +133,7 @@ export async function play(timeline) {
       payment: second.payment.id,
       overrides: { data: { total: { value: "1", currency: "KMF" } } },
     });
-    demand("service", `a signed "completed" over 1 KMF is answered ${changed.status}`, {
+    check("service", `a signed "completed" with 1 KMF gets the answer ${changed.status}`, {
       expected: { status: 200, outcome: "mismatch" },
       seen: { status: changed.status, outcome: (await logged(4))?.outcome },
     });
@@ -143,7 +143,7 @@ export async function play(timeline) {
       orderId,
       detail,
     }));
-    demand(
+    check(
       "shop",
       `on the shopkeeper's list: ${attention.map(({ kind, detail }) => `${kind} (${detail})`).join(", ") || "nothing"}`,
       {
@@ -158,10 +158,10 @@ export async function play(timeline) {
       },
     );
 
-    stage("After all of it");
+    stage("At the end");
     const secondOrder = await orders.find(second.orderId);
     const secondPayment = await world.payments.find(secondOrder.clientId);
-    demand(
+    check(
       "kit",
       `the second payment is ${secondPayment.state}, its order ${secondOrder.paidAt ? "paid" : "not paid"}`,
       {
@@ -173,9 +173,9 @@ export async function play(timeline) {
         },
       },
     );
-    demand(
+    check(
       "handler",
-      `payment.completed was dispatched ${eventsOf("payment.completed")}×, in answer to ${webhookLog.length} webhooks; ledger rows of the first order: ${await booked(orderId)}`,
+      `payment.completed was dispatched ${eventsOf("payment.completed")}×, after ${webhookLog.length} webhooks; ledger rows of the first order: ${await booked(orderId)}`,
       {
         expected: { completed: 1, webhooks: 4, ledgerRows: 1, sold: 1 },
         seen: {
@@ -190,7 +190,7 @@ export async function play(timeline) {
     await world.close();
   }
 
-  /** Buys as a browser would: the buy button, then the pay button. */
+  /** Buys like a browser: the buy button, then the pay button. */
   async function order() {
     const known = new Set(sandbox.payments().map(({ id }) => id));
     const placed = await post(`${url}/orders`, { product });
@@ -201,7 +201,7 @@ export async function play(timeline) {
     const checkout = sent.headers.get("location") ?? "";
     const made = sandbox.payments().filter(({ id }) => !known.has(id));
     const [payment] = made;
-    demand(
+    check(
       "service",
       `created payment ${payment?.id}: ${payment?.total.value} ${payment?.total.currency}, ${payment?.status}`,
       {
@@ -209,7 +209,7 @@ export async function play(timeline) {
         seen: { payments: made.length, total: payment && { ...payment.total }, status: payment?.status },
       },
     );
-    demand("shop", `sends the browser (${sent.status}) to ${shorten(checkout)}`, {
+    check("shop", `sends the browser (${sent.status}) to ${shorten(checkout)}`, {
       expected: { status: 303, toService: true },
       seen: { status: sent.status, toService: checkout === `${sandbox.url}/payment/submit/${payment?.id}` },
     });
@@ -220,7 +220,7 @@ export async function play(timeline) {
 function bound(timeline) {
   return {
     saw: (who, what) => timeline.saw(who, what),
-    demand: (who, what, check) => timeline.demand(who, what, check),
+    check: (who, what, values) => timeline.check(who, what, values),
     stage: (name) => timeline.stage(name),
   };
 }

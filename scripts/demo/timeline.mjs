@@ -2,9 +2,9 @@ import { isDeepStrictEqual, styleText } from "node:util";
 
 const colours = { shop: "cyan", service: "magenta", kit: "blue", handler: "yellow", browser: "white" };
 
-/** What was observed, when, and whether it was what had to be. */
+/** Collects observations and checks with their time, and prints them. */
 export class Timeline {
-  #began = performance.now();
+  #startedAt = performance.now();
   #json;
   #entries = [];
   #colourful = process.stdout.isTTY && !process.env.NO_COLOR;
@@ -18,13 +18,13 @@ export class Timeline {
     if (!this.#json) console.log(`\n${this.#paint("bold", name)}`);
   }
 
-  /** Something that was seen, of which nothing is demanded. */
+  /** Adds an observation without a check. */
   saw(who, what) {
     this.#add({ who, what });
   }
 
-  /** Something that must be so. `what` may be made from what was seen. */
-  demand(who, what, { expected, seen }) {
+  /** Adds a check: the seen values must equal the expected ones. */
+  check(who, what, { expected, seen }) {
     const ok = isDeepStrictEqual(seen, expected);
     this.#add({ who, what, ok, seen, ...(!ok && { expected }) });
   }
@@ -32,7 +32,7 @@ export class Timeline {
   fail(error) {
     this.#add({
       who: "demo",
-      what: `could not go on: ${error.message}`,
+      what: `stopped with an error: ${error.message}`,
       ok: false,
       seen: error.stack,
       expected: "no error",
@@ -41,17 +41,17 @@ export class Timeline {
 
   /** Prints the verdict and sets the exit code. */
   conclude() {
-    const demands = this.#entries.filter(({ ok }) => ok !== undefined);
-    const failed = demands.filter(({ ok }) => !ok);
-    const ok = demands.length > 0 && failed.length === 0;
+    const checks = this.#entries.filter(({ ok }) => ok !== undefined);
+    const failed = checks.filter(({ ok }) => !ok);
+    const ok = checks.length > 0 && failed.length === 0;
     process.exitCode = ok ? 0 : 1;
     if (this.#json) {
       console.log(JSON.stringify({ ok, timeline: this.#entries }, undefined, 2));
       return;
     }
     const verdict = ok
-      ? this.#paint("green", `All ${demands.length} demands were met.`)
-      : this.#paint("red", `${failed.length} of ${demands.length} demands were not met:`);
+      ? this.#paint("green", `All ${checks.length} checks passed.`)
+      : this.#paint("red", `${failed.length} of ${checks.length} checks failed:`);
     console.log(`\n${verdict}`);
     for (const { who, what, expected, seen } of failed) {
       console.log(`  ${who}: ${what}\n    expected ${print(expected)}\n    saw      ${print(seen)}`);
@@ -59,7 +59,7 @@ export class Timeline {
   }
 
   #add(entry) {
-    const ms = Math.round(performance.now() - this.#began);
+    const ms = Math.round(performance.now() - this.#startedAt);
     this.#entries.push({ ms, ...entry });
     if (this.#json) return;
     const { who, what, ok } = entry;

@@ -9,7 +9,7 @@ import { createSandbox } from "tillkit/sandbox";
 import { sqliteStore } from "tillkit/sql";
 import { createShop } from "../../examples/express-shop/dist/shop.js";
 
-/** The real shop and the sandbox, on free ports and a temporary file; what the kit logs and dispatches is told on. */
+/** Starts the example shop and the sandbox on free ports, with a temporary database. Passes on logged requests and events. */
 export async function openWorld({ onRequest, onEvent }) {
   const folder = await mkdtemp(path.join(tmpdir(), "tillkit-demo-"));
   const server = createServer().listen(0, "127.0.0.1");
@@ -31,7 +31,7 @@ export async function openWorld({ onRequest, onEvent }) {
     keeperPassword: clientSecret,
     logger: pino({ level: "info" }, { write: (line) => onRequest(JSON.parse(line)) }),
   });
-  // A second handler beside the shop's own, under a name of its own: it sees what is dispatched.
+  // A second handler with a name of its own, which sees every dispatched event.
   shop.payments.onAny((event, { attempt }) => onEvent(event, attempt), { name: "demo" });
   server.on("request", shop.app);
 

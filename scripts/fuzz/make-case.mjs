@@ -1,18 +1,18 @@
 import { copyOf, modelMutations } from "./mutate-model.mjs";
 import { byteMutations, space } from "./mutate-bytes.mjs";
 import { signatureMutations } from "./mutate-signature.mjs";
-import { textOf } from "./messages.mjs";
+import { jsonOf } from "./messages.mjs";
 
 const onModel = Object.entries(modelMutations);
 const onBytes = Object.entries(byteMutations);
 const onSignature = Object.entries(signatureMutations);
 
-/** One case in so many is left as it was signed, and must be accepted: a verifier that refuses all would prove nothing. */
+/** One case in this many is not changed, and must be accepted. It fails a verifier that refuses everything. */
 const oneControlIn = 50;
 
 /**
- * Makes a case: a signed message of a target, changed in one to three ways. Everything in it follows from `random`.
- * A case says what was done to it, in `done`.
+ * Makes a case: a signed message of a target, changed in one to three ways. `random` decides everything. `done` lists the
+ * changes.
  */
 export function makeCase(targets, totalWeight, random) {
   const target = drawTarget(targets, random.below(totalWeight));
@@ -48,7 +48,7 @@ function drawTarget(targets, at) {
   throw new Error("beyond the weights");
 }
 
-/** The signature of one message on another, or under another scheme. */
+/** Combines the signature of one message with another message, or a message with a foreign signature. */
 function otherMessage(made, random) {
   const other = random.pick(made.target.messages);
   made.done.push("otherMessage");
@@ -77,6 +77,6 @@ function changeModel(made, random) {
   }
   if (random.chance(4)) {
     made.done.push("spaces");
-    made.body = Buffer.from(textOf(model, space(random)));
-  } else made.body = Buffer.from(textOf(model));
+    made.body = Buffer.from(jsonOf(model, space(random)));
+  } else made.body = Buffer.from(jsonOf(model));
 }

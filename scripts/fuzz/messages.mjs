@@ -1,5 +1,5 @@
-/** Texts as services and customers write them, and some that only look like others. */
-const texts = [
+/** Values that services and customers write, and some that look like other values. */
+const samples = [
   "MVK-778",
   "64f0c0ffee",
   "a b",
@@ -22,10 +22,10 @@ const totals = [
   { value: "9999999999999999", currency: "XAF" },
 ];
 
-/** The message number `n` of a service, always the same; its payment is `c-n`. */
+/** Returns message number `n` of a service, about the payment `c-n`. It is equal in every run. */
 export function messageOf(n) {
   const status = statuses[n % statuses.length];
-  const pick = (shift) => texts[(n * 7 + shift) % texts.length];
+  const pick = (shift) => samples[(n * 7 + shift) % samples.length];
   const submitted = status !== "pending" || n % 2 === 0;
   return {
     topic: `payment.${status}`,
@@ -44,7 +44,7 @@ export function messageOf(n) {
   };
 }
 
-/** A message as JSON fragments that can be moved about: lists of `[key, value]`, where a value may be such a list. */
+/** Returns a message as JSON fragments that can be moved: lists of `[key, value]`, where a value may be such a list. */
 export function modelOf(message) {
   return Object.entries(message).map(([key, value]) => [
     JSON.stringify(key),
@@ -52,14 +52,14 @@ export function modelOf(message) {
   ]);
 }
 
-/** The text of a model; `space` gives what stands between two tokens. */
-export function textOf(model, space = nothing) {
+/** Returns the JSON of a model. `space` returns the text between two tokens. */
+export function jsonOf(model, space = nothing) {
   if (typeof model === "string") return model;
   let text = "{";
   for (let index = 0; index < model.length; index++) {
     const [key, value] = model[index];
     if (index > 0) text += `,${space()}`;
-    text += `${space()}${key}${space()}:${space()}${textOf(value, space)}${space()}`;
+    text += `${space()}${key}${space()}:${space()}${jsonOf(value, space)}${space()}`;
   }
   return `${text}}`;
 }

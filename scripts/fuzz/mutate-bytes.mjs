@@ -1,4 +1,4 @@
-// Changes to a body as bytes, whatever they mean.
+// Changes to the bytes of a body, without regard to their meaning.
 
 const spaces = ["", "", "", " ", "\n", "\t", "\r\n", "  "];
 
@@ -6,7 +6,7 @@ export const space = (random) => () => random.pick(spaces);
 
 const insert = (body, at, bytes) => Buffer.concat([body.subarray(0, at), bytes, body.subarray(at)]);
 
-/** Bytes that decoders disagree about: cut sequences, overlong forms, a byte order mark, halves of a character. */
+/** Bytes that decoders treat differently: cut sequences, overlong forms, a byte order mark, halves of a character. */
 const odd = [
   "ff",
   "c080",
@@ -47,7 +47,7 @@ export const byteMutations = {
     const at = random.below(body.length + 1);
     return Buffer.concat([body.subarray(0, at), body.subarray(at + 1)]);
   },
-  /** A piece of it twice. */
+  /** Repeats a piece of the body. */
   repeatPiece(body, random) {
     const at = random.below(body.length + 1);
     return insert(body, at, body.subarray(at, at + 1 + random.below(40)));

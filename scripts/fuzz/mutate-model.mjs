@@ -1,5 +1,5 @@
-// Changes to a message that keep it JSON, or nearly: what an attacker would do who knows how readers differ. Each takes
-// the model of the message (its top level) and changes it in place.
+// Changes that mostly keep a message valid JSON, made by an attacker who knows how JSON readers differ. Each changes the model
+// of the message in place.
 
 const dataOf = (model) => model.find(([key]) => key === '"data"')?.[1];
 const listsOf = (model) => {
@@ -13,11 +13,11 @@ const someMember = (model, random) => {
 };
 const member = (list, key) => list?.find(([name]) => name === `"${key}"`);
 
-/** A copy that can be changed. */
+/** Returns a copy that can be changed. */
 export const copyOf = (model) =>
   typeof model === "string" ? model : model.map(([key, value]) => [key, copyOf(value)]);
 
-/** Values that a careless reader could take for the one that stood there. */
+/** Values that a careless reader could mistake for the original value. */
 const others = [
   "null",
   '""',
@@ -57,7 +57,7 @@ const escaped = (text, random) => {
 };
 
 export const modelMutations = {
-  /** `"completed"` becomes `"c\u006fmpleted"`: the same to every reader. */
+  /** `"completed"` becomes `"c\u006fmpleted"`, which is equal for every reader. */
   escapeValue(model, random) {
     const found = someMember(model, random);
     if (typeof found?.[1] === "string" && found[1][0] === '"') found[1] = escaped(found[1], random);
@@ -70,7 +70,7 @@ export const modelMutations = {
     const found = someMember(model, random);
     if (found) found[1] = random.pick(others);
   },
-  /** One letter of a text: another, another case, or another that looks the same. */
+  /** Changes or inserts one letter of a value. Some letters look like others. */
   otherLetter(model, random) {
     const found = someMember(model, random);
     if (typeof found?.[1] !== "string" || found[1].length < 3 || found[1][0] !== '"') return;
@@ -91,7 +91,7 @@ export const modelMutations = {
     ]);
     found[1] = found[1].slice(0, at) + letter + found[1].slice(at + random.below(2));
   },
-  /** The same key again, plain or escaped, before or behind. */
+  /** Repeats a key, plain or escaped, at any position. */
   repeatKey(model, random) {
     const list = random.pick(listsOf(model));
     if (list.length === 0) return;
@@ -102,13 +102,13 @@ export const modelMutations = {
     ];
     list.splice(random.below(list.length + 1), 0, again);
   },
-  /** Two values change places. */
+  /** Swaps two values. */
   swapValues(model, random) {
     const [one, two] = [someMember(model, random), someMember(model, random)];
-    // Copies: one may stand within the other.
+    // Copies, because one may be inside the other.
     if (one && two) [one[1], two[1]] = [copyOf(two[1]), copyOf(one[1])];
   },
-  /** Characters, or a comma, move from one field of the joined string to the next. */
+  /** Moves characters, or a comma, from one field of the joined string to the next. */
   shiftComma(model, random) {
     const data = dataOf(model);
     if (typeof data === "string") return;
@@ -132,7 +132,7 @@ export const modelMutations = {
     const list = random.pick(listsOf(model));
     if (list.length > 0) list.splice(random.below(list.length), 1);
   },
-  /** Something that no signature over fields covers, or that a careless reader would look at first. */
+  /** Adds a member that no signature over fields covers, or that a careless reader could use. */
   addMember(model, random) {
     const list = random.pick(listsOf(model));
     const key = random.pick([
@@ -150,7 +150,7 @@ export const modelMutations = {
     ]);
     list.splice(random.below(list.length + 1), 0, [JSON.stringify(key), random.pick(others)]);
   },
-  /** The order of members means nothing. */
+  /** Changes the order of members, which has no meaning. */
   reorder(model, random) {
     const list = random.pick(listsOf(model));
     for (let last = list.length - 1; last > 0; last--) {
@@ -158,7 +158,7 @@ export const modelMutations = {
       [list[last], list[other]] = [list[other], list[last]];
     }
   },
-  /** The payment one level deeper or in a list. */
+  /** Moves the payment one level deeper. */
   wrapData(model, random) {
     const found = member(model, "data");
     if (found && typeof found[1] !== "string")

@@ -1,9 +1,9 @@
-// Changes to the signature header. A value is text, a list (the header arrived several times) or nothing.
+// Changes to the signature header. A value is a string, a list (the header arrived several times) or `undefined`.
 
 const hex = "0123456789abcdefABCDEF";
 
 export const signatureMutations = {
-  /** The same bytes: hexadecimal digits have no case. */
+  /** Changes the case of digits, which has no meaning in hexadecimal. */
   otherCase: (signature, random) =>
     Array.from(signature, (digit) => (random.chance(2) ? digit.toUpperCase() : digit)).join(""),
   listOfOne: (signature) => [signature],

@@ -2,18 +2,18 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 
 export const usage = `npm run fuzz -- [options]
-  --count N     mutations at most (default 1000000)
-  --seconds S   seconds at most (default: no bound)
-  --seed S      repeats the mutations of an earlier run (default: drawn; printed always)
-  --case N      one mutation of that seed, shown in full
-  --http N      how many of them go through the router, over HTTP (default: one in 500, 20000 at most)
-  --kit FOLDER  a compiled kit that stands for dist/cjs (default: builds the package first)
+  --count N     maximum number of mutations (default 1000000)
+  --seconds S   maximum number of seconds (default: no limit)
+  --seed S      repeats the mutations of an earlier run (default: random; always printed)
+  --case N      shows one mutation of that seed in full
+  --http N      number of mutations that go through the router, over HTTP (default: one in 500, at most 20000)
+  --kit FOLDER  a compiled kit to use instead of dist/cjs (default: builds the package first)
   --json        the result as one line of JSON on standard output
   --quiet       no progress
-Ends with 0 when nothing was accepted that was not signed, and nothing refused that was; 1 when something was, with the
-seed and the number of the case; 3 when it could not run.`;
+Exits with 0 when every unsigned message was refused and every signed message was accepted; 1 when not, with the seed and the
+number of the case; 3 when it could not run.`;
 
-/** Something that keeps the run from starting. */
+/** An error that prevents the run from starting. */
 export class CannotRun extends Error {}
 
 export function readOptions(args) {

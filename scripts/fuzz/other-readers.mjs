@@ -1,12 +1,12 @@
-// Readers of JSON that share nothing with the kit. Where a message was accepted although its bytes are not those that
-// were signed, every one of them must see in it what was signed.
+// JSON readers that share no code with the kit. Where a message with changed bytes was accepted, every reader must read the
+// signed values in it.
 
-/** Reads like JSON.parse, but of two members with one key the first counts. Throws at what is no JSON. */
+/** Reads like JSON.parse, but uses the first of two members with one key. Throws where the text is not JSON. */
 export function readFirstWins(text) {
   let at = 0;
   const value = readValue();
   skip();
-  if (at < text.length) throw new Error("something follows");
+  if (at < text.length) throw new Error("text after the value");
   return value;
 
   function skip() {
@@ -64,7 +64,7 @@ export function readFirstWins(text) {
   }
 }
 
-/** The fields that are signed by default, as each of two readers sees them. Throws where one cannot read it. */
+/** Returns the fields that are signed by default, as each of two readers reads them. Throws where a reader cannot read them. */
 export function signedAccordingToEach(body) {
   const text = new TextDecoder().decode(body);
   const last = JSON.parse(text);

@@ -1,50 +1,51 @@
 import { createServer, Agent, request } from "node:http";
 import express from "express";
-import { mayBeAccepted } from "./judge.mjs";
+import { mayBeAccepted } from "./may-be-accepted.mjs";
 import { messageOf } from "./messages.mjs";
 
-/** Requests under way at once. */
-const atOnce = 16;
+/** The maximum number of concurrent requests. */
+const maxConcurrent = 16;
 
 /**
- * One router for each target, behind one server, in front of stores that are watched. `close` resolves to
- * what their rows and payments say that the answers did not.
+ * Opens one router for each target behind one server, with stores that note what is recorded. `close` resolves with
+ * contradictions between the recorded rows and the answers.
  */
 export async function openRouters(kit, targets) {
   const app = express();
-  const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+  const agent = new Agent({ keepAlive: true, maxSockets: maxConcurrent });
   const shops = new Map();
   for (const target of targets) shops.set(target, await openShop(kit, target, app, shops.size));
-  // Seconds can pass between two requests here; no connection is closed for that while it is picked up again.
+  // Seconds can pass between two requests. The server must not close a connection while it is being reused.
   const server = createServer({ keepAliveTimeout: 0 }, app);
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address();
   const underWay = new Set();
 
-  /** Resolves when there is room for the next; `then` is told how this one was answered. */
+  /** Resolves when the next request can be sent. Calls `then` with the answer of this one. */
   async function send(made, then) {
-    while (underWay.size >= atOnce) await Promise.race(underWay);
-    const sending = postAndJudge(shops.get(made.target), made, then);
+    while (underWay.size >= maxConcurrent) await Promise.race(underWay);
+    const sending = postAndCheck(shops.get(made.target), made, then);
     underWay.add(sending);
     void sending.finally(() => underWay.delete(sending));
   }
 
-  async function postAndJudge(shop, made, then) {
+  async function postAndCheck(shop, made, then) {
     try {
       const status = await post(shop.path, made);
       then(status, status === undefined ? undefined : problemOf(status, made, shop));
     } catch (error) {
-      then(undefined, `was not answered: ${error.message}`);
+      then(undefined, `got no answer: ${error.message}`);
     }
   }
 
   function problemOf(status, made, shop) {
-    if (status === 200 && !mayBeAccepted(asArrived(made))) return "answered 200, and not what was signed";
+    if (status === 200 && !mayBeAccepted(asArrived(made)))
+      return "answered 200, but its content was not signed";
     if (status === 200) shop.taken.add(made.body.toString("latin1"));
     return status === 200 || status === 400 || status === 401 ? undefined : `answered ${status}`;
   }
 
-  /** The status; nothing where no HTTP client would send such a header. */
+  /** Returns the status; `undefined` where no HTTP client would send such a header. */
   function post(path, { body, signature }) {
     return new Promise((resolve, reject) => {
       const headers = { "content-type": "application/json", "content-length": body.length };
@@ -69,23 +70,23 @@ export async function openRouters(kit, targets) {
       await Promise.allSettled(underWay);
       agent.destroy();
       await new Promise((resolve) => server.close(resolve));
-      const betrayed = [];
+      const problems = [];
       for (const [{ name, messages }, { payments, recorded, taken }] of shops) {
         const rows = recorded.filter((body) => !taken.has(body)).length;
-        if (rows > 0) betrayed.push(`${name}: ${rows} rows that were not answered 200`);
+        if (rows > 0) problems.push(`${name}: ${rows} rows without an answer 200`);
         for (const { n } of messages) {
           const { state } = await payments.find(`c-${n}`);
           if (state === "completed" && messageOf(n).data.status !== "completed")
-            betrayed.push(`${name}: c-${n} is completed, and nobody signed that`);
+            problems.push(`${name}: c-${n} is completed, but that was not signed`);
         }
         await payments.close();
       }
-      return betrayed;
+      return problems;
     },
   };
 }
 
-/** HTTP takes away the spaces around a header's value (RFC 9110, 5.5). */
+/** HTTP removes the spaces around a header's value (RFC 9110, 5.5). */
 function asArrived(made) {
   const { signature } = made;
   return typeof signature === "string"

@@ -1,23 +1,23 @@
 import { Progress } from "../../test/promises/crash/harness/progress.mjs";
 import { makeCase } from "./make-case.mjs";
-import { mayBeAccepted, mustBeAccepted } from "./judge.mjs";
+import { mayBeAccepted, mustBeAccepted } from "./may-be-accepted.mjs";
 import { openRouters } from "./routers.mjs";
 import { Random } from "./random.mjs";
 import { makeTargets } from "./targets.mjs";
 
-/** Findings shown at most; each of them is one too many. */
-const most = 20;
-/** The clock is looked at, and the event loop let go, once in so many cases. */
-const breath = 2048;
+/** The maximum number of findings that are shown. */
+const maxFindings = 20;
+/** The number of cases after which the clock is checked and the event loop can run. */
+const casesPerPause = 2048;
 
-/** Runs the cases of a seed; resolves to the counts and the findings. */
+/** Runs the cases of a seed. Resolves with the counts and the findings. */
 export async function run(kit, options) {
   const { seed, only, quiet, seconds } = options;
   const targets = makeTargets(kit);
   const totalWeight = targets.reduce((sum, { weight }) => sum + weight, 0);
   const random = new Random();
   const caseOf = (number) => {
-    random.begin(seed, number);
+    random.start(seed, number);
     return makeCase(targets, totalWeight, random);
   };
   if (only !== undefined) return showCase(caseOf(only), only, options);
@@ -35,21 +35,21 @@ export async function run(kit, options) {
     total,
     unit: "mutations",
     quiet,
-    describe: () => `${counts.accepted} accepted as signed, ${findings.length} findings`,
+    describe: () => `${counts.accepted} accepted, ${findings.length} findings`,
   });
   const startedAt = performance.now();
   const tookSeconds = () => (performance.now() - startedAt) / 1000;
 
-  // Most cases throw, and nobody reads the stack.
+  // Most cases throw, and stack traces are not needed.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
-    for (let number = 0; number < total && findings.length < most; number++) {
+    for (let number = 0; number < total && findings.length < maxFindings; number++) {
       const made = caseOf(number);
-      judge(number, made, verify(made));
+      check(number, made, verify(made));
       if (number % everyHttp === 0) await overHttp(number, made);
       progress.tick();
-      if (number % breath === 0) {
+      if (number % casesPerPause === 0) {
         await new Promise(setImmediate);
         if (seconds !== undefined && tookSeconds() >= seconds) break;
       }
@@ -64,15 +64,15 @@ export async function run(kit, options) {
   const took = tookSeconds();
   return { seed, ...counts, findings, seconds: round(took), perSecond: Math.round(counts.cases / took) };
 
-  function judge(number, made, verdict) {
+  function check(number, made, verdict) {
     counts.cases++;
     if (verdict === true) {
       counts.accepted++;
       if (made.done.length === 0) counts.untouched++;
-      if (!mayBeAccepted(made)) note(number, "accepted, and not what was signed", made);
+      if (!mayBeAccepted(made)) note(number, "accepted, but its content was not signed", made);
     } else {
       counts.refused++;
-      if (mustBeAccepted(made)) note(number, `refused (${verdict}), and just what was signed`, made);
+      if (mustBeAccepted(made)) note(number, `refused (${verdict}), but its content was signed`, made);
     }
   }
 
@@ -85,7 +85,7 @@ export async function run(kit, options) {
   }
 }
 
-/** What the public `verify` says: true, false, or the code that it threw. */
+/** Returns the result of the public `verify`: true, false, or the code of its error. */
 export function verify({ target, body, signature }) {
   try {
     return target.scheme.verify({ rawBody: body, headers: { "service-signature": signature } });

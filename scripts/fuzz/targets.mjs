@@ -1,15 +1,15 @@
 import { generateKeyPairSync } from "node:crypto";
-import { messageOf, modelOf, textOf } from "./messages.mjs";
+import { messageOf, modelOf, jsonOf } from "./messages.mjs";
 
-/** How many messages there are for each scheme. */
-const many = 64;
+/** The number of messages for each scheme. */
+const messagesPerScheme = 64;
 
 const secret = "whsec_4d8f0b2a6c1e7395a0b8d4c2f6e1937b";
 const foreignSecret = "whsec_00000000000000000000000000000001x";
 
 /**
- * The schemes under test, each with signed messages and the weight with which it is drawn: public keys take a hundred
- * times as long as HMAC. `foreign` is a scheme that anybody could make, with a secret or key of their own.
+ * Makes the schemes under test, each with signed messages and a weight. Public keys have a small weight because they are slow.
+ * `foreign` is a scheme with the secret or key of an attacker.
  */
 export function makeTargets(kit) {
   const { hmacSignature, fieldsSignature } = kit;
@@ -27,14 +27,14 @@ export function makeTargets(kit) {
   ];
 }
 
-/** Keys are drawn anew in each run, so that cases of these schemes are repeated with others: findings show them in full. */
+/** The keys are new in each run, so cases of these schemes cannot be repeated exactly. Findings show them in full. */
 function publicKey({ publicKeySignature }, algorithm, type, options) {
   return (use) => publicKeySignature({ algorithm, ...keyPair(type, options, use) });
 }
 
 const pairs = new Map();
 
-/** RSA keys take a while to find; both algorithms share theirs. */
+/** Returns a key pair. Both RSA algorithms share one, because making RSA keys is slow. */
 function keyPair(type, options, use) {
   const name = `${type} ${use}`;
   if (!pairs.has(name)) pairs.set(name, generateKeyPairSync(type, options));
@@ -44,9 +44,9 @@ function keyPair(type, options, use) {
 function target(name, weight, covers, schemeWith) {
   const scheme = schemeWith(secret);
   const foreign = schemeWith(foreignSecret);
-  const messages = Array.from({ length: many }, (_, n) => {
+  const messages = Array.from({ length: messagesPerScheme }, (_, n) => {
     const model = modelOf(messageOf(n));
-    const body = Buffer.from(textOf(model));
+    const body = Buffer.from(jsonOf(model));
     return { n, model, body, signature: scheme.sign(body), foreign: foreign.sign(body) };
   });
   return { name, weight, covers, scheme, messages };

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { runStage } from "./stage.mjs";
 
-/** Installs the locked packages, whatever NODE_ENV says, where they are absent or others; else gives `undefined`. */
+/** Installs the locked packages where one is absent or has another version, whatever NODE_ENV is. Otherwise returns `undefined`. */
 export async function installMissing() {
   const reason = whyToInstall();
   if (reason === undefined) return undefined;
@@ -10,8 +10,8 @@ export async function installMissing() {
 }
 
 /**
- * Compares what is locked with what npm noted when it installed. Times of change say less: a checkout of another branch
- * and back would set off an installation of the very same packages.
+ * Compares the lockfile with npm's note of the installation. File times would install the same packages again after a checkout
+ * of another branch and back.
  */
 function whyToInstall() {
   if (!existsSync("node_modules/.package-lock.json")) return "nothing is installed yet";
@@ -20,7 +20,7 @@ function whyToInstall() {
   for (const [folder, { version, link, optional }] of Object.entries(locked)) {
     if (folder === "" || link || !folder.includes("node_modules/")) continue;
     const found = installed[folder]?.version;
-    // Optional ones may be for other platforms.
+    // Optional packages may be for other platforms.
     if (found === undefined && optional) continue;
     if (found !== version) return `${folder} is ${found ?? "absent"}, and ${version} is locked`;
     if (!existsSync(folder)) return `${folder} is absent`;

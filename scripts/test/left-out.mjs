@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-/** What the tests cannot do on this machine, and why. */
+/** Returns what the tests cannot do on this machine, with the reason. */
 export function machineLacks() {
   const lacks = [];
   if (!existsSync("scripts/demo.mjs")) lacks.push("the demo: scripts/demo.mjs is not there");
@@ -9,15 +9,15 @@ export function machineLacks() {
 }
 
 /**
- * What a run of jest left out. Tests that cannot run on a machine say so in one of two ways: they are skipped, or a test
- * stands in for them: "leaves the … out, because …", or "is left out, since …".
+ * Returns what a run of jest left out: skipped tests, and tests whose title is "leaves the … out, because …" or
+ * "is left out, since …", which replace tests that cannot run on this machine.
  */
 export function leftOutBy(file) {
   if (!existsSync(file)) return [];
   const { testResults } = JSON.parse(readFileSync(file, "utf8"));
   return testResults.flatMap(({ name, assertionResults }) => {
     const where = path.relative(process.cwd(), name);
-    const said = assertionResults
+    const leftOut = assertionResults
       .filter(
         ({ title, status }) =>
           status === "passed" && /^(leaves .*\bout\b.*(because|is not there)|is left out)/.test(title),
@@ -25,7 +25,7 @@ export function leftOutBy(file) {
       .map(({ title }) => title.replace(/^leaves (out )?|^is left out, /, "").replace(" out,", ","));
     const skipped = assertionResults.filter(({ status }) => status === "pending" || status === "todo");
     const titles = [...new Set(skipped.map(({ ancestorTitles, title }) => ancestorTitles.at(-1) ?? title))];
-    if (skipped.length > 0) said.push(`${skipped.length} skipped: ${titles.join("; ")}`);
-    return said.map((what) => `${what} (${where})`);
+    if (skipped.length > 0) leftOut.push(`${skipped.length} skipped: ${titles.join("; ")}`);
+    return leftOut.map((what) => `${what} (${where})`);
   });
 }

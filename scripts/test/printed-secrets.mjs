@@ -1,19 +1,19 @@
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Every webhook secret of the suite begins so: with this, and with what can be guessed by nobody. */
-const beginning = "whsec_";
+/** The prefix of every webhook secret of the tests. Random characters follow it. */
+const prefix = "whsec_";
 const forms = {
-  plain: new RegExp(`${beginning}[\\w.-]{12,}`),
-  hexadecimal: new RegExp(Buffer.from(beginning).toString("hex"), "i"),
-  base64: new RegExp(Buffer.from(beginning).toString("base64")),
+  plain: new RegExp(`${prefix}[\\w.-]{12,}`),
+  hexadecimal: new RegExp(Buffer.from(prefix).toString("hex"), "i"),
+  base64: new RegExp(Buffer.from(prefix).toString("base64")),
 };
 
-/** Looks whether one of the suite's secrets stands in what was printed; as a stage that counts as one test. */
+/** Checks that no output of the tests contains one of their secrets. A stage that counts as one test. */
 export async function searchPrinted(files) {
   const name = "Secrets: none in what the tests printed";
   console.log(`\n── ${name} ${"─".repeat(Math.max(0, 76 - name.length))}\n`);
-  // The last words of a stage may be on their way to its file.
+  // The last output of a stage may not be in its file yet.
   await pause(500);
   const found = files.filter(existsSync).flatMap((file) =>
     readFileSync(file, "latin1")

@@ -2,14 +2,14 @@ import { spawn } from "node:child_process";
 import { createWriteStream, existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 
-// So that a hanging stage cannot keep the closing line from being printed.
-const longestMs = 20 * 60_000;
-/** How long a run of jest may stay after it has written its results. */
-const longestAfterResultsMs = 20_000;
+// A stage that hangs must not prevent the summary.
+const maxMs = 20 * 60_000;
+/** The maximum time from jest's results to its exit. */
+const maxAfterResultsMs = 20_000;
 
 /**
- * Runs a command with its output as it comes, and says how it ended. The command is a script of this project, `npm`, or
- * the name of an installed tool.
+ * Runs a command, passes its output on, and prints its result. The command is a script of this project, `npm`, or the name of
+ * an installed tool.
  */
 export async function runStage(name, [tool, ...args], environment = {}, outputFile) {
   console.log(`\n── ${name} ${"─".repeat(Math.max(0, 76 - name.length))}\n`);
@@ -22,12 +22,12 @@ export async function runStage(name, [tool, ...args], environment = {}, outputFi
   return { name, passed, seconds, totals: { passed: Number(passed), failed: Number(!passed), skipped: 0 } };
 }
 
-/** Where everything is kept that a stage with an output file printed. */
+/** Returns the file with the output of a stage that has an output file. */
 export function printedBy(outputFile) {
   return `${outputFile}.printed`;
 }
 
-/** The totals of a run of jest. A run that failed has at least one failure, even where no test of its own says so. */
+/** Returns the totals of a run of jest. A failed run has at least one failure, even where no test failed. */
 export function jestTotals(file, passed) {
   if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0 };
   const report = JSON.parse(readFileSync(file, "utf8"));
@@ -39,14 +39,14 @@ export function jestTotals(file, passed) {
   };
 }
 
-/** Resolves with what went wrong, or with nothing. */
+/** Resolves with the problem of a run, or with `undefined`. */
 function run(tool, args, { environment, outputFile }) {
   return new Promise((resolve) => {
     const [command, ...before] = commandOf(tool);
     const child = spawn(command, [...before, ...args], {
-      // Nothing that runs here may wait for an answer.
+      // No input: nothing here may wait for an answer.
       stdio: outputFile === undefined ? ["ignore", "inherit", "inherit"] : ["ignore", "pipe", "pipe"],
-      // `npm test --silent` is to silence npm's own closing words, not the stages.
+      // `npm test --silent` must silence npm itself, but not the stages.
       env: { ...process.env, ...colors(), npm_config_loglevel: undefined, ...environment },
       shell: process.platform === "win32" && tool === "npm",
     });
@@ -56,13 +56,13 @@ function run(tool, args, { environment, outputFile }) {
       stopped ??= why;
       child.kill("SIGKILL");
     };
-    const timers = [setTimeout(() => stop("took too long, and was stopped"), longestMs)];
+    const timers = [setTimeout(() => stop("took too long, and was stopped"), maxMs)];
     if (outputFile !== undefined) {
       const look = setInterval(() => {
         if (!existsSync(outputFile)) return;
         clearInterval(look);
-        const why = "did not end after its last test, for something was left open, and was stopped";
-        timers.push(setTimeout(() => stop(why), longestAfterResultsMs));
+        const why = "did not end after its last test, because something was left open, and was stopped";
+        timers.push(setTimeout(() => stop(why), maxAfterResultsMs));
       }, 500);
       timers.push(look);
     }
@@ -81,13 +81,13 @@ function run(tool, args, { environment, outputFile }) {
 function commandOf(tool) {
   if (tool === "npm") return ["npm"];
   if (tool.endsWith(".mjs")) return [process.execPath, tool];
-  // Read from the package itself: the links in .bin are shell scripts on some platforms.
+  // From the package itself, because the links in .bin are shell scripts on some platforms.
   const folder = path.join("node_modules", tool === "attw" ? "@arethetypeswrong/cli" : tool);
   const { bin } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
   return [process.execPath, path.join(folder, typeof bin === "string" ? bin : bin[tool])];
 }
 
-/** Shows what a process prints as it comes, and keeps it. */
+/** Passes the output of a process on, and writes it to a file. */
 function keepPrinted(child, file) {
   const kept = createWriteStream(file);
   for (const [from, to] of [
@@ -100,7 +100,7 @@ function keepPrinted(child, file) {
     });
   }
   child.once("exit", () => {
-    // What it started may live on and hold the pipes open; nothing more is to be said.
+    // Its own child processes may live on and keep the pipes open.
     setTimeout(() => {
       for (const from of [child.stdout, child.stderr]) from.destroy();
       kept.end();
@@ -108,7 +108,7 @@ function keepPrinted(child, file) {
   });
 }
 
-/** What prints into a pipe leaves the colors out, unless it is told that a person reads along. */
+/** Programs print no colors into a pipe, unless this variable is set. */
 function colors() {
   return process.stderr.isTTY && !process.env.NO_COLOR ? { FORCE_COLOR: "1" } : {};
 }

@@ -1,4 +1,4 @@
-/** Prints what ran, what did not and why, and the closing line; gives the exit code. */
+/** Prints the results, what was left out, and the totals. Returns the exit code. */
 export function summary(results, leftOut) {
   console.log(`\n── Summary ${"─".repeat(69)}\n`);
   const width = Math.max(...results.map(({ name }) => name.length));

@@ -1,33 +1,41 @@
 import { setMaxListeners } from "node:events";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { type NoticeMap } from "../model/event-map.js";
 import { type Claim, type HandlerKey, type PaymentStore } from "../store/index.js";
 import { type Handlers } from "./handlers.js";
 import { describe, eventOf, runClaim, type RunOptions } from "./run-claim.js";
 
-/** What dispatching needs. */
+/** Options of {@link Dispatcher}. */
 export interface DispatcherOptions<Tx> extends RunOptions<Tx> {
   store: PaymentStore<Tx>;
   handlers: Handlers<Tx>;
-  /** Handlers running at once in this process; shared out evenly among their names, and at least one for each. */
+  /** The maximum number of running handlers in this process. Every handler name has an equal share, and at least one. */
   concurrency: number;
-  /** How often to look for work that nobody announced: retries, ended leases, other processes' events. */
+  /** The interval of looking for work that no `wake` announced: retries, ended leases, events of other processes. */
   pollMs: number;
   /** Resolves when the store is ready and knows this process's handlers. */
   ready: () => Promise<void>;
   notify: <Type extends keyof NoticeMap>(type: Type, notice: NoticeMap[Type]) => void;
 }
 
-/** How long a free slot waits for others while most are taken. */
-const companyMs = 5;
+/** The names that may be claimed now, and the number of dispatches that one claim may take. */
+interface FreeSlots {
+  keys: HandlerKey[];
+  limit: number;
+  /** The number of slots of each name. */
+  share: number;
+}
 
-/** After the abort, how long runs have to be rolled back and given back. */
-const givingBackMs = 2000;
+/** The maximum time that a free slot waits for further free slots. */
+const maxSlotWaitMs = 5;
+
+/** The time for aborted runs to roll back and to give their claims back. */
+const maxReleaseMs = 2000;
 
 /** Calls the handlers of this process for recorded events, from the record, until `stop`. */
 export class Dispatcher<Tx> {
   readonly #options: DispatcherOptions<Tx>;
-  /** What runs, by handler name. */
+  /** The running handlers, by their name. */
   readonly #running = new Map<string, Set<Promise<void>>>();
   readonly #closing = new AbortController();
   #loop: Promise<void> | undefined;
@@ -38,26 +46,26 @@ export class Dispatcher<Tx> {
 
   constructor(options: DispatcherOptions<Tx>) {
     this.#options = options;
-    // Each run listens; there may be more of them than Node takes for a leak.
+    // Each run listens to the signal. Node would take that many listeners for a leak.
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** `keepAlive`: the process lives until `stop`, also without a server. */
+  /** Starts to dispatch. `keepAlive`: the process lives until `stop`, also without a server. */
   start({ keepAlive }: { keepAlive: boolean }): void {
     this.#keepAlive ||= keepAlive;
     if (!this.#stopped) this.#loop ??= this.#run();
     this.#wakeUp();
   }
 
-  /** There may be work. */
+  /** Says that there may be work. */
   wake(): void {
     this.#woken = true;
     this.#wakeUp();
   }
 
   /**
-   * Takes no more work, lets running handlers finish for at most `drainMs`, then aborts them and gives them back. A
-   * store that hangs does not hold this up for longer: the lease of what it did not take back runs out.
+   * Claims no more work, waits at most `drainMs` for running handlers, then aborts them and gives their claims back. It does
+   * not wait longer for a store that hangs: the leases of the claims end by themselves.
    */
   async stop(drainMs: number): Promise<void> {
     this.#stopped = true;
@@ -65,7 +73,7 @@ export class Dispatcher<Tx> {
     const abort = setTimeout(() => this.#closing.abort(new Error("tillkit is closing")), drainMs);
     let giveUp: NodeJS.Timeout | undefined;
     const hung = new Promise<void>((resolve) => {
-      giveUp = setTimeout(resolve, drainMs + givingBackMs);
+      giveUp = setTimeout(resolve, drainMs + maxReleaseMs);
     });
     const drained = Promise.resolve(this.#loop).then(() =>
       Promise.all([...this.#running.values()].flatMap((runs) => [...runs])),
@@ -77,45 +85,41 @@ export class Dispatcher<Tx> {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      // A store that answers at once, and handlers that wait for nothing else, would keep the process from all else it has
-      // to do for as long as there is a backlog: no webhook was taken meanwhile.
-      await turn();
-      const { keys, limit } = await this.#roomForSeveral();
+      // With a synchronous store, a backlog would otherwise keep the event loop from all other work, such as webhooks.
+      await nextIteration();
+      const { keys, limit } = await this.#waitForSlots();
       this.#woken = false;
       const claims = limit > 0 ? await this.#claim(keys, limit) : [];
       for (const claim of claims) this.#track(claim.handler, this.#runOne(claim));
-      // A full batch suggests more behind it; a slot that comes free wakes the loop.
+      // After a full batch there may be more work. A slot that becomes free wakes the loop.
       if (claims.length < limit || limit === 0) await this.#idle();
     }
   }
 
   /**
-   * A claim costs as much for one dispatch as for eight. While most slots are taken, one that comes free waits a moment for
-   * others, so that a busy dispatcher claims several at once; with slots to spare nothing waits.
+   * Returns the free slots. While more than half of the slots are taken, it waits a moment for further free slots, because one
+   * claim of several dispatches costs as much as a claim of one.
    */
-  async #roomForSeveral(): Promise<{ keys: HandlerKey[]; limit: number }> {
-    const giveUpAt = performance.now() + companyMs;
+  async #waitForSlots(): Promise<FreeSlots> {
+    const giveUpAt = performance.now() + maxSlotWaitMs;
     for (;;) {
-      const room = this.#room();
+      const slots = this.#freeSlots();
       const left = giveUpAt - performance.now();
-      if (room.limit === 0 || room.limit * 2 >= room.share || left <= 0 || this.#stopped) return room;
+      if (slots.limit === 0 || slots.limit * 2 >= slots.share || left <= 0 || this.#stopped) return slots;
       await this.#wakeOrAfter(left);
     }
   }
 
-  /**
-   * What may be claimed now. Every handler name has a share of the slots of its own, so that one that hangs, and whose
-   * dispatches are always the oldest, leaves the others theirs.
-   */
-  #room(): { keys: HandlerKey[]; limit: number; share: number } {
+  /** Returns the free slots. Each handler name has slots of its own, so a handler that hangs cannot take those of others. */
+  #freeSlots(): FreeSlots {
     const keys = this.#options.handlers.keys();
     const names = new Set(keys.map(({ name }) => name)).size;
     const share = Math.max(1, Math.floor(this.#options.concurrency / Math.max(1, names)));
-    const roomOf = ({ name }: HandlerKey) => share - (this.#running.get(name)?.size ?? 0);
-    const claimable = keys.filter((key) => roomOf(key) > 0);
-    // One claim serves several names, so it may take no more than the fullest of them has room for. Until the
-    // handlers are known there is nothing to claim, but the store is to be opened.
-    return { keys: claimable, limit: claimable.length > 0 ? Math.min(...claimable.map(roomOf)) : 0, share };
+    const freeOf = ({ name }: HandlerKey) => share - (this.#running.get(name)?.size ?? 0);
+    const claimable = keys.filter((key) => freeOf(key) > 0);
+    // One claim serves several names, so it takes no more than the name with the fewest free slots allows.
+    const limit = claimable.length > 0 ? Math.min(...claimable.map(freeOf)) : 0;
+    return { keys: claimable, limit, share };
   }
 
   async #claim(handlers: readonly HandlerKey[], limit: number): Promise<Claim[]> {
@@ -132,19 +136,14 @@ export class Dispatcher<Tx> {
   async #runOne(claim: Claim): Promise<void> {
     const { handlers, notify } = this.#options;
     const handler = handlers.find(claim.event.type, claim.handler);
-    if (!handler) return; // Not ours: its lease runs out and its owner takes it.
+    if (!handler) return; // Another process has this handler. It can claim the dispatch after the lease.
     const { run, timeoutMs: handlerTimeoutMs = this.#options.handlerTimeoutMs } = handler;
     const result = await runClaim({ ...this.#options, handlerTimeoutMs }, claim, run, this.#closing.signal);
-    if (result.state === "failed") {
-      const { failures, error } = result;
-      notify("dispatch.failed", { event: eventOf(claim), handler: claim.handler, failures, error });
-    } else if (result.state === "dead") {
-      notify("dispatch.dead", {
-        event: eventOf(claim),
-        handler: claim.handler,
-        error: describe(result.error),
-      });
-    }
+    if (result.state !== "failed" && result.state !== "dead") return;
+    const { error } = result;
+    const about = { event: eventOf(claim), handler: claim.handler };
+    if (result.state === "dead") notify("dispatch.dead", { ...about, error: describe(error) });
+    else notify("dispatch.failed", { ...about, failures: result.failures, error });
   }
 
   #track(name: string, run: Promise<void>): void {

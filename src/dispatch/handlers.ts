@@ -4,10 +4,10 @@ import { type HandlerKey } from "../store/index.js";
 import { isWholeNumber, maxTimerMs } from "../shared/whole-number.js";
 import { type HandlerContext, type HandlerOptions } from "./handler.js";
 
-/** A handler whose types the public surface has already checked. */
+/** A handler without the types of its event: the public interface has already checked them. */
 export type AnyHandler<Tx> = (event: TillkitEvent, context: HandlerContext<Tx>) => unknown;
 
-/** A handler with what it was registered under. */
+/** A registered handler. */
 export interface Registered<Tx> {
   key: HandlerKey;
   run: AnyHandler<Tx>;
@@ -20,6 +20,7 @@ const namePattern = /^[A-Za-z0-9._:-]{1,64}$/;
 export class Handlers<Tx> {
   readonly #handlers: Registered<Tx>[] = [];
 
+  /** @throws TillkitError `option_invalid`, `handler_name_taken` */
   add(event: EventType | "*", run: AnyHandler<Tx>, options: HandlerOptions = {}): void {
     const { name = event === "*" ? "any" : event, timeoutMs } = options;
     if (timeoutMs !== undefined && !isWholeNumber(timeoutMs, 1, maxTimerMs)) {
@@ -46,7 +47,7 @@ export class Handlers<Tx> {
     return this.#handlers.map(({ key }) => key);
   }
 
-  /** The handler that a dispatch of this event under this name is for. */
+  /** Returns the handler for the dispatches of this event under this name. */
   find(event: EventType | "*", name: string): Registered<Tx> | undefined {
     return this.#handlers.find(({ key }) => key.name === name && (key.event === event || key.event === "*"));
   }
@@ -55,7 +56,7 @@ export class Handlers<Tx> {
     return this.#handlers.length;
   }
 
-  /** A dispatch is known by its event and name, so a name of a catch-all handler is taken for every event. */
+  /** A dispatch is identified by its event and name, so a handler of all events needs a name that no other handler has. */
   #clashWithAny(event: EventType | "*", name: string): Registered<Tx> | undefined {
     return event === "*" ? this.#handlers.find(({ key }) => key.name === name) : undefined;
   }

@@ -1,9 +1,11 @@
+import { type Logger } from "pino";
+import { loggable } from "../errors/loggable.js";
 import { type NoticeMap, type NoticeType } from "../model/event-map.js";
 
-/** A listener of this process. What it throws is swallowed: a notice is never worth a payment. */
+/** A listener of this process. What it throws is ignored, so that it cannot disturb a payment. */
 export type NoticeListener<Type extends NoticeType> = (notice: NoticeMap[Type]) => unknown;
 
-/** Tells listeners of this process what the process noticed. */
+/** Sends notices to the listeners of this process. Notices are never stored. */
 export class Notices {
   readonly #listeners = new Map<NoticeType, Set<(notice: never) => unknown>>();
 
@@ -15,15 +17,42 @@ export class Notices {
   };
 
   notify = <Type extends NoticeType>(type: Type, notice: NoticeMap[Type]): void => {
-    for (const listener of this.#listeners.get(type) ?? []) void tell(listener, notice);
+    for (const listener of this.#listeners.get(type) ?? []) void call(listener, notice);
   };
 }
 
-/** A broken alarm must not stop what it watches, nor end the process by a rejection that nobody handles. */
-async function tell(listener: (notice: never) => unknown, notice: unknown): Promise<void> {
+async function call(listener: (notice: never) => unknown, notice: unknown): Promise<void> {
   try {
     await listener(notice as never);
   } catch {
-    // Nothing about money depends on a notice.
+    // A rejection that nobody handles would end the process.
   }
+}
+
+/** Logs every notice, except those about rejected webhooks: the request log has a line for each. */
+export function logNotices(addListener: Notices["add"], logger: Logger): void {
+  addListener("dispatch.failed", ({ event, handler, failures, error }) => {
+    logger.warn(
+      { err: loggable(error), event: event.type, eventId: event.id, handler, failures },
+      "a handler failed and will run again",
+    );
+  });
+  addListener("dispatch.dead", ({ event, handler, error }) => {
+    logger.error(
+      { event: event.type, eventId: event.id, handler, error },
+      "a dispatch used up its tries and needs a person",
+    );
+  });
+  addListener("webhook.spooled", ({ receiptId, error }) => {
+    logger.warn({ err: loggable(error), receiptId }, "a webhook was spooled");
+  });
+  addListener("webhook.set_aside", ({ reason, file }) => {
+    logger.error({ reason, file }, "a spooled webhook could not be recorded and needs a person");
+  });
+  addListener("lookup.failed", ({ clientId, error }) => {
+    logger.warn({ err: loggable(error), ...(clientId !== undefined && { clientId }) }, "a lookup failed");
+  });
+  addListener("store.unavailable", ({ during, error }) => {
+    logger.error({ err: loggable(error), during }, "the store is not available");
+  });
 }

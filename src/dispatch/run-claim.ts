@@ -1,22 +1,31 @@
-import { hasCode, TillkitError } from "../errors/index.js";
 import { withoutSecrets } from "../errors/conceal-secrets.js";
+import { hasCode, TillkitError } from "../errors/index.js";
 import { type TillkitEvent } from "../model/event-map.js";
 import { type Claim, type PaymentStore, type Settlement } from "../store/index.js";
 import { type AnyHandler } from "./handlers.js";
-import { retryDelay, type RetryOptions } from "./retry-delay.js";
 import { runInTransaction } from "./run-in-transaction.js";
 
-/** What a run needs. */
+/** How a failed handler runs again. */
+export interface RetryOptions {
+  /** The number of failed runs after which the dispatch is dead. @default 12 */
+  maxFailures: number;
+  /** The wait after the first failure. Each further failure doubles it. @default 1000 */
+  firstDelayMs: number;
+  /** The maximum wait. @default 3600000 (one hour) */
+  maxDelayMs: number;
+}
+
+/** Options of {@link runClaim}. */
 export interface RunOptions<Tx> {
   store: PaymentStore<Tx>;
   leaseMs: number;
   handlerTimeoutMs: number;
-  /** Claims that may end without any word, because the process died, before the dispatch is dead. */
+  /** The number of runs that may end without a settlement, because the process died, before the dispatch is dead. */
   maxLostLeases: number;
   retry: RetryOptions;
 }
 
-/** How a run ended. `lost`: another process has it, or nobody can tell; the store knows. */
+/** The end of a run. `lost`: another process has the dispatch, or only the store knows its state. */
 export type RunResult =
   | { state: "done" }
   | { state: "released" }
@@ -24,7 +33,7 @@ export type RunResult =
   | { state: "failed"; failures: number; error: unknown }
   | { state: "dead"; error: unknown };
 
-/** Runs one claimed dispatch to its settlement. `closing` aborts it and gives the claim back. Never rejects. */
+/** Runs one claimed dispatch and settles it. `closing` aborts it and gives the claim back. Never rejects. */
 export async function runClaim<Tx>(
   options: RunOptions<Tx>,
   claim: Claim,
@@ -71,11 +80,11 @@ export async function runClaim<Tx>(
   }
 }
 
-/** The time limit of a run, the renewal of its lease, and the end of the process, in one. */
+/** Aborts a run at its time limit, when its lease is lost, and when the kit closes. Renews the lease until then. */
 function guardRun<Tx>(options: RunOptions<Tx>, claim: Claim, closing: AbortSignal) {
   const { store, leaseMs, handlerTimeoutMs } = options;
   let aborted: { reason: unknown } | undefined;
-  // Made when it is asked for, which few handlers do: 2.3 of the 8.3 µs that the kit itself needed for a run.
+  // Made at the first use, because it is expensive and few handlers use it.
   let controller: AbortController | undefined;
   let reject!: (reason: unknown) => void;
   const abort = (reason: unknown): void => {
@@ -85,14 +94,14 @@ function guardRun<Tx>(options: RunOptions<Tx>, claim: Claim, closing: AbortSigna
     reject(reason);
   };
   const rejected = new Promise<never>((_, refuse) => (reject = refuse));
-  rejected.catch(() => {}); // A run that ends first leaves nobody listening.
+  rejected.catch(() => {}); // After a run that ended first, nothing else handles the rejection.
 
   const limitMs = store.renew ? handlerTimeoutMs : Math.min(handlerTimeoutMs, leaseMs);
   const timeout = setTimeout(() => {
     abort(new TillkitError("handler_timeout", `"${claim.handler}" ran longer than ${limitMs} ms.`));
   }, limitMs);
   const renewal = setInterval(() => {
-    // An error is no proof that the lease is lost; the fence decides at the commit.
+    // An error does not prove that the lease is lost; the fence decides at the commit.
     store.renew?.(idOf(claim), leaseMs).then(
       (kept) => void (kept || abort(leaseLost(claim))),
       () => {},
@@ -132,7 +141,7 @@ function resultOf<Tx>(
   return failures >= retry.maxFailures ? { state: "dead", error } : { state: "failed", failures, error };
 }
 
-/** Writes down a run that did not end well. Where that fails too, the lease runs out and the next claimer sees. */
+/** Stores the end of a run that is not done. Where that fails too, the lease ends, and a later claim takes the dispatch. */
 async function settle<Tx>(
   store: PaymentStore<Tx>,
   claim: Claim,
@@ -155,16 +164,22 @@ async function settle<Tx>(
   }
 }
 
-/** The event as handlers see it. */
+/** Returns the wait before the next run. Half of it is random, so that dispatches that failed at one time run at different times. */
+function retryDelay(failures: number, { firstDelayMs, maxDelayMs }: RetryOptions): number {
+  const full = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(failures - 1, 40));
+  return Math.round(full / 2 + (full / 2) * Math.random());
+}
+
+/** Returns the event of a claim in the form that handlers get. */
 export function eventOf({ event }: Claim): TillkitEvent {
   const { id, type, recordedAt, payload } = event;
   return Object.freeze({ ...payload, id, type, recordedAt }) as unknown as TillkitEvent;
 }
 
-/** An error as it is kept for people. */
+/** Returns an error as a text for people, without secrets and with at most 2000 characters. */
 export function describe(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  // Before it is cut: half a secret would not be recognised any more.
+  // Secrets first: half a secret would not be recognised.
   return withoutSecrets(text).slice(0, 2000);
 }
 

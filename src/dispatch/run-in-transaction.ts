@@ -1,7 +1,7 @@
 import { TillkitError } from "../errors/index.js";
 import { type PaymentStore } from "../store/index.js";
 
-/** Runs application code with a `tx`, and `finish` as the last statement of the same transaction. */
+/** Runs application code with a `tx`, and then `finish` as the last statement of the same transaction. */
 export async function runInTransaction<Tx>(
   store: PaymentStore<Tx>,
   run: (tx: Tx) => Promise<unknown>,
@@ -14,57 +14,37 @@ export async function runInTransaction<Tx>(
     });
   }
 
-  // The store's transaction wraps a callback, and the code that runs inside decides only later whether it needs
-  // one. So the callback hands its tx out, and then waits for the outcome of the run.
-  const outcome = deferred();
+  // The store runs a callback in a transaction, but the application code decides only later whether it needs one.
+  // So the callback hands its `tx` out, and then waits for the outcome of the run.
+  let isOver = false;
   let opened: Promise<void> | undefined;
   const open = (): Promise<Tx> => {
-    if (outcome.settled()) return Promise.reject(tooLate());
+    if (isOver)
+      return Promise.reject(
+        new TillkitError("transaction_closed", "tx was first used after the handler had resolved."),
+      );
     return new Promise<Tx>((resolve, reject) => {
       opened = store.transaction(async (tx) => {
         resolve(tx);
-        await outcome.promise;
+        await outcome;
         await finish(tx);
       });
       opened.catch(reject);
     });
   };
+  // Starts in a microtask, so that `outcome` has its value when the callback waits for it.
+  const outcome = Promise.resolve()
+    .then(() => run(store.lazy!(open)))
+    .finally(() => {
+      isOver = true;
+    });
 
   try {
-    await run(store.lazy(open));
-    outcome.resolve();
+    await outcome;
   } catch (error) {
-    outcome.reject(error);
-    // Nothing is thrown before the transaction is rolled back: the next run must not meet its locks. A transaction
-    // that ended before the run did has the first word on why.
+    // Waits for the rollback, because the next run must not meet its locks. A transaction that ended first throws its own error.
     await opened;
     throw error;
   }
-  if (opened) return opened;
-  return store.transaction(finish);
-}
-
-function tooLate(): TillkitError {
-  return new TillkitError("transaction_closed", "tx was first used after the handler had resolved.");
-}
-
-function deferred() {
-  let settled = false;
-  let settle!: { resolve: () => void; reject: (error: unknown) => void };
-  const promise = new Promise<void>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  promise.catch(() => {}); // Without a transaction nobody else listens.
-  return {
-    promise,
-    settled: () => settled,
-    resolve() {
-      settled = true;
-      settle.resolve();
-    },
-    reject(error: unknown) {
-      settled = true;
-      settle.reject(error);
-    },
-  };
+  return opened ?? store.transaction(finish);
 }

@@ -1,7 +1,6 @@
 import { pino, type Logger } from "pino";
 import { Handlers } from "../dispatch/handlers.js";
-import { logNotices } from "../dispatch/log-notices.js";
-import { Notices } from "../dispatch/notices.js";
+import { logNotices, Notices } from "../dispatch/notices.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { newId } from "../shared/new-id.js";
 import { type RecordingParts } from "../webhook/recording/rematch.js";

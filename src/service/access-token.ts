@@ -1,35 +1,35 @@
 import { concealSecret, concealToken } from "../errors/conceal-secrets.js";
 import { TillkitError, type ConfigurationProblem, type ErrorCode } from "../errors/index.js";
+import { discardBody } from "./send-request.js";
 
-/** What an {@link AccessTokenSource} is asked. */
+/** The request for a token from an {@link AccessTokenSource}. */
 export interface AccessTokenRequest {
-  /** The token that the service just refused with a 401: answer with another one, if there is one. */
+  /** The token that the service just refused with a 401. Return another one, if there is one. */
   refused?: string | undefined;
   /** Aborts when the caller stops waiting. */
   signal?: AbortSignal | undefined;
 }
 
-/** Gives access tokens and can renew them. {@link clientCredentials} makes one; your own may stand in its place. */
+/** Gives access tokens, and can renew them. {@link clientCredentials} makes one; you can also write your own. */
 export interface AccessTokenSource {
   /**
-   * Resolves a token that is fit for use. Called before each creation, so it should answer from a cache. Where
-   * `refused` is still the token it would give, it gets a new one; where there is no other, it may give the same
-   * again, which ends the creation with `access_token_refused`.
+   * Resolves with a usable token. It is called before each creation, so it should use a cache. Where `refused` is the token that
+   * it would return, it gets a new one. Where it cannot get another token, it may return the same one, which ends the creation
+   * with `access_token_refused`.
    */
   get(request?: AccessTokenRequest): Promise<string>;
 }
 
 /**
- * How the kit gets its bearer token (interface document, 5: how it is obtained is not shown): the token itself, a
- * function that gives one, or a source that can renew it. A function is called before each creation, and once more
- * after a 401.
+ * How the kit gets its bearer token (interface document, 5: how it is obtained is not shown): the token itself, a function that
+ * returns it, or a source that can renew it. A function is called before each creation, and a second time after a 401.
  */
 export type AccessToken = string | (() => string | Promise<string>) | AccessTokenSource;
 
 /** Prefix of the sandbox's tokens and secrets, which are refused in production. */
 const sandboxPrefix = "sandbox_";
 
-/** Whether a sandbox credential is about to be used where real money is. */
+/** Returns whether this is a credential of the sandbox, and NODE_ENV is production. */
 export function isSandboxCredentialInProduction(credential: unknown): boolean {
   if (process.env.NODE_ENV !== "production" || typeof credential !== "string") return false;
   return credential.trimStart().startsWith(sandboxPrefix);
@@ -38,12 +38,12 @@ export function isSandboxCredentialInProduction(credential: unknown): boolean {
 export const sandboxMessage =
   "is a sandbox credential (sandbox_...) and NODE_ENV is production; use the real service's.";
 
-/** What is wrong with a token, without repeating it. */
-function tokenFault(token: unknown): { code: ErrorCode; message: string } | undefined {
+/** Returns what is wrong with a token. The message does not contain the token. */
+function tokenProblem(token: unknown): { code: ErrorCode; message: string } | undefined {
   if (typeof token !== "string" || token.trim() === "") {
     return { code: "option_missing", message: "is not set; give the service's access token." };
   }
-  // RFC 6750, 2.1 allows fewer characters still. Anything else would break the header, or be sent as another token.
+  // Other characters would break the header, or be sent as another token. RFC 6750, 2.1 allows even fewer.
   if (!/^[\x21-\x7e]+$/.test(token)) {
     const message =
       'must be the bare token: visible ASCII, without spaces, line breaks or a leading "Bearer ".';
@@ -53,39 +53,57 @@ function tokenFault(token: unknown): { code: ErrorCode; message: string } | unde
   return { code: "sandbox_credential_in_production", message: sandboxMessage };
 }
 
-/** Judges the option; tokens that are only known later are judged when they come. */
+/** Returns what is wrong with the option. The token of a function or a source is checked when it is obtained. */
 export function accessTokenProblems(option: string, value: unknown): ConfigurationProblem[] {
   if (typeof value === "function" || isSource(value)) return [];
   if (value !== undefined && value !== null && typeof value !== "string") {
     const message = "must be a string, a function that gives one, or an object with a get() method.";
     return [{ code: "option_invalid", option, message }];
   }
-  const fault = tokenFault(value);
-  return fault === undefined ? [] : [{ ...fault, option }];
+  const problem = tokenProblem(value);
+  return problem === undefined ? [] : [{ ...problem, option }];
 }
 
-/** The token of the configuration as a function that gives it: options are printed and logged, and would show the text. */
+/** Replaces a token by a function that returns it, because options may be printed and logged. */
 export function unprinted(accessToken: AccessToken | undefined): AccessToken | undefined {
   if (typeof accessToken !== "string") return accessToken;
   concealSecret(accessToken);
   return () => accessToken;
 }
 
-/** Gets a token of any kind, and refuses one that cannot be sent. */
+/** Gets a token of any kind. Throws for one that cannot be sent. */
 export async function obtainToken(accessToken: AccessToken, request: AccessTokenRequest): Promise<string> {
-  const token = await ask(accessToken, request);
-  const fault = tokenFault(token);
+  const token = await askFor(accessToken, request);
+  const problem = tokenProblem(token);
   if (typeof token === "string") concealToken(token);
-  if (fault === undefined) return token;
-  const code = fault.code === "sandbox_credential_in_production" ? fault.code : "access_token_unavailable";
-  throw new TillkitError(code, `The access token that was obtained cannot be used: it ${fault.message}`);
+  if (problem === undefined) return token;
+  const code =
+    problem.code === "sandbox_credential_in_production" ? problem.code : "access_token_unavailable";
+  throw new TillkitError(code, `The access token that was obtained cannot be used: it ${problem.message}`);
 }
 
-function ask(accessToken: AccessToken, request: AccessTokenRequest): string | Promise<string> {
+function askFor(accessToken: AccessToken, request: AccessTokenRequest): string | Promise<string> {
   if (typeof accessToken === "string") return accessToken;
   return typeof accessToken === "function" ? accessToken() : accessToken.get(request);
 }
 
 function isSource(value: unknown): value is AccessTokenSource {
   return typeof value === "object" && value !== null && "get" in value && typeof value.get === "function";
+}
+
+/** Sends a request with a token. After a 401 it renews the token, and sends the request a second time where the token is new. */
+export async function sendWithToken(
+  getToken: (refused: string | undefined) => Promise<string>,
+  send: (token: string) => Promise<Response>,
+): Promise<{ response: Response; token: string }> {
+  const token = await getToken(undefined);
+  const response = await send(token);
+  if (response.status !== 401) return { response, token };
+  const renewed = await getToken(token).catch((error: unknown) => {
+    discardBody(response);
+    throw error;
+  });
+  if (renewed === token) return { response, token };
+  discardBody(response);
+  return { response: await send(renewed), token: renewed };
 }

@@ -1,17 +1,17 @@
-import { type Money } from "../model/payment.js";
+import { withoutSecrets } from "../errors/conceal-secrets.js";
 import { sameValue } from "../model/money.js";
-import { PaymentCreationError } from "./creation-error.js";
-import { parseJson, readBody } from "./response-body.js";
-import { serviceMessage } from "./service-message.js";
-import { creationResponseSchema } from "./wire.js";
+import { type Money } from "../model/payment.js";
+import { creationResponseSchema } from "./creation-schemas.js";
+import { parseJson, readBody } from "./send-request.js";
+import { PaymentCreationError } from "./service-errors.js";
 
-/** What the service made. */
+/** A payment that the service created. */
 export interface CreatedPayment {
   /** The service's own id (`data.id`). */
   serviceId: string;
-  /** Where to send the customer (`data.billing.submitUrl`). */
+  /** The address for the customer's browser (`data.billing.submitUrl`). */
   checkoutUrl: string;
-  /** As the service wrote it; the interface document shows `pending`. */
+  /** The status as the service wrote it; the interface document shows `pending`. */
   status: string;
 }
 
@@ -23,19 +23,20 @@ interface Expectation {
 }
 
 const bodyLimitBytes = 256 * 1024;
+const maxMessageLength = 500;
 const mayExist =
   "The payment may exist: do not send it again; its webhook, or the service's dashboard, tells.";
 
-/** 4xx after which the payment may exist: a time-out at the service, and a conflict with a payment it has. */
+/** 4xx after which the payment may exist: a timeout at the service, and a conflict with a payment that it has. */
 const uncertainRefusals: readonly number[] = [408, 409];
 
-/** Turns the service's answer into a payment, or into an error that says what is known. */
+/** Reads the service's answer as a payment, or throws an error that says what is known about the payment. */
 export async function readCreationAnswer(
   response: Response,
   expectation: Expectation,
 ): Promise<CreatedPayment> {
   const { status: httpStatus } = response;
-  // The interface document (4.1) does not show the success code; 201 is what services send.
+  // The interface document (4.1) does not show the success code; services send 201.
   if (httpStatus < 200 || httpStatus > 299) throw await refusal(response, expectation);
   const { signal, total } = expectation;
   let bytes: Buffer | undefined;
@@ -58,44 +59,59 @@ export async function readCreationAnswer(
   return { serviceId: id, checkoutUrl: billing.submitUrl, status };
 }
 
-/** The error of a request that may have reached the service and has no answer that can be read to its end. */
+/** Returns the error of a request that may have reached the service, and whose answer could not be read to its end. */
 export function brokenOff(
   cause: unknown,
   { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
   httpStatus?: number,
 ): PaymentCreationError {
   const details = { certainty: "uncertain", cause, httpStatus } as const;
-  return signal.aborted
-    ? new PaymentCreationError(
-        "creation_timeout",
-        `The service gave no whole answer within ${timeoutMs} ms. ${mayExist}`,
-        details,
-      )
-    : new PaymentCreationError(
-        "creation_unreachable",
-        `The connection broke before the service's answer was whole. ${mayExist}`,
-        details,
-      );
+  if (!signal.aborted) {
+    const message = `The connection broke before the service's answer was complete. ${mayExist}`;
+    return new PaymentCreationError("creation_unreachable", message, details);
+  }
+  const message = `The service gave no complete answer within ${timeoutMs} ms. ${mayExist}`;
+  return new PaymentCreationError("creation_timeout", message, details);
 }
 
 async function refusal(response: Response, { token, signal }: Expectation): Promise<PaymentCreationError> {
   const { status: httpStatus } = response;
-  // The status alone decides what is known; a body that breaks off only costs the service's own words.
+  // The status alone decides what is known. Without a complete body only the service's message is missing.
   const body = await readBody(response, bodyLimitBytes, signal).catch(() => undefined);
-  const words = serviceMessage(body, token);
-  const answered = `The service answered ${httpStatus}${words === undefined ? "" : ` (${words})`}`;
-  const failed = { certainty: "failed", httpStatus, serviceMessage: words } as const;
+  const serviceMessage = body && messageIn(body, token);
+  const answered = `The service answered ${httpStatus}${serviceMessage === undefined ? "" : ` (${serviceMessage})`}`;
+  const failed = { certainty: "failed", httpStatus, serviceMessage } as const;
   if (httpStatus === 401) {
-    const message = `${answered}: it does not take the access token. Check service.accessToken.`;
+    const message = `${answered}: it does not accept the access token. Check service.accessToken.`;
     return new PaymentCreationError("access_token_refused", message, failed);
   }
   if (httpStatus >= 400 && httpStatus <= 499 && !uncertainRefusals.includes(httpStatus)) {
-    const message = `${answered}: it refused the payment, and made none. Mend the request or the account.`;
+    const message = `${answered}: it refused the payment, and made none. Fix the request or the account.`;
     return new PaymentCreationError("creation_refused", message, failed);
   }
-  const expected = httpStatus < 400 ? ", where a 2xx was expected; redirects are not followed" : "";
+  const expected = httpStatus < 400 ? ", but a 2xx was expected; redirects are not followed" : "";
   const message = `${answered}${expected}. ${mayExist}`;
   return new PaymentCreationError("creation_failed", message, { ...failed, certainty: "uncertain" });
+}
+
+/**
+ * Returns `title` and `detail` of an error's JSON body, as services with this interface send them (the interface document, 7,
+ * shows no format). The result is for people and logs: one line, bounded, and without the token that a service may echo.
+ */
+function messageIn(body: Buffer, token: string): string | undefined {
+  const json = parseJson(body);
+  if (typeof json !== "object" || json === null) return undefined;
+  const { title, detail } = json as { title?: unknown; detail?: unknown };
+  const text = [title, detail]
+    .filter((part) => typeof part === "string")
+    // Controls, invisible format characters (bidirectional marks), line separators, lone surrogates.
+    .map((part) => part.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ").trim())
+    .filter((part) => part !== "")
+    .join(": ")
+    .replaceAll(token, "[token]");
+  return text === ""
+    ? undefined
+    : Array.from(withoutSecrets(text)).slice(0, maxMessageLength).join("").trim();
 }
 
 function invalid(why: string, httpStatus: number): PaymentCreationError {
@@ -106,7 +122,7 @@ function invalid(why: string, httpStatus: number): PaymentCreationError {
   );
 }
 
-/** The first fields that are wrong, by path; never their values. */
+/** Returns the paths of the first wrong fields, without their values. */
 function describe(issues: readonly { path: readonly PropertyKey[] }[]): string {
   const paths = issues.map(({ path }) => path.map(String).join("."));
   if (paths.includes("")) return "it is not a JSON object";

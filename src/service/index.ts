@@ -1,19 +1,20 @@
-export { createPaymentService, type CreatePaymentRequest, type PaymentService } from "./payment-service.js";
-export { createPaymentReader, type PaymentReader, type ShownPayment } from "./payment-reader.js";
-export { LookupError, type LookupErrorCode } from "./lookup-error.js";
-export { type CreatedPayment } from "./creation-answer.js";
-export { serviceProblems, type PaymentServiceOptions } from "./service-options.js";
 export { type AccessToken, type AccessTokenRequest, type AccessTokenSource } from "./access-token.js";
 export { clientCredentials, type ClientCredentialsOptions } from "./client-credentials.js";
+export { type CreatedPayment } from "./creation-answer.js";
 export {
-  PaymentCreationError,
+  type CreationRequest,
+  creationRequestSchema,
+  type CreationResponse,
+  creationResponseSchema,
+} from "./creation-schemas.js";
+export { createPaymentReader, type PaymentReader, type ShownPayment } from "./payment-reader.js";
+export { createPaymentService, type CreatePaymentRequest, type PaymentService } from "./payment-service.js";
+export {
   type CreationCertainty,
   type CreationErrorCode,
   type CreationErrorDetails,
-} from "./creation-error.js";
-export {
-  creationRequestSchema,
-  creationResponseSchema,
-  type CreationRequest,
-  type CreationResponse,
-} from "./wire.js";
+  LookupError,
+  type LookupErrorCode,
+  PaymentCreationError,
+} from "./service-errors.js";
+export { type PaymentServiceOptions, serviceProblems } from "./service-options.js";

@@ -1,18 +1,17 @@
-import { obtainToken } from "./access-token.js";
-import { untilAborted } from "./deadline.js";
-import { LookupError } from "./lookup-error.js";
-import { discardBody, parseJson, readBody } from "./response-body.js";
+import { obtainToken, sendWithToken } from "./access-token.js";
+import { discardBody, parseJson, readBody, sendRequest, untilAborted } from "./send-request.js";
+import { LookupError } from "./service-errors.js";
 import { type PaymentServiceOptions } from "./service-options.js";
 
-/** A payment as the service shows it; read further by the rules of webhooks. */
+/** A payment as the service shows it. It is read further by the rules of webhooks. */
 export type ShownPayment = Readonly<Record<string, unknown>>;
 
-/** Reads payments back from the service. The interface document shows neither address. `closing` ends a question early. */
+/** Reads payments from the service. The interface document shows neither address. `closing` ends a request early. */
 export interface PaymentReader {
   /**
    * `GET /v1/payments/{id}`: the payment, bare or under `data`.
    *
-   * @throws LookupError for everything else, a 404 included.
+   * @throws LookupError for everything else, also for a 404.
    */
   read(serviceId: string, closing?: AbortSignal): Promise<ShownPayment>;
   /**
@@ -25,7 +24,7 @@ export interface PaymentReader {
 
 const bodyLimitBytes = 1024 * 1024;
 
-/** Makes the reader; the options were judged where the kit was put together. */
+/** Makes the reader. The options must be checked already. */
 export function createPaymentReader(options: PaymentServiceOptions, timeoutMs: number): PaymentReader {
   const address = `${options.baseUrl!.replace(/\/+$/, "")}/v1/payments`;
 
@@ -33,7 +32,7 @@ export function createPaymentReader(options: PaymentServiceOptions, timeoutMs: n
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = closing ? AbortSignal.any([timeout, closing]) : timeout;
     try {
-      const response = await ask(options, address + path, signal);
+      const response = await request(options, address + path, signal);
       if (response.status < 200 || response.status > 299) throw refusal(response);
       const bytes = await readBody(response, bodyLimitBytes, signal);
       if (bytes === undefined) throw invalid(`is larger than ${bodyLimitBytes} bytes`);
@@ -43,8 +42,8 @@ export function createPaymentReader(options: PaymentServiceOptions, timeoutMs: n
     } catch (cause) {
       if (cause instanceof LookupError) throw cause;
       const message = timeout.aborted
-        ? `The service gave no whole answer within ${timeoutMs} ms.`
-        : "The service could not be asked: no token, no connection, or it broke off; see the cause.";
+        ? `The service gave no complete answer within ${timeoutMs} ms.`
+        : "The service could not be asked: no token, no connection, or the connection broke; see the cause.";
       throw new LookupError("lookup_failed", message, { cause });
     }
   };
@@ -52,34 +51,31 @@ export function createPaymentReader(options: PaymentServiceOptions, timeoutMs: n
   return Object.freeze<PaymentReader>({
     async read(serviceId, closing) {
       const payment = await get(`/${encodeURIComponent(serviceId)}`, closing);
-      if (!isObject(payment)) throw invalid("is no payment");
+      if (!isObject(payment)) throw invalid("is not a payment");
       if (payment["id"] !== serviceId) throw invalid("is about another payment than was asked for");
       return payment;
     },
     async list({ limit, offset }, closing) {
       const payments = await get(`?limit=${limit}&offset=${offset}`, closing);
-      if (!Array.isArray(payments)) throw invalid("is no list");
+      if (!Array.isArray(payments)) throw invalid("is not a list");
       return payments.filter(isObject);
     },
   });
 }
 
-/** One question, and a second one after a 401, with a new token where there is one. */
-async function ask(
+async function request(
   { accessToken, fetch = globalThis.fetch }: PaymentServiceOptions,
   address: string,
   signal: AbortSignal,
 ): Promise<Response> {
-  const send = (token: string): Promise<Response> => {
-    const headers = { Accept: "application/json", Authorization: `Bearer ${token}` };
-    return untilAborted(signal, fetch(address, { headers, redirect: "manual", signal }));
-  };
-  const token = await untilAborted(signal, obtainToken(accessToken!, { signal }));
-  const response = await send(token);
-  if (response.status !== 401) return response;
-  discardBody(response);
-  const renewed = await untilAborted(signal, obtainToken(accessToken!, { refused: token, signal }));
-  return renewed === token ? response : send(renewed);
+  const { response } = await sendWithToken(
+    (refused) => untilAborted(signal, obtainToken(accessToken!, { refused, signal })),
+    (token) => {
+      const headers = { Accept: "application/json", Authorization: `Bearer ${token}` };
+      return sendRequest(fetch, address, { method: "GET", headers }, signal);
+    },
+  );
+  return response;
 }
 
 function refusal(response: Response): LookupError {
@@ -87,7 +83,7 @@ function refusal(response: Response): LookupError {
   discardBody(response);
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   const retryAfterMs = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
-  const message = `The service answered the lookup with ${httpStatus}, where a 2xx was expected.`;
+  const message = `The service answered the lookup with ${httpStatus}, but a 2xx was expected.`;
   return new LookupError("lookup_failed", message, { httpStatus, retryAfterMs });
 }
 

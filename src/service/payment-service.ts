@@ -1,15 +1,13 @@
 import { ConfigurationError, hasCode, TillkitError } from "../errors/index.js";
 import { type Money } from "../model/payment.js";
-import { obtainToken, type AccessToken } from "./access-token.js";
-import { PaymentCreationError } from "./creation-error.js";
-import { brokenOff, readCreationAnswer, type CreatedPayment } from "./creation-answer.js";
-import { untilAborted } from "./deadline.js";
-import { wasNeverSent } from "./never-sent.js";
-import { discardBody } from "./response-body.js";
-import { serviceProblems, type PaymentServiceOptions } from "./service-options.js";
-import { type CreationRequest } from "./wire.js";
+import { type AccessToken, obtainToken, sendWithToken } from "./access-token.js";
+import { brokenOff, type CreatedPayment, readCreationAnswer } from "./creation-answer.js";
+import { type CreationRequest } from "./creation-schemas.js";
+import { sendRequest, untilAborted } from "./send-request.js";
+import { PaymentCreationError } from "./service-errors.js";
+import { type PaymentServiceOptions, serviceProblems } from "./service-options.js";
 
-/** What the kit asks the service for. */
+/** A payment to create at the service. */
 export interface CreatePaymentRequest {
   clientId: string;
   total: Money;
@@ -22,8 +20,8 @@ export interface CreatePaymentRequest {
 /** The client of the payment service. */
 export interface PaymentService {
   /**
-   * Creates one payment (interface document, 4.1). Sends at most one request, and a second one only after a 401,
-   * which proves that the first made nothing.
+   * Creates one payment (interface document, 4.1). Sends one request, and a second one only after a 401, which proves that the
+   * first made no payment.
    *
    * @throws PaymentCreationError with every failure; its `certainty` says whether the payment may exist.
    * @throws TillkitError `locale_invalid`; nothing was sent.
@@ -51,20 +49,10 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     }
     const signal = AbortSignal.timeout(timeoutMs);
     const call: Call = { address, timeoutMs, fetch, signal, body: bodyOf(request), locale };
-    let token = await tokenFor(accessToken, call, undefined);
-    let response = await send(call, token);
-    if (response.status === 401) {
-      const renewed = await tokenFor(accessToken, call, token).catch((error: unknown) => {
-        discardBody(response);
-        throw error;
-      });
-      // The same token again (a plain string, for one) would be refused again.
-      if (renewed !== token) {
-        discardBody(response);
-        token = renewed;
-        response = await send(call, token);
-      }
-    }
+    const { response, token } = await sendWithToken(
+      (refused) => tokenFor(accessToken, call, refused),
+      (current) => send(call, current),
+    );
     return readCreationAnswer(response, { total, token, signal, timeoutMs });
   };
 
@@ -86,17 +74,14 @@ function bodyOf({ clientId, total, successUrl, cancelUrl }: CreatePaymentRequest
   return JSON.stringify(body);
 }
 
-/** Nothing was created yet, or a 401 proves that nothing was: without a token the creation has failed for certain. */
+/** Gets a token. Without one the creation has certainly failed: no request was sent, or a 401 proves that no payment was made. */
 async function tokenFor(accessToken: AccessToken, call: Call, refused: string | undefined): Promise<string> {
   const { signal, timeoutMs } = call;
   try {
     return await untilAborted(signal, obtainToken(accessToken, { refused, signal }));
   } catch (cause) {
-    const details = {
-      certainty: "failed",
-      cause,
-      httpStatus: refused === undefined ? undefined : 401,
-    } as const;
+    const httpStatus = refused === undefined ? undefined : 401;
+    const details = { certainty: "failed", cause, httpStatus } as const;
     if (hasCode(cause, "access_token_refused")) {
       const message = "The issuer refused to give an access token, so no payment was created; see the cause.";
       throw new PaymentCreationError("access_token_refused", message, details);
@@ -107,10 +92,8 @@ async function tokenFor(accessToken: AccessToken, call: Call, refused: string | 
   }
 }
 
-async function send(
-  { address, fetch, signal, body, locale, timeoutMs }: Call,
-  token: string,
-): Promise<Response> {
+async function send(call: Call, token: string): Promise<Response> {
+  const { address, fetch, signal, body, locale } = call;
   const headers: Record<string, string> = {
     Accept: "application/json",
     Authorization: `Bearer ${token}`,
@@ -118,14 +101,36 @@ async function send(
   };
   if (locale !== undefined) headers["Accept-Language"] = locale;
   try {
-    const request = { method: "POST", headers, body, redirect: "manual", signal } as const;
-    return await untilAborted(signal, fetch(address, request));
+    return await sendRequest(fetch, address, { method: "POST", headers, body }, signal);
   } catch (cause) {
     if (wasNeverSent(cause)) {
       const message =
         "The service could not be connected to, so no payment was created. Check service.baseUrl and the network.";
       throw new PaymentCreationError("creation_unreachable", message, { certainty: "failed", cause });
     }
-    throw brokenOff(cause, { signal, timeoutMs });
+    throw brokenOff(cause, call);
   }
+}
+
+/** Codes that Node and its `fetch` use only before there is a connection. */
+const beforeConnection: readonly unknown[] = [
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "UND_ERR_CONNECT_TIMEOUT",
+];
+
+/**
+ * Returns whether an error of `fetch` proves that no request was sent: there was no connection, or the name has no address. Any
+ * other error, such as a reset, can happen after the service read the request. So every unknown error counts as sent.
+ */
+function wasNeverSent(error: unknown): boolean {
+  // Checked by its fields: an application's own `fetch` may throw errors of another realm.
+  if (typeof error !== "object" || error === null) return false;
+  const { code, syscall, errors, cause } = error as Record<string, unknown>;
+  // A host with several addresses has one error for each.
+  if (Array.isArray(errors) && errors.length > 0) return errors.every(wasNeverSent);
+  if (beforeConnection.includes(code) || syscall === "connect" || syscall === "getaddrinfo") return true;
+  // fetch() wraps the system's error.
+  return wasNeverSent(cause);
 }

@@ -1,37 +1,33 @@
 import { type ConfigurationProblem } from "../errors/index.js";
+import { isWholeNumber, maxTimerMs } from "../shared/whole-number.js";
 import { accessTokenProblems, type AccessToken } from "./access-token.js";
-import { addressProblems } from "./address.js";
-import { timeoutProblems } from "./deadline.js";
 
-/** How the payment service is reached. `undefined` is accepted by type, so that `process.env.X` fits. */
+/** Options of the payment service's client. The types accept `undefined`, so that `process.env.X` fits. */
 export interface PaymentServiceOptions {
   /**
-   * The service's base address; `/v1/payments` is added to it. Absolute https (http only on this machine), with or
+   * The service's base address, to which the kit adds `/v1/payments`. Absolute https (http only on this machine), with or
    * without a path and a slash at the end.
    */
   baseUrl: string | undefined;
   /** The bearer token, or how to get it: see {@link AccessToken} and {@link clientCredentials}. */
   accessToken: AccessToken | undefined;
   /**
-   * The longest that one creation may take as a whole: obtaining the token, the request, reading the answer, and the
-   * second try after a 401.
+   * The time limit of one creation, in milliseconds. It includes the token, the request, its answer, and the second request
+   * after a 401.
    *
    * @default 10000
    */
   timeoutMs?: number | undefined;
   /**
-   * Sends the request; for a proxy or a certificate of your own. It must not repeat a request by itself: a creation
-   * that is sent twice may make two payments.
+   * Sends the request; for a proxy or a certificate of your own. It must not repeat a request by itself: a creation that is
+   * sent twice may make two payments.
    *
    * @default globalThis.fetch
    */
   fetch?: typeof globalThis.fetch | undefined;
 }
 
-/**
- * Everything that is wrong with the options, so that a caller can report it together with the problems of others.
- * Empty means usable. Paths start with `service.`.
- */
+/** Returns everything that is wrong with the options. Paths start with `service.`. */
 export function serviceProblems(options: PaymentServiceOptions | undefined): ConfigurationProblem[] {
   const { baseUrl, accessToken, timeoutMs, fetch }: Partial<PaymentServiceOptions> = options ?? {};
   const problems = [
@@ -43,4 +39,47 @@ export function serviceProblems(options: PaymentServiceOptions | undefined): Con
     problems.push({ code: "option_invalid", option: "service.fetch", message: "must be a function." });
   }
   return problems;
+}
+
+/** Returns what is wrong with a time limit in milliseconds; `undefined` means the default. */
+export function timeoutProblems(option: string, value: unknown): ConfigurationProblem[] {
+  if (value === undefined) return [];
+  if (isWholeNumber(value, 1, maxTimerMs)) return [];
+  const message = `must be a whole number of milliseconds from 1 to ${maxTimerMs}.`;
+  return [{ code: "option_invalid", option, message }];
+}
+
+/** Returns what is wrong with an address of the options. No message contains the address, because it may hold a password. */
+export function addressProblems(
+  option: string,
+  value: unknown,
+  { query = false }: { query?: boolean } = {},
+): ConfigurationProblem[] {
+  if (value === undefined || value === null || (typeof value === "string" && value.trim() === "")) {
+    return [{ code: "option_missing", option, message: "is not set; give the absolute https address." }];
+  }
+  const invalid = (message: string): ConfigurationProblem[] => [{ code: "option_invalid", option, message }];
+  const url = typeof value === "string" ? parseSecureAddress(value) : undefined;
+  if (url === undefined) {
+    return invalid("must be an absolute https address; plain http is for this machine only (localhost).");
+  }
+  if (url.username !== "" || url.password !== "") return invalid("must not carry a user name or password.");
+  // The parsed parts do not show a bare "?" or "#".
+  if (url.href.includes("#")) return invalid("must not carry a fragment (#...).");
+  if (!query && url.href.includes("?")) return invalid("must not carry a query (?...).");
+  return [];
+}
+
+/** Returns an absolute address that is https, or http to this machine; `undefined` for anything else. */
+export function parseSecureAddress(text: string): URL | undefined {
+  // URL() repairs a missing slash, a space or a control character. Here they are mistakes.
+  if (!/^https?:\/\//i.test(text) || /[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  return url.protocol === "https:" || isLoopback(url.hostname) ? url : undefined;
+}
+
+function isLoopback(host: string): boolean {
+  const name = host.toLowerCase();
+  // Not "*.localhost": Node asks the network's name server for those.
+  return name === "localhost" || name === "[::1]" || /^127(\.\d{1,3}){3}$/.test(name);
 }

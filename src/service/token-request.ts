@@ -1,30 +1,22 @@
 import { z } from "zod";
 import { TillkitError } from "../errors/index.js";
-import { untilAborted } from "./deadline.js";
-import { discardBody, parseJson, readBody } from "./response-body.js";
+import { discardBody, parseJson, readBody, sendRequest } from "./send-request.js";
 
 const bodyLimitBytes = 64 * 1024;
-/** Assumed where the answer has no `expires_in`. */
+/** The lifetime of a token where the answer has no `expires_in`. */
 const assumedLifetimeSeconds = 300;
 
+// Some issuers write the number as a string.
+const digits = z.string().regex(/^\d{1,10}$/);
 const tokenAnswer = z.object({
   access_token: z.string().regex(/^[\x21-\x7e]+$/),
-  // Some issuers write the number as a string.
-  expires_in: z
-    .union([
-      z.number(),
-      z
-        .string()
-        .regex(/^\d{1,10}$/)
-        .transform(Number),
-    ])
-    .nullish(),
+  expires_in: z.union([z.number(), digits.transform(Number)]).nullish(),
 });
 
-/** Statuses that mean: not with these credentials. */
+/** Statuses of an issuer that refuses these credentials. */
 const refusals: readonly number[] = [400, 401, 403];
 
-/** The error codes of RFC 6749, 5.2. Any other text of the answer stays out of messages: it may echo a secret. */
+/** The error codes of RFC 6749, 5.2. Messages contain no other text of the answer, because it may echo a secret. */
 const knownErrors: readonly unknown[] = [
   "invalid_request",
   "invalid_client",
@@ -41,7 +33,7 @@ interface TokenRequest {
   fetch: typeof globalThis.fetch;
 }
 
-/** One token request over the wire, with a deadline, a bounded answer and no redirects followed. */
+/** Sends one token request, with a time limit and a maximum size of the answer. Follows no redirect. */
 export async function requestToken(request: TokenRequest): Promise<{ token: string; lifetimeMs: number }> {
   const signal = AbortSignal.timeout(request.timeoutMs);
   let answer: { status: number; body: Buffer | undefined };
@@ -78,21 +70,13 @@ export async function requestToken(request: TokenRequest): Promise<{ token: stri
 }
 
 async function send({ tokenUrl, form, fetch }: TokenRequest, signal: AbortSignal) {
-  const response = await untilAborted(
-    signal,
-    fetch(tokenUrl, {
-      method: "POST",
-      headers: { Accept: "application/json", "Content-Type": "application/x-www-form-urlencoded" },
-      body: form,
-      redirect: "manual",
-      signal,
-    }),
-  );
+  const headers = { Accept: "application/json", "Content-Type": "application/x-www-form-urlencoded" };
+  const response = await sendRequest(fetch, tokenUrl, { method: "POST", headers, body: form }, signal);
   const { status } = response;
   if (status >= 200 && status <= 299)
     return { status, body: await readBody(response, bodyLimitBytes, signal) };
   if (refusals.includes(status)) {
-    // The status alone decides; a body that breaks off only costs the error's code in the message.
+    // The status alone decides. Without a complete body only the error's code is missing in the message.
     return { status, body: await readBody(response, bodyLimitBytes, signal).catch(() => undefined) };
   }
   discardBody(response);

@@ -1,30 +1,31 @@
-import { type Payment } from "../model/payment.js";
 import { sameValue } from "../model/money.js";
-import { type DifferenceKind } from "./finding.js";
-import { type JudgedRow } from "./row.js";
+import { type Payment } from "../model/payment.js";
+import { type DifferenceKind, newFinding, type StatementFinding } from "./finding.js";
+import { type CheckedRow } from "./statement-row.js";
+import { differenceOf } from "./totals.js";
 
-/** What the books know under the ids of a row. */
-export interface Named {
+/** The stored payments that have the ids of a row. */
+export interface Matches {
   byClientId?: Payment | undefined;
   byServiceId?: Payment | undefined;
 }
 
-/** A row beside the books. */
+/** The result of comparing one row with the stored payments. */
 export interface Comparison {
-  /** The payment that the row is about; none where the books do not know it. */
+  /** The payment of the row, where the store knows it. */
   payment?: Payment;
-  /** Every difference, the gravest first; none where both say the same. */
+  /** Every difference, the most serious first. Empty where the row and the payment agree. */
   kinds: DifferenceKind[];
-  /** With `id_differs`: what the other id leads to. */
+  /** With `id_differs`: the other payment or id. */
   other?: string;
 }
 
-/** Compares one row with the books. Pure. */
-export function compareRow(row: JudgedRow, { byClientId, byServiceId }: Named): Comparison {
+/** Compares one row with the stored payments. Pure. */
+export function compareRow(row: CheckedRow, { byClientId, byServiceId }: Matches): Comparison {
   const payment = byClientId ?? byServiceId;
   if (!payment) return { kinds: ["missing_here"] };
   const other = otherId(row, payment, byClientId !== undefined);
-  // Whose money it is must be settled by a person first; the amounts of two payments are not compared.
+  // Amounts of two different payments say nothing: a person must first decide which payment was paid.
   if (other !== undefined) return { payment, kinds: ["id_differs"], other };
   const kinds: DifferenceKind[] = [];
   const { total, state } = payment;
@@ -35,8 +36,34 @@ export function compareRow(row: JudgedRow, { byClientId, byServiceId }: Named): 
   return { payment, kinds };
 }
 
-function otherId(row: JudgedRow, payment: Payment, byClientId: boolean): string | undefined {
+function otherId(row: CheckedRow, payment: Payment, byClientId: boolean): string | undefined {
   if (!byClientId) return row.clientId ? payment.clientId : undefined;
   const differs = row.serviceId && payment.serviceId !== undefined && payment.serviceId !== row.serviceId;
   return differs ? payment.serviceId : undefined;
+}
+
+/** Returns the finding of one difference, with what a person needs to act on it. */
+export function describeDifference(
+  kind: DifferenceKind,
+  row: CheckedRow,
+  { payment, other }: Comparison,
+): StatementFinding {
+  const { line, providerId, source, value, currency, status, time } = row;
+  return newFinding({
+    kind,
+    line,
+    clientId: row.clientId || payment?.clientId,
+    serviceId: row.serviceId || payment?.serviceId,
+    providerId,
+    reference: payment?.reference,
+    source,
+    statement: { value, currency, ...(status && { status }), ...(time && { time }) },
+    books: payment && storedSide(payment),
+    difference: kind === "amount_differs" ? differenceOf(row, payment!.total) : undefined,
+    other,
+  });
+}
+
+function storedSide({ total, state, completedAt }: Payment): NonNullable<StatementFinding["books"]> {
+  return { ...total, state, ...(completedAt !== undefined && { completedAt }) };
 }

@@ -1,17 +1,17 @@
 import { type Money, type PaymentState } from "../model/payment.js";
-import { type RowProblem } from "./row.js";
+import { type RowProblem } from "./statement-row.js";
 
 /**
- * Where statement and books part, in the order of their weight.
+ * The kinds of difference between the statement and the stored payments. The most serious come first.
  *
- * - `missing_here`: the statement has a payment that the books do not know.
- * - `missing_there`: the books have it completed in the period; no row of the statement names it.
- * - `id_differs`: the row's clientId and serviceId do not belong to one payment.
- * - `currency_differs`, `amount_differs`: what was paid is not what the books have.
- * - `unpaid_here`: the statement says paid, and the books do not.
- * - `unpaid_there`: the books say completed, and the statement lists it with another status.
- * - `listed_twice`: one payment stands on the statement as paid once more; told at each row after the first.
- * - `paid_twice`: two payments of one reference were paid; told of each after the first.
+ * - `missing_here`: the statement has a payment that the store does not know.
+ * - `missing_there`: the payment was completed in the period, and no row of the statement names it.
+ * - `id_differs`: the clientId and the serviceId of the row do not belong to one payment.
+ * - `currency_differs`, `amount_differs`: the paid amount is not the amount of the stored payment.
+ * - `unpaid_here`: the statement says paid, and the stored payment is not completed.
+ * - `unpaid_there`: the stored payment is completed, and the statement lists it with another status.
+ * - `listed_twice`: the statement lists one payment as paid more than once. Each row after the first is a finding.
+ * - `paid_twice`: two payments of one reference were paid. Each payment after the first is a finding.
  */
 export const differenceKinds = [
   "missing_here",
@@ -28,33 +28,41 @@ export const differenceKinds = [
 export type DifferenceKind = (typeof differenceKinds)[number];
 
 /**
- * All that a run can find: differences; `bad_row`, a row that could not be compared; and `at_edge`, a completion so close to
- * an end of the period that it may stand on the neighbouring statement, which is no difference.
+ * Every kind of finding: the differences; `bad_row`, a row that could not be compared; and `at_edge`, a completion so near to
+ * an end of the period that it may be on the neighbouring statement. `at_edge` is not a difference.
  */
 export type FindingKind = DifferenceKind | "bad_row" | "at_edge";
 
-/** One thing that was found. What does not apply to its kind is absent. */
+/** One finding. Fields that do not apply to its kind are absent. */
 export interface StatementFinding {
   kind: FindingKind;
   /** The line of the statement. */
   line?: number;
-  /** With `listed_twice`: the line where the payment stood first. */
+  /** With `listed_twice`: the line of the first row of the payment. */
   firstLine?: number;
   clientId?: string;
   serviceId?: string;
   providerId?: string;
-  /** The merchant's order, where the books know the payment. */
+  /** The merchant's order, where the store knows the payment. */
   reference?: string;
-  /** The provider channel, as the statement has it. */
+  /** The provider channel on the statement. */
   source?: string;
   /** What the statement says. */
   statement?: Money & { status?: string; time?: string };
-  /** What the books say. */
+  /** What the store says. */
   books?: Money & { state: PaymentState; completedAt?: string };
-  /** With `amount_differs`: statement minus books, a decimal string that may be negative. */
+  /** With `amount_differs`: the amount of the statement minus the stored amount, a decimal string that may be negative. */
   difference?: string;
   /** With `paid_twice`: the payment of the reference that was paid first. With `id_differs`: the other payment or id. */
   other?: string;
   /** With `bad_row`. */
   problem?: RowProblem;
+}
+
+/** Returns a finding of these fields, without those that are undefined or empty. */
+export function newFinding(fields: {
+  [Name in keyof StatementFinding]: StatementFinding[Name] | undefined;
+}): StatementFinding {
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined && value !== "");
+  return Object.fromEntries(present) as unknown as StatementFinding;
 }

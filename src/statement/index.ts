@@ -3,13 +3,8 @@ export { type Bytes } from "./csv/lines.js";
 export { type CellOptions } from "./csv/read-cells.js";
 export { type DifferenceKind, differenceKinds, type FindingKind, type StatementFinding } from "./finding.js";
 export { type ReconcileOptions, type StatementProgress } from "./options.js";
-export {
-  csvReport,
-  htmlReport,
-  type HtmlReportOptions,
-  jsonReport,
-  type StatementReport,
-} from "./report/index.js";
+export { htmlReport, type HtmlReportOptions } from "./report/html-report.js";
+export { csvReport, jsonReport, type StatementReport } from "./report/statement-report.js";
 export { readStatement, type StatementFormat } from "./read-statement.js";
 export { reconcileStatement, type StatementRows } from "./reconcile-statement.js";
 export {
@@ -18,7 +13,7 @@ export {
   rowProblemCodes,
   type StatementRow,
   type UnreadableRow,
-} from "./row.js";
+} from "./statement-row.js";
 export { type StatementRun } from "./statement-run.js";
 export {
   type ChannelTotals,

@@ -4,16 +4,16 @@ import { type Bytes, readLines } from "./csv/lines.js";
 import { type CellOptions, readTime, readValue } from "./csv/read-cells.js";
 import { type CsvRecord, RecordReader } from "./csv/records.js";
 import { isWholeNumber } from "../shared/whole-number.js";
-import { type StatementRow, type UnreadableRow } from "./row.js";
+import { type StatementRow, type UnreadableRow } from "./statement-row.js";
 
-/** How a statement in CSV is written. */
+/** The format of a statement in CSV. */
 export interface StatementFormat extends Partial<CellOptions> {
   /**
-   * Which column has which field: the header, or the number from 1; `false` for none. Fields that are not named are looked for
-   * under their usual headers.
+   * The column of each field: its header, or its number from 1; `false` for none. Other fields are found under their usual
+   * headers.
    */
   columns?: Partial<Record<StatementField, ColumnChoice | undefined>>;
-  /** What holds for every row, where the statement has no column for it: `{ currency: "KMF", source: "MVK" }`. */
+  /** Fixed values for every row, where the statement has no column: `{ currency: "KMF", source: "MVK" }`. */
   fixed?: Partial<Record<"currency" | "source" | "status", string | undefined>>;
   /**
    * One character.
@@ -22,19 +22,19 @@ export interface StatementFormat extends Partial<CellOptions> {
    */
   delimiter?: string | undefined;
   /**
-   * Whether the first record names the columns; without it `columns` must give numbers.
+   * Whether the first record is the header. Without a header `columns` must give numbers.
    *
    * @default true
    */
   header?: boolean | undefined;
   /**
-   * What comment lines begin with; `""` for none.
+   * The prefix of comment lines; `""` for none.
    *
    * @default "#"
    */
   comment?: string | undefined;
   /**
-   * Lines before the header that are no part of the table.
+   * The number of lines before the header that are not part of the table.
    *
    * @default 0
    */
@@ -44,11 +44,11 @@ export interface StatementFormat extends Partial<CellOptions> {
 }
 
 /**
- * Reads a statement in CSV (RFC 4180) row by row, in bounded memory. Takes a stream, or anything else that gives bytes. Rows that
- * cannot be read are handed on with what is wrong with them.
+ * Reads a statement in CSV (RFC 4180) row by row, in bounded memory. Takes a stream, or any other source of bytes. A row that
+ * cannot be read is yielded with its problem.
  *
- * @throws TillkitError `option_invalid` at once; while reading `statement_unreadable`, `statement_columns_unclear`, and what the
- * stream throws.
+ * @throws TillkitError `option_invalid` in the call; while reading `statement_unreadable`, `statement_columns_unclear`, and the
+ * errors of the stream.
  */
 export function readStatement(
   statement: Bytes | Uint8Array | string,
@@ -65,7 +65,7 @@ async function* readRows(
 ): AsyncGenerator<StatementRow | UnreadableRow, void, undefined> {
   const { encoding = "utf-8", skipLines = 0, comment = "#", delimiter } = format;
   const records = new RecordReader({ delimiter, comment: comment || undefined });
-  const table = new Table(format, (width) => (records.width = width));
+  const table = new Table(format);
   for await (const lines of readLines(bytes, encoding)) {
     for (const line of lines) {
       if (line.number <= skipLines) continue;
@@ -76,51 +76,48 @@ async function* readRows(
   table.end();
 }
 
-/** Records beside the columns that the first of them named. */
+/** Reads records as rows, by the columns that the first record names. */
 class Table {
   readonly #format: StatementFormat;
   readonly #cells: CellOptions;
-  readonly #onWidth: (width: number) => void;
   #columns: Columns | undefined;
   #width = 0;
 
-  constructor(format: StatementFormat, onWidth: (width: number) => void) {
+  constructor(format: StatementFormat) {
     this.#format = format;
-    this.#onWidth = onWidth;
     const { decimalSeparator = ".", groupSeparator = "", timeFormat = "iso", utcOffset = "Z" } = format;
     this.#cells = { decimalSeparator, groupSeparator, timeFormat, utcOffset };
   }
 
-  /** The row of a record; none for the header. */
+  /** Returns the row of a record, and no row for the header. */
   rowsOf(record: CsvRecord): (StatementRow | UnreadableRow)[] {
     const { line } = record;
     if (this.#columns === undefined) return this.#begin(record);
     if ("problem" in record) return [record];
     const { fields } = record;
     if (fields.length !== this.#width) {
-      const message = `The row has ${fields.length} fields, and the first one ${this.#width}.`;
+      const message = `The row has ${fields.length} fields, and the first row has ${this.#width}.`;
       return [{ line, problem: { code: "fields_count", message } }];
     }
     return [{ line, ...this.#read(fields, this.#columns) }];
   }
 
-  /** @throws TillkitError `statement_unreadable` where there was not even a header */
+  /** @throws TillkitError `statement_unreadable` where no record was read */
   end(): void {
     if (this.#columns === undefined) throw unreadable("it is empty");
   }
 
   #begin(record: CsvRecord): (StatementRow | UnreadableRow)[] {
-    // Without the columns nothing that follows means anything.
+    // Without the columns no later record can be read.
     if ("problem" in record)
       throw unreadable(`its first record, on line ${record.line}: ${record.problem.message}`);
     const { columns = {}, fixed = {}, header = true } = this.#format;
     const given = (["currency", "source", "status"] as const).filter((field) => fixed[field] !== undefined);
     this.#columns = findColumns(header ? record.fields : undefined, columns, given);
     this.#width = record.fields.length;
-    this.#onWidth(this.#width);
     const farthest = Math.max(...Object.values(this.#columns)) + 1;
     if (farthest > this.#width)
-      throw unreadable(`it has ${this.#width} columns, and column ${farthest} was named`);
+      throw unreadable(`it has ${this.#width} columns, and column ${farthest} was given`);
     return header ? [] : this.rowsOf(record);
   }
 
@@ -144,19 +141,13 @@ class Table {
   }
 }
 
-function checkFormat({
-  delimiter,
-  skipLines = 0,
-  utcOffset = "Z",
-  encoding = "utf-8",
-  header,
-  columns,
-}: StatementFormat): void {
+function checkFormat(format: StatementFormat): void {
+  const { delimiter, skipLines = 0, utcOffset = "Z", encoding = "utf-8", header, columns } = format;
   if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter)))
     throw invalid("delimiter must be one character, and neither a quotation mark nor a line break.");
   if (!isWholeNumber(skipLines, 0)) throw invalid("skipLines must be a whole number, 0 or more.");
   if (!/^(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/.test(utcOffset))
-    throw invalid('utcOffset must be "Z", or as "+03:00".');
+    throw invalid('utcOffset must be "Z", or an offset such as "+03:00".');
   if (!["utf-8", "windows-1252"].includes(encoding))
     throw invalid('encoding must be "utf-8" or "windows-1252".');
   const named = Object.entries(columns ?? {}).find(([, choice]) => typeof choice === "string");

@@ -1,33 +1,29 @@
 import { type PaymentStore } from "../store/payment-store.js";
-import { compareRow } from "./compare-row.js";
-import { describeRow } from "./describe-finding.js";
-import { type StatementFinding } from "./finding.js";
-import { inBatches } from "./in-batches.js";
-import { judgeRow } from "./judge-row.js";
-import { Ledger } from "./ledger.js";
-import { lookUp, type Lookup } from "./look-up.js";
-import { rowMark } from "./marks.js";
+import { compareRow, describeDifference } from "./compare-row.js";
+import { compareSortedEntries, findPaidTwice } from "./compare-sorted-entries.js";
+import { newFinding, type StatementFinding } from "./finding.js";
 import { type ReconcileOptions, resolveReconcileOptions, type ResolvedReconcileOptions } from "./options.js";
-import { readBooks } from "./read-books.js";
-import { type JudgedRow, type StatementRow, type UnreadableRow } from "./row.js";
+import { RunState } from "./run-state.js";
+import { rowEntry } from "./sort-entries.js";
+import { type CheckedRow, checkRow, type StatementRow, type UnreadableRow } from "./statement-row.js";
 import { StatementRun } from "./statement-run.js";
+import { addCompletedPayments, findPayments, type StoredPayments } from "./stored-payments.js";
 import { type RowBucket, type StatementSummary } from "./summary.js";
-import { tellPaidTwice, tellSides } from "./tell-sides.js";
 
-/** Rows that are looked up at once. */
-const batchRows = 500;
+/** The number of rows that one call of the store looks up. */
+const rowsPerBatch = 500;
 
-/** Rows of a statement: from `readStatement`, or from anywhere else. */
+/** The rows of a statement: from `readStatement`, or from any other source. */
 export type StatementRows =
   Iterable<StatementRow | UnreadableRow> | AsyncIterable<StatementRow | UnreadableRow>;
 
 /**
- * Compares a settlement statement with the books, in bounded memory however long either is: rows are looked up in batches as
- * they come; what can only be told from the whole (what is on one side only, or twice) from short marks that are sorted
- * outside of memory. Reads the store, and writes nothing to it.
+ * Compares a settlement statement with the stored payments, in bounded memory. Rows are looked up in batches as they come.
+ * Payments on one side only, and repeated rows, are found at the end from short entries that are sorted outside of memory.
+ * Reads the store, and writes nothing to it.
  *
  * The run fails with `option_invalid`, `statement_period_missing`, `statement_unreadable`, `statement_columns_unclear`,
- * `store_method_missing`, or with what the store or the rows throw.
+ * `store_method_missing`, or with an error of the store or of the rows.
  *
  * @throws TillkitError `option_invalid`
  */
@@ -44,76 +40,87 @@ async function* findings(
   rows: StatementRows,
   options: ResolvedReconcileOptions,
 ): AsyncGenerator<StatementFinding, StatementSummary, undefined> {
-  const ledger = new Ledger(options);
+  const run = new RunState(options);
   try {
-    for await (const batch of inBatches(rows, batchRows)) yield* compareBatch(store, ledger, batch, options);
-    const period = ledger.period();
-    await readBooks(store, ledger, period, options);
-    yield* tellSides(store, ledger, period, options);
-    yield* tellPaidTwice(ledger);
-    return ledger.summary(period);
+    for await (const batch of inBatches(rows)) yield* compareBatch(store, run, batch, options);
+    const period = run.period();
+    await addCompletedPayments(store, run, period, options);
+    yield* compareSortedEntries(store, run, period, options.edgeMs);
+    yield* findPaidTwice(run);
+    return run.summary(period);
   } finally {
-    await ledger.remove();
+    await run.remove();
   }
+}
+
+async function* inBatches<Row>(
+  rows: Iterable<Row> | AsyncIterable<Row>,
+): AsyncGenerator<Row[], void, undefined> {
+  let batch: Row[] = [];
+  for await (const row of rows) {
+    if (batch.push(row) < rowsPerBatch) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }
 
 async function* compareBatch(
   store: PaymentStore,
-  ledger: Ledger,
+  run: RunState,
   batch: readonly (StatementRow | UnreadableRow)[],
   options: ResolvedReconcileOptions,
 ): AsyncGenerator<StatementFinding, void, undefined> {
-  const judged: (JudgedRow | UnreadableRow)[] = [];
+  const checked: (CheckedRow | UnreadableRow)[] = [];
   for (const row of batch) {
-    ledger.rows.read += 1;
-    const one = "problem" in row ? row : judgeRow(row, row.line ?? ledger.rows.read, options.paidStatuses);
-    if (isForeign(one, options.clientIdPrefix)) ledger.rows.foreign += 1;
-    else judged.push(one);
+    run.rows.read += 1;
+    const one = "problem" in row ? row : checkRow(row, row.line ?? run.rows.read, options.paidStatuses);
+    if (isForeign(one, options.clientIdPrefix)) run.rows.foreign += 1;
+    else checked.push(one);
   }
-  const lookup = await lookUp(store, judged);
-  for (const row of judged)
-    yield* "problem" in row ? badRow(ledger, row, lookup) : goodRow(ledger, row, lookup);
-  ledger.report("statement");
+  const stored = await findPayments(store, checked);
+  for (const row of checked)
+    if ("problem" in row) yield await addBadRow(run, row, stored);
+    else yield* await addRow(run, row, stored);
+  run.reportProgress("statement");
 }
 
 function isForeign({ clientId }: { clientId?: string | undefined }, prefix: string | undefined): boolean {
   return prefix !== undefined && clientId !== undefined && clientId !== "" && !clientId.startsWith(prefix);
 }
 
-async function* badRow(
-  ledger: Ledger,
-  { line, problem, clientId, serviceId }: UnreadableRow,
-  lookup: Lookup,
-): AsyncGenerator<StatementFinding, void, undefined> {
-  ledger.rows.bad += 1;
-  ledger.count("bad_row");
-  const { byClientId, byServiceId } = lookup.named({ clientId, serviceId });
+async function addBadRow(
+  run: RunState,
+  row: UnreadableRow,
+  stored: StoredPayments,
+): Promise<StatementFinding> {
+  const { line, problem, clientId, serviceId } = row;
+  run.rows.bad += 1;
+  run.count("bad_row");
+  const { byClientId, byServiceId } = stored.matching(row);
   const payment = byClientId ?? byServiceId;
-  // It names the payment: that its row is bad must not also make it missing.
-  if (payment) await ledger.marks.add(rowMark({ line, value: "", currency: "" }, "bad", payment));
-  yield { kind: "bad_row", line, problem, ...(clientId && { clientId }), ...(serviceId && { serviceId }) };
+  // The row names the payment, so the payment must not also count as missing.
+  if (payment) await run.entries.add(rowEntry({ line, value: "", currency: "" }, "bad", payment));
+  return newFinding({ kind: "bad_row", line, problem, clientId, serviceId });
 }
 
-async function* goodRow(
-  ledger: Ledger,
-  row: JudgedRow,
-  lookup: Lookup,
-): AsyncGenerator<StatementFinding, void, undefined> {
-  ledger.noteTime(row);
-  const { payment, kinds, other } = compareRow(row, lookup.named(row));
-  if (!row.paid && kinds.length === 0) ledger.rows.unpaid += 1;
-  for (const kind of kinds) ledger.count(kind);
+async function addRow(run: RunState, row: CheckedRow, stored: StoredPayments): Promise<StatementFinding[]> {
+  run.noteTime(row);
+  const comparison = compareRow(row, stored.matching(row));
+  const { payment, kinds } = comparison;
+  if (!row.paid && kinds.length === 0) run.rows.unpaid += 1;
+  for (const kind of kinds) run.count(kind);
   const bucket = bucketOf(row, kinds[0]);
-  if (bucket !== "unpaid" && bucket !== "matched") ledger.totals.addRow(bucket, row, row.source);
-  if (payment && kinds.includes("amount_differs") && row.paid)
-    ledger.totals.addDifference(row, payment.total);
-  if (payment && kinds.includes("unpaid_there")) ledger.totals.addPayment("unpaidThere", payment.total);
-  await ledger.marks.add(rowMark(row, bucket, payment));
-  if (payment && (row.paid || payment.state === "completed")) await ledger.markSiblings(payment, lookup, row);
-  for (const kind of kinds) yield describeRow(kind, row, payment, other);
+  if (bucket !== "unpaid" && bucket !== "matched") run.totals.addRow(bucket, row, row.source);
+  if (payment && kinds.includes("amount_differs") && row.paid) run.totals.addDifference(row, payment.total);
+  if (payment && kinds.includes("unpaid_there")) run.totals.addPayment("unpaidThere", payment.total);
+  await run.entries.add(rowEntry(row, bucket, payment));
+  if (payment && (row.paid || payment.state === "completed"))
+    await run.addSiblings(payment, stored.siblingsOf(payment), row);
+  return kinds.map((kind) => describeDifference(kind, row, comparison));
 }
 
-/** The one place where the money of a row is counted; of rows that say "not paid" there is none. */
-function bucketOf({ paid }: JudgedRow, gravest: string | undefined): RowBucket | "unpaid" {
-  return paid ? ((gravest ?? "matched") as RowBucket) : "unpaid";
+/** Returns the one group in which the money of a row is counted, by its most serious difference. */
+function bucketOf({ paid }: CheckedRow, kind: string | undefined): RowBucket | "unpaid" {
+  return paid ? ((kind ?? "matched") as RowBucket) : "unpaid";
 }

@@ -6,7 +6,7 @@ export interface Sum {
   value: string;
 }
 
-/** Where the paid rows of a statement went: each is in exactly one of these, so they add up to `statement`. */
+/** The groups of paid rows. Each paid row is in exactly one group, so the groups add up to `statement`. */
 export type RowBucket = "matched" | Exclude<DifferenceKind, "missing_there" | "unpaid_there" | "paid_twice">;
 
 /** The sums of one currency. */
@@ -14,22 +14,22 @@ export interface CurrencyTotals {
   currency: string;
   /** All rows that say paid. */
   statement: Sum;
-  /** All payments that the books have completed in the period. */
+  /** All payments that were completed in the period. */
   books: Sum;
-  /** The paid rows of the statement by what became of them. */
+  /** The paid rows of the statement, by group. */
   rows: Record<RowBucket, Sum>;
   missingThere: Sum;
-  /** What the books have as completed, and the statement with another status. */
+  /** Completed payments that the statement lists with another status. */
   unpaidThere: Sum;
-  /** Payments beyond the first of their reference. They are among the others too. */
+  /** Payments after the first of their reference. The other sums contain them too. */
   paidTwice: Sum;
-  /** Statement minus books, over the rows of `amount_differs`; may be negative. */
+  /** Statement minus stored amount, over the rows of `amount_differs`. It may be negative. */
   amountDifference: string;
 }
 
 /** The sums of one provider channel in one currency. */
 export interface ChannelTotals {
-  /** As the statement has it; empty where it has none. */
+  /** The name on the statement. Empty where the rows have none. */
   source: string;
   currency: string;
   statement: Sum;
@@ -38,32 +38,32 @@ export interface ChannelTotals {
   differing: Sum;
 }
 
-/** What a run found, whole. */
+/** Counts and sums of a whole run. */
 export interface StatementSummary {
-  /** Half-open; ISO 8601 UTC. Absent where the statement is empty and none was given. */
+  /** Half-open; ISO 8601 UTC. Absent where the statement is empty and no period was given. */
   period?: { from: string; to: string };
   rows: {
-    /** All that were read, bad ones included; blank lines and comments are none. */
+    /** All rows that were read, with the bad ones. Blank lines and comments are not rows. */
     read: number;
     bad: number;
-    /** Of another shop, by `clientIdPrefix`: not compared. */
+    /** Rows of another shop, by `clientIdPrefix`. They are not compared. */
     foreign: number;
-    /** Said neither paid here nor there. */
+    /** Rows that are unpaid on both sides. */
     unpaid: number;
-    /** Dated outside of the period; compared like all others. */
+    /** Rows with a time outside of the period. They are compared like all others. */
     outsidePeriod: number;
-    /** Paid, and the books say the same. */
+    /** Paid rows that agree with the stored payment. */
     matched: number;
   };
-  /** Payments that the books have completed in the period. */
+  /** The number of payments that were completed in the period. */
   books: number;
-  /** How many findings of each kind. */
+  /** The number of findings of each kind. */
   counts: Record<FindingKind, number>;
-  /** The sum of the counts of all differences. */
+  /** The number of all differences. */
   differences: number;
   /** Whether there is no difference and no bad row. */
   balanced: boolean;
   currencies: CurrencyTotals[];
-  /** At most 200; what goes beyond is summed up under the source `"*"`. */
+  /** At most 200. Further channels are added up under the source `"*"`. */
   channels: ChannelTotals[];
 }

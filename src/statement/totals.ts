@@ -4,7 +4,7 @@ import { type Money } from "../model/payment.js";
 import { differenceKinds, type FindingKind } from "./finding.js";
 import { type ChannelTotals, type CurrencyTotals, type RowBucket, type Sum } from "./summary.js";
 
-const mostChannels = 200;
+const maxChannels = 200;
 const rowBuckets = [
   "matched",
   "missing_here",
@@ -14,101 +14,110 @@ const rowBuckets = [
   "unpaid_here",
   "listed_twice",
 ] as const satisfies readonly RowBucket[];
+const paymentCounters = ["books", "missingThere", "unpaidThere", "paidTwice"] as const;
+const counterNames = [...rowBuckets, ...paymentCounters, "difference"] as const;
 
-type Side = "books" | "missingThere" | "unpaidThere" | "paidTwice";
+type PaymentCounter = (typeof paymentCounters)[number];
+type CounterName = (typeof counterNames)[number];
 type Counter = { count: number; units: bigint };
 
-/** Sums in minor units, exactly; one set for each currency, one for each channel. */
+/** The counts of findings, and exact sums in minor units for each currency and each channel. */
 export class Totals {
   readonly counts = Object.fromEntries(
     [...differenceKinds, "bad_row", "at_edge"].map((kind) => [kind, 0]),
   ) as Record<FindingKind, number>;
-  readonly #currencies = new Map<string, Map<RowBucket | Side | "difference", Counter>>();
-  readonly #channels = new Map<
-    string,
-    { source: string; currency: string; matched: Counter; differing: Counter }
-  >();
+  readonly #currencies = new Map<string, Record<CounterName, Counter>>();
+  readonly #channels = new Map<string, Record<"matched" | "differing", Counter> & ChannelName>();
 
-  /** A row that says paid, in the one place that it has. */
+  /** Adds a paid row to its group and to its channel. */
   addRow(bucket: RowBucket, { value, currency }: Money, source = ""): void {
     const units = minorUnits(value, currency);
-    add(this.#counter(currency, bucket), units);
+    add(this.#counters(currency)[bucket], units);
     const channel = this.#channel(source, currency);
     add(bucket === "matched" ? channel.matched : channel.differing, units);
   }
 
-  /** A payment of the books. */
-  addPayment(side: Side, { value, currency }: Money): void {
-    add(this.#counter(currency, side), unitsOf(value, currency));
+  /** Adds a stored payment. */
+  addPayment(counter: PaymentCounter, { value, currency }: Money): void {
+    add(this.#counters(currency)[counter], storedUnits(value, currency));
   }
 
-  /** By how much the amount of a row is off. */
-  addDifference(statement: Money, books: Money): void {
-    add(this.#counter(statement.currency, "difference"), differenceInUnits(statement, books));
+  /** Adds the difference of a row of `amount_differs`. */
+  addDifference(statement: Money, stored: Money): void {
+    add(this.#counters(statement.currency).difference, differenceInUnits(statement, stored));
   }
 
   currencies(): CurrencyTotals[] {
     const sorted = [...this.#currencies].toSorted(([a], [b]) => (a < b ? -1 : 1));
     return sorted.map(([currency, counters]) => {
-      const sum = (key: RowBucket | Side): Sum => sumOf(counters.get(key), currency);
-      const ofRows = rowBuckets.flatMap((bucket) => counters.get(bucket) ?? []);
+      const sum = (...names: CounterName[]): Sum =>
+        sumOf(
+          names.map((name) => counters[name]),
+          currency,
+        );
       return {
         currency,
-        statement: sumOf(together(ofRows), currency),
+        statement: sum(...rowBuckets),
         books: sum("books"),
-        rows: Object.fromEntries(rowBuckets.map((key) => [key, sum(key)])) as CurrencyTotals["rows"],
+        rows: Object.fromEntries(rowBuckets.map((name) => [name, sum(name)])) as CurrencyTotals["rows"],
         missingThere: sum("missingThere"),
         unpaidThere: sum("unpaidThere"),
         paidTwice: sum("paidTwice"),
-        amountDifference: decimal(counters.get("difference")?.units ?? 0n, currency),
+        amountDifference: sum("difference").value,
       };
     });
   }
 
   channels(): ChannelTotals[] {
-    const key = ({ source, currency }: { source: string; currency: string }) => `${currency} ${source}`;
     return [...this.#channels.values()]
-      .toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
+      .toSorted((a, b) => (channelKey(a) < channelKey(b) ? -1 : 1))
       .map(({ source, currency, matched, differing }) => ({
         source,
         currency,
-        statement: sumOf(together([matched, differing]), currency),
-        matched: sumOf(matched, currency),
-        differing: sumOf(differing, currency),
+        statement: sumOf([matched, differing], currency),
+        matched: sumOf([matched], currency),
+        differing: sumOf([differing], currency),
       }));
   }
 
-  #counter(currency: string, key: RowBucket | Side | "difference"): Counter {
+  #counters(currency: string): Record<CounterName, Counter> {
     let counters = this.#currencies.get(currency);
-    if (!counters) this.#currencies.set(currency, (counters = new Map()));
-    let counter = counters.get(key);
-    if (!counter) counters.set(key, (counter = none()));
-    return counter;
+    if (!counters) {
+      const zeros = counterNames.map((name) => [name, zero()]);
+      counters = Object.fromEntries(zeros) as Record<CounterName, Counter>;
+      this.#currencies.set(currency, counters);
+    }
+    return counters;
   }
 
   #channel(source: string, currency: string) {
-    // A column of ids mapped as the source must not become a million channels.
-    const known = this.#channels.get(`${currency} ${source}`);
-    const name = known || this.#channels.size < mostChannels ? source : "*";
-    const key = `${currency} ${name}`;
-    const channel = known ??
-      this.#channels.get(key) ?? { source: name, currency, matched: none(), differing: none() };
-    this.#channels.set(key, channel);
+    const known = this.#channels.get(channelKey({ source, currency }));
+    if (known) return known;
+    // A column of ids that was mapped as the source must not become a million channels.
+    const name = { source: this.#channels.size < maxChannels ? source : "*", currency };
+    const channel = this.#channels.get(channelKey(name)) ?? { ...name, matched: zero(), differing: zero() };
+    this.#channels.set(channelKey(name), channel);
     return channel;
   }
 }
 
-/** Statement minus books, of one currency, as a decimal string. */
-export function differenceOf(statement: Money, books: Money): string {
-  return decimal(differenceInUnits(statement, books), statement.currency);
+type ChannelName = Pick<ChannelTotals, "source" | "currency">;
+
+function channelKey({ source, currency }: ChannelName): string {
+  return `${currency} ${source}`;
 }
 
-function differenceInUnits(statement: Money, books: Money): bigint {
-  return minorUnits(statement.value, statement.currency) - unitsOf(books.value, books.currency);
+/** Returns the amount of the statement minus the stored amount, both of one currency, as a decimal string. */
+export function differenceOf(statement: Money, stored: Money): string {
+  return decimalOf(differenceInUnits(statement, stored), statement.currency);
 }
 
-/** An amount of the books. One with more decimals than its currency has cannot be told in minor units, and counts as none. */
-function unitsOf(value: string, currency: string): bigint {
+function differenceInUnits(statement: Money, stored: Money): bigint {
+  return minorUnits(statement.value, statement.currency) - storedUnits(stored.value, stored.currency);
+}
+
+/** Returns a stored amount in minor units, and 0 for an amount with more decimals than its currency has. */
+function storedUnits(value: string, currency: string): bigint {
   try {
     return minorUnits(value, currency);
   } catch {
@@ -116,7 +125,7 @@ function unitsOf(value: string, currency: string): bigint {
   }
 }
 
-function none(): Counter {
+function zero(): Counter {
   return { count: 0, units: 0n };
 }
 
@@ -125,21 +134,14 @@ function add(counter: Counter, units: bigint): void {
   counter.units += units;
 }
 
-function together(counters: readonly Counter[]): Counter {
-  const all = none();
-  for (const { count, units } of counters) {
-    all.count += count;
-    all.units += units;
-  }
-  return all;
+function sumOf(counters: readonly Counter[], currency: string): Sum {
+  const count = counters.reduce((sum, one) => sum + one.count, 0);
+  const units = counters.reduce((sum, one) => sum + one.units, 0n);
+  return { count, value: decimalOf(units, currency) };
 }
 
-function sumOf(counter: Counter | undefined, currency: string): Sum {
-  return { count: counter?.count ?? 0, value: decimal(counter?.units ?? 0n, currency) };
-}
-
-/** Minor units as a decimal string, with as many decimals as the currency has; four where that is not known. */
-function decimal(units: bigint, currency: string): string {
+/** Returns minor units as a decimal string with all decimals of the currency: four where the currency is not known. */
+export function decimalOf(units: bigint, currency: string): string {
   const places = minorUnit(currency) ?? 4;
   const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
   const whole = digits.slice(0, digits.length - places);

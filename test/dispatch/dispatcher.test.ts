@@ -38,7 +38,7 @@ describe("a handler", () => {
     expect(new Set(runs.map(({ key }) => key)).size).toBe(1);
   });
 
-  it("that never succeeds ends dead, visibly, and holds up nobody", async () => {
+  it("that never succeeds becomes a dead dispatch with a notice, and does not delay other handlers", async () => {
     const { payments, pay } = await paidKit({ dispatch: { ...fast, maxFailures: 3 } });
     let runs = 0;
     payments.onPaymentCompleted(() => {
@@ -97,7 +97,7 @@ describe("a handler", () => {
     expect(reasons).toEqual([expect.objectContaining({ code: "handler_timeout" })]);
   });
 
-  it("that hangs and ignores its signal is given up all the same", async () => {
+  it("that hangs and ignores its signal is given up at its time limit", async () => {
     const { payments, pay } = await paidKit({ dispatch: { ...fast, handlerTimeoutMs: 20, maxFailures: 1 } });
     payments.onPaymentCompleted(() => new Promise(() => {}));
     const dead = new Promise<NoticeMap["dispatch.dead"]>((resolve) => payments.on("dispatch.dead", resolve));
@@ -105,7 +105,7 @@ describe("a handler", () => {
     expect((await dead).error).toContain("ran longer than 20 ms");
   });
 
-  it("that asks for its signal only when its time is over finds it aborted", async () => {
+  it("that asks for its signal only after its time limit finds it aborted", async () => {
     const { payments, pay } = await paidKit({ dispatch: { ...fast, handlerTimeoutMs: 20, maxFailures: 1 } });
     let signal: (() => AbortSignal) | undefined;
     payments.onPaymentCompleted((_, context) => {
@@ -119,7 +119,7 @@ describe("a handler", () => {
     expect(signal?.()).toBe(signal?.());
   });
 
-  it("that uses tx after it has resolved is told so", async () => {
+  it("that uses tx after it has resolved writes nothing", async () => {
     const { payments, pay } = await paidKit();
     let kept: MemoryTx | undefined;
     const done = new Promise<void>((resolve) => {
@@ -139,7 +139,7 @@ describe("a handler", () => {
 });
 
 describe("dispatching", () => {
-  it("gives every handler name its own run of an event, and a catch-all every event", async () => {
+  it("gives every handler name its own run of an event, and a handler of all events every event", async () => {
     const { payments, pay } = await paidKit();
     const seen: string[] = [];
     const all = new Promise<void>((resolve) => {
@@ -166,7 +166,7 @@ describe("dispatching", () => {
     expect(() => payments.on("payment.updated", () => {}, { name: "books" })).toThrow(/books/);
   });
 
-  it("picks up after a restart what was recorded and not yet dispatched", async () => {
+  it("dispatches after a restart the events that were recorded before it", async () => {
     const store = new MemoryStore();
     const first = await paidKit({ store });
     first.payments.onPaymentCompleted(() => {
@@ -175,7 +175,7 @@ describe("dispatching", () => {
     const failed = new Promise((resolve) => first.payments.on("dispatch.failed", resolve));
     await first.pay();
     await failed;
-    // The store outlives its first kit here, as a database outlives a process.
+    // The store stays open after its first kit, like a database after a process.
     store.close = async () => {};
     await first.payments.close();
 
@@ -187,7 +187,7 @@ describe("dispatching", () => {
     expect((await handled).payment.reference).toBe("order-1");
   });
 
-  it("leaves handlers to other processes where dispatch is false, and makes their names known", async () => {
+  it("runs no handler in a process with dispatch: false, and registers their names", async () => {
     const store = new MemoryStore();
     const web = await paidKit({ store, dispatch: false });
     web.payments.onPaymentCompleted(() => {
@@ -203,20 +203,20 @@ describe("dispatching", () => {
     expect(await handled).toBe("order-1");
   });
 
-  it("waits at close for what runs, and gives back what does not finish", async () => {
+  it("waits at close for running handlers", async () => {
     const { payments, pay } = await paidKit();
     const finished: string[] = [];
     const running = new Promise<void>((started) => {
       payments.onPaymentCompleted(async () => {
         started();
         await new Promise(setImmediate);
-        finished.push("whole");
+        finished.push("finished");
       });
     });
     await pay();
     await running;
     await payments.close();
-    expect(finished).toEqual(["whole"]);
+    expect(finished).toEqual(["finished"]);
   });
 
   it("counts runs that ended with the process, and is dead after too many of them", async () => {
@@ -228,7 +228,7 @@ describe("dispatching", () => {
     const handlers = [{ event: "payment.completed", name: "payment.completed" }] as const;
     await store.registerHandlers(handlers);
     await payments.receiveWebhook(signed(completedBody()));
-    // Two claimers that die at once: what they took is free again when the lease ends.
+    // Two claimers that die: their dispatches are free again when the lease ends.
     for (let taken = 0; taken < 2; await new Promise(setImmediate)) {
       taken += (await store.claim({ handlers, limit: 1, leaseMs: 1 })).length;
     }
@@ -239,7 +239,7 @@ describe("dispatching", () => {
 });
 
 describe("a handler that hangs", () => {
-  it("leaves the others their slots, though its own dispatches are always the oldest", async () => {
+  it("does not take the slots of other handlers, although its own dispatches are always the oldest", async () => {
     const store = new MemoryStore();
     const count = 30;
     const ids = Array.from({ length: count }, (_, index) => `c-${index}`);
@@ -277,7 +277,7 @@ describe("a handler that hangs", () => {
     expect(done.size).toBe(count);
   });
 
-  it("may not be given a time limit that Node's timers would fire at once", () => {
+  it("cannot have a time limit that Node's timers would fire after 1 ms", () => {
     const payments = testKit();
     const tooLong = { timeoutMs: Number.MAX_SAFE_INTEGER };
     expect(() => payments.onPaymentCompleted(() => {}, tooLong)).toThrow(/timeoutMs/);
@@ -285,7 +285,7 @@ describe("a handler that hangs", () => {
   });
 });
 
-describe("a listener of notices that breaks", () => {
+describe("a listener of notices that fails", () => {
   it("stops neither the others nor the process, whether it throws or rejects", async () => {
     const { payments, pay } = await paidKit({ dispatch: { ...fast, maxFailures: 1 } });
     payments.onPaymentCompleted(() => {
@@ -305,7 +305,7 @@ describe.each([
   { where: "in memory", open: () => new MemoryStore() as PaymentStore },
   { where: "on SQLite", open: () => sqliteStore(nextFile()) as PaymentStore },
 ])("a backlog $where", ({ open }) => {
-  it("leaves the process its turns: what else it has to do is not put off until the last handler", async () => {
+  it("does not keep the event loop until the last handler has run", async () => {
     const store = open();
     const payments = testKit<never>({ store, dispatch: fast });
     const count = 200;
@@ -313,7 +313,7 @@ describe.each([
     let handledByThen = 0;
     const done = new Promise<void>((resolve) => {
       payments.onPaymentCompleted(async (_, { tx }) => {
-        // A handler that waits for its own database only, which on SQLite answers at once.
+        // A handler that waits only for its own database. On SQLite that is synchronous.
         if ("query" in (tx as object)) await (tx as SqlTx).query("select 1");
         if (++handled === 1) setImmediate(() => (handledByThen = handled));
         if (handled === count) resolve();

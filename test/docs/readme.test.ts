@@ -38,7 +38,7 @@ describe("the README", () => {
       ...under("webhook", membersOf("src/kit/options/options.ts", "WebhookOptions")),
       ...under("returns", membersOf("src/kit/options/options.ts", "ReturnOptions")),
       ...under("dispatch", membersOf("src/kit/options/options.ts", "DispatchOptions")),
-      ...under("dispatch", membersOf("src/dispatch/retry-delay.ts", "RetryOptions")),
+      ...under("dispatch", membersOf("src/dispatch/run-claim.ts", "RetryOptions")),
       "dispatch",
     ];
     expect(options.length).toBeGreaterThan(25);

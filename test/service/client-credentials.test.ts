@@ -26,13 +26,13 @@ const issuing =
   (response, _request, turn) =>
     answerJson(response, 200, { access_token: `token-${turn + 1}`, token_type: "Bearer", ...rest });
 
-describe("the token's life", () => {
+describe("the token's lifetime", () => {
   it.each([
-    ["a minute before its hour is over", { expires_in: 3600 }, 3540],
-    ["a tenth early when it is short", { expires_in: 100 }, 90],
-    ["the same where the number is a string", { expires_in: "100" }, 90],
-    ["after five minutes, a tenth early, where the answer names no life", {}, 270],
-    ["the same for null", { expires_in: null }, 270],
+    ["a minute before its hour ends", { expires_in: 3600 }, 3540],
+    ["a tenth earlier where it is short", { expires_in: 100 }, 90],
+    ["a tenth earlier where the number is a string", { expires_in: "100" }, 90],
+    ["after five minutes, a tenth earlier, where the answer has no lifetime", {}, 270],
+    ["after five minutes, a tenth earlier, where the lifetime is null", { expires_in: null }, 270],
   ])("ends %s", async (_name, rest, seconds) => {
     const source = await sourceThat(issuing(rest));
     await expect(source.get()).resolves.toBe("token-1");
@@ -43,13 +43,13 @@ describe("the token's life", () => {
     expect(server!.received).toHaveLength(2);
   });
 
-  it("is over at once where the answer says so", async () => {
+  it("ends immediately where the answer says so", async () => {
     const source = await sourceThat(issuing({ expires_in: 0 }));
     await expect(source.get()).resolves.toBe("token-1");
     await expect(source.get()).resolves.toBe("token-2");
   });
 
-  it("is counted from before the request, not from the answer", async () => {
+  it("starts before the request, and not with the answer", async () => {
     const source = await sourceThat((response, request, turn) => {
       time += 50_000;
       issuing({ expires_in: 100 })(response, request, turn);
@@ -73,7 +73,7 @@ describe("callers at the same time", () => {
     const refused = await source.get();
     const tokens = await Promise.all(Array.from({ length: 20 }, () => source.get({ refused })));
     expect(new Set(tokens)).toEqual(new Set(["token-2"]));
-    // Refused as well, but late: somebody renewed it in the meantime.
+    // A late refusal: another caller has renewed the token.
     await expect(source.get({ refused })).resolves.toBe("token-2");
     expect(server!.received).toHaveLength(2);
   });
@@ -89,7 +89,7 @@ describe("callers at the same time", () => {
     await expect(source.get()).resolves.toBe("token-2");
   });
 
-  it("do not lose the token when one of them stops waiting", async () => {
+  it("get the token also when one of them stops waiting", async () => {
     const held: (() => void)[] = [];
     const arrival = new EventEmitter();
     const arrived = once(arrival, "request");
@@ -97,11 +97,11 @@ describe("callers at the same time", () => {
       held.push(() => issuing()(response, request, turn));
       arrival.emit("request");
     });
-    const impatient = new AbortController();
-    const left = source.get({ signal: impatient.signal });
+    const leaving = new AbortController();
+    const left = source.get({ signal: leaving.signal });
     const stayed = source.get();
     await arrived;
-    impatient.abort(new Error("gone"));
+    leaving.abort(new Error("gone"));
     await expect(left).rejects.toThrow("gone");
     for (const release of held) release();
     await expect(stayed).resolves.toBe("token-1");
@@ -136,7 +136,7 @@ describe("the options of clientCredentials", () => {
     return [];
   };
 
-  it("may be undefined by type, and are refused all at once", () => {
+  it("may be undefined by type, and are refused in one error", () => {
     expect(problemsOf({ tokenUrl: undefined, clientId: "", clientSecret: undefined, timeoutMs: 0 })).toEqual([
       "clientCredentials.tokenUrl option_missing",
       "clientCredentials.clientId option_missing",
@@ -187,7 +187,7 @@ describe("the options of clientCredentials", () => {
     expect(printed).not.toMatch(/hush|token-1/);
   });
 
-  it("lend their code to the error when there is one problem", () => {
+  it("give their code to the error when there is one problem", () => {
     const bad = { ...good, clientId: undefined };
     expect(() => clientCredentials(bad)).toThrow(expect.objectContaining({ code: "option_missing" }));
   });

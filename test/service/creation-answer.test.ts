@@ -32,12 +32,12 @@ describe("an answer that is not the envelope leaves the payment uncertain", () =
     ["an empty id", envelope({ id: "" })],
     ["an id of 129 characters", envelope({ id: "a".repeat(129) })],
     ["an id that is a number", envelope({ id: 7 })],
-    // No webhook can carry these, and not every database can keep them.
+    // No webhook can contain these, and not every database can store them.
     ["an id with a NUL", envelope({ id: "p\u0000" })],
     ["an id with half a character", envelope({ id: "p\ud800" })],
     ["a status with a line break", envelope({ status: "pending\n" })],
     ["an amount that is a number", envelope({ value: 1475 })],
-    ["a next that is no string", { next: 1, data }],
+    ["a next that is not a string", { next: 1, data }],
     ["another amount", envelope({ value: "1475.01" })],
     ["an amount that is equal only as a float", envelope({ value: "1475.00000000000000001" })],
     ["another currency", envelope({ currency: "EUR" })],
@@ -121,7 +121,7 @@ describe("a refusal", () => {
     },
   );
 
-  it("keeps its words to 500 characters on one line, without controls and without the token", async () => {
+  it("keeps its message to 500 characters on one line, without control characters and without the token", async () => {
     const title = `No\r\n\u001b[31m for \u202e${token}`;
     const service = await answering(400, { title, detail: "é".repeat(900) });
     const error = await errorOf(service.createPayment(request));
@@ -132,11 +132,14 @@ describe("a refusal", () => {
 
   it.each<[string, Answerer]>([
     ["HTML", (response) => response.writeHead(400).end("<h1>no</h1>")],
-    ["words that are no strings", (response) => answerJson(response, 400, { title: 1, detail: { a: 1 } })],
-    ["blank words", (response) => answerJson(response, 400, { title: " ", detail: "\u0000" })],
+    [
+      "a title and a detail that are not strings",
+      (response) => answerJson(response, 400, { title: 1, detail: { a: 1 } }),
+    ],
+    ["a blank title and detail", (response) => answerJson(response, 400, { title: " ", detail: "\u0000" })],
     ["a body that breaks off", (response) => breakOff(response, 400, '{"title":')],
     ["a huge body", (response) => answerJson(response, 400, { title: "x".repeat(300 * 1024) })],
-  ])("with %s is failed all the same, without words", async (_name, answer) => {
+  ])("with %s is failed, without a message of the service", async (_name, answer) => {
     const service = await serviceThat(answer);
     const error = await errorOf(service.createPayment(request));
     expect(error).toMatchObject({ code: "creation_refused", certainty: "failed", httpStatus: 400 });

@@ -4,7 +4,7 @@ import { clientCredentials, createPaymentService, type AccessToken } from "../..
 import { envelope, errorOf, request } from "./creation.js";
 import { answerJson, localServer, type LocalServer } from "./local-server.js";
 
-/** Takes the tokens in `accepted`, and answers 401 to all others. */
+/** The tokens that the server accepts. It answers 401 to all others. */
 const accepted = new Set<string>();
 let server: LocalServer;
 
@@ -38,21 +38,21 @@ describe("the access token of a creation", () => {
     expect(inspect(error)).not.toContain("stale");
   });
 
-  it("is asked for once more after a 401, and the payment is sent again once", async () => {
+  it("is requested again after a 401, and the payment is sent a second time", async () => {
     const tokens = ["stale", "good"];
     await expect(create(() => tokens.shift()!)).resolves.toHaveProperty("status", "pending");
     expect(bearers()).toEqual(["Bearer stale", "Bearer good"]);
     expect(server.received[1]!.body).toBe(server.received[0]!.body);
   });
 
-  it("is refused for good when the second one is refused as well", async () => {
+  it("ends the creation when the second token is refused too", async () => {
     const tokens = ["stale", "staler", "good"];
     const error = await errorOf(create(() => Promise.resolve(tokens.shift()!)));
     expect(error).toMatchObject({ code: "access_token_refused", certainty: "failed", httpStatus: 401 });
     expect(bearers()).toEqual(["Bearer stale", "Bearer staler"]);
   });
 
-  it("comes from a source, which is told the refused token", async () => {
+  it("comes from a source, which gets the refused token", async () => {
     const asked: unknown[] = [];
     const source = {
       get: async (asks: { refused?: string | undefined } = {}) => {
@@ -64,7 +64,7 @@ describe("the access token of a creation", () => {
     expect(asked).toEqual([undefined, "stale"]);
   });
 
-  it("is fetched anew once for many creations that are refused together", async () => {
+  it("is renewed one time for many creations that are refused at the same time", async () => {
     let issued = 0;
     const issuer = await localServer((response) => {
       issued += 1;
@@ -85,7 +85,7 @@ describe("the access token of a creation", () => {
     }
   });
 
-  it("leaves the payment failed when it cannot be had, and keeps the reason", async () => {
+  it("leaves the payment failed when it cannot be obtained, and keeps the reason", async () => {
     const cause = new Error("vault is sealed");
     const error = await errorOf(create(() => Promise.reject(cause)));
     expect(error).toMatchObject({ code: "access_token_unavailable", certainty: "failed", cause });
@@ -117,7 +117,7 @@ describe("the access token of a creation", () => {
     });
   });
 
-  it("is waited for no longer than the deadline", async () => {
+  it("is not waited for after the time limit", async () => {
     const error = await errorOf(create(() => new Promise<string>(() => {}), 50));
     expect(error).toMatchObject({ code: "access_token_unavailable", certainty: "failed" });
     expect(error.message).toContain("50 ms");
@@ -145,14 +145,14 @@ describe("a sandbox token in production", () => {
     process.env.NODE_ENV = NODE_ENV;
   });
 
-  it("is not sent, whatever gave it", async () => {
+  it("is not sent, whatever kind of option returned it", async () => {
     const error = await errorOf(create(() => "sandbox_token"));
     expect(error).toMatchObject({ code: "access_token_unavailable", certainty: "failed" });
     expect(error.cause).toHaveProperty("code", "sandbox_credential_in_production");
     expect(server.received).toEqual([]);
   });
 
-  it("is fine outside of production", async () => {
+  it("is accepted outside of production", async () => {
     process.env.NODE_ENV = "development";
     await expect(create("sandbox_token")).resolves.toHaveProperty("status", "pending");
   });

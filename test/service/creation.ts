@@ -1,7 +1,7 @@
 import { TillkitError } from "../../src/errors/index.js";
 import { type CreatePaymentRequest, type PaymentCreationError } from "../../src/service/index.js";
 
-/** A request as `createPayment` makes it. */
+/** A request of `createPayment`. */
 export const request: CreatePaymentRequest = {
   clientId: "c-1",
   total: { value: "1475", currency: "KMF" },
@@ -9,7 +9,7 @@ export const request: CreatePaymentRequest = {
   cancelUrl: "https://shop.example/payments/cancel/abc",
 };
 
-/** The envelope of the interface document, 2.2, with every field it shows. */
+/** Returns the envelope of the interface document, 2.2, with every field that it shows. */
 export function envelope({ value = "1475", currency = "KMF", ...data }: Record<string, unknown> = {}) {
   const submitUrl = "https://checkout.example/payment/submit/64b7f0c2a1d3e4f5a6b7c8d9";
   return {
@@ -28,12 +28,12 @@ export function envelope({ value = "1475", currency = "KMF", ...data }: Record<s
   };
 }
 
-/** What the tests look at in an error of the kit. */
+/** The fields of an error that the tests check. */
 type Caught = TillkitError & Partial<PaymentCreationError>;
 
 const isCaught = (error: unknown): error is Caught => error instanceof TillkitError;
 
-/** The kit's error that a promise rejects with; fails where it resolves. */
+/** Returns the kit's error with which a promise rejects. Throws where the promise resolves. */
 export async function errorOf(promise: Promise<unknown>): Promise<Caught> {
   const outcome: unknown = await promise.then(
     () => "resolved",

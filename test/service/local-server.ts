@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { type Server } from "node:net";
 
-/** One request as it arrived. */
+/** One request that arrived. */
 export interface ReceivedRequest {
   method: string;
   path: string;
@@ -9,10 +9,10 @@ export interface ReceivedRequest {
   body: string;
 }
 
-/** Answers one request; `turn` counts from 0. An answerer that does nothing leaves the client waiting. */
+/** Sends the answer to one request; `turn` counts requests from 0. The client waits where it sends nothing. */
 export type Answerer = (response: ServerResponse, request: ReceivedRequest, turn: number) => void;
 
-/** A real HTTP server of this machine that keeps every request it gets. */
+/** Starts a real HTTP server on this machine. It keeps every request that it gets. */
 export interface LocalServer {
   url: string;
   received: ReceivedRequest[];
@@ -39,7 +39,7 @@ export async function localServer(answer: Answerer): Promise<LocalServer> {
   return { url: `http://127.0.0.1:${portOf(server)}`, received, close };
 }
 
-/** The port that a listening server got. */
+/** Returns the port of a listening server. */
 export function portOf(server: Server): number {
   const address = server.address();
   if (address === null || typeof address === "string")
@@ -51,7 +51,7 @@ export function answerJson(response: ServerResponse, status: number, body: unkno
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
-/** Breaks the connection once the head and the first part of the body are on their way. */
+/** Breaks the connection after the head and the first part of the body were sent. */
 export function breakOff(response: ServerResponse, status: number, start: string): void {
   response.writeHead(status, { "content-type": "application/json", "content-length": "10000" });
   response.write(start, () => response.socket?.resetAndDestroy());

@@ -1,7 +1,7 @@
 import { createPaymentReader } from "../../src/service/payment-reader.js";
 import { answerJson, breakOff, localServer, type Answerer, type LocalServer } from "./local-server.js";
 
-describe("reading payments back", () => {
+describe("reading payments from the service", () => {
   let server: LocalServer;
   let answer: Answerer;
   beforeEach(async () => {
@@ -46,7 +46,7 @@ describe("reading payments back", () => {
     [302, undefined],
     [500, undefined],
     [429, "7"],
-  ])("tells of a %d with its status", async (status, retryAfter) => {
+  ])("throws for a %d with its status", async (status, retryAfter) => {
     answer = (response) => {
       if (retryAfter !== undefined) response.setHeader("retry-after", retryAfter);
       answerJson(response, status, { title: "no" });
@@ -69,14 +69,14 @@ describe("reading payments back", () => {
     await expect(reader().read("p")).rejects.toMatchObject({ code: "lookup_answer_invalid" });
   });
 
-  it("refuses what is no list", async () => {
+  it("refuses an answer that is not a list", async () => {
     answer = (response) => answerJson(response, 200, { id: "p" });
     await expect(reader().list({ limit: 1, offset: 0 })).rejects.toMatchObject({
       code: "lookup_answer_invalid",
     });
   });
 
-  it("gives up at its deadline, and where the connection breaks", async () => {
+  it("throws at its time limit, and where the connection breaks", async () => {
     answer = () => undefined;
     await expect(reader("t", 50).read("p")).rejects.toMatchObject({
       code: "lookup_failed",

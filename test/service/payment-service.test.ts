@@ -27,7 +27,7 @@ async function serviceThat(answer: Answerer, options: { timeoutMs?: number; path
 const answering = (status: number, body: unknown) =>
   serviceThat((response) => answerJson(response, status, body));
 
-describe("a creation that works", () => {
+describe("a successful creation", () => {
   it("resolves the service's id, the checkout address and the status", async () => {
     const service = await answering(201, envelope());
     await expect(service.createPayment(request)).resolves.toEqual({
@@ -55,18 +55,18 @@ describe("a creation that works", () => {
       cancelUrl: request.cancelUrl,
       successUrl: request.successUrl,
     });
-    // The schema drops what it does not know, so an extra field would be missing on one side.
+    // The schema drops unknown fields, so an extra field would make the two sides differ.
     expect(creationRequestSchema.parse(body)).toEqual(body);
   });
 
-  it("sends no field of the total beyond value and currency", async () => {
+  it("sends only value and currency of the total", async () => {
     const service = await answering(201, envelope());
     const total = { ...request.total, note: "for the shop only" };
     await service.createPayment({ ...request, total });
     expect(server!.received[0]!.body).not.toContain("for the shop only");
   });
 
-  it("sends the locale as Accept-Language, and none of its own without one", async () => {
+  it("sends the locale as Accept-Language, and no language of its own without a locale", async () => {
     const service = await answering(201, envelope());
     await service.createPayment({ ...request, locale: "fr-KM" });
     await service.createPayment(request);
@@ -75,7 +75,7 @@ describe("a creation that works", () => {
     expect([undefined, "*"]).toContain(languages[1]);
   });
 
-  it("refuses a locale that is no language tag, before anything is sent", async () => {
+  it("refuses a locale that is not a language tag, before anything is sent", async () => {
     const service = await answering(201, envelope());
     const error = await errorOf(service.createPayment({ ...request, locale: "fr\r\nX-Evil: 1" }));
     expect(error.code).toBe("locale_invalid");
@@ -89,19 +89,19 @@ describe("a creation that works", () => {
   });
 
   it.each([200, 201, 202])(
-    "takes the envelope with status %i, since the document shows none",
+    "accepts the envelope with status %i, because the document shows no status",
     async (status) => {
       const service = await answering(status, envelope());
       await expect(service.createPayment(request)).resolves.toHaveProperty("status", "pending");
     },
   );
 
-  it("takes an echoed amount with trailing zeros: 1475.00 is 1475", async () => {
+  it("accepts an echoed amount with trailing zeros: 1475.00 is 1475", async () => {
     const service = await answering(201, envelope({ value: "1475.00" }));
     await expect(service.createPayment(request)).resolves.toHaveProperty("status", "pending");
   });
 
-  it("takes extra fields, other statuses, a differing next, and an answer with only what it needs", async () => {
+  it("accepts extra fields, other statuses, a different next, and an answer with only the required fields", async () => {
     const { data } = envelope();
     const { id, purchase, billing } = data;
     const bodies = [
@@ -116,7 +116,7 @@ describe("a creation that works", () => {
     }
   });
 
-  it("lets plain http stand in a checkout address of this machine, for the sandbox", async () => {
+  it("accepts plain http in a checkout address of this machine, for the sandbox", async () => {
     const billing = { submitUrl: "http://localhost:4000/payment/submit/1" };
     const service = await answering(201, envelope({ billing }));
     await expect(service.createPayment(request)).resolves.toHaveProperty("checkoutUrl", billing.submitUrl);
@@ -154,7 +154,7 @@ describe("a connection that fails", () => {
     expect(error).toMatchObject({ code: "creation_unreachable", certainty: "uncertain", httpStatus: 201 });
   });
 
-  it("is certainly failed when nobody listens: nothing was sent", async () => {
+  it("is certainly failed when nothing listens: nothing was sent", async () => {
     const placeholder = createServer();
     await new Promise<void>((resolve) => placeholder.listen(0, "127.0.0.1", resolve));
     const port = portOf(placeholder);
@@ -167,7 +167,7 @@ describe("a connection that fails", () => {
   });
 
   it("is certainly failed when the name has no address", async () => {
-    // A label this long is refused by the resolver itself, so that no name server has to be there.
+    // The resolver itself refuses such a long label, so the test needs no name server.
     const service = createPaymentService({
       baseUrl: `https://${"a".repeat(64)}.invalid`,
       accessToken: token,

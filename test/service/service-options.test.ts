@@ -11,12 +11,12 @@ const codes = (changes: object) =>
   serviceProblems(Object.assign({}, good, changes)).map(({ code, option }) => [option, code]);
 
 describe("the options of the service", () => {
-  it("are fine with an https address and a token, and with undefined for what has a default", () => {
+  it("accept an https address and a token, and undefined where there is a default", () => {
     expect(serviceProblems(good)).toEqual([]);
     expect(serviceProblems({ ...good, timeoutMs: undefined, fetch: undefined })).toEqual([]);
   });
 
-  it("are missing, both at once, where there are none", () => {
+  it("are both reported as missing where there are no options", () => {
     expect(serviceProblems(undefined).map(({ option }) => option)).toEqual([
       "service.baseUrl",
       "service.accessToken",
@@ -26,7 +26,7 @@ describe("the options of the service", () => {
   it.each([
     { baseUrl: undefined, accessToken: undefined },
     { baseUrl: " ", accessToken: "\n" },
-  ])("are missing, both at once, in %j", (options) => {
+  ])("are both reported as missing in %j", (options) => {
     expect(codes(options)).toEqual([
       ["service.baseUrl", "option_missing"],
       ["service.accessToken", "option_missing"],
@@ -58,7 +58,7 @@ describe("the options of the service", () => {
     "http://127.9.9.9:1/",
     "http://[::1]:4000",
     "HTTPS://a.example",
-  ])("take the base address %s", (baseUrl) => {
+  ])("accept the base address %s", (baseUrl) => {
     expect(codes({ baseUrl })).toEqual([]);
   });
 
@@ -69,7 +69,7 @@ describe("the options of the service", () => {
     },
   );
 
-  it("take a function or a source as access token", () => {
+  it("accept a function or a source as access token", () => {
     expect(codes({ accessToken: () => "tok" })).toEqual([]);
     expect(codes({ accessToken: { get: async () => "tok" } })).toEqual([]);
   });
@@ -78,7 +78,7 @@ describe("the options of the service", () => {
     expect(codes({ timeoutMs })).toEqual([["service.timeoutMs", "option_invalid"]]);
   });
 
-  it("refuse a fetch that is no function", () => {
+  it("refuse a fetch that is not a function", () => {
     expect(codes({ fetch: "fetch" })).toEqual([["service.fetch", "option_invalid"]]);
   });
 

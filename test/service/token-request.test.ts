@@ -83,11 +83,14 @@ describe("an issuer that fails", () => {
     ["HTML", (response) => response.writeHead(200).end("<h1>hello</h1>")],
     ["no token", (response) => answerJson(response, 200, { expires_in: 60 })],
     ["a token with a line break", (response) => answerJson(response, 200, { access_token: "very\nwrong" })],
-    ["an odd life", (response) => answerJson(response, 200, { access_token: "very", expires_in: "soon" })],
+    [
+      "an odd lifetime",
+      (response) => answerJson(response, 200, { access_token: "very", expires_in: "later" }),
+    ],
     ["more than 64 KiB", (response) => answerJson(response, 200, { access_token: "x".repeat(70_000) })],
     ["a reset", (response) => response.socket?.resetAndDestroy()],
     ["a reset in the middle", (response) => breakOff(response, 200, '{"access_token":"very')],
-  ])("with %s is access_token_unavailable, and is asked once", async (_name, answer) => {
+  ])("with %s is access_token_unavailable, and gets one request", async (_name, answer) => {
     const source = await sourceThat(answer);
     const error = await errorOf(source.get());
     expect(error.code).toBe("access_token_unavailable");
@@ -103,7 +106,7 @@ describe("an issuer that fails", () => {
   it.each<[string, Answerer]>([
     ["before it answers", () => {}],
     ["in the middle of its answer", (response) => response.writeHead(200).write("{")],
-  ])("by hanging %s runs into the deadline", async (_name, answer) => {
+  ])("that hangs %s reaches the time limit", async (_name, answer) => {
     const source = await sourceThat(answer, { timeoutMs: 60 });
     const error = await errorOf(source.get());
     expect(error.code).toBe("access_token_unavailable");

@@ -1,17 +1,17 @@
 import { type Payment } from "tillkit";
 import { onEachDatabase, openPlace, type Place } from "../promises/processes/databases.js";
-import { booksOf, compared, paid, pending } from "./support/books.js";
+import { storeOf, compared, paid, pending } from "./support/stored.js";
 
 jest.setTimeout(60_000);
 
 const header = "clientId,serviceId,value,currency";
 
-/** More payments than one page of the books and more rows than one batch, with something of every kind among them. */
-function truth(): { payments: Payment[]; lines: string[] } {
+/** Returns more payments than one page of the store, and more rows than one batch, with differences of every kind. */
+function makeCases(): { payments: Payment[]; lines: string[] } {
   const payments: Payment[] = [];
   const lines: string[] = [];
   for (let number = 0; number < 1300; number += 1) {
-    // Ids that differ in case alone, and references that a careless collation would fold.
+    // Ids that differ only in their case, and references that some collations would treat as equal.
     const clientId = number % 2 === 0 ? `p${number}` : `P${number - 1}`;
     const serviceId = `s-${number}`;
     const reference = number % 26 < 2 ? `Ordre ${number - (number % 26)}` : `ordre ${number} é`;
@@ -28,20 +28,20 @@ function truth(): { payments: Payment[]; lines: string[] } {
   return { payments, lines };
 }
 
-onEachDatabase("a statement beside the books", (kind) => {
+onEachDatabase("a statement compared with stored payments", (kind) => {
   let place: Place;
   beforeEach(async () => {
     place = await openPlace(kind);
   });
   afterEach(() => place.remove());
 
-  it("is told as it is beside books in memory", async () => {
-    const { payments, lines } = truth();
+  it("gives the same result as with MemoryStore", async () => {
+    const { payments, lines } = makeCases();
     const { store } = place;
     await store.transaction((tx) => store.save(tx, { created: payments }));
-    const expected = await compared(await booksOf(...payments), header, lines);
-    const { told, summary } = await compared(store, header, lines, { sort: { runLines: 100, fanIn: 3 } });
-    expect(told).toEqual(expected.told);
+    const expected = await compared(await storeOf(...payments), header, lines);
+    const { found, summary } = await compared(store, header, lines, { sort: { runLines: 100, fanIn: 3 } });
+    expect(found).toEqual(expected.found);
     expect(summary).toEqual(expected.summary);
     const kinds = [
       "missing_here",

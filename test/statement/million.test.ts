@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import path from "node:path";
 import { buildKit } from "../support/built-kit.js";
 
-// Fills a database first, on a machine that may be busy.
+// It fills a database first, and the machine may be busy.
 jest.setTimeout(240_000);
 
 const program = path.resolve(__dirname, "../../scripts/reconcile-million.mjs");
@@ -41,13 +41,13 @@ function run(...args: string[]): Promise<{ exitCode: number; results: Result[] }
 }
 
 describe("a generated statement with planted differences", () => {
-  it("of 20,000 rows is told exactly what was planted, in a heap of 48 MiB", async () => {
+  it("of 20,000 rows gives exactly the planted findings, in a heap of 48 MiB", async () => {
     const { exitCode, results } = await run("--rows", "20000", "--seed", "7", "--heap", "48");
     const [result] = results;
     expect(result).toMatchObject({ missed: [], invented: [], repeated: [], sums: [] });
     expect(result!.found).toBe(result!.planted);
     expect(result!.planted).toBeGreaterThan(500);
-    // Every kind was planted; none is near an edge, because none was asked for.
+    // Every kind was planted. The run has no edgeMs, so there is no finding at an edge.
     const { at_edge, ...counts } = result!.counts;
     expect(at_edge).toBe(0);
     expect(Object.entries(counts).filter(([, count]) => count < 10)).toEqual([]);

@@ -1,8 +1,8 @@
 import { fc } from "../support/property.js";
 import { type Payment, type PaymentState, type StatementSummary } from "tillkit";
-import { booksOf, compared, may, paid } from "./support/books.js";
+import { storeOf, compared, may, paid } from "./support/stored.js";
 
-// The same questions, asked in the plainest way: everything in memory, and each question over all of it.
+// A simple model of the comparison: it holds everything in memory, and answers each question over all of it.
 
 interface Line {
   id: string;
@@ -30,7 +30,7 @@ const line = fc.record({
   status: fc.constantFrom("paid", "", "failed"),
 });
 
-function plainly(payments: readonly Payment[], lines: readonly Line[]) {
+function expectedCounts(payments: readonly Payment[], lines: readonly Line[]) {
   const of = (id: string) => payments.find(({ clientId }) => clientId === id);
   const isPaid = ({ status }: Line) => status !== "failed";
   const isCompleted = (one?: Payment) => one?.state === "completed";
@@ -60,19 +60,19 @@ function plainly(payments: readonly Payment[], lines: readonly Line[]) {
   };
 }
 
-function told({ counts, books }: StatementSummary) {
+function countsOf({ counts, books }: StatementSummary) {
   const { id_differs: _, currency_differs: __, bad_row: ___, at_edge: ____, ...compared } = counts;
   return { ...compared, books };
 }
 
 describe("the comparison in bounded memory", () => {
-  it("finds what the plainest comparison finds, for any books and any statement", async () => {
+  it("finds what the simple model finds, for any payments and any statement", async () => {
     const payments = fc.uniqueArray(payment, { selector: ({ clientId }) => clientId, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(payments, fc.array(line, { maxLength: 12 }), async (all, lines) => {
         const rows = lines.map(({ id, value, status }) => `${id},${value},KMF,${status}`);
-        const { summary } = await compared(await booksOf(...all), "clientId,value,currency,status", rows);
-        expect(told(summary)).toEqual(plainly(all, lines));
+        const { summary } = await compared(await storeOf(...all), "clientId,value,currency,status", rows);
+        expect(countsOf(summary)).toEqual(expectedCounts(all, lines));
         const [totals] = summary.currencies;
         const parts = Object.values(totals?.rows ?? {}).reduce((sum, { count }) => sum + count, 0);
         expect(parts).toBe(lines.filter(({ status }) => status !== "failed").length);

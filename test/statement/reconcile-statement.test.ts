@@ -1,6 +1,6 @@
 import { createPayments, type Payment, type PaymentStore, reconcileStatement } from "tillkit";
 import { testOptions } from "../support/kit.js";
-import { booksOf, compared, may, paid, pending } from "./support/books.js";
+import { storeOf, compared, may, paid, pending } from "./support/stored.js";
 
 const header = "clientId,serviceId,value,currency,status,source,time";
 const row = (clientId: string, over: Partial<Record<string, string>> = {}): string => {
@@ -15,66 +15,66 @@ const row = (clientId: string, over: Partial<Record<string, string>> = {}): stri
   return Object.values({ ...fields, time: "2024-05-10T10:04:00Z", ...over }).join(",");
 };
 
-describe("a statement beside the books", () => {
-  it("finds nothing where both say the same", async () => {
-    const books = await booksOf(paid("a"), paid("b", { serviceId: "s-b" }), pending("c"));
+describe("a statement compared with stored payments", () => {
+  it("gives no finding where both sides agree", async () => {
+    const store = await storeOf(paid("a"), paid("b", { serviceId: "s-b" }), pending("c"));
     const lines = [
       row("a", { value: "1475.00" }),
       row("", { serviceId: "s-b" }),
       row("c", { status: "pending" }),
     ];
-    const { told, summary } = await compared(books, header, lines);
-    expect(told).toEqual([]);
+    const { found, summary } = await compared(store, header, lines);
+    expect(found).toEqual([]);
     expect(summary).toMatchObject({ balanced: true, differences: 0, books: 2 });
     expect(summary.rows).toEqual({ read: 3, bad: 0, foreign: 0, unpaid: 1, outsidePeriod: 0, matched: 2 });
   });
 
-  it("tells what each side lacks", async () => {
-    const books = await booksOf(paid("a"), paid("b"), pending("c"));
-    const { told, summary } = await compared(books, header, [
+  it("finds payments that are missing on one side", async () => {
+    const store = await storeOf(paid("a"), paid("b"), pending("c"));
+    const { found, summary } = await compared(store, header, [
       row("a"),
       row("x"),
       row("", { serviceId: "s-y" }),
     ]);
-    expect(told).toEqual(["missing_here x line 3", "missing_here s-y line 4", "missing_there b"]);
+    expect(found).toEqual(["missing_here x line 3", "missing_here s-y line 4", "missing_there b"]);
     expect(summary.balanced).toBe(false);
   });
 
-  it("asks only for what was completed in the period, however long ago it was created", async () => {
-    const books = await booksOf(
+  it("requires only payments that were completed in the period, even if they were created long before", async () => {
+    const store = await storeOf(
       paid("long", { createdAt: "2023-01-01T00:00:00.000Z" }),
       paid("first", { completedAt: "2024-05-01T00:00:00.000Z" }),
       paid("before", { completedAt: "2024-04-30T23:59:59.999Z" }),
       paid("after", { completedAt: "2024-06-01T00:00:00.000Z" }),
     );
-    const { told } = await compared(books, header, []);
-    expect(told).toEqual(["missing_there first", "missing_there long"]);
-    const late = await compared(books, header, [], { createdFrom: "2024-01-01" });
-    expect(late.told).toEqual(["missing_there first"]);
+    const { found } = await compared(store, header, []);
+    expect(found).toEqual(["missing_there first", "missing_there long"]);
+    const late = await compared(store, header, [], { createdFrom: "2024-01-01" });
+    expect(late.found).toEqual(["missing_there first"]);
   });
 
-  it("lets completions near an end of the period stand on the neighbouring statement, where that is asked for", async () => {
-    const books = await booksOf(
+  it("with edgeMs, allows completions near an end of the period to be on the neighbouring statement", async () => {
+    const store = await storeOf(
       paid("early", { completedAt: "2024-05-01T00:59:59.999Z" }),
       paid("inside", { completedAt: "2024-05-01T01:00:00.000Z" }),
       paid("late", { completedAt: "2024-05-31T23:00:00.000Z" }),
     );
-    const { told, summary } = await compared(books, header, [], { edgeMs: 3_600_000 });
-    expect(told).toEqual(["at_edge early", "missing_there inside", "at_edge late"]);
+    const { found, summary } = await compared(store, header, [], { edgeMs: 3_600_000 });
+    expect(found).toEqual(["at_edge early", "missing_there inside", "at_edge late"]);
     expect(summary.differences).toBe(1);
   });
 
-  it("tells amounts and currencies that differ, by how much, and exactly", async () => {
+  it("finds other amounts and currencies, with the exact difference", async () => {
     const euros = { total: { value: "0.1", currency: "EUR" } };
-    const books = await booksOf(paid("a"), paid("b"), paid("c", euros), paid("d", euros));
+    const store = await storeOf(paid("a"), paid("b"), paid("c", euros), paid("d", euros));
     const lines = [
       row("a", { value: "1400" }),
       row("b", { currency: "EUR" }),
       row("c", { value: "0.3", currency: "EUR" }),
       row("d", { value: "9999999999999999.99", currency: "EUR" }),
     ];
-    const { told, findings, summary } = await compared(books, header, lines);
-    expect(told).toEqual([
+    const { found, findings, summary } = await compared(store, header, lines);
+    expect(found).toEqual([
       "amount_differs a line 2",
       "currency_differs b line 3",
       "amount_differs c line 4",
@@ -95,41 +95,41 @@ describe("a statement beside the books", () => {
     });
   });
 
-  it("tells of money that one side has and the other does not, both ways", async () => {
-    const books = await booksOf(pending("a"), pending("f", { state: "failed" }), paid("b"));
+  it("finds payments that are paid on one side only", async () => {
+    const store = await storeOf(pending("a"), pending("f", { state: "failed" }), paid("b"));
     const lines = [row("a"), row("f", { status: "PAID" }), row("b", { status: "reversed" })];
-    const { told, findings } = await compared(books, header, lines);
-    expect(told).toEqual(["unpaid_here a line 2", "unpaid_here f line 3", "unpaid_there b line 4"]);
+    const { found, findings } = await compared(store, header, lines);
+    expect(found).toEqual(["unpaid_here a line 2", "unpaid_here f line 3", "unpaid_there b line 4"]);
     expect(findings[1]).toMatchObject({
       statement: { value: "1475", currency: "KMF", status: "PAID" },
       books: { state: "failed" },
       reference: "order-f",
       source: "MVK",
     });
-    const other = await compared(books, header, [row("b", { status: "reversed" })], {
+    const other = await compared(store, header, [row("b", { status: "reversed" })], {
       paidStatuses: ["Reversed"],
     });
-    expect(other.told).toEqual([]);
+    expect(other.found).toEqual([]);
   });
 
-  it("tells several differences of one row, and counts its money once", async () => {
-    const books = await booksOf(pending("a"));
-    const { told, summary } = await compared(books, header, [row("a", { value: "1" })]);
-    expect(told).toEqual(["amount_differs a line 2", "unpaid_here a line 2"]);
+  it("finds several differences of one row, and counts its money one time", async () => {
+    const store = await storeOf(pending("a"));
+    const { found, summary } = await compared(store, header, [row("a", { value: "1" })]);
+    expect(found).toEqual(["amount_differs a line 2", "unpaid_here a line 2"]);
     expect(summary.currencies[0]!.statement).toEqual({ count: 1, value: "1" });
     expect(summary.currencies[0]!.rows.unpaid_here.count).toBe(0);
   });
 
   it("compares no amounts where the two ids belong to different payments", async () => {
-    const books = await booksOf(paid("a", { serviceId: "s-a" }), paid("b", { serviceId: "s-b" }));
+    const store = await storeOf(paid("a", { serviceId: "s-a" }), paid("b", { serviceId: "s-b" }));
     const lines = [row("a", { serviceId: "s-b", value: "1" }), row("nobody", { serviceId: "s-b" })];
-    const { told, findings } = await compared(books, header, lines);
-    expect(told).toEqual(["id_differs a line 2", "id_differs nobody line 3"]);
+    const { found, findings } = await compared(store, header, lines);
+    expect(found).toEqual(["id_differs a line 2", "id_differs nobody line 3"]);
     expect(findings.map(({ other }) => other)).toEqual(["s-a", "b"]);
   });
 
-  it("tells a payment that the statement lists twice, however its id is written", async () => {
-    const books = await booksOf(paid("a", { serviceId: "s-a" }), paid("b"));
+  it("finds a payment that the statement lists twice, by either of its ids", async () => {
+    const store = await storeOf(paid("a", { serviceId: "s-a" }), paid("b"));
     const lines = [
       row("a"),
       row("b"),
@@ -137,8 +137,8 @@ describe("a statement beside the books", () => {
       row("a", { value: "2" }),
       row("b", { status: "pending" }),
     ];
-    const { told, findings, summary } = await compared(books, header, lines);
-    expect(told).toEqual([
+    const { found, findings, summary } = await compared(store, header, lines);
+    expect(found).toEqual([
       "amount_differs a line 5",
       "unpaid_there b line 6",
       "listed_twice a line 4",
@@ -149,14 +149,14 @@ describe("a statement beside the books", () => {
     expect(summary.currencies[0]!.rows.listed_twice).toEqual({ count: 1, value: "1475" });
   });
 
-  it("tells a reference that was paid twice: on the statement, in the books, or one here and one there", async () => {
+  it("finds a reference that was paid twice: on the statement, in the store, or once on each side", async () => {
     const two = (reference: string, second: Partial<Payment> = {}): Payment[] => [
       paid(`${reference}1`, { reference }),
       paid(`${reference}2`, { reference, completedAt: "2024-05-11T00:00:00.000Z", ...second }),
     ];
     const once = pending("d2", { reference: "d", state: "failed" });
     const earlier = paid("e1", { reference: "e", completedAt: "2024-04-01T00:00:00.000Z" });
-    const books = await booksOf(
+    const store = await storeOf(
       ...two("a"),
       ...two("b"),
       paid("c1", { reference: "c" }),
@@ -167,8 +167,8 @@ describe("a statement beside the books", () => {
       paid("e2", { reference: "e" }),
     );
     const lines = ["a1", "a2", "c1", "c2", "d1", "e2"].map((clientId) => row(clientId));
-    const { told, findings } = await compared(books, header, lines);
-    expect(told).toEqual([
+    const { found, findings } = await compared(store, header, lines);
+    expect(found).toEqual([
       "unpaid_here c2 line 5",
       "missing_there b1",
       "missing_there b2",
@@ -180,11 +180,11 @@ describe("a statement beside the books", () => {
     expect(findings.slice(3).map(({ other }) => other)).toEqual(["a1", "b1", "c1", "e1"]);
   });
 
-  it("lists bad rows by their line, goes on, and does not miss the payments that they name", async () => {
-    const books = await booksOf(paid("a"), paid("b"));
+  it("reports bad rows with their line, goes on, and does not report the payments that they name as missing", async () => {
+    const store = await storeOf(paid("a"), paid("b"));
     const lines = [row("a", { value: "1 475" }), 'x,"y"z,1,KMF,,,', row("b"), row("", {}), "too,few"];
-    const { told, summary } = await compared(books, header, lines);
-    expect(told).toEqual([
+    const { found, summary } = await compared(store, header, lines);
+    expect(found).toEqual([
       "bad_row value_invalid line 2",
       "bad_row quote_misplaced line 3",
       "bad_row id_missing line 5",
@@ -194,7 +194,7 @@ describe("a statement beside the books", () => {
   });
 
   it("counts the rows of another shop, and compares its own", async () => {
-    const store = await booksOf(paid("shop1-a"), paid("shop1-b"), paid("shop2-c"));
+    const store = await storeOf(paid("shop1-a"), paid("shop1-b"), paid("shop2-c"));
     const payments = createPayments(testOptions({ store, clientIdPrefix: "shop1-" }));
     const rows = ["shop1-a", "shop2-x"].map((clientId) => ({ clientId, value: "1475", currency: "KMF" }));
     const run = payments.reconcile(rows, { period: may });
@@ -203,37 +203,37 @@ describe("a statement beside the books", () => {
     expect(counts).toMatchObject({ missing_here: 0, missing_there: 1 });
   });
 
-  it("compares rows that are dated outside of the period like all others, and counts them", async () => {
-    const books = await booksOf(paid("a"), paid("b", { completedAt: "2024-06-01T00:00:01.000Z" }));
+  it("compares rows with a time outside of the period like all others, and counts them", async () => {
+    const store = await storeOf(paid("a"), paid("b", { completedAt: "2024-06-01T00:00:01.000Z" }));
     const lines = [row("a"), row("b", { time: "2024-06-01T00:00:00Z" })];
-    const { told, summary } = await compared(books, header, lines);
-    expect(told).toEqual([]);
+    const { found, summary } = await compared(store, header, lines);
+    expect(found).toEqual([]);
     expect(summary.rows).toMatchObject({ outsidePeriod: 1, matched: 2 });
   });
 
-  it("takes the whole days of the rows for the period, where none is given", async () => {
-    const books = await booksOf(
+  it("uses the whole days of the rows as the period, where none is given", async () => {
+    const store = await storeOf(
       paid("a"),
       paid("same day", { completedAt: "2024-05-10T23:59:59.999Z" }),
       paid("day after", { completedAt: "2024-05-11T00:00:00.000Z" }),
     );
-    const { told, summary } = await compared(books, header, [row("a")], { period: undefined });
-    expect(told).toEqual(["missing_there same day"]);
+    const { found, summary } = await compared(store, header, [row("a")], { period: undefined });
+    expect(found).toEqual(["missing_there same day"]);
     expect(summary.period).toEqual({ from: "2024-05-10T00:00:00.000Z", to: "2024-05-11T00:00:00.000Z" });
   });
 
-  it("refuses to guess a period from rows without a time, and from no rows at all", async () => {
-    const books = await booksOf();
+  it("throws where no period is given and a row has no time, and where there is no row", async () => {
+    const store = await storeOf();
     for (const lines of [[row("a", { time: "" })], []])
-      await expect(compared(books, header, lines, { period: undefined })).rejects.toMatchObject({
+      await expect(compared(store, header, lines, { period: undefined })).rejects.toMatchObject({
         code: "statement_period_missing",
       });
   });
 
   it("keeps totals for each channel, and no more than 200 of them", async () => {
-    const books = await booksOf(paid("a"), paid("b"));
+    const store = await storeOf(paid("a"), paid("b"));
     const lines = [row("a", { source: "MVK" }), row("b", { source: "HOL" }), row("x", { source: "HOL" })];
-    const { summary } = await compared(books, header, lines);
+    const { summary } = await compared(store, header, lines);
     expect(summary.channels).toEqual([
       {
         source: "HOL",
@@ -251,20 +251,20 @@ describe("a statement beside the books", () => {
       },
     ]);
     const many = Array.from({ length: 300 }, (_, index) => row(`x${index}`, { source: `S${index}` }));
-    const { channels } = (await compared(books, header, many)).summary;
+    const { channels } = (await compared(store, header, many)).summary;
     expect(channels).toHaveLength(201);
     expect(channels.find(({ source }) => source === "*")?.statement.count).toBe(100);
   });
 
-  it("asks a store without findMany through lock, and refuses one without list", async () => {
-    const books = await booksOf(paid("a", { serviceId: "s-a" }));
+  it("reads a store without findMany through lock, and refuses a store without list", async () => {
+    const store = await storeOf(paid("a", { serviceId: "s-a" }));
     const least = {
-      transaction: books.transaction.bind(books),
-      lock: books.lock.bind(books),
-      list: books.list.bind(books),
+      transaction: store.transaction.bind(store),
+      lock: store.lock.bind(store),
+      list: store.list.bind(store),
     } as unknown as PaymentStore;
     const lines = [row("a"), row("x"), row("", { serviceId: "s-a" })];
-    expect((await compared(least, header, lines)).told).toEqual([
+    expect((await compared(least, header, lines)).found).toEqual([
       "missing_here x line 3",
       "listed_twice a line 4",
     ]);
@@ -273,33 +273,33 @@ describe("a statement beside the books", () => {
     });
   });
 
-  it("refuses a period that is none", async () => {
-    const books = await booksOf();
+  it("refuses an invalid period", async () => {
+    const store = await storeOf();
     for (const period of [
       { from: may.to, to: may.from },
       { from: "yesterday", to: may.to },
       { from: "2024-05-01T00:00:00", to: may.to },
       { from: new Date(NaN), to: may.to },
     ])
-      expect(() => reconcileStatement(books, [], { period })).toThrow(
+      expect(() => reconcileStatement(store, [], { period })).toThrow(
         expect.objectContaining({ code: "option_invalid" }),
       );
   });
 
   it("can be stopped between batches", async () => {
-    const books = await booksOf();
+    const store = await storeOf();
     const controller = new AbortController();
     const rows = Array.from({ length: 2000 }, () => ({ clientId: "a", value: "1", currency: "KMF" }));
-    let told = 0;
-    const run = reconcileStatement(books, rows, {
+    let rowsSoFar = 0;
+    const run = reconcileStatement(store, rows, {
       period: may,
       signal: controller.signal,
       onProgress: ({ rows: soFar }) => {
-        told = soFar;
+        rowsSoFar = soFar;
         if (soFar >= 1000) controller.abort(new Error("enough"));
       },
     });
     await expect(run.summary()).rejects.toThrow("enough");
-    expect(told).toBe(1000);
+    expect(rowsSoFar).toBe(1000);
   });
 });

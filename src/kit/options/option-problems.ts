@@ -1,7 +1,6 @@
 import { type ConfigurationProblem } from "../../errors/index.js";
 import { type SignedField } from "../../model/signed-fields.js";
-import { addressProblems } from "../../service/address.js";
-import { serviceProblems } from "../../service/index.js";
+import { addressProblems, serviceProblems } from "../../service/service-options.js";
 import { isWholeNumber, maxTimerMs } from "../../shared/whole-number.js";
 import { type PaymentStore } from "../../store/index.js";
 import { checkCoverage } from "../../webhook/signature/index.js";

@@ -1,7 +1,7 @@
 import { TillkitError } from "../../errors/index.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 
-/** What a statement can say about a payment. */
+/** The fields of a row that a statement can have a column for. */
 export const statementFields = [
   "clientId",
   "serviceId",
@@ -15,7 +15,7 @@ export const statementFields = [
 
 export type StatementField = (typeof statementFields)[number];
 
-/** Names of headers that need not be mapped, in small letters and without anything but letters and digits. */
+/** Headers that are found by themselves, in lower case and with letters and digits only. */
 const usualHeaders: Readonly<Record<StatementField, readonly string[]>> = {
   clientId: ["clientid", "dataclientid"],
   serviceId: ["serviceid", "paymentid", "id", "dataid"],
@@ -27,18 +27,19 @@ const usualHeaders: Readonly<Record<StatementField, readonly string[]>> = {
   time: ["time", "date", "submittedat", "completedat", "timestamp", "datasubmittedat"],
 };
 
-/** Which column holds a field: its header, or its number from 1. `false`: none, whatever the headers say. */
+/** The column of a field: its header, or its number from 1. `false`: no column, whatever the headers are. */
 export type ColumnChoice = string | number | false;
 
-/** Where each field stands in a record, from 0. */
+/** The position of each field in a record, from 0. */
 export type Columns = Partial<Record<StatementField, number>>;
 
 /**
- * Finds the columns. A header that was named is compared as it stands but for space around it; others by their usual names.
+ * Returns the column of each field. A given header must be equal, except for space around it. Other fields are found under
+ * their usual headers.
  *
  * @param header `undefined` for a file without one
- * @param given fields that have the same text in every row, and so need no column
- * @throws TillkitError `statement_columns_unclear` with every header that there is
+ * @param given fields that have one fixed value for every row, so that they need no column
+ * @throws TillkitError `statement_columns_unclear`, with the headers in its message
  */
 export function findColumns(
   header: readonly string[] | undefined,
@@ -70,8 +71,8 @@ function chosen(field: StatementField, choice: string | number, headers: readonl
   if (found.length === 1) return found[0]!;
   throw unclear(
     found.length === 0
-      ? `No header is "${choice}", which is to have the ${field}.`
-      : `${found.length} headers are "${choice}"; give the number of the one with the ${field}.`,
+      ? `No header is "${choice}", which was given for the ${field}.`
+      : `${found.length} headers are "${choice}"; give the number of the column of the ${field}.`,
     headers,
   );
 }
@@ -80,7 +81,7 @@ function usual(field: StatementField, headers: readonly string[]): number | unde
   for (const name of usualHeaders[field]) {
     const found = headers.flatMap((one, index) => (plain(one) === name ? [index] : []));
     if (found.length > 1)
-      throw unclear(`${found.length} headers may have the ${field}; name the one that does.`, headers);
+      throw unclear(`${found.length} headers may be the ${field}; name the right one.`, headers);
     if (found.length === 1) return found[0];
   }
   return undefined;
@@ -92,7 +93,6 @@ function plain(header: string): string {
 
 function unclear(message: string, headers: readonly string[]): TillkitError {
   const shown = headers.slice(0, 30).map((name) => JSON.stringify(name.slice(0, 60)));
-  const there =
-    headers.length > 0 ? ` The headers are: ${shown.join(", ")}.` : " The statement has no headers.";
-  return new TillkitError("statement_columns_unclear", message + there);
+  const list = headers.length > 0 ? `The headers are: ${shown.join(", ")}.` : "The statement has no headers.";
+  return new TillkitError("statement_columns_unclear", `${message} ${list}`);
 }

@@ -1,16 +1,16 @@
-/** How amounts and times are written. */
+/** The format of amounts and times. */
 export interface CellOptions {
   /** @default "." */
   decimalSeparator: "." | ",";
-  /** Between groups of three digits; a space means any kind of space. @default none */
+  /** The separator between groups of three digits. A space means any kind of space. @default none */
   groupSeparator: "" | "," | "." | "'" | " ";
   /** @default "iso" */
   timeFormat: "iso" | "day-first" | "month-first";
-  /** The offset of times that have none: `"Z"`, `"+03:00"`. @default "Z" */
+  /** The offset of times without one: `"Z"`, `"+03:00"`. @default "Z" */
   utcOffset: string;
 }
 
-/** The amount as the kit writes it; what does not fit the options is left as it stands, and judged so. */
+/** Returns an amount in the kit's format. Text that does not fit the options is returned unchanged, and is checked later. */
 export function readValue(text: string, { decimalSeparator, groupSeparator }: CellOptions): string {
   const trimmed = text.trim();
   if (decimalSeparator === "." && groupSeparator === "") return trimmed;
@@ -26,7 +26,7 @@ const clock = "(?:[T ]+(\\d\\d):(\\d\\d)(?::(\\d\\d)(\\.\\d{1,9})?)?)?\\s*(Z|[+-
 const isoForm = new RegExp(`^(\\d{4})-(\\d\\d)-(\\d\\d)${clock}`, "i");
 const otherForm = new RegExp(`^(\\d{1,2})[./-](\\d{1,2})[./-](\\d{4})${clock}`, "i");
 
-/** The time in RFC 3339; what does not fit the options is left as it stands, and judged so. */
+/** Returns a time in RFC 3339. Text that does not fit the options is returned unchanged, and is checked later. */
 export function readTime(text: string, { timeFormat, utcOffset }: CellOptions): string {
   const trimmed = text.trim();
   const parts = (timeFormat === "iso" ? isoForm : otherForm).exec(trimmed);

@@ -1,61 +1,58 @@
-import { type RowProblem } from "../row.js";
-import { type Line, longestLine } from "./lines.js";
-import { countQuotes, guessDelimiter, splitFields } from "./split-fields.js";
+import { type RowProblem } from "../statement-row.js";
+import { type Line, maxLineLength } from "./lines.js";
 
-/** One record of the file, known by the line that it begins on. */
+/** One record of the file. `line` is the line on which it begins. */
 export type CsvRecord = { line: number; fields: string[] } | { line: number; problem: RowProblem };
 
-/** How records are told from lines. */
+/** How lines are read as records. */
 export interface RecordOptions {
   /** @default the most frequent of `,` `;` tab `|` in the first record */
   delimiter?: string | undefined;
-  /** What comment lines begin with. */
+  /** The prefix of comment lines. */
   comment: string | undefined;
 }
 
 /**
- * Puts lines together to records. A record that breaks the rules is told at its first line, and reading goes on with the second,
- * so that a quotation mark too many costs one record and not the file.
+ * Joins lines to records. A record that breaks the rules is a problem of its first line, and its second line is read again as a
+ * new record: an extra quotation mark costs one record and not the file.
  */
 export class RecordReader {
-  /** How many fields a record has, once that is known. */
-  width: number | undefined;
   readonly #comment: string | undefined;
   #delimiter: string | undefined;
   /** The lines of a record whose quoted field is still open. */
   #open: Line[] = [];
   #openLength = 0;
+  /** The number of fields of the first record. */
+  #width: number | undefined;
 
   constructor({ delimiter, comment }: RecordOptions) {
     this.#delimiter = delimiter;
     this.#comment = comment;
   }
 
-  /** The records that are whole with this line. */
+  /** Returns the records that end with this line. */
   take(line: Line): CsvRecord[] {
     if (this.#open.length === 0) return this.#begin(line);
-    if (line.problem) return [...this.#giveUp("quote_open", neverClosed), ...this.take(line)];
+    if (line.problem) return [...this.#giveUp(neverClosed), ...this.take(line)];
     this.#open.push(line);
     this.#openLength += line.text.length + 1;
     // An even number of quotation marks leaves an open field open.
     if (countQuotes(line.text) % 2 === 0)
-      return this.#openLength > longestLine ? this.#giveUp("quote_open", neverClosed) : [];
+      return this.#openLength > maxLineLength ? this.#giveUp(neverClosed) : [];
     const split = splitFields(this.#openText(), this.#delimiter!);
-    if ("fields" in split) {
-      // Most likely a mark that was never closed met the next one, and everything between them would be lost.
-      if (this.width !== undefined && split.fields.length !== this.width)
-        return this.#giveUp("quote_open", neverClosed);
-      const first = this.#open[0]!.number;
-      this.#open = [];
-      return [{ line: first, fields: split.fields }];
-    }
-    return "misplacedAt" in split ? this.#giveUp("quote_misplaced", misplaced) : [];
+    if ("misplacedAt" in split) return this.#giveUp(misplaced);
+    if (!("fields" in split)) return [];
+    // The first mark was probably never closed: accepting this record would lose all rows between the two marks.
+    if (split.fields.length !== (this.#width ?? split.fields.length)) return this.#giveUp(neverClosed);
+    const first = this.#open[0]!.number;
+    this.#open = [];
+    return [this.#record(first, split.fields)];
   }
 
-  /** What is left when the last line was taken. */
+  /** Returns the records that are left after the last line. */
   end(): CsvRecord[] {
     const records: CsvRecord[] = [];
-    while (this.#open.length > 0) records.push(...this.#giveUp("quote_open", neverClosed));
+    while (this.#open.length > 0) records.push(...this.#giveUp(neverClosed));
     return records;
   }
 
@@ -66,37 +63,101 @@ export class RecordReader {
     this.#delimiter ??= guessDelimiter(text);
     const split = splitFields(text, this.#delimiter);
     if ("fields" in split) {
-      // Spreadsheets write rows of nothing below their last one.
-      return split.fields.some((field) => field.trim() !== "")
-        ? [{ line: number, fields: split.fields }]
-        : [];
+      // Spreadsheets write empty rows below their last row.
+      const isEmpty = split.fields.every((field) => field.trim() === "");
+      return isEmpty ? [] : [this.#record(number, split.fields)];
     }
     if ("misplacedAt" in split) {
-      const message = `${misplaced.slice(0, -1)}, at position ${split.misplacedAt}.`;
-      return [{ line: number, problem: { code: "quote_misplaced", message } }];
+      const message = `${misplaced.message.slice(0, -1)}, at position ${split.misplacedAt}.`;
+      return [{ line: number, problem: { ...misplaced, message } }];
     }
     this.#open = [line];
     this.#openLength = text.length;
     return [];
   }
 
-  /** Tells the open record as bad, and reads its lines but the first one anew. */
-  #giveUp(code: RowProblem["code"], message: string): CsvRecord[] {
+  #record(line: number, fields: string[]): CsvRecord {
+    this.#width ??= fields.length;
+    return { line, fields };
+  }
+
+  /** Returns the open record as a problem, and reads its other lines again. */
+  #giveUp(problem: RowProblem): CsvRecord[] {
     const [first, ...others] = this.#open;
     this.#open = [];
-    const records: CsvRecord[] = [{ line: first!.number, problem: { code, message } }];
+    const records: CsvRecord[] = [{ line: first!.number, problem }];
     for (const line of others) for (const record of this.take(line)) records.push(record);
     return records;
   }
 
   #openText(): string {
-    return this.#open
-      .map(({ text, crlf }, index) =>
-        index === this.#open.length - 1 ? text : `${text}${crlf ? "\r\n" : "\n"}`,
-      )
-      .join("");
+    const last = this.#open.length - 1;
+    const ending = (index: number, crlf: boolean) => (index === last ? "" : crlf ? "\r\n" : "\n");
+    return this.#open.map(({ text, crlf }, index) => text + ending(index, crlf)).join("");
   }
 }
 
-const neverClosed = "A quotation mark opens a field and is not closed.";
-const misplaced = "A quotation mark stands where RFC 4180 has none.";
+const neverClosed: RowProblem = {
+  code: "quote_open",
+  message: "A quotation mark opens a field and is not closed.",
+};
+const misplaced: RowProblem = {
+  code: "quote_misplaced",
+  message: "A quotation mark is where RFC 4180 allows none.",
+};
+
+type Split =
+  | { fields: string[] }
+  /** A quoted field is not closed: more lines may belong to it. */
+  | { open: true }
+  /** The position, from 1, of a quotation mark where RFC 4180 allows none. */
+  | { misplacedAt: number };
+
+/** Splits the text of one record by RFC 4180: a quoted field may hold delimiters, line breaks and doubled quotation marks. */
+function splitFields(text: string, delimiter: string): Split {
+  // Most statements have no quotation mark.
+  if (!text.includes('"')) return { fields: text.split(delimiter) };
+  const fields: string[] = [];
+  for (let at = 0; ; at += 1) {
+    if (text[at] === '"') {
+      const field = quotedField(text, at);
+      if (field === undefined) return { open: true };
+      fields.push(field.value);
+      at = field.end;
+      if (at < text.length && text[at] !== delimiter) return { misplacedAt: at + 1 };
+    } else {
+      const found = text.indexOf(delimiter, at);
+      const end = found < 0 ? text.length : found;
+      const value = text.slice(at, end);
+      const quote = value.indexOf('"');
+      if (quote >= 0) return { misplacedAt: at + quote + 1 };
+      fields.push(value);
+      at = end;
+    }
+    if (at >= text.length) return { fields };
+  }
+}
+
+/** Returns the field whose quotation mark is at `start`, and its end; `undefined` where it has no end. */
+function quotedField(text: string, start: number): { value: string; end: number } | undefined {
+  let from = start + 1;
+  for (;;) {
+    const quote = text.indexOf('"', from);
+    if (quote < 0) return undefined;
+    if (text[quote + 1] !== '"')
+      return { value: text.slice(start + 1, quote).replaceAll('""', '"'), end: quote + 1 };
+    from = quote + 2;
+  }
+}
+
+/** Counts quotation marks. A doubled mark counts twice, so an odd number opens or closes a field. */
+function countQuotes(text: string): number {
+  return text.split('"').length - 1;
+}
+
+/** Returns the most frequent delimiter of a header line, outside of quotation marks. Default: the comma. */
+function guessDelimiter(header: string): string {
+  const bare = header.replaceAll(/"[^"]*"/g, "");
+  const count = (delimiter: string): number => bare.split(delimiter).length;
+  return [",", ";", "\t", "|"].reduce((best, one) => (count(one) > count(best) ? one : best));
+}

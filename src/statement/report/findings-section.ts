@@ -1,25 +1,22 @@
 import { html, Html } from "../../pages/html.js";
 import { type FindingKind, type StatementFinding } from "../finding.js";
 import { type StatementSummary } from "../summary.js";
-import { bar } from "./bar.js";
-import { kindTones, reportKinds } from "./kinds.js";
-import { showCount, showMoney, showTime } from "./show.js";
-import { type ReportLanguage, reportTexts } from "./texts.js";
+import { bar, kindTones, table } from "./components.js";
+import { formatTime, type ReportText } from "./report-text.js";
 
-/** As many findings as are shown without being asked for. */
-const shortList = 10;
+/** The length of the longest list that is open when the page opens. */
+const maxOpenList = 10;
 
-/** How often each kind was found, as a chart that leads to the lists. */
-export function kindChart({ counts }: StatementSummary, language: ReportLanguage): Html {
-  const text = reportTexts[language];
-  const found = reportKinds.filter((kind) => counts[kind] > 0);
-  const most = Math.max(...found.map((kind) => counts[kind]));
+/** Returns a chart of how often each kind was found, with links to the lists. */
+export function kindChart({ counts }: StatementSummary, text: ReportText): Html {
+  const found = foundKinds(counts);
+  const highest = Math.max(...found.map((kind) => counts[kind]));
   const rows = found.map((kind) => {
-    const { title } = text.kinds[kind];
-    const count = showCount(counts[kind], language);
+    const title = text.titles[kind];
+    const count = text.count(counts[kind]);
     return html`<a href="#${kind}">
       <span>${title}</span><b>${count}</b>
-      ${bar([{ tone: kindTones[kind], size: counts[kind] }], most, `${title}: ${count}`, true)}
+      ${bar([{ tone: kindTones[kind], size: counts[kind] }], highest, `${title}: ${count}`, true)}
     </a>`;
   });
   return html`<section class="card kinds">
@@ -28,136 +25,102 @@ export function kindChart({ counts }: StatementSummary, language: ReportLanguage
   </section>`;
 }
 
-/** The lists: each kind that was found, with as many of its findings as were kept. */
+/** Returns one list for each kind that was found, with the kept findings of the kind. */
 export function findingLists(
   kept: ReadonlyMap<FindingKind, readonly StatementFinding[]>,
   { counts }: StatementSummary,
-  language: ReportLanguage,
+  text: ReportText,
 ): Html | false {
-  const found = reportKinds.filter((kind) => counts[kind] > 0);
-  if (found.length === 0) return false;
-  const lists = found.map((kind) => list(kind, kept.get(kind) ?? [], counts[kind], language));
-  return html`<section class="findings">${lists}</section>`;
+  const lists = foundKinds(counts).map((kind) => list(kind, kept.get(kind) ?? [], counts[kind], text));
+  return lists.length > 0 && html`<section class="findings">${lists}</section>`;
+}
+
+function foundKinds(counts: StatementSummary["counts"]): FindingKind[] {
+  return (Object.keys(kindTones) as FindingKind[]).filter((kind) => counts[kind] > 0);
 }
 
 function list(
   kind: FindingKind,
   findings: readonly StatementFinding[],
   count: number,
-  language: ReportLanguage,
+  text: ReportText,
 ): Html {
-  const text = reportTexts[language];
-  const { title, advice } = text.kinds[kind];
   const left = count - findings.length;
-  // Long lists are folded, so that a phone shows all kinds at once; a link into one unfolds it.
-  return html`<details class="${kindTones[kind]}" ${count <= shortList && new Html("open")}>
+  // Long lists are folded, so that a phone shows all kinds on one screen. A link into a list unfolds it.
+  return html`<details class="${kindTones[kind]}" ${count <= maxOpenList && new Html("open")}>
     <summary>
       <svg viewBox="0 0 16 16" aria-hidden="true"><path d="m6 3 5 5-5 5" /></svg>
-      <h2>${title}</h2>
-      <span class="pill">${showCount(count, language)}</span>
+      <h2>${text.titles[kind]}</h2>
+      <span class="pill">${text.count(count)}</span>
     </summary>
     <div class="inside" id="${kind}">
-      <p>${advice}</p>
-      ${kind === "bad_row" ? badRows(findings, language) : payments(findings, language)}
-      ${left > 0 && html`<p>${text.more(showCount(left, language))}</p>`}
+      <p>${text.advice[kind]}</p>
+      ${kind === "bad_row" ? badRowTable(findings, text) : paymentTable(findings, text)}
+      ${left > 0 && html`<p>${text.more(text.count(left))}</p>`}
     </div>
   </details>`;
 }
 
-function payments(findings: readonly StatementFinding[], language: ReportLanguage): Html {
-  const text = reportTexts[language];
-  const extraLabel = findings.some(({ difference }) => difference) ? text.difference : text.other;
-  // What no finding of the kind has needs no column.
-  const has = {
-    line: findings.some(({ line }) => line),
-    statement: findings.some(({ statement }) => statement),
-    books: findings.some(({ books }) => books),
-    extra: findings.some(({ difference, other }) => difference ?? other),
-  };
-  const row = (finding: StatementFinding): Html => {
-    const { line, firstLine, clientId, serviceId, reference, source, statement, books } = finding;
-    return html`<tr>
-      ${has.line && html`<td data-label="${text.line}" class="number">${line && linesOf(line, firstLine, language)}</td>`}
-      <td data-label="${text.payment}">
-        <span
-          ><code>${clientId ?? serviceId}</code
-          >${reference !== undefined && html`<small>${reference}</small>`}</span
-        >
-      </td>
-      ${has.statement && html`<td data-label="${text.statement}">${statement && saidThere(statement, source, language)}</td>`}
-      ${has.books && html`<td data-label="${text.books}">${books && saidHere(books, language)}</td>`}
-      ${has.extra && html`<td data-label="${extraLabel}">${extraOf(finding, language)}</td>`}
-    </tr>`;
-  };
-  return html`<table class="stack">
-    <thead>
-      <tr>
-        ${has.line && html`<th scope="col" class="number">${text.line}</th>`}
-        <th scope="col">${text.payment}</th>
-        ${has.statement && html`<th scope="col">${text.statement}</th>`}
-        ${has.books && html`<th scope="col">${text.books}</th>`}
-        ${has.extra && html`<th scope="col">${extraLabel}</th>`}
-      </tr>
-    </thead>
-    <tbody>
-      ${findings.map(row)}
-    </tbody>
-  </table>`;
+function paymentTable(findings: readonly StatementFinding[], text: ReportText): Html {
+  const hasDifference = findings.some(({ difference }) => difference);
+  return table(findings, [
+    { label: text.line, look: "number", cell: ({ line, firstLine }) => line && lines(firstLine, line, text) },
+    { label: text.payment, cell: paymentCell },
+    { label: text.statement, cell: (finding) => statementCell(finding, text) },
+    { label: text.books, cell: (finding) => storedCell(finding, text) },
+    {
+      label: hasDifference ? text.difference : text.other,
+      cell: (finding) => differenceCell(finding, text),
+    },
+  ]);
 }
 
-function linesOf(line: number, firstLine: number | undefined, language: ReportLanguage): string {
-  const shown = showCount(line, language);
-  return firstLine === undefined ? shown : `${showCount(firstLine, language)}, ${shown}`;
+function badRowTable(findings: readonly StatementFinding[], text: ReportText): Html {
+  return table(findings, [
+    { label: text.line, look: "number", cell: ({ line }) => line && text.count(line) },
+    { label: text.problem, cell: problemCell },
+  ]);
 }
 
-function extraOf({ difference, statement, other }: StatementFinding, language: ReportLanguage): Html | false {
-  if (difference !== undefined && statement)
-    return html`<span class="pieces">${showMoney({ ...statement, value: difference }, language)}</span>`;
-  return other !== undefined && html`<code>${other}</code>`;
+function lines(firstLine: number | undefined, line: number, text: ReportText): string {
+  const shown = text.count(line);
+  return firstLine === undefined ? shown : `${text.count(firstLine)}, ${shown}`;
 }
 
-function saidThere(
-  statement: NonNullable<StatementFinding["statement"]>,
-  source: string | undefined,
-  language: ReportLanguage,
-): Html {
+function paymentCell({ clientId, serviceId, reference }: StatementFinding): Html {
+  return html`<span
+    ><code>${clientId ?? serviceId}</code
+    >${reference !== undefined && html`<small>${reference}</small>`}</span
+  >`;
+}
+
+function statementCell({ statement, source }: StatementFinding, text: ReportText): Html | undefined {
+  if (!statement) return undefined;
   const { status, time } = statement;
-  return said(showMoney(statement, language), [source, status, time && showTime(time)]);
+  return amountCell(text.money(statement), [source, status, time && formatTime(time)]);
 }
 
-function saidHere(books: NonNullable<StatementFinding["books"]>, language: ReportLanguage): Html {
+function storedCell({ books }: StatementFinding, text: ReportText): Html | undefined {
+  if (!books) return undefined;
   const { state, completedAt } = books;
-  return said(showMoney(books, language), [state, completedAt && showTime(completedAt)]);
+  return amountCell(text.money(books), [state, completedAt && formatTime(completedAt)]);
 }
 
-/** An amount, and below it what belongs to it, in pieces that do not break. */
-function said(amount: string, about: readonly (string | undefined)[]): Html {
-  const pieces = about.filter(Boolean).map((piece) => html`<span>${piece}</span> `);
+/** Returns an amount with details below it, in pieces that do not break. */
+function amountCell(amount: string, details: readonly (string | undefined)[]): Html {
+  const pieces = details.filter(Boolean).map((piece) => html`<span>${piece}</span> `);
   return html`<span>${amount}<small class="pieces">${pieces}</small></span>`;
 }
 
-function badRows(findings: readonly StatementFinding[], language: ReportLanguage): Html {
-  const text = reportTexts[language];
-  const row = ({ line, problem, clientId, serviceId }: StatementFinding): Html =>
-    html`<tr>
-      <td data-label="${text.line}" class="number">${line && showCount(line, language)}</td>
-      <td data-label="${text.problem}">
-        <span
-          >${problem?.message}<small
-            ><code>${[problem?.code, clientId ?? serviceId].filter(Boolean).join(" · ")}</code></small
-          ></span
-        >
-      </td>
-    </tr>`;
-  return html`<table class="stack">
-    <thead>
-      <tr>
-        <th scope="col" class="number">${text.line}</th>
-        <th scope="col">${text.problem}</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${findings.map(row)}
-    </tbody>
-  </table>`;
+function differenceCell({ difference, statement, other }: StatementFinding, text: ReportText): Html | false {
+  if (difference !== undefined && statement)
+    return html`<span class="pieces">${text.money({ ...statement, value: difference })}</span>`;
+  return other !== undefined && html`<code>${other}</code>`;
+}
+
+function problemCell({ problem, clientId, serviceId }: StatementFinding): Html {
+  const details = [problem?.code, clientId ?? serviceId].filter(Boolean).join(" · ");
+  return html`<span
+    >${problem?.message}<small><code>${details}</code></small></span
+  >`;
 }

@@ -4,21 +4,20 @@ import { type FindingKind, type StatementFinding } from "../finding.js";
 import { type StatementSummary } from "../summary.js";
 import { findingLists, kindChart } from "./findings-section.js";
 import { channelSection, currencySection } from "./money-section.js";
-import { type StatementReport } from "./report.js";
-import { showCount, showPeriod, showTime } from "./show.js";
+import { formatPeriod, formatTime, type ReportLanguage, type ReportText, reportText } from "./report-text.js";
+import { type StatementReport } from "./statement-report.js";
 import { reportStyle } from "./style.js";
-import { type ReportLanguage, reportTexts } from "./texts.js";
 
-/** What an HTML report may be told. */
+/** Options of {@link htmlReport}. */
 export interface HtmlReportOptions {
   /** @default "en" */
   language?: ReportLanguage | undefined;
-  /** What the statement is called: its file's name. */
+  /** The name of the statement, such as the name of its file. */
   name?: string | undefined;
   /** @default now */
   madeAt?: Date | undefined;
   /**
-   * Most findings of each kind that are listed; the others are counted.
+   * The maximum number of findings of each kind that are listed. The others are counted.
    *
    * @default 200
    */
@@ -26,8 +25,8 @@ export interface HtmlReportOptions {
 }
 
 /**
- * The report for people: one HTML file that needs nothing else, runs nothing, and reads on a phone, on a desktop, in the dark
- * and on paper. Everything in it is escaped, and its own policy allows it no script and no address.
+ * Makes a report for people: one HTML file that needs no other file and runs no script, for phones, desktops, dark mode and
+ * paper. Everything in it is escaped, and its own policy allows it no script and no address.
  */
 export function htmlReport({
   language = "en",
@@ -47,7 +46,7 @@ export function htmlReport({
   };
 }
 
-// By its hash: a policy of a file cannot name a nonce that is new each time.
+// A hash, because a file cannot have a nonce that is new each time.
 const styleHash = createHash("sha256").update(reportStyle).digest("base64");
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'`;
 
@@ -56,9 +55,9 @@ function page(
   summary: StatementSummary,
   { language, name, madeAt }: { language: ReportLanguage; name: string | undefined; madeAt: Date },
 ): string {
-  const text = reportTexts[language];
+  const text = reportText(language);
   const { period } = summary;
-  // The style stands alone between its tags, byte for byte as it was hashed.
+  // Nothing else may stand between the tags, because of the hash.
   const style = new Html(`<style>${reportStyle}</style>`);
   const document = html`<!doctype html>
     <html lang="${language}">
@@ -78,23 +77,22 @@ function page(
             <h1>${text.title}</h1>
             <dl>
               ${name !== undefined && fact(text.statement, [name])}
-              ${period && fact(text.period, showPeriod(period))}
-              ${fact(text.madeAt, [showTime(madeAt.toISOString())])}
+              ${period && fact(text.period, formatPeriod(period))}
+              ${fact(text.madeAt, [formatTime(madeAt.toISOString())])}
             </dl>
           </header>
-          ${verdict(summary, language)}
+          ${verdict(summary, text)}
           <div class="two">
-            ${kindChart(summary, language)} ${currencySection(summary, language)}
-            ${channelSection(summary, language)}
+            ${kindChart(summary, text)} ${currencySection(summary, text)} ${channelSection(summary, text)}
           </div>
-          ${findingLists(kept, summary, language)}
+          ${findingLists(kept, summary, text)}
         </main>
       </body>
     </html>`;
   return `${document.toString()}\n`;
 }
 
-/** A label with a text, or with two that something reaches between. */
+/** Returns a label with one text, or with the two ends of a range. */
 function fact(label: string, [first = "", last]: readonly string[]): Html {
   return html`<div>
     <dt>${label}</dt>
@@ -104,31 +102,33 @@ function fact(label: string, [first = "", last]: readonly string[]): Html {
   </div>`;
 }
 
-function verdict(
-  { balanced, differences, rows, counts, books }: StatementSummary,
-  language: ReportLanguage,
-): Html {
-  const text = reportTexts[language];
-  const show = (count: number): string => showCount(count, language);
-  const { unpaid, foreign, outsidePeriod } = text.counted;
-  const facts: [number, string][] = [
-    [rows.read, text.counted.read],
-    [books, text.counted.books],
-    ...(
-      [
-        [rows.unpaid, unpaid],
-        [rows.foreign, foreign],
-        [rows.outsidePeriod, outsidePeriod],
-      ] as [number, string][]
-    ).filter(([count]) => count > 0),
+function verdict(summary: StatementSummary, text: ReportText): Html {
+  const { balanced, differences, rows, counts, books } = summary;
+  const matched = text.count(rows.matched);
+  const found = nonZero([
+    [differences, text.differences(differences)],
+    [counts.bad_row, text.badRows(counts.bad_row)],
+  ]).map(([count, noun]) => `${text.count(count)} ${noun}`.replaceAll(" ", "\u00a0"));
+  const facts: Counted[] = [
+    [rows.read, text.read],
+    [books, text.completed],
+    ...nonZero([
+      [rows.unpaid, text.unpaid],
+      [rows.foreign, text.foreign],
+      [rows.outsidePeriod, text.outsidePeriod],
+    ]),
   ];
   return html`<section class="verdict ${balanced ? "good" : "loss"}">
-    <strong>${balanced ? text.agreed : text.differs(differences, counts.bad_row, show)}</strong>
-    <p>
-      ${balanced ? text.agreedDetail(show(rows.matched)) : text.differsDetail(show(rows.matched), show(rows.read))}
-    </p>
+    <strong>${balanced ? text.agreed : found.join(", ")}</strong>
+    <p>${balanced ? text.agreedDetail(matched) : text.differsDetail(matched, text.count(rows.read))}</p>
     <ul class="facts">
-      ${facts.map(([count, label]) => html`<li><b>${show(count)}</b> ${label}</li>`)}
+      ${facts.map(([count, label]) => html`<li><b>${text.count(count)}</b> ${label}</li>`)}
     </ul>
   </section>`;
+}
+
+type Counted = readonly [count: number, label: string];
+
+function nonZero(counted: readonly Counted[]): Counted[] {
+  return counted.filter(([count]) => count > 0);
 }

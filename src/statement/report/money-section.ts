@@ -1,68 +1,17 @@
 import { html, type Html } from "../../pages/html.js";
-import { type ChannelTotals, type CurrencyTotals, type StatementSummary, type Sum } from "../summary.js";
-import { bar, type Tone } from "./bar.js";
-import { kindTones } from "./kinds.js";
-import { showCount, showMoney, showValue } from "./show.js";
-import { type ReportLanguage, reportTexts } from "./texts.js";
+import { type CurrencyTotals, type StatementSummary, type Sum } from "../summary.js";
+import { decimalOf } from "../totals.js";
+import { bar, kindTones, type Piece, table, type Tone } from "./components.js";
+import { type ReportText } from "./report-text.js";
 
+/** One part of a sum. */
 interface Part {
   label: string;
   tone: Tone;
   sum: Sum;
 }
 
-/** For each currency both sides as bars, and what each of them is made of. */
-export function currencySection({ currencies }: StatementSummary, language: ReportLanguage): Html | false {
-  if (currencies.length === 0) return false;
-  return html`<section class="card money">
-    <h2>${reportTexts[language].byCurrency}</h2>
-    <div class="currencies">${currencies.map((totals) => oneCurrency(totals, language))}</div>
-  </section>`;
-}
-
-function oneCurrency(totals: CurrencyTotals, language: ReportLanguage): Html {
-  const text = reportTexts[language];
-  const { currency, statement, books, rows, missingThere, unpaidThere } = totals;
-  const whole = Math.max(Number(statement.value), Number(books.value));
-  const gap = difference(statement.value, books.value);
-  const ofStatement: Part[] = [
-    { label: text.rows.matched, tone: "good", sum: rows.matched },
-    ...rowKinds.map((kind) => ({ label: text.rows[kind], tone: kindTones[kind], sum: rows[kind] })),
-  ];
-  const ofBooks: Part[] = [
-    { label: text.rows.missing_there, tone: "loss", sum: missingThere },
-    { label: text.rows.unpaid_there, tone: "loss", sum: unpaidThere },
-  ];
-  const side = (label: string, sum: Sum, pieces: readonly Tinted[], parts: readonly Part[]): Html =>
-    html`<div class="side">
-      <dl>
-        <dt>${label} <small class="same">${showCount(sum.count, language)}</small></dt>
-        <dd>${showValue(sum.value, language)}</dd>
-      </dl>
-      ${bar(pieces, whole, `${label}: ${showValue(sum.value, language)} ${currency}`)}
-      ${legend(parts, language)}
-    </div>`;
-  // Of the books only what the statement contradicts is told by kind; the rest of them is drawn as agreed.
-  const agreed = Number(books.value) - Number(missingThere.value) - Number(unpaidThere.value);
-  return html`<div class="currency">
-    <h3>
-      ${currency}
-      <span class="${/[1-9]/.test(gap) ? "loss" : "good"}"
-        >${text.gap} <b>${showValue(gap, language)}</b></span
-      >
-    </h3>
-    ${side(text.statement, statement, ofStatement.map(tinted), ofStatement)}
-    ${side(text.books, books, [{ tone: "good", size: agreed }, ...ofBooks.map(tinted)], ofBooks)}
-  </div>`;
-}
-
-type Tinted = Parameters<typeof bar>[0][number];
-
-function tinted({ tone, sum }: Part): Tinted {
-  return { tone, size: Number(sum.value) };
-}
-
-/** Kinds that a paid row may have, in the order of the bar. */
+/** The kinds of difference of a paid row, in the order of the bar. */
 const rowKinds = [
   "missing_here",
   "unpaid_here",
@@ -72,69 +21,102 @@ const rowKinds = [
   "listed_twice",
 ] as const;
 
-function legend(parts: readonly Part[], language: ReportLanguage): Html | false {
-  const there = parts.filter(({ sum }) => sum.count > 0);
-  if (there.length === 0) return false;
-  const items = there.map(
-    ({ label, tone, sum }) =>
-      html`<li class="${tone}">
-        <span>${label} <small class="same">${showCount(sum.count, language)}</small></span>
-        <span class="value">${showValue(sum.value, language)}</span>
-      </li>`,
+/** Returns the sums of both sides for each currency, as bars with their parts. */
+export function currencySection({ currencies }: StatementSummary, text: ReportText): Html | false {
+  if (currencies.length === 0) return false;
+  return html`<section class="card money">
+    <h2>${text.byCurrency}</h2>
+    <div class="currencies">${currencies.map((totals) => currencyTotals(totals, text))}</div>
+  </section>`;
+}
+
+function currencyTotals(totals: CurrencyTotals, text: ReportText): Html {
+  const { currency, statement, books, rows, missingThere, unpaidThere } = totals;
+  const ofStatement: Part[] = [
+    { label: text.matched, tone: "good", sum: rows.matched },
+    ...rowKinds.map((kind) => ({ label: text.titles[kind], tone: kindTones[kind], sum: rows[kind] })),
+  ];
+  const ofBooks: Part[] = [
+    { label: text.titles.missing_there, tone: "loss", sum: missingThere },
+    { label: text.titles.unpaid_there, tone: "loss", sum: unpaidThere },
+  ];
+  // The statement contradicts only these parts of the stored payments. The bar shows the others as matched.
+  const matched = Number(books.value) - Number(missingThere.value) - Number(unpaidThere.value);
+  const longest = Math.max(Number(statement.value), Number(books.value));
+  const side = (label: string, sum: Sum, pieces: readonly Piece[], parts: readonly Part[]): Html =>
+    html`<div class="side">
+      <dl>
+        <dt>${label} <small class="same">${text.count(sum.count)}</small></dt>
+        <dd>${text.value(sum.value)}</dd>
+      </dl>
+      ${bar(pieces, longest, `${label}: ${text.value(sum.value)} ${currency}`)} ${legend(parts, text)}
+    </div>`;
+  const gap = decimalOf(unitsOf(statement) - unitsOf(books), currency);
+  return html`<div class="currency">
+    <h3>
+      ${currency}
+      <span class="${/[1-9]/.test(gap) ? "loss" : "good"}">${text.gap} <b>${text.value(gap)}</b></span>
+    </h3>
+    ${side(text.statement, statement, ofStatement.map(pieceOf), ofStatement)}
+    ${side(text.books, books, [{ tone: "good", size: matched }, ...ofBooks.map(pieceOf)], ofBooks)}
+  </div>`;
+}
+
+function pieceOf({ tone, sum }: Part): Piece {
+  return { tone, size: Number(sum.value) };
+}
+
+/** Returns a sum in minor units: it has all decimals of its currency. */
+function unitsOf({ value }: Sum): bigint {
+  return BigInt(value.replace(".", ""));
+}
+
+function legend(parts: readonly Part[], text: ReportText): Html | false {
+  const items = parts
+    .filter(({ sum }) => sum.count > 0)
+    .map(
+      ({ label, tone, sum }) =>
+        html`<li class="${tone}">
+          <span>${label} <small class="same">${text.count(sum.count)}</small></span>
+          <span class="value">${text.value(sum.value)}</span>
+        </li>`,
+    );
+  return (
+    items.length > 0 &&
+    html`<ul class="parts">
+      ${items}
+    </ul>`
   );
-  return html`<ul class="parts">
-    ${items}
-  </ul>`;
 }
 
-/** Exact, for two decimals of one currency, which have the same number of places. */
-function difference(a: string, b: string): string {
-  const places = a.split(".")[1]?.length ?? 0;
-  const units = BigInt(a.replace(".", "")) - BigInt(b.replace(".", ""));
-  const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
-  const whole = digits.slice(0, digits.length - places);
-  return `${units < 0n ? "-" : ""}${whole}${places ? `.${digits.slice(-places)}` : ""}`;
-}
-
-/** The paid rows of each provider channel. */
-export function channelSection({ channels }: StatementSummary, language: ReportLanguage): Html | false {
+/** Returns the paid rows of each provider channel. */
+export function channelSection({ channels }: StatementSummary, text: ReportText): Html | false {
   if (channels.length === 0) return false;
-  const text = reportTexts[language];
-  const name = (source: string): string =>
+  const nameOf = (source: string): string =>
     source === "" ? text.noChannel : source === "*" ? text.otherChannels : source;
-  const row = ({ source, currency, statement, matched, differing }: ChannelTotals): Html => {
-    const sizes = [
+  const rows = channels.map(({ source, currency, statement, matched, differing }) => {
+    const name = nameOf(source);
+    const [matchedCount, count] = [text.count(matched.count), text.count(statement.count)];
+    const pieces = [
       { tone: "good", size: matched.count },
       { tone: "loss", size: differing.count },
     ] as const;
-    const share = `${showCount(matched.count, language)} / ${showCount(statement.count, language)}`;
-    return html`<tr>
-      <td data-label="${text.channel}">${name(source)}</td>
-      <td data-label="${text.sum}" class="number">
-        ${showMoney({ value: statement.value, currency }, language)}
-      </td>
-      <td data-label="${text.matched}" class="number">${showCount(matched.count, language)}</td>
-      <td data-label="${text.differing}" class="number">${showCount(differing.count, language)}</td>
-      <td data-label="${text.share}" class="wide">
-        ${bar(sizes, statement.count, `${name(source)}: ${share}`, true)}
-      </td>
-    </tr>`;
-  };
+    return {
+      name,
+      sum: text.money({ value: statement.value, currency }),
+      matched: matchedCount,
+      differing: text.count(differing.count),
+      share: bar(pieces, statement.count, `${name}: ${matchedCount} / ${count}`, true),
+    };
+  });
   return html`<section class="card channels">
     <h2>${text.byChannel}</h2>
-    <table class="stack">
-      <thead>
-        <tr>
-          <th scope="col">${text.channel}</th>
-          <th scope="col" class="number">${text.sum}</th>
-          <th scope="col" class="number">${text.matched}</th>
-          <th scope="col" class="number">${text.differing}</th>
-          <th scope="col">${text.share}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${channels.map(row)}
-      </tbody>
-    </table>
+    ${table(rows, [
+      { label: text.channel, cell: ({ name }) => name },
+      { label: text.sum, look: "number", cell: ({ sum }) => sum },
+      { label: text.matched, look: "number", cell: ({ matched }) => matched },
+      { label: text.differing, look: "number", cell: ({ differing }) => differing },
+      { label: text.share, look: "wide", cell: ({ share }) => share },
+    ])}
   </section>`;
 }

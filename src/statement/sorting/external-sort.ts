@@ -1,19 +1,18 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { mergeRuns } from "./merge-runs.js";
-import { writeLongRun, writeRun } from "./run-file.js";
+import { mergeRuns, writeLongRun, writeRun } from "./merge-runs.js";
 
-/** What bounds the memory of a sort. */
+/** The limits of a sort's memory. */
 export interface SortLimits {
   /**
-   * Lines that are held and sorted at once.
+   * The number of lines that are held in memory.
    *
    * @default 16_384
    */
   runLines?: number;
   /**
-   * Runs that are merged at once; each costs one open file and a buffer of 32 KiB.
+   * The number of runs that are merged in one pass. Each takes one open file and a buffer of 32 KiB.
    *
    * @default 64
    */
@@ -21,15 +20,15 @@ export interface SortLimits {
 }
 
 /**
- * Sorts any number of lines in bounded memory: full runs go to files of a temporary folder, and are merged at the end.
- * What fits into one run never touches the disk. Lines must not hold line breaks; their order is that of their UTF-16 units.
+ * Sorts any number of lines in bounded memory. Full runs are written to files of a temporary directory, and merged at the end.
+ * Lines that fit in one run are never written. Lines must not hold line breaks. They are ordered by their UTF-16 units.
  */
 export class ExternalSort {
   readonly #parent: string;
   readonly #runLines: number;
   readonly #fanIn: number;
   #lines: string[] = [];
-  /** Files by how often their lines were merged. */
+  /** Files, by how often their lines were merged. */
   readonly #levels: string[][] = [];
   #written = 0;
   #folder: string | undefined;
@@ -40,13 +39,13 @@ export class ExternalSort {
     this.#fanIn = fanIn;
   }
 
-  /** Adds a line. Where it answers a promise, await it before the next line. */
+  /** Adds a line. Where it returns a promise, the caller must await it before the next line. */
   add(line: string): Promise<void> | undefined {
     this.#lines.push(line);
     return this.#lines.length < this.#runLines ? undefined : this.#spill();
   }
 
-  /** All lines in order, a batch at a time. Call it once, after the last `add`. */
+  /** Yields all lines in order, a batch at a time. Call it one time, after the last `add`. */
   async *sorted(): AsyncGenerator<string[], void, undefined> {
     if (this.#levels.length === 0) {
       yield sortedLines(this.#lines);
@@ -56,7 +55,7 @@ export class ExternalSort {
     yield* mergeRuns(this.#levels.flat());
   }
 
-  /** Removes every file. Safe to call at any time, and again. */
+  /** Removes every file. It can be called at any time, and repeatedly. */
   async remove(): Promise<void> {
     this.#lines = [];
     if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
@@ -69,7 +68,7 @@ export class ExternalSort {
     await this.#keep(file, 0);
   }
 
-  /** A level that is full becomes one run of the next, so that few files are ever open, however many lines come. */
+  /** Adds a file to a level. A full level is merged to one file of the next level, so that few files are open. */
   async #keep(file: string, level: number): Promise<void> {
     const runs = (this.#levels[level] ??= []);
     runs.push(file);
@@ -87,6 +86,6 @@ export class ExternalSort {
 }
 
 function sortedLines(lines: string[]): string[] {
-  // By units, never by a locale: the merge compares them so.
+  // By UTF-16 units and not by a locale, because the merge compares them like this.
   return lines.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }

@@ -1,63 +1,106 @@
-import { RunReader } from "./run-file.js";
+import { createReadStream } from "node:fs";
+import { open, rm, writeFile } from "node:fs/promises";
 
+const chunkBytes = 32 * 1024;
 const linesPerBatch = 1000;
 
-/** The lines of several sorted runs in one order, a batch at a time. Removes each run when it is through. */
-export async function* mergeRuns(files: readonly string[]): AsyncGenerator<string[], void, undefined> {
-  const heap: RunReader[] = [];
-  for (const file of files) {
-    const reader = await RunReader.open(file);
-    if (reader.current === undefined) await reader.remove();
-    else push(heap, reader);
-  }
+/** Writes sorted lines as one run. */
+export async function writeRun(file: string, lines: readonly string[]): Promise<void> {
+  await writeFile(file, lines.join("\n") + "\n", { mode: 0o600 });
+}
+
+/** Writes batches of sorted lines as one run, without holding them all in memory. */
+export async function writeLongRun(file: string, batches: AsyncIterable<readonly string[]>): Promise<void> {
+  const handle = await open(file, "wx", 0o600);
   try {
+    for await (const lines of batches) await handle.write(lines.join("\n") + "\n");
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Merges sorted runs. Yields their lines in order, a batch at a time, and removes each run after its last line. */
+export async function* mergeRuns(files: readonly string[]): AsyncGenerator<string[], void, undefined> {
+  /** In the order of their current lines. */
+  const runs: RunReader[] = [];
+  try {
+    for (const file of files) {
+      const run = new RunReader(file);
+      await run.refill();
+      insert(runs, run);
+    }
     let batch: string[] = [];
-    while (heap.length > 0) {
-      const first = heap[0]!;
+    while (runs.length > 0) {
+      const first = runs[0]!;
       batch.push(first.current!);
       if (!first.advance()) await first.refill();
-      if (first.current === undefined) {
-        await first.remove();
-        const last = heap.pop()!;
-        if (heap.length > 0) heap[0] = last;
-      }
-      sink(heap);
+      runs.shift();
+      if (first.current === undefined) await first.remove();
+      else insert(runs, first);
       if (batch.length < linesPerBatch) continue;
       yield batch;
       batch = [];
     }
     if (batch.length > 0) yield batch;
   } finally {
-    // Only what was not read to its end: whoever listens may stop early.
-    for (const reader of heap) await reader.remove();
+    // The caller may stop early; then some runs are not read to their end.
+    for (const run of runs) await run.remove();
   }
 }
 
-/** A binary heap: the reader with the smallest line stands first. */
-function push(heap: RunReader[], reader: RunReader): void {
-  heap.push(reader);
-  for (let index = heap.length - 1; index > 0;) {
-    const parent = (index - 1) >> 1;
-    if (!isBefore(heap[index]!, heap[parent]!)) return;
-    index = swap(heap, index, parent);
+/** Inserts a run behind those with a smaller line. */
+function insert(runs: RunReader[], run: RunReader): void {
+  let [low, high] = [0, runs.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (runs[middle]!.current! < run.current!) low = middle + 1;
+    else high = middle;
+  }
+  runs.splice(low, 0, run);
+}
+
+/** Reads the lines of one run from the first to the last. */
+class RunReader {
+  /** The next line, or `undefined` at the end. */
+  current: string | undefined;
+  readonly #file: string;
+  readonly #batches: AsyncGenerator<string[], void, undefined>;
+  #lines: string[] = [];
+  #next = 0;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#batches = readBatches(file);
+  }
+
+  /** Goes to the next line. Returns `false` where that needs {@link refill}. */
+  advance(): boolean {
+    if (this.#next === this.#lines.length) return false;
+    this.current = this.#lines[this.#next++];
+    return true;
+  }
+
+  /** Reads the next lines, and goes to the first of them. */
+  async refill(): Promise<void> {
+    const { value } = await this.#batches.next();
+    this.#lines = value ?? [];
+    this.current = this.#lines[0];
+    this.#next = 1;
+  }
+
+  /** Closes and removes the file. */
+  async remove(): Promise<void> {
+    await this.#batches.return();
+    await rm(this.#file, { force: true });
   }
 }
 
-function sink(heap: RunReader[]): void {
-  for (let index = 0; ;) {
-    let least = index;
-    for (const child of [2 * index + 1, 2 * index + 2])
-      if (child < heap.length && isBefore(heap[child]!, heap[least]!)) least = child;
-    if (least === index) return;
-    index = swap(heap, index, least);
+/** Yields the lines of a file, a small piece of the file at a time. Every line must end in a line break. */
+async function* readBatches(file: string): AsyncGenerator<string[], void, undefined> {
+  let rest = "";
+  for await (const chunk of createReadStream(file, { encoding: "utf8", highWaterMark: chunkBytes })) {
+    const lines = (rest + String(chunk)).split("\n");
+    rest = lines.pop()!;
+    if (lines.length > 0) yield lines;
   }
-}
-
-function isBefore(a: RunReader, b: RunReader): boolean {
-  return a.current! < b.current!;
-}
-
-function swap(heap: RunReader[], from: number, to: number): number {
-  [heap[from], heap[to]] = [heap[to]!, heap[from]!];
-  return to;
 }

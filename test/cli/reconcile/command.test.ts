@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { sqliteStore } from "tillkit/sql";
-import { paid, pending } from "../../statement/support/books.js";
+import { paid, pending } from "../../statement/support/stored.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
 const folder = temporaryFolder();

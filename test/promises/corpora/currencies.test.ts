@@ -5,9 +5,9 @@ import { withCorpus } from "../../webhook/message/corpora.js";
 import { testKit } from "../../support/kit.js";
 import { completedBody } from "../../support/webhooks.js";
 import { willingService } from "../../support/willing-service.js";
-import { closeWorld, inTurns, openWorld, schemeNames, type SchemeName, type Shop } from "./world.js";
+import { closeWorld, runConcurrently, openWorld, schemeNames, type SchemeName, type Shop } from "./world.js";
 
-/** One code of the corpus with its number of decimals; `undefined` for metals, funds and tests. */
+/** One code of the corpus with its number of decimals, which is `undefined` for metals, funds and test codes. */
 interface Currency {
   code: string;
   decimals: number | undefined;
@@ -16,7 +16,7 @@ interface Currency {
 function readCurrencies(file: string): Currency[] {
   const found = new Map<string, Currency>();
   for (const line of readFileSync(file, "utf8").trim().split(/\r?\n/).slice(1)) {
-    // Only the first two columns can hold quotes and commas; these four cannot.
+    // Only the first two columns can hold quotes and commas. These four columns cannot.
     const [code = "", , unit = "", withdrawn = ""] = line.split(",").slice(-4);
     if (code !== "" && withdrawn === "")
       found.set(code, { code, decimals: unit === "-" ? undefined : Number(unit) });
@@ -24,7 +24,7 @@ function readCurrencies(file: string): Currency[] {
   return [...found.values()];
 }
 
-/** Amounts by the number of their decimals that are not zero, and some that only look as if they had more. */
+/** Amounts by their number of decimals that are not zero, and some with further zeros. */
 const amounts = [
   { value: "1475", needs: 0 },
   { value: "1", needs: 0 },
@@ -41,7 +41,7 @@ const amounts = [
   { value: "9999999999999999.9999", needs: 4 },
 ];
 
-describe("every active currency, at and beyond its minor unit", () => {
+describe("every active currency, with allowed decimals and with more", () => {
   withCorpus("iso4217", (folder) => {
     const currencies = readCurrencies(join(folder, "codes-all.csv"));
     const cases = currencies.flatMap(({ code, decimals }) =>
@@ -58,7 +58,7 @@ describe("every active currency, at and beyond its minor unit", () => {
     });
     afterAll(closeWorld);
 
-    it("are there, with amounts that fit and amounts that do not", () => {
+    it("has amounts that fit and amounts that do not", () => {
       expect(currencies.length).toBeGreaterThan(150);
       expect(currencies).toEqual(
         expect.arrayContaining([
@@ -69,7 +69,7 @@ describe("every active currency, at and beyond its minor unit", () => {
       expect(cases.filter(({ fits }) => !fits).length).toBeGreaterThan(300);
     });
 
-    it("is sent as it was asked for, or refused before anything is sent", async () => {
+    it("is sent unchanged, or refused before anything is sent", async () => {
       const { sent, options } = willingService();
       const payments = testKit({ service: options });
       for (const { clientId, total, fits } of cases) {
@@ -97,15 +97,15 @@ describe("every active currency, at and beyond its minor unit", () => {
             clientId,
             reference: clientId,
             serviceId: clientId,
-            // No payment of such an amount can exist; this one is only there to stay as it is.
+            // No payment of such an amount can exist. This one must only stay unchanged.
             total: fits ? total : { value: "1", currency: total.currency },
           })),
         );
         const bodies = cases.map(({ clientId, total }) =>
           Buffer.from(JSON.stringify(completedBody({ clientId, id: clientId, total }))),
         );
-        const answers = await inTurns(bodies, (body) => post(body));
-        const ends = await inTurns(cases, async ({ clientId }, index) => [
+        const answers = await runConcurrently(bodies, (body) => post(body));
+        const ends = await runConcurrently(cases, async ({ clientId }, index) => [
           clientId,
           answers[index]!.status,
           rowOf(bodies[index]!)?.outcome,

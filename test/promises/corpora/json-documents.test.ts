@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { withCorpus } from "../../webhook/message/corpora.js";
 import { completedBody } from "../../support/webhooks.js";
-import { closeWorld, inTurns, openWorld, schemeNames, type SchemeName, type Shop } from "./world.js";
+import { closeWorld, runConcurrently, openWorld, schemeNames, type SchemeName, type Shop } from "./world.js";
 
-/** Where a document stands in the message, as a text that is replaced by it. */
+/** The placeholder in a message that is replaced by a document. */
 const hole = '"@"';
 const fields = ["topic", "timestamp", "type", "data"];
 const dataFields = ["id", "status", "captured", "total", "submittedAt", "clientId", "providerId", "source"];
@@ -38,7 +38,7 @@ interface Case {
   body: Buffer;
 }
 
-/** Each document in each place, for a payment of its own. */
+/** Returns each document at each place, for a payment of its own. */
 function casesOf(documents: readonly [string, Buffer][]): Case[] {
   return documents.flatMap(([file, document], index) =>
     Object.entries(places).map(([place, template], at): Case => {
@@ -54,7 +54,7 @@ function casesOf(documents: readonly [string, Buffer][]): Case[] {
   );
 }
 
-/** Two readers of these would not read the same: which of two values counts, or which digits. */
+/** Documents that two parsers read differently: they differ in the value or the digits that count. */
 const ambiguous = [
   "number_-9223372036854775808.json",
   "number_-9223372036854775809.json",
@@ -70,7 +70,7 @@ const ambiguous = [
   "y_object_duplicated_key_and_value.json",
 ];
 
-/** Each of these decides whether and what is paid, so nothing that a document makes of them may complete a payment. */
+/** Fields that decide about a payment. A document in one of them must not complete a payment. */
 const deciding = [
   "data",
   "data.id",
@@ -84,7 +84,7 @@ const deciding = [
 const mustBeRefused = ({ file }: Case) => file.startsWith("n_") || ambiguous.includes(file);
 const isExtra = ({ place }: Case) => place.startsWith("an extra field");
 
-describe("JSON documents that parsers disagree about, each as a signed webhook and in each place of one", () => {
+describe("JSON documents that parsers read differently, as signed webhooks and at every place of one", () => {
   withCorpus("json-test-suite", (folder) => {
     const documents = ["test_parsing", "test_transform"].flatMap((part) =>
       readdirSync(join(folder, part)).map((file): [string, Buffer] => [
@@ -103,7 +103,7 @@ describe("JSON documents that parsers disagree about, each as a signed webhook a
         await seed(
           cases.map(({ clientId }) => ({ clientId, serviceId: clientId, reference: `order-${clientId}` })),
         );
-        const answers = await inTurns(cases, ({ body }) => post(body));
+        const answers = await runConcurrently(cases, ({ body }) => post(body));
         statuses.set(
           name,
           answers.map(({ status }) => status),
@@ -112,7 +112,7 @@ describe("JSON documents that parsers disagree about, each as a signed webhook a
     });
     afterAll(closeWorld);
 
-    /** How each case was answered, and what its row says. */
+    /** Returns each case with its answer and the outcome of its row. */
     function results(name: SchemeName) {
       const outcomes = new Map(
         shops[name].store.recorded.map(({ rawBody, outcome }) => [rawBody.toString("latin1"), outcome]),
@@ -124,19 +124,19 @@ describe("JSON documents that parsers disagree about, each as a signed webhook a
       }));
     }
 
-    /** Cases that are not as they should be, named so that a failure can be read. */
+    /** Returns readable names of wrong cases. */
     const named = (wrong: ReturnType<typeof results>) =>
       wrong.map(({ file, place, status, outcome }) => `${file} as ${place}: ${status} ${outcome}`);
 
-    it("are enough, and stand where they should", () => {
+    it("are many, and are at their places", () => {
       expect(documents.length).toBeGreaterThan(300);
       expect(cases.length).toBe(documents.length * 17);
-      // Whatever a document breaks off, the message around it must not mend.
-      const mended = cases.filter(({ file, body }) => file.startsWith("n_") && isJson(body));
-      expect(mended.map(({ file, place }) => `${file} as ${place}`)).toEqual([]);
+      // The message around an invalid document must not make it valid.
+      const repaired = cases.filter(({ file, body }) => file.startsWith("n_") && isJson(body));
+      expect(repaired.map(({ file, place }) => `${file} as ${place}`)).toEqual([]);
     });
 
-    it("are kept as inadmissible and answered 200 where the body is signed and two readers would differ", () => {
+    it("are kept as inadmissible and answered 200 where the body is signed and two parsers would differ", () => {
       const wrong = results("hmac").filter(
         (one) => mustBeRefused(one) && !(one.status === 200 && one.outcome === "inadmissible"),
       );
@@ -152,7 +152,7 @@ describe("JSON documents that parsers disagree about, each as a signed webhook a
       expect(named(wrong)).toEqual([]);
     });
 
-    it.each(schemeNames)("complete the payment where valid ones stand in an extra field (%s)", (name) => {
+    it.each(schemeNames)("complete the payment where they are valid and in an extra field (%s)", (name) => {
       const valid = results(name).filter(
         (one) => isExtra(one) && one.file.startsWith("y_") && !mustBeRefused(one),
       );
@@ -162,7 +162,7 @@ describe("JSON documents that parsers disagree about, each as a signed webhook a
       );
     });
 
-    it.each(schemeNames)("are never an error of the server, and never kept without a 200 (%s)", (name) => {
+    it.each(schemeNames)("never cause a server error, and are never recorded without a 200 (%s)", (name) => {
       const allowed = name === "hmac" ? [200] : [200, 400];
       const wrong = results(name).filter(
         ({ status, outcome }) => !allowed.includes(status) || (status === 200) !== (outcome !== undefined),
@@ -171,12 +171,12 @@ describe("JSON documents that parsers disagree about, each as a signed webhook a
     });
 
     it.each(schemeNames)(
-      "reach no handler of completions and change no payment otherwise (%s)",
+      "otherwise reach no handler of completions and change no payment (%s)",
       async (name) => {
-        const { store, told, hasTold } = shops[name];
+        const { store, handled, whenHandled } = shops[name];
         const applied = results(name).filter(({ outcome }) => outcome === "applied");
         expect(named(applied.filter(mustBeRefused))).toEqual([]);
-        // An unknown status is news, and completes nothing.
+        // An unknown status raises an event, and completes nothing.
         const completing = applied.filter(({ place }) => place !== "data.status");
         expect(named(completing.filter(({ place }) => deciding.includes(place)))).toEqual([]);
 
@@ -192,8 +192,8 @@ describe("JSON documents that parsers disagree about, each as a signed webhook a
           ]);
         }
 
-        await hasTold(store.events);
-        const toldOf = told.flatMap((event) =>
+        await whenHandled(store.events);
+        const toldOf = handled.flatMap((event) =>
           event.type === "payment.completed" ? [event.payment.clientId] : [],
         );
         expect(toldOf.toSorted()).toEqual([...completed].toSorted());

@@ -4,17 +4,17 @@ import { connect } from "node:net";
 import { makeReturnToken } from "../../../src/checkout/return-token.js";
 import { withCorpus } from "../../webhook/message/corpora.js";
 import { shapeOf } from "../../support/markup.js";
-import { closeWorld, inTurns, openWorld, send, type Shop } from "./world.js";
+import { closeWorld, runConcurrently, openWorld, send, type Shop } from "./world.js";
 
 const { token, hash } = makeReturnToken("c-1");
 const [clientId, key] = token.split("~") as [string, string];
 
-/** The page without what differs by chance. */
+/** Returns the page without its random parts. */
 const steady = (page: string) => page.replace(/nonce="[^"]*"/g, 'nonce=""');
-/** What the kit's redirects and pages could carry of an attacker's address. */
+/** An attacker's address, which no redirect or page of the kit may contain. */
 const risky = ["location", "set-cookie", "refresh", "content-location", "link"];
 
-describe("strings that break software, in the callback addresses", () => {
+describe("strings that break software, in the return addresses", () => {
   withCorpus("naughty-strings", (folder) => {
     const strings: string[] = JSON.parse(readFileSync(join(folder, "blns.json"), "utf8"));
     const encoded = strings.filter((text) => text !== "").map((text) => encodeURIComponent(text));
@@ -32,9 +32,9 @@ describe("strings that break software, in the callback addresses", () => {
     });
     afterAll(closeWorld);
 
-    /** Those that are not answered with this status and this very page, or with a header that leads elsewhere. */
+    /** Returns the cases with another status, another page, or a header that redirects. */
     async function othersThan(status: number, page: string, paths: readonly string[]): Promise<string[]> {
-      const answers = await inTurns(paths, (path) => send(url, { path }));
+      const answers = await runConcurrently(paths, (path) => send(url, { path }));
       return paths.filter((_, index) => {
         const answer = answers[index]!;
         const isSame = answer.status === status && steady(answer.body) === page;
@@ -42,7 +42,7 @@ describe("strings that break software, in the callback addresses", () => {
       });
     }
 
-    it("are the same 404 page as any forged token, in place of it, before, behind and below it", async () => {
+    it("give the 404 page of forged tokens, in place of the token, before it, after it and below it", async () => {
       expect(shapeOf(notFound).length).toBeGreaterThan(10);
       const paths = encoded.flatMap((text) =>
         [
@@ -57,7 +57,7 @@ describe("strings that break software, in the callback addresses", () => {
       expect(await othersThan(404, notFound, paths)).toEqual([]);
     });
 
-    it("change nothing on a genuine page when they stand in the query, as names, values or lists", async () => {
+    it("change nothing on a genuine page when they are in the query, as names, values or lists", async () => {
       const paths = encoded.flatMap((text) =>
         [
           text,
@@ -70,18 +70,18 @@ describe("strings that break software, in the callback addresses", () => {
       expect(await othersThan(200, genuine, paths)).toEqual([]);
     });
 
-    it("get no answer but 400 and 404 when they are sent as they are, and harm nothing", async () => {
+    it("get only the answers 400 and 404 when they are sent unescaped, and change nothing", async () => {
       const plain = strings.filter((text) => text !== "" && text !== "state");
-      const lines = await inTurns(plain, (text) => firstLine(url, `/hmac/success/${text}x`), 8);
+      const lines = await runConcurrently(plain, (text) => firstLine(url, `/hmac/success/${text}x`), 8);
       const statuses = new Set(lines.map((line) => /^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]));
       expect(statuses).toEqual(new Set(["400", "404"]));
       const { status, body } = await send(url, { path: `/hmac/success/${token}` });
       expect([status, steady(body)]).toEqual([200, genuine]);
     });
 
-    it("choose a language at most when they stand in a header", async () => {
-      const texts = strings.filter((text) => /^[ -~]*$/.test(text));
-      const answers = await inTurns(texts, (text) =>
+    it("can only change the language when they are in a header", async () => {
+      const printable = strings.filter((text) => /^[ -~]*$/.test(text));
+      const answers = await runConcurrently(printable, (text) =>
         send(url, {
           path: `/hmac/success/${token}`,
           headers: {
@@ -99,7 +99,7 @@ describe("strings that break software, in the callback addresses", () => {
   });
 });
 
-/** The status line of a request whose path is sent byte by byte, which no HTTP client would do. */
+/** Returns the status line of a request whose path is sent without escaping, which no HTTP client does. */
 function firstLine(url: string, path: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -7,7 +7,7 @@ import { withCorpus } from "../../webhook/message/corpora.js";
 import { appOf, closeAll, serve, testKit } from "../../support/kit.js";
 import { saidBy, shapeOf } from "../../support/markup.js";
 import { type Creation, type Data, willingService } from "../../support/willing-service.js";
-import { inTurns, isPrintable, send } from "./world.js";
+import { runConcurrently, isPrintable, send } from "./world.js";
 
 const total = { value: "1475", currency: "KMF" };
 
@@ -38,7 +38,7 @@ describe("strings that break software, in a creation", () => {
       rmSync(place, { recursive: true });
     });
 
-    /** Creates one payment; resolves to its clientId, or to the code of the refusal. */
+    /** Creates one payment. Resolves with its clientId, or with the code of the error. */
     async function create(request: PaymentRequest): Promise<{ clientId: string } | { code: string }> {
       try {
         const { clientId } = await payments.create(request);
@@ -53,8 +53,8 @@ describe("strings that break software, in a creation", () => {
       const fits = (text: string) => lengthOf(text) >= 1 && lengthOf(text) <= 200 && isPrintable(text);
       const created = new Map<string, string>();
 
-      it("are refused before anything is sent, or kept byte by byte", async () => {
-        const results = await inTurns(strings, (reference) => create({ reference, total }));
+      it("are refused before anything is sent, or stored unchanged", async () => {
+        const results = await runConcurrently(strings, (reference) => create({ reference, total }));
         for (const [index, result] of results.entries()) {
           const reference = strings[index]!;
           expect([reference, "code" in result ? result.code : "created"]).toEqual([
@@ -68,9 +68,9 @@ describe("strings that break software, in a creation", () => {
           expect(await payments.find(clientId)).toMatchObject({ reference, state: "pending", total });
       });
 
-      it("stand on the page of a return as text, and change none of its tags", async () => {
+      it("are shown on the return page as text, and change none of its tags", async () => {
         const shapes = new Set<string>();
-        await inTurns([...created], async ([reference, clientId]) => {
+        await runConcurrently([...created], async ([reference, clientId]) => {
           const path = new URL(creationOf(clientId).successUrl).pathname;
           const { status, body } = await send(url, { path: `/payments${path}` });
           expect([reference, status]).toEqual([reference, 200]);
@@ -85,8 +85,8 @@ describe("strings that break software, in a creation", () => {
         expect(shapes.size).toBe(1);
       });
 
-      it("stay one part of the merchant's own address in a redirect", async () => {
-        await inTurns([...created], async ([reference, clientId]) => {
+      it("stay in one part of the merchant's own address in a redirect", async () => {
+        await runConcurrently([...created], async ([reference, clientId]) => {
           const path = new URL(creationOf(clientId).cancelUrl).pathname;
           const { status, headers } = await send(url, { path: `/payments${path}` });
           const part = encodeURIComponent(reference);
@@ -104,8 +104,8 @@ describe("strings that break software, in a creation", () => {
       ["value", "amount_invalid", (text: string) => /^[1-9][0-9]{0,15}(\.0{1,4})?$/.test(text)],
       ["currency", "currency_invalid", (text: string) => /^[A-Z]{3}$/.test(text)],
       ["locale", "locale_invalid", (text: string) => /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(text)],
-    ] as const)("as the %s are refused with %s, or sent as they are", async (field, code, fits) => {
-      const results = await inTurns(strings, (text) => {
+    ] as const)("as the %s are refused with %s, or sent unchanged", async (field, code, fits) => {
+      const results = await runConcurrently(strings, (text) => {
         const change =
           field === "value" || field === "currency"
             ? { total: { ...total, [field]: text } }
@@ -143,29 +143,26 @@ describe("strings that break software, in the service's answer to a creation", (
           purchase: { total: { ...total, currency: text } },
         }),
       ],
-    ])(
-      "as %s leave a payment that is known, or a coded error and one that is uncertain",
-      async (_, change) => {
-        let text = "";
-        const { options, sent } = willingService((data) => change(data, text));
-        const payments = testKit({ service: options });
-        for (const [index, naughty] of strings.entries()) {
-          text = naughty;
-          const reference = `order ${index}`;
-          const error: unknown = await payments.create({ reference, total }).then(
-            () => undefined,
-            (reason: unknown) => reason,
-          );
-          const payment = await payments.find(sent.at(-1)!.clientId);
-          expect(payment?.reference).toBe(reference);
-          const known = error === undefined;
-          expect([naughty, known || hasCode(error, "creation_response_invalid"), payment?.state]).toEqual([
-            naughty,
-            true,
-            known ? "pending" : "uncertain",
-          ]);
-        }
-      },
-    );
+    ])("as %s give a known payment, or an error with a code and an uncertain payment", async (_, change) => {
+      let text = "";
+      const { options, sent } = willingService((data) => change(data, text));
+      const payments = testKit({ service: options });
+      for (const [index, naughty] of strings.entries()) {
+        text = naughty;
+        const reference = `order ${index}`;
+        const error: unknown = await payments.create({ reference, total }).then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
+        const payment = await payments.find(sent.at(-1)!.clientId);
+        expect(payment?.reference).toBe(reference);
+        const known = error === undefined;
+        expect([naughty, known || hasCode(error, "creation_response_invalid"), payment?.state]).toEqual([
+          naughty,
+          true,
+          known ? "pending" : "uncertain",
+        ]);
+      }
+    });
   });
 });

@@ -10,11 +10,11 @@ import { completedBody, pendingPayment, signed } from "../../support/webhooks.js
 import { saidBy, shapeOf } from "../../support/markup.js";
 import { openShop, type OpenShop } from "../../shop/open-shop.js";
 import { closeAll, serve } from "../../support/kit.js";
-import { inTurns, isPrintable, send } from "./world.js";
+import { runConcurrently, isPrintable, send } from "./world.js";
 
 type Page = (text: string) => string;
 
-/** The kit's own page, with the text wherever a text of the merchant or the customer can stand. */
+/** Returns the kit's own page, with the string at every place for a text of the merchant or the customer. */
 const kitPages: Readonly<Record<string, Page>> = Object.fromEntries(
   (["confirming", "paid", "canceled", "failed"] as const).map((state): [string, Page] => [
     `a return that is ${state}`,
@@ -53,7 +53,7 @@ describe("strings that break software, on the pages", () => {
     it.each([
       ...Object.entries(kitPages).map(([name, page]) => ["the kit", name, page] as const),
       ...Object.entries(shopPages).map(([name, page]) => ["the example shop", name, page] as const),
-    ])("of %s (%s) are texts and values that read as they were, and no markup", (_, _name, page) => {
+    ])("of %s (%s) are shown unchanged as text and values, and never as markup", (_, _name, page) => {
       const shape = shapeOf(page("harmless"));
       const places = saidBy(page("harmless")).filter((said) => said.includes("harmless")).length;
       expect(places).toBeGreaterThan(0);
@@ -74,11 +74,11 @@ describe("strings that break software, on the pages", () => {
       });
       afterAll(() => shop.close());
 
-      it("are no address, no product and no checkout", async () => {
-        // The shop takes forms of 4 KiB.
-        const texts = strings.filter((text) => text !== "" && encodeURIComponent(text).length < 1000);
-        const answers = await inTurns(
-          texts.flatMap((text) => {
+      it("are not an address, a product or a checkout", async () => {
+        // The shop accepts forms of up to 4 KiB.
+        const usable = strings.filter((text) => text !== "" && encodeURIComponent(text).length < 1000);
+        const answers = await runConcurrently(
+          usable.flatMap((text) => {
             const form = Buffer.from(new URLSearchParams({ product: text, [text]: text }).toString());
             const headers = { "content-type": "application/x-www-form-urlencoded" };
             const part = encodeURIComponent(text);
@@ -94,11 +94,11 @@ describe("strings that break software, on the pages", () => {
         );
         const statuses = answers.map(({ status }, index) => [status, index % 5]);
         expect(statuses.filter(([status, kind]) => status !== (kind === 1 ? 200 : 404))).toEqual([]);
-        // The front page and the one for what is not there: nothing else was shown.
+        // Only the front page and the page for unknown addresses were shown.
         expect(new Set(answers.map(({ body }) => shapeOf(body).join(""))).size).toBe(2);
       });
 
-      it("get the shop's own page where they cannot be read as an address or a form, and no stack", async () => {
+      it("get the shop's own page, without a stack trace, where they are not a readable address or form", async () => {
         const form = { "content-type": "application/x-www-form-urlencoded; charset=nonsense" };
         const answers = [
           await send(shop.url, { path: "/orders/%ff" }),
@@ -121,7 +121,7 @@ describe("strings that break software, on the pages", () => {
         for (const { body } of answers) expect(shapeOf(body)).toEqual(shapeOf(notFound.body));
       });
 
-      it("stand on the shopkeeper's page as the service signed them, and change none of its tags", async () => {
+      it("are shown unchanged on the shopkeeper's page, and change none of its tags", async () => {
         const kept = strings.filter((text) => /^[^\p{Cc}\p{Surrogate}]{1,128}$/u.test(text)).slice(0, 100);
         const by = hmacSignature({ secret: shop.sandbox.secret });
         const { store } = shop.payments;
@@ -130,7 +130,7 @@ describe("strings that break software, on the pages", () => {
         );
         await store.transaction((tx) => store.save(tx, { created }));
         const noted = waitForEvents(shop, kept.length);
-        await inTurns(kept, async (text, index) => {
+        await runConcurrently(kept, async (text, index) => {
           const { rawBody, headers } = signed(completedBody({ clientId: `n-${index}`, id: text }), by);
           const { status } = await send(`${shop.url}/payments/webhook`, {
             method: "POST",
@@ -149,7 +149,7 @@ describe("strings that break software, on the pages", () => {
       });
     });
 
-    it("of the sandbox, over HTTP, are refused in a creation or shown as they are", async () => {
+    it("of the sandbox, over HTTP, are refused in a creation or shown unchanged", async () => {
       let sandbox = createSandbox();
       const url = await serve((incoming, response) => void sandbox.app(incoming, response));
       const shapes = new Set<string>();
@@ -185,13 +185,13 @@ describe("strings that break software, on the pages", () => {
   });
 });
 
-/** Resolves when the shop's handler for what needs a person has been told of this many events. */
+/** Resolves when the shop's handler for events that need a person has handled this many events. */
 function waitForEvents({ payments }: OpenShop, count: number): Promise<void> {
-  let told = 0;
+  let handled = 0;
   return new Promise((resolve) => {
     payments.on("payment.mismatched", () => {
-      told += 1;
-      if (told === count) resolve();
+      handled += 1;
+      if (handled === count) resolve();
     });
   });
 }

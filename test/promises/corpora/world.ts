@@ -17,7 +17,7 @@ import {
 import { closeAll, secret, serve, testKit } from "../../support/kit.js";
 import { pendingPayment } from "../../support/webhooks.js";
 
-/** The two schemes that differ in what they can refuse: over the body, and over fields of it. */
+/** Two schemes that can refuse different messages: over the body, and over its fields. */
 export const schemes = {
   hmac: hmacSignature({ secret }),
   fields: fieldsSignature({ secret, merchantId: "m-1" }),
@@ -25,10 +25,10 @@ export const schemes = {
 export type SchemeName = keyof typeof schemes;
 export const schemeNames = ["hmac", "fields"] as const;
 
-/** A store in memory that also keeps a list of what was recorded, in the order of arrival. */
+/** A store in memory that also keeps a list of recorded webhooks, in the order of arrival. */
 export class WatchedStore extends MemoryStore {
   readonly recorded: WebhookRecord[] = [];
-  /** How many events there are for handlers. */
+  /** The number of recorded events. */
   events = 0;
 
   override async save(tx: MemoryTx, changes: Changes) {
@@ -41,36 +41,36 @@ export class WatchedStore extends MemoryStore {
   }
 }
 
-/** How the service's POST was answered. */
+/** The answer to a POST of the service. */
 export interface Answer {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: string;
 }
 
-/** One shop that receives webhooks, reached over HTTP through the real router. */
+/** One shop that receives webhooks over HTTP, through the real router. */
 export interface Shop {
   payments: Payments<SignedField, MemoryTx>;
-  /** Where its webhooks go. */
+  /** The address for its webhooks. */
   url: string;
   store: WatchedStore;
   scheme: SigningScheme;
-  /** What the handlers were told, in the order in which they ran. */
-  told: TillkitEvent[];
-  /** Makes pending payments known. */
+  /** The events that the handlers got, in their order. */
+  handled: TillkitEvent[];
+  /** Stores pending payments. */
   seed(this: void, payments: readonly Partial<Payment>[]): Promise<void>;
-  /** Sends these exact bytes; `signature` is what the service would send, unless given. */
+  /** Sends these bytes. The default `signature` is the service's. */
   post(this: void, body: Buffer, signature?: string): Promise<Answer>;
-  /** What the record says about these exact bytes; `undefined` where there is no row. */
+  /** Returns the row of these bytes; `undefined` where there is none. */
   rowOf(this: void, body: Buffer): WebhookRecord | undefined;
-  /** Resolves when handlers were told of this many events. */
-  hasTold(this: void, count: number): Promise<void>;
+  /** Resolves when the handlers got this many events. */
+  whenHandled(this: void, count: number): Promise<void>;
 }
 
 /** Connections are reused: these files send thousands of requests. */
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
-/** Opens both shops behind one server; call `closeWorld` at the end. */
+/** Opens both shops behind one server. Call `closeWorld` at the end. */
 export async function openWorld({ limitBytes = 512 * 1024 } = {}): Promise<Record<SchemeName, Shop>> {
   const app = express();
   const shops = {} as Record<SchemeName, Shop>;
@@ -93,21 +93,21 @@ function openShop(scheme: SigningScheme, url: string, limitBytes: number): Shop 
   const payments = testKit<SignedField, MemoryTx>({
     store,
     signature: scheme,
-    // Thousands of refusals come from one address here, and each answer matters.
+    // Thousands of refusals come from one address here, and every answer is checked.
     webhook: { limitBytes, failures: false },
     dispatch: { concurrency: 64 },
   });
-  const told: TillkitEvent[] = [];
+  const handled: TillkitEvent[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
   payments.onAny((event) => {
-    told.push(event);
-    for (const { count, resolve } of waiting) if (told.length >= count) resolve();
+    handled.push(event);
+    for (const { count, resolve } of waiting) if (handled.length >= count) resolve();
   });
   const signatureOf = (body: Buffer): string => {
     try {
       return scheme.sign(body);
     } catch {
-      // A body without readable fields has no signature at all; one of the right form is the most a sender can do.
+      // A body without readable fields cannot be signed. A sender can only send a signature of the right form.
       return "0".repeat(64);
     }
   };
@@ -116,7 +116,7 @@ function openShop(scheme: SigningScheme, url: string, limitBytes: number): Shop 
     url,
     store,
     scheme,
-    told,
+    handled,
     async seed(given) {
       const created = given.map((payment) => pendingPayment(payment));
       await store.transaction((tx) => store.save(tx, { created }));
@@ -128,15 +128,15 @@ function openShop(scheme: SigningScheme, url: string, limitBytes: number): Shop 
         body,
       }),
     rowOf: (body) => store.recorded.find(({ rawBody }) => rawBody.equals(body)),
-    hasTold: (count) =>
+    whenHandled: (count) =>
       new Promise((resolve) => {
-        if (told.length >= count) resolve();
+        if (handled.length >= count) resolve();
         else waiting.push({ count, resolve });
       }),
   };
 }
 
-/** What is sent; whatever is left out is that of a plain GET of the address. */
+/** A request. The defaults are those of a plain GET of the address. */
 interface Sending {
   method?: string;
   path?: string;
@@ -144,12 +144,12 @@ interface Sending {
   body?: Buffer;
 }
 
-/** One request with exactly this path and these bytes: `fetch` would mend both. */
+/** Sends one request with exactly this path and these bytes. `fetch` would correct both. */
 export async function send(url: string, sending: Sending = {}): Promise<Answer> {
   try {
     return await sendOnce(url, sending);
   } catch (error) {
-    // Node's server closed an idle connection just as it was picked up again: that says nothing about the kit.
+    // Node's server closed an idle connection while it was being reused. The kit is not involved.
     if (error instanceof Error && "wasIdle" in error && error.wasIdle) return sendOnce(url, sending);
     throw error;
   }
@@ -185,11 +185,11 @@ function sendOnce(url: string, { method = "GET", path, headers = {}, body }: Sen
   });
 }
 
-/** Runs many at once, a handful at a time, and keeps their order. */
-export async function inTurns<Item, Result>(
+/** Runs a function for each item, with a limited number of concurrent calls. Returns the results in their order. */
+export async function runConcurrently<Item, Result>(
   items: readonly Item[],
   run: (item: Item, index: number) => Promise<Result>,
-  atOnce = 32,
+  maxConcurrent = 32,
 ): Promise<Result[]> {
   const results: Result[] = [];
   let next = 0;
@@ -199,11 +199,11 @@ export async function inTurns<Item, Result>(
       results[index] = await run(items[index]!, index);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: maxConcurrent }, worker));
   return results;
 }
 
-/** Whether a text has neither a control character nor half a character. Written apart from the kit's own rule. */
+/** Returns whether a text has no control character and no half of a character. Does not use the kit's own rule. */
 export function isPrintable(text: string): boolean {
   return Array.from(text, (character) => character.codePointAt(0)!).every(
     (code) => code >= 0x20 && !(code >= 0x7f && code <= 0x9f) && !(code >= 0xd800 && code <= 0xdfff),

@@ -29,9 +29,9 @@ afterEach(() => {
 type Message =
   { port: number } | { handling: string; attempt: number } | { ledger: Record<string, unknown>[] };
 
-/** A shop process over the test's database. */
-async function startShop(pace: "slow" | "fast") {
-  const child = fork(path.join(__dirname, "shop.cjs"), [kit, path.join(folder, "shop.db"), pace], {
+/** Starts a shop process with the database of the test. */
+async function startShop(speed: "slow" | "fast") {
+  const child = fork(path.join(__dirname, "shop.cjs"), [kit, path.join(folder, "shop.db"), speed], {
     env: { ...process.env, SECRET: secret },
   });
   running.add(child);
@@ -71,7 +71,7 @@ async function seed(): Promise<void> {
 }
 
 describe("a process that is killed", () => {
-  it("right after its 200, inside the handler's open transaction, runs the handler to one effect when it is back", async () => {
+  it("after its 200, in the handler's open transaction, makes one effect after its restart", async () => {
     await seed();
     const first = await startShop("slow");
     expect(await first.post()).toBe(200);
@@ -88,7 +88,7 @@ describe("a process that is killed", () => {
     await second.kill();
   });
 
-  it("after the handler's commit does not run it again", async () => {
+  it("after the handler's commit does not run the handler again", async () => {
     await seed();
     const first = await startShop("fast");
     expect(await first.post()).toBe(200);

@@ -1,8 +1,8 @@
-// A shop in a process of its own, to be killed: `node shop.cjs <built kit> <database> <slow|fast>`.
+// A shop in a process of its own, which the test kills: `node shop.cjs <built kit> <database> <slow|fast>`.
 const path = require("node:path");
 const express = require("express");
 
-const [, , kit, database, pace] = process.argv;
+const [, , kit, database, speed] = process.argv;
 const { createPayments, hmacSignature, paymentRouter } = require(path.join(kit, "index.js"));
 const { sqliteStore } = require(path.join(kit, "store/sql/index.js"));
 
@@ -23,8 +23,8 @@ payments.onPaymentCompleted(async ({ payment }, { tx, attempt, idempotencyKey })
     idempotencyKey,
   ]);
   process.send?.({ handling: payment.reference, attempt });
-  // Long enough to be killed in the middle of; the transaction stays open.
-  if (pace === "slow") await new Promise((resolve) => setTimeout(resolve, 60_000));
+  // Long enough for the test to kill it. The transaction stays open.
+  if (speed === "slow") await new Promise((resolve) => setTimeout(resolve, 60_000));
 });
 
 async function main() {
@@ -36,10 +36,10 @@ async function main() {
   });
   const server = express().use("/payments", paymentRouter(payments)).listen(0, "127.0.0.1");
   server.on("listening", () => process.send?.({ port: server.address().port }));
-  process.on("message", () => void tellLedger());
+  process.on("message", () => void sendLedger());
 }
 
-async function tellLedger() {
+async function sendLedger() {
   const { rows } = await store.transaction((tx) => tx.query("select * from ledger"));
   process.send?.({ ledger: rows });
 }

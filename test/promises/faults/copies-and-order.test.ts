@@ -11,7 +11,7 @@ jest.setTimeout(60_000);
 afterEach(closeAll);
 
 onEachDatabase("copies", (kind) => {
-  it("1,000 copies at once: one row, one effect, and every one is answered 200", async () => {
+  it("1,000 copies at the same time: one row, one effect, and the answer 200 for each", async () => {
     const place = await openPlace(kind);
     await seedPayments(place, 1);
     const shop = await openShop(place, { webhook: { recordTimeoutMs: 20_000 }, spool: false });
@@ -28,7 +28,7 @@ onEachDatabase("copies", (kind) => {
 
 const books = [{ event: "payment.completed", name: "books" }] as const;
 
-/** Sends these statuses one by one through the real route; resolves to what the books say then. */
+/** Sends these statuses one by one through the real route. Resolves with the final payment and its fulfilments. */
 async function stateAfter(statuses: readonly string[]) {
   const store = new MemoryStore();
   await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
@@ -53,7 +53,7 @@ async function stateAfter(statuses: readonly string[]) {
   return { state, status, open, fulfilled };
 }
 
-it("any order of any statuses, with duplicates: the same final state, and the same one fulfilment", async () => {
+it("any order of any statuses, with duplicates: one final state, and one fulfilment", async () => {
   const status = fc.constantFrom(
     "init",
     "pending",

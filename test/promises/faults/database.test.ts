@@ -10,7 +10,7 @@ const count = 20;
 const all = Array.from({ length: count }, (_, n) => n);
 const clientIds = all.map((n) => `c-${n}`);
 
-/** Resolves when all are recorded and handled, and nothing waits in the spool. */
+/** Resolves when all webhooks are recorded and handled, and the spool is empty. */
 async function allHandled(place: Place, { payments }: Shop, wanted: readonly string[]): Promise<void> {
   await until(async () => {
     const { spool } = await payments.health();
@@ -20,7 +20,7 @@ async function allHandled(place: Place, { payments }: Shop, wanted: readonly str
   expect(ledger.map(({ client_id }) => client_id).toSorted()).toEqual(wanted.toSorted());
 }
 
-onEachServer("what happens to a connection", (kind) => {
+onEachServer("faults of a connection", (kind) => {
   let place: Place;
   let proxy: Proxy;
   let shop: Shop;
@@ -39,7 +39,7 @@ onEachServer("what happens to a connection", (kind) => {
     await place.remove();
   });
 
-  it("database down: spooled and answered 200, and drained in order when it is back", async () => {
+  it("database down: webhooks are spooled and answered 200, and drained in order when the database is back", async () => {
     await open();
     proxy.cut();
     for (const n of all) expect(await shop.post(completionOf(n))).toBe(200);
@@ -51,7 +51,7 @@ onEachServer("what happens to a connection", (kind) => {
     expect(events.map(({ client_id }) => client_id)).toEqual(clientIds);
   });
 
-  it("database slow or locked: the spool takes over at the deadline, and few connections are held", async () => {
+  it("database slow or locked: webhooks are spooled at the time limit, and few connections are held", async () => {
     await open();
     await shop.post(completionOf(0));
     proxy.hold();
@@ -60,18 +60,18 @@ onEachServer("what happens to a connection", (kind) => {
     for (const n of all) statuses.push(await shop.post(completionOf(n)));
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(performance.now() - from).toBeLessThan(5000);
-    // The pool has 10: one hangs with the record, one each for the poll, the announcement and the listening.
+    // The pool has 10 connections: one hangs with the record, and the poll, the announcement and the listening take one each.
     expect(proxy.connections()).toBeLessThan(8);
 
     proxy.open();
     await allHandled(place, shop, clientIds);
   });
 
-  it("commit's reply lost: treated as unknown, and repeated without a second row or effect", async () => {
+  it("commit's reply lost: the outcome is unknown, and the repetition makes no second row or effect", async () => {
     await open();
     let spooled = 0;
     shop.payments.on("webhook.spooled", () => void spooled++);
-    // Nobody but the record commits, for nothing is due. PostgreSQL ends a statement with a NUL, MySQL with nothing.
+    // Only the record commits, because nothing is due. PostgreSQL ends a statement with a NUL, and MySQL does not.
     const lost = proxy.loseReplyTo(/\bcommit\0?$/);
     expect(await shop.post(completionOf(7))).toBe(200);
     await lost;
@@ -83,7 +83,7 @@ onEachServer("what happens to a connection", (kind) => {
 });
 
 onEachDatabase("locked rows", (kind) => {
-  it("database slow or locked: a lock that somebody holds costs a deadline, and others go on", async () => {
+  it("database slow or locked: a payment that another transaction locks waits until its time limit, and others do not wait", async () => {
     const place = await openPlace(kind);
     await seedPayments(place, 2);
     const shop = await openShop(place);
@@ -94,7 +94,7 @@ onEachDatabase("locked rows", (kind) => {
       expect(await Promise.all(Array.from({ length: 30 }, () => shop.post(completionOf(1))))).toEqual(
         Array(30).fill(200),
       );
-      // There are connections left for those who need no lock.
+      // Connections are left for payments without a lock.
       expect(await shop.payments.find("c-0")).toMatchObject({ state: "pending" });
     });
     expect(notices).toBe(30);

@@ -8,7 +8,7 @@ import { appOf, closeAll, testKit } from "../../support/kit.js";
 import { signed } from "../../support/webhooks.js";
 import { completionOf, seedPayments } from "./shop.js";
 
-/** What the next writes and syncs of any file through `node:fs/promises` fail with. */
+/** The error codes of the next writes and syncs of files through `node:fs/promises`. */
 const mockDisk: { appendFile?: string; datasync?: string } = {};
 
 jest.mock("node:fs/promises", () => {
@@ -41,7 +41,7 @@ afterEach(async () => {
   await place.remove();
 });
 
-/** A shop whose database has no page left; its spool is beside the file. */
+/** Opens a shop whose database has no page left. Its spool is beside the file. */
 async function fullShop() {
   const store = sqliteStore(place.address.url, { tablePrefix: place.address.prefix });
   const payments = testKit<SignedField, SqlTx>({ store, dispatch: { pollMs: 10_000 } });
@@ -49,7 +49,7 @@ async function fullShop() {
   await store.transaction(async (tx) => (await tx.raw).exec("pragma max_page_count = 1"));
   const app = appOf(payments);
   return (n: number) => {
-    // Too large for the room that is left in pages which are there already.
+    // Too large for the free space in existing pages.
     const body = completionOf(n);
     const { headers, rawBody } = signed({ ...body, padding: "x".repeat(50_000) });
     return request(app).post("/payments/webhook").set(headers).send(rawBody.toString());
@@ -59,7 +59,7 @@ async function fullShop() {
 const refused = { status: 503, headers: expect.objectContaining({ "retry-after": "5" }) as unknown };
 
 describe("when the database's disk is full", () => {
-  it("disk full, fsync error: 503 and no 200 while the spool has no room either", async () => {
+  it("disk full, fsync error: 503 and no 200 while the spool has no space either", async () => {
     const post = await fullShop();
     mockDisk.appendFile = "ENOSPC";
     expect(await post(0)).toMatchObject(refused);

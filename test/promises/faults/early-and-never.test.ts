@@ -14,7 +14,7 @@ onEachDatabase("webhooks that come early, or never", (kind) => {
   let place: Place;
   let service: LocalServer;
   let shop: Shop;
-  /** What the service does with a creation before it answers it. */
+  /** What the service does between a creation and its answer. */
   let beforeAnswer: (clientId: string) => Promise<unknown>;
   let now: Date;
 
@@ -44,7 +44,7 @@ onEachDatabase("webhooks that come early, or never", (kind) => {
     expect(await place.ledger()).toMatchObject([{ client_id: clientId, attempt: 1 }]);
   };
 
-  it("webhook before the creation response, or for a payment not yet known: matched while the service still answers", async () => {
+  it("webhook before the creation response, or for a payment not yet known: matched before the service has answered", async () => {
     const statuses: number[] = [];
     beforeAnswer = async (clientId) => statuses.push(await shop.post(completedBody({ clientId, id })));
     const { clientId } = await shop.payments.create(order);
@@ -52,7 +52,7 @@ onEachDatabase("webhooks that come early, or never", (kind) => {
     await oneEffect(clientId);
   });
 
-  it("webhook before the creation response, or for a payment not yet known: parked, and matched when it appears", async () => {
+  it("webhook before the creation response, or for a payment not yet known: parked, and matched when the payment is created", async () => {
     const clientId = "made-by-the-merchant";
     expect(await shop.post(completedBody({ clientId, id }))).toBe(200);
     expect(await place.store.counts()).toMatchObject({ parked: 1 });

@@ -15,7 +15,7 @@ it.each(faults)("has a test that is named after the fault: %s", (fault) => {
   expect(titles.filter((title) => title.startsWith(`${fault}: `))).not.toEqual([]);
 });
 
-it("has no test here of a fault that the list does not name", () => {
+it("has no test here that is not named after a fault", () => {
   const named = (title: string) => faults.some((fault) => title.startsWith(`${fault}: `));
   expect(titles.filter((title) => !named(title))).toEqual([]);
 });

@@ -55,7 +55,7 @@ onEachDatabase("handlers", (kind) => {
     });
     for (const times of Object.values(runs)) {
       expect(times).toHaveLength(3);
-      // At least half of the wait, which doubles: the other half is drawn at random.
+      // At least half of each wait. The other half is random.
       expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(19);
       expect(times[2]! - times[1]!).toBeGreaterThanOrEqual(39);
     }
@@ -63,7 +63,7 @@ onEachDatabase("handlers", (kind) => {
     expect(aborted[0]).toMatchObject({ code: "handler_timeout" });
   });
 
-  it("clock an hour off or going backwards: no early second run of what is leased or waits for its retry", async () => {
+  it("clock an hour wrong or going backwards: no early second run of a dispatch that is leased or waits for its retry", async () => {
     const names = [{ event: "payment.completed", name: "slow" }] as const;
     let finish = () => {};
     let started = () => {};
@@ -73,7 +73,7 @@ onEachDatabase("handlers", (kind) => {
       runs.push(attempt);
       started();
       await new Promise<void>((resolve) => (finish = resolve));
-      throw new Error("to be tried again after its wait");
+      throw new Error("fails until its next run");
     };
     const delays = { firstDelayMs: 600_000, maxDelayMs: 600_000 };
     const one = await openShop(place, { dispatch: { ...delays, leaseMs: 60_000, pollMs: 5 } });
@@ -83,7 +83,7 @@ onEachDatabase("handlers", (kind) => {
     expect(await one.post(completionOf(0))).toBe(200);
     await starts;
 
-    // The other process's clock, and with it everything in this one, is wrong; its timers go on.
+    // The clock is wrong in the other kit, and so in this whole process. The timers keep running.
     const wrong = (hours: number) => new Date(realNow() + hours * 3_600_000);
     const realNow = () => performance.timeOrigin + performance.now();
     const claimed = async (hours: number) => {
@@ -103,7 +103,7 @@ onEachDatabase("handlers", (kind) => {
   });
 });
 
-/** Date alone; everything that waits goes on as ever. */
+/** Changes Date only, and no timers. */
 function setClock(now: Date): void {
   jest.useFakeTimers({
     now,

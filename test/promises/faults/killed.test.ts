@@ -23,7 +23,7 @@ onEachDatabase("killed processes", (kind) => {
   };
 
   const ways = [
-    { way: "at once", inSteps: false },
+    { way: "in one call", inSteps: false },
     { way: "in steps", inSteps: true },
   ];
 
@@ -39,13 +39,13 @@ onEachDatabase("killed processes", (kind) => {
     expect(await oneEffect()).toMatchObject([{ client_id: "c-1" }]);
   });
 
-  it("kill -9 behind the decision, while the commit may be under way: all of it or nothing, and one effect", async () => {
+  it("kill -9 after the decision, possibly during the commit: all or nothing is stored, and there is one effect", async () => {
     const killed = await processes.start({ ...shop, dispatch: false, at: "sent", act: "die" });
-    // SQLite commits and answers without a pause; the others die in between.
+    // SQLite commits and answers synchronously. With the others the process dies in between.
     const status = await killed.post(completedBody());
     expect(kind === "sqlite" ? [undefined, 200] : [undefined]).toContain(status);
     expect(await killed.exited).toBeNull();
-    // The database may still be at it.
+    // The database may still be committing.
     const { state } = await place.store.transaction(async (tx) => {
       const { payments } = await place.store.lock(tx, { clientIds: ["c-1"] });
       return payments[0]!;
@@ -109,7 +109,7 @@ onEachDatabase("killed processes", (kind) => {
   });
 
   it("kill -9 after an effect outside the database: runs again with the same idempotencyKey", async () => {
-    // What it tells its parent is the effect outside.
+    // Its message to the parent is the effect outside the database.
     const killed = await processes.start({ ...shop, at: "handling", act: "die" });
     await killed.post(completedBody());
     const { idempotencyKey } = await killed.next("handling");
@@ -120,9 +120,9 @@ onEachDatabase("killed processes", (kind) => {
     expect(await oneEffect()).toMatchObject([{ idempotency_key: idempotencyKey }]);
   });
 
-  it("process stopped longer than its lease, then woken: its commit is refused by the fence", async () => {
-    // Renewals fail, so that nothing but the fence can stop the late commit. Stopped before its first write: a process
-    // that is stopped inside a transaction of SQLite holds the whole file.
+  it("process stopped longer than its lease, then continued: its commit is refused by the fence", async () => {
+    // Renewals fail, so that only the fence can prevent the late commit. The process stops before its first write, because a
+    // process that is stopped in a transaction of SQLite locks the file.
     const slow: MemberSettings = { ...shop, at: "handling", act: "linger", renewalFails: true };
     const stopped = await processes.start(slow);
     expect(await stopped.post(completedBody())).toBe(200);
@@ -139,7 +139,7 @@ onEachDatabase("killed processes", (kind) => {
     expect(await place.ledger()).toMatchObject([{ attempt: 2 }]);
   });
 
-  it("an event that kills the process each time: the attempt is counted before the run, and it is dead after N", async () => {
+  it("an event that kills the process each time: the attempt is counted before the run, and the dispatch is dead after N runs", async () => {
     const deadly: MemberSettings = {
       ...shop,
       dispatch: { leaseMs: 100, pollMs: 20, maxLostLeases: 2 },

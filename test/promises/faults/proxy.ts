@@ -1,18 +1,18 @@
 import { connect, createServer, type Socket } from "node:net";
 import { portOf } from "../../service/local-server.js";
 
-/** A line to a database server that a test can cut, hold up, or listen to. */
+/** A proxy for a database server. A test can break, block or watch its connections. */
 export interface Proxy {
   url: string;
-  /** Connections that are open now. */
+  /** The number of open connections. */
   connections(): number;
-  /** Breaks all connections and takes no more. */
+  /** Breaks all connections, and accepts no further ones. */
   cut(): void;
-  /** Nothing gets through, and nothing breaks. */
+  /** Blocks all bytes, without breaking a connection. */
   hold(): void;
-  /** Everything gets through, again. */
+  /** Passes bytes again. */
   open(): void;
-  /** Breaks the connection over which the next such statement runs, once the server has answered it. */
+  /** Breaks the connection of the next such statement, after the server has answered it. */
   loseReplyTo(statement: RegExp): Promise<void>;
   close(): Promise<void>;
 }

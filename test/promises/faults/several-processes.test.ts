@@ -12,7 +12,7 @@ onEachDatabase("several processes", (kind) => {
   beforeEach(async () => {
     place = await openPlace(kind);
     await seedPayments(place, count);
-    // A lease that outlasts the test: what another process takes, it takes because it was given back.
+    // The lease is longer than the test, so another process can only take a dispatch that was given back.
     const dispatch = { pollMs: 20, leaseMs: 300_000 };
     shop = { address: place.address, web: true, names: ["books"], dispatch };
   });
@@ -26,13 +26,13 @@ onEachDatabase("several processes", (kind) => {
     for (const member of both) member.signal("SIGTERM");
     expect(await Promise.all(both.map(({ exited }) => exited))).toEqual([0, 0]);
 
-    const runs = both.flatMap(({ said }) => said.filter((one) => "handling" in one));
+    const runs = both.flatMap(({ messages }) => messages.filter((one) => "handling" in one));
     expect(runs).toHaveLength(count);
     expect(new Set(runs.map(({ clientId }) => clientId)).size).toBe(count);
     expect(await place.ledger()).toHaveLength(count);
   });
 
-  it("SIGTERM in the middle: stops accepting, and finishes what runs", async () => {
+  it("SIGTERM in the middle: accepts no more webhooks, and finishes running handlers", async () => {
     const ending = await processes.start({ ...shop, at: "handling", act: "linger" });
     expect(await ending.post(completionOf(0))).toBe(200);
     await ending.next("handling");
@@ -43,7 +43,7 @@ onEachDatabase("several processes", (kind) => {
     expect(await place.ledger()).toMatchObject([{ client_id: "c-0", attempt: 1 }]);
   });
 
-  it("SIGTERM in the middle: gives back what does not end within 10 s, and another takes it at once", async () => {
+  it("SIGTERM in the middle: gives back a dispatch that does not end within 10 s, and another process takes it immediately", async () => {
     const ending = await processes.start({ ...shop, at: "written", act: "hang" });
     expect(await ending.post(completionOf(0))).toBe(200);
     await ending.next("written");
@@ -53,7 +53,7 @@ onEachDatabase("several processes", (kind) => {
     expect(performance.now() - from).toBeLessThan(15_000);
     expect(await place.ledger()).toEqual([]);
 
-    // Released and not failed: nothing is counted against it.
+    // It was released and did not fail, so the attempt is not counted.
     const next = await processes.start(shop);
     expect(await next.next("ended")).toMatchObject({ clientId: "c-0", attempt: 1 });
   });

@@ -5,14 +5,14 @@ import { openStore, placeholders, type Place } from "../processes/databases.js";
 import { appOf, serve, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed, type WebhookBody } from "../../support/webhooks.js";
 
-/** A shop in the test's own process, over the tables of a place, behind a real server. */
+/** A shop in the process of the test, with the tables of a place and a real server. */
 export interface Shop {
   payments: Payments<SignedField, SqlTx>;
-  /** Sends one webhook; resolves to the answer's status. */
+  /** Sends one webhook. Resolves with the status of the answer. */
   post(this: void, body: WebhookBody): Promise<number>;
 }
 
-/** Its handler, where it dispatches, writes into the ledger. Ended by `closeAll`. */
+/** Opens a shop. Its handler, where it dispatches, writes to the ledger. `closeAll` closes it. */
 export async function openShop(
   place: Place,
   {
@@ -41,7 +41,7 @@ export async function openShop(
   };
 }
 
-/** A handler that writes down each run that commits. */
+/** Returns a handler that writes a row for each run that commits. */
 export function ledgerOf({ address: { prefix } }: Place) {
   return async (
     { id, payment }: { id: string; payment: Payment },
@@ -55,7 +55,7 @@ export function ledgerOf({ address: { prefix } }: Place) {
   };
 }
 
-/** Pending payments `c-0`, `c-1`, … that the store knows. */
+/** Stores pending payments `c-0`, `c-1`, …. */
 export async function seedPayments({ store }: Place, count: number): Promise<void> {
   const created = Array.from({ length: count }, (_, n) =>
     pendingPayment({ clientId: `c-${n}`, reference: `order-${n}`, serviceId: `s-${n}` }),
@@ -63,7 +63,7 @@ export async function seedPayments({ store }: Place, count: number): Promise<voi
   await store.transaction((tx) => store.save(tx, { created }));
 }
 
-/** The completion of payment `c-n`. */
+/** Returns the webhook that completes payment `c-n`. */
 export function completionOf(n: number): WebhookBody {
   return completedBody({ clientId: `c-${n}`, id: `s-${n}` });
 }

@@ -9,9 +9,9 @@ import { shop } from "./shop.js";
 
 afterEach(closeAll);
 
-describe("pains of receiving", () => {
-  it("a parser ate the raw body: nothing is verified that was written again, and the parser can keep the bytes", async () => {
-    // As the service may write it: no serialiser would make these bytes again.
+describe("mistakes in receiving webhooks", () => {
+  it("a parser ate the raw body: a body that was serialised again is never verified, and the parser can keep the bytes", async () => {
+    // A service may write it like this. No serialiser makes these bytes again.
     const rawBody = Buffer.from(` ${JSON.stringify(completedBody(), null, 3)}\n`);
     const headers = { "content-type": "application/json", "service-signature": scheme.sign(rawBody) };
     const status = async (parser: express.RequestHandler) => {
@@ -23,7 +23,7 @@ describe("pains of receiving", () => {
     expect(await status(express.json({ verify: captureRawBody }))).toBe(200);
   });
 
-  it("verification is skipped, or its secret comes from the body: without a secret nothing starts, and no body chooses one", async () => {
+  it("verification is skipped, or its secret comes from the body: without a secret the kit does not start, and the body cannot choose one", async () => {
     for (const nothing of [undefined, "", "   ", "short"])
       expect(() => hmacSignature({ secret: nothing })).toThrow(/secret/);
     const { app, seed, payments } = shop();
@@ -51,7 +51,7 @@ describe("pains of receiving", () => {
       .expect(401);
   });
 
-  it("an unknown event is answered with 4xx: here every signed message is answered 200, kept and visible", async () => {
+  it("an unknown event is answered with 4xx: every signed message is answered 200, stored and visible", async () => {
     const { post, seed, store, payments } = shop();
     await seed(pendingPayment());
     expect(await post(statusBody("under_review", { captured: false }))).toBe(200);
@@ -68,7 +68,7 @@ describe("pains of receiving", () => {
     ]);
   });
 
-  it("tests mock the verifier: no test of this kit does, and one changed byte is refused by the real one", async () => {
+  it("tests mock the verifier: no test of this kit does, and the real verifier refuses one changed byte", async () => {
     const { app } = shop();
     const { rawBody, headers } = signed(completedBody());
     const altered = rawBody.toString().replace('"1475"', '"1476"');
@@ -87,7 +87,7 @@ describe("pains of receiving", () => {
     expect(mocking).toEqual([]);
   });
 
-  it("test credentials end up in production: what the sandbox issued refuses to start there", () => {
+  it("test credentials end up in production: the kit does not start with credentials of the sandbox", () => {
     const before = process.env.NODE_ENV;
     process.env.NODE_ENV = "production";
     try {

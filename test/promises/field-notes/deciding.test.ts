@@ -9,8 +9,8 @@ afterEach(closeAll);
 
 const order = { reference: "order-1", total: { value: "1475", currency: "KMF" } };
 
-describe("pains of deciding", () => {
-  it("the webhook comes before the creation's answer: it finds its payment, because the intent was stored first", async () => {
+describe("mistakes in deciding", () => {
+  it("the webhook comes before the creation's answer: it is matched, because the payment was stored first", async () => {
     const { id } = envelope().data;
     const answers: number[] = [];
     const service = await localServer((response, { body }) => {
@@ -26,7 +26,7 @@ describe("pains of deciding", () => {
     expect(await one.events(clientId)).toEqual(["payment.completed"]);
   });
 
-  it("one clientId for every payment: each attempt gets its own, and one that is taken is refused", async () => {
+  it("one clientId for every payment: each attempt gets its own, and a used clientId is refused", async () => {
     let made = 0;
     const service = await localServer((response, { body }) => {
       const { total } = (JSON.parse(body) as { purchase: { total: { value: string } } }).purchase;
@@ -44,7 +44,7 @@ describe("pains of deciding", () => {
     await service.close();
   });
 
-  it("failed is made final, and the late success dropped: the success counts, and is told of as late", async () => {
+  it("failed is made final, and the late success dropped: the success counts, and raises payment.paid_late", async () => {
     const { post, seed, payments, events } = shop();
     await seed(pendingPayment());
     for (const status of ["failed", "expired", "canceled", "completed", "failed"])
@@ -59,7 +59,7 @@ describe("pains of deciding", () => {
     ]);
   });
 
-  it("a second completed payment is swallowed: it is raised with both payments, and fulfils nothing", async () => {
+  it("a second completed payment is swallowed: it raises an event with both payments, and fulfils nothing", async () => {
     const { post, seed, payments, events } = shop();
     const twice = new Promise<TillkitEvent<"payment.paid_twice">>((resolve) =>
       payments.on("payment.paid_twice", resolve),
@@ -77,7 +77,7 @@ describe("pains of deciding", () => {
     });
   });
 
-  it("amount or currency is not compared, or as floats: a franc more is a mismatch, and digits beyond floats count", async () => {
+  it("amount or currency is not compared, or as floats: one franc more is a mismatch, and digits beyond the precision of floats count", async () => {
     const { post, seed, payments, events } = shop();
     const large = { value: "9007199254740993", currency: "KMF" };
     await seed(
@@ -86,7 +86,7 @@ describe("pains of deciding", () => {
     );
     await post(completedBody({ total: { value: "1476", currency: "KMF" } }));
     await post(completedBody({ total: { value: "1475", currency: "EUR" } }));
-    // The same double, and another amount.
+    // Equal as a float, but another amount.
     expect(Number(large.value)).toBe(Number("9007199254740992"));
     await post(completedBody({ clientId: "c-2", id: "s-2", total: { ...large, value: "9007199254740992" } }));
     expect(await events("c-1")).toEqual(["payment.mismatched", "payment.mismatched"]);

@@ -9,15 +9,15 @@ const titles = readdirSync(__dirname)
   ])
   .map((match) => match[2]!);
 
-it("has a name for each of the sixteen", () => {
+it("has sixteen different names", () => {
   expect(new Set(pains).size).toBe(16);
 });
 
-it.each(pains)("has a test that is named after the pain: %s", (pain) => {
+it.each(pains)("has a test that is named after the mistake: %s", (pain) => {
   expect(titles.filter((title) => title.startsWith(`${pain}: `))).not.toEqual([]);
 });
 
-it("has no test here of a pain that the list does not name", () => {
+it("has no test here that is not named after a mistake", () => {
   const named = (title: string) => pains.some((pain) => title.startsWith(`${pain}: `));
   expect(titles.filter((title) => !named(title))).toEqual([]);
 });

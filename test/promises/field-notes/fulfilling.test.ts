@@ -11,7 +11,7 @@ import { shop } from "./shop.js";
 
 afterEach(closeAll);
 
-describe("pains of fulfilling", () => {
+describe("mistakes in fulfilling", () => {
   it("marked processed before the handler succeeded: a handler that fails runs again until it is done", async () => {
     const { post, seed, payments, store } = shop();
     let runs = 0;
@@ -22,7 +22,7 @@ describe("pains of fulfilling", () => {
     });
     await payments.start({ keepAlive: false });
     await seed(pendingPayment());
-    // Acknowledged, because it is on record; fulfilled when the handler has succeeded, and not before.
+    // Acknowledged, because it is recorded. Fulfilled only after the handler has succeeded.
     expect(await post(completedBody())).toBe(200);
     await until(async () => (await store.history("c-1")).dispatches[0]?.state === "done", "the handler");
     expect([runs, fulfilled]).toEqual([3, ["order-1"]]);
@@ -46,7 +46,7 @@ describe("pains of fulfilling", () => {
     expect(fulfilled).toEqual(["order-1"]);
   });
 
-  it("the success redirect is trusted: the page confirms nothing that the webhook did not", async () => {
+  it("the success redirect is trusted: the page confirms only what the webhook confirmed", async () => {
     const { seed, payments, app, events } = shop();
     const { token, hash } = makeReturnToken("c-1");
     await seed(pendingPayment({ returnKeyHash: hash }));
@@ -57,12 +57,12 @@ describe("pains of fulfilling", () => {
     expect(await events("c-1")).toEqual([]);
   });
 
-  it("a sweep picks the same oldest rows and starves the rest: each payment has its turn before any has two", async () => {
+  it("a sweep picks the same oldest rows and starves the rest: each payment is read one time before any payment is read two times", async () => {
     const service = await showingService();
     let now = Date.parse("2026-11-20T12:00:00.000Z");
     const { seed, payments } = shop({
       service: { baseUrl: service.url, accessToken: "a-token" },
-      // Four questions in a sweep, and twelve payments that never change.
+      // Four lookups in a sweep, and twelve payments that never change.
       lookup: { perSecond: 1000, afterMs: 1 },
       sweepMs: 4,
       now: () => new Date(now),
@@ -87,7 +87,7 @@ describe("pains of fulfilling", () => {
     await service.close();
   });
 
-  it("a lost webhook leaves an order pending for ever: it is asked about, or else told of", async () => {
+  it("a lost webhook leaves an order pending for ever: the kit looks it up, or raises an event", async () => {
     const service = await showingService();
     const options = { now: () => new Date("2026-11-22T12:00:00.000Z"), dispatch: false as const };
     const open = pendingPayment({ nextLookupAt: "2026-11-20T10:00:00.000Z" });
@@ -109,7 +109,7 @@ describe("pains of fulfilling", () => {
     await service.close();
   });
 
-  it("every request fetches a token when it expires: forty creations at once share one", async () => {
+  it("every request fetches a token when it expires: forty concurrent creations share one", async () => {
     let made = 0;
     const service = await localServer((response, { path }) => {
       if (path === "/token") return answerJson(response, 200, { access_token: "t-1", expires_in: 3600 });

@@ -1,4 +1,4 @@
-/** What goes wrong in hand-written integrations. Each has a test in this folder whose name begins with these words. */
+/** Common mistakes of hand-written integrations. Each has a test in this folder whose title begins with its name. */
 export const pains = [
   "a parser ate the raw body",
   "verification is skipped, or its secret comes from the body",

@@ -13,15 +13,15 @@ import {
 import { testKit } from "../../support/kit.js";
 import { signed } from "../../support/webhooks.js";
 
-/** A little shop in memory, reached through its real router. */
+/** A small shop in memory, behind its real router. */
 export interface Shop {
   payments: Payments<SignedField, MemoryTx>;
   store: MemoryStore;
   app: Express;
-  /** Posts a signed webhook; resolves to the status of the answer. */
+  /** Posts a signed webhook. Resolves with the status of the answer. */
   post: (body: unknown) => Promise<number>;
   seed: (...created: Payment[]) => Promise<unknown>;
-  /** The events on record about a payment. */
+  /** Returns the recorded events of a payment. */
   events: (clientId: string) => Promise<EventType[]>;
 }
 

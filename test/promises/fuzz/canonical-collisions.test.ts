@@ -7,7 +7,7 @@ const scheme = fieldsSignature({
   merchantId: "m-1",
 });
 
-/** The fields that are signed by default, in their order; without `merchantId`, which is never read from the body. */
+/** The fields that are signed by default, in their order, without `merchantId`, which is never read from the body. */
 type Fields = [
   id: string,
   clientId: string,
@@ -26,7 +26,7 @@ const bodyOf = ([id, clientId, value, currency, submittedAt, status]: Fields, pa
     ),
   );
 
-/** The signature of a body; nothing where it cannot be signed, and so is never admitted. */
+/** Returns the signature of a body; `undefined` where it cannot be signed. Such a body is never accepted. */
 function signatureOf(body: Buffer): string | undefined {
   try {
     return scheme.sign(body);
@@ -35,7 +35,7 @@ function signatureOf(body: Buffer): string | undefined {
   }
 }
 
-/** Few letters, so that collisions would be frequent if there were any; now and then one that may not stand there. */
+/** Few letters, so that collisions would be frequent; sometimes with a letter that is not allowed. */
 const letter = fc.oneof(
   { weight: 30, arbitrary: fc.constantFrom("a", "1", "é", "e\u0301", "\ufffd") },
   { weight: 1, arbitrary: fc.constantFrom(",", "\u0000", "\ud800", "\udc00", "") },
@@ -43,7 +43,7 @@ const letter = fc.oneof(
 const text = fc.array(letter, { minLength: 1, maxLength: 2 }).map((list) => list.join(""));
 const fields: fc.Arbitrary<Fields> = fc.tuple(text, text, text, text, text, text);
 
-/** The same joined string, cut elsewhere: with a comma within one field less, and one more in another. */
+/** Returns fields that join to an equal string, but are split at other places: a comma moves from one field to another. */
 function recut(one: Fields, moved: number, to: number): Fields {
   const parts = [one[0], "m-1", ...one.slice(1)].join(",").split(",");
   const at = moved % (parts.length - 1);
@@ -54,8 +54,8 @@ function recut(one: Fields, moved: number, to: number): Fields {
   return again.filter((_, index) => index !== 1).slice(0, 6) as Fields;
 }
 
-describe("two payloads that fieldsSignature admits", () => {
-  it("share a signature only where they share every signed field, however their fields are cut", () => {
+describe("two payloads that fieldsSignature accepts", () => {
+  it("have equal signatures only where every signed field is equal", () => {
     let admitted = 0;
     fc.assert(
       fc.property(fields, fields, fc.nat(), fc.nat(), (one, other, moved, to) => {
@@ -72,7 +72,7 @@ describe("two payloads that fieldsSignature admits", () => {
     expect(admitted).toBeGreaterThan(100);
   });
 
-  it("share it although all else differs: the rest is nobody's word", () => {
+  it("have equal signatures although all unsigned fields differ", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string(), (extra, pad) => {
         const plain = completedBody();

@@ -24,7 +24,7 @@ const functions = fc.constantFrom<unknown>(
 const odd = fc.oneof({ weight: 3, arbitrary: anything }, functions);
 const or = (right: string) => fc.oneof({ weight: 3, arbitrary: fc.constant<unknown>(right) }, odd);
 
-/** A request as an application makes it of what its customers sent: right here and there, anything elsewhere. */
+/** A request that an application makes of customer input: partly valid, and otherwise anything. */
 const request = fc.oneof(
   odd,
   fc.record(
@@ -39,18 +39,18 @@ const request = fc.oneof(
   ),
 );
 
-/** JSON as it comes back from anywhere. */
+/** Any JSON value. */
 const asJson = (value: unknown): unknown =>
   value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 
-it("payments.create makes a payment of it, or says with a code what is wrong, whatever it is given", async () => {
+it("payments.create makes a payment or throws an error with a code, for any input", async () => {
   const { sent, options } = willingService();
   const payments = testKit({ store: new MemoryStore(), service: options });
   let created = 0;
   let asked = 0;
   await fc.assert(
     fc.asyncProperty(request, async (drawn) => {
-      // Asking twice for one reference would give the first payment again.
+      // A second request with one reference would return the first payment.
       const given = hasOwnText(drawn) ? { ...drawn, reference: `${drawn.reference}${asked++}` } : drawn;
       const before = sent.length;
       const outcome: unknown = await payments

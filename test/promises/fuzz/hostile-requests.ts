@@ -1,15 +1,15 @@
 import { requestText, type webhookFor } from "./wire.js";
 
 type Webhook = ReturnType<typeof webhookFor>;
-/** What is wrong with a request, and its text. */
+/** The problem of a request, and its text. */
 type Hostile = [name: string, text: string];
 
 const chunked = "Transfer-Encoding: chunked";
 const last = "0\r\n\r\n";
 
 /**
- * Requests that two readers would cut differently, or that nobody could read, each around or before a signed webhook
- * that must not be found in it. Advisories are named where a parser once did.
+ * Requests that two parsers would split differently, or that cannot be parsed, each around or before a signed webhook that must
+ * not be found. The name has the advisory where a parser once found it.
  */
 export function conflicts({ type, signature, length, body, request }: Webhook): Hostile[] {
   const hiding = (...headers: string[]) => requestText([type, ...headers], `${last}${request}`);
@@ -17,15 +17,15 @@ export function conflicts({ type, signature, length, body, request }: Webhook): 
   const inChunks = (text: string, ...headers: string[]) => requestText([type, chunked, ...headers], text);
   const chunk = (sized: string) => `${sized}\r\n${body}\r\n`;
   return [
-    ["a length besides chunks", hiding("Content-Length: 5", chunked)],
-    ["chunks besides a length", hiding(chunked, "Content-Length: 5")],
-    ["a signed body with a length besides chunks", requestText([type, signature, length, chunked], body)],
-    ["a coding that is only like chunked", hiding("Transfer-Encoding: xchunked")],
+    ["a length and chunks", hiding("Content-Length: 5", chunked)],
+    ["chunks and a length", hiding(chunked, "Content-Length: 5")],
+    ["a signed body with a length and chunks", requestText([type, signature, length, chunked], body)],
+    ["a coding that looks like chunked", hiding("Transfer-Encoding: xchunked")],
     ["chunked that is not the last coding (CVE-2022-32213)", hiding("Transfer-Encoding: chunked, identity")],
     ["chunked in quotes", hiding('Transfer-Encoding: "chunked"')],
-    ["chunked behind a vertical tab", hiding("Transfer-Encoding:\u000bchunked")],
+    ["chunked after a vertical tab", hiding("Transfer-Encoding:\u000bchunked")],
     [
-      "a space behind the coding's name (CVE-2019-15605)",
+      "a space after the coding's name (CVE-2019-15605)",
       hiding("Transfer-Encoding : chunked", "Content-Length: 5"),
     ],
     ["a coding on two lines (CVE-2022-32215)", hiding("Transfer-Encoding:\r\n chunked", "Content-Length: 5")],
@@ -40,7 +40,7 @@ export function conflicts({ type, signature, length, body, request }: Webhook): 
     ["a length below zero", hiding("Content-Length: -1")],
     ["a hexadecimal length", hiding("Content-Length: 0x5")],
     ["a length with an exponent", hiding("Content-Length: 5e0")],
-    ["a length in two words", hiding("Content-Length: 5 5")],
+    ["a length with a space in it", hiding("Content-Length: 5 5")],
     ["an empty length", hiding("Content-Length:")],
     ["a length beyond all integers", hiding("Content-Length: 99999999999999999999999")],
     [
@@ -55,19 +55,19 @@ export function conflicts({ type, signature, length, body, request }: Webhook): 
     ["a header without a name", requestText([type, ": x", length, signature], body)],
     ["a space in a header's name", requestText([type, "X Y: z", length, signature], body)],
     ["no host", request.replace("Host: shop\r\n", "")],
-    ["a version of its own", request.replace("HTTP/1.1", "HTTP/1.7")],
+    ["an unknown version", request.replace("HTTP/1.1", "HTTP/1.7")],
     ["the preface of HTTP/2", `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${request}`],
-    ["a greeting of TLS", `\u0016\u0003\u0001\u0002\u0000\u0001\u0000${request}`],
-    ["a method of its own", request.replace("POST", "P\u00d6ST")],
+    ["the start of TLS", `\u0016\u0003\u0001\u0002\u0000\u0001\u0000${request}`],
+    ["an unknown method", request.replace("POST", "P\u00d6ST")],
     ["headers of 20 KB", requestText([type, `X: ${"x".repeat(20_000)}`, length, signature], body)],
     ["a query of 20 KB", request.replace("/webhook", `/webhook?${"x".repeat(20_000)}`)],
     ["a space in the path", request.replace("/webhook", "/webhook x")],
     ["a line break in the path", request.replace("/webhook", "/\r\nwebhook")],
     ["a signature on two lines", request.replace("Signature: ", "Signature:\r\n ")],
-    ["a chunk size that is no number", inChunks(chunk("zz") + last, signature)],
+    ["a chunk size that is not a number", inChunks(chunk("zz") + last, signature)],
     ["a chunk size below zero", inChunks(chunk("-1") + last, signature)],
     ["a chunk size with a prefix", inChunks(chunk(`0x${size}`) + last, signature)],
-    ["a chunk size behind a space", inChunks(chunk(` ${size}`) + last, signature)],
+    ["a chunk size after a space", inChunks(chunk(` ${size}`) + last, signature)],
     ["a chunk size beyond all integers", inChunks(chunk("f".repeat(20)) + last, signature)],
     ["no chunk size", inChunks(chunk("") + last, signature)],
     ["a chunk size that is too small", inChunks(chunk("5") + last, signature)],
@@ -77,7 +77,7 @@ export function conflicts({ type, signature, length, body, request }: Webhook): 
       "an endless chunk extension (CVE-2024-22019)",
       inChunks(chunk(`${size};${"a".repeat(20_000)}`) + last, signature),
     ],
-    ["no line break behind a chunk", inChunks(`${size}\r\n${body}${last}`, signature)],
+    ["no line break after a chunk", inChunks(`${size}\r\n${body}${last}`, signature)],
     ["no last chunk", inChunks(chunk(size), signature)],
     ["the signature in a trailer", inChunks(`${chunk(size)}0\r\n${signature}\r\n\r\n`)],
     [
@@ -88,7 +88,7 @@ export function conflicts({ type, signature, length, body, request }: Webhook): 
   ];
 }
 
-/** Requests that end where they say, with a signed webhook as their body: what is in a body is never a request. */
+/** Correct requests with a signed webhook as their body. Content of a body is never a request. */
 export function bodies({ type, signature, request }: Webhook): Hostile[] {
   const enclosed = (start: string, ...headers: string[]) =>
     requestText([...headers, `Content-Length: ${request.length}`], request, start);
@@ -100,17 +100,17 @@ export function bodies({ type, signature, request }: Webhook): Hostile[] {
     ["an OPTIONS of everything", enclosed("OPTIONS * HTTP/1.1")],
     ["another type around one", enclosed(webhook, "Content-Type: text/plain")],
     ["an encoding around one", enclosed(webhook, type, "Content-Encoding: gzip")],
-    ["no signature but the one within", enclosed(webhook, type)],
-    ["the signature of what is within", enclosed(webhook, type, signature)],
+    ["a signature only inside of the body", enclosed(webhook, type)],
+    ["the signature of its body", enclosed(webhook, type, signature)],
     ["a return around one", enclosed("GET /payments/success/x HTTP/1.1")],
     ["a return that is posted", enclosed("POST /payments/cancel/x HTTP/1.1", type)],
-    ["an address that is not there", enclosed("POST /payments/none HTTP/1.1", type)],
+    ["an address that does not exist", enclosed("POST /payments/none HTTP/1.1", type)],
     ["an upgrade to HTTP/2", enclosed(webhook, type, "Connection: Upgrade", "Upgrade: h2c")],
     [
       "an upgrade by GET",
       enclosed("GET /payments/webhook HTTP/1.1", "Connection: Upgrade", "Upgrade: websocket"),
     ],
     ["a tunnel", enclosed("CONNECT shop:443 HTTP/1.1")],
-    ["an expectation that nobody meets", enclosed(webhook, type, "Expect: 200-ok")],
+    ["an expectation that cannot be met", enclosed(webhook, type, "Expect: 200-ok")],
   ];
 }

@@ -35,14 +35,14 @@ const text = fc.oneof(
   fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((list) => list.join("")),
 );
 
-/** The pages, with texts wherever a text of a merchant, a customer or the service can stand. */
+/** The pages, with random strings at every place for a text of a merchant, a customer or the service. */
 const pages: Readonly<Record<string, (one: string, two: string) => string>> = {
   "the kit's page of a return": (one, two) =>
     returnPage(
       { kind: "success", state: "confirming", payment: pendingPayment({ reference: one }) },
       { language: "fr", nonce: "n", shopName: two, backUrl: two },
     ),
-  "the kit's page for what is not there": (one) =>
+  "the kit's page for unknown addresses": (one) =>
     notFoundPage({ language: "en", nonce: "n", shopName: one }),
   "the example shop's desk": (one, two) =>
     deskPage("en", {
@@ -52,8 +52,8 @@ const pages: Readonly<Record<string, (one: string, two: string) => string>> = {
     }).main.markup,
 };
 
-describe("whatever texts stand on it", () => {
-  it.each(Object.entries(pages))("%s has the same tags, and says them as they are", (_, page) => {
+describe("with any strings", () => {
+  it.each(Object.entries(pages))("%s has the same tags, and shows the strings unchanged", (_, page) => {
     const shape = shapeOf(page("one", "two"));
     fc.assert(
       fc.property(text, text, (one, two) => {

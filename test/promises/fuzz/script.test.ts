@@ -33,7 +33,7 @@ interface Run {
   said: string;
 }
 
-/** Runs the program as `npm run fuzz` does, over a kit that was compiled for this file. */
+/** Runs the program like `npm run fuzz`, with a kit that was compiled for this file. */
 function fuzz(...args: string[]): Promise<Run> {
   return new Promise((resolve) => {
     execFile(process.execPath, [program, "--json", ...args], { timeout: 60_000 }, (error, stdout, stderr) => {
@@ -43,7 +43,7 @@ function fuzz(...args: string[]): Promise<Run> {
   });
 }
 
-/** A kit with one defect: what it exports beside is the kit itself. */
+/** Writes a kit with one defect. Its other exports are those of the kit. */
 function defective(name: string, source: string): string {
   const folder = path.join(kit, name);
   mkdirSync(folder);
@@ -52,7 +52,7 @@ function defective(name: string, source: string): string {
 }
 
 describe("npm run fuzz", () => {
-  it("finds nothing accepted that was not signed, and nothing refused that was", async () => {
+  it("finds no accepted message that was not signed, and no refused message that was signed", async () => {
     const { exitCode, result, said } = await fuzz(
       "--kit",
       kit,
@@ -67,7 +67,7 @@ describe("npm run fuzz", () => {
     expect(said).toMatch(/^seed 7\n/);
     expect(result.cases).toBeGreaterThan(10_000);
     expect(result.accepted + result.refused).toBe(result.cases);
-    // It would find nothing either if it refused everything, or if nothing came through the router.
+    // It would also find nothing if every message was refused, or if no message reached the router.
     expect(result.untouched).toBeGreaterThan(result.cases / 100);
     expect(result.refused).toBeGreaterThan(result.cases / 2);
     expect(result.answered200).toBeGreaterThan(0);
@@ -76,14 +76,14 @@ describe("npm run fuzz", () => {
 
   it.each([
     [
-      "takes a check that throws for a yes",
+      "accepts a signature when the check throws",
       `exports.hmacSignature = (options) => {
         const scheme = kit.hmacSignature(options);
         return { ...scheme, verify(input) { try { return scheme.verify(input); } catch { return true; } } };
       };`,
     ],
     [
-      "looks at the start of a signature only",
+      "checks only the start of a signature",
       `exports.hmacSignature = (options) => {
         const scheme = kit.hmacSignature(options);
         const verify = ({ rawBody, headers }) =>
@@ -92,7 +92,7 @@ describe("npm run fuzz", () => {
       };`,
     ],
     [
-      "reads fields without looking for keys that stand twice",
+      "reads fields without a check for duplicate keys",
       `exports.fieldsSignature = (options) => {
         const scheme = kit.fieldsSignature(options);
         const once = (rawBody) => Buffer.from(JSON.stringify(JSON.parse(rawBody)));
@@ -107,7 +107,7 @@ describe("npm run fuzz", () => {
         return { ...scheme, verify: (input) => !/[A-F]/.test(input.headers["service-signature"]) && scheme.verify(input) };
       };`,
     ],
-  ])("finds a kit that %s, and says how to see the case again", async (name, source) => {
+  ])("finds a kit that %s, and prints how to repeat the case", async (name, source) => {
     const folder = defective(
       name,
       `module.exports = { ...kit };\n${source.replaceAll("exports.", "module.exports.")}`,
@@ -120,7 +120,7 @@ describe("npm run fuzz", () => {
     expect(again.result.findings[0]!.scheme).toBe(found.result.findings[0]!.scheme);
   });
 
-  it("says what it does not understand, and that it could not run", async () => {
+  it("reports an invalid option, and that it could not run", async () => {
     expect(await fuzz("--kit", kit, "--count", "many")).toMatchObject({
       exitCode: 3,
       said: expect.stringContaining("--count must be") as string,

@@ -8,34 +8,34 @@ describe("bytes on a raw socket", () => {
   });
   afterAll(() => shop.close());
 
-  /** Every hostile request at once, each around a webhook for a payment of its own. */
+  /** Sends every hostile request concurrently, each around a webhook for a payment of its own. */
   const hostile = [...conflicts(webhookFor(0)), ...bodies(webhookFor(0))].map(
     ([name], n): [string, number] => [name, n],
   );
   const talks: Talk[] = [];
   beforeAll(async () => {
-    const texts = hostile.map(([, n]) => {
+    const requests = hostile.map(([, n]) => {
       const webhook = webhookFor(n);
       return [...conflicts(webhook), ...bodies(webhook)][n]![1];
     });
-    talks.push(...(await Promise.all(texts.map((text) => talk(shop.port, { parts: [text] })))));
+    talks.push(...(await Promise.all(requests.map((text) => talk(shop.port, { parts: [text] })))));
   });
 
   it.each(hostile)("with %s are refused, and hide no webhook", async (_, n) => {
     const { statuses, hung } = talks[n]!;
-    // Some are refused by closing alone. A second answer would mean a second request.
+    // Some are refused only by closing the connection. A second answer would mean a second request.
     expect({ hung, answers: statuses.length <= 1 }).toEqual({ hung: false, answers: true });
     expect(statuses.filter((status) => status < 400 || status >= 500)).toEqual([]);
     expect(shop.store.recorded.filter(({ clientId }) => clientId === `c-${n}`)).toEqual([]);
     expect(await shop.store.find(`c-${n}`)).toMatchObject({ state: "pending" });
   });
 
-  it("leave no row at all, and reach no handler", () => {
+  it("leave no row, and reach no handler", () => {
     expect(shop.store.recorded).toEqual([]);
     expect(shop.told).toEqual([]);
   });
 
-  it("are told apart where requests follow each other, and a good one between bad ones is taken", async () => {
+  it("are separated where requests follow each other, and a good request between bad ones is accepted", async () => {
     const [good, other] = [webhookFor(190), webhookFor(191)];
     const bad = good.request.replace(good.signature, other.signature);
     const { statuses, hung } = await talk(shop.port, {
@@ -48,7 +48,7 @@ describe("bytes on a raw socket", () => {
     ]);
   });
 
-  it("are one webhook however they are split, paused or addressed", async () => {
+  it("are one webhook whatever the pieces, pauses or address", async () => {
     const { request, type, signature, body } = webhookFor(192);
     const chunks = body.match(/[^]{1,7}/g)!.map((text) => `${text.length.toString(16)};x=y\r\n${text}\r\n`);
     const chunked = [

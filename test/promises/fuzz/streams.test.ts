@@ -2,12 +2,12 @@ import { fc } from "../../support/property.js";
 import { openWiredShop, talk, webhookFor, type Stream, type WiredShop } from "./wire.js";
 
 const webhook = webhookFor(0);
-// Of another webhook: whatever becomes of such a request, it is none that the service signed.
+// The signature of another webhook, so the service signed none of these requests.
 const forged = webhook.request.replace(webhook.signature, webhookFor(1).signature);
 const returning = "GET /payments/success/c-1~AAAAAAAAAAAAAAAAAAAAAA HTTP/1.1\r\nHost: shop\r\n\r\n";
 
 const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
-/** What stands between the words of HTTP, and what means something where it should not. */
+/** Separators of HTTP, and pieces that have a meaning at wrong places. */
 const meaningful = fc.constantFrom(
   "\r\n",
   "\r\n\r\n",
@@ -30,7 +30,7 @@ const meaningful = fc.constantFrom(
   "HTTP/1.0",
 );
 
-/** A request, cut or changed at random places. */
+/** Returns a request that is cut or changed at random places. */
 const mangled = fc
   .tuple(
     fc.constantFrom(
@@ -74,7 +74,7 @@ const stream: fc.Arbitrary<Stream> = fc.record({
   ends: fc.boolean(),
 });
 
-describe("whatever bytes arrive on a socket", () => {
+describe("any bytes on a socket", () => {
   let shop: WiredShop;
   const faults: unknown[] = [];
   const onFault = (fault: unknown) => void faults.push(fault);
@@ -89,7 +89,7 @@ describe("whatever bytes arrive on a socket", () => {
     await shop.close();
   });
 
-  it("no connection hangs, no answer is a fault of the server's, nothing is kept and no handler is called", async () => {
+  it("leave no connection hanging, get no server error, record nothing and call no handler", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(stream, { minLength: 100, maxLength: 100 }), async (streams) => {
         const talks = await Promise.all(streams.map((one) => talk(shop.port, one)));
@@ -99,19 +99,19 @@ describe("whatever bytes arrive on a socket", () => {
         expect(shop.store.recorded).toEqual([]);
         expect(shop.told).toEqual([]);
       }),
-      // A stream that hangs takes seconds to see; shrinking a hundred of them would take hours.
+      // A stream that hangs takes seconds, so shrinking a hundred of them would take hours.
       { numRuns: 4, endOnFailure: true },
     );
   });
 
-  it("the shop goes on taking webhooks, and nothing was thrown where nobody catches", async () => {
+  it("leave the shop able to accept webhooks, without an uncaught error", async () => {
     const { statuses } = await talk(shop.port, { parts: [webhook.request] });
     expect(statuses).toEqual([200]);
     expect(faults).toEqual([]);
   });
 
   it.each<[string, Stream, number[]]>([
-    ["that says nothing is closed", { parts: [] }, [408]],
+    ["that sends nothing is closed", { parts: [] }, [408]],
     ["that stops within its headers is answered 408", { parts: [webhook.request.slice(0, 60)] }, [408]],
     ["that drips its headers is answered 408", { parts: dripping(webhook.request.slice(0, 100)) }, [408]],
     ["that stops within its body is answered 408", { parts: [webhook.request.slice(0, -20)] }, [408]],
@@ -127,7 +127,7 @@ describe("whatever bytes arrive on a socket", () => {
   });
 });
 
-/** One byte at a time, and slowly. */
+/** Splits a text into single bytes with pauses. */
 function dripping(text: string): (string | number)[] {
   return Array.from(text).flatMap((character) => [character, 40]);
 }

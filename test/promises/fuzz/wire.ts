@@ -6,7 +6,7 @@ import { WatchedStore } from "../corpora/world.js";
 import { appOf, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 
-/** Every limit that a connection can run into, as short as a test can wait for. */
+/** Every time limit of a connection, short enough for a test. */
 const limits = {
   headersTimeout: 1000,
   requestTimeout: 2000,
@@ -15,13 +15,13 @@ const limits = {
 } as const;
 const bodyTimeoutMs = 1000;
 
-/** After this a connection hangs: the longest limit, a second that Node adds to its own, and room for a busy machine. */
+/** The time after which a connection hangs: the longest limit, a second that Node adds, and a margin for a busy machine. */
 const deadlineMs = 12_000;
 
-/** How many payments the shop knows: `c-0`, `c-1`, … */
+/** The number of payments of the shop: `c-0`, `c-1`, … */
 const known = 200;
 
-/** A shop on a socket, with a look at whatever a request could have done to it. */
+/** A shop on a socket, and everything that a request could change in it. */
 export interface WiredShop {
   port: number;
   store: WatchedStore;
@@ -56,23 +56,23 @@ export async function openWiredShop(): Promise<WiredShop> {
   };
 }
 
-/** What is sent on one connection. */
+/** The bytes to send on one connection. */
 export interface Stream {
-  /** Sent one by one; a number is a pause in milliseconds. */
+  /** Pieces, which are sent one by one. A number is a pause in milliseconds. */
   parts: readonly (Buffer | string | number)[];
-  /** Whether the sender closes its side at the end; Node then closes the other without waiting. @default false */
+  /** Whether the sender closes its side at the end. Node then closes the other side without waiting. @default false */
   ends?: boolean;
 }
 
-/** How a connection went. */
+/** The result of a connection. */
 export interface Talk {
-  /** The statuses of the answers, in order; 100 left out. */
+  /** The statuses of the answers in their order, without 100. */
   statuses: number[];
-  /** Whether it was still open at the deadline. */
+  /** Whether it was still open at the time limit. */
   hung: boolean;
 }
 
-/** Sends a stream on a connection of its own, and resolves when that is closed, or at the deadline. */
+/** Sends a stream on a new connection. Resolves when the connection is closed, or at the time limit. */
 export function talk(port: number, { parts, ends = false }: Stream): Promise<Talk> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
@@ -106,7 +106,7 @@ function statusesIn(text: string): number[] {
   return statuses.filter((status) => status !== 100);
 }
 
-/** A request as text: the start line, header lines, and the body. */
+/** Returns a request as text: the start line, header lines, and the body. */
 export function requestText(
   headers: readonly string[],
   body = "",
@@ -115,7 +115,7 @@ export function requestText(
   return [start, "Host: shop", ...headers, "", body].join("\r\n");
 }
 
-/** A correctly signed webhook that would complete the payment `c-n`, in pieces and as a request. */
+/** Returns a correctly signed webhook that would complete the payment `c-n`, in pieces and as a request. */
 export function webhookFor(n: number) {
   const { rawBody, headers } = signed(completedBody({ clientId: `c-${n}`, id: `s-${n}` }));
   const type = "Content-Type: application/json";

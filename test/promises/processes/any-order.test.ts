@@ -8,7 +8,7 @@ const processes = members();
 const names = ["books", "mail", "stock"];
 const dispatch = { leaseMs: 500, pollMs: 50, firstDelayMs: 10, maxDelayMs: 50, maxLostLeases: 1e5 };
 
-/** Mulberry32: the same seed, the same run. */
+/** A seeded generator (mulberry32). Equal seeds give equal runs. */
 function randomFrom(seed: number) {
   let state = seed;
   const random = (): number => {
@@ -58,12 +58,12 @@ onEachDatabase("processes that come and go", (kind) => {
     const pay = async (clientId: string, serviceId: string) => {
       const expected = [...known];
       if (webs.length === 0) await startWeb();
-      // The service sends again what was not answered 200.
+      // The service repeats webhooks that were not answered 200.
       while ((await random.of(webs).post(completedBody({ clientId, id: serviceId }))) !== 200);
       for (const name of expected) wanted.add(`${clientId} ${name}`);
     };
 
-    // Before the first payment, or chance may make no name known until the last one, and nothing would be wanted.
+    // Before the first payment. Otherwise no name might be registered until the last payment, and no event would be dispatched.
     await startWorker([random.of(names)]);
     let sent = 0;
     while (sent < payments.length) {

@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { mysqlStore, postgresStore, sqliteStore, type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 
-/** Where the tables of one test are; what a child process is told too. */
+/** The database of one test. Child processes get it too. */
 export interface Address {
   kind: "sqlite" | "postgres" | "mysql";
-  /** A URL, or the file of SQLite. */
+  /** A URL, or the file for SQLite. */
   url: string;
   prefix: string;
 }
 
-/** One run of a handler that committed, as the handlers of these tests write it down. */
+/** One committed run of a handler. The handlers of these tests write these rows. */
 export interface LedgerRow {
   name: string;
   client_id: string;
@@ -26,13 +26,13 @@ const servers = {
   MySQL: { kind: "mysql", variable: "TILLKIT_TEST_MYSQL_URL" },
 } as const;
 
-/** A test for each of the databases that this machine has; the others are said to be left out. */
+/** Defines tests for each database of this machine. For the others a test says that they are left out. */
 export function onEachDatabase(about: string, define: (kind: Address["kind"]) => void): void {
   describe("on SQLite", () => define("sqlite"));
   onEachServer(about, define);
 }
 
-/** The same without SQLite. */
+/** Defines tests like {@link onEachDatabase}, but without SQLite. */
 export function onEachServer(about: string, define: (kind: "postgres" | "mysql") => void): void {
   for (const [name, { kind, variable }] of Object.entries(servers)) {
     if (serverUrl(kind) !== undefined) describe(`on ${name}`, () => define(kind));
@@ -54,7 +54,7 @@ export function openStore({ kind, url, prefix }: Address): SqlPaymentStore {
   return kind === "postgres" ? postgresStore(url, options) : mysqlStore(url, options);
 }
 
-/** Tables of a test's own, with a ledger for the handlers; `store` is the test's own look at them. */
+/** The tables of one test, with a ledger for its handlers, and the test's own `store`. */
 export interface Place {
   address: Address;
   folder: string;
@@ -105,7 +105,7 @@ export async function openPlace(kind: Address["kind"]): Promise<Place> {
   };
 }
 
-/** `$1, $2, …` or `?, ?, …`. */
+/** Returns `$1, $2, …` or `?, ?, …`. */
 export function placeholders({ dialect }: Pick<SqlTx, "dialect">, count: number): string {
   return Array.from({ length: count }, (_, index) => (dialect === "postgres" ? `$${index + 1}` : "?")).join();
 }

@@ -1,5 +1,5 @@
-// One process of a shop, told what to be by its environment: `MEMBER` is a JSON object of `MemberSettings`. It tells its
-// parent what it does, so that the parent knows when to kill, stop or end it.
+// One process of a shop. Its environment variable `MEMBER` is a JSON object of `MemberSettings`. It sends messages about its work
+// to its parent, so that the parent knows when to kill, stop or end it.
 const path = require("node:path");
 const express = require("express");
 
@@ -11,7 +11,7 @@ const { openStore } = require("../crash/harness/open-store.cjs");
 const never = new Promise(() => {});
 process.on("disconnect", () => process.exit(1));
 
-/** Tells the parent, and does here what it was told to do at this point. */
+/** Sends a message to the parent, and does what the settings say for this point. */
 async function reach(point, facts = {}) {
   process.send({ [point]: true, ...facts });
   if (at !== point) return;
@@ -22,15 +22,15 @@ async function reach(point, facts = {}) {
 
 const store = openStore(kit, address);
 const { save, transaction, record } = store;
-// At once where the store can, which is how nearly every webhook is recorded; or in the steps that a lookup needs.
+// In one call, like nearly every webhook, or in the steps of a lookup.
 if (settings.inSteps) store.record = undefined;
 else
   store.record = async (keys, decide) => {
     const isRecorded = await record.call(store, keys, (locked) => {
       const changes = decide(locked);
-      // Within the transaction, whose statements may go out together with its commit: no later point can be waited at.
+      // Inside of the transaction. Its statements may be sent with its commit, so it cannot wait at a later point.
       if (changes.webhooks?.length > 0) void reach("saved");
-      // Behind it, when all has been sent that is sent at once.
+      // After it, when every statement of this iteration has been sent.
       setImmediate(() => void reach("sent"));
       return changes;
     });

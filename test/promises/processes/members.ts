@@ -8,27 +8,27 @@ import { secret } from "../../support/kit.js";
 import { signed, type WebhookBody } from "../../support/webhooks.js";
 import { type Address } from "./databases.js";
 
-/** What a process is to be. */
+/** The settings of a process. */
 export interface MemberSettings {
   address: Address;
-  /** With a server, or a worker without one. */
+  /** Whether it has a server. Without one it is a worker. */
   web: boolean;
   /** The names of its handlers of `payment.completed`. */
   names: readonly string[];
-  /** `false`: others call the handlers. */
+  /** `false`: other processes call the handlers. */
   dispatch: DispatchOptions | false;
   spool?: string;
-  /** The point at which it does something to itself: see `act`. */
+  /** The point at which it does what `act` says. */
   at?: "sent" | "saved" | "committed" | "handling" | "written";
   act?: "die" | "hang" | "linger";
-  /** Records as for a lookup: lock, save and commit one after the other. */
+  /** Whether it records like a lookup: lock, save and commit one after the other. */
   inSteps?: boolean;
   renewalFails?: boolean;
   migrateOnly?: boolean;
 }
 
-/** What a process says, by its first key. */
-export interface Said {
+/** A message of a process. Its first key is its kind. */
+export interface Message {
   port?: number;
   name?: string;
   clientId?: string;
@@ -38,21 +38,21 @@ export interface Said {
 }
 type Point = "ready" | "sent" | "saved" | "committed" | "handling" | "written" | "ended" | "closing" | "dead";
 
-/** A process, and what it has said. */
+/** A process, and its messages. */
 export interface Member {
   child: ChildProcess;
   port: number;
-  said: (Said & Partial<Record<Point, unknown>>)[];
-  /** The first message of this kind that was not taken before; rejects when the process ends without it. */
-  next(point: Point): Promise<Said>;
-  /** Sends a webhook; resolves to the status, or `undefined` where there was no answer. */
+  messages: (Message & Partial<Record<Point, unknown>>)[];
+  /** Resolves with the first message of this kind that was not taken before. Rejects when the process ends without it. */
+  next(point: Point): Promise<Message>;
+  /** Sends a webhook. Resolves with the status, or `undefined` where there was no answer. */
   post(body: WebhookBody): Promise<number | undefined>;
   signal(signal: NodeJS.Signals): void;
   /** Resolves with the exit code, or `null` where a signal ended it. */
   exited: Promise<number | null>;
 }
 
-/** Compiles the kit for processes of their own, and ends what is left of them after each test. */
+/** Compiles the kit for child processes, and ends the remaining ones after each test. */
 export function members(): { start(settings: MemberSettings): Promise<Member> } {
   let kit = "";
   const living = new Set<Member>();
@@ -70,7 +70,7 @@ export function members(): { start(settings: MemberSettings): Promise<Member> } 
       living.add(member);
       void member.exited.then(() => living.delete(member));
       const ready = member.next("ready").then(({ port = 0 }) => (member.port = port));
-      // One that is to die may do so before it has said that it is ready.
+      // A process that must die may do so before it is ready.
       await ready.catch((error: unknown) => {
         if (settings.act !== "die") throw error;
       });
@@ -83,29 +83,29 @@ function launch(settings: MemberSettings & { kit: string; secret: string }): Mem
   const env = { ...process.env, MEMBER: JSON.stringify(settings), NODE_NO_WARNINGS: "1" };
   const child = fork(path.join(__dirname, "member.cjs"), { env, execArgv: [] });
   const exited = once(child, "exit").then(([code]) => code as number | null);
-  const said: Member["said"] = [];
+  const messages: Member["messages"] = [];
   const taken = new Set<object>();
-  child.on("message", (message: Said) => {
-    said.push(message);
-    child.emit("told");
+  child.on("message", (message: Message) => {
+    messages.push(message);
+    child.emit("noted");
   });
   const member: Member = {
     child,
     port: 0,
-    said,
+    messages,
     exited,
     async next(point) {
       for (;;) {
-        const message = said.find((one) => point in one && !taken.has(one));
+        const message = messages.find((one) => point in one && !taken.has(one));
         if (message) {
           taken.add(message);
           return message;
         }
         const over = exited.then((code) => {
-          if (said.some((one) => point in one && !taken.has(one))) return;
-          throw new Error(`The process ended (${code}) and never said "${point}".`);
+          if (messages.some((one) => point in one && !taken.has(one))) return;
+          throw new Error(`The process ended (${code}) and never sent "${point}".`);
         });
-        await Promise.race([once(child, "told"), over]);
+        await Promise.race([once(child, "noted"), over]);
       }
     },
     async post(body) {
@@ -126,11 +126,11 @@ function launch(settings: MemberSettings & { kit: string; secret: string }): Mem
   return member;
 }
 
-/** Looks again until it is so. */
+/** Repeats a check until it is true. */
 export async function until(holds: () => Promise<boolean>, what: string, deadlineMs = 20_000): Promise<void> {
   const from = performance.now();
   while (!(await holds())) {
-    if (performance.now() - from > deadlineMs) throw new Error(`It did not become so in time: ${what}`);
+    if (performance.now() - from > deadlineMs) throw new Error(`This did not happen in time: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -5,14 +5,14 @@ import { members, type MemberSettings } from "./members.js";
 jest.setTimeout(60_000);
 const processes = members();
 
-onEachDatabase("processes that start together", (kind) => {
+onEachDatabase("processes that start at the same time", (kind) => {
   let place: Place;
   beforeEach(async () => {
     place = await openPlace(kind);
   });
   afterEach(() => place.remove());
 
-  it("makes the tables once when 8 processes start at the same moment", async () => {
+  it("makes the tables one time when 8 processes start", async () => {
     const address = { ...place.address, prefix: `${place.address.prefix}new_` };
     const settings: MemberSettings = { address, web: false, names: [], dispatch: false, migrateOnly: true };
     const starters = await Promise.all(Array.from({ length: 8 }, () => processes.start(settings)));

@@ -8,14 +8,14 @@ const processes = members();
 describe("a worker without HTTP", () => {
   onEachServer("a worker that is woken", (kind) => {
     const poll = kind === "postgres" ? 60_000 : 500;
-    it("stays alive, and is told of another process's commit in time", async () => {
+    it("stays alive, and notices another process's commit in time", async () => {
       const place = await openPlace(kind);
       const { address, store } = place;
       const many = [1, 2, 3].map((n) =>
         pendingPayment({ clientId: `c-${n}`, reference: `order-${n}`, serviceId: `s-${n}` }),
       );
       await store.transaction((tx) => store.save(tx, { created: many }));
-      // PostgreSQL wakes it; MySQL cannot, and leaves it to the poll.
+      // PostgreSQL wakes it. MySQL cannot, so it polls.
       const slow = { pollMs: poll };
       const worker = await processes.start({ address, web: false, names: ["books"], dispatch: slow });
       const web = await processes.start({ address, web: true, names: [], dispatch: slow });

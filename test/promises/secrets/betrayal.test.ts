@@ -5,11 +5,11 @@ const secret = "whsec_a?b&c d/e+f=0123456789";
 const found = (text: string) => betrayedBy(text, { it: secret });
 
 describe("the search for secrets", () => {
-  it("finds one in every form, wherever it stands", () => {
+  it("finds one in every form, at every position", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (before, after) => {
         const whole = Buffer.from(`${before}${secret}${after}`);
-        const texts = [
+        const printed = [
           whole.toString(),
           whole.toString("hex"),
           whole.toString("base64"),
@@ -21,7 +21,7 @@ describe("the search for secrets", () => {
           ]).toString(),
           JSON.stringify({ before, secret }),
         ];
-        for (const text of texts) expect([text, found(text).length > 0]).toEqual([text, true]);
+        for (const text of printed) expect([text, found(text).length > 0]).toEqual([text, true]);
       }),
     );
   });
@@ -35,7 +35,7 @@ describe("the search for secrets", () => {
       expect(found(everythingOf(error))).not.toEqual([]);
   });
 
-  it("finds none where there is none", () => {
+  it("finds none in text without a secret", () => {
     expect(found(everythingOf(new Error("whsec_ a b c d")))).toEqual([]);
   });
 });

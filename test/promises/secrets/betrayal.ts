@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 
-/** How a secret could be written where nobody looks for it. */
+/** The forms in which a secret could be printed. */
 export function formsOf(secret: string): Readonly<Record<string, string>> {
   const bytes = Buffer.from(secret);
   const json = JSON.stringify(secret).slice(1, -1);
@@ -17,16 +17,16 @@ export function formsOf(secret: string): Readonly<Record<string, string>> {
   };
 }
 
-/** What of the base64 of a longer text is due to these bytes alone, when so many bytes stand before them. */
+/** Returns the part of a longer text's base64 that depends only on these bytes, at this offset. */
 function withinBase64(bytes: Buffer, before: number): string {
   const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64url");
   const start = Math.ceil((before * 8) / 6);
   return encoded.slice(start, Math.floor(((before + bytes.length) * 8) / 6));
 }
 
-/** The secrets that a text holds, by their names and the form they are in. */
+/** Returns the secrets in a text, by their names and forms. */
 export function betrayedBy(text: string, secrets: Readonly<Record<string, string>>): string[] {
-  // Both alphabets of base64 at once.
+  // Both alphabets of base64 in one search.
   const readable = `${text}\n${text.replaceAll("+", "-").replaceAll("/", "_")}`;
   return Object.entries(secrets).flatMap(([name, secret]) =>
     Object.entries(formsOf(secret))
@@ -35,7 +35,7 @@ export function betrayedBy(text: string, secrets: Readonly<Record<string, string
   );
 }
 
-/** Everything that somebody could print of a value. */
+/** Returns every way of printing a value. */
 export function everythingOf(value: unknown): string {
   const own = value instanceof Error ? [value.message, value.stack, String(value)] : [];
   return [

@@ -19,7 +19,7 @@ watchEverything();
 const secret = known["the webhook secret"];
 
 describe("no secret, token or signature is shown", () => {
-  it("by any refusal of a webhook, nor by one that was taken: answers, log, notices, rows", async () => {
+  it("by any refused webhook or by an accepted one: answers, log, notices, rows", async () => {
     const payments = openKit("refusals", { webhook: { limitBytes: 2000 } });
     payments.onAny((event) => show("an event", event));
     await payments.start({ keepAlive: false });
@@ -72,7 +72,7 @@ describe("no secret, token or signature is shown", () => {
     const codes = new Set(
       [...shown].flatMap(([, text]) => [...text.matchAll(/"code":"([a-z_]+)"/g)].map(([, code]) => code)),
     );
-    // The two that need a sender who stops are shown by the tests of raw sockets.
+    // The two refusals of senders that stop are in the tests of raw sockets.
     const wanted = Object.keys(rejectionStatus).filter(
       (code) => !["body_incomplete", "body_timeout"].includes(code),
     );
@@ -82,7 +82,7 @@ describe("no secret, token or signature is shown", () => {
     expect(betrayals()).toEqual([]);
   });
 
-  it("by the pages and redirects of a return, genuine, forged or unavailable, nor by the record of its payment", async () => {
+  it("by the pages and redirects of a return, genuine, forged or unavailable, or by the record of its payment", async () => {
     const payments = openKit("returns", {
       returns: {
         shopName: "Shop",

@@ -27,7 +27,7 @@ describe("no secret, token or signature is shown", () => {
       "a refusal": answer(422),
       "a refused token": answer(401),
       "a fault": answer(500),
-      "an answer that is no envelope": answer(201),
+      "an answer that is not the envelope": answer(201),
       "a redirect": async () =>
         new Response(null, { status: 302, headers: { location: `https://x.example/${token}` } }),
       "a broken connection": failing("fetch failed"),

@@ -24,7 +24,7 @@ describe("no secret, token or signature is shown", () => {
     };
     const address = (kind: string) => `${kind}://shop:${password}#@db/shop`;
     await showError("no store", () => createPayments({ ...complete, store: undefined }));
-    await showError("everything wrong at once", () =>
+    await showError("every option wrong", () =>
       createPayments({
         publicUrl: `https://shop:${password}@shop.example?${secret}`,
         service: { baseUrl: `http://x:${password}@pay.example/#${token}`, accessToken: `Bearer ${token}` },
@@ -51,7 +51,7 @@ describe("no secret, token or signature is shown", () => {
         TILLKIT_PUBLIC_URL: `http://${password}@shop.example`,
         TILLKIT_ACCESS_TOKEN: `${token} ${token}`,
         TILLKIT_WEBHOOK_SECRET: ` ${secret}`,
-        TILLKIT_WEBHOOK_SECRET_PREVIOUS: `${known["the webhook secret of before"]}\t`,
+        TILLKIT_WEBHOOK_SECRET_PREVIOUS: `${known["the previous webhook secret"]}\t`,
         TILLKIT_DATABASE: address("redis"),
         TILLKIT_BACK_URL: `javascript:${secret}`,
       }),
@@ -60,7 +60,7 @@ describe("no secret, token or signature is shown", () => {
     expect(betrayals()).toEqual([]);
   });
 
-  it("by a database that refuses the password, or is not there", async () => {
+  it("by a database that refuses the password, or does not exist", async () => {
     const password = known["the database's password"];
     const server = (name: string) => {
       const given = process.env[`TILLKIT_TEST_${name.toUpperCase()}_URL`];

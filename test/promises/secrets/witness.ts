@@ -12,9 +12,9 @@ import { completedBody, signed } from "../../support/webhooks.js";
 import { betrayedBy, everythingOf } from "./betrayal.js";
 import { secrets as known } from "./known-secrets.js";
 
-/** The scheme of the kits here, in the middle of a rotation. */
+/** The scheme of these kits, during a rotation. */
 export const scheme = hmacSignature({
-  secret: [known["the webhook secret"], known["the webhook secret of before"]],
+  secret: [known["the webhook secret"], known["the previous webhook secret"]],
 });
 /** A return address of the payment `c-return`. */
 export const genuine = makeReturnToken("c-return");
@@ -26,12 +26,12 @@ const secrets = {
   "the key of a return": genuine.token.split("~")[1]!,
 };
 
-/** Whatever could be read by somebody who is not to know a secret, with where it was. */
+/** Everything that could be read by somebody who must not know a secret, with its place. */
 export const shown: [where: string, text: string][] = [];
-/** Adds to it. */
+/** Adds a value that could be read. */
 export const show = (where: string, value: unknown) =>
   void shown.push([where, typeof value === "string" ? value : everythingOf(value)]);
-/** What of it betrays a secret; empty where nothing does. */
+/** Returns the places that contain a secret. */
 export const betrayals = () =>
   shown.flatMap(([where, text]) => betrayedBy(text, secrets).map((what) => `${where} shows ${what}`));
 
@@ -42,7 +42,7 @@ const logger = pino(
 
 let folder: string;
 
-/** Listens to the process and the console for as long as the tests of a file run. */
+/** Listens to the process and the console while the tests of a file run. */
 export function watchEverything(): void {
   const printed: jest.SpyInstance[] = [];
   beforeAll(() => {
@@ -67,7 +67,7 @@ export function watchEverything(): void {
   afterEach(closeAll);
 }
 
-/** Every file under a folder, as bytes: tables, indexes, free pages, journals and spooled records alike. */
+/** Returns every file under a folder as bytes: tables, indexes, free pages, journals and spooled records. */
 export function showFiles(): void {
   for (const name of readdirSync(folder, { recursive: true }) as string[]) {
     const file = path.join(folder, name);
@@ -75,7 +75,7 @@ export function showFiles(): void {
   }
 }
 
-/** A kit over a SQLite file, whose log and notices are shown. */
+/** Opens a kit with a SQLite file, and collects its log and notices. */
 export function openKit(
   name: string,
   options: Partial<PaymentsOptions<SignedField, SqlTx>> = {},
@@ -99,7 +99,7 @@ export function openKit(
   return payments;
 }
 
-/** Runs what must fail, and shows its error. */
+/** Runs a call that must fail, and collects its error. */
 export async function showError(where: string, run: () => unknown): Promise<void> {
   let error: unknown;
   try {
@@ -111,7 +111,7 @@ export async function showError(where: string, run: () => unknown): Promise<void
   show(where, error);
 }
 
-/** Serves a kit, behind a JSON parser that eats the body where it is told so. */
+/** Serves a kit, optionally behind a JSON parser that reads the body first. */
 export async function open(payments: Payments<SignedField, SqlTx>, eatBody = false): Promise<string> {
   const app = express();
   if (eatBody) app.use(express.json());

@@ -21,7 +21,7 @@ const limitBytes = 64 * 1024;
 const mib = 1024 * 1024;
 
 describe("memory", () => {
-  it("for each of 400 bodies that are held just under the limit is no more than twice the limit", async () => {
+  it("for each of 400 bodies just under the limit is at most twice the limit", async () => {
     const { port, server } = await startServer(kit, { limitBytes, bodyTimeoutMs: 60_000 });
     const before = await server.ask("memory");
     const count = 400;
@@ -29,11 +29,11 @@ describe("memory", () => {
     const senders = startSenders({ port, count, head, first: "x".repeat(limitBytes - 1) });
     await senders.next("ready");
     const held = async () => ((await server.ask("memory")).bytes - before.bytes) / count;
-    // The kernel has the bytes; until the process has read them all, there is less to hold than there will be.
+    // Until the process has read all bytes from the kernel, it holds less than it will hold.
     await until(async () => (await held()) > limitBytes * 0.9, "all bodies read");
     expect(await held()).toBeLessThan(2 * limitBytes);
     await senders.kill();
-    await until(async () => (await held()) < limitBytes / 4, "all of it given back");
+    await until(async () => (await held()) < limitBytes / 4, "all memory freed");
   });
 
   it("A body in one-byte chunks, held open: takes at most 4 × the limit of memory for a connection", async () => {
@@ -65,7 +65,7 @@ describe("memory", () => {
       `${"x".repeat(0x10000)}\r\n10000\r\n`,
     ],
   ])(
-    "for 400 bodies that %s, of which 4 MiB each are sent, stays under what their limits allow",
+    "for 400 bodies that %s, with 4 MiB sent of each, stays under their limits",
     async (_, head, first, text) => {
       const { port, server } = await startServer(kit, { limitBytes, bodyTimeoutMs: 10_000 });
       const before = await server.ask("memory");
@@ -79,18 +79,18 @@ describe("memory", () => {
       process.stdout.write(
         `400 bodies without end: ${(peak / mib).toFixed(1)} MiB at most, ${(after / mib).toFixed(1)} MiB afterwards.\n`,
       );
-      // 1,600 MiB were on offer. What waits to be collected may come on top of what is held, for a moment.
+      // 1,600 MiB were sent. Garbage that is not collected yet may be added to the held bytes.
       expect(peak).toBeLessThan(4 * count * limitBytes);
       expect(after).toBeLessThan(8 * mib);
       expect((await server.ask("rejections")).byCode).toEqual({ body_too_large: count });
       expect(statuses["413"]).toBeGreaterThan(0);
-      // A reset may overtake the answer where the sender goes on writing.
+      // A reset may arrive before the answer where the sender continues to write.
       expect(Object.keys(statuses).filter((status) => status !== "413" && status !== "none")).toEqual([]);
     },
   );
 });
 
-/** How many slow connections two processes of this machine can hold, each one end of them. */
+/** Returns the number of slow connections that two processes of this machine can hold, each one end of them. */
 function slowConnections(): number {
   const wanted = 10_000;
   const limit = Number(spawnSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" }).stdout);
@@ -100,7 +100,7 @@ function slowConnections(): number {
 }
 
 describe("slow connections", () => {
-  it("by the ten thousand leave honest webhooks answered 200", async () => {
+  it("by the ten thousand do not prevent the answer 200 to honest webhooks", async () => {
     const { port, server } = await startServer(kit, { bodyTimeoutMs: 60_000 });
     const count = slowConnections();
     const senders = startSenders({
@@ -127,12 +127,12 @@ describe("slow connections", () => {
 
     await senders.kill();
     const isCounted = async () => (await server.ask("rejections")).byCode["body_incomplete"] === count;
-    await until(isCounted, "each of the broken ones counted");
+    await until(isCounted, "every broken connection counted");
     await until(async () => (await server.ask("connections")).count === 0, "no connection left");
   });
 });
 
-/** One genuine webhook; resolves to its answer and how long that took from when it was its turn. */
+/** Sends one genuine webhook. Resolves with its answer and its duration, from its planned start. */
 function honest(agent: Agent, port: number, n: number): Promise<{ status: number | undefined; ms: number }> {
   const { headers, rawBody } = signed(completedBody({ clientId: `c-${n}` }));
   return new Promise((resolve, reject) => {

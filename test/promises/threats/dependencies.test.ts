@@ -20,7 +20,7 @@ const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, 
 const own = read("package.json") as Manifest;
 const { packages } = read("package-lock.json") as { packages: Record<string, Locked> };
 
-/** Where a package finds another: beside itself, or beside one of those around it. */
+/** Returns the folder where a package finds another: in itself, or in one of its parents. */
 function find(name: string, from: string): string | undefined {
   const places = from === "" ? [] : [`${from}/`];
   for (let at = from.lastIndexOf("/node_modules/"); at > 0; at = from.lastIndexOf("/node_modules/", at - 1))
@@ -28,7 +28,7 @@ function find(name: string, from: string): string | undefined {
   return [...places, ""].map((place) => `${place}node_modules/${name}`).find((place) => place in packages);
 }
 
-/** Everything that comes along with these names. */
+/** Returns these packages and all their dependencies. */
 function closure(names: readonly string[], from = "", found = new Set<string>()): Set<string> {
   for (const name of names) {
     const place = find(name, from);
@@ -47,7 +47,7 @@ describe("what is installed with the kit", () => {
   const runtime = closure([...Object.keys(own.dependencies ?? {}), "express"]);
   const optional = closure(Object.keys(own.optionalDependencies ?? {}));
 
-  it("runs no script when it is installed", () => {
+  it("runs no script at installation", () => {
     expect(runtime.size).toBeGreaterThan(20);
     expect(scripted(runtime)).toEqual([]);
     const ownScripts = Object.keys(own.scripts ?? {});
@@ -63,16 +63,16 @@ describe("what is installed with the kit", () => {
     expect(ownScripts.filter((name) => hooks.includes(name))).toEqual([]);
   });
 
-  it("has one optional package with a script, whose binaries are in the package, so that it may be blocked", () => {
+  it("has one optional package with a script, which may be blocked because its binaries are in the package", () => {
     expect(scripted(optional)).toEqual(["node_modules/@photostructure/sqlite"]);
     const prebuilt = path.join(root, "node_modules/@photostructure/sqlite/prebuilds");
     const isInstalled = existsSync(path.dirname(prebuilt));
-    // It is left out where Node has SQLite itself and the installation was told to omit what is optional.
+    // It is not installed where Node has SQLite itself and optional packages are omitted.
     const platforms = isInstalled ? readdirSync(prebuilt) : ["linux-x64"];
     expect(platforms.some((platform) => platform.startsWith("linux-x64"))).toBe(true);
   });
 
-  it("is few: seven packages that somebody chose", () => {
+  it("is seven chosen packages and their dependencies", () => {
     const { dependencies, optionalDependencies, peerDependencies } = own;
     const chosen = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
     expect(chosen.toSorted()).toEqual(

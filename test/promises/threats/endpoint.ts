@@ -15,53 +15,53 @@ import {
 import { serve, testKit } from "../../support/kit.js";
 import { pendingPayment } from "../../support/webhooks.js";
 
-/** Both versions of Express that the router is for. */
+/** Both versions of Express that the router supports. */
 export const versions = [
   ["Express 5", express5],
   ["Express 4", express4 as unknown as typeof express5],
 ] as const;
 
-/** What the kit wrote into its store, change by change. */
+/** The changes that the kit wrote to its store. */
 export type Changes = Parameters<MemoryStore["save"]>[1];
 
-/** A kit in front of a real server, everything that it logs and records laid open. */
+/** A kit with a real server. Everything that it logs and records is visible. */
 export interface Endpoint {
   payments: Payments<SignedField, MemoryTx>;
   url: URL;
   /** The request log, one object per line. */
   log: Record<string, unknown>[];
-  /** The log as it was written. */
+  /** The text of the log. */
   logText: () => string;
   webhooks: () => NonNullable<Changes["webhooks"]>[number][];
   events: () => NonNullable<Changes["events"]>[number][];
-  /** How many further copies were counted. */
+  /** The number of counted copies. */
   copies: () => number;
-  /** `clientId`s that the handler for completions was called with. */
+  /** The clientIds with which the handler for completions was called. */
   fulfilled: string[];
   post(body: string | Buffer, headers?: Record<string, string>): Promise<Answer>;
   get(address: string, headers?: Record<string, string>, method?: string): Promise<Answer>;
 }
 
-/** What came back. */
+/** The answer. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
   text: string;
 }
 
-/** A payment that the store knows. */
+/** Returns a stored payment. */
 export type Known = { [Key in keyof Payment]?: Payment[Key] | undefined };
 
-/** Options of the kit, and what stands around it. */
+/** Options of the kit, and of the application around it. */
 export interface Around {
-  /** What differs from the payment `c-1` of these tests; `undefined` leaves a member out. */
+  /** Changes to the payment `c-1` of these tests; `undefined` removes a member. */
   payments?: readonly Known[];
   express?: typeof express5;
   /** Changes the application before the router is mounted. */
   before?: (app: ReturnType<typeof express5>) => unknown;
 }
 
-/** Opens an endpoint with the payment `c-1`, unless others are given. Ended by `closeAll`. */
+/** Opens an endpoint with the given payments. Default: the payment `c-1`. `closeAll` closes it. */
 export async function openEndpoint(
   options: Partial<PaymentsOptions<SignedField, MemoryTx>> = {},
   { payments: known = [{}], express = express5, before }: Around = {},
@@ -100,7 +100,7 @@ export async function openEndpoint(
         body,
         headers: { "content-type": "application/json", ...headers },
       }),
-    // The text and not a URL made of it: that would tidy up what is to be sent.
+    // The text and not a URL, because a URL would normalise it.
     get: (address, headers = {}, method = "GET") => rawGet(url, address, headers, method),
   };
 }
@@ -133,7 +133,7 @@ async function rawGet(
   return readAnswer(answer);
 }
 
-/** The first answer in what a connection said. */
+/** Returns the first answer in the received bytes of a connection. */
 export function readAnswer(answer: string): Answer {
   const [head = "", ...rest] = answer.split("\r\n\r\n");
   const [first = "", ...lines] = head.split("\r\n");
@@ -148,7 +148,7 @@ export function readAnswer(answer: string): Answer {
   };
 }
 
-/** Sends bytes that no client would; resolves to everything that was answered, when the server has closed. */
+/** Sends bytes that no client would send. Resolves with the complete answer, when the server has closed. */
 export function converse(
   { hostname, port }: URL,
   bytes: string | Buffer,
@@ -160,7 +160,7 @@ export function converse(
     socket.setEncoding("latin1");
     socket.on("data", (data) => (answer += data));
     socket.on("end", () => socket.end());
-    // A reset after the answer is an end like any other.
+    // A reset after the answer is a normal end.
     socket.on("error", () => {});
     socket.on("close", () => resolve(answer));
     socket.write(bytes);
@@ -168,7 +168,7 @@ export function converse(
   });
 }
 
-/** The head of a webhook, for {@link converse}. */
+/** Returns the head of a webhook, for {@link converse}. */
 export function headOf(lines: readonly string[]): string {
   return [
     "POST /payments/webhook HTTP/1.1",

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { endpointThreats, fieldListThreats } from "./threats.js";
 
-/** The tests of this folder, by the name that jest prints, each with whatever follows it in its title. */
+/** The titles of the tests of this folder. */
 const titles = readdirSync(__dirname)
   .filter((file) => file.endsWith(".test.ts") && file !== path.basename(__filename))
   .flatMap((file) => [
@@ -17,7 +17,7 @@ it.each([...fieldListThreats, ...endpointThreats])("has a test that is named aft
 const page = path.resolve(__dirname, "../../../../shared/THREATS.md");
 
 describe("the page of threats", () => {
-  // It lies beside the checkout where the project is built, and is no part of it.
+  // The page is beside the checkout where the project is developed, and not part of it.
   if (!existsSync(page)) {
     it("leaves out the comparison with the list here, because the page is not there", () => {
       expect(existsSync(page)).toBe(false);
@@ -31,13 +31,13 @@ describe("the page of threats", () => {
     expect(cells.filter((cell) => cell !== "Threat")).toEqual(endpointThreats);
   });
 
-  it("has no row on the signature over fields whose words the list here lacks", () => {
+  it("has no row on the signature over fields that is missing in the list here", () => {
     const rows = first.split(/^(?=\d+\. )/m).slice(1);
     expect(rows.length).toBeGreaterThan(8);
-    const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\d]+/gu) ?? [];
+    const tokensOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\d]+/gu) ?? [];
     const isAbout = (row: string) => {
-      const words = wordsOf(row);
-      return fieldListThreats.filter((threat) => wordsOf(threat).every((word) => words.includes(word)));
+      const tokens = tokensOf(row);
+      return fieldListThreats.filter((threat) => tokensOf(threat).every((token) => tokens.includes(token)));
     };
     const lacking = rows.filter((row) => isAbout(row).length === 0);
     expect(lacking).toEqual([]);

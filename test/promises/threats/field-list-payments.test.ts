@@ -9,7 +9,7 @@ afterEach(closeAll);
 const openKit = (payments?: readonly Known[]) =>
   openEndpoint({ signature: fields }, payments ? { payments } : {});
 
-/** Posts these in turn, each rightly signed; resolves to what became of those that were not copies. */
+/** Posts these one by one, correctly signed. Resolves with the outcomes of those that were not copies. */
 async function outcomesOf(kit: Endpoint, ...bodies: WebhookBody[]) {
   const before = kit.webhooks().length;
   for (const body of bodies)
@@ -20,7 +20,7 @@ async function outcomesOf(kit: Endpoint, ...bodies: WebhookBody[]) {
     .map(({ outcome }) => outcome);
 }
 
-it("Only covered fields stand as verified; the rest is under untrusted: in what a handler gets", async () => {
+it("Only covered fields stand as verified; the rest is under untrusted: in the event of a handler", async () => {
   const kit = await openKit();
   const seen = new Promise((resolve) => kit.payments.on("payment.completed", resolve, { name: "look" }));
   const claims = {
@@ -47,7 +47,7 @@ it("Only covered fields stand as verified; the rest is under untrusted: in what 
   expect(Object.keys(verified)).toHaveLength(6);
 });
 
-it("Deduplicate on signed fields only: no unsigned field makes a copy look new, and none hides what is new", async () => {
+it("Deduplicate on signed fields only: no unsigned field makes a copy look new, or a new webhook look like a copy", async () => {
   const kit = await openKit();
   const copies = [
     completedBody(),
@@ -56,14 +56,14 @@ it("Deduplicate on signed fields only: no unsigned field makes a copy look new, 
     completedBody({ eventId: "new", receiptId: "new" }, { id: "new", deliveryId: "new" }),
     completedBody({ total: { value: "1475.0", currency: "KMF", tax: "1" } }),
   ];
-  // 1475.0 is 1475, and yet another text under the signature.
+  // 1475.0 is 1475, but another string under the signature.
   expect(await outcomesOf(kit, ...copies)).toEqual(["applied"]);
   expect(kit.copies()).toBe(copies.length - 1);
   const later = completedBody({ submittedAt: "2026-11-20T10:00:00.001Z" });
   expect(await outcomesOf(kit, later)).toEqual(["stale"]);
 });
 
-it("completed is final; a late failed or pending is recorded, not applied: nor is anything else", async () => {
+it("completed is final; a late failed or pending is recorded, not applied: and neither is any other status", async () => {
   const kit = await openKit();
   await outcomesOf(kit, completedBody());
   const before = await kit.payments.find("c-1");
@@ -72,7 +72,7 @@ it("completed is final; a late failed or pending is recorded, not applied: nor i
   expect(await kit.payments.find("c-1")).toEqual(before);
   expect(kit.events().map(({ type }) => type)).toEqual([
     "payment.completed",
-    // Two words that the kit does not know may be news to somebody.
+    // Two statuses that the kit does not know raise events.
     "payment.reported",
     "payment.reported",
   ]);
@@ -91,7 +91,7 @@ it.each<[string, Record<string, unknown>, string]>([
   ["another service id", { id: "64f0c0ffee64f0c0ffee64f1" }, "mismatch"],
   ["another payment's service id", { id: "s-2" }, "mismatch"],
   ["an unbound payment, under a bound service id", { clientId: "c-3" }, "mismatch"],
-  ["a clientId that is not here", { clientId: "c-9", id: "s-9" }, "unmatched"],
+  ["an unknown clientId", { clientId: "c-9", id: "s-9" }, "unmatched"],
 ])(
   "Match clientId, value and currency against the stored payment; bind a service id to one payment once: %s",
   async (_, data, outcome) => {
@@ -99,7 +99,7 @@ it.each<[string, Record<string, unknown>, string]>([
     expect(await outcomesOf(kit, completedBody(data))).toEqual([outcome]);
     for (const clientId of ["c-1", "c-2", "c-3"])
       expect(await kit.payments.find(clientId)).toMatchObject({ state: "pending" });
-    // A stranger is raised by the sweep, once its payment had time to appear.
+    // The sweep raises an unmatched webhook after the time in which its payment could appear.
     const raised = outcome === "mismatch" ? ["payment.mismatched"] : [];
     expect(kit.events().map(({ type }) => type)).toEqual(raised);
     expect((await kit.payments.health()).counts).toMatchObject({ parked: outcome === "unmatched" ? 1 : 0 });

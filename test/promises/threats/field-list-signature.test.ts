@@ -9,7 +9,7 @@ afterEach(closeAll);
 const json = (body: WebhookBody) => JSON.stringify(body);
 const genuine = completedBody();
 
-/** Posts a body whose signature a careless verifier accepts; resolves to what the kit made of it. */
+/** Posts a body whose signature a careless verifier accepts. Resolves with the kit's result. */
 async function attack(kit: Endpoint, body: string | Buffer, signature = carelesslySigned(genuine)) {
   const { status } = await kit.post(body, signature);
   return { status, recorded: kit.webhooks().map(({ outcome }) => outcome), fulfilled: kit.fulfilled };
@@ -22,14 +22,14 @@ it.each<[string, unknown]>([
   ["the number 1475", 1475],
   ["the list ['1475']", ["1475"]],
   ["the list [[1475]]", [[1475]]],
-])("Pairs that would have the same HMAC: %s and the text 1475", async (_, value) => {
+])("Pairs that would have the same HMAC: %s and the string 1475", async (_, value) => {
   const twin = completedBody({ total: { value, currency: "KMF" } });
   expect(carelessJoin(twin)).toBe(carelessJoin(genuine));
   expect(await attack(await openKit(), json(twin))).toEqual(refused);
 });
 
 it.each(["1475.0", "14.75e2", "1475e0"])(
-  "Pairs that would have the same HMAC: the number written %s and the text 1475",
+  "Pairs that would have the same HMAC: the number written %s and the string 1475",
   async (written) => {
     const twin = json(genuine).replace('"1475"', written);
     expect(carelessJoin(JSON.parse(twin) as WebhookBody)).toBe(carelessJoin(genuine));
@@ -47,7 +47,7 @@ it.each(["id", "clientId", "status"])(
   },
 );
 
-it("Pairs that would have the same HMAC: null, missing and empty are one value of submittedAt, but on completed", async () => {
+it("Pairs that would have the same HMAC: null, missing and empty are one value of submittedAt, except for completed", async () => {
   const kit = await openKit();
   for (const submittedAt of [null, undefined, ""]) {
     const body = statusBody("submitted", { submittedAt });
@@ -93,22 +93,22 @@ const withExtra = (extra: string) => json(genuine).replace('"topic"', `"extra":$
 
 it.each<[string, string | Buffer]>([
   ["a byte order mark", `\ufeff${json(genuine)}`],
-  ["bytes that are no UTF-8, in a field that nobody signed", Buffer.from(withExtra('"\xff"'), "latin1")],
+  ["bytes that are not UTF-8, in an unsigned field", Buffer.from(withExtra('"\xff"'), "latin1")],
   ["an overlong form", Buffer.from(withExtra('"\xc0\xaf"'), "latin1")],
   ["a surrogate written in UTF-8", Buffer.from(withExtra('"\xed\xa0\x80"'), "latin1")],
   ["UTF-16", Buffer.from(json(genuine), "utf16le")],
-  ["a duplicate key in a place that nobody signed", withExtra('{"a":1,"a":1}')],
-  ["a duplicate key that only unescaping shows", withExtra('{"a":1,"\\u0061":1}')],
+  ["a duplicate key at an unsigned place", withExtra('{"a":1,"a":1}')],
+  ["a duplicate key that is only visible after unescaping", withExtra('{"a":1,"\\u0061":1}')],
   ["a duplicate __proto__", withExtra('{"__proto__":1,"__proto__":1}')],
   ["33 levels", withExtra(deep(32))],
   ["20,000 levels", withExtra(deep(10_000))],
-  ["something behind the object", `${json(genuine)}{}`],
+  ["text after the object", `${json(genuine)}{}`],
   ["a list around the object", `[${json(genuine)}]`],
 ])("Decode strict UTF-8, refuse duplicate keys, depth 32 at most: %s is refused", async (_, body) => {
   expect(await attack(await openKit(), body)).toEqual(refused);
 });
 
-it("Decode strict UTF-8, refuse duplicate keys, depth 32 at most: 32 levels are taken", async () => {
+it("Decode strict UTF-8, refuse duplicate keys, depth 32 at most: 32 levels are accepted", async () => {
   expect(await attack(await openKit(), withExtra(deep(31)))).toMatchObject({
     status: 200,
     recorded: ["applied"],
@@ -124,7 +124,7 @@ it.each<[string, Record<string, unknown>]>([
   ["true", { status: true }],
   ["an object", { status: {} }],
   ["a total that is a list", { total: ["1475", "KMF"] }],
-  ["a total that is a text", { total: "1475" }],
+  ["a total that is a string", { total: "1475" }],
 ])(
   "Before verification, require each listed field to be an own, well-formed, bounded string: not %s",
   async (_, data) => {
@@ -133,7 +133,7 @@ it.each<[string, Record<string, unknown>]>([
   },
 );
 
-it("Before verification, require each listed field to be an own, well-formed, bounded string: none that is inherited", async () => {
+it("Before verification, require each listed field to be an own, well-formed, bounded string: not an inherited one", async () => {
   const { status: _, ...rest } = genuine.data;
   const heir = json({ ...genuine, data: rest }).replace(
     '"data":{',
@@ -153,9 +153,9 @@ it.each<[string, Record<string, unknown>]>([
   ["decimals that the currency does not have", { total: { value: "1475.50", currency: "KMF" } }],
   ["a currency in small letters", { total: { value: "1475", currency: "kmf" } }],
   ["a clientId with a space", { clientId: "c 1" }],
-  ["a date that is none", { submittedAt: "2026-02-30T10:00:00.000Z" }],
-  ["a date in words", { submittedAt: "yesterday" }],
-])("After verification, judge the rest and keep what fails as inadmissible, 200: %s", async (_, data) => {
+  ["a date that does not exist", { submittedAt: "2026-02-30T10:00:00.000Z" }],
+  ["a date that is a word", { submittedAt: "yesterday" }],
+])("After verification, keep what fails as inadmissible, 200: %s", async (_, data) => {
   const body = completedBody(data);
   const kit = await openKit();
   expect(await attack(kit, json(body), carelesslySigned(body))).toEqual({
@@ -167,7 +167,7 @@ it.each<[string, Record<string, unknown>]>([
   expect(await kit.payments.find("c-1")).toMatchObject({ state: "pending" });
 });
 
-it("After verification, judge the rest and keep what fails as inadmissible, 200: 1475.00 KMF is 1475 KMF, and a currency newer than the table is no error", async () => {
+it("After verification, keep what fails as inadmissible, 200: 1475.00 KMF is 1475 KMF, and a currency newer than the table is not an error", async () => {
   const kit = await openEndpoint(
     { signature: fields },
     {
@@ -185,7 +185,7 @@ it("After verification, judge the rest and keep what fails as inadmissible, 200:
   expect(kit.webhooks().map(({ outcome }) => outcome)).toEqual(["applied", "applied"]);
 });
 
-it("Take merchantId from configuration only: what a body or a header says of it changes nothing", async () => {
+it("Take merchantId from configuration only: a merchantId in a body or a header changes nothing", async () => {
   const other = signatureOf(carelessJoin(genuine, "m-2"));
   const claims = completedBody({ merchantId: "m-2" }, { merchantId: "m-2" });
   const kit = await openKit();
@@ -194,7 +194,7 @@ it("Take merchantId from configuration only: what a body or a header says of it 
   expect((await kit.post(json(claims), carelesslySigned(genuine))).status).toBe(200);
 });
 
-it("Choose the scheme in configuration, never from the request; never fall back from one scheme to another: the other scheme's signature is refused by each", async () => {
+it("Choose the scheme in configuration, never from the request; never fall back from one scheme to another: each scheme refuses the other's signature", async () => {
   const whole = hmacSignature({ secret });
   const rawBody = Buffer.from(json(genuine));
   for (const [configured, foreign] of [
@@ -217,7 +217,7 @@ it("Choose the scheme in configuration, never from the request; never fall back 
   }
 });
 
-it("Choose the scheme in configuration, never from the request; never fall back from one scheme to another: another algorithm is refused, and so is a name before the signature", async () => {
+it("Choose the scheme in configuration, never from the request; never fall back from one scheme to another: another algorithm is refused, and also a name before the signature", async () => {
   const kit = await openKit();
   const rawBody = Buffer.from(json(genuine));
   const good = fields.sign(rawBody);
@@ -236,7 +236,7 @@ it("Node traps: an empty key, a hexadecimal text cut short, two empty buffers an
   const kit = await openKit();
   const rawBody = Buffer.from(json(genuine));
   const good = fields.sign(rawBody);
-  // Buffer.from drops everything from the first wrong digit on: these would all be the same bytes to it.
+  // Buffer.from ignores everything after the first wrong digit, so these would all be equal bytes.
   for (const signature of [
     `${good}zz`,
     `${good}g`,

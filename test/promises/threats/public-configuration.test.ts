@@ -17,7 +17,7 @@ import { closeAll, secret, testKit, testOptions } from "../../support/kit.js";
 
 afterEach(closeAll);
 
-/** The codes of everything that keeps a kit from being made. */
+/** Returns the codes of all problems that prevent a kit. */
 function refusals(make: () => unknown): string[] {
   try {
     make();
@@ -59,12 +59,12 @@ it.each(weak)(
   },
 );
 
-it("Secret empty, blank, shorter than 16 bytes, a placeholder (CVE-2026-87974, -103517, -103300, -103298): no scheme at all refuses to start, and so does one that is switched off", () => {
+it("Secret empty, blank, shorter than 16 bytes, a placeholder (CVE-2026-87974, -103517, -103300, -103298): a missing scheme refuses to start, and also a scheme that is switched off", () => {
   for (const signature of [undefined, null, false, {}, "none", { header: "x", covers: "body" }])
     expect(refusals(() => createPayments(testOptions({ signature: signature as never })))).toHaveLength(1);
 });
 
-it("Secret empty, blank, shorter than 16 bytes, a placeholder (CVE-2026-87974, -103517, -103300, -103298): from 16 to 31 bytes is a warning that does not show it, from 32 on none", () => {
+it("Secret empty, blank, shorter than 16 bytes, a placeholder (CVE-2026-87974, -103517, -103300, -103298): 16 to 31 bytes give a warning without the secret, and 32 bytes give none", () => {
   const linesOf = (value: string) => {
     const lines: string[] = [];
     const logger = pino(
@@ -146,7 +146,7 @@ describe("where NODE_ENV is production", () => {
     expect(
       refusals(() => clientCredentials({ tokenUrl: service.url, clientId: "shop", clientSecret: sandboxed })),
     ).toEqual(refused);
-    // A token that is known only later is refused then, before it is sent.
+    // A token that is only known later is refused before it is sent.
     const payments = testKit(kit(() => sandboxed) as never);
     await expect(
       payments.create({ reference: "order-1", total: { value: "1", currency: "KMF" } }),
@@ -162,7 +162,7 @@ describe("where NODE_ENV is production", () => {
   });
 });
 
-it("Sandbox used in production, or production secrets in the sandbox: the sandbox takes no secret without its prefix, and is reached from and calls this machine only", async () => {
+it("Sandbox used in production, or production secrets in the sandbox: the sandbox accepts no secret without its prefix, and is reached from and calls only this machine", async () => {
   expect(refusals(() => createSandbox({ signature: { scheme: "hmac", secret } }))).toEqual([
     "option_invalid",
   ]);

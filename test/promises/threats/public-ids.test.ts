@@ -9,7 +9,7 @@ import { openEndpoint } from "./endpoint.js";
 jest.setTimeout(30_000);
 afterEach(closeAll);
 
-/** Words that some collations take for one: by case, accent, composition, width, and a space behind. */
+/** Ids that some collations treat as equal: by case, accent, composition, width, and a space at the end. */
 const alike = [
   "café",
   "cafe\u0301",
@@ -24,7 +24,7 @@ const alike = [
 const clientIds = ["ab", "Ab", "aB", "AB", "a.b", "a_b", "a:b", "a-b", "constructor"];
 
 onEachDatabase("ids that look alike", (kind) => {
-  it("NUL, case and accent folding, NFC/NFD in ids (MySQL collations): no id is taken for another, and none is changed", async () => {
+  it("NUL, case and accent folding, NFC/NFD in ids (MySQL collations): no id is confused with another, and none is changed", async () => {
     const place = await openPlace(kind);
     const created = alike.map((word, n) =>
       pendingPayment({ clientId: clientIds[n]!, reference: word, serviceId: word }),
@@ -34,9 +34,9 @@ onEachDatabase("ids that look alike", (kind) => {
       store: openStore(place.address),
       dispatch: { pollMs: 20 },
     });
-    const told: string[] = [];
+    const received: string[] = [];
     payments.onAny(({ type, ...event }) => {
-      told.push(`${type} ${"payment" in event ? event.payment.reference : ""}`);
+      received.push(`${type} ${"payment" in event ? event.payment.reference : ""}`);
     });
     const post = sender(await serve(appOf(payments)));
 
@@ -47,9 +47,9 @@ onEachDatabase("ids that look alike", (kind) => {
     );
     expect(rows.map(({ outcome }) => outcome)).toEqual(alike.map(() => "applied"));
     expect(rows.map((row) => row.client_id).toSorted()).toEqual(clientIds.toSorted());
-    // Not one is told as the second payment of another's order.
-    await until(async () => told.length >= alike.length, "an event for each payment");
-    expect(told.toSorted()).toEqual(alike.map((word) => `payment.completed ${word}`).toSorted());
+    // None is raised as the second payment of another order.
+    await until(async () => received.length >= alike.length, "an event for each payment");
+    expect(received.toSorted()).toEqual(alike.map((word) => `payment.completed ${word}`).toSorted());
     for (const [n, word] of alike.entries())
       expect(await payments.find(clientIds[n]!)).toMatchObject({ reference: word, serviceId: word });
 
@@ -91,7 +91,7 @@ it("__proto__, constructor keys anywhere: inert in a body, at every level", asyn
     .replace('"topic"', `${extra},"topic"`)
     .replace('"data":{', `"data":{${extra},`)
     .replace('"total":{', `"total":{${extra},`);
-  // It is refused nothing, for unknown fields are allowed; and it decides nothing.
+  // It is accepted, because unknown fields are allowed, and it decides nothing.
   expect((await kit.post(body, signed(body).headers)).status).toBe(200);
   expect(await kit.payments.find("c-1")).toMatchObject({ state: "pending" });
 
@@ -102,7 +102,7 @@ it("__proto__, constructor keys anywhere: inert in a body, at every level", asyn
     for (const key of ["polluted", "status", "outcome", "data", "topic"]) expect(clean[key]).toBeUndefined();
 });
 
-it("__proto__, constructor keys anywhere: inert as ids, tokens, headers and fields that a webhook claims", async () => {
+it("__proto__, constructor keys anywhere: inert as ids, tokens, headers and fields of a webhook", async () => {
   const known = names.map((name) => ({ clientId: name, reference: name, serviceId: `s ${name}` }));
   const kit = await openEndpoint({}, { payments: known });
   for (const name of names) {

@@ -10,7 +10,7 @@ const { token, hash } = makeReturnToken("c-1");
 const [name, key] = token.split("~") as [string, string];
 const other = makeReturnToken("c-2");
 
-/** A kit with two payments that can be returned to. */
+/** Opens a kit with two payments that have return addresses. */
 function openReturns(
   { returns = {}, known = {} }: { returns?: ReturnOptions; known?: Known } = {},
   around = {},
@@ -25,25 +25,25 @@ function openReturns(
 
 const never = [
   ["another random part", `${name}~${makeReturnToken("c-1").token.split("~")[1]!}`],
-  ["a random part one bit off", `${name}~${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`],
+  ["a random part with one wrong bit", `${name}~${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`],
   ["the random part of another payment", `c-1~${other.token.split("~")[1]!}`],
   ["another payment's name", `c-2~${key}`],
   ["a payment that never had an address", `c-3~${key}`],
-  ["a payment that is not there", `c-9~${key}`],
-  ["the hash that is kept", `${name}~${hash.slice(0, 22)}`],
+  ["an unknown payment", `c-9~${key}`],
+  ["the stored hash", `${name}~${hash.slice(0, 22)}`],
   ["no random part", `${name}~`],
   ["a short random part", `${name}~${key.slice(0, -1)}`],
   ["a long random part", `${name}~${key}A`],
   ["no name", `~${key}`],
   ["capital letters", `C-1~${key}`],
-  ["a line break behind it", `${token}%0a`],
+  ["a line break at its end", `${token}%0a`],
   ["a NUL in it", `c-1%00~${key}`],
   ["itself twice", `${token}~${key}`],
   ["8,000 characters", "a".repeat(8000)],
 ] as const;
 
 it.each(never)(
-  "Return: forged, enumerated: %s is the 404 page, and the log has the route only",
+  "Return: forged, enumerated: %s is the 404 page, and the log has only the route",
   async (_, forged) => {
     const kit = await openReturns();
     for (const kind of ["success", "cancel"]) {
@@ -68,7 +68,7 @@ it.each(never)(
   },
 );
 
-it("Return: forged, enumerated: a thousand tries neither find a payment nor hinder the customer, and tell nothing apart", async () => {
+it("Return: forged, enumerated: a thousand tries find no payment, do not disturb the customer, and all get equal answers", async () => {
   const kit = await openReturns();
   const answers = new Set<string>();
   for (let n = 0; n < 1000; n += 1) {
@@ -108,7 +108,7 @@ it("Return: genuine, prefetched, HEAD, opened twice: the same page, and nothing 
   expect(after).toEqual(same);
 });
 
-it("Return: genuine, prefetched, HEAD, opened twice: a cancel that nobody looked at closes no attempt, and one that was opened decides nothing", async () => {
+it("Return: genuine, prefetched, HEAD, opened twice: a prefetched cancel closes no attempt, and an opened one decides nothing", async () => {
   const kit = await openReturns();
   const address = `/payments/cancel/${token}`;
   await kit.get(address, {}, "HEAD");
@@ -122,7 +122,7 @@ it("Return: genuine, prefetched, HEAD, opened twice: a cancel that nobody looked
   expect(await kit.payments.find("c-1")).toMatchObject({ state: "completed" });
 });
 
-it("Return: genuine, prefetched, HEAD, opened twice: after the payment, no return takes anything back", async () => {
+it("Return: genuine, prefetched, HEAD, opened twice: after the payment, no return changes anything", async () => {
   const kit = await openReturns();
   await kit.post(JSON.stringify(completedBody()), signed(completedBody()).headers);
   const before = await kit.payments.find("c-1");
@@ -133,7 +133,7 @@ it("Return: genuine, prefetched, HEAD, opened twice: after the payment, no retur
 
 const markup = `"><script>alert(1)</script><img src=x onerror=alert(1)>'\`{{7*7}}\${7*7}</title><!--`;
 
-it("Return: reflected markup, open redirect (CVE-2024-29041, -43796): everything is escaped, whatever an order is called and wherever markup comes from", async () => {
+it("Return: reflected markup, open redirect (CVE-2024-29041, -43796): everything is escaped, whatever the name of an order, and wherever markup comes from", async () => {
   const kit = await openReturns({
     returns: { shopName: markup, backUrl: "/orders/{reference}?a={clientId}" },
     known: { reference: markup },
@@ -149,7 +149,7 @@ it("Return: reflected markup, open redirect (CVE-2024-29041, -43796): everything
     expect(text).not.toMatch(/<script>alert|<img|onerror=alert\(1\)>/);
     expect(text).not.toContain("evil.example");
     expect(Object.values(headers).join()).not.toMatch(/alert|evil/);
-    // Every script and style is the kit's own, and carries the one nonce of this answer.
+    // Every script and style is the kit's own, and has the nonce of this answer.
     const nonce = /'nonce-([^']+)'/.exec(headers["content-security-policy"]!)![1]!;
     for (const [, attributes] of text.matchAll(/<(?:script|style)([^>]*)>/g))
       expect(attributes!.trim()).toBe(`nonce="${nonce}"`);
@@ -194,7 +194,7 @@ it.each([
   "%0d%0aX: y",
   "\r\nX: y",
 ])(
-  "Return: reflected markup, open redirect (CVE-2024-29041, -43796): an order called %j leads nowhere else",
+  "Return: reflected markup, open redirect (CVE-2024-29041, -43796): an order called %j redirects to no other address",
   async (reference) => {
     const printable = reference.replaceAll(/[\r\n]/g, "");
     for (const successUrl of [
@@ -250,7 +250,7 @@ describe.each(versions)("on %s", (_, express) => {
     expect(await kit.payments.find("c-1")).toMatchObject({ state: "pending" });
   });
 
-  it("Repeated or nested query parameters (CVE-2025-15284): ignored on a webhook, whatever they claim", async () => {
+  it("Repeated or nested query parameters (CVE-2025-15284): ignored on a webhook", async () => {
     const kit = await openEndpoint({}, { express });
     const { rawBody, headers } = signed(completedBody());
     for (const query of queries) {

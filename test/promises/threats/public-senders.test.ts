@@ -14,18 +14,18 @@ const announced = headOf([`Content-Length: ${rawBody.length}`, signature]);
 const chunked = headOf(["Transfer-Encoding: chunked", signature]);
 const start = rawBody.toString().slice(0, 40);
 
-/** Quick enough for a test, and slow enough for an honest webhook on a busy machine. */
+/** Short enough for a test, and long enough for an honest webhook on a busy machine. */
 const bodyTimeoutMs = 400;
 const openKit = () => openEndpoint({ webhook: { bodyTimeoutMs } });
 
 const silent: [string, string][] = [
-  ["not a byte of the body that was announced", announced],
+  ["no byte of the announced body", announced],
   ["half of a body", announced + start],
   ["all but one byte", announced + rawBody.toString().slice(0, -1)],
   ["a chunk, and never the last one", `${chunked}28\r\n${start}\r\n`],
   ["the length of a chunk, and no chunk", `${chunked}28\r\n`],
   [
-    "a question whether to go on, and nothing after the answer",
+    "an Expect header, and nothing after the answer",
     announced.replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n"),
   ],
 ];
@@ -42,7 +42,7 @@ it.each(silent)("Slow or half-open senders: %s is answered 408, closed and count
   await expectHonest(kit);
 });
 
-it("Slow or half-open senders: one that drips is as late as one that is silent, however often it drips", async () => {
+it("Slow or half-open senders: a sender of single bytes reaches the same limit as a silent sender", async () => {
   const kit = await openKit();
   const socket = connect(Number(kit.url.port), kit.url.hostname);
   let said = "";
@@ -55,7 +55,7 @@ it("Slow or half-open senders: one that drips is as late as one that is silent, 
   expect((await kit.payments.health()).rejections.byCode).toEqual({ body_timeout: 1 });
 });
 
-it("Slow or half-open senders: a sender that closes its side in the middle is let go at once, and counted", async () => {
+it("Slow or half-open senders: the connection of a sender that closes its side in the middle is closed immediately, and counted", async () => {
   const kit = await openEndpoint();
   await converse(kit.url, announced + start, { end: true });
   await until(async () => (await rejectionsOf(kit))["body_incomplete"] === 1, "a count of the broken body");
@@ -63,7 +63,7 @@ it("Slow or half-open senders: a sender that closes its side in the middle is le
   await expectHonest(kit);
 });
 
-it("Slow or half-open senders: a connection that is reset in the middle is counted, and nothing else", async () => {
+it("Slow or half-open senders: a connection that is reset in the middle is only counted", async () => {
   const kit = await openEndpoint();
   const socket = connect(Number(kit.url.port), kit.url.hostname);
   socket.on("error", () => {});
@@ -74,7 +74,7 @@ it("Slow or half-open senders: a connection that is reset in the middle is count
   await expectHonest(kit);
 });
 
-it("Slow or half-open senders: an honest webhook beside a hundred of them is answered 200, and they are all let go", async () => {
+it("Slow or half-open senders: an honest webhook beside a hundred of them is answered 200, and all their connections are closed", async () => {
   const kit = await openKit();
   const slow = Array.from({ length: 100 }, () => converse(kit.url, announced + start));
   expect((await kit.post(rawBody, headers)).status).toBe(200);
@@ -83,7 +83,7 @@ it("Slow or half-open senders: an honest webhook beside a hundred of them is ans
   expect((await kit.payments.health()).rejections.byCode).toEqual({ body_timeout: 100 });
 });
 
-it("Slow or half-open senders: the server's own time limits are set in the example as the documents say", () => {
+it("Slow or half-open senders: the example sets the server's own time limits to the documented values", () => {
   const read = (file: string) => readFileSync(path.resolve(__dirname, "../../..", file), "utf8");
   const settings = (text: string) =>
     [

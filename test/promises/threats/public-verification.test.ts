@@ -69,7 +69,7 @@ it.each(schemes)(
   },
 );
 
-/** What `verify` may throw; the last ones pretend to be a refusal of the kit's that says what to answer. */
+/** Errors of `verify`. The last ones look like a refusal of the kit that contains an answer. */
 const thrown: [string, () => unknown][] = [
   ["an error", () => new Error("a bug in the scheme")],
   ["null", () => null],
@@ -80,7 +80,7 @@ const thrown: [string, () => unknown][] = [
     "a refusal with a code that is not a scheme's",
     () => pretending({ code: "record_unavailable", status: 503 }),
   ],
-  ["a refusal with a code that is none", () => pretending({ code: "fine", status: 200 })],
+  ["a refusal with an unknown code", () => pretending({ code: "fine", status: 200 })],
   ["a refusal with another status", () => pretending({ code: "signature_mismatch", status: 200 })],
   ["a refusal with no status", () => pretending({ code: "signature_mismatch", status: undefined })],
 ];

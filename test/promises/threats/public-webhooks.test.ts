@@ -14,7 +14,7 @@ const twice = (key: string) => JSON.stringify(completedBody()).replace(`"${key}"
 
 it.each<[string, string | Buffer]>([
   ["no JSON", "{"],
-  ["nothing at all but a signature", ""],
+  ["nothing except a signature", ""],
   ["bytes", Buffer.from([0xff, 0xfe, 0x00])],
   ["a duplicate key", twice("status")],
   ["a list", "[]"],
@@ -54,7 +54,7 @@ it.each<[string, object]>([
   },
 );
 
-/** Nothing was paid; the next genuine webhook is the first that the handler for completions hears of. */
+/** Expects that nothing was paid: the handler for completions is first called for the next genuine webhook. */
 async function expectUntouched(kit: Awaited<ReturnType<typeof openEndpoint>>): Promise<void> {
   expect(await kit.payments.find("c-1")).toMatchObject({ state: "pending", open: true });
   const told = new Promise((resolve) => kit.payments.on("payment.completed", resolve, { name: "look" }));
@@ -72,7 +72,7 @@ it("Signed webhook for another order's payment (CVE-2026-68500): 200, a mismatch
     total: { value: "1", currency: "KMF" },
   };
   const kit = await openEndpoint({}, { payments: [{}, cheap] });
-  // The webhook of the cheap payment, carried over to the dear one, and the other way round.
+  // The webhook of the cheap payment is used for the expensive one, and the other way round.
   for (const data of [
     { id: "s-2", total: cheap.total },
     { id: "s-2" },
@@ -88,7 +88,7 @@ it("Signed webhook for another order's payment (CVE-2026-68500): 200, a mismatch
     expect(await kit.payments.find(clientId)).toMatchObject({ state: "pending" });
 });
 
-it("Replay, duplicate: 200, counted, and the state unchanged, years later too", async () => {
+it("Replay, duplicate: 200, counted, and the state unchanged, also years later", async () => {
   const clock = { now: new Date("2026-11-20T10:00:00.000Z") };
   const kit = await openEndpoint({ now: () => clock.now });
   const pending = statusBody("pending");
@@ -159,14 +159,14 @@ describe("A form's type / over the limit (declared or streamed) / other method",
     expect(kit.webhooks()).toEqual([]);
   });
 
-  it("A form's type / over the limit (declared or streamed) / other method: 413 and an end of the connection, for one byte too many", async () => {
+  it("A form's type / over the limit (declared or streamed) / other method: 413 and the end of the connection, for one extra byte", async () => {
     const kit = await openEndpoint({ webhook: { limitBytes: rawBody.length } });
     const signature = `Service-Signature: ${good}`;
     const over = Buffer.concat([rawBody, Buffer.from(" ")]);
     const chunked = Buffer.concat([
       Buffer.from(`${headOf(["Transfer-Encoding: chunked", signature])}${over.length.toString(16)}\r\n`),
       over,
-      // Here a sender that never ends would go on.
+      // A sender that never ends would continue here.
       Buffer.from("\r\n"),
     ]);
     const declared = Buffer.from(headOf([`Content-Length: ${over.length}`, signature]));
@@ -178,9 +178,9 @@ describe("A form's type / over the limit (declared or streamed) / other method",
     expect((await kit.post(rawBody, headers)).status).toBe(200);
   });
 
-  it("A form's type / over the limit (declared or streamed) / other method: 405 with Allow for another method, whatever headers ask for", async () => {
+  it("A form's type / over the limit (declared or streamed) / other method: 405 with Allow for another method, whatever the headers are", async () => {
     const kit = await openEndpoint();
-    // CONNECT never reaches an application: Node ends the connection.
+    // CONNECT never reaches an application, because Node ends the connection.
     for (const method of METHODS.filter((one) => one !== "POST" && one !== "CONNECT")) {
       const override = { "x-http-method-override": "POST", "x-method-override": "POST" };
       const { status, headers } = await kit.get("/payments/webhook?_method=POST", override, method);
@@ -190,7 +190,7 @@ describe("A form's type / over the limit (declared or streamed) / other method",
 });
 
 it("Store cannot commit and spool cannot fsync: 503 with Retry-After, never 200", async () => {
-  // A directory below a file: nothing can be written there.
+  // A directory below a file, so nothing can be written there.
   const kit = await openEndpoint({
     webhook: { recordTimeoutMs: 50 },
     spool: { directory: `${__filename}/spool` },

@@ -18,7 +18,7 @@ const schemes: [string, SchemeOf][] = [
   ["fieldsSignature", (secret) => fieldsSignature({ secret, merchantId: "m-1" })],
 ];
 
-/** Processes that follow each other over one store, behind one address, as a rolling deployment does. */
+/** Deploys one process after the other with one store and one address, like a rolling deployment. */
 async function deployable(schemeOf: SchemeOf) {
   const store = new MemoryStore();
   let current: RequestHandler;
@@ -39,8 +39,8 @@ async function deployable(schemeOf: SchemeOf) {
   return { deploy, post };
 }
 
-/** Sends without a pause until told to stop, several at a time; `done` resolves after as many more answers. */
-function hammer(send: () => Promise<void>, atATime: number) {
+/** Sends concurrently and without a pause until `stop`. `done` resolves after this many further answers. */
+function sendContinuously(send: () => Promise<void>, concurrency: number) {
   let answers = 0;
   const state = { isStopped: false };
   let waiting: { count: number; resolve: () => void } | undefined;
@@ -51,7 +51,7 @@ function hammer(send: () => Promise<void>, atATime: number) {
       if (waiting && answers >= waiting.count) waiting.resolve();
     }
   };
-  const loops = Array.from({ length: atATime }, loop);
+  const loops = Array.from({ length: concurrency }, loop);
   return {
     done: (more: number) => new Promise<void>((resolve) => (waiting = { count: answers + more, resolve })),
     stop: async () => {
@@ -63,7 +63,7 @@ function hammer(send: () => Promise<void>, atATime: number) {
 }
 
 it.each(schemes)(
-  "a rotation under load, with %s, refuses nothing that is genuine, and the secret that was taken out at once",
+  "a rotation under load, with %s, refuses no genuine webhook, and refuses a removed secret immediately",
   async (_, schemeOf) => {
     const { deploy, post } = await deployable(schemeOf);
     let issued: string = older;
@@ -71,10 +71,10 @@ it.each(schemes)(
     const answers = { genuine: new Set<number>(), strange: new Set<number>(), taken: new Set<number>() };
     deploy(older);
 
-    const service = hammer(async () => void answers.genuine.add(await post(issued)), 6);
-    const forger = hammer(async () => {
+    const service = sendContinuously(async () => void answers.genuine.add(await post(issued)), 6);
+    const forger = sendContinuously(async () => {
       answers.strange.add(await post(stranger));
-      // Asked before the request leaves: from then on the old secret must be worth nothing.
+      // Read before the request is sent. From then on the old secret must be refused.
       const wasOut = isOut;
       const status = await post(older);
       if (wasOut) answers.taken.add(status);
@@ -84,7 +84,7 @@ it.each(schemes)(
     deploy([newer, older]);
     await service.done(100);
     issued = newer;
-    // What the service had signed with the old secret is answered before the merchant takes it out.
+    // Webhooks with the old secret are answered before the merchant removes it.
     await service.done(100);
     deploy(newer);
     isOut = true;
@@ -100,7 +100,7 @@ it.each(schemes)(
   },
 );
 
-it("the old secret alone is refused by its place in no list: first, second or twice", async () => {
+it("the new secret is accepted at every position of the list, and the removed secret is refused", async () => {
   const { deploy, post } = await deployable((secret) => hmacSignature({ secret }));
   for (const secrets of [[newer], [newer, stranger], [stranger, newer], [newer, newer]]) {
     deploy(secrets);

@@ -1,9 +1,9 @@
-/** What the signature over fields must withstand. Each has a test in this folder whose name begins with these words. */
+/** Requirements for the signature over fields. Each has a test in this folder whose title begins with its name. */
 export const fieldListThreats = [
   "Pairs that would have the same HMAC",
   "Decode strict UTF-8, refuse duplicate keys, depth 32 at most",
   "Before verification, require each listed field to be an own, well-formed, bounded string",
-  "After verification, judge the rest and keep what fails as inadmissible, 200",
+  "After verification, keep what fails as inadmissible, 200",
   "Take merchantId from configuration only",
   "Only covered fields stand as verified; the rest is under untrusted",
   "Deduplicate on signed fields only",
@@ -14,7 +14,7 @@ export const fieldListThreats = [
   "Node traps",
 ];
 
-/** What the three public addresses must withstand; likewise. */
+/** Threats to the three public addresses. Each has a test in this folder whose title begins with its name. */
 export const endpointThreats = [
   "Webhook with missing, malformed, wrong, truncated, repeated signature (CVE-2024-21491)",
   "Secret empty, blank, shorter than 16 bytes, a placeholder (CVE-2026-87974, -103517, -103300, -103298)",

@@ -7,7 +7,7 @@ import { carelesslySigned, fields } from "./fields.js";
 jest.setTimeout(60_000);
 afterEach(closeAll);
 
-/** One webhook for everything that can become of one. */
+/** One webhook for each possible outcome. */
 const webhooks: WebhookBody[] = [
   completedBody(),
   statusBody("submitted", { submittedAt: null }),
@@ -33,7 +33,7 @@ const known = [
   },
 ] as const;
 
-/** Everything that is recorded as decided, without the ids that are new each time and without what nobody signed. */
+/** Returns everything that is recorded as decided, without new ids and without unsigned fields. */
 async function decided(bodies: readonly string[], signature: Record<string, string>) {
   const now = () => new Date("2026-11-20T10:00:00.000Z");
   const kit = await openEndpoint({ signature: fields, now, dispatch: false }, { payments: known });
@@ -43,10 +43,10 @@ async function decided(bodies: readonly string[], signature: Record<string, stri
   const rows = kit.webhooks().map(({ receiptId: _, rawBody: __, ...row }) => row);
   const events = kit
     .events()
-    .map(({ type, clientId, payload: { untrusted: _, receiptId: __, ...said } }) => ({
+    .map(({ type, clientId, payload: { untrusted: _, receiptId: __, ...payload } }) => ({
       type,
       clientId,
-      said,
+      payload,
     }));
   const copies = kit.copies();
   await closeAll();
@@ -54,7 +54,7 @@ async function decided(bodies: readonly string[], signature: Record<string, stri
 }
 
 const anything = fc.jsonValue({ maxDepth: 2 });
-/** Fields of the interface document that the default list does not cover, and any that it does not know. */
+/** Fields of the interface document that the default list covers. */
 const taken = ["id", "clientId", "status", "submittedAt", "total", "value", "currency", "data"];
 const unknown = fc.dictionary(
   fc.oneof(
@@ -76,7 +76,7 @@ const unsigned = fc.record({
 
 type Unsigned = typeof unsigned extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The same webhook to whoever looks at signed fields only. */
+/** Returns the webhook with other unsigned fields. */
 function rewritten(body: WebhookBody, change: Unsigned): string {
   const without = (more: object) => Object.entries(more).filter(([key]) => !taken.includes(key));
   const { topic: _, type: __, timestamp: ___, data, ...top } = { ...body };
@@ -96,7 +96,7 @@ function rewritten(body: WebhookBody, change: Unsigned): string {
   );
 }
 
-it("Only covered fields stand as verified; the rest is under untrusted: no change outside of the coverage changes anything that is recorded as decided", async () => {
+it("Only covered fields stand as verified; the rest is under untrusted: no change of an unsigned field changes a recorded decision", async () => {
   const outcomes = new Set<string>();
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...webhooks), unsigned, async (body, change) => {

@@ -2,7 +2,7 @@ import { type CellOptions, readTime, readValue } from "../../../src/statement/cs
 
 const usual: CellOptions = { decimalSeparator: ".", groupSeparator: "", timeFormat: "iso", utcOffset: "Z" };
 
-describe("an amount as a statement writes it", () => {
+describe("an amount of a statement", () => {
   it.each([
     ["1475", {}, "1475"],
     [" 1475.50 ", {}, "1475.50"],
@@ -25,15 +25,12 @@ describe("an amount as a statement writes it", () => {
     ["1 475", {}],
     ["-5", { decimalSeparator: "," }],
     ["", { decimalSeparator: "," }],
-  ] satisfies [string, Partial<CellOptions>][])(
-    "%p is left as it stands with %p, for the judge",
-    (text, options) => {
-      expect(readValue(text, { ...usual, ...options })).toBe(text);
-    },
-  );
+  ] satisfies [string, Partial<CellOptions>][])("%p is returned unchanged with %p", (text, options) => {
+    expect(readValue(text, { ...usual, ...options })).toBe(text);
+  });
 });
 
-describe("a time as a statement writes it", () => {
+describe("a time of a statement", () => {
   it.each([
     ["2024-05-01T10:00:00.123Z", {}, "2024-05-01T10:00:00.123Z"],
     ["2024-05-01 10:00", {}, "2024-05-01T10:00:00Z"],
@@ -46,7 +43,7 @@ describe("a time as a statement writes it", () => {
     expect(readTime(text, { ...usual, ...options })).toBe(time);
   });
 
-  it("is left as it stands where it does not fit, for the judge", () => {
+  it("is returned unchanged where it does not fit the options", () => {
     for (const text of ["01/05/2024", "yesterday", "1714557600", "2024-5-1"])
       expect(readTime(text, usual)).toBe(text);
   });

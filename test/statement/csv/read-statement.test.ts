@@ -12,8 +12,8 @@ async function rowsOf(
   return rows;
 }
 
-/** What each row turned out to be: its ids and value, or its line and problem. */
-async function told(
+/** Returns a text for each row: its line, clientId and amount, or its line and problem. */
+async function textsFor(
   statement: Parameters<typeof readStatement>[0],
   format?: StatementFormat,
 ): Promise<string[]> {
@@ -26,7 +26,7 @@ async function told(
 
 const header = "clientId,value,currency";
 
-/** The bytes in pieces of this length, as a stream may bring them. */
+/** Splits bytes into pieces of this length, like a stream. */
 function* inPieces(bytes: Buffer, length: number): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
 }
@@ -36,7 +36,7 @@ describe("a statement in CSV", () => {
     for (const ending of ["\n", "\r\n"])
       for (const last of ["", ending])
         for (const mark of ["", "\uFEFF"])
-          expect(await told(mark + [header, "a,1,KMF", "b,2,KMF"].join(ending) + last)).toEqual([
+          expect(await textsFor(mark + [header, "a,1,KMF", "b,2,KMF"].join(ending) + last)).toEqual([
             "2 a 1 KMF",
             "3 b 2 KMF",
           ]);
@@ -44,36 +44,40 @@ describe("a statement in CSV", () => {
 
   it("may quote fields, with delimiters, quotation marks and line breaks in them", async () => {
     const text = 'note,"clientId",value,currency\n"a, ""b""\r\nc\n",x,"1",KMF\n"",y,2,"KMF"\n';
-    expect(await told(text)).toEqual(["2 x 1 KMF", "5 y 2 KMF"]);
+    expect(await textsFor(text)).toEqual(["2 x 1 KMF", "5 y 2 KMF"]);
   });
 
-  it("finds its delimiter, or takes the one that it is given", async () => {
+  it("finds its delimiter, or uses the given one", async () => {
     for (const delimiter of [",", ";", "\t", "|"]) {
       const text = [header, "a,1,KMF"].join("\n").replaceAll(",", delimiter);
-      expect(await told(text)).toEqual(["2 a 1 KMF"]);
+      expect(await textsFor(text)).toEqual(["2 a 1 KMF"]);
     }
     const spaced = { delimiter: " " };
-    expect(await told("clientId value currency\na 1 KMF", spaced)).toEqual(["2 a 1 KMF"]);
+    expect(await textsFor("clientId value currency\na 1 KMF", spaced)).toEqual(["2 a 1 KMF"]);
     const commasInHeader = '"clientId";"value, in ""KMF"", that is";currency\na;1;KMF';
-    expect(await told(commasInHeader, { columns: { value: 2 } })).toEqual(["2 a 1 KMF"]);
+    expect(await textsFor(commasInHeader, { columns: { value: 2 } })).toEqual(["2 a 1 KMF"]);
   });
 
-  it("passes over blank lines, rows of nothing, comments, and lines above the table", async () => {
+  it("skips blank lines, empty rows, comments, and lines above the table", async () => {
     const text = `Settlement of May\n\n# made by hand\n${header}\n\na,1,KMF\n,,\n# b,2,KMF\n   \nc,3,KMF\n`;
-    expect(await told(text, { skipLines: 1 })).toEqual(["6 a 1 KMF", "10 c 3 KMF"]);
-    expect(await told(`${header}\n#a,1,KMF`, { comment: "" })).toEqual(["2 #a 1 KMF"]);
+    expect(await textsFor(text, { skipLines: 1 })).toEqual(["6 a 1 KMF", "10 c 3 KMF"]);
+    expect(await textsFor(`${header}\n#a,1,KMF`, { comment: "" })).toEqual(["2 #a 1 KMF"]);
   });
 
-  it("finds columns by their usual names, by given ones, by numbers, or not at all", async () => {
+  it("finds columns by their usual names, by given names, by numbers, or has no such column", async () => {
     const usual = "Date;Total Value;CURRENCY;client_id\n2024-05-01;5;KMF;a";
     expect(await rowsOf(usual)).toEqual([
       expect.objectContaining({ clientId: "a", value: "5", time: "2024-05-01T00:00:00Z" }),
     ]);
     const named = "Ref,Betrag,Währung\na,5,KMF";
     const columns = { clientId: "Ref", value: 2, currency: "Währung" } as const;
-    expect(await told(named, { columns })).toEqual(["2 a 5 KMF"]);
+    expect(await textsFor(named, { columns })).toEqual(["2 a 5 KMF"]);
     expect(
-      await told("a,5", { header: false, columns: { clientId: 1, value: 2 }, fixed: { currency: "KMF" } }),
+      await textsFor("a,5", {
+        header: false,
+        columns: { clientId: 1, value: 2 },
+        fixed: { currency: "KMF" },
+      }),
     ).toEqual(["1 a 5 KMF"]);
     const [row] = await rowsOf("id,clientId,value,currency\ns,a,1,KMF", { columns: { serviceId: false } });
     expect(row).toMatchObject({ clientId: "a", serviceId: undefined });
@@ -88,11 +92,11 @@ describe("a statement in CSV", () => {
     ],
     ["no value", "clientId,currency\na,KMF", {}, "No column has the value."],
     ["a header that is not there", `${header}\na,1,KMF`, { columns: { value: "Sum" } }, 'No header is "Sum"'],
-    ["two headers that fit", "clientId,value,value,currency\na,1,1,KMF", {}, "2 headers may have the value"],
+    ["two headers that fit", "clientId,value,value,currency\na,1,1,KMF", {}, "2 headers may be the value"],
     ["a name twice", "clientId,v,v,currency\na,1,1,KMF", { columns: { value: "v" } }, '2 headers are "v"'],
     ["column 0", `${header}\na,1,KMF`, { columns: { value: 0 } }, "counted from 1"],
   ] satisfies [string, string, StatementFormat, string][])(
-    "is refused with %s, and the headers are named",
+    "is refused with %s, and the error lists the headers",
     async (_, text, format, message) => {
       await expect(rowsOf(text, format)).rejects.toMatchObject({
         code: "statement_columns_unclear",
@@ -101,7 +105,7 @@ describe("a statement in CSV", () => {
     },
   );
 
-  it("is refused as a whole where it is empty, in UTF-16, narrower than its columns, or its header is broken", async () => {
+  it("is refused where it is empty, in UTF-16, has too few columns, or has a broken header", async () => {
     const utf16 = Buffer.from(`\uFEFF${header}\na,1,KMF`, "utf16le");
     const cases: [string | Buffer, StatementFormat?][] = [
       ["", {}],
@@ -116,7 +120,7 @@ describe("a statement in CSV", () => {
       await expect(rowsOf(statement, format)).rejects.toMatchObject({ code: "statement_unreadable" });
   });
 
-  it("lists what breaks the rules by its line, and reads on", async () => {
+  it("reports records that break the rules with their line, and goes on", async () => {
     const long = "x".repeat(70_000);
     const text = [
       header,
@@ -130,7 +134,7 @@ describe("a statement in CSV", () => {
       `${long},1,KMF`,
       "g,3,KMF",
     ].join("\n");
-    expect(await told(text)).toEqual([
+    expect(await textsFor(text)).toEqual([
       "2 a 1 KMF",
       "3 fields_count",
       "4 fields_count",
@@ -143,15 +147,15 @@ describe("a statement in CSV", () => {
     ]);
   });
 
-  it("loses one record to a quotation mark too many, and not the file", async () => {
+  it("loses one record, and not the file, to an extra quotation mark", async () => {
     const filler = Array.from({ length: 5000 }, (_, index) => `r${index},1,KMF`);
     const text = [header, '"open,1,KMF', ...filler].join("\n");
-    const rows = await told(text);
+    const rows = await textsFor(text);
     expect(rows[0]).toBe("2 quote_open");
     expect(rows.slice(1)).toEqual(filler.map((_, index) => `${index + 3} r${index} 1 KMF`));
   });
 
-  it("loses no row between a mark that is never closed and one that could have closed it", async () => {
+  it("loses no row between an unclosed quotation mark and a mark that could close it", async () => {
     const lines = [
       "clientId,note,value,currency",
       'a,"open,1,KMF',
@@ -160,7 +164,7 @@ describe("a statement in CSV", () => {
       'lines",3,KMF',
       "d,,4,KMF",
     ];
-    expect(await told(lines.join("\n"))).toEqual(["2 quote_open", "3 b 2 KMF", "4 c 3 KMF", "6 d 4 KMF"]);
+    expect(await textsFor(lines.join("\n"))).toEqual(["2 quote_open", "3 b 2 KMF", "4 c 3 KMF", "6 d 4 KMF"]);
   });
 
   it("is decoded strictly, line by line, and never with replacement characters", async () => {
@@ -169,12 +173,12 @@ describe("a statement in CSV", () => {
       Buffer.from([0x62, 0xe9, 0x2c, 0x31, 0x2c, 0x4b, 0x4d, 0x46, 0x0a]),
       Buffer.from("c,3,KMF\n"),
     ]);
-    expect(await told(bytes)).toEqual(["2 à 1 KMF", "3 encoding_invalid", "4 c 3 KMF"]);
+    expect(await textsFor(bytes)).toEqual(["2 à 1 KMF", "3 encoding_invalid", "4 c 3 KMF"]);
     const french = Buffer.from(`${header}\nb\xe9,1,KMF\n`, "latin1");
-    expect(await told(french, { encoding: "windows-1252" })).toEqual(["2 bé 1 KMF"]);
+    expect(await textsFor(french, { encoding: "windows-1252" })).toEqual(["2 bé 1 KMF"]);
   });
 
-  it("says the same in whatever pieces it comes, broken or not", async () => {
+  it("gives the same rows whatever the pieces, also where it is broken", async () => {
     const piece = fc.constantFrom("a", "é", "🧾", '"', ",", "\n", "\r\n", ";", "1", "#", " ", "\uFEFF", "\r");
     const body = fc
       .array(piece, { maxLength: 60 })
@@ -195,11 +199,11 @@ describe("a statement in CSV", () => {
     );
   });
 
-  it("gives back every field that was written by RFC 4180", async () => {
+  it("returns every field that was written by RFC 4180", async () => {
     const text = fc.string({ unit: "binary", maxLength: 20 }).map((one) => one.replaceAll("\0", "0"));
     const quoted = (field: string): string => `"${field.replaceAll('"', '""')}"`;
     const line = fc.record({
-      // Space around a field is no part of an id.
+      // Space around a field is not part of an id.
       id: text.map((one) => one.trim()).filter((one) => one !== ""),
       note: text,
       quote: fc.boolean(),
@@ -224,7 +228,7 @@ describe("a statement in CSV", () => {
     );
   });
 
-  it("is held in small parts: a file without a single line break is not kept", async () => {
+  it("is read in small parts: a file without line breaks is not held in memory", async () => {
     function* endless(): Generator<Buffer> {
       yield Buffer.from(`${header}\n`);
       const piece = Buffer.alloc(1024 * 1024, "x");
@@ -232,11 +236,11 @@ describe("a statement in CSV", () => {
       yield Buffer.from("\na,1,KMF\n");
     }
     const before = process.memoryUsage().arrayBuffers;
-    expect(await told(endless())).toEqual(["2 line_too_long", "3 a 1 KMF"]);
+    expect(await textsFor(endless())).toEqual(["2 line_too_long", "3 a 1 KMF"]);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50_000_000);
   });
 
-  it("refuses options that make no sense", () => {
+  it("refuses invalid options", () => {
     const formats: StatementFormat[] = [
       { delimiter: "" },
       { delimiter: "::" },

@@ -8,8 +8,8 @@ import { clientIdPrefix, header, planCases } from "./plan.mjs";
 const paymentsPerTransaction = 2000;
 
 /**
- * Writes a statement and a store about one truth. Answers what must be found, as `kind clientId line`, and the sums that must be
- * told. `kit` is a folder with the compiled kit.
+ * Writes a statement and a store for the same payments. Returns the expected findings, as `kind clientId line`, and the expected
+ * sums. `kit` is a folder with the compiled kit.
  */
 export async function makeStatement({ kit, folder, rows: count, seed, onRows }) {
   const { sqliteStore } = createRequire(import.meta.url)(path.join(kit, "store/sql/index.js"));
@@ -72,10 +72,10 @@ async function writeRows(file, rows, expected, totals) {
     line += 1;
     if (row.bad) {
       expected.add(`bad_row - ${line}`);
-      // As latin1, so that one of them has a byte that no UTF-8 has.
+      // As latin1, so that one of the rows is not UTF-8.
       pieces.push(Buffer.from(`${row.bad(row.random)}\r\n`, "latin1"));
     } else {
-      pieces.push(Buffer.from(`${textOf(row)}\r\n`));
+      pieces.push(Buffer.from(`${csvLine(row)}\r\n`));
       expect(row, line, expected, twins, totals);
       line += row.note.split("\n").length - 1;
     }
@@ -88,7 +88,7 @@ async function writeRows(file, rows, expected, totals) {
   await once(stream, "close");
 }
 
-function textOf({ clientId, serviceId, note, value, currency, status, source, time }) {
+function csvLine({ clientId, serviceId, note, value, currency, status, source, time }) {
   const quoted = /[",\n]/.test(note) ? `"${note}"` : note;
   return [clientId, serviceId, quoted, value, currency, status, source, time].join(",");
 }
@@ -105,7 +105,7 @@ function expect(row, line, expected, twins, totals) {
   const isSecond = twin !== undefined && twins.has(twin);
   if (isSecond) expected.add(`listed_twice ${twin} ${line}`);
   if (twin !== undefined) twins.add(twin);
-  // A payment of an order that was paid twice is itself the same on both sides.
+  // The second payment of an order agrees on both sides.
   const differs = expects.some(({ kind }) => kind !== "paid_twice");
   if (isPaid && !differs && !isSecond) totals.matched += 1;
 }

@@ -1,7 +1,7 @@
 import { randomFrom } from "../../promises/crash/harness/random.mjs";
 
-// A truth and a statement about it, with differences planted of every kind. Each case below is what one order may look like on
-// both sides, with what must be found of it; nothing else may be found.
+// Plans payments and a statement about them, with planted differences of every kind. Each case below is one order on both
+// sides, with its expected findings. There must be no other findings.
 
 export const period = { from: "2024-05-01T00:00:00.000Z", to: "2024-06-01T00:00:00.000Z" };
 export const clientIdPrefix = "shop1-";
@@ -19,7 +19,7 @@ export const header = [
 const minorUnits = { KMF: 0, MGA: 2, EUR: 2, TND: 3 };
 const dayMs = 86_400_000;
 
-/** How often each case is drawn, of 10,000. */
+/** How often each case is drawn, in 10,000 draws. */
 const weights = {
   agreed: 9480,
   unpaidOnBothSides: 60,
@@ -51,7 +51,7 @@ export function* planCases({ rows: count, seed }) {
   let number = 0;
   for (let written = 0; written < count;) {
     const one = caseOf(random.pick(drawn), random, ++number);
-    // The last row is one of a case that has no more.
+    // The last case must have exactly the rows that are left.
     if (written + one.rows.length > count) continue;
     written += one.rows.length;
     yield one;
@@ -118,7 +118,7 @@ function caseOf(name, random, number) {
     }
     case "listedTwice": {
       const payment = paid();
-      // Whichever comes second in the file is the one that is told.
+      // The finding is about the second row in the file.
       return { payments: [payment], rows: [lists(payment, { twin: true }), lists(payment, { twin: true })] };
     }
     case "paidTwice": {
@@ -160,7 +160,7 @@ function caseOf(name, random, number) {
   }
 }
 
-/** Lines that no reader can make a payment of; one of them is not even UTF-8. */
+/** Lines that cannot be read as a payment. One of them is not UTF-8. */
 export const brokenRows = [
   (n) => `${clientIdPrefix}bad${n},,,"1,475",KMF,completed,MVK,2024-05-02T10:00:00Z`,
   (n) => `${clientIdPrefix}bad${n},,,-1475,KMF,completed,MVK,2024-05-02T10:00:00Z`,
@@ -181,7 +181,7 @@ const notes = [
   "",
   "plain",
   'said ""fine""',
-  ", begins with a comma",
+  ", starts with a comma",
   "two\nlines",
   "three\r\nlines\n",
   "é 🧾",
@@ -208,7 +208,7 @@ function newRow(random, payment, over, expects) {
   };
 }
 
-/** Now and then with zeros that mean nothing: they make no other amount. */
+/** Returns a decimal string, sometimes with trailing zeros that do not change the amount. */
 function decimal(units, places, random) {
   const digits = String(units).padStart(places + 1, "0");
   const whole = digits.slice(0, digits.length - places);

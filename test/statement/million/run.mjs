@@ -19,8 +19,8 @@ const columns = {
 };
 
 /**
- * Makes a statement of so many rows with planted differences, has `tillkit reconcile` find them in a process of its own, and
- * compares what it found, one by one. With `html`, that report is kept there.
+ * Makes a statement of so many rows with planted differences, runs `tillkit reconcile` in a process of its own, and compares its
+ * findings one by one. `html` is a file for the HTML report.
  */
 export async function reconcileGenerated({ kit, rows, seed, quiet, html, heapMiB }) {
   const folder = mkdtempSync(path.join(tmpdir(), "tillkit-million-"));
@@ -67,18 +67,18 @@ async function tillkit(kit, { file, database, clientIdPrefix }, reports, { quiet
     Object.entries(columns).flatMap(([field, name]) => ["--column", `${field}=${name}`]),
     reports.flatMap((report) => ["--report", report]),
   ].flat();
-  // Its progress bar is drawn where this process's error stream is a terminal.
+  // The command draws its progress bar where this process's error stream is a terminal.
   const stdio = ["ignore", "pipe", quiet ? "ignore" : "inherit"];
   const limit = heapMiB ? [`--max-old-space-size=${heapMiB}`] : [];
   const child = spawn(process.execPath, [...limit, path.join(kit, "cli/main.js"), ...args], { stdio });
   const ended = new Promise((resolve) => void child.once("close", resolve));
-  const said = await text(child.stdout);
+  const output = await text(child.stdout);
   const exitCode = await ended;
-  if (exitCode > 1) throw new Error(`tillkit reconcile ended with ${exitCode}: ${said}`);
-  return { ...JSON.parse(said), exitCode };
+  if (exitCode > 1) throw new Error(`tillkit reconcile ended with ${exitCode}: ${output}`);
+  return { ...JSON.parse(output), exitCode };
 }
 
-/** How often each finding stands in the CSV report. None of its cells holds a delimiter but the last. */
+/** Returns the number of each finding in the CSV report. Only its last cell may hold a delimiter. */
 async function foundIn(report) {
   const found = new Map();
   let isHeader = true;
@@ -88,7 +88,7 @@ async function foundIn(report) {
       continue;
     }
     const [kind, line, , clientId] = row.split(",");
-    // A bad row may or may not have a clientId that could be read.
+    // Some bad rows have a readable clientId.
     const key = `${kind} ${kind === "bad_row" ? "-" : clientId} ${line || "-"}`;
     found.set(key, (found.get(key) ?? 0) + 1);
   }
@@ -98,7 +98,7 @@ async function foundIn(report) {
 function wrongSums({ rows, currencies }, totals) {
   const wrong = [];
   const compare = (what, got, expected) => {
-    if (String(got) !== String(expected)) wrong.push(`${what}: told ${got}, is ${expected}`);
+    if (String(got) !== String(expected)) wrong.push(`${what}: got ${got}, expected ${expected}`);
   };
   compare("matched", rows.matched, totals.matched);
   compare("foreign", rows.foreign, totals.foreign);

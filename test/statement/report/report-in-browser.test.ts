@@ -22,7 +22,7 @@ describeInBrowser("the HTML report in a browser", () => {
   });
   afterAll(() => browser.close());
 
-  it.each(looks)("keeps nobody out, in $language at $viewport.width, $colorScheme", async (look) => {
+  it.each(looks)("is accessible, in $language at $viewport.width, $colorScheme", async (look) => {
     const { language, ...device } = look;
     const context = await browser.newContext({ ...device, bypassCSP: true });
     const page = await context.newPage();
@@ -33,13 +33,13 @@ describeInBrowser("the HTML report in a browser", () => {
     await context.close();
   });
 
-  it("is drawn under its own policy, without a word of protest, and unfolds a list by the link to it", async () => {
+  it("is shown under its own policy without errors, and a link to a list unfolds it", async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
-    const protests: string[] = [];
-    page.on("console", (message) => protests.push(message.text()));
+    const complaints: string[] = [];
+    page.on("console", (message) => complaints.push(message.text()));
     page.on("request", (request) => {
-      if (!/^(about|data):/.test(request.url())) protests.push(request.url());
+      if (!/^(about|data):/.test(request.url())) complaints.push(request.url());
     });
     await page.setContent(written(htmlReport(), await everything()));
     const isOpen = `document.getElementById("missing_here").closest("details").open`;
@@ -49,7 +49,7 @@ describeInBrowser("the HTML report in a browser", () => {
     expect(await page.evaluate(isOpen)).toBe(true);
     const radius = `getComputedStyle(document.querySelector(".verdict")).borderRadius`;
     expect(await page.evaluate(radius)).toBe("16px");
-    expect(protests).toEqual([]);
+    expect(complaints).toEqual([]);
     await context.close();
   });
 });

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { csvReport, htmlReport, jsonReport, readStatement, type StatementFinding } from "tillkit";
 import { tokenize } from "../../support/markup.js";
-import { booksOf, compared, paid } from "../support/books.js";
+import { storeOf, compared, paid } from "../support/stored.js";
 import { everyHeader as header, everything, written } from "../support/everything.js";
 
 describe("the CSV report", () => {
-  it("has one line for each finding under a header, and is read back as it was", async () => {
+  it("has a header and one line for each finding, and can be read again", async () => {
     const run = await everything();
     const text = written(csvReport(), run);
     const columns = {
@@ -19,7 +19,7 @@ describe("the CSV report", () => {
     expect(lines).toEqual(run.findings.map(({ clientId }) => clientId?.replace(/^[=+]/, "'$&")));
   });
 
-  it("holds no cell that a spreadsheet would take for a formula, and leaves numbers alone", async () => {
+  it("holds no cell that a spreadsheet would run as a formula, and does not change numbers", async () => {
     const finding = (over: Partial<StatementFinding>): StatementFinding => ({
       kind: "amount_differs",
       ...over,
@@ -35,7 +35,7 @@ describe("the CSV report", () => {
   });
 
   it("is a header alone where nothing was found", async () => {
-    const { summary } = await compared(await booksOf(), header, []);
+    const { summary } = await compared(await storeOf(), header, []);
     expect(csvReport().end(summary)).toMatch(/^kind,line,first_line,[a-z_,]+\r\n$/);
   });
 });
@@ -52,26 +52,21 @@ describe("the JSON report", () => {
 describe("the HTML report", () => {
   const madeAt = new Date("2024-06-01T08:00:00Z");
 
-  it.each(["en", "fr"] as const)(
-    "leaves a browser no room, whatever the statement says, in %s",
-    async (language) => {
-      const run = await everything();
-      const page = written(htmlReport({ language, name: '"><img src=x onerror=y>', madeAt }), run);
-      const tokens = tokenize(page);
-      const opened = tokens.flatMap((token) => (token.kind === "open" ? [token] : []));
-      expect(opened.map(({ name }) => name)).not.toEqual(
-        expect.arrayContaining(["script", "img", "b onclick=x"]),
-      );
-      const attributes = opened.flatMap(({ attributes: all }) => all);
-      expect(attributes.filter(([name]) => /^on|^style$/.test(name))).toEqual([]);
-      const leads = attributes
-        .filter(([name]) => ["href", "src", "action"].includes(name))
-        .map(([, to]) => to);
-      expect(leads.every((to) => to === "data:," || /^#[a-z_]+$/.test(to))).toBe(true);
-    },
-  );
+  it.each(["en", "fr"] as const)("is escaped whatever the statement contains, in %s", async (language) => {
+    const run = await everything();
+    const page = written(htmlReport({ language, name: '"><img src=x onerror=y>', madeAt }), run);
+    const tokens = tokenize(page);
+    const opened = tokens.flatMap((token) => (token.kind === "open" ? [token] : []));
+    expect(opened.map(({ name }) => name)).not.toEqual(
+      expect.arrayContaining(["script", "img", "b onclick=x"]),
+    );
+    const attributes = opened.flatMap(({ attributes: all }) => all);
+    expect(attributes.filter(([name]) => /^on|^style$/.test(name))).toEqual([]);
+    const leads = attributes.filter(([name]) => ["href", "src", "action"].includes(name)).map(([, to]) => to);
+    expect(leads.every((to) => to === "data:," || /^#[a-z_]+$/.test(to))).toBe(true);
+  });
 
-  it("allows itself its own style, by its hash, and nothing else", async () => {
+  it("has a policy that allows only its own style, by its hash", async () => {
     const page = written(htmlReport({ madeAt }), await everything());
     const [, style] = /<style>(.*?)<\/style>/s.exec(page)!;
     const hash = createHash("sha256").update(style!).digest("base64");
@@ -81,7 +76,7 @@ describe("the HTML report", () => {
     expect(page).not.toMatch(/https?:/);
   });
 
-  it("shows amounts in the writing of its language, digit by digit", async () => {
+  it("shows amounts in the format of its language, with every digit", async () => {
     const run = await everything();
     expect(written(htmlReport({ madeAt }), run)).toContain("1,234,567.80\u00a0EUR");
     const french = written(htmlReport({ language: "fr", madeAt }), run);
@@ -89,18 +84,18 @@ describe("the HTML report", () => {
     expect(french).toContain("\u22120,30\u00a0EUR");
   });
 
-  it("says how many there are beyond those that it lists", async () => {
+  it("shows the number of findings that it does not list", async () => {
     const rows = Array.from({ length: 30 }, (_, index) => `x${index},1,KMF,,,`);
-    const run = await compared(await booksOf(), header, rows);
+    const run = await compared(await storeOf(), header, rows);
     const page = written(htmlReport({ listed: 5, madeAt }), run);
     expect(page.match(/<code>x\d+<\/code\s*>/g)).toHaveLength(5);
     expect(page).toContain("25 more are in the CSV and JSON reports.");
   });
 
   it("says that everything agrees only where it does", async () => {
-    const agreed = await compared(await booksOf(paid("a")), header, ["a,1475,KMF,,,"]);
+    const agreed = await compared(await storeOf(paid("a")), header, ["a,1475,KMF,,,"]);
     expect(written(htmlReport({ madeAt }), agreed)).toContain("Everything agrees");
-    const bad = await compared(await booksOf(paid("a")), header, ["a,1475,KMF,,,", "a,x,KMF,,,"]);
+    const bad = await compared(await storeOf(paid("a")), header, ["a,1475,KMF,,,", "a,x,KMF,,,"]);
     const page = written(htmlReport({ madeAt }), bad);
     expect(page).not.toContain("Everything agrees");
     expect(page).toContain("1\u00a0unreadable\u00a0row");

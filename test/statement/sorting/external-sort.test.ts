@@ -22,8 +22,8 @@ async function sorted(lines: readonly string[], limits: SortLimits): Promise<str
   }
 }
 
-describe("the sort outside of memory", () => {
-  it("puts any lines in order, however few it may hold and merge at once", async () => {
+describe("the external sort", () => {
+  it("sorts any lines, with any limits", async () => {
     const line = fc.string({ unit: "binary", maxLength: 12 }).map((text) => JSON.stringify([text]));
     const limits = fc.record({
       runLines: fc.integer({ min: 1, max: 20 }),
@@ -48,14 +48,14 @@ describe("the sort outside of memory", () => {
     expect(await sorted(lines, { runLines: 300, fanIn: 3 })).toEqual(lines.toSorted());
   });
 
-  it("touches no disk where everything fits", async () => {
+  it("writes no file where all lines fit in memory", async () => {
     const sort = new ExternalSort(path.join(folder, "is not there"), { runLines: 10 });
     for (const line of ["b", "a"]) await sort.add(line);
     for await (const batch of sort.sorted()) expect(batch).toEqual(["a", "b"]);
     await sort.remove();
   });
 
-  it("leaves no file behind when nobody listens to the end", async () => {
+  it("leaves no file behind when the caller stops early", async () => {
     const sort = new ExternalSort(folder, { runLines: 2 });
     for (const line of ["d", "c", "b", "a", "e"]) await sort.add(line);
     expect(readdirSync(folder)).toHaveLength(1);

@@ -1,11 +1,11 @@
 import { type StatementReport } from "tillkit";
-import { booksOf, compared, type Outcome, paid, pending } from "./books.js";
+import { storeOf, compared, type Outcome, paid, pending } from "./stored.js";
 
 export const everyHeader = "clientId,value,currency,status,source,time";
 
-/** A statement with something of every kind, and with texts that somebody may have meant badly. */
+/** Compares a statement that has findings of every kind, and text that tries to inject markup or formulas. */
 export async function everything(): Promise<Outcome> {
-  const books = await booksOf(
+  const books = await storeOf(
     paid("same"),
     paid("lost"),
     paid("amount", { total: { value: "1234567.80", currency: "EUR" } }),
@@ -41,7 +41,7 @@ export async function everything(): Promise<Outcome> {
   ]);
 }
 
-/** What a report writes about a whole run. */
+/** Returns the text of a report about a run. */
 export function written(report: StatementReport, { findings, summary }: Outcome): string {
   return findings.map((finding) => report.add(finding)).join("") + report.end(summary);
 }

@@ -9,7 +9,7 @@ const servers = {
   mysql: { variable: "TILLKIT_TEST_MYSQL_URL", url: "mysql://root@127.0.0.1:3306/test" },
 };
 
-/** Where the run's tables are: nobody else's, under a prefix of their own. */
+/** Returns the database of a run, with a table prefix that no other run has. */
 export async function addressFor({ kind, mode, folder, disk }) {
   const prefix = `crash_${randomBytes(4).toString("hex")}_`;
   if (mode === "database") {

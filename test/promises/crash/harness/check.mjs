@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { groupBy } from "./group-by.mjs";
-import { judgePayment, judgeRecord, judgeRuns } from "./judge.mjs";
+import { checkPayment, checkRecords, checkRuns } from "./check-payments.mjs";
 
 /**
- * Compares what was acknowledged (every 200 that was seen), recorded (the store's tables) and effected (the ledger).
- * Run it when everything has been dispatched.
+ * Compares what was acknowledged (every 200), recorded (the store's tables) and effected (the ledger). Call it after
+ * everything was dispatched.
  */
 export async function check({ database, sent, effects, deaths, spooled, setAside }) {
   const findings = { lost: [], unexpected: [], duplicated: [] };
@@ -24,17 +24,18 @@ export async function check({ database, sent, effects, deaths, spooled, setAside
   const sends = groupBy(sent.all(), (entry) => entry.clientId);
   findings.unexpected.push(...deaths, ...sent.strange);
   for (const payment of payments) {
-    judgePayment(payment, sends.get(payment.client_id) ?? [], rows.get(payment.client_id) ?? [], findings);
+    checkPayment(payment, sends.get(payment.client_id) ?? [], rows.get(payment.client_id) ?? [], findings);
   }
-  judgeRecord(sent, webhooks, findings);
-  judgeRuns(runs, ledger, findings);
+  checkRecords(sent, webhooks, findings);
+  checkRuns(runs, ledger, findings);
   for (const { event_id: id, handler, state } of dispatches) {
     if (state !== "done") findings.unexpected.push(`the dispatch of event ${id} to "${handler}" is ${state}`);
   }
-  for (const { id } of unexpanded) findings.unexpected.push(`event ${id} was never given to its handlers`);
+  for (const { id } of unexpanded)
+    findings.unexpected.push(`event ${id} was never dispatched to its handlers`);
 
   for (const name of spooled()) findings.unexpected.push(`${name} was never drained from the spool`);
-  for (const name of setAside()) findings.unexpected.push(`the spool has set ${name} aside`);
+  for (const name of setAside()) findings.unexpected.push(`the spool set ${name} aside`);
 
   const throughSpool = new Set(
     webhooks
@@ -54,8 +55,8 @@ export async function check({ database, sent, effects, deaths, spooled, setAside
 }
 
 /**
- * Effects that a crash stood in the way of, and that are there: their first run did not commit, or their webhook was cut
- * off without an answer, refused, or recorded by way of the spool. A run without any proves nothing.
+ * Counts effects that exist although a crash disturbed them: their first run did not commit, or their webhook got no answer, was
+ * refused, or came through the spool. A run without such effects proves nothing.
  */
 function countRecovered(ledger, sent, throughSpool) {
   return ledger.filter(({ client_id: id, attempt }) => {

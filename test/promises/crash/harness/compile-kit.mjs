@@ -5,7 +5,7 @@ import { CannotRun } from "./options.mjs";
 
 const root = path.resolve(import.meta.dirname, "../../../..");
 
-/** Compiles the sources into a folder of this run; it lies inside the checkout, so that dependencies are found. */
+/** Compiles the sources into a folder of this run. The folder is inside of the checkout, so that dependencies are found. */
 export function compileKit() {
   const folder = mkdtempSync(path.join(root, "node_modules", ".tillkit-crash-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });

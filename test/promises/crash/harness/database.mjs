@@ -4,7 +4,7 @@ const { openStore } = createRequire(import.meta.url)("./open-store.cjs");
 
 const tables = ["payments", "webhooks", "events", "handlers", "dispatches", "resolutions", "meta", "ledger"];
 
-/** The database of one run, as the harness sees it: through a store of its own, and plain SQL. */
+/** The harness's access to the database of one run, through a store of its own and plain SQL. */
 export class Database {
   #kit;
   #store;
@@ -36,14 +36,14 @@ export class Database {
     return (await this.store.transaction((tx) => tx.query(sql))).rows;
   }
 
-  /** Says of an event in SQL that it was not given to its handlers. */
+  /** The SQL condition of an event that was not dispatched to its handlers yet. */
   get isUnexpanded() {
     const { kind, prefix } = this.address;
     const expanded = `(select cast(value as integer) from ${prefix}meta where name = 'expanded')`;
     return kind === "sqlite" ? `seq > ${expanded}` : "unexpanded = 1";
   }
 
-  /** How many events or dispatches still wait for their end. */
+  /** Returns the number of events and dispatches that are not settled yet. */
   async undone() {
     const { prefix } = this.address;
     const [row] = await this.query(
@@ -57,7 +57,7 @@ export class Database {
     for (const table of tables) await this.query(`drop table if exists ${this.address.prefix}${table}`);
   }
 
-  /** Connections to a server that was killed are of no use; the next use opens new ones. */
+  /** Closes the connections to a killed server. The next query opens new ones. */
   async close() {
     const store = this.#store;
     this.#store = undefined;

@@ -1,4 +1,4 @@
-/** The planted defects, and the mode in which each shows. */
+/** The planted defects, and the mode that reveals each. */
 export const defectModes = {
   "ack-before-record": "kill",
   "done-outside-tx": "kill",

@@ -1,6 +1,6 @@
-// Planted defects: each breaks one promise of the store or the kit, and the harness must see it.
+// Planted defects: each breaks one promise of the store or the kit, and the harness must find it.
 
-/** `store` with one defect in it. */
+/** Returns a store with one defect. */
 function withDefect(name, store, dispatchesTable) {
   const wrapped = Object.assign(Object.create(store), bound(store));
   const defect = defects[name];
@@ -8,7 +8,7 @@ function withDefect(name, store, dispatchesTable) {
   return wrapped;
 }
 
-/** The methods, as they must be called: on the store itself. */
+/** Returns the methods of a store, bound to it. */
 function bound(store) {
   const names = ["transaction", "find", "lock", "save", "registerHandlers", "claim", "settle"];
   const more = ["parked", "renew", "due", "lazy", "record", "wake", "migrate", "close", "warnings"];
@@ -32,7 +32,7 @@ const defects = {
     renew: () => Promise.resolve(true),
   }),
 
-  /** Whoever comes may settle, however late. */
+  /** Any claimer may settle, at any time. */
   "no-fence": (store, dispatches) => ({
     async settle(tx, settlement) {
       const { eventId, handler } = settlement;
@@ -47,9 +47,9 @@ const defects = {
     renew: () => Promise.resolve(true),
   }),
 
-  /** Every arrival is an event of its own, and completed is not final. */
+  /** Every arrival is a new event, and completed is not final. */
   "no-dedupe": (store) => ({
-    record: undefined, // By `lock` and `save`, then.
+    record: undefined, // The kit then uses `lock` and `save`.
     async lock(tx, keys) {
       const { payments } = await store.lock(tx, keys);
       const reopened = payments.map((payment) => ({ ...payment, state: "pending", status: "pending" }));
@@ -71,7 +71,7 @@ const defects = {
   },
 };
 
-/** The kit as the router takes it, answering before the record where that is the defect. */
+/** Returns the kit for the router. With one defect it answers before it records. */
 function answeringEarly(payments) {
   return {
     ...payments,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { drawPauses, planTraffic } from "./plan.mjs";
 
-/** Kills the database server in the middle of the traffic, or shuts it down, and starts it again. The shops live on. */
+/** Kills the database server in the middle of the traffic, or shuts it down, and restarts it. The shops keep running. */
 export function planDatabase({ random, cycles, processes, outageMs }) {
   const outages = Array.from({ length: cycles }, () => outageMs ?? random.between(100, 600));
   const windowMs = 600 + Math.max(...outages);
@@ -40,7 +40,7 @@ async function runDatabase({ plan, processes, shops, sender, sent, progress, rep
     await server.start();
     report[outage.orderly ? "restarts" : "outages"]++;
     await Promise.all(traffic);
-    // The service tries again, whatever it was answered.
+    // The service tries again, whatever the answer was.
     await Promise.all(sends.map(send));
     progress.tick();
   }

@@ -4,13 +4,13 @@ import { drawPauses, planTraffic } from "./plan.mjs";
 const windowMs = 400;
 const manyPages = 1_000_000;
 
-/** Fills the disk in the middle of the traffic, and makes room again. */
+/** Fills the disk in the middle of the traffic, and frees space again. */
 export function planDisk({ random, cycles, processes }) {
   const traffic = planTraffic({ random, cycles: cycles * 2, processes, windowMs, fresh: [10, 16] });
   return { ...traffic, unit: "phases", steps: cycles * 2, run: runDisk };
 }
 
-/** Phases take turns: the disk fills up in the middle of one, and has room again in the middle of the next. */
+/** Phases alternate: the disk becomes full in the middle of one, and has space again in the middle of the next. */
 async function runDisk({ plan, processes, shops, sender, sent, progress, report, disk, random }) {
   Object.assign(report, { disk: disk.kind, fills: 0 });
   const open = [];
@@ -27,7 +27,7 @@ async function runDisk({ plan, processes, shops, sender, sent, progress, report,
     const filling = phase % 2 === 0;
     const send = async ({ target, payment, status }) => {
       const answered = sent.leaving({ payment, status });
-      // Large enough that no page of the file has room for it by chance.
+      // Too large for the free space in any page of the file.
       answered(await sender.post(open[target].port, { payment, status, padding: 6000 }));
     };
     const traffic = sends.map((message) => delay(message.at).then(() => send(message)));
@@ -39,7 +39,7 @@ async function runDisk({ plan, processes, shops, sender, sent, progress, report,
       await (disk.kind === "mount" ? disk.free() : pages(manyPages));
     }
     await Promise.all(traffic);
-    // When there is room again, the service tries once more what it sent while there was none.
+    // When there is space again, the service repeats what it sent while the disk was full.
     if (!filling) await Promise.all([...plan[phase - 1].sends, ...sends].map(send));
     progress.tick();
   }

@@ -1,4 +1,4 @@
-/** Every webhook many times, in random order, to several shops over one database. Nothing is killed. */
+/** Sends every webhook many times, in random order, to several shops with one database. Kills nothing. */
 export function planFlood({ random, events, copies, processes }) {
   const messages = Array.from({ length: events * copies }, (_, index) => index % events);
   random.shuffle(messages);

@@ -3,11 +3,11 @@ import { drawPauses, planTraffic } from "./plan.mjs";
 
 const windowMs = 60;
 
-/** Kills a random shop in the middle of the traffic, at a random moment, and opens the next one, again and again. */
+/** Repeatedly kills a random shop at a random moment of the traffic, and opens the next one. */
 export function planKill({ random, cycles, processes }) {
   const { plan, payments } = planTraffic({ random, cycles, processes, windowMs });
   const kills = plan.map(({ sends }) => {
-    // Most strike shortly after some webhook has left: within its record, its answer, its handler, or just past them.
+    // Most kills come shortly after a webhook was sent: during its record, its answer or its handler, or after these.
     const aimed = sends.length > 0 && random.chance(0.75);
     const at = aimed ? random.pick(sends).at + random.between(0, 25) : random.between(0, windowMs + 30);
     return { sends, kill: { at, victim: random.below(processes) }, pauses: drawPauses(random) };
@@ -19,7 +19,7 @@ async function runKill({ plan, processes, shops, sender, sent, progress, report,
   report.kills = 0;
   const openShop = (pauses) => {
     const opening = shops.open({ pauses });
-    opening.catch(() => {}); // The last ones are ended before they are open.
+    opening.catch(() => {}); // The last shops are ended before they are open.
     return opening;
   };
   const open = Array.from({ length: processes }, () => openShop(drawPauses(random)));
@@ -33,7 +33,7 @@ async function runKill({ plan, processes, shops, sender, sent, progress, report,
     const killing = (async () => {
       const victim = await open[kill.victim];
       await delay(kill.at);
-      // The next webhooks for this shop wait for its successor, as a load balancer would have them.
+      // The next webhooks for this shop wait for its successor, like behind a load balancer.
       const gone = victim.kill();
       open[kill.victim] = openShop(pauses);
       report.kills++;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const takeoverMs = 5000;
 
-/** Stops a shop inside a handler, past its lease, until another has taken over; then wakes it: it must not commit. */
+/** Stops a shop inside a handler until its lease ended and another shop took over, then continues it. It must not commit. */
 export function planStop({ random, cycles, processes }) {
   const plan = Array.from({ length: cycles }, (_, payment) => ({ payment, target: random.below(processes) }));
   return { plan, payments: cycles, unit: "stops", steps: cycles, run: runStop, stops: true };
@@ -11,7 +11,7 @@ export function planStop({ random, cycles, processes }) {
 async function runStop({ plan, processes, shops, sender, sent, progress, report, database }) {
   Object.assign(report, { stops: 0, takeovers: 0 });
   const open = [];
-  // In every other shop renewals fail, so that nothing but the fence can stop the late commit.
+  // Renewals fail in every second shop, so that only the fence can prevent the late commit.
   for (let index = 0; index < Math.max(2, processes); index++)
     open.push(await shops.open({ renewalFails: index % 2 === 1 }));
   for (const { payment, target } of plan) {
@@ -28,7 +28,7 @@ async function runStop({ plan, processes, shops, sender, sent, progress, report,
     await stopped.next("ended", clientId);
     progress.tick();
   }
-  // Whatever the woken processes still try to commit, they have tried it when they are closed.
+  // After their close the continued processes have made all their late commits.
   await Promise.all(open.map((shop) => shop.end()));
 }
 
@@ -46,7 +46,7 @@ async function first(shops, key, value) {
   }
 }
 
-/** Whether another process has committed; not when the stopped one happens to hold a lock that all of them need. */
+/** Returns whether another process has committed. It cannot where the stopped process holds a lock that all of them need. */
 async function takenOver(database, clientId) {
   const { prefix } = database.address;
   const deadline = performance.now() + takeoverMs;

@@ -3,25 +3,25 @@ import { parseArgs } from "node:util";
 import { defectModes } from "./defect-modes.mjs";
 
 export const usage = `npm run crash -- [options]
-  --store sqlite|postgres|mysql   which store (default sqlite)
-  --mode kill|stop|database|disk|flood   what goes wrong (default kill, or what the defect needs)
-  --cycles N       how often (default 200; stop 20, database 5, disk 5)
-  --seed S         repeats the plan of an earlier run (default: drawn and printed)
-  --processes P    shops at once (default 2; flood 4)
+  --store sqlite|postgres|mysql   the store (default sqlite)
+  --mode kill|stop|database|disk|flood   the kind of failure (default kill, or the mode of the defect)
+  --cycles N       number of failures (default 200; stop 20, database 5, disk 5)
+  --seed S         repeats the plan of an earlier run (default: random; always printed)
+  --processes P    number of shops (default 2; flood 4)
   --defect NAME    ${Object.keys(defectModes).join(", ")}
-  --events N, --copies C   flood: distinct webhooks, and how often each is sent (default 10000, 20)
-  --outage-ms N    database: how long the server stays down (default: 100 to 600 ms, drawn)
-  --disk mount|pages   disk: a small file system (needs root), or SQLite's own page limit (default: what works)
-  --kit FOLDER     a kit that is compiled already (default: compiles the sources)
+  --events N, --copies C   flood: number of webhooks, and of copies of each (default 10000, 20)
+  --outage-ms N    database: time for which the server is down (default: random, 100 to 600 ms)
+  --disk mount|pages   disk: a small file system (needs root), or SQLite's own page limit (default: mount where possible)
+  --kit FOLDER     a compiled kit (default: compiles the sources)
   --json           the result as one line of JSON on standard output
   --quiet          no progress
 Addresses: TILLKIT_TEST_POSTGRES_URL, TILLKIT_TEST_MYSQL_URL.
-Ends with 0 when nothing was lost, unexpected or duplicated; 1 when something was; 2 when the run proves nothing, because
+Exits with 0 when nothing was lost, unexpected or duplicated; 1 when something was; 2 when the run proves nothing, because
 no crash hit anything; 3 when it could not run.`;
 
 const cyclesOf = { kill: 200, stop: 20, database: 5, disk: 5, flood: 1 };
 
-/** Something that keeps the harness from running at all. */
+/** An error that prevents the harness from running. */
 export class CannotRun extends Error {}
 
 export function readOptions(args) {
@@ -66,7 +66,7 @@ export function readOptions(args) {
   if (mode === "database" && store === "sqlite")
     throw new CannotRun("SQLite has no server to kill; use --mode disk.");
   if (mode === "disk" && store !== "sqlite")
-    throw new CannotRun("--mode disk fills the disk under SQLite; it knows no other store.");
+    throw new CannotRun("--mode disk fills the disk of SQLite; it works with no other store.");
   const seed = number("seed", values.seed ?? `${Math.floor(Math.random() * 2 ** 31)}`);
   return {
     store,

@@ -1,10 +1,10 @@
 /**
- * What the service sends, cycle by cycle, drawn from the seed alone: never from what happened, so that the same seed makes
- * the same plan. A payment's webhooks come in any order, spread over the next cycles, and some come again later.
+ * Plans what the service sends in each cycle. The plan depends only on the seed. The webhooks of a payment come in any order,
+ * spread over the next cycles, and some are repeated later.
  */
 export function planTraffic({ random, cycles, processes, windowMs, fresh = [1, 3] }) {
   const waiting = Array.from({ length: cycles + 1 }, () => []);
-  const said = [];
+  const sent = [];
   let payments = 0;
   const plan = [];
   for (let cycle = 0; cycle < cycles; cycle++) {
@@ -15,11 +15,11 @@ export function planTraffic({ random, cycles, processes, windowMs, fresh = [1, 3
       }
     }
     const news = waiting[cycle];
-    const copies = Array.from({ length: random.below(4) }, () => random.pick(said.slice(-40))).filter(
+    const copies = Array.from({ length: random.below(4) }, () => random.pick(sent.slice(-40))).filter(
       Boolean,
     );
     const twins = news.filter(() => random.chance(0.15));
-    said.push(...news);
+    sent.push(...news);
     const sends = random.shuffle([...news, ...copies, ...twins]).map((message) => ({
       ...message,
       at: random.between(0, windowMs),
@@ -30,14 +30,14 @@ export function planTraffic({ random, cycles, processes, windowMs, fresh = [1, 3
   return { plan, payments };
 }
 
-/** Most payments are paid, many of them after or before something else was said of them. */
+/** Most payments are paid, many of them before or after another status. */
 function statusesOf(random) {
   const others = ["pending", "submitted", "failed", "canceled"].filter(() => random.chance(0.2));
   if (random.chance(0.9)) return ["completed", ...others];
   return others.length > 0 ? others : ["failed"];
 }
 
-/** How long the handlers of one process pause, run by run; even ones before their write, odd ones after it. */
-export function drawPauses(random, mostMs = 12) {
-  return Array.from({ length: 32 }, () => (random.chance(0.4) ? 0 : random.between(1, mostMs)));
+/** Returns the pause of each handler run of one process. Even runs pause before their write, odd runs after it. */
+export function drawPauses(random, maxMs = 12) {
+  return Array.from({ length: 32 }, () => (random.chance(0.4) ? 0 : random.between(1, maxMs)));
 }

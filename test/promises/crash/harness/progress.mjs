@@ -1,4 +1,4 @@
-/** A bar on a terminal, a line for every tenth elsewhere; on standard error, so that the result stands alone. */
+/** Draws a bar on a terminal, and elsewhere a line for every tenth. Uses standard error, because standard output has the result. */
 export class Progress {
   #total;
   #done = 0;

@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32): the same seed, the same plan. */
+/** A small seeded generator (mulberry32). Equal seeds give equal plans. */
 export function randomFrom(seed) {
   let state = seed >>> 0;
   const next = () => {
@@ -10,7 +10,7 @@ export function randomFrom(seed) {
   const below = (count) => Math.floor(next() * count);
   return {
     below,
-    /** A whole number from `least` to `most`, both included. */
+    /** Returns a whole number from `least` to `most`, both included. */
     between: (least, most) => least + below(most - least + 1),
     chance: (probability) => next() < probability,
     pick: (list) => list[below(list.length)],

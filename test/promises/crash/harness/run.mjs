@@ -23,7 +23,7 @@ const planOf = {
 };
 const drainMs = 60_000;
 
-/** One run: a fresh database, the mode's traffic and its crashes, a clean end, and the comparison. */
+/** Does one run: a new database, the traffic and the crashes of the mode, a clean end, and the comparison. */
 export async function run(options, kit) {
   const { mode, store, seed, processes, defect } = options;
   const random = randomFrom(seed);
@@ -94,7 +94,7 @@ function progressOf({ steps, unit }, sent, quiet) {
   return new Progress({ total: steps, unit, quiet, describe });
 }
 
-/** One shop that nobody kills finishes what the others left; what it cannot finish, the comparison finds. */
+/** One shop that is not killed finishes the work of the others. The comparison finds what it cannot finish. */
 async function drain(shops, { database, spooled }) {
   const shop = await shops.open();
   const deadline = performance.now() + drainMs;

@@ -1,4 +1,4 @@
-/** What was sent and how it was answered, by payment and status: the sender's side of the comparison. */
+/** The sent webhooks and their answers, by payment and status: the sender's side of the comparison. */
 export class SentWebhooks {
   #entries = new Map();
   requests = 0;
@@ -7,7 +7,7 @@ export class SentWebhooks {
   unanswered = 0;
   strange = [];
 
-  /** Before the request leaves: even one that is never answered may arrive. */
+  /** Call it before the request: a webhook may arrive even if it gets no answer. */
   leaving({ payment, status }) {
     this.requests++;
     const key = `c-${payment} ${status}`;

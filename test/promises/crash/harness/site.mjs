@@ -4,7 +4,7 @@ import path from "node:path";
 import { addressFor } from "./addresses.mjs";
 import { Database } from "./database.mjs";
 
-/** Everything of one run that is outside of processes: a folder, a database, the spool and the log of effects. */
+/** The resources of one run outside of its processes: a folder, a database, the spool and the log of effects. */
 export async function openSite({ kit, kind, mode, disk }) {
   const folder = mkdtempSync(path.join(tmpdir(), "tillkit-crash-"));
   const leave = () => rmSync(folder, { recursive: true, force: true });
@@ -17,7 +17,7 @@ export async function openSite({ kit, kind, mode, disk }) {
   }
   const effects = path.join(folder, "effects.log");
   writeFileSync(effects, "");
-  // On a disk that is filled, the spool has no room either; what is then answered 200 nevertheless is lost.
+  // The spool is on the full disk too. A webhook that is then answered 200 is lost.
   const spool = path.join(place.disk?.folder ?? folder, "spool");
   const database = new Database(kit, place.address);
   return {
@@ -26,11 +26,11 @@ export async function openSite({ kit, kind, mode, disk }) {
     spool,
     server: place.server,
     disk: place.disk,
-    /** Webhooks that wait in the spool, and those that were set aside there. */
+    /** Returns the webhooks that wait in the spool, and those that it set aside. */
     spooled: () => filesOf(spool).filter((name) => name.endsWith(".spool")),
     setAside: () => filesOf(path.join(spool, "set-aside")),
     async remove() {
-      // Each on its own: a server that is down must not keep the folder from being removed.
+      // One by one: a server that is down must not prevent the removal of the folder.
       if (!place.server && !place.disk) await database.drop().catch(() => {});
       await database.close().catch(() => {});
       await Promise.resolve(place.remove()).catch(() => {});

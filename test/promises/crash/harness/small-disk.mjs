@@ -6,8 +6,8 @@ import { CannotRun } from "./options.mjs";
 const megabytes = 24;
 
 /**
- * A disk that can be filled: a file system in memory where mounting is allowed, so that writes meet the system's own "no
- * space left"; else SQLite's page limit, which fails the same commits one layer higher.
+ * A disk that can be filled: a file system in memory where mounting is allowed, so that writes fail with the system's "no space
+ * left". Otherwise SQLite's page limit, which fails the same commits one layer higher.
  */
 export function smallDisk(parent, wanted) {
   const folder = path.join(parent, "disk");

@@ -1,9 +1,9 @@
 import http from "node:http";
 
-/** A secret as a service would issue it. */
+/** A secret in the form of a service's secrets. */
 export const secret = "whsec_5d0e8b3f7a2c4916e8d1f0b7c6a59342";
 
-/** The payment number `index` of a run, pending, as the store holds it after a creation. */
+/** Returns payment number `index` of a run, pending, like after its creation. */
 export function paymentOf(index) {
   const serviceId = index.toString(16).padStart(24, "0");
   const created = "2026-11-20T09:59:00.000Z";
@@ -24,7 +24,7 @@ export function paymentOf(index) {
   };
 }
 
-/** The bytes of a webhook. The same payment and status make the same bytes, so a second one is a copy. */
+/** Returns the bytes of a webhook. Equal payments and statuses give equal bytes, so a second webhook is a copy. */
 export function bodyOf({ payment, status, padding = 0 }) {
   const { clientId, serviceId, total } = paymentOf(payment);
   return Buffer.from(
@@ -47,7 +47,7 @@ export function bodyOf({ payment, status, padding = 0 }) {
   );
 }
 
-/** Posts signed webhooks; resolves to the status of the answer, or `undefined` where there was none. */
+/** Posts signed webhooks. Resolves with the status of the answer, or `undefined` where there was none. */
 export class Sender {
   #scheme;
   #agent;
@@ -74,7 +74,7 @@ export class Sender {
       });
       sending.on("timeout", () => sending.destroy());
       sending.on("error", ({ code }) => {
-        // A kept connection that the server closed just then: nothing was taken from it, so this is no answer lost.
+        // The server closed a kept connection at that moment, and read nothing from it. So no answer was lost.
         if (code === "ECONNRESET" && sending.reusedSocket) resolve(this.post(port, message));
         else resolve(undefined);
       });

@@ -2,18 +2,18 @@ import { parseArgs } from "node:util";
 
 export const usage = `npm run simulate [-- options]
 
-Plays many payments against a model of the service whose webhooks are lost, doubled, reordered, changed and strangers', lets
-the kit reconcile them, and compares its books and its events with the truth. Exits 0 only where they are equal.
+Plays many payments against a model of the service. Webhooks are lost, doubled, reordered, changed, or about other payments.
+Then the stored payments and the events are compared with the service. Exits with 0 only where they are equal.
 
-  --payments N   orders to play (100000)
-  --seed N       the same seed plays the same (drawn)
-  --without-lookup   what it comes to where the service is never asked (not equal, then)
-  --kit FOLDER   a kit that is compiled already (default: compiles the sources)
+  --payments N   number of orders (100000)
+  --seed N       repeats an earlier run (default: random)
+  --without-lookup   the kit never asks the service (then the result is not equal)
+  --kit FOLDER   a compiled kit (default: compiles the sources)
   --json         the result as JSON on standard output
   --quiet        no progress
   --help`;
 
-/** Whole numbers only; what else is given is an error. */
+/** Reads the options. Throws where a number is not a whole number. */
 export function readOptions(args) {
   const { values } = parseArgs({
     args,

@@ -1,4 +1,4 @@
-/** How the payments of an order end at the service, and how often: the rest is paid as it should be. */
+/** How payments end at the service, and how often. All other orders are paid correctly. */
 const endings = [
   { kind: "paid twice", share: 0.01 },
   { kind: "changed amount", share: 0.01 },
@@ -8,13 +8,13 @@ const endings = [
   { kind: "late success", share: 0.03, statuses: ["submitted", "failed", "completed"] },
 ];
 
-/** What happens to webhooks on their way. */
+/** The shares of webhooks that are lost, repeated, reordered or forged. */
 export const mess = { dropped: 0.3, doubled: 0.2, reordered: 0.5, forged: 0.01 };
 
-/** Webhooks for payments that this shop did not create, per order. */
+/** The shares of webhooks about payments that this shop did not create, per order. */
 export const others = { stranger: 0.01, foreign: 0.01, legacy: 0.005 };
 
-/** What the customer of each order does. */
+/** Plans what the customer of each order does. */
 export function planOrders(random, count) {
   return Array.from({ length: count }, (_, n) => {
     const reference = `order-${n}`;
@@ -27,8 +27,7 @@ export function planOrders(random, count) {
 }
 
 /**
- * The webhooks as they arrive: some never, some twice, half of them anywhere. `sent` are in the order in which they
- * happened.
+ * Returns the webhooks in the order of their arrival: some never arrive, some arrive twice, and half of them are reordered.
  */
 export function makeMess(random, sent) {
   const arriving = [];

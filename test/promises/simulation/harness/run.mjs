@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { randomFrom } from "../../crash/harness/random.mjs";
 import { Progress } from "../../crash/harness/progress.mjs";
-import { judge } from "./judge.mjs";
+import { check } from "./check.mjs";
 import { makeMess, mess, others, planOrders } from "./plan.mjs";
-import { start, Truth } from "./truth.mjs";
+import { start, ServiceModel } from "./service-model.mjs";
 
 const prefix = "sim-";
 const hour = 3_600_000;
 const secret = "whsec_simulation_of_a_shop_and_its_service";
 
-/** Plays one simulation with the kit that was compiled into `folder`. */
+/** Plays one simulation with the compiled kit in `folder`. */
 export async function run(options, folder) {
   const { payments: count, seed, quiet } = options;
   const load = createRequire(path.join(folder, "index.js"));
@@ -20,13 +20,13 @@ export async function run(options, folder) {
   const { sqliteStore } = load("./store/sql/index.js");
   const directory = mkdtempSync(path.join(tmpdir(), "tillkit-simulation-"));
   const random = randomFrom(seed);
-  const truth = new Truth();
+  const service = new ServiceModel();
   const scheme = hmacSignature({ secret });
   let now = start;
   const store = sqliteStore(path.join(directory, "shop.db"));
   const payments = createPayments({
     publicUrl: "https://shop.example/payments",
-    service: { baseUrl: "https://pay.example", accessToken: "a-token", fetch: truth.fetch },
+    service: { baseUrl: "https://pay.example", accessToken: "a-token", fetch: service.fetch },
     signature: scheme,
     store,
     spool: false,
@@ -36,7 +36,7 @@ export async function run(options, folder) {
     lookup: options["without-lookup"] ? false : { perSecond: 10_000 },
     now: () => new Date(now),
   });
-  const world = { payments, store, truth, random, scheme, quiet, advance: (ms) => (now += ms) };
+  const world = { payments, store, service, random, scheme, quiet, advance: (ms) => (now += ms) };
   const from = performance.now();
   try {
     await payments.start({ keepAlive: false });
@@ -50,7 +50,7 @@ export async function run(options, folder) {
     const rounds = [await timePasses(world, 1), await timePasses(world, 2)];
     await settleMismatches(world);
     rounds.push(await timePasses(world, 30));
-    const verdict = await judge({ ...world, orders, strangers, foreign, legacy, arriving, forged, received });
+    const verdict = await check({ ...world, orders, strangers, foreign, legacy, arriving, forged, received });
     const seconds = Math.round((performance.now() - from) / 100) / 10;
     const webhooks = {
       ...counts,
@@ -63,7 +63,7 @@ export async function run(options, folder) {
       orders: count,
       seconds,
       webhooks,
-      lookups: { asked: truth.questions, rounds },
+      lookups: { asked: service.questions, rounds },
       ...verdict,
     };
   } finally {
@@ -72,26 +72,26 @@ export async function run(options, folder) {
   }
 }
 
-/** So many at once, in the order of the list. */
-async function each(list, atOnce, work) {
+/** Does the work for each item in the order of the list, with a maximum number of concurrent calls. */
+async function each(list, maxConcurrent, work) {
   let next = 0;
   const worker = async () => {
     while (next < list.length) await work(list[next++]);
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: maxConcurrent }, worker));
 }
 
 const clientIdOf = ({ n }, attempt) => `${prefix}${n}-${attempt}`;
 
-/** The orders' payments, through the kit: a second attempt where the customer came back by cancel. */
-async function createAll({ payments, truth, quiet }, orders) {
+/** Creates the payments of the orders through the kit, with a second attempt after a cancel return. */
+async function createAll({ payments, service, quiet }, orders) {
   const progress = new Progress({ total: orders.length, unit: "orders created", quiet, describe: () => "" });
   await each(orders, 64, async (order) => {
     const { reference, value, kind } = order;
     const total = { value, currency: "KMF" };
     await payments.create({ reference, total, clientId: clientIdOf(order, 1) });
     if (kind === "paid twice") {
-      const token = truth.returnTokens.get(clientIdOf(order, 1));
+      const token = service.returnTokens.get(clientIdOf(order, 1));
       await payments.handleReturn({ kind: "cancel", token, visit: true });
       await payments.create({ reference, total, clientId: clientIdOf(order, 2) });
     }
@@ -99,13 +99,13 @@ async function createAll({ payments, truth, quiet }, orders) {
   });
 }
 
-/** What happens at the service, and the webhooks that it sends of it. */
-function happen({ truth, random, scheme }, orders) {
+/** Plays the events at the service. Returns the webhooks that it sends. */
+function happen({ service, random, scheme }, orders) {
   const sent = [];
-  const byClientId = new Map([...truth.payments.values()].map((payment) => [payment.clientId, payment]));
+  const byClientId = new Map([...service.payments.values()].map((payment) => [payment.clientId, payment]));
   const send = (payment, status) => {
     payment.status = status;
-    const data = truth.show(payment, status);
+    const data = service.show(payment, status);
     const timestamp = new Date(start).toISOString();
     const body = { topic: `payment.${status}`, timestamp, type: "payment", data };
     const rawBody = Buffer.from(JSON.stringify(body));
@@ -124,20 +124,20 @@ function happen({ truth, random, scheme }, orders) {
   const elsewhere = (share, name) =>
     orders.flatMap(({ n }) => {
       if (!random.chance(share)) return [];
-      const payment = truth.add({ clientId: name(n), value: "500" });
+      const payment = service.add({ clientId: name(n), value: "500" });
       send(payment, "completed");
       return [payment];
     });
   return {
     sent,
-    // One that nobody here created, one of the merchant's other shop, one that older code created.
+    // Payments that nobody created here, payments of the merchant's other shop, payments that older code created.
     strangers: elsewhere(others.stranger, (n) => `${prefix}stranger-${n}`),
     foreign: elsewhere(others.foreign, (n) => `other-shop-${n}`),
     legacy: elsewhere(others.legacy, (n) => `legacy-${n}`),
   };
 }
 
-/** Copies of what arrives, with another amount under the old signature. */
+/** Returns copies of webhooks with another amount and the old signature. */
 function forge({ random }, arriving) {
   return arriving
     .filter(() => random.chance(mess.forged))
@@ -147,7 +147,7 @@ function forge({ random }, arriving) {
     });
 }
 
-/** Everything that arrives, through the kit's own way for webhooks. */
+/** Delivers all webhooks through `receiveWebhook`. */
 async function deliver({ payments, random, quiet }, arriving, forged) {
   const outcomes = {};
   let refused = 0;
@@ -168,7 +168,7 @@ async function deliver({ payments, random, quiet }, arriving, forged) {
   return { outcomes, refused };
 }
 
-/** The payments that older code created are taken over within the grace period. */
+/** Adopts the payments of older code within the grace period. */
 async function adoptLegacy({ payments }, legacy) {
   for (const { id, clientId, value } of legacy) {
     const total = { value, currency: "KMF" };
@@ -176,7 +176,7 @@ async function adoptLegacy({ payments }, legacy) {
   }
 }
 
-/** Sweeps so many hours later: whoever was not spoken of is asked about, waited for, and told of. */
+/** Sweeps after so many hours: payments without a webhook are looked up, and raised where they are overdue. */
 async function timePasses({ payments, advance, quiet }, hours) {
   advance(hours * hour);
   if (!quiet) process.stderr.write(`${hours} h later: `);
@@ -186,12 +186,11 @@ async function timePasses({ payments, advance, quiet }, hours) {
     for (const name of ["lookups", "unmatched", "overdue"]) round[name] += swept[name];
     if (swept.lookups + swept.unmatched + swept.overdue === 0) break;
   }
-  if (!quiet)
-    process.stderr.write(`${round.lookups} asked about, ${round.unmatched + round.overdue} raised\n`);
+  if (!quiet) process.stderr.write(`${round.lookups} looked up, ${round.unmatched + round.overdue} raised\n`);
   return round;
 }
 
-/** A person accepts every amount that differs. */
+/** Accepts every other amount, like a person. */
 async function settleMismatches({ payments, store }) {
   const seen = new Set();
   let after;

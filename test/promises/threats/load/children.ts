@@ -4,7 +4,7 @@ import path from "node:path";
 import { type Rejections, type WebhookOptions } from "tillkit";
 import { secret } from "../../../support/kit.js";
 
-/** What a child says, by the question. */
+/** The answers of a child, by their question. */
 interface Said {
   listening: number;
   memory: { bytes: number };
@@ -51,7 +51,7 @@ class Child {
   }
 }
 
-/** A shop over the built kit. */
+/** Starts a shop with the built kit. */
 export async function startServer(
   kit: string,
   webhook: WebhookOptions,
@@ -60,13 +60,13 @@ export async function startServer(
   return { port: await server.next("listening"), server };
 }
 
-/** What each of many bad connections sends. */
+/** The bytes that each of many bad connections sends. */
 export interface Bad {
   port: number;
   count: number;
   head: string;
   first: string;
-  /** What it sends after that, `times` times. */
+  /** The bytes that it sends after that, `times` times. */
   again?: { text: string; bytes: number };
   times?: number;
 }
@@ -75,7 +75,7 @@ export function startSenders(bad: Bad): Child {
   return new Child("senders.cjs", [JSON.stringify(bad)]);
 }
 
-/** Call in `afterEach`. */
+/** Ends the children. Call it in `afterEach`. */
 export function killAll(): void {
   for (const child of running) child.kill("SIGKILL");
   running.clear();

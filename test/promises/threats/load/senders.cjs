@@ -1,4 +1,4 @@
-// Holds many bad connections to a server of this machine. Ends with its parent, or after two minutes at the latest.
+// Holds many bad connections to a server of this machine. Ends with its parent, and at the latest after two minutes.
 const { connect } = require("node:net");
 
 const { port, count, head, first, again, times } = JSON.parse(process.argv[2]);
@@ -14,7 +14,7 @@ function open() {
   const socket = connect({ port, host: "127.0.0.1" });
   const repeated = again && Buffer.alloc(again.bytes, again.text);
   let left = times ?? 0;
-  /** Goes on for as long as the server takes it. */
+  /** Continues until the server stops reading. */
   const goOn = () => {
     while (left > 0 && !socket.destroyed) {
       left -= 1;

@@ -1,4 +1,4 @@
-// A shop in a process of its own, whose memory can be asked for. Ends with its parent.
+// A shop in a process of its own that reports its memory. Ends with its parent.
 const { createServer } = require("node:http");
 const path = require("node:path");
 const express = require("express");
@@ -16,7 +16,7 @@ const payments = createPayments({
 });
 const server = createServer(express().use("/payments", paymentRouter(payments)));
 
-/** Everything that a body could be held in. */
+/** Returns all memory that can hold a body. */
 function used() {
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
@@ -25,7 +25,7 @@ let peak = 0;
 setInterval(() => (peak = Math.max(peak, used())), 5).unref();
 
 const answers = {
-  /** What is held for good: after a collection. */
+  /** Returns the held memory after a garbage collection. */
   memory: () => (global.gc(), { bytes: used() }),
   peak: () => {
     const bytes = Math.max(peak, used());

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { signedAccordingToEach } from "./other-readers.mjs";
 
 /**
- * Whether a case may be accepted: its signature is the message's own, digit by digit, and what the signature covers is
- * what was signed. Written without the kit.
+ * Returns whether a case may be accepted: it has the signature of its message, and the signed content is unchanged. Does not
+ * use the kit.
  */
 export function mayBeAccepted({ target, message, body, signature }) {
   const given = Array.isArray(signature) && signature.length === 1 ? signature[0] : signature;
@@ -18,7 +18,7 @@ export function mayBeAccepted({ target, message, body, signature }) {
   }
 }
 
-/** Whether it must be: nothing was changed but the case of the signature's digits. */
+/** Returns whether a case must be accepted: only the case of the signature's digits may have changed. */
 export function mustBeAccepted(made) {
   return made.body.equals(made.message.body) && mayBeAccepted(made);
 }

@@ -1,25 +1,25 @@
 import { TillkitError } from "../errors/index.js";
 import { type Payment } from "../model/payment.js";
-import { type FindingKind, differenceKinds } from "./finding.js";
-import { type Lookup } from "./look-up.js";
-import { siblingMark } from "./marks.js";
+import { differenceKinds, type FindingKind } from "./finding.js";
 import { type Period, type ResolvedReconcileOptions, type StatementProgress } from "./options.js";
-import { type JudgedRow } from "./row.js";
+import { siblingEntry } from "./sort-entries.js";
 import { ExternalSort } from "./sorting/external-sort.js";
+import { type CheckedRow } from "./statement-row.js";
 import { type StatementSummary } from "./summary.js";
 import { Totals } from "./totals.js";
 
 const dayMs = 86_400_000;
 
-/** What one run knows so far: sums in memory, marks of rows and payments sorted outside of it. */
-export class Ledger {
+/** What one run has collected: sums in memory, and entries of rows and payments that are sorted outside of memory. */
+export class RunState {
   readonly totals = new Totals();
-  /** One mark for each row, and for each payment that the books completed in the period. */
-  readonly marks: ExternalSort;
+  /** One entry for each row, and one for each payment that was completed in the period. */
+  readonly entries: ExternalSort;
   /** Paid payments of references that have several payments. */
   readonly siblings: ExternalSort;
   readonly rows = { read: 0, bad: 0, foreign: 0, unpaid: 0, outsidePeriod: 0, matched: 0 };
-  books = 0;
+  /** The number of payments that were completed in the period. */
+  completed = 0;
   readonly #options: ResolvedReconcileOptions;
   #paymentsRead = 0;
   #earliest: string | undefined;
@@ -27,7 +27,7 @@ export class Ledger {
 
   constructor(options: ResolvedReconcileOptions) {
     this.#options = options;
-    this.marks = new ExternalSort(options.temporaryDirectory, options.sort);
+    this.entries = new ExternalSort(options.temporaryDirectory, options.sort);
     this.siblings = new ExternalSort(options.temporaryDirectory, options.sort);
   }
 
@@ -38,9 +38,9 @@ export class Ledger {
   /**
    * Notes the time of a row.
    *
-   * @throws TillkitError `statement_period_missing` at the first row without one, where the period is left to the rows
+   * @throws TillkitError `statement_period_missing` at a row without a time, where no period was given
    */
-  noteTime({ time, line }: JudgedRow): void {
+  noteTime({ time, line }: CheckedRow): void {
     const { period } = this.#options;
     if (period) {
       if (time && (time < period.from || time >= period.to)) this.rows.outsidePeriod += 1;
@@ -51,7 +51,11 @@ export class Ledger {
     if (this.#latest === undefined || time > this.#latest) this.#latest = time;
   }
 
-  /** The period that was given, or the whole days of the rows. */
+  /**
+   * Returns the given period, or else the whole UTC days of the rows.
+   *
+   * @throws TillkitError `statement_period_missing` where no period was given and there is no row
+   */
   period(): Period {
     const { period } = this.#options;
     if (period) return period;
@@ -63,17 +67,16 @@ export class Ledger {
     };
   }
 
-  /** Remembers that a payment was paid, where its reference has others; and those of them that the books have completed. */
-  async markSiblings(payment: Payment, lookup: Lookup, row: JudgedRow | undefined): Promise<void> {
-    const all = lookup.ofReference(payment.reference);
-    if (all.length < 2) return;
-    await this.siblings.add(siblingMark(payment, row));
-    for (const other of all)
-      if (other !== payment && other.state === "completed") await this.siblings.add(siblingMark(other));
+  /** Adds sibling entries for a paid payment and for its completed siblings. Adds none for a payment without siblings. */
+  async addSiblings(payment: Payment, siblings: readonly Payment[], row?: CheckedRow): Promise<void> {
+    if (siblings.length < 2) return;
+    await this.siblings.add(siblingEntry(payment, row));
+    for (const other of siblings)
+      if (other !== payment && other.state === "completed") await this.siblings.add(siblingEntry(other));
   }
 
-  /** Told after each batch, which is also where a run is stopped. */
-  report(phase: StatementProgress["phase"], paymentsRead = 0): void {
+  /** Calls `onProgress` after a batch, and throws where the run is to be stopped. */
+  reportProgress(phase: StatementProgress["phase"], paymentsRead = 0): void {
     this.#paymentsRead += paymentsRead;
     this.#options.signal?.throwIfAborted();
     this.#options.onProgress?.({ phase, rows: this.rows.read, payments: this.#paymentsRead });
@@ -85,7 +88,7 @@ export class Ledger {
     return {
       period,
       rows: { ...this.rows },
-      books: this.books,
+      books: this.completed,
       counts: { ...counts },
       differences,
       balanced: differences === 0 && counts.bad_row === 0,
@@ -94,12 +97,16 @@ export class Ledger {
     };
   }
 
+  /** Removes the temporary files. */
   async remove(): Promise<void> {
-    await this.marks.remove();
+    await this.entries.remove();
     await this.siblings.remove();
   }
 }
 
 function periodMissing(why: string): TillkitError {
-  return new TillkitError("statement_period_missing", `What the statement lacks cannot be told: ${why}.`);
+  return new TillkitError(
+    "statement_period_missing",
+    `Payments that are missing on the statement cannot be found: ${why}.`,
+  );
 }

@@ -1,10 +1,10 @@
 import { fc } from "../support/property.js";
 import { rowProblemCodes, type StatementRow } from "tillkit";
-import { judgeRow } from "../../src/statement/judge-row.js";
+import { checkRow } from "../../src/statement/statement-row.js";
 
 const paid = new Set(["completed"]);
 const good: StatementRow = { clientId: "a", value: "10.50", currency: "EUR" };
-const judged = (over: object) => judgeRow({ ...good, ...over }, 7, paid);
+const checked = (over: object) => checkRow({ ...good, ...over }, 7, paid);
 
 describe("a row of a statement", () => {
   it.each([
@@ -27,20 +27,22 @@ describe("a row of a statement", () => {
     ["time_invalid", { time: "2024-02-30T10:00:00Z" }],
     ["time_invalid", { time: "01/05/2024" }],
   ])("is bad by %s with %j", (code, over) => {
-    expect(judged(over)).toMatchObject({ line: 7, problem: { code } });
+    expect(checked(over)).toMatchObject({ line: 7, problem: { code } });
   });
 
-  it("is paid without a status, and with one that means so, in any case", () => {
-    expect(judged({})).toMatchObject({ paid: true });
-    expect(judged({ status: "Completed" })).toMatchObject({ paid: true });
-    expect(judged({ status: "failed" })).toMatchObject({ paid: false });
+  it("is paid without a status, and with a status that means paid, in any case", () => {
+    expect(checked({})).toMatchObject({ paid: true });
+    expect(checked({ status: "Completed" })).toMatchObject({ paid: true });
+    expect(checked({ status: "failed" })).toMatchObject({ paid: false });
   });
 
-  it("has its time told in UTC", () => {
-    expect(judged({ time: "2024-05-01T02:00:00+03:00" })).toMatchObject({ time: "2024-04-30T23:00:00.000Z" });
+  it("has its time converted to UTC", () => {
+    expect(checked({ time: "2024-05-01T02:00:00+03:00" })).toMatchObject({
+      time: "2024-04-30T23:00:00.000Z",
+    });
   });
 
-  it("is judged whatever stands in it", () => {
+  it("can be checked whatever its fields hold", () => {
     const anything = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constant(undefined),
@@ -56,11 +58,11 @@ describe("a row of a statement", () => {
     });
     fc.assert(
       fc.property(row, (given) => {
-        const answer = judgeRow(given as never, 1, paid);
+        const result = checkRow(given as never, 1, paid);
         const isSound =
-          "problem" in answer
-            ? rowProblemCodes.includes(answer.problem.code)
-            : /^\d+(\.\d+)?$/.test(answer.value);
+          "problem" in result
+            ? rowProblemCodes.includes(result.problem.code)
+            : /^\d+(\.\d+)?$/.test(result.value);
         expect(isSound).toBe(true);
       }),
     );

@@ -1,14 +1,14 @@
-/** Compares the kit's books and events with the truth. */
-export async function judge(world) {
+/** Compares the kit's stored payments and events with the service model. */
+export async function check(world) {
   const events = await readEvents(world.store);
-  const books = await compareBooks(world);
+  const stored = await compareStored(world);
   world.recordedForeign = await readForeign(world.store);
   const anomalies = compareAnomalies(world, events);
   const completions = compare(expectedCompletions(world), referencesOf(events, "payment.completed"));
   const problems = await otherProblems(world, events);
   const differing = [completions, ...Object.values(anomalies)].filter((one) => one.missing + one.false > 0);
-  const ok = books.unequal === 0 && differing.length === 0 && problems.length === 0;
-  return { ok, books, completions, anomalies, problems };
+  const ok = stored.unequal === 0 && differing.length === 0 && problems.length === 0;
+  return { ok, stored, completions, anomalies, problems };
 }
 
 async function readEvents(store) {
@@ -25,11 +25,11 @@ async function readForeign(store) {
   return rows.map(({ client_id: clientId }) => clientId);
 }
 
-/** Each payment of the store beside the service's, and the other way round. */
-async function compareBooks({ payments, truth, strangers, foreign }) {
+/** Compares each stored payment with the service's payment, and finds payments that are not stored. */
+async function compareStored({ payments, service, strangers, foreign }) {
   const notOurs = new Set([...strangers, ...foreign].map(({ clientId }) => clientId));
   const left = new Map();
-  for (const payment of truth.payments.values())
+  for (const payment of service.payments.values())
     if (!notOurs.has(payment.clientId)) left.set(payment.clientId, payment);
   const result = { payments: left.size, equal: 0, unequal: 0, examples: [] };
   let cursor;
@@ -57,29 +57,29 @@ function stateOf(status) {
   return ["completed", "failed", "canceled"].includes(status) ? status : "pending";
 }
 
-/** The anomalies that the plan holds, beside those that were told. */
+/** Compares the planned anomalies with the raised ones. */
 function compareAnomalies(world, events) {
   const { orders, strangers, foreign, arriving } = world;
   const arrived = new Set(arriving.map(({ clientId }) => clientId));
   const ofKind = (...kinds) => orders.filter(({ kind }) => kinds.includes(kind));
   const first = ({ n }) => `sim-${n}-1`;
-  const told = (type) => clientIdsOf(events, type);
+  const raised = (type) => clientIdsOf(events, type);
   return {
-    "payment.mismatched": compare(ofKind("changed amount").map(first), told("payment.mismatched")),
+    "payment.mismatched": compare(ofKind("changed amount").map(first), raised("payment.mismatched")),
     "payment.paid_twice": compare(
       ofKind("paid twice").map(({ reference }) => reference),
       referencesOf(events, "payment.paid_twice"),
     ),
-    // Those that nothing arrived of are nobody's to know.
+    // The kit cannot know payments of which no webhook arrived.
     "payment.unmatched": compare(
       strangers.map(({ clientId }) => clientId).filter((clientId) => arrived.has(clientId)),
-      told("payment.unmatched"),
+      raised("payment.unmatched"),
     ),
-    "payment.overdue": compare(ofKind("abandoned").map(first), told("payment.overdue")),
-    // Late is what the shop had seen fail or cancel before; what it never saw fail is not late to it.
+    "payment.overdue": compare(ofKind("abandoned").map(first), raised("payment.overdue")),
+    // A payment is late only where the kit had recorded it as failed or canceled before.
     "payment.paid_late": compare(
-      [...ofKind("paid twice").map(first), ...lateToTheShop(ofKind("late success").map(first), events)],
-      told("payment.paid_late"),
+      [...ofKind("paid twice").map(first), ...knownAsFailed(ofKind("late success").map(first), events)],
+      raised("payment.paid_late"),
     ),
     "foreign (recorded, never raised)": compare(
       foreign.map(({ clientId }) => clientId).filter((clientId) => arrived.has(clientId)),
@@ -88,7 +88,7 @@ function compareAnomalies(world, events) {
   };
 }
 
-function lateToTheShop(clientIds, events) {
+function knownAsFailed(clientIds, events) {
   const failed = new Set(
     events.flatMap(({ type, clientId, payment }) =>
       type === "payment.updated" && payment.state === "failed" ? [clientId] : [],
@@ -97,7 +97,7 @@ function lateToTheShop(clientIds, events) {
   return clientIds.filter((clientId) => failed.has(clientId));
 }
 
-/** One completion for each order that was paid, however often, and for each payment that was taken over. */
+/** Returns one expected completion for each paid order, even if it was paid twice, and for each adopted payment. */
 function expectedCompletions({ orders, legacy }) {
   const paid = ["paid", "paid twice", "changed amount", "late success"];
   return [
@@ -106,16 +106,16 @@ function expectedCompletions({ orders, legacy }) {
   ];
 }
 
-/** What else must not be. */
+/** Returns further contradictions between the plan and the store. */
 async function otherProblems({ payments, forged, received, foreign }, events) {
   const problems = [];
-  const surprising = [
+  const unexpected = [
     "payment.reported",
     "payment.unconfirmed",
     "webhook.inadmissible",
     "webhook.unrecognised",
   ];
-  for (const type of surprising) {
+  for (const type of unexpected) {
     const count = events.filter((event) => event.type === type).length;
     if (count > 0) problems.push(`${count} events of ${type}`);
   }
@@ -135,21 +135,21 @@ function clientIdsOf(events, type) {
   return [...new Set(events.filter((event) => event.type === type).map(({ clientId }) => clientId))];
 }
 
-/** With repetitions: an order that is completed twice is one too many. */
+/** Returns the references with repetitions, because an order must not be completed twice. */
 function referencesOf(events, type) {
   return events.filter((event) => event.type === type).map(({ payment }) => payment.reference);
 }
 
-function compare(planned, told) {
+function compare(planned, raised) {
   const wanted = new Set(planned);
-  const found = new Set(told);
+  const found = new Set(raised);
   const missing = [...wanted].filter((id) => !found.has(id));
   const extra = [...found].filter((id) => !wanted.has(id));
-  const repeated = told.length - found.size;
+  const repeated = raised.length - found.size;
   const examples = [...missing, ...extra].slice(0, 5);
   return {
     planned: wanted.size,
-    told: told.length,
+    raised: raised.length,
     missing: missing.length,
     false: extra.length + repeated,
     ...(examples.length > 0 && { examples }),

@@ -1,17 +1,17 @@
-/** The time at which a simulation begins. */
+/** The start time of a simulation. */
 export const start = Date.parse("2026-11-20T10:00:00.000Z");
 
 const currency = "KMF";
 
-/** The service, as far as a merchant sees it: payments, and the three addresses, answered without a network. */
-export class Truth {
+/** A model of the service from the merchant's view: its payments and its three addresses, without a network. */
+export class ServiceModel {
   /** By service id: `{ id, clientId, value, statuses, status }`. */
   payments = new Map();
   /** The tokens of the merchant's return addresses, by clientId. */
   returnTokens = new Map();
   questions = 0;
 
-  /** A payment that somebody created; it stands at `pending`. */
+  /** Adds a created payment with the status `pending`. */
   add({ clientId, value }) {
     const id = (this.payments.size + 1).toString(16).padStart(24, "0");
     const payment = { id, clientId, value, status: "pending" };
@@ -19,7 +19,7 @@ export class Truth {
     return payment;
   }
 
-  /** The payment as a webhook, or an answer, shows it with this status. */
+  /** Returns the payment in the form of a webhook or an answer, with this status. */
   show({ id, clientId, value }, status) {
     const isSubmitted = status !== "pending";
     return {
@@ -33,7 +33,7 @@ export class Truth {
     };
   }
 
-  /** What stands for the network: `service.fetch` of the kit. */
+  /** Replaces the network: the option `service.fetch` of the kit. */
   fetch = async (address, { method = "GET", body } = {}) => {
     const { pathname } = new URL(address);
     if (method === "POST") return Response.json(this.#create(JSON.parse(body)), { status: 201 });

@@ -1,12 +1,12 @@
-/** The result as a person reads it. */
-export function tell({
+/** Returns the result as a text for people. */
+export function describeResult({
   seed,
   orders,
   seconds,
   webhooks,
   lookups,
   ok,
-  books,
+  stored,
   completions,
   anomalies,
   problems,
@@ -21,17 +21,19 @@ export function tell({
     `outcomes    ${Object.entries(outcomes)
       .map(([name, count]) => `${count} ${name}`)
       .join(", ")}`,
-    `lookups     ${asked} payments asked about`,
+    `lookups     ${asked} payments looked up`,
     "",
-    row(["", "planned", "told", "missing", "false"]),
-    ...rows.map(([name, one]) => row([name, one.planned, one.told, one.missing, one.false])),
+    row(["", "planned", "raised", "missing", "false"]),
+    ...rows.map(([name, one]) => row([name, one.planned, one.raised, one.missing, one.false])),
     "",
-    `books       ${books.equal} of ${books.payments} payments equal the service's, ${books.unequal} do not`,
-    ...[...problems, ...books.examples].map((problem) => `            ${problem}`),
+    `stored      ${stored.equal} of ${stored.payments} payments equal the service's, ${stored.unequal} do not`,
+    ...[...problems, ...stored.examples].map((problem) => `            ${problem}`),
     ...rows.flatMap(([name, { examples = [] }]) =>
       examples.map((example) => `            ${name}: ${example}`),
     ),
-    ok ? "The books equal the truth, every anomaly was told, and none that is not there." : "NOT EQUAL",
+    ok
+      ? "The stored payments equal the service's, and exactly the planned anomalies were raised."
+      : "NOT EQUAL",
   ];
   return lines.join("\n");
 }

@@ -1,17 +1,17 @@
 import { z } from "zod";
-import { parseSecureAddress } from "./address.js";
+import { parseSecureAddress } from "./service-options.js";
 
-// What the kit sends and reads of the interface document's sections 2.1, 2.2 and 4.1. Fields beyond these are
-// allowed everywhere. Fields that the kit has no use for (`captured`, `createdAt`, the echoed addresses) are not
-// demanded: an answer that lacks one still names a real payment, and refusing it would lose the checkout address.
+// The fields that the kit sends and reads of the interface document's sections 2.1, 2.2 and 4.1. Further fields are allowed.
+// Fields that the kit does not use (`captured`, `createdAt`, the echoed addresses) are not required: an answer without them
+// names a real payment, and refusing it would lose the checkout address.
 
 const total = z.object({
-  // The grammar of an amount that the kit accepts anywhere; others could not be compared.
+  // The form of amounts everywhere in the kit; others could not be compared.
   value: z.string().regex(/^(0|[1-9]\d{0,15})(\.\d{1,4})?$/),
   currency: z.string().min(1).max(16),
 });
 
-/** As the kit reads it in webhooks: what could not stand there could never be matched. */
+/** The form of ids and statuses in webhooks. A payment with another form could never be matched. */
 const word = z
   .string()
   .max(128)
@@ -25,7 +25,7 @@ export const creationRequestSchema = z.object({
   successUrl: z.string(),
 });
 
-/** Where the customer is sent: the browser goes there, so it must be https unless it is this machine. */
+/** The address for the customer's browser. It must be https, except on this machine. */
 const checkoutAddress = z
   .string()
   .max(2048)
@@ -34,9 +34,8 @@ const checkoutAddress = z
   });
 
 /**
- * Envelope of the creation response (interface document, 2.2). `next` should equal `data.billing.submitUrl`; a
- * service in which they differ is not refused, because the document (4.1) sends the customer to `submitUrl` and
- * nothing depends on `next`.
+ * Envelope of the creation response (interface document, 2.2). `next` should equal `data.billing.submitUrl`. An answer in which
+ * they differ is accepted, because the document (4.1) sends the customer to `submitUrl`, and the kit does not use `next`.
  */
 export const creationResponseSchema = z.object({
   next: z.string().optional(),

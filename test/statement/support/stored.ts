@@ -6,10 +6,10 @@ import {
   type StatementSummary,
 } from "tillkit";
 
-/** The month that the tests are about. */
+/** The period of the tests. */
 export const may = { from: "2024-05-01T00:00:00Z", to: "2024-06-01T00:00:00Z" };
 
-/** A payment that was completed in the month, unless told otherwise. */
+/** Returns a payment that was completed in May, unless `over` changes that. */
 export function paid(clientId: string, over: Partial<Payment> = {}): Payment {
   return {
     clientId,
@@ -25,14 +25,14 @@ export function paid(clientId: string, over: Partial<Payment> = {}): Payment {
   };
 }
 
-/** One that nobody paid yet. */
+/** Returns a pending payment. */
 export function pending(clientId: string, over: Partial<Payment> = {}): Payment {
   const { completedAt: _, ...rest } = paid(clientId, { state: "pending", status: "pending", ...over });
   return rest;
 }
 
-/** A store that holds these payments. */
-export async function booksOf(...payments: Payment[]): Promise<MemoryStore> {
+/** Makes a store with these payments. */
+export async function storeOf(...payments: Payment[]): Promise<MemoryStore> {
   const store = new MemoryStore();
   await store.transaction((tx) => store.save(tx, { created: payments }));
   return store;
@@ -41,11 +41,11 @@ export async function booksOf(...payments: Payment[]): Promise<MemoryStore> {
 export interface Outcome {
   findings: StatementFinding[];
   summary: StatementSummary;
-  /** `missing_here a1 line 3`, in their order. */
-  told: string[];
+  /** The findings in their order, such as `missing_here a1 line 3`. */
+  found: string[];
 }
 
-/** Compares lines of a statement, under a header, with the books; the period is May unless told otherwise. */
+/** Compares a header and lines of a statement with stored payments. The default period is May. */
 export async function compared<Tx>(
   store: PaymentStore<Tx>,
   header: string,
@@ -56,10 +56,10 @@ export async function compared<Tx>(
   const run = reconcileStatement(store, rows, { period: may, ...options });
   const findings: StatementFinding[] = [];
   for await (const finding of run) findings.push(finding);
-  return { findings, summary: await run.summary(), told: findings.map(wordsOf) };
+  return { findings, summary: await run.summary(), found: findings.map(shortText) };
 }
 
-function wordsOf({ kind, clientId, serviceId, line, problem }: StatementFinding): string {
+function shortText({ kind, clientId, serviceId, line, problem }: StatementFinding): string {
   const about = problem?.code ?? clientId ?? serviceId;
   return `${kind} ${about}${line === undefined ? "" : ` line ${line}`}`;
 }

@@ -1,0 +1,78 @@
+import { TillkitError, type ErrorCode } from "../errors/index.js";
+
+/** The base of both errors of the service's client. */
+class ServiceError extends TillkitError {
+  /** The status of the service's answer, where there was one. */
+  declare readonly httpStatus?: number;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { cause, httpStatus }: { cause?: unknown; httpStatus?: number | undefined },
+  ) {
+    super(code, message, cause === undefined ? {} : { cause });
+    if (httpStatus !== undefined) this.httpStatus = httpStatus;
+  }
+}
+
+/** Why a creation ended without a payment. */
+export type CreationErrorCode = Extract<
+  ErrorCode,
+  | "creation_timeout"
+  | "creation_unreachable"
+  | "creation_refused"
+  | "creation_failed"
+  | "creation_response_invalid"
+  | "access_token_unavailable"
+  | "access_token_refused"
+>;
+
+/**
+ * `failed`: the service certainly made no payment, so another attempt is safe. `uncertain`: it may have made a payment, so the
+ * attempt must stay matchable and must never be sent again.
+ */
+export type CreationCertainty = "failed" | "uncertain";
+
+/** What is known about a creation that failed. */
+export interface CreationErrorDetails {
+  certainty: CreationCertainty;
+  httpStatus?: number | undefined;
+  serviceMessage?: string | undefined;
+  cause?: unknown;
+}
+
+/** The service gave no usable answer to a creation. No message of this error contains a token. */
+export class PaymentCreationError extends ServiceError {
+  override readonly name = "PaymentCreationError";
+  declare readonly code: CreationErrorCode;
+  /** Whether the payment may exist at the service. */
+  readonly certainty: CreationCertainty;
+  /** `title` and `detail` of the service's answer: untrusted text of at most 500 characters. */
+  declare readonly serviceMessage?: string;
+
+  constructor(code: CreationErrorCode, message: string, details: CreationErrorDetails) {
+    super(code, message, details);
+    this.certainty = details.certainty;
+    if (details.serviceMessage !== undefined) this.serviceMessage = details.serviceMessage;
+  }
+}
+
+/** Why the service could not be asked, or why its answer is not usable. */
+export type LookupErrorCode = Extract<ErrorCode, "lookup_failed" | "lookup_answer_invalid">;
+
+/** The service gave no usable answer to a lookup. Nothing was recorded, and the kit asks again later. */
+export class LookupError extends ServiceError {
+  override readonly name = "LookupError";
+  declare readonly code: LookupErrorCode;
+  /** The wait that the service asked for (`Retry-After`), in milliseconds. */
+  declare readonly retryAfterMs?: number;
+
+  constructor(
+    code: LookupErrorCode,
+    message: string,
+    details: { cause?: unknown; httpStatus?: number; retryAfterMs?: number | undefined } = {},
+  ) {
+    super(code, message, details);
+    if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
+  }
+}

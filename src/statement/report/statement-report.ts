@@ -1,0 +1,75 @@
+import { type StatementFinding } from "../finding.js";
+import { type StatementSummary } from "../summary.js";
+
+/** Writes a report of a run, piece by piece. Each call returns the text that comes next. */
+export interface StatementReport {
+  add(finding: StatementFinding): string;
+  end(summary: StatementSummary): string;
+}
+
+type Cell = string | number | undefined;
+
+/** The columns of the CSV report. */
+const columns: readonly (readonly [name: string, cell: (finding: StatementFinding) => Cell])[] = [
+  ["kind", ({ kind }) => kind],
+  ["line", ({ line }) => line],
+  ["first_line", ({ firstLine }) => firstLine],
+  ["client_id", ({ clientId }) => clientId],
+  ["service_id", ({ serviceId }) => serviceId],
+  ["provider_id", ({ providerId }) => providerId],
+  ["reference", ({ reference }) => reference],
+  ["source", ({ source }) => source],
+  ["statement_value", ({ statement }) => statement?.value],
+  ["statement_currency", ({ statement }) => statement?.currency],
+  ["statement_status", ({ statement }) => statement?.status],
+  ["statement_time", ({ statement }) => statement?.time],
+  ["books_value", ({ books }) => books?.value],
+  ["books_currency", ({ books }) => books?.currency],
+  ["books_state", ({ books }) => books?.state],
+  ["books_completed_at", ({ books }) => books?.completedAt],
+  ["difference", ({ difference }) => difference],
+  ["other", ({ other }) => other],
+  ["problem", ({ problem }) => problem?.code],
+  ["problem_message", ({ problem }) => problem?.message],
+];
+
+/** Makes a report of all findings as CSV (RFC 4180, UTF-8, CRLF) with a header. */
+export function csvReport(): StatementReport {
+  let header = csvLine(columns.map(([name]) => name));
+  const withHeader = (text: string): string => {
+    const written = header + text;
+    header = "";
+    return written;
+  };
+  return {
+    add: (finding) => withHeader(csvLine(columns.map(([, cell]) => cell(finding)))),
+    end: () => withHeader(""),
+  };
+}
+
+function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(csvCell).join(",")}\r\n`;
+}
+
+function csvCell(value: Cell): string {
+  const text = withoutFormula(String(value ?? ""));
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Puts an apostrophe before text that a spreadsheet would run as a formula. Plain negative numbers stay as they are. */
+function withoutFormula(text: string): string {
+  return /^[=+\-@\t\r\n]/.test(text) && !/^-\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
+}
+
+/** Makes a report as one JSON document, with one line for each finding: `{ "findings": [ … ], "summary": { … } }`. */
+export function jsonReport(): StatementReport {
+  let before = '{"findings":[\n';
+  return {
+    add: (finding) => {
+      const text = before + JSON.stringify(finding);
+      before = ",\n";
+      return text;
+    },
+    end: (summary) => `${before === ",\n" ? "\n" : before}],\n"summary":${JSON.stringify(summary)}}\n`,
+  };
+}

@@ -1,0 +1,150 @@
+import { minorUnit } from "../model/currencies.js";
+import { isDateTime } from "../shared/date-time.js";
+import { fitsCurrency, isAmount } from "../model/money.js";
+import { quote } from "../shared/quote.js";
+
+/** One row of a settlement statement, as `readStatement` or the application gives it. It is checked before it is compared. */
+export interface StatementRow {
+  /** The line of the file, for people. Default: the number of the row, from 1. */
+  line?: number | undefined;
+  /** The merchant's id of the payment. A row needs this or `serviceId`. */
+  clientId?: string | undefined;
+  /** The service's id of the payment. */
+  serviceId?: string | undefined;
+  /** The provider's reference. It is only shown: stored payments do not have it. */
+  providerId?: string | undefined;
+  /** Decimal string: `"1475"`, `"10.50"`. */
+  value: string;
+  /** Three capital letters of ISO 4217. */
+  currency: string;
+  /** The status of the payment on the statement. A row without a status counts as paid. */
+  status?: string | undefined;
+  /** The provider channel. The summary has totals for each channel. */
+  source?: string | undefined;
+  /** RFC 3339. */
+  time?: string | undefined;
+}
+
+/** A row of the statement that could not be read. Reading goes on with the next row. */
+export interface UnreadableRow {
+  line: number;
+  problem: RowProblem;
+  /** The ids that could be read, so that the payment does not also count as missing. */
+  clientId?: string | undefined;
+  serviceId?: string | undefined;
+}
+
+/** What is wrong with a row. */
+export interface RowProblem {
+  code: RowProblemCode;
+  /** A sentence for people: the value of the row, and the expected form. */
+  message: string;
+}
+
+/** Every reason for which a row is listed as bad. `docs/statement.md` has a row for each. */
+export const rowProblemCodes = [
+  "encoding_invalid",
+  "line_too_long",
+  "quote_open",
+  "quote_misplaced",
+  "fields_count",
+  "id_missing",
+  "id_invalid",
+  "value_invalid",
+  "value_negative",
+  "value_decimals",
+  "currency_invalid",
+  "text_invalid",
+  "time_invalid",
+] as const;
+
+export type RowProblemCode = (typeof rowProblemCodes)[number];
+
+/** A row that can be compared. */
+export interface CheckedRow extends StatementRow {
+  line: number;
+  /** Whether the statement says that the payment was paid. */
+  paid: boolean;
+}
+
+/** The maximum length of an id. A longer text most likely comes from the wrong column. */
+const maxIdLength = 200;
+/** The maximum length of a status and of a source. */
+const maxTextLength = 100;
+
+/**
+ * Returns the row with its time in UTC, or what is wrong with the row. Never throws, whatever the fields hold.
+ *
+ * @param paidStatuses in lower case
+ */
+export function checkRow(
+  row: StatementRow,
+  line: number,
+  paidStatuses: ReadonlySet<string>,
+): CheckedRow | UnreadableRow {
+  const problem = problemOf(row);
+  if (problem) {
+    const { clientId, serviceId } = row;
+    return { line, problem, ...(isId(clientId) && { clientId }), ...(isId(serviceId) && { serviceId }) };
+  }
+  const status = row.status?.toLowerCase();
+  return {
+    ...row,
+    line,
+    // It is only shown, so a long one is no problem of the row.
+    providerId: row.providerId?.slice(0, maxIdLength),
+    time: row.time && new Date(row.time).toISOString(),
+    paid: !status || paidStatuses.has(status),
+  };
+}
+
+function problemOf(row: StatementRow): RowProblem | undefined {
+  const { clientId, serviceId, value, currency, status, source, time } = row;
+  if (!clientId && !serviceId)
+    return problem("id_missing", "The row has neither a clientId nor a serviceId, so it names no payment.");
+  for (const [name, id] of Object.entries({ clientId, serviceId }))
+    if (id && !isId(id))
+      return problem(
+        "id_invalid",
+        `${name} ${shown(id)} is not an id: at most ${maxIdLength} characters, no control characters.`,
+      );
+  const amount = amountProblem(value, currency);
+  if (amount) return amount;
+  for (const [name, text] of Object.entries({ status, source }))
+    if (text !== undefined && (typeof text !== "string" || text.length > maxTextLength))
+      return problem("text_invalid", `${name} ${shown(text)} is longer than ${maxTextLength} characters.`);
+  if (time && (!isDateTime(time) || Number.isNaN(Date.parse(time))))
+    return problem("time_invalid", `time ${shown(time)} is not a date and time that exists.`);
+  return undefined;
+}
+
+function amountProblem(value: unknown, currency: unknown): RowProblem | undefined {
+  if (typeof currency !== "string" || !/^[A-Z]{3}$/.test(currency))
+    return problem(
+      "currency_invalid",
+      `currency ${shown(currency)} is not three capital letters of ISO 4217.`,
+    );
+  if (typeof value === "string" && /^\s*(?:[-\u2212]|\(.*\)\s*$)/.test(value))
+    return problem("value_negative", `value ${shown(value)} is negative: refunds and fees are not payments.`);
+  if (!isAmount(value))
+    return problem("value_invalid", `value ${shown(value)} is not a decimal such as "1475" or "10.50".`);
+  if (fitsCurrency(value, currency)) return undefined;
+  const decimals = (minorUnit(currency) ?? 4) || "none";
+  return problem(
+    "value_decimals",
+    `value ${shown(value)} has too many decimals: ${currency} has ${decimals}.`,
+  );
+}
+
+function isId(id: unknown): id is string {
+  return typeof id === "string" && id.length > 0 && id.length <= maxIdLength && !/\p{Cc}/u.test(id);
+}
+
+function shown(value: unknown): string {
+  if (typeof value === "string") return quote(value);
+  return value === undefined ? "(nothing)" : `of type ${typeof value}`;
+}
+
+function problem(code: RowProblemCode, message: string): RowProblem {
+  return { code, message };
+}

@@ -1,0 +1,106 @@
+import { TillkitError } from "../errors/index.js";
+import { type Payment } from "../model/payment.js";
+import { type PaymentStore } from "../store/payment-store.js";
+import { type Matches } from "./compare-row.js";
+import { type Period, type ResolvedReconcileOptions } from "./options.js";
+import { type RunState } from "./run-state.js";
+import { paymentEntry } from "./sort-entries.js";
+
+const paymentsPerPage = 500;
+
+interface Ids {
+  clientId?: string | undefined;
+  serviceId?: string | undefined;
+}
+
+/** Stored payments by their ids and by their reference. */
+export class StoredPayments {
+  readonly #byClientId = new Map<string, Payment>();
+  readonly #byServiceId = new Map<string, Payment>();
+  readonly #byReference = new Map<string, Payment[]>();
+
+  constructor(payments: readonly Payment[]) {
+    for (const payment of payments) {
+      if (this.#byClientId.has(payment.clientId)) continue;
+      this.#byClientId.set(payment.clientId, payment);
+      if (payment.serviceId !== undefined) this.#byServiceId.set(payment.serviceId, payment);
+      const siblings = this.#byReference.get(payment.reference);
+      if (siblings) siblings.push(payment);
+      else this.#byReference.set(payment.reference, [payment]);
+    }
+  }
+
+  /** Returns the payments that have these ids. */
+  matching({ clientId, serviceId }: Ids): Matches {
+    return {
+      byClientId: clientId ? this.#byClientId.get(clientId) : undefined,
+      byServiceId: serviceId ? this.#byServiceId.get(serviceId) : undefined,
+    };
+  }
+
+  /** Returns all payments with the reference of this payment, itself included. */
+  siblingsOf({ reference }: Payment): readonly Payment[] {
+    return this.#byReference.get(reference) ?? [];
+  }
+}
+
+/** Reads the payments of a batch of rows from the store: first by clientId, then the others by serviceId. */
+export async function findPayments(store: PaymentStore, rows: readonly Ids[]): Promise<StoredPayments> {
+  const clientIds = distinct(rows.map(({ clientId }) => clientId));
+  const found = clientIds.length > 0 ? await findMany(store, { clientIds }) : [];
+  const known = new Set(found.map(({ clientId }) => clientId));
+  const left = rows.filter(({ clientId }) => !clientId || !known.has(clientId));
+  const serviceIds = distinct(left.map(({ serviceId }) => serviceId));
+  if (serviceIds.length > 0) found.push(...(await findMany(store, { serviceIds })));
+  return new StoredPayments(found);
+}
+
+async function findMany(
+  store: PaymentStore,
+  keys: { clientIds?: readonly string[]; serviceIds?: readonly string[] },
+): Promise<Payment[]> {
+  if (store.findMany) return [...(await store.findMany(keys))];
+  // `lock` is the only other method that reads several payments. The end of the transaction releases the locks.
+  return store.transaction(async (tx) => [...(await store.lock(tx, keys)).payments]);
+}
+
+function distinct(ids: readonly (string | undefined)[]): string[] {
+  return [...new Set(ids.filter((id) => id !== undefined && id !== ""))] as string[];
+}
+
+/**
+ * Adds every stored payment that was completed in the period to the run. `list` selects by the time of creation, and a payment
+ * can be completed long after it, so this reads all completed payments that were created before the end of the period.
+ *
+ * @throws TillkitError `store_method_missing` where the store has no `list`
+ */
+export async function addCompletedPayments(
+  store: PaymentStore,
+  run: RunState,
+  period: Period,
+  { createdFrom, clientIdPrefix = "" }: ResolvedReconcileOptions,
+): Promise<void> {
+  if (!store.list)
+    throw new TillkitError(
+      "store_method_missing",
+      "The store has no `list`, so payments that are missing on the statement cannot be found.",
+    );
+  const query = { state: "completed", to: period.to, newestFirst: false, limit: paymentsPerPage } as const;
+  const from = createdFrom && { from: createdFrom };
+  let after: { createdAt: string; clientId: string } | undefined;
+  for (;;) {
+    const page = await store.list({ ...query, ...from, ...(after && { after }) });
+    for (const payment of page) {
+      const completedAt = payment.completedAt ?? payment.updatedAt;
+      if (completedAt < period.from || completedAt >= period.to) continue;
+      if (!payment.clientId.startsWith(clientIdPrefix)) continue;
+      run.completed += 1;
+      run.totals.addPayment("books", payment.total);
+      await run.entries.add(paymentEntry(payment, completedAt));
+    }
+    run.reportProgress("books", page.length);
+    const last = page.at(-1);
+    if (!last || page.length < paymentsPerPage) return;
+    after = { createdAt: last.createdAt, clientId: last.clientId };
+  }
+}
