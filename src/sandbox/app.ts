@@ -6,12 +6,12 @@ import { dashboard } from "./dashboard/routes.js";
 import { badRequestPage, unknownPage } from "./checkout/notice-page.js";
 import { sendPage } from "./page.js";
 import { paymentsApi } from "./service-api/payments-api.js";
-import { readLanguage } from "./read-language.js";
+import { readLanguage } from "../pages/language.js";
 import { tokenApi } from "./service-api/token-api.js";
 
 /** Every address of the sandbox: for the merchant's server, for the customer's browser, for the developer. */
 export function sandboxApp(parts: Parts): Express {
-  const { sandbox, resuming, baseUrl, resolved } = parts;
+  const { resuming } = parts;
   const app = express();
   app.disable("x-powered-by");
   app.use(async (_req, _res, next) => {
@@ -28,14 +28,14 @@ export function sandboxApp(parts: Parts): Express {
   app.use(checkout(parts));
   app.use("/sandbox/api", controlApi(parts));
 
-  app.use(dashboard({ sandbox, baseUrl, flushed: parts.flushed }, resolved));
+  app.use(dashboard(parts));
 
-  app.use((req, res) => sendPage(res, 404, unknownPage(readLanguage(req))));
+  app.use((req, res) => sendPage(res, unknownPage(readLanguage(req))));
   app.use(unreadable);
   return app;
 }
 
 const unreadable: ErrorRequestHandler = (error: { status?: number }, req, res, next) => {
   if (typeof error.status !== "number" || error.status >= 500) return next(error);
-  sendPage(res, error.status, badRequestPage(readLanguage(req)));
+  sendPage(res, badRequestPage(readLanguage(req), error.status));
 };

@@ -44,7 +44,7 @@ describeInBrowser("the sandbox in a browser", () => {
     });
 
     const button = (name: string | RegExp) => person.page.getByRole("button", { name });
-    const told = (text: string) => person.page.locator(".told", { hasText: text }).waitFor();
+    const told = (text: string) => person.page.locator(".notice", { hasText: text }).waitFor();
 
     it("a customer is paid with, or cancels, on the checkout page", async () => {
       const { page } = person;
@@ -215,7 +215,7 @@ describeInBrowser("the sandbox in a browser", () => {
       .setInputFiles({ name: "scenario.json", mimeType: "application/json", buffer });
     await page.waitForFunction("document.getElementById('json').value.includes('from-a-file')");
     await page.getByRole("button", { name: "Add" }).click();
-    await page.locator(".told").waitFor();
+    await page.locator(".notice").waitFor();
     expect(sandbox.currentScenario).toBe("from-a-file");
     await developer.leaves();
   });

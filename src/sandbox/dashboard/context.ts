@@ -1,30 +1,79 @@
 import { type Request } from "express";
+import { type Language, readLanguage } from "../../pages/language.js";
 import { type Sandbox } from "../contract.js";
-import { type View } from "./view.js";
-import { readLanguage } from "../read-language.js";
+import { type ResolvedOptions } from "../options.js";
+import { dashboardTranslations } from "./translations.js";
 
 /** What the dashboard works on: the sandbox as a test sees it, and how it is reached. */
-export interface Desk {
+export interface DashboardContext {
   sandbox: Sandbox;
+  resolved: ResolvedOptions;
+  /** Returns the sandbox's address; `host` is what the request named. */
   baseUrl: (host: string | undefined) => string;
+  /** Resolves when every change is on disk, where the state is kept. */
   flushed: () => Promise<void>;
 }
 
-/** How this request sees the pages. */
-export function viewOf(req: Request, { sandbox, baseUrl }: Desk): View {
+/** What every page of the dashboard is made with. */
+export interface View {
+  sandbox: Sandbox;
+  language: Language;
+  /** The texts that several pages share. */
+  shared: (typeof dashboardTranslations)[Language];
+  /** The sandbox's own address. */
+  baseUrl: string;
+  /** What every path on the pages begins with: empty, unless the sandbox's public address has a path. */
+  root: string;
+  /** The query's parameters: which page of a list, and what was done by the last form. */
+  query: Readonly<Record<string, string>>;
+  /** Why the form that was sent changed nothing, and the language of the reason, where it may differ from the page's. */
+  problem?: { text: string; language?: Language };
+  /** The fields of that form. */
+  input?: FormInput;
+}
+
+/** A view with the texts of its page. */
+export type ViewWith<Translations extends Readonly<Record<Language, unknown>>> = View & {
+  text: Translations[Language];
+};
+
+/** Returns what the pages are made with for this request. */
+export function viewOf(req: Request, { sandbox, baseUrl }: DashboardContext): View {
   const base = baseUrl(req.get("host"));
+  const root = new URL(base).pathname.replace(/\/+$/, "");
+  const language = readLanguage(req);
+  const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === "string";
+  const query = Object.fromEntries(Object.entries(req.query).filter(isText));
   return {
-    language: readLanguage(req),
+    sandbox,
+    language,
+    shared: dashboardTranslations[language],
     baseUrl: base,
-    root: rootOf(base),
-    merchantName: sandbox.merchantName,
-    query: Object.fromEntries(
-      Object.entries(req.query).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
-    ),
+    root,
+    query,
   };
 }
 
-/** The path that the sandbox lives below, without a slash at its end. */
-export function rootOf(base: string): string {
-  return new URL(base).pathname.replace(/\/+$/, "");
+/** The fields of a form as they were sent. */
+export class FormInput {
+  readonly #fields: Readonly<Record<string, unknown>>;
+
+  constructor(fields: Readonly<Record<string, unknown>>) {
+    this.#fields = fields;
+  }
+
+  /** Returns the text of a field; empty where it was not sent. */
+  text(name: string): string {
+    return this.list(name)[0] ?? "";
+  }
+
+  /** Returns every value of a field that may be sent several times. */
+  list(name: string): string[] {
+    const value = Object.hasOwn(this.#fields, name) ? this.#fields[name] : [];
+    return (Array.isArray(value) ? value : [value]).filter((each) => typeof each === "string");
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.#fields, name);
+  }
 }

@@ -3,7 +3,7 @@
  * change as things happen. While the page is in the background it lets the connection go, because a browser has few of
  * them for one server.
  */
-export const deskScript = `
+export const dashboardScript = `
 (() => {
   const main = document.querySelector("main");
   const status = document.getElementById("live-status");
@@ -15,12 +15,12 @@ export const deskScript = `
   document.addEventListener("click", async ({ target }) => {
     const button = target.closest("button[data-copy]");
     if (button === null) return;
-    const words = button.firstElementChild;
-    const usual = words.dataset.usual ??= words.textContent;
+    const label = button.firstElementChild;
+    const usual = label.dataset.usual ??= label.textContent;
     try {
       await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-      words.textContent = status.textContent = button.dataset.copied;
-      setTimeout(() => { words.textContent = usual; }, 2000);
+      label.textContent = status.textContent = button.dataset.copied;
+      setTimeout(() => { label.textContent = usual; }, 2000);
     } catch {}
   });
   document.addEventListener("change", async ({ target }) => {
@@ -48,7 +48,7 @@ export const deskScript = `
       region.dataset.live = next.dataset.live;
     }
   };
-  const soon = () => {
+  const refreshLater = () => {
     clearTimeout(wait);
     wait = setTimeout(() => refresh().catch(() => {}), 80);
   };
@@ -57,8 +57,8 @@ export const deskScript = `
     const { signal } = connection;
     try {
       const answer = await fetch(main.dataset.events, { signal });
-      soon();
-      for (const reader = answer.body.getReader(); !(await reader.read()).done; ) soon();
+      refreshLater();
+      for (const reader = answer.body.getReader(); !(await reader.read()).done; ) refreshLater();
     } catch {}
     setTimeout(() => { if (!signal.aborted && !document.hidden) follow(); }, 2000);
   };

@@ -110,9 +110,9 @@ describe("the dashboard", () => {
   it("says nothing that only an address says", async () => {
     for (const done of ["nothing", "constructor", "<b>", "__proto__"]) {
       const text = await desk.read(`/developer/webhooks?done=${encodeURIComponent(done)}&tried=x`);
-      expect(text).not.toContain('class="told"');
+      expect(text).not.toContain('class="notice');
     }
-    expect(await desk.read("/developer/webhooks?done=added&done=removed")).not.toContain('class="told"');
+    expect(await desk.read("/developer/webhooks?done=added&done=removed")).not.toContain('class="notice');
   });
 
   it("lives below the path of its public address, where it has one", async () => {
