@@ -7,36 +7,36 @@ export type Language = (typeof languages)[number];
 /** One text in each language. */
 export type Pair = readonly [english: string, french: string];
 
-/** The texts of a page by their names. A text with values in it is a function; texts may be grouped. */
+/** A page's translations by their names. One with values in it is a function; several may form a group. */
 interface Table {
   readonly [name: string]: Pair | ((...values: never[]) => Pair) | Table;
 }
 
-/** The texts of a table in one language. */
-export type Texts<T> = {
+/** The translations of a table in one language. */
+export type Translations<T> = {
   readonly [Name in keyof T]: T[Name] extends Pair
     ? string
     : T[Name] extends (...values: infer Values) => Pair
       ? (...values: Values) => string
-      : Texts<T[Name]>;
+      : Translations<T[Name]>;
 };
 
-/** Returns the texts of a table in each language. A text without its French does not compile. */
-export function translate<const T extends Table>(table: T): Readonly<Record<Language, Texts<T>>> {
-  return { en: textsIn("en", table) as Texts<T>, fr: textsIn("fr", table) as Texts<T> };
+/** Returns the translations of a table by language. An entry without its French does not compile. */
+export function translate<const T extends Table>(table: T): Readonly<Record<Language, Translations<T>>> {
+  return { en: tableIn("en", table) as Translations<T>, fr: tableIn("fr", table) as Translations<T> };
 }
 
-function textsIn(language: Language, entry: Table[string]): unknown {
+function tableIn(language: Language, entry: Table[string]): unknown {
   if (typeof entry === "function") return (...values: never[]) => inLanguage(entry(...values), language);
   if (isPair(entry)) return inLanguage(entry, language);
-  return Object.fromEntries(Object.entries(entry).map(([name, each]) => [name, textsIn(language, each)]));
+  return Object.fromEntries(Object.entries(entry).map(([name, each]) => [name, tableIn(language, each)]));
 }
 
 function isPair(entry: Pair | Table): entry is Pair {
   return Array.isArray(entry);
 }
 
-/** Returns the text of this language. */
+/** Returns the text of a pair in this language. */
 export function inLanguage([english, french]: Pair, language: Language): string {
   return language === "fr" ? french : english;
 }

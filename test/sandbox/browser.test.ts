@@ -109,7 +109,7 @@ describeInBrowser("the sandbox in a browser", () => {
       sandbox.accessToken();
       await page.goto(`${sandbox.url}/developer/scenarios`);
       await button("Use webhook-doubled").click();
-      await told("Payments go through this scenario from now on.");
+      await told("New payments use this scenario.");
       expect(sandbox.currentScenario).toBe("webhook-doubled");
       await page.getByLabel("Scenario as JSON").fill('{ "name": "Mine" }');
       await button("Add").click();
@@ -117,7 +117,7 @@ describeInBrowser("the sandbox in a browser", () => {
       expect(await page.getByLabel("Scenario as JSON").inputValue()).toBe('{ "name": "Mine" }');
       await page.getByLabel("Scenario as JSON").fill('{ "name": "mine" }');
       await button("Add").click();
-      await told("Payments go through this scenario from now on.");
+      await told("New payments use this scenario.");
       expect(sandbox.currentScenario).toBe("mine");
       await page.getByRole("link", { name: "Behaviour" }).click();
       await page.getByLabel("The answer carries clientId").check();
@@ -174,7 +174,7 @@ describeInBrowser("the sandbox in a browser", () => {
     await page
       .locator("#live-status", { hasText: "Webhook deliveries of this payment: 1" })
       .waitFor({ state: "attached" });
-    await page.getByText("nothing leaves that").waitFor();
+    await page.getByText("Its status is final").waitFor();
     await page.goto(sandbox.url);
     await page.getByRole("link", { name: "1,475 KMF" }).focus();
     await pays("order-2");

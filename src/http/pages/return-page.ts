@@ -64,7 +64,7 @@ function page(
     state === "unavailable" && again,
   ];
   const body = html`<div class="centre">
-    <main class="sheet card" data-state="${state}">
+    <main data-state="${state}" class="sheet card">
       ${shopName !== undefined && html`<p class="over">${shopName}</p>`}
       <div class="sign" aria-hidden="true">${signs}</div>
       <div role="status" aria-live="polite">
@@ -91,8 +91,8 @@ const signs = (["circle", "tick", "back", "alert", "search"] as const).map(drawi
 
 const returnStyle = `
 .sign svg { display: none; }
-[data-state="confirming"] .circle, [data-state="unavailable"] .circle, [data-state="paid"] .tick,
-[data-state="canceled"] .back, [data-state="failed"] .alert, [data-state="not_found"] .search { display: block; }
+[data-state=confirming] .circle, [data-state=unavailable] .circle, [data-state=paid] .tick,
+[data-state=canceled] .back, [data-state=failed] .alert, [data-state=not_found] .search { display: block; }
 .sign .circle { animation: turn 1.1s linear infinite; }
 .sign .tick { stroke-dasharray: 24; animation: draw 0.45s ease-out 0.1s backwards; }
 @keyframes turn { to { transform: rotate(360deg); } }

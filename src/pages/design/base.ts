@@ -4,7 +4,7 @@ const tokens = `
   color-scheme: light dark;
   --page: #f4f5f2; --card: #fff; --ink: #15201c; --soft: #55615c; --line: #dfe4df; --edge: #7d8a84;
   --accent: #0b6650; --accent-strong: #084f3e; --on-accent: #fff; --tint: #e8f4ee;
-  --bad: #a5271d; --bad-tint: #fdeceb; --warn: #6b4a00; --warn-tint: #fdf0cb; --info: #1a55b8; --info-tint: #e7effc;
+  --bad: #a5271d; --bad-tint: #fdeceb; --warn: #7f5300; --warn-tint: #fdf0cb; --info: #1a55b8; --info-tint: #e7effc;
   --focus: #1a5fd0; --shadow: 0 1px 2px rgb(20 32 28 / 6%), 0 8px 28px rgb(20 32 28 / 7%);
 }
 @media (prefers-color-scheme: dark) {
@@ -19,10 +19,10 @@ const tokens = `
 
 /** A tone says what something means by its colours. Badges, notices, signs and charts inside take it over. */
 const tones = `
-.good, [data-state="paid"] { --tone: var(--accent); --paper: var(--tint); }
-.bad, [data-state="failed"] { --tone: var(--bad); --paper: var(--bad-tint); }
-.warn, [data-state="canceled"] { --tone: var(--warn); --paper: var(--warn-tint); }
-.info, [data-state="confirming"], [data-state="unavailable"] { --tone: var(--info); --paper: var(--info-tint); }
+.good, [data-state=paid] { --tone: var(--accent); --paper: var(--tint); }
+.bad, [data-state=failed] { --tone: var(--bad); --paper: var(--bad-tint); }
+.warn, [data-state=canceled] { --tone: var(--warn); --paper: var(--warn-tint); }
+.info, [data-state=confirming], [data-state=unavailable] { --tone: var(--info); --paper: var(--info-tint); }
 `;
 
 const elements = `
@@ -57,8 +57,9 @@ const components = `
   appearance: none; display: inline-flex; align-items: center; justify-content: center; gap: 0.35em;
   min-width: 2.75rem; min-height: 2.75rem; padding: 0.375rem 1rem; border: 1px solid var(--edge); border-radius: 0.75rem;
   background: var(--card); color: var(--ink); font: inherit; font-weight: 600; text-align: center; text-decoration: none;
-  cursor: pointer; transition: background-color 120ms;
+  cursor: pointer;
 }
+@media (prefers-reduced-motion: no-preference) { .button { transition: background-color 120ms; } }
 .button:hover { background: var(--tint); }
 .button.main { border-color: transparent; background: var(--accent); color: var(--on-accent); }
 .button.main:hover { background: var(--accent-strong); }
@@ -72,8 +73,9 @@ const components = `
 }
 .notice {
   padding: 0.75rem 1rem; border-radius: 0.75rem; background: var(--paper); color: var(--tone); font-weight: 550;
-  overflow-wrap: anywhere; white-space: pre-line;
+  overflow-wrap: anywhere;
 }
+.notice.bad { white-space: pre-line; }
 .notice a { color: inherit; }
 .actions { display: grid; gap: 0.5rem; margin-top: 1.75rem; }
 .actions .button { min-height: 3.25rem; font-size: 1.0625rem; }
@@ -90,6 +92,7 @@ const sheet = `
 .sheet dl div { display: flex; justify-content: space-between; gap: 1rem; }
 .sheet dt { color: var(--soft); }
 .sheet dd { font-weight: 600; text-align: right; font-variant-numeric: tabular-nums; }
+.reference { margin-top: 1.25rem; color: var(--soft); font-size: 0.875rem; text-align: center; }
 .sign {
   width: 4.5rem; height: 4.5rem; margin: 0 auto 1.25rem; border-radius: 50%; display: grid; place-items: center;
   background: var(--paper, var(--page)); color: var(--tone, var(--soft));

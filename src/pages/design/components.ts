@@ -1,24 +1,19 @@
-/** Named values, lists of rows, tables, and what is folded away. */
+/** Panels of named values and of rows, tables, and parts that are folded away. */
 export const dataStyle = `
-.panel > * { padding: 0.875rem 1rem; }
+.panel > *, .panel-part > * { padding: 0.875rem clamp(1rem, 3vw, 1.25rem); }
 .panel > * + *, .panel-part > * + * { border-top: 1px solid var(--line); }
-.panel > :first-child { border-radius: 1rem 1rem 0 0; }
-.panel > :last-child { border-radius: 0 0 1rem 1rem; }
-.panel > :only-child { border-radius: 1rem; }
 .panel > .panel-part { padding: 0; }
-.panel-part > * { padding: 0.875rem 1rem; }
+.panel > :first-child { border-top-left-radius: 1rem; border-top-right-radius: 1rem; }
+.panel > :last-child { border-bottom-left-radius: 1rem; border-bottom-right-radius: 1rem; }
 .panel h3 { margin-bottom: 0.25rem; }
 .facts > div { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.125rem 1.5rem; align-items: baseline; }
 .facts dt { color: var(--soft); font-size: 0.875rem; }
-.facts dd { min-width: 0; }
 .value { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.25rem 0.75rem; }
 .value > :first-child { flex: 1 1 12rem; min-width: 0; }
-.row {
-  position: relative; display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0.125rem 1rem; align-items: center;
-}
-.row .what { font-weight: 600; font-variant-numeric: tabular-nums; color: var(--ink); overflow-wrap: anywhere; }
+.row { position: relative; display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0.125rem 1rem; align-items: center; }
+.row .what { color: var(--ink); font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .row a.what { text-decoration: none; }
-/* The link covers the row, so that a finger or a pointer need not hit its text. */
+/* The link covers the row, so that its text need not be hit. */
 .row a.what::after { content: ""; position: absolute; inset: 0; border-radius: inherit; }
 .row a.what:focus-visible { outline: none; }
 .row a.what:focus-visible::after { outline: 3px solid var(--focus); outline-offset: -3px; }
@@ -29,8 +24,8 @@ export const dataStyle = `
 .empty { color: var(--soft); }
 .empty strong { display: block; color: var(--ink); font-weight: 600; }
 details > summary {
-  display: flex; align-items: center; gap: 0.5rem; min-height: 2.75rem; cursor: pointer; color: var(--accent);
-  font-weight: 550; list-style: none;
+  display: flex; align-items: center; gap: 0.5rem; min-height: 2.75rem; color: var(--accent); font-weight: 550;
+  list-style: none; cursor: pointer;
 }
 details > summary::-webkit-details-marker { display: none; }
 details > summary::before {
@@ -44,78 +39,75 @@ td { padding: 0.5rem 0.75rem 0.5rem 0; border-top: 1px solid var(--line); vertic
 th:last-child, td:last-child { padding-right: 0; }
 .number { width: 1%; text-align: right; white-space: nowrap; }
 @media (min-width: 40rem) {
-  .panel > *, .panel-part > * { padding: 0.875rem 1.25rem; }
   .facts > div { grid-template-columns: 13rem minmax(0, 1fr); }
   .facts > .centred { align-items: center; }
 }
-@media (max-width: 39.99rem) {
-  .row .control.wide { grid-column: 1; grid-row: auto; margin-top: 0.5rem; }
-}
+@media (max-width: 39.99rem) { .row .control.wide { grid-column: 1; grid-row: auto; margin-top: 0.5rem; } }
 `;
 
-/** What is filled in and ticked. */
+/** Fields that are filled in or ticked, under their labels. */
 export const formStyle = `
-.buttons { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
-.fields { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); min-width: 0; }
-.inline { display: grid; gap: 0.75rem; grid-template-columns: minmax(0, 1fr); align-items: end; }
+.buttons, .advance { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
+.advance { align-items: end; }
+.advance .field { flex: 0 1 8rem; }
+.fields, .inline { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); min-width: 0; }
+.inline { gap: 0.75rem; align-items: end; }
 .field { display: grid; gap: 0.25rem; min-width: 0; }
+fieldset > .field > input, fieldset > .field > select { max-width: 28rem; }
 .field label, .label, .check label { font-weight: 550; }
 .hint { color: var(--soft); font-size: 0.875rem; overflow-wrap: anywhere; }
-.fields > legend { float: left; width: 100%; font-size: 1.0625rem; font-weight: 600; }
-input:not([type="checkbox"], [type="radio"]), select, textarea {
+legend { float: left; width: 100%; font-size: 1.0625rem; font-weight: 600; }
+input, select { font: inherit; }
+input:not([type="checkbox"]), select, textarea {
   width: 100%; min-height: 2.75rem; padding: 0.5rem 0.75rem; border: 1px solid var(--edge); border-radius: 0.75rem;
   background: var(--card); color: var(--ink);
 }
-input, select { font: inherit; }
 [aria-invalid="true"] { border: 2px solid var(--bad); }
 textarea { min-height: 11rem; resize: vertical; }
 .check {
   position: relative; display: grid; grid-template-columns: auto minmax(0, 1fr); align-content: start; gap: 0 0.75rem;
   min-width: 7rem; min-height: 2.75rem; padding: 0.5rem 0;
 }
-.check input {
-  position: relative; z-index: 1; width: 1.375rem; height: 1.375rem; margin: 0.0625rem 0 0; accent-color: var(--accent);
-}
+.check input { position: relative; z-index: 1; width: 1.375rem; height: 1.375rem; margin: 0; accent-color: var(--accent); }
 /* The label's target is the whole line. */
-.check label { cursor: pointer; }
-.check label::after { content: ""; position: absolute; inset: 0; min-height: 2.75rem; }
+.check label::after { content: ""; position: absolute; inset: 0; cursor: pointer; }
 .check .hint { grid-column: 2; }
-.fields > .check + .check { margin-top: -0.75rem; }
+.check + .check { margin-top: -0.75rem; }
+.buttons .check { margin: 0; }
 @media (min-width: 40rem) { .inline { grid-template-columns: minmax(0, 1fr) auto; } }
 `;
 
-/** The frame of an application: the way to the content, the navigation above it or beside it, sections with headings. */
+/** The frame of an application: its navigation above the content or beside it, and sections with headings. */
 export const frameStyle = `
-.skip { position: absolute; z-index: 2; top: 0; left: 0; padding: 0.75rem 1rem; background: var(--card); transform: translateY(-110%); }
-.skip:focus { transform: none; }
+.skip { position: absolute; z-index: 2; top: 0; left: 0; padding: 0.75rem 1rem; background: var(--card); }
+.skip:not(:focus) { transform: translateY(-110%); }
 .nav { padding: 0.75rem 1rem 0; background: var(--card); box-shadow: inset 0 -1px var(--line); }
 .nav .brand { display: flex; align-items: center; gap: 0.625rem; font-weight: 650; overflow-wrap: anywhere; }
 .nav .brand svg { flex: none; width: 1.75rem; height: 1.75rem; }
 .nav ul { display: flex; flex-wrap: wrap; }
 .nav a {
-  display: flex; align-items: center; min-height: 2.75rem; padding: 0 clamp(0.4rem, 2.6vw, 0.75rem); border-radius: 0.625rem;
-  color: var(--soft); font-size: clamp(0.9rem, 4.2vw, 1rem); font-weight: 550; text-decoration: none;
+  display: flex; align-items: center; min-height: 2.75rem; padding: 0 clamp(0.4rem, 2.6vw, 0.75rem); color: var(--soft);
+  font-size: clamp(0.9rem, 4.2vw, 1rem); font-weight: 550; text-decoration: none;
 }
 .nav a:hover { color: var(--ink); text-decoration: underline; }
-.nav [aria-current] { color: var(--accent); }
 .nav .tabs { margin: 0.25rem -0.5rem 0; }
-.nav .tabs [aria-current] { border-radius: 0; box-shadow: inset 0 -3px var(--accent); }
-.nav .section { display: none; margin: 0 -1rem; padding: 0.25rem; background: var(--page); box-shadow: inset 0 -1px var(--line); }
-.nav .section.open { display: flex; }
-.nav .section a { font-size: 0.9375rem; }
-.nav .section [aria-current] { text-decoration: underline; text-decoration-thickness: 2px; }
-.content {
-  width: 100%; max-width: 62rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; display: grid; gap: 2rem; align-content: start;
-  grid-template-columns: minmax(0, 1fr); outline: none;
-}
-.lead { margin-top: 0.375rem; max-width: 44rem; color: var(--soft); text-wrap: pretty; }
-.head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.25rem 1rem; margin-bottom: 0.625rem; }
+.nav [aria-current] { color: var(--accent); box-shadow: inset 0 -3px var(--accent); }
+.nav .section { margin: 0 -1rem; padding: 0 0.5rem; background: var(--page); box-shadow: inset 0 -1px var(--line); }
+.nav .section:not(.open) { display: none; }
+.content { width: 100%; max-width: 62rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; align-content: start; outline: none; }
+.sections, .cards { display: grid; gap: 2rem; grid-template-columns: minmax(0, 1fr); }
+.cards { gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); }
+.state { display: flex; flex-direction: column; gap: 0.25rem; }
+.state .what { font-size: 1.125rem; line-height: 1.4; font-weight: 600; overflow-wrap: anywhere; }
+.state .foot { margin-top: auto; padding-top: 0.5rem; }
+.lead { max-width: 48rem; margin-top: 0.375rem; color: var(--soft); text-wrap: pretty; }
+.head, .title, .pages { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.25rem 1rem; }
+.head { margin-bottom: 0.625rem; }
+.title { justify-content: start; }
 .head > a, .back, .pages a { display: inline-flex; align-items: center; min-height: 2.75rem; }
 .head + .lead { margin: -0.375rem 0 0.875rem; }
-.title { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 0.75rem; }
 .lead + .panel, .notice + .panel { margin-top: 1rem; }
-.pages { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0 1rem; margin-top: 0.5rem; }
-.three { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); }
+.pages { margin-top: 0.5rem; }
 @media (min-width: 60rem) {
   .sides {
     flex: 1; display: grid; grid-template-columns: 15rem minmax(0, 1fr);
@@ -123,11 +115,12 @@ export const frameStyle = `
   }
   .nav { position: sticky; top: 0; align-self: start; max-height: 100vh; padding: 1.5rem 1rem; overflow-y: auto; box-shadow: none; }
   .nav .brand { padding: 0 0.75rem; }
-  .nav ul, .nav .section, .nav .section.open { display: block; }
+  .nav ul, .nav .section:not(.open) { display: block; }
   .nav .tabs { margin: 1.25rem 0 0; }
-  .nav .tabs [aria-current], .nav .section [aria-current] { border-radius: 0.625rem; box-shadow: none; text-decoration: none; }
+  .nav a { border-radius: 0.625rem; }
+  .nav [aria-current] { box-shadow: none; }
   .nav [aria-current="page"] { background: var(--tint); }
-  .nav .section { margin: 0 0 0 0.75rem; padding: 0 0 0 0.5rem; background: none; box-shadow: inset 1px 0 var(--line); }
+  .nav .section { margin: 0 0 0 0.75rem; background: none; box-shadow: inset 1px 0 var(--line); }
   .content { margin: 0; padding: 2.25rem 3rem 5rem; }
 }
 `;

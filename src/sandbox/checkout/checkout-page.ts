@@ -95,7 +95,6 @@ legend { margin-bottom: 0.75rem; font-weight: 600; }
 .provider code { color: var(--soft); }
 .checkout .notice { margin-top: 1rem; }
 .checkout .actions { margin-top: auto; padding-top: 1.75rem; }
-.reference { margin-top: 1.25rem; color: var(--soft); font-size: 0.875rem; text-align: center; }
 @media (min-width: 40rem) {
   .checkout { flex: none; margin: auto; padding: 2.25rem; background: var(--card); border-radius: 1.5rem; box-shadow: var(--shadow); }
 }

@@ -31,14 +31,11 @@ export function finalPage(payment: SandboxPayment, merchantName: string, languag
           <dt>${text.amount}</dt>
           <dd>${formatAmount(total, language)} ${total.currency}</dd>
         </div>
-        <div>
-          <dt>${text.payment}</dt>
-          <dd><code>${id}</code></dd>
-        </div>
       </dl>
       <div class="actions">
         <a class="button main" href="${isOver ? cancelUrl : successUrl}">${text.back} ${merchantName}</a>
-      </div>`,
+      </div>
+      <p class="reference">${text.payment} <code>${id}</code></p>`,
   );
 }
 

@@ -18,7 +18,7 @@ export interface DashboardContext {
 export interface View {
   sandbox: Sandbox;
   language: Language;
-  /** The texts that several pages share. */
+  /** The translations that several pages share. */
   shared: (typeof dashboardTranslations)[Language];
   /** The sandbox's own address. */
   baseUrl: string;
@@ -32,7 +32,7 @@ export interface View {
   input?: FormInput;
 }
 
-/** A view with the texts of its page. */
+/** A view with the translations of its page. */
 export type ViewWith<Translations extends Readonly<Record<Language, unknown>>> = View & {
   text: Translations[Language];
 };

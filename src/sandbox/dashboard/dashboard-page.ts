@@ -41,7 +41,7 @@ interface Content {
   path?: string;
   /** Messages by the name of what was done; the address says which one is shown. */
   done?: Readonly<Record<string, string>>;
-  /** A message in place of one of these. */
+  /** A notice in place of these. */
   notice?: Html | undefined;
   status?: number;
   content?: Fragment;
@@ -51,10 +51,8 @@ interface Content {
 export function dashboardPage(view: View, page: Content): Page {
   const { language, root, problem, shared } = view;
   const { place, title, path = places[place], heading = title, lead, back, badge, content } = page;
-  const notice = page.notice ?? doneIn(page.done, view);
-  const refused = html`<p class="notice bad" role="alert" lang="${problem?.language ?? language}">
-    ${problem?.text}
-  </p>`;
+  const done = doneIn(page.done, view);
+  const refused = problem && html`role="alert" lang="${problem.language ?? language}"`;
   return {
     language,
     title: `${title} · ${shared.sandbox}`,
@@ -65,7 +63,7 @@ export function dashboardPage(view: View, page: Content): Page {
     main: html`<div class="sides">
       ${navigation(place, view)}
       <main
-        class="content"
+        class="content sections"
         id="content"
         tabindex="-1"
         data-page="${root}${path}"
@@ -79,12 +77,17 @@ export function dashboardPage(view: View, page: Content): Page {
           </div>
           ${lead !== undefined && html`<p class="lead">${lead}</p>`}
         </header>
-        ${notice !== undefined && html`<p class="notice good" role="status">${notice}</p>`}
-        ${problem !== undefined && refused} ${content}
+        ${page.notice ?? (done !== undefined && notice("good", done, html`role="status"`))}
+        ${problem && notice("bad", problem.text, refused)} ${content}
         <p class="hidden" role="status" id="live-status"></p>
       </main>
     </div>`,
   };
+}
+
+/** What was done, what is wrong, or what to know before anything else. */
+export function notice(tone: "good" | "bad" | "warn", content: Fragment, attributes?: Html): Html {
+  return html`<p class="notice ${tone}" ${attributes}>${content}</p>`;
 }
 
 /** Returns the page for a payment or a delivery that does not exist. */

@@ -60,8 +60,8 @@ function runOrder(context: DashboardContext, order: Order, page: MakePage): Requ
 
 /** Thrown where a form cannot be read; it says which field, and what it must be. */
 export class FormProblem extends Error {
-  constructor(readonly texts: Pair) {
-    super(texts[0]);
+  constructor(readonly translated: Pair) {
+    super(translated[0]);
   }
 }
 
@@ -72,7 +72,7 @@ function refusalBy(
   error: unknown,
   language: Language,
 ): { status: number; text: string; language?: Language } {
-  if (error instanceof FormProblem) return { status: 400, text: inLanguage(error.texts, language) };
+  if (error instanceof FormProblem) return { status: 400, text: inLanguage(error.translated, language) };
   const status = error instanceof TillkitError ? statuses[error.code] : undefined;
   if (!(error instanceof TillkitError) || status === undefined) throw error;
   // The sandbox says what is wrong in English, as to a program.

@@ -50,11 +50,10 @@ function list(
   const { title, advice } = text.kinds[kind];
   const left = count - findings.length;
   // Long lists are folded, so that a phone shows all kinds at once; a link into one unfolds it.
-  return html`<details class="${kindTones[kind]}" ${count <= shortList && new Html("open")}>
+  return html`<details class="card ${kindTones[kind]}" ${count <= shortList && new Html("open")}>
     <summary>
-      <svg viewBox="0 0 16 16" aria-hidden="true"><path d="m6 3 5 5-5 5" /></svg>
       <h2>${title}</h2>
-      <span class="pill">${showCount(count, language)}</span>
+      <span class="badge">${showCount(count, language)}</span>
     </summary>
     <div class="inside" id="${kind}">
       <p>${advice}</p>

@@ -127,7 +127,7 @@ function verdict(
     <p>
       ${balanced ? text.agreedDetail(show(rows.matched)) : text.differsDetail(show(rows.matched), show(rows.read))}
     </p>
-    <ul class="facts">
+    <ul>
       ${facts.map(([count, label]) => html`<li><b>${show(count)}</b> ${label}</li>`)}
     </ul>
   </section>`;

@@ -4,15 +4,15 @@ import { translate } from "../../../pages/language.js";
 export const behaviourTranslations = translate({
   title: ["Behaviour", "Comportement"],
   lead: [
-    "What the interface document leaves open, and the sandbox’s time.",
-    "Ce que le document d’interface laisse ouvert, et l’heure du bac à sable.",
+    "What the sandbox does where the interface document leaves it open, and its clock.",
+    "Ce que fait le bac à sable là où le document d’interface laisse le choix, et son horloge.",
   ],
-  choices: ["Everything that it had to choose", "Tout ce qu’il a dû choisir"],
+  choices: ["All choices of the sandbox", "Tous les choix du bac à sable"],
   clock: ["Clock", "Horloge"],
   now: ["The sandbox’s time", "L’heure du bac à sable"],
   clockHint: [
-    "Put it forward, and what falls due on the way is done: retries, late webhooks, tokens that expire.",
-    "Avancez-la, et ce qui arrive à échéance se fait : nouveaux envois, webhooks en retard, jetons qui expirent.",
+    "Put it forward, and everything that becomes due happens: retries, delayed webhooks, tokens that expire.",
+    "Avancez-la, et tout ce qui arrive à échéance se produit : nouveaux envois, webhooks retardés, jetons qui expirent.",
   ],
   forward: ["Put the clock forward", "Avancer l’horloge"],
   steps: { minutes: ["1 minute", "1 minute"], hours: ["1 hour", "1 heure"], days: ["1 day", "1 jour"] },
@@ -30,21 +30,18 @@ export const behaviourTranslations = translate({
   settingsTitle: ["Settings", "Réglages"],
   settings: {
     strict: [
-      "Refuse what the document does not allow, with a message that teaches",
-      "Refuser ce que le document ne permet pas, avec un message qui instruit",
+      "Refuse what the document does not allow, and say why",
+      "Refuser ce que le document ne permet pas, et dire pourquoi",
     ],
     successStatus: ["Status of the answer", "Code de la réponse"],
     errorBodies: ["Errors are answered", "Forme des erreurs"],
     echoClientId: ["The answer carries clientId", "La réponse porte clientId"],
     readBack: ["Payments can be read back with GET", "Les paiements se relisent avec GET"],
     statuses: ["Statuses on the way to completed", "États traversés avant « completed »"],
-    statusWebhooks: ["A webhook tells of each of those", "Un webhook annonce chacun d’eux"],
+    statusWebhooks: ["A webhook for each of those statuses", "Un webhook pour chacun de ces états"],
     cancelWebhook: ["A cancel sends payment.canceled", "Une annulation envoie payment.canceled"],
     failureWebhook: ["A failure sends payment.failed", "Un échec envoie payment.failed"],
-    accessTokenTtlSeconds: [
-      "Lifetime of an access token, in seconds",
-      "Durée de vie d’un jeton d’accès, en secondes",
-    ],
+    accessTokenTtlSeconds: ["Lifetime of a token, in seconds", "Durée de vie d’un jeton, en secondes"],
     webhookDelayMs: ["Pause before a webhook, in milliseconds", "Pause avant un webhook, en millisecondes"],
     webhookTimeoutMs: [
       "Time that the shop has to answer, in milliseconds",

@@ -19,7 +19,7 @@ interface Choice {
   choice: Pair | ((chosen: Chosen) => Pair);
 }
 
-/** The forms of an error's body, in the words of the choice about errors. */
+/** How the choice about errors names the forms of an error's body. */
 const errorForms = {
   problem: ["with JSON: status, title, detail, in English", "en JSON : status, title, detail, en anglais"],
   bare: ["without a body", "sans corps"],
@@ -38,7 +38,7 @@ export const choices: readonly Choice[] = [
             "GET /v1/payments/{id} et GET /v1/payments répondent, car l’option readBack est active.",
           ]
         : [
-            "None. The option readBack turns on GET /v1/payments/{id} and GET /v1/payments.",
+            "None. The option readBack enables GET /v1/payments/{id} and GET /v1/payments.",
             "Aucune. L’option readBack active GET /v1/payments/{id} et GET /v1/payments.",
           ],
   },
@@ -62,8 +62,8 @@ export const choices: readonly Choice[] = [
       "Longueur, caractères et unicité de clientId",
     ],
     choice: ({ settings: { strict } }) => [
-      `1 to 255 characters without control characters; ${strict ? "used once in the life of the sandbox" : "one that comes again makes a second payment, because the option strict is off"}.`,
-      `1 à 255 caractères sans caractère de contrôle ; ${strict ? "utilisé une seule fois dans la vie du bac à sable" : "s’il revient, il crée un second paiement, car l’option strict est inactive"}.`,
+      `1 to 255 characters without control characters; ${strict ? "used once in the life of the sandbox" : "a repeated one creates a second payment, because the option strict is off"}.`,
+      `1 à 255 caractères sans caractère de contrôle ; ${strict ? "utilisé une seule fois dans la vie du bac à sable" : "répété, il crée un second paiement, car l’option strict est inactive"}.`,
     ],
   },
   {

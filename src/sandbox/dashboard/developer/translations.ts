@@ -4,8 +4,8 @@ import { translate } from "../../../pages/language.js";
 export const developerTranslations = translate({
   title: ["Credentials", "Identifiants"],
   lead: [
-    "What your shop needs to create payments here. All of it is the sandbox’s own, and worth nothing elsewhere.",
-    "Ce qu’il faut à votre boutique pour créer des paiements ici. Tout appartient au bac à sable, et ne vaut rien ailleurs.",
+    "What your shop needs to create payments here. These values work with this sandbox only.",
+    "Ce qu’il faut à votre boutique pour créer des paiements ici. Ces valeurs ne servent qu’à ce bac à sable.",
   ],
   access: ["Access", "Accès"],
   tokenUrl: ["Token address", "Adresse des jetons"],
@@ -23,8 +23,8 @@ export const developerTranslations = translate({
   ],
   tokens: ["Access tokens", "Jetons d’accès"],
   tokensLead: (seconds: string) => [
-    `A token is obtained with the client id and secret, and lives for ${seconds}.`,
-    `Un jeton s’obtient avec l’identifiant et le secret du client, et vit ${seconds}.`,
+    `A token is obtained with the client id and secret, and is valid for ${seconds}.`,
+    `Un jeton s’obtient avec l’identifiant et le secret du client ; il est valable ${seconds}.`,
   ],
   noTokens: ["No token was issued yet", "Aucun jeton émis pour l’instant"],
   noTokensText: [

@@ -34,7 +34,7 @@ export function overviewPage(view: View): Page {
     done: { held: shared.held, released: shared.released },
     lead: html`${text.lead} ${lasts}`,
     content: [
-      section({ id: "now", title: text.now }, html`<div class="three">${cards}</div>`),
+      section({ id: "now", title: text.now }, html`<div class="cards">${cards}</div>`),
       addresses(overview),
       recentPayments(overview),
       recentDeliveries(overview),

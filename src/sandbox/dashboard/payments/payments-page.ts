@@ -17,7 +17,7 @@ import {
   statusBadge,
 } from "../components.js";
 import { type View, type ViewWith } from "../context.js";
-import { dashboardPage, places, unknownPage } from "../dashboard-page.js";
+import { dashboardPage, notice, places, unknownPage } from "../dashboard-page.js";
 import { type Params } from "../form.js";
 import { paymentsTranslations } from "./translations.js";
 
@@ -124,7 +124,7 @@ function webhooks({ id }: SandboxPayment, view: Payments): Html {
   const list = {
     id: "webhooks-list",
     live: text.webhooksLive(own.length),
-    before: sandbox.webhooksHeld && html`<p class="notice warn">${text.held} ${toHold}</p>`,
+    before: sandbox.webhooksHeld && notice("warn", html`${text.held} ${toHold}`),
     empty: html`<strong>${text.noWebhooks}</strong> ${sandbox.webhookAddresses.length === 0 && noAddress}`,
   };
   return section({ id: "webhooks", title: text.webhooks }, deliveryList(view, list, own));

@@ -9,26 +9,23 @@ export const paymentsTranslations = translate({
   ],
   payment: ["Payment", "Paiement"],
   moves: ["What happens next", "La suite"],
-  movesLead: [
-    "Do what the customer, or the provider, would do now.",
-    "Faites ce que le client, ou l’opérateur, ferait maintenant.",
-  ],
+  movesLead: ["Act as the customer or as the provider.", "Agissez à la place du client ou de l’opérateur."],
   checkout: ["Open the checkout page", "Ouvrir la page de paiement"],
   provider: ["Provider", "Opérateur"],
   pay: ["Pay", "Payer"],
   cancel: ["Cancel", "Annuler"],
   fail: ["Fail", "Faire échouer"],
-  payAnyway: ["A real service may let it be paid after all.", "Un vrai service peut encore laisser payer."],
+  payAnyway: [
+    "A real service may still accept the payment.",
+    "Un vrai service peut encore accepter le paiement.",
+  ],
   complete: [
-    "The payment is completed; nothing leaves that.",
-    "Le paiement est terminé ; plus rien ne le change.",
+    "The payment is completed. Its status is final.",
+    "Le paiement est terminé. Son état est définitif.",
   ],
   held: ["Webhooks are held back.", "Les webhooks sont retenus."],
   toHold: ["Release them", "Les libérer"],
-  scenarioHint: [
-    "What this payment goes through, from now on.",
-    "Ce que ce paiement traverse, à partir de maintenant.",
-  ],
+  scenarioHint: ["The scenario of this payment from now on.", "Le scénario de ce paiement, désormais."],
   choose: ["Choose", "Choisir"],
   facts: ["Details", "Détails"],
   names: {
@@ -53,19 +50,13 @@ export const paymentsTranslations = translate({
     `Webhook deliveries of this payment: ${count}`,
     `Envois de webhooks pour ce paiement : ${count}`,
   ],
-  noWebhooks: ["No webhook was sent about it yet", "Aucun webhook envoyé à son sujet pour l’instant"],
-  noAddress: [
-    "No address is registered to send one to.",
-    "Aucune adresse n’est enregistrée pour en recevoir.",
-  ],
+  noWebhooks: ["No webhook was sent for it yet", "Aucun webhook envoyé à son sujet pour l’instant"],
+  noAddress: ["No address is registered.", "Aucune adresse n’est enregistrée."],
   addAddress: ["Add an address", "Ajouter une adresse"],
   done: {
     pay: ["Paid, as if the customer had approved.", "Payé, comme si le client avait approuvé."],
     cancel: ["Canceled, as if the customer had.", "Annulé, comme si le client l’avait fait."],
     fail: ["Failed, as if the provider had refused.", "Échoué, comme si l’opérateur avait refusé."],
-    scenario: [
-      "The payment goes through this scenario from now on.",
-      "Le paiement traverse désormais ce scénario.",
-    ],
+    scenario: ["The payment uses this scenario from now on.", "Le paiement suit désormais ce scénario."],
   },
 });

@@ -10,8 +10,8 @@ export const webhooksTranslations = translate({
   addresses: ["Addresses", "Adresses"],
   noAddresses: ["No address is registered", "Aucune adresse n’est enregistrée"],
   noAddressesText: [
-    "Without one, your shop hears of no payment.",
-    "Sans adresse, votre boutique n’apprend rien des paiements.",
+    "Without an address, your shop receives no webhook.",
+    "Sans adresse, votre boutique ne reçoit aucun webhook.",
   ],
   added: ["added", "ajoutée"],
   try: ["Try", "Essayer"],
@@ -33,8 +33,8 @@ export const webhooksTranslations = translate({
   see: ["See the exchange", "Voir l’échange"],
   signing: ["Signing", "Signature"],
   signingLead: [
-    "How your shop can tell that a webhook comes from here.",
-    "Ce qui permet à votre boutique de savoir qu’un webhook vient d’ici.",
+    "How your shop recognizes that a webhook comes from here.",
+    "Comment votre boutique reconnaît qu’un webhook vient d’ici.",
   ],
   scheme: ["Scheme", "Schéma"],
   schemes: {
@@ -55,11 +55,11 @@ export const webhooksTranslations = translate({
   previousSecret: ["Previous secret", "Secret précédent"],
   rotate: ["Rotate the secret", "Changer le secret"],
   rotateHint: [
-    "A new secret signs from then on. Your shop should accept both for a while, so that nothing on its way is refused.",
-    "Un nouveau secret signe à partir de là. Votre boutique doit accepter les deux un moment, pour ne rien refuser de ce qui est en route.",
+    "The new secret signs from then on. Your shop should accept both for a while, so that it refuses no webhook on its way.",
+    "Le nouveau secret signe à partir de là. Votre boutique doit accepter les deux un moment, pour ne refuser aucun webhook en route.",
   ],
   hold: ["Holding back", "Retenue"],
-  flowing: ["Webhooks are sent as they arise.", "Les webhooks partent au fur et à mesure."],
+  flowing: ["Webhooks are sent when payments change.", "Les webhooks partent quand les paiements changent."],
   held: [
     "Webhooks are held back until you release them.",
     "Les webhooks sont retenus jusqu’à ce que vous les libériez.",
@@ -99,7 +99,7 @@ export const deliveryTranslations = translate({
     payment: ["Payment", "Paiement"],
     id: ["Id", "Identifiant"],
   },
-  noPayment: ["about none: the address was tried", "sur aucun : l’adresse a été essayée"],
+  noPayment: ["none: the address was tried", "aucun : l’adresse a été essayée"],
   request: ["Request", "Demande"],
   response: ["Response", "Réponse"],
   status: ["Status", "État"],

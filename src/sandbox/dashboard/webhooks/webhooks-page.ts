@@ -2,7 +2,7 @@ import { milliseconds, moment } from "../../../pages/format.js";
 import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
 import { type WebhookAddress } from "../../state/addresses.js";
-import { type Delivery } from "../../webhook/delivery.js";
+import { type Delivery, isAccepted } from "../../webhook/delivery.js";
 import {
   button,
   code,
@@ -17,7 +17,7 @@ import {
   textField,
 } from "../components.js";
 import { type View, type ViewWith } from "../context.js";
-import { dashboardPage, places } from "../dashboard-page.js";
+import { dashboardPage, notice, places } from "../dashboard-page.js";
 import { webhooksTranslations } from "./translations.js";
 
 type Webhooks = ViewWith<typeof webhooksTranslations>;
@@ -50,11 +50,13 @@ export function webhooksPage(given: View): Page {
   });
 }
 
-function triedNotice({ id, status, error = "", durationMs }: Delivery, view: Webhooks): Html {
+function triedNotice(delivery: Delivery, view: Webhooks): Html {
+  const { id, status, error = "", durationMs } = delivery;
   const { language, text } = view;
   const took = milliseconds(durationMs, language);
   const answer = status === undefined ? text.triedInVain(error) : text.tried(status, took);
-  return html`${answer} ${link(view, `${home}/deliveries/${id}`, text.see)}`;
+  const seeIt = link(view, `${home}/deliveries/${id}`, text.see);
+  return notice(isAccepted(delivery) ? "good" : "bad", html`${answer} ${seeIt}`, html`role="status"`);
 }
 
 function addresses(view: Webhooks): Html {

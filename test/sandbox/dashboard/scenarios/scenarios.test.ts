@@ -34,7 +34,7 @@ describe("the scenarios of the dashboard", () => {
 
   it("are chosen for all that follow, and the page offers a way back", async () => {
     const chosen = await desk.does(home, { scenario: "webhook-doubled" });
-    expect(chosen).toMatch(/from now on[^]*In use[^]*webhook-doubled[^]*Back to normal/);
+    expect(chosen).toMatch(/New payments use this[^]*In use[^]*webhook-doubled[^]*Back to normal/);
     await desk.does(home, { scenario: "random" });
     expect(desk.sandbox.currentScenario).toBe("random");
     expect(await desk.does(home, { scenario: "normal" })).not.toContain("Back to normal");
@@ -46,7 +46,7 @@ describe("the scenarios of the dashboard", () => {
   it("can be added as JSON, one or a list, and used or not", async () => {
     const mine = { name: "mine", about: "Comes thrice.", webhooks: [{ times: 3 }] };
     const added = await desk.does(`${home}/own`, { json: JSON.stringify(mine) });
-    expect(added).toMatch(/is known from now on[^]*Your own[^]*Comes thrice\./);
+    expect(added).toMatch(/The scenario was added[^]*Your own[^]*Comes thrice\./);
     expect(desk.sandbox.currentScenario).toBe("normal");
     const two = [{ name: "first" }, { name: "second", webhooks: [] }];
     await desk.does(`${home}/own`, { json: JSON.stringify(two), use: "yes" });
