@@ -20,16 +20,8 @@ export interface HtmlPage {
 }
 
 /** Returns the whole HTML document of a page. It loads nothing from another address. */
-export function htmlPage({
-  language,
-  title,
-  nonce,
-  style,
-  head,
-  body,
-  script,
-  icon = "data:,",
-}: HtmlPage): Html {
+export function htmlPage(page: HtmlPage): Html {
+  const { language, title, nonce, style, head, body, script, icon = "data:," } = page;
   // Made here, because a formatter would add spaces to a style in a template, and a hash covers every byte.
   const attribute = nonce === undefined ? "" : html` nonce="${nonce}"`.toString();
   return html`<!doctype html>

@@ -20,5 +20,5 @@ export function sign(name: Drawing, tone?: "good" | "bad" | "info"): Html {
 
 /** Returns a drawing alone. */
 export function drawing(name: Drawing): Html {
-  return html`<svg class="${name}" viewBox="0 0 24 24">${drawings[name]}</svg>`;
+  return html`<svg class="drawing ${name}" viewBox="0 0 24 24" aria-hidden="true">${drawings[name]}</svg>`;
 }

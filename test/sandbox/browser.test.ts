@@ -174,7 +174,7 @@ describeInBrowser("the sandbox in a browser", () => {
     await page
       .locator("#live-status", { hasText: "Webhook deliveries of this payment: 1" })
       .waitFor({ state: "attached" });
-    await page.getByText("Its status is final").waitFor();
+    await page.getByText("The status is final").waitFor();
     await page.goto(sandbox.url);
     await page.getByRole("link", { name: "1,475 KMF" }).focus();
     await pays("order-2");

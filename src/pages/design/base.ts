@@ -53,6 +53,7 @@ a, code, dd, h1, pre { overflow-wrap: anywhere; }
 const components = `
 .card, .panel { background: var(--card); border-radius: 1rem; box-shadow: 0 0 0 1px var(--line), var(--shadow); }
 .card { padding: 1.25rem; }
+.drawing { fill: none; stroke: currentColor; stroke-width: 2.25; stroke-linecap: round; stroke-linejoin: round; }
 .button {
   appearance: none; display: inline-flex; align-items: center; justify-content: center; gap: 0.35em;
   min-width: 2.75rem; min-height: 2.75rem; padding: 0.375rem 1rem; border: 1px solid var(--edge); border-radius: 0.75rem;
@@ -88,6 +89,7 @@ const sheet = `
 .sheet h1 { font-size: 1.5rem; margin-bottom: 0.5rem; }
 .sheet p { color: var(--soft); text-wrap: pretty; }
 .sheet .over { margin-bottom: 1.5rem; font-size: 0.875rem; font-weight: 600; }
+.sheet .total { margin-top: 1rem; color: var(--ink); font-size: 1.125rem; font-weight: 600; }
 .sheet dl { margin-top: 1.75rem; padding-top: 1rem; border-top: 1px solid var(--line); display: grid; gap: 0.5rem; }
 .sheet dl div { display: flex; justify-content: space-between; gap: 1rem; }
 .sheet dt { color: var(--soft); }
@@ -97,10 +99,7 @@ const sheet = `
   width: 4.5rem; height: 4.5rem; margin: 0 auto 1.25rem; border-radius: 50%; display: grid; place-items: center;
   background: var(--paper, var(--page)); color: var(--tone, var(--soft));
 }
-.sign svg {
-  width: 2.25rem; height: 2.25rem; fill: none; stroke: currentColor; stroke-width: 2.25; stroke-linecap: round;
-  stroke-linejoin: round;
-}
+.sign svg { width: 2.25rem; height: 2.25rem; }
 `;
 
 /** What every page has: colours, elements, buttons, badges, notices, and the narrow page. */

@@ -83,7 +83,7 @@ export const frameStyle = `
 .skip:not(:focus) { transform: translateY(-110%); }
 .nav { padding: 0.75rem 1rem 0; background: var(--card); box-shadow: inset 0 -1px var(--line); }
 .nav .brand { display: flex; align-items: center; gap: 0.625rem; font-weight: 650; overflow-wrap: anywhere; }
-.nav .brand svg { flex: none; width: 1.75rem; height: 1.75rem; }
+.nav .brand svg { flex: none; width: 1.75rem; height: 1.75rem; border-radius: 0.5rem; background: #0b6650; color: #fff; }
 .nav ul { display: flex; flex-wrap: wrap; }
 .nav a {
   display: flex; align-items: center; min-height: 2.75rem; padding: 0 clamp(0.4rem, 2.6vw, 0.75rem); color: var(--soft);

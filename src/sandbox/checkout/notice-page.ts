@@ -8,48 +8,32 @@ import { checkoutTranslations } from "./translations.js";
 
 type Notice = keyof (typeof checkoutTranslations)["en"]["notices"];
 
-const signs: Readonly<Record<Notice, Html>> = {
-  completed: sign("tick", "good"),
-  canceled: sign("cross", "bad"),
-  failed: sign("cross", "bad"),
-  underWay: sign("clock", "info"),
-  unknown: sign("search"),
-  unreadable: sign("alert", "bad"),
-};
-
 /** Tells the customer that there is nothing left to decide, and leads back to the shop. */
 export function finalPage(payment: SandboxPayment, merchantName: string, language: Language): Page {
   const text = checkoutTranslations[language];
   const { status, total, id, cancelUrl, successUrl } = payment;
   const isOver = status === "canceled" || status === "failed";
-  const notice = isOver || status === "completed" ? status : "underWay";
-  return noticePage(
-    notice,
-    language,
-    html`<dl>
-        <div>
-          <dt>${text.amount}</dt>
-          <dd>${formatAmount(total, language)} ${total.currency}</dd>
-        </div>
-      </dl>
-      <div class="actions">
-        <a class="button main" href="${isOver ? cancelUrl : successUrl}">${text.back} ${merchantName}</a>
-      </div>
-      <p class="reference">${text.payment} <code>${id}</code></p>`,
-  );
+  const more = html`<p class="total">${formatAmount(total, language)} ${total.currency}</p>
+    <div class="actions">
+      <a class="button main" href="${isOver ? cancelUrl : successUrl}">${text.back} ${merchantName}</a>
+    </div>
+    <p class="reference">${text.payment} <code>${id}</code></p>`;
+  if (isOver) return noticePage(status, sign("cross", "bad"), language, more);
+  if (status === "completed") return noticePage(status, sign("tick", "good"), language, more);
+  return noticePage("underWay", sign("clock", "info"), language, more);
 }
 
 /** The page for an address with no payment, or with no page at all. */
 export function unknownPage(language: Language): Page {
-  return { ...noticePage("unknown", language), status: 404 };
+  return { ...noticePage("unknown", sign("search"), language), status: 404 };
 }
 
 /** The page for a request that no form of this sandbox sends. */
 export function badRequestPage(language: Language, status = 400): Page {
-  return { ...noticePage("unreadable", language), status };
+  return { ...noticePage("unreadable", sign("alert", "bad"), language), status };
 }
 
-function noticePage(notice: Notice, language: Language, more?: Fragment): Page {
+function noticePage(notice: Notice, mark: Html, language: Language, more?: Fragment): Page {
   const { title, message } = checkoutTranslations[language].notices[notice];
   return {
     language,
@@ -57,7 +41,7 @@ function noticePage(notice: Notice, language: Language, more?: Fragment): Page {
     style: "",
     main: html`<div class="centre">
       <main class="sheet card">
-        ${signs[notice]}
+        ${mark}
         <h1>${title}</h1>
         <p>${message}</p>
         ${more}

@@ -8,7 +8,6 @@ export const checkoutTranslations = translate({
   approve: ["Approve", "Approuver"],
   cancel: ["Cancel", "Annuler"],
   payment: ["Payment", "Paiement"],
-  amount: ["Amount", "Montant"],
   back: ["Back to", "Retour à"],
   notices: {
     completed: {

@@ -1,5 +1,6 @@
 import { dataStyle, formStyle, frameStyle } from "../../pages/design/components.js";
 import { type Fragment, type Html, html } from "../../pages/html.js";
+import { drawing } from "../../pages/sign.js";
 import { type Page } from "../page.js";
 import { type View } from "./context.js";
 import { dashboardScript } from "./script.js";
@@ -17,14 +18,8 @@ export const places = {
 
 type Place = keyof typeof places;
 
-const tabs = ["overview", "payments", "developer"] as const satisfies Place[];
-const developerLinks = [
-  "developer",
-  "webhooks",
-  "scenarios",
-  "behaviour",
-  "choices",
-] as const satisfies Place[];
+const tabs: readonly Place[] = ["overview", "payments", "developer"];
+const developerLinks: readonly Place[] = ["developer", "webhooks", "scenarios", "behaviour", "choices"];
 
 interface Content {
   /** Where the page belongs in the navigation. */
@@ -117,7 +112,7 @@ function navigation(place: Place, { root, sandbox, shared }: View): Html {
     return item(to, name, to === place && "page");
   });
   return html`<nav class="nav" aria-label="${shared.navigation}">
-    <p class="brand">${mark} <span>${sandbox.merchantName}</span></p>
+    <p class="brand">${drawing("tick")} <span>${sandbox.merchantName}</span></p>
     <ul class="tabs">
       ${first}
     </ul>
@@ -131,14 +126,3 @@ function navigation(place: Place, { root, sandbox, shared }: View): Html {
 const scriptStyle = `
 html:not(.can-copy) [data-copy], html:not(.can-read-files) [data-fills] { display: none; }
 `;
-
-const mark = html`<svg viewBox="0 0 32 32" fill="none" aria-hidden="true">
-  <rect width="32" height="32" rx="9" fill="#0b6650" />
-  <path
-    d="m9 16.5 5 5 9-10"
-    stroke="#fff"
-    stroke-width="3.2"
-    stroke-linecap="round"
-    stroke-linejoin="round"
-  />
-</svg>`;

@@ -4,7 +4,7 @@ import { TillkitError } from "../../errors/index.js";
 import { inLanguage, type Language, type Pair } from "../../pages/language.js";
 import { asyncRoute } from "../async-route.js";
 import { type Page, sendPage } from "../page.js";
-import { type DashboardContext, FormInput, type View, viewOf } from "./context.js";
+import { type DashboardContext, type Problem, type View, viewOf } from "./context.js";
 
 /** The parameters of an address: the id of a payment, an address or a delivery. */
 export type Params = Record<string, string>;
@@ -12,7 +12,8 @@ export type Params = Record<string, string>;
 type MakePage = (view: View, params: Params) => Page;
 
 /** Does what a form asks for; returns the path of the page that says so. */
-type Order = (input: FormInput, id: string) => string | Promise<string>;
+type Order = (input: URLSearchParams, id: string) => string | Promise<string>;
+type Orders = Readonly<Record<string, Order>>;
 
 /** Returns a route that shows a page. */
 export function showPage(context: DashboardContext, page: MakePage): RequestHandler<Params> {
@@ -20,23 +21,15 @@ export function showPage(context: DashboardContext, page: MakePage): RequestHand
 }
 
 /** Returns the routes of a page and of its forms. The orders are named by the paths that their forms are sent to. */
-export function pageRoutes(
-  context: DashboardContext,
-  path: string,
-  page: MakePage,
-  orders: Readonly<Record<string, Order>>,
-): Router {
+export function pageRoutes(context: DashboardContext, path: string, page: MakePage, orders: Orders): Router {
   const router = express.Router();
   router.get(path, showPage(context, page));
   for (const [to, order] of Object.entries(orders)) router.post(to, readForm, runOrder(context, order, page));
   return router;
 }
 
-const readForm: RequestHandler<Params> = bodyParser.urlencoded({
-  extended: false,
-  limit: "256kb",
-  parameterLimit: 500,
-});
+const formType = "application/x-www-form-urlencoded";
+const readForm: RequestHandler<Params> = bodyParser.text({ type: formType, limit: "256kb" });
 
 /**
  * Runs an order, and redirects by 303, so that a reload does nothing twice. A form that is refused changes nothing: its
@@ -45,7 +38,7 @@ const readForm: RequestHandler<Params> = bodyParser.urlencoded({
 function runOrder(context: DashboardContext, order: Order, page: MakePage): RequestHandler<Params> {
   return asyncRoute<Params>(async (req, res) => {
     const body: unknown = req.body;
-    const input = new FormInput(typeof body === "object" && body !== null ? { ...body } : {});
+    const input = new URLSearchParams(typeof body === "string" ? body : "");
     const view = viewOf(req as Request, context);
     try {
       const path = await order(input, req.params["id"] ?? "");
@@ -68,10 +61,7 @@ export class FormProblem extends Error {
 const statuses: Readonly<Record<string, number>> = { sandbox_misused: 409, scenario_file_invalid: 400 };
 
 /** Returns why a form was refused. Throws every other error. */
-function refusalBy(
-  error: unknown,
-  language: Language,
-): { status: number; text: string; language?: Language } {
+function refusalBy(error: unknown, language: Language): Problem & { status: number } {
   if (error instanceof FormProblem) return { status: 400, text: inLanguage(error.translated, language) };
   const status = error instanceof TillkitError ? statuses[error.code] : undefined;
   if (!(error instanceof TillkitError) || status === undefined) throw error;

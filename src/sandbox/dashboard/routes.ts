@@ -16,7 +16,7 @@ import { webhooks } from "./webhooks/routes.js";
  * with or without scripts.
  */
 export function dashboard(context: DashboardContext): Router {
-  const { publicUrl, allowRemoteWebhooks: allowRemote } = context.resolved;
+  const { publicUrl, allowRemoteWebhooks } = context.resolved;
   const router = express.Router();
   const guard = ownOriginOnly(publicUrl);
   router.get(places.overview, guard, showPage(context, overviewPage));
@@ -25,10 +25,7 @@ export function dashboard(context: DashboardContext): Router {
   router.use(places.scenarios, guard, scenarios(context));
   router.use(places.behaviour, guard, behaviour(context));
   router.use(places.developer, guard, developer(context));
-  router.get(
-    places.choices,
-    guard,
-    showPage(context, (view) => choicesPage(view, { allowRemote })),
-  );
+  const choices = showPage(context, (view) => choicesPage(view, allowRemoteWebhooks));
+  router.get(places.choices, guard, choices);
   return router;
 }

@@ -31,10 +31,7 @@ export const dashboardTranslations = translate({
   scenario: ["Scenario", "Scénario"],
   paymentsLive: (count: number) => [`Payments: ${count}`, `Paiements : ${count}`],
   noPayments: ["No payment yet", "Aucun paiement pour l’instant"],
-  noPaymentsText: [
-    "Your shop creates the first one with POST /v1/payments.",
-    "Votre boutique crée le premier avec POST /v1/payments.",
-  ],
+  noPaymentsText: ["Create one with POST /v1/payments.", "Créez-en un par POST /v1/payments."],
   seeCredentials: ["See the credentials", "Voir les identifiants"],
   deliveriesLive: (count: number) => [`Webhook deliveries: ${count}`, `Envois de webhooks : ${count}`],
   noDeliveries: ["No webhook was sent yet", "Aucun webhook envoyé pour l’instant"],

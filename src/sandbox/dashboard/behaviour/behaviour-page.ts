@@ -3,9 +3,11 @@ import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
 import { intermediateStatuses, type SandboxSettings } from "../../state/settings.js";
 import {
+  timeAhead,
   button,
   checkbox,
   code,
+  type Field,
   fact,
   link,
   postForm,
@@ -13,7 +15,7 @@ import {
   selectField,
   textField,
 } from "../components.js";
-import { type View, type ViewWith } from "../context.js";
+import { type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, places } from "../dashboard-page.js";
 import { behaviourTranslations } from "./translations.js";
 
@@ -47,8 +49,8 @@ export const clockUnits = { seconds: 1000, minutes: 60_000, hours: 3_600_000, da
 
 /** The settings, which can be changed while the sandbox runs, and its clock. */
 export function behaviourPage(given: View): Page {
-  const text = behaviourTranslations[given.language];
-  const view = { ...given, text };
+  const view = withTranslations(given, behaviourTranslations);
+  const { text } = view;
   return dashboardPage(view, {
     place: "behaviour",
     title: text.title,
@@ -59,38 +61,32 @@ export function behaviourPage(given: View): Page {
 }
 
 function clockSection(view: Behaviour): Html {
-  const { language, sandbox, shared, text } = view;
+  const { language, sandbox, text } = view;
   const { clock, seed } = sandbox;
   const now = clock.now();
-  const aheadMs = now.getTime() - Date.now();
-  const ahead = aheadMs < 1000 ? shared.withMachine : shared.ahead(timeSpan(aheadMs, language));
-  return section(
-    { id: "clock", title: text.clock },
-    html`<div class="panel">
-      <dl class="panel-part facts">
-        ${fact(text.now, html`${moment(now, language)}<br /><span class="hint">${ahead}</span>`)}
-        ${fact(text.seed, seed === undefined ? text.noSeed : code(seed))}
-      </dl>
-      ${clockForms(view)}
-    </div>`,
-  );
+  const content = html`<div class="panel">
+    <dl class="panel-part facts">
+      ${fact(text.now, html`${moment(now, language)}<br /><span class="hint">${timeAhead(now, view)}</span>`)}
+      ${fact(text.seed, seed === undefined ? text.noSeed : code(seed))}
+    </dl>
+    ${clockForms(view)}
+  </div>`;
+  return section({ id: "clock", title: text.clock }, content);
 }
 
 function clockForms(view: Behaviour): Html {
-  const { input, text } = view;
+  const { input, language, text } = view;
   const path = `${places.behaviour}/clock`;
   const one = html`<input type="hidden" name="amount" value="1" />`;
-  const steps = Object.entries(text.steps).map(([unit, step]) =>
-    postForm(view, path, [one, button(`+ ${step}`, { name: "unit", value: unit })]),
-  );
+  const steps = (["minutes", "hours", "days"] as const).map((unit) => {
+    const step = timeSpan(clockUnits[unit], language);
+    return postForm(view, path, [one, button(`+ ${step}`, { name: "unit", value: unit })]);
+  });
   const amount = { id: "amount", label: text.by };
+  const unit = { id: "unit", label: text.unit };
   const fields = [
-    textField(amount, input?.text("amount"), html`inputmode="decimal" required`),
-    selectField(
-      { id: "unit", label: text.unit },
-      Object.entries(text.units),
-      input?.text("unit") || "minutes",
-    ),
+    textField(amount, input?.get("amount"), html`inputmode="decimal" required`),
+    selectField(unit, Object.entries(text.units), input?.get("unit") ?? "minutes"),
     button(text.advance),
   ];
   return html`<div class="fields">
@@ -121,23 +117,16 @@ function settingField(name: SettingName, { sandbox, input, text }: Behaviour): H
   const current = sandbox.settings[name];
   const [, kind] = settingFields[name];
   const field = { id: name, label: text.settings[name], hint: code(name) };
-  const shown = typed?.text(name) ?? String(current).replaceAll(",", ", ");
+  const shown = typed?.get(name) ?? String(current).replaceAll(",", ", ");
   if (kind === "switch") return checkbox(field, typed?.has(name) ?? current === true);
-  if (kind === "statuses") return statusBoxes(typed?.list(name) ?? sandbox.settings.statuses, field);
+  if (kind === "statuses") return statusBoxes(typed?.getAll(name) ?? sandbox.settings.statuses, field);
   if (kind === "errors") return selectField(field, Object.entries(text.errorForms), shown);
   if (kind === "number") return textField(field, shown, html`inputmode="numeric"`);
   if (kind === "numbers") return textField({ ...field, hint: html`${text.retryHint} ${field.hint}` }, shown);
-  return selectField(
-    field,
-    ["200", "201", "202"].map((each) => [each, each] as const),
-    shown,
-  );
+  return selectField(field, ["200", "201", "202"], shown);
 }
 
-function statusBoxes(
-  on: readonly string[],
-  { id, label, hint }: { id: string; label: string; hint: Html },
-): Html {
+function statusBoxes(on: readonly string[], { id, label, hint }: Field): Html {
   const boxes = intermediateStatuses.map((status) => {
     const field = { id: `status-${status}`, label: html`<span lang="en">${status}</span>` };
     return checkbox(field, on.includes(status), id, status);

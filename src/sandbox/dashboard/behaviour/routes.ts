@@ -1,6 +1,6 @@
 import { type Router } from "express";
 import { type SandboxSettings } from "../../state/settings.js";
-import { type DashboardContext, type FormInput } from "../context.js";
+import { type DashboardContext } from "../context.js";
 import { places } from "../dashboard-page.js";
 import { FormProblem, pageRoutes } from "../form.js";
 import { behaviourPage, clockUnits, type SettingName, settingFields } from "./behaviour-page.js";
@@ -22,13 +22,13 @@ export function behaviour(context: DashboardContext): Router {
 }
 
 /** Reads every setting. A box that is not ticked is not sent. The sandbox checks the bounds itself. */
-function readSettings(input: FormInput): Partial<SandboxSettings> {
+function readSettings(input: URLSearchParams): Partial<SandboxSettings> {
   const read: Record<string, unknown> = {};
   for (const [name, [, kind]] of Object.entries(settingFields)) {
-    const value = input.text(name);
+    const value = input.get(name) ?? "";
     const number = (text: string): number => numberOf(text, name as SettingName);
     if (kind === "switch") read[name] = input.has(name);
-    else if (kind === "statuses") read[name] = input.list(name);
+    else if (kind === "statuses") read[name] = input.getAll(name);
     else if (kind === "errors") read[name] = value;
     else if (kind === "numbers") read[name] = (value.match(/[^,;\s]+/g) ?? []).map(number);
     else read[name] = number(value);
@@ -45,9 +45,9 @@ function numberOf(value: string, name: SettingName): number {
 }
 
 /** Reads the number of milliseconds that the clock is put forward by. */
-function readSpan(input: FormInput): number {
-  const unit = input.text("unit");
-  const amount = input.text("amount").trim().replace(",", ".");
+function readSpan(input: URLSearchParams): number {
+  const unit = input.get("unit") ?? "";
+  const amount = input.get("amount")?.trim().replace(",", ".") ?? "";
   if (Object.hasOwn(clockUnits, unit) && /^\d{1,9}(\.\d{1,6})?$/.test(amount))
     return Number(amount) * clockUnits[unit as keyof typeof clockUnits];
   throw new FormProblem([

@@ -15,7 +15,6 @@ export const behaviourTranslations = translate({
     "Avancez-la, et tout ce qui arrive à échéance se produit : nouveaux envois, webhooks retardés, jetons qui expirent.",
   ],
   forward: ["Put the clock forward", "Avancer l’horloge"],
-  steps: { minutes: ["1 minute", "1 minute"], hours: ["1 hour", "1 heure"], days: ["1 day", "1 jour"] },
   by: ["By", "De"],
   unit: ["Unit", "Unité"],
   units: {
@@ -29,10 +28,7 @@ export const behaviourTranslations = translate({
   noSeed: ["none: ids differ at every start", "aucune : les identifiants changent à chaque démarrage"],
   settingsTitle: ["Settings", "Réglages"],
   settings: {
-    strict: [
-      "Refuse what the document does not allow, and say why",
-      "Refuser ce que le document ne permet pas, et dire pourquoi",
-    ],
+    strict: ["Refuse what the document does not allow", "Refuser ce que le document ne permet pas"],
     successStatus: ["Status of the answer", "Code de la réponse"],
     errorBodies: ["Errors are answered", "Forme des erreurs"],
     echoClientId: ["The answer carries clientId", "La réponse porte clientId"],
@@ -42,15 +38,9 @@ export const behaviourTranslations = translate({
     cancelWebhook: ["A cancel sends payment.canceled", "Une annulation envoie payment.canceled"],
     failureWebhook: ["A failure sends payment.failed", "Un échec envoie payment.failed"],
     accessTokenTtlSeconds: ["Lifetime of a token, in seconds", "Durée de vie d’un jeton, en secondes"],
-    webhookDelayMs: ["Pause before a webhook, in milliseconds", "Pause avant un webhook, en millisecondes"],
-    webhookTimeoutMs: [
-      "Time that the shop has to answer, in milliseconds",
-      "Temps de réponse laissé à la boutique, en millisecondes",
-    ],
-    retryDelaysMs: [
-      "Pauses before each further attempt, in milliseconds",
-      "Pauses avant chaque nouvel envoi, en millisecondes",
-    ],
+    webhookDelayMs: ["Pause before a webhook, in ms", "Pause avant un webhook, en ms"],
+    webhookTimeoutMs: ["Time that the shop has to answer, in ms", "Temps de réponse de la boutique, en ms"],
+    retryDelaysMs: ["Pauses before further attempts, in ms", "Pauses avant chaque nouvel envoi, en ms"],
   },
   groups: {
     creation: ["Creating a payment", "Création d’un paiement"],

@@ -1,35 +1,26 @@
 import { html } from "../../../pages/html.js";
 import { inLanguage, translate } from "../../../pages/language.js";
 import { type Page } from "../../page.js";
-import { fact } from "../components.js";
+import { fact, link } from "../components.js";
 import { type View } from "../context.js";
 import { dashboardPage, places } from "../dashboard-page.js";
 import { choices } from "./choices.js";
 
 /** The choices of the sandbox where the interface document says "not shown". A real service may choose otherwise. */
-export function choicesPage(view: View, { allowRemote }: { allowRemote: boolean }): Page {
+export function choicesPage(view: View, allowRemoteWebhooks: boolean): Page {
   const { sandbox, language } = view;
   const { settings, signing, providers } = sandbox;
   const text = choicesTranslations[language];
-  const chosen = {
-    settings,
-    signing,
-    allowRemote,
-    sources: providers.map(({ code }) => code).join(", "),
-    retries: settings.retryDelaysMs.map((ms) => `${ms / 1000} s`).join(", "),
-  };
+  const facts = choices.map(({ section, notShown, choice }) => {
+    const name = html`<small>${text.section} ${section}</small><br />${inLanguage(notShown, language)}`;
+    const chosen = { settings, signing, providers, allowRemoteWebhooks };
+    return fact(name, inLanguage(typeof choice === "function" ? choice(chosen) : choice, language));
+  });
   return dashboardPage(view, {
     place: "choices",
     title: text.title,
-    lead: html`${text.lead} <a href="${view.root}${places.behaviour}">${text.change}</a>`,
-    content: html`<dl class="panel facts">
-      ${choices.map(({ section, notShown, choice }) =>
-        fact(
-          html`<small>${text.section} ${section}</small><br />${inLanguage(notShown, language)}`,
-          inLanguage(typeof choice === "function" ? choice(chosen) : choice, language),
-        ),
-      )}
-    </dl>`,
+    lead: html`${text.lead} ${link(view, places.behaviour, text.change)}`,
+    content: html`<dl class="panel facts">${facts}</dl>`,
   });
 }
 

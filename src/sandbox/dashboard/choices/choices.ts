@@ -2,12 +2,8 @@ import { type Pair } from "../../../pages/language.js";
 import { type Sandbox } from "../../contract.js";
 
 /** What the choices depend on. */
-interface Chosen extends Pick<Sandbox, "settings" | "signing"> {
-  allowRemote: boolean;
-  /** The codes of the providers. */
-  sources: string;
-  /** The pauses before further attempts; empty where there is one attempt. */
-  retries: string;
+interface Chosen extends Pick<Sandbox, "settings" | "signing" | "providers"> {
+  allowRemoteWebhooks: boolean;
 }
 
 interface Choice {
@@ -25,6 +21,8 @@ const errorForms = {
   bare: ["without a body", "sans corps"],
   html: ["with a page", "par une page"],
 } as const;
+
+const seconds = (delaysMs: readonly number[]): string => delaysMs.map((ms) => `${ms / 1000} s`).join(", ");
 
 /** What the sandbox does where the interface document says "not shown", in the order of the document. */
 export const choices: readonly Choice[] = [
@@ -80,9 +78,9 @@ export const choices: readonly Choice[] = [
   {
     section: "2.4",
     notShown: ["Values of source, format of providerId", "Valeurs de source, format de providerId"],
-    choice: ({ sources }) => [
-      `source is one of ${sources}; providerId is the source, a hyphen and 12 hexadecimal digits.`,
-      `source est l’un de ${sources} ; providerId est la source, un tiret et 12 chiffres hexadécimaux.`,
+    choice: ({ providers }) => [
+      `source is one of ${providers.map(({ code }) => code).join(", ")}; providerId is the source, a hyphen and 12 hexadecimal digits.`,
+      `source est l’un de ${providers.map(({ code }) => code).join(", ")} ; providerId est la source, un tiret et 12 chiffres hexadécimaux.`,
     ],
   },
   {
@@ -118,9 +116,9 @@ export const choices: readonly Choice[] = [
       "A registration endpoint for webhook addresses",
       "Une adresse d’enregistrement pour les webhooks",
     ],
-    choice: ({ allowRemote }) => [
-      `The dashboard, the option webhookUrls, and sandbox.registerWebhook(); ${allowRemote ? "any address" : "addresses on this machine only"}.`,
-      `Le tableau de bord, l’option webhookUrls et sandbox.registerWebhook() ; ${allowRemote ? "toute adresse" : "adresses de cette machine seulement"}.`,
+    choice: ({ allowRemoteWebhooks }) => [
+      `The dashboard, the option webhookUrls, and sandbox.registerWebhook(); ${allowRemoteWebhooks ? "any address" : "addresses on this machine only"}.`,
+      `Le tableau de bord, l’option webhookUrls et sandbox.registerWebhook() ; ${allowRemoteWebhooks ? "toute adresse" : "adresses de cette machine seulement"}.`,
     ],
   },
   {
@@ -178,9 +176,9 @@ export const choices: readonly Choice[] = [
   {
     section: "6.2",
     notShown: ["Delivery rules", "Règles d’envoi"],
-    choice: ({ settings: { webhookTimeoutMs }, retries }) => [
-      `Any 2xx within ${webhookTimeoutMs / 1000} s is success. Otherwise the same bytes are sent again; pauses: ${retries || "none"}. Redirects are not followed. No order between addresses.`,
-      `Toute réponse 2xx en moins de ${webhookTimeoutMs / 1000} s est un succès. Sinon les mêmes octets repartent ; pauses : ${retries || "aucune"}. Les redirections ne sont pas suivies. Aucun ordre entre les adresses.`,
+    choice: ({ settings: { webhookTimeoutMs, retryDelaysMs } }) => [
+      `Any 2xx within ${webhookTimeoutMs / 1000} s is success. Otherwise the same bytes are sent again; pauses: ${seconds(retryDelaysMs) || "none"}. Redirects are not followed. No order between addresses.`,
+      `Toute réponse 2xx en moins de ${webhookTimeoutMs / 1000} s est un succès. Sinon les mêmes octets repartent ; pauses : ${seconds(retryDelaysMs) || "aucune"}. Les redirections ne sont pas suivies. Aucun ordre entre les adresses.`,
     ],
   },
   {

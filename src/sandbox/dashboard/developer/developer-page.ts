@@ -2,9 +2,10 @@ import { moment, timeSpan } from "../../../pages/format.js";
 import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
 import { type SandboxToken } from "../../state/tokens.js";
-import { button, copyable, copyButton, liveList, postForm, secret, section } from "../components.js";
-import { type View, type ViewWith } from "../context.js";
+import { button, copyable, copyButton, postForm, secret, section } from "../components.js";
+import { type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, places } from "../dashboard-page.js";
+import { liveList } from "../lists.js";
 import { developerTranslations } from "./translations.js";
 
 type Developer = ViewWith<typeof developerTranslations>;
@@ -13,41 +14,36 @@ const maxTokens = 20;
 
 /** The credentials of the merchant, ready to be copied, and the access tokens that were issued. */
 export function developerPage(given: View): Page {
-  const text = developerTranslations[given.language];
-  const view = { ...given, text };
-  const { title, lead, done } = text;
+  const view = withTranslations(given, developerTranslations);
+  const { title, lead, done } = view.text;
   const content = [access(view), environment(view), tokens(view)];
   return dashboardPage(view, { place: "developer", title, lead, done, content });
 }
 
 function access(view: Developer): Html {
   const { baseUrl, sandbox, shared, text } = view;
-  return section(
-    { id: "access", title: text.access },
-    html`<dl class="panel facts">
-      ${copyable(view, "base-url", shared.baseUrl, baseUrl)}
-      ${copyable(view, "token-url", text.tokenUrl, `${baseUrl}/oauth/token`)}
-      ${copyable(view, "client-id", text.clientId, sandbox.client.clientId)}
-      ${secret(view, "client-secret", text.clientSecret, sandbox.client.clientSecret)}
-    </dl>`,
-  );
+  const content = html`<dl class="panel facts">
+    ${copyable(view, "base-url", shared.baseUrl, baseUrl)}
+    ${copyable(view, "token-url", text.tokenUrl, `${baseUrl}/oauth/token`)}
+    ${copyable(view, "client-id", text.clientId, sandbox.client.clientId)}
+    ${secret(view, "client-secret", text.clientSecret, sandbox.client.clientSecret)}
+  </dl>`;
+  return section({ id: "access", title: text.access }, content);
 }
 
 function environment(view: Developer): Html {
   const { sandbox, text } = view;
-  return section(
-    { id: "environment", title: text.environment, lead: text.environmentLead },
-    html`<div class="panel">
-      <div class="value">
-        <details>
-          <summary>${text.lines}</summary>
-          <pre id="environment-lines">${environmentLines(view)}</pre>
-        </details>
-        ${copyButton(view, "environment-lines", text.environment)}
-      </div>
-      ${sandbox.signing.scheme === "custom" && html`<p class="hint">${text.byProgram}</p>`}
-    </div>`,
-  );
+  const content = html`<div class="panel">
+    <div class="value">
+      <details>
+        <summary>${text.lines}</summary>
+        <pre id="environment-lines">${environmentLines(view)}</pre>
+      </details>
+      ${copyButton(view, "environment-lines", text.environment)}
+    </div>
+    ${sandbox.signing.scheme === "custom" && html`<p class="hint">${text.byProgram}</p>`}
+  </div>`;
+  return section({ id: "environment", title: text.environment, lead: text.environmentLead }, content);
 }
 
 /** Returns the environment of an application made with tillkit that uses this sandbox; one variable a line. */

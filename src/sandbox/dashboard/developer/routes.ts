@@ -8,7 +8,7 @@ import { developerPage } from "./developer-page.js";
 export function developer(context: DashboardContext): Router {
   return pageRoutes(context, "/", developerPage, {
     "/tokens/revoke": (input) => {
-      const id = input.has("id") ? input.text("id") : undefined;
+      const id = input.get("id") ?? undefined;
       context.sandbox.revokeAccessTokens(id);
       return `${places.developer}?done=${id === undefined ? "revoked-all" : "revoked"}`;
     },

@@ -2,23 +2,11 @@ import { formatAmount, moment } from "../../../pages/format.js";
 import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
 import { type SandboxPayment } from "../../state/payments.js";
-import {
-  button,
-  code,
-  copyable,
-  deliveryList,
-  fact,
-  link,
-  listPage,
-  paymentList,
-  postForm,
-  section,
-  selectField,
-  statusBadge,
-} from "../components.js";
-import { type View, type ViewWith } from "../context.js";
+import { button, code, copyable, fact, link, postForm, section, selectField } from "../components.js";
+import { type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, notice, places, unknownPage } from "../dashboard-page.js";
 import { type Params } from "../form.js";
+import { deliveryList, listPage, paymentList, statusBadge } from "../lists.js";
 import { paymentsTranslations } from "./translations.js";
 
 type Payments = ViewWith<typeof paymentsTranslations>;
@@ -35,8 +23,8 @@ export function paymentsPage(view: View): Page {
 
 /** One payment: everything that the sandbox knows of it, its webhooks, and what can be done with it. */
 export function paymentPage(given: View, { id = "" }: Params): Page {
-  const text = paymentsTranslations[given.language];
-  const view = { ...given, text };
+  const view = withTranslations(given, paymentsTranslations);
+  const { text } = view;
   const payment = view.sandbox.find(id);
   if (payment?.id !== id) return unknownPage(view, "payments");
   const { status, total } = payment;
@@ -57,12 +45,10 @@ function nextSteps(payment: SandboxPayment, view: Payments): Html {
   const { text } = view;
   const isCompleted = payment.status === "completed";
   const forms = isCompleted ? undefined : [decisions(payment, view), scenarioForm(payment, view)];
-  return section(
-    { id: "moves", title: text.moves },
-    html`<div id="moves-list" data-live="${text.names.status} ${payment.status}">
-      <div class="panel">${forms ?? html`<p class="empty">${text.complete}</p>`}</div>
-    </div>`,
-  );
+  const content = html`<div id="moves-list" data-live="${text.names.status} ${payment.status}">
+    <div class="panel">${forms ?? html`<p class="empty">${text.complete}</p>`}</div>
+  </div>`;
+  return section({ id: "moves", title: text.moves }, content);
 }
 
 function decisions({ id, status }: SandboxPayment, view: Payments): Html {
@@ -70,7 +56,7 @@ function decisions({ id, status }: SandboxPayment, view: Payments): Html {
   const path = `${places.payments}/${id}`;
   const isPending = status === "pending";
   const providers = sandbox.providers.map(({ code: value, name }) => [value, `${name} (${value})`] as const);
-  const provider = selectField({ id: "provider", label: text.provider }, providers, input?.text("provider"));
+  const provider = selectField({ id: "provider", label: text.provider }, providers, input?.get("provider"));
   const others = html`<div class="buttons">
     <a class="button" href="${root}/payment/submit/${id}">${text.checkout}</a>
     ${postForm(view, `${path}/cancel`, button(text.cancel, { kind: "danger" }))}
@@ -85,7 +71,7 @@ function decisions({ id, status }: SandboxPayment, view: Payments): Html {
 
 function scenarioForm({ id, scenario }: SandboxPayment, view: Payments): Html {
   const { sandbox, shared, text } = view;
-  const names = sandbox.scenarios.map(({ name }) => [name, name] as const);
+  const names = sandbox.scenarios.map(({ name }) => name);
   const field = { id: "scenario", label: shared.scenario, hint: text.scenarioHint };
   const choose = button(text.choose, { about: shared.scenario });
   const path = `${places.payments}/${id}/scenario`;
@@ -97,23 +83,20 @@ function details(payment: SandboxPayment, view: Payments): Html {
   const { names } = text;
   const { id, total, submittedAt, providerId, source } = payment;
   const absent = html`<span class="empty">${text.absent}</span>`;
-  return section(
-    { id: "facts", title: text.facts },
-    html`<dl class="panel facts" id="facts-list" data-live="">
-      ${copyable(view, "payment-id", names.id, id)}
-      ${copyable(view, "client-id", names.clientId, payment.clientId)}
-      ${fact(names.status, code(payment.status))}
-      ${fact(names.captured, payment.captured ? text.yes : text.no)}
-      ${fact(names.amount, code(`${total.value} ${total.currency}`))}
-      ${fact(shared.scenario, code(payment.scenario))}
-      ${fact(names.createdAt, moment(payment.createdAt, language))}
-      ${fact(names.submittedAt, submittedAt === undefined ? absent : moment(submittedAt, language))}
-      ${fact(names.providerId, providerId === undefined ? absent : code(providerId))}
-      ${fact(names.source, source === undefined ? absent : code(source))}
-      ${fact(names.checkout, code(`${baseUrl}/payment/submit/${id}`))}
-      ${fact(names.successUrl, code(payment.successUrl))} ${fact(names.cancelUrl, code(payment.cancelUrl))}
-    </dl>`,
-  );
+  const content = html`<dl class="panel facts" id="facts-list" data-live="">
+    ${copyable(view, "payment-id", names.id, id)}
+    ${copyable(view, "client-id", names.clientId, payment.clientId)}
+    ${fact(names.status, code(payment.status))} ${fact(names.captured, payment.captured ? text.yes : text.no)}
+    ${fact(names.amount, code(`${total.value} ${total.currency}`))}
+    ${fact(shared.scenario, code(payment.scenario))}
+    ${fact(names.createdAt, moment(payment.createdAt, language))}
+    ${fact(names.submittedAt, submittedAt === undefined ? absent : moment(submittedAt, language))}
+    ${fact(names.providerId, providerId === undefined ? absent : code(providerId))}
+    ${fact(names.source, source === undefined ? absent : code(source))}
+    ${fact(names.checkout, code(`${baseUrl}/payment/submit/${id}`))}
+    ${fact(names.successUrl, code(payment.successUrl))} ${fact(names.cancelUrl, code(payment.cancelUrl))}
+  </dl>`;
+  return section({ id: "facts", title: text.facts }, content);
 }
 
 function webhooks({ id }: SandboxPayment, view: Payments): Html {

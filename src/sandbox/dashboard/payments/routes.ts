@@ -13,11 +13,12 @@ export function payments(context: DashboardContext): Router {
     return `${places.payments}/${id}?done=${name}`;
   };
   const router = pageRoutes(context, "/:id", paymentPage, {
-    "/:id/pay": (input, id) => done(id, "pay", () => sandbox.pay(id, { provider: input.text("provider") })),
+    "/:id/pay": (input, id) =>
+      done(id, "pay", () => sandbox.pay(id, { provider: input.get("provider") ?? "" })),
     "/:id/cancel": (_input, id) => done(id, "cancel", () => sandbox.cancel(id)),
     "/:id/fail": (_input, id) => done(id, "fail", () => sandbox.fail(id)),
     "/:id/scenario": (input, id) =>
-      done(id, "scenario", async () => sandbox.scenario(input.text("scenario"), { for: id })),
+      done(id, "scenario", async () => sandbox.scenario(input.get("scenario") ?? "", { for: id })),
   });
   router.get("/", showPage(context, paymentsPage));
   return router;

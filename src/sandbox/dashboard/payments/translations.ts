@@ -15,14 +15,8 @@ export const paymentsTranslations = translate({
   pay: ["Pay", "Payer"],
   cancel: ["Cancel", "Annuler"],
   fail: ["Fail", "Faire échouer"],
-  payAnyway: [
-    "A real service may still accept the payment.",
-    "Un vrai service peut encore accepter le paiement.",
-  ],
-  complete: [
-    "The payment is completed. Its status is final.",
-    "Le paiement est terminé. Son état est définitif.",
-  ],
+  payAnyway: ["A real service may still accept it.", "Un vrai service peut encore l’accepter."],
+  complete: ["Completed. The status is final.", "Terminé. L’état est définitif."],
   held: ["Webhooks are held back.", "Les webhooks sont retenus."],
   toHold: ["Release them", "Les libérer"],
   scenarioHint: ["The scenario of this payment from now on.", "Le scénario de ce paiement, désormais."],

@@ -13,9 +13,9 @@ export function scenarios(context: DashboardContext): Router {
     return `${places.scenarios}?done=used`;
   };
   return pageRoutes(context, "/", scenariosPage, {
-    "/": (input) => use(input.text("scenario")),
+    "/": (input) => use(input.get("scenario") ?? ""),
     "/own": (input) => {
-      const added = readScenarios(input.text("json"), "JSON").map((scenario) =>
+      const added = readScenarios(input.get("json") ?? "", "JSON").map((scenario) =>
         sandbox.addScenario(scenario),
       );
       const last = added.at(-1);

@@ -3,7 +3,7 @@ import { type Page } from "../../page.js";
 import { choosingAmount } from "../../scenario/scenario-book.js";
 import { randomName, type Scenario } from "../../scenario/scenario.js";
 import { aboutIn, button, checkbox, code, labelled, postForm, section } from "../components.js";
-import { type View, type ViewWith } from "../context.js";
+import { type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, places } from "../dashboard-page.js";
 import { scenariosTranslations } from "./translations.js";
 
@@ -12,19 +12,16 @@ type Group = keyof Scenarios["text"]["groups"];
 
 /** Every scenario, the one in use, and a form that adds one. */
 export function scenariosPage(given: View): Page {
-  const text = scenariosTranslations[given.language];
-  const view = { ...given, text };
-  const { title, lead, done, random } = text;
+  const view = withTranslations(given, scenariosTranslations);
+  const { title, lead, done, random, groups } = view.text;
   const all = [...view.sandbox.scenarios, { name: randomName, about: random, about_fr: random }];
-  const groups = (Object.keys(text.groups) as Group[]).map((group) => groupSection(group, all, view));
-  const list = postForm(view, places.scenarios, groups, "sections");
-  return dashboardPage(view, {
-    place: "scenarios",
-    title,
-    lead,
-    done,
-    content: [currentPanel(all, view), list, addSection(view)],
-  });
+  const sections = (Object.keys(groups) as Group[]).map((group) => groupSection(group, all, view));
+  const content = [
+    currentPanel(all, view),
+    postForm(view, places.scenarios, sections, "sections"),
+    addSection(view),
+  ];
+  return dashboardPage(view, { place: "scenarios", title, lead, done, content });
 }
 
 /** The scenario in use, and the way back to the normal one. */
@@ -49,12 +46,10 @@ function groupSection(group: Group, all: readonly Scenario[], view: Scenarios): 
   if (members.length === 0) return undefined;
   const items = members.map((scenario) => scenarioItem(scenario, view));
   const heading = { id: `group-${group}`, title: view.text.groups[group] };
-  return section(
-    heading,
-    html`<ul class="panel">
-      ${items}
-    </ul>`,
-  );
+  const content = html`<ul class="panel">
+    ${items}
+  </ul>`;
+  return section(heading, content);
 }
 
 /** Returns the group by the first thing that differs from the normal scenario. */
@@ -87,7 +82,7 @@ function addSection(view: Scenarios): Html {
   const more = html`required spellcheck="false" autocomplete="off" aria-invalid="${String(isWrong)}"`;
   // A browser drops the line break after the tag, and keeps every other one.
   const json = html`<textarea id="json" name="json" rows="9" ${more}>
-${input?.text("json") ?? example}</textarea>`;
+${input?.get("json") ?? example}</textarea>`;
   const file = html`<input id="file" type="file" accept="application/json,.json" />`;
   const form = html`<div class="fields">
     ${labelled({ id: "json", label: text.json }, json)}

@@ -2,28 +2,19 @@ import { milliseconds, moment } from "../../../pages/format.js";
 import { type Fragment, type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
 import { type Delivery } from "../../webhook/delivery.js";
-import {
-  answerBadge,
-  button,
-  code,
-  copyable,
-  fact,
-  link,
-  postForm,
-  section,
-  topicOf,
-} from "../components.js";
-import { type View, type ViewWith } from "../context.js";
+import { button, code, copyable, fact, link, postForm, section } from "../components.js";
+import { type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, places, unknownPage } from "../dashboard-page.js";
 import { type Params } from "../form.js";
+import { answerBadge, topicOf } from "../lists.js";
 import { deliveryTranslations } from "./translations.js";
 
 type DeliveryView = ViewWith<typeof deliveryTranslations>;
 
 /** One attempt to deliver one webhook: what was sent, what came back, and a button to send it again. */
 export function deliveryPage(given: View, { id = "" }: Params): Page {
-  const text = deliveryTranslations[given.language];
-  const view = { ...given, text };
+  const view = withTranslations(given, deliveryTranslations);
+  const { text } = view;
   const delivery = view.sandbox.deliveries.find((each) => each.id === id);
   if (delivery === undefined) return unknownPage(view, "webhooks");
   const path = `${places.webhooks}/deliveries/${id}`;
@@ -51,16 +42,14 @@ function facts(
   const { language, shared, text } = view;
   const { names } = text;
   const payment = link(view, `${places.payments}/${paymentId}`, code(paymentId));
-  return section(
-    { id: "facts", title: text.facts },
-    html`<dl class="panel facts">
-      ${fact(names.url, code(url))} ${fact(names.at, moment(at, language))}
-      ${fact(names.duration, milliseconds(durationMs, language))} ${fact(names.attempt, attempt)}
-      ${fact(names.payment, paymentId === undefined ? text.noPayment : payment)}
-      ${scenario !== undefined && fact(shared.scenario, code(scenario))}
-      ${copyable(view, "delivery-id", names.id, id)}
-    </dl>`,
-  );
+  const content = html`<dl class="panel facts">
+    ${fact(names.url, code(url))} ${fact(names.at, moment(at, language))}
+    ${fact(names.duration, milliseconds(durationMs, language))} ${fact(names.attempt, attempt)}
+    ${fact(names.payment, paymentId === undefined ? text.noPayment : payment)}
+    ${scenario !== undefined && fact(shared.scenario, code(scenario))}
+    ${copyable(view, "delivery-id", names.id, id)}
+  </dl>`;
+  return section({ id: "facts", title: text.facts }, content);
 }
 
 function request({ headers, requestBody }: Delivery, { text }: DeliveryView): Html {

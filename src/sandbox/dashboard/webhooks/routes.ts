@@ -1,5 +1,5 @@
 import { type Router } from "express";
-import { type DashboardContext, type FormInput } from "../context.js";
+import { type DashboardContext } from "../context.js";
 import { places } from "../dashboard-page.js";
 import { pageRoutes, showPage } from "../form.js";
 import { deliveryPage } from "./delivery-page.js";
@@ -12,7 +12,7 @@ export function webhooks(context: DashboardContext): Router {
   const { sandbox } = context;
   const router = pageRoutes(context, "/", webhooksPage, {
     "/addresses": (input) => {
-      sandbox.registerWebhook(input.text("url").trim());
+      sandbox.registerWebhook(input.get("url")?.trim() ?? "");
       return `${home}?done=added`;
     },
     "/addresses/:id/remove": (_input, id) => {
@@ -42,6 +42,6 @@ export function webhooks(context: DashboardContext): Router {
 }
 
 /** Returns the page with the button that was pressed: the overview has it too. */
-function origin(input: FormInput): string {
-  return input.text("from") === "overview" ? places.overview : home;
+function origin(input: URLSearchParams): string {
+  return input.get("from") === "overview" ? places.overview : home;
 }

@@ -9,10 +9,7 @@ export const webhooksTranslations = translate({
   ],
   addresses: ["Addresses", "Adresses"],
   noAddresses: ["No address is registered", "Aucune adresse n’est enregistrée"],
-  noAddressesText: [
-    "Without an address, your shop receives no webhook.",
-    "Sans adresse, votre boutique ne reçoit aucun webhook.",
-  ],
+  noAddressesText: ["Your shop receives no webhook.", "Votre boutique n’en reçoit aucun."],
   added: ["added", "ajoutée"],
   try: ["Try", "Essayer"],
   remove: ["Remove", "Retirer"],
@@ -26,16 +23,10 @@ export const webhooksTranslations = translate({
     `The address answered ${status}, in ${took}.`,
     `L’adresse a répondu ${status}, en ${took}.`,
   ],
-  triedInVain: (error: string) => [
-    `The address did not answer: ${error}.`,
-    `L’adresse n’a pas répondu : ${error}.`,
-  ],
+  triedInVain: (error: string) => [`The address did not answer: ${error}.`, `Pas de réponse : ${error}.`],
   see: ["See the exchange", "Voir l’échange"],
   signing: ["Signing", "Signature"],
-  signingLead: [
-    "How your shop recognizes that a webhook comes from here.",
-    "Comment votre boutique reconnaît qu’un webhook vient d’ici.",
-  ],
+  signingLead: ["How your shop recognizes these webhooks.", "Comment votre boutique reconnaît ces webhooks."],
   scheme: ["Scheme", "Schéma"],
   schemes: {
     hmac: ["HMAC over the raw body, in hexadecimal", "HMAC du corps brut, en hexadécimal"],
@@ -60,10 +51,7 @@ export const webhooksTranslations = translate({
   ],
   hold: ["Holding back", "Retenue"],
   flowing: ["Webhooks are sent when payments change.", "Les webhooks partent quand les paiements changent."],
-  held: [
-    "Webhooks are held back until you release them.",
-    "Les webhooks sont retenus jusqu’à ce que vous les libériez.",
-  ],
+  held: ["Webhooks are held back until you release them.", "Webhooks retenus jusqu’à leur libération."],
   holdHint: [
     "Hold them back to look at your shop’s pages before the confirmation arrives.",
     "Retenez-les pour voir les pages de votre boutique avant que la confirmation n’arrive.",
@@ -86,10 +74,7 @@ export const webhooksTranslations = translate({
 /** What the page of a delivery says. */
 export const deliveryTranslations = translate({
   again: ["Send again", "Renvoyer"],
-  againHint: [
-    "The same bytes, with the same signature, to the same address.",
-    "Les mêmes octets, avec la même signature, à la même adresse.",
-  ],
+  againHint: ["The same bytes, signature and address.", "Les mêmes octets, signature et adresse."],
   facts: ["Delivery", "Envoi"],
   names: {
     url: ["Address", "Adresse"],

@@ -3,21 +3,10 @@ import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
 import { type WebhookAddress } from "../../state/addresses.js";
 import { type Delivery, isAccepted } from "../../webhook/delivery.js";
-import {
-  button,
-  code,
-  copyable,
-  deliveryList,
-  fact,
-  link,
-  listPage,
-  postForm,
-  secret,
-  section,
-  textField,
-} from "../components.js";
-import { type View, type ViewWith } from "../context.js";
+import { button, code, copyable, fact, link, postForm, secret, section, textField } from "../components.js";
+import { type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, notice, places } from "../dashboard-page.js";
+import { deliveryList, listPage } from "../lists.js";
 import { webhooksTranslations } from "./translations.js";
 
 type Webhooks = ViewWith<typeof webhooksTranslations>;
@@ -26,8 +15,8 @@ const home = places.webhooks;
 
 /** The addresses of webhooks, how webhooks are signed, and every one that was sent (interface document, 4.4). */
 export function webhooksPage(given: View): Page {
-  const text = webhooksTranslations[given.language];
-  const view = { ...given, text };
+  const view = withTranslations(given, webhooksTranslations);
+  const { text } = view;
   const { sandbox, query, shared } = view;
   const all = sandbox.deliveries;
   const { items, path, links } = listPage(view, home, all);
@@ -64,18 +53,16 @@ function addresses(view: Webhooks): Html {
   const isWrong = problem !== undefined && input?.has("url") === true;
   const more = html`type="url" required aria-invalid="${String(isWrong)}"`;
   const field = { id: "url", label: text.address, hint: text.addressHint };
-  const fields = [textField(field, input?.text("url"), more), button(text.add, { kind: "main" })];
+  const fields = [textField(field, input?.get("url"), more), button(text.add, { kind: "main" })];
   const items = sandbox.webhookAddresses.map((address) => addressItem(address, view));
   const none = html`<li class="empty"><strong>${text.noAddresses}</strong> ${text.noAddressesText}</li>`;
-  return section(
-    { id: "addresses", title: text.addresses },
-    html`<div class="panel">
-      <ul class="panel-part">
-        ${items.length === 0 ? none : items}
-      </ul>
-      ${postForm(view, `${home}/addresses`, fields, "inline")}
-    </div>`,
-  );
+  const content = html`<div class="panel">
+    <ul class="panel-part">
+      ${items.length === 0 ? none : items}
+    </ul>
+    ${postForm(view, `${home}/addresses`, fields, "inline")}
+  </div>`;
+  return section({ id: "addresses", title: text.addresses }, content);
 }
 
 function addressItem({ id, url, addedAt }: WebhookAddress, view: Webhooks): Html {
@@ -98,21 +85,19 @@ function signing(view: Webhooks): Html {
   const secretOf = (id: string, name: string, value: string | undefined) =>
     value !== undefined && secret(view, id, name, value);
   const rotate = [html`<p class="hint">${text.rotateHint}</p>`, button(text.rotate)];
-  return section(
-    { id: "signing", title: text.signing, lead: text.signingLead },
-    html`<div class="panel">
-      <dl class="panel-part facts">
-        ${fact(text.scheme, text.schemes[scheme])}
-        ${algorithm !== undefined && fact(text.algorithm, code(algorithm))}
-        ${copyable(view, "header", text.header, header)}
-        ${merchantId !== undefined && copyable(view, "merchant-id", "merchantId", merchantId)}
-        ${fields !== undefined && fact(text.fields, code(fields.join(",")))}
-        ${secretOf("secret", text.secret, secrets.secret)}
-        ${secretOf("previous-secret", text.previousSecret, secrets.previousSecret)}
-      </dl>
-      ${scheme !== "custom" && postForm(view, `${home}/secret/rotate`, rotate, "inline")}
-    </div>`,
-  );
+  const content = html`<div class="panel">
+    <dl class="panel-part facts">
+      ${fact(text.scheme, text.schemes[scheme])}
+      ${algorithm !== undefined && fact(text.algorithm, code(algorithm))}
+      ${copyable(view, "header", text.header, header)}
+      ${merchantId !== undefined && copyable(view, "merchant-id", "merchantId", merchantId)}
+      ${fields !== undefined && fact(text.fields, code(fields.join(",")))}
+      ${secretOf("secret", text.secret, secrets.secret)}
+      ${secretOf("previous-secret", text.previousSecret, secrets.previousSecret)}
+    </dl>
+    ${scheme !== "custom" && postForm(view, `${home}/secret/rotate`, rotate, "inline")}
+  </div>`;
+  return section({ id: "signing", title: text.signing, lead: text.signingLead }, content);
 }
 
 function sending(view: Webhooks): Html {
