@@ -121,7 +121,7 @@ describeInBrowser("the sandbox in a browser", () => {
       expect(sandbox.currentScenario).toBe("mine");
       await page.getByRole("link", { name: "Behaviour" }).click();
       await page.getByLabel("The answer carries clientId").check();
-      await page.getByLabel("Time that the shop has to answer").fill("soon");
+      await page.getByLabel("Time that the shop has to answer").fill("later");
       await button("Save").click();
       await told("must be a whole number");
       expect(await page.getByLabel("The answer carries clientId").isChecked()).toBe(true);
@@ -162,7 +162,7 @@ describeInBrowser("the sandbox in a browser", () => {
     });
   });
 
-  it("shows what happens as it happens, and says so to those who listen", async () => {
+  it("shows changes live, and announces them to a screen reader", async () => {
     sandbox.registerWebhook(merchant.webhookUrl);
     const id = await pays("order-1");
     const watcher = await Customer.in(browser);
@@ -179,14 +179,14 @@ describeInBrowser("the sandbox in a browser", () => {
     await page.getByRole("link", { name: "1,475 KMF" }).focus();
     await pays("order-2");
     await page.locator("#live-status", { hasText: "Payments: 2" }).waitFor({ state: "attached" });
-    // Whoever stood in the list still stands on the same payment.
+    // The focus stays on the same payment.
     const where = await page.evaluate<string>("document.activeElement.getAttribute('href')");
     expect(where).toBe(`/payments/${id}`);
     expect(watcher.complaints).toEqual([]);
     await watcher.leaves();
   });
 
-  it("copies values, secrets too without showing them, where it can", async () => {
+  it("copies values where the browser can, and secrets without showing them", async () => {
     const developer = await Customer.in(browser, { permissions: ["clipboard-read", "clipboard-write"] });
     const { page } = developer;
     const clipboard = () => page.evaluate<string>("navigator.clipboard.readText()");
@@ -220,7 +220,7 @@ describeInBrowser("the sandbox in a browser", () => {
     await developer.leaves();
   });
 
-  it("takes no orders from a page of somebody else", async () => {
+  it("refuses forms of a page of another origin", async () => {
     const evil = createServer((_req, res) => {
       res.setHeader("content-type", "text/html");
       res.end(
