@@ -13,7 +13,7 @@ export interface HtmlPage {
   /** Further elements of the head, before the style. */
   head?: Fragment;
   body: Fragment;
-  /** JavaScript that adds comfort and is needed for nothing; a constant of the sources, like the style. */
+  /** JavaScript, without which the page works too. A constant of the sources, like the style. */
   script?: string | undefined;
   /** @default none, so that the browser asks for no icon */
   icon?: string;

@@ -13,7 +13,7 @@ const drawings = {
 
 type Drawing = keyof typeof drawings;
 
-/** Returns a round sign with one drawing in it, in the colours of a tone. It says nothing that the heading does not. */
+/** Returns a round sign with one drawing in the colours of a tone. Screen readers ignore it: the heading says the same. */
 export function sign(name: Drawing, tone?: "good" | "bad" | "info"): Html {
   return html`<div class="sign ${tone}" aria-hidden="true">${drawing(name)}</div>`;
 }

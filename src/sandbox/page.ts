@@ -10,7 +10,7 @@ export interface Page {
   title: string;
   /** @default 200 */
   status?: number;
-  /** A link that stands before everything else, for people who do not see the page. */
+  /** A link that stands before everything else, for screen readers and keyboards. */
   skip?: Html;
   /** What follows the banner. */
   main: Fragment;
@@ -52,7 +52,7 @@ function documentOf({ language, title, skip, main, style, script }: Page, nonce:
 }
 
 const bannerStyle = `
-.banner { padding: 0.5rem 1rem; background: var(--warn-tint); color: var(--warn); font-size: 0.875rem; text-align: center; }
+.banner { padding: 0.5rem 1rem; text-align: center; font-size: 0.875rem; background: var(--warn-tint); color: var(--warn); }
 .banner strong { font-weight: 650; }
 `;
 

@@ -15,8 +15,10 @@ export const style = `
   .drawing { filter: brightness(0.88); }
 }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--ink);
-  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+body {
+  margin: 0; background: var(--page); color: var(--ink);
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
+}
 h1, h2, p, ul, dl, dd { margin: 0; padding: 0; }
 ul { list-style: none; }
 h1 { font-size: 1.625rem; line-height: 1.2; letter-spacing: -0.02em; text-wrap: balance; }
@@ -27,19 +29,25 @@ a { color: var(--accent); text-underline-offset: 0.18em; }
 .small { font-size: 0.875rem; }
 
 header, main { max-width: 60rem; margin: 0 auto; padding: 1rem clamp(1.25rem, 4vw, 2rem); }
-header a { display: inline-flex; align-items: center; gap: 0.625rem; color: var(--ink); font-size: 1.125rem; font-weight: 700;
-  letter-spacing: -0.01em; text-decoration: none; }
+header a {
+  display: inline-flex; align-items: center; gap: 0.625rem; color: var(--ink); font-size: 1.125rem; font-weight: 700;
+  letter-spacing: -0.01em; text-decoration: none;
+}
 header svg { width: 2.25rem; height: 2.25rem; fill: none; stroke: #fff; stroke-width: 2.2; stroke-linecap: round; }
 header rect { fill: #0d6e63; stroke: none; }
 header circle { fill: #ffb84d; stroke: none; }
 main { padding-bottom: 4rem; }
 .hero { max-width: 22ch; margin: 0.5rem 0 1.5rem; font-size: clamp(1.75rem, 7vw, 2.75rem); line-height: 1.1; }
 
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 1.25rem; box-shadow: var(--shadow); overflow: hidden; }
+.card {
+  background: var(--card); border: 1px solid var(--line); border-radius: 1.25rem; box-shadow: var(--shadow); overflow: hidden;
+}
 .drawing { display: block; width: 100%; height: auto; }
-button, .button { display: block; width: 100%; min-height: 3rem; padding: 0.7rem 1rem; border: 1px solid transparent;
-  border-radius: 0.875rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 650; text-align: center;
-  text-decoration: none; cursor: pointer; }
+button, .button {
+  display: block; width: 100%; min-height: 3rem; padding: 0.7rem 1rem; border: 1px solid transparent; border-radius: 0.875rem;
+  background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 650; text-align: center;
+  text-decoration: none; cursor: pointer;
+}
 button:hover, .button:hover { filter: brightness(1.08); }
 button.quiet { background: transparent; border-color: var(--line); color: var(--accent); }
 .state { display: inline-block; padding: 0.125rem 0.75rem; border-radius: 1rem; font-size: 0.875rem; font-weight: 650; }
@@ -52,7 +60,7 @@ dt { color: var(--soft); }
 dd { text-align: right; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 .total dd { font-weight: 700; }
 
-.products { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 45%), 1fr)); gap: clamp(0.875rem, 2vw, 1.25rem); }
+.products { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 45%), 1fr)); }
 .product { display: flex; flex-direction: column; }
 .product > :not(.drawing) { margin: 0 0.875rem; }
 .product .drawing { margin-bottom: 0.75rem; }
@@ -64,13 +72,16 @@ dd { text-align: right; overflow-wrap: anywhere; font-variant-numeric: tabular-n
 .order > a:not(.button), .notice > a:not(.button) { display: block; text-align: center; }
 .order > .button, .notice .button { width: auto; }
 
-.desk { display: grid; gap: 1rem; margin-top: 1rem; align-items: start; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
+.desk {
+  display: grid; gap: 1rem; margin-top: 1rem; align-items: start;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr));
+}
 .desk > :first-child { grid-column: 1 / -1; }
 .panel { padding: 1rem 1.25rem; }
 .panel.alarm { border-color: var(--bad); }
 .panel.alarm h2 { color: var(--bad); }
 .panel ul { margin: 0.75rem 0 -0.75rem; }
-.panel li { display: grid; gap: 0.125rem; padding: 0.75rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
+.panel li { display: grid; gap: 0.125rem; padding: 0.75rem 0; overflow-wrap: anywhere; border-top: 1px solid var(--line); }
 .panel p { margin-top: 0.25rem; }
 .panel .row { grid-template-columns: minmax(0, 1fr) auto; align-items: center; font-variant-numeric: tabular-nums; }
 .panel .row > :nth-child(even) { justify-self: end; font-weight: 650; }

@@ -7,7 +7,7 @@ import { htmlPage } from "../../pages/page.js";
 import { drawing } from "../../pages/sign.js";
 import { returnTranslations } from "./translations.js";
 
-/** What a page has beside the payment. */
+/** What a page needs besides the payment. */
 export interface PageFrame {
   language: Language;
   nonce: string;
@@ -16,7 +16,7 @@ export interface PageFrame {
   backUrl?: string | undefined;
 }
 
-/** Returns whether the state can change no more; the page then stops asking. */
+/** Returns whether the state is final; the page then stops asking. */
 export function isFinal(state: ReturnState): boolean {
   return state === "paid";
 }
@@ -42,7 +42,7 @@ export function returnPage({ state, payment }: ReturnView, frame: PageFrame): st
   return page(frame, { state, ...text[state], rest, isLive: !isFinal(state) });
 }
 
-/** Returns the page for an address that never was, or is no longer. */
+/** Returns the page for an address that is unknown or expired. */
 export function notFoundPage(frame: PageFrame): string {
   return page(frame, { state: "not_found", ...returnTranslations[frame.language].notFound });
 }
@@ -57,7 +57,7 @@ function page(
   content: { state: string; title: string; message: string; rest?: Fragment; isLive?: boolean },
 ): string {
   const { state, title, message, rest, isLive = false } = content;
-  // A cancel page waits too, in case the payment completes after all; only a person without scripts need not.
+  // A cancel page asks too, in case the payment completes after all; without scripts it does not reload.
   const again = html`<meta http-equiv="refresh" content="3" />`;
   const head = [
     state === "confirming" && html`<noscript>${again}</noscript>`,
@@ -86,7 +86,7 @@ function page(
   }).toString();
 }
 
-/** The page has every sign, and the style shows the one of its state, so that a change of state needs no markup. */
+/** Every sign is in the page, and the style shows the sign of the state: the script changes the state only. */
 const signs = (["circle", "tick", "back", "alert", "search"] as const).map(drawing);
 
 const returnStyle = `

@@ -17,7 +17,7 @@ const tokens = `
 }
 `;
 
-/** A tone says what something means by its colours. Badges, notices, signs and charts inside take it over. */
+/** The colours of a meaning. Badges, notices, signs and charts inside of the element use them. */
 const tones = `
 .good, [data-state=paid] { --tone: var(--accent); --paper: var(--tint); }
 .bad, [data-state=failed] { --tone: var(--bad); --paper: var(--bad-tint); }
@@ -69,7 +69,7 @@ const components = `
 .button.plain { border-color: transparent; background: none; }
 .button.plain:hover { background: var(--tint); }
 .badge {
-  padding: 0.125rem 0.625rem; border-radius: 1rem; background: var(--paper, var(--page)); color: var(--tone, var(--soft));
+  padding: 0.125rem 0.625rem; border-radius: 1rem; background: var(--paper, var(--line)); color: var(--tone, var(--soft));
   font-size: 0.8125rem; font-weight: 600; white-space: nowrap;
 }
 .notice {
@@ -82,7 +82,7 @@ const components = `
 .actions .button { min-height: 3.25rem; font-size: 1.0625rem; }
 `;
 
-/** The narrow page of a customer: one card in the middle, with a sign, a heading and what to do next. */
+/** The narrow page of a customer: one card in the middle with a sign, a heading and the next step. */
 const sheet = `
 .centre { flex: 1; display: grid; place-items: center; padding: 1.25rem; }
 .sheet { width: 100%; max-width: 27rem; padding: 2rem 1.5rem; text-align: center; }
@@ -102,5 +102,5 @@ const sheet = `
 .sign svg { width: 2.25rem; height: 2.25rem; }
 `;
 
-/** What every page has: colours, elements, buttons, badges, notices, and the narrow page. */
+/** The style of every page: colours, elements, buttons, badges, notices, and the narrow page. */
 export const baseStyle = tokens + tones + elements + components + sheet;

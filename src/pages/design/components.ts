@@ -1,4 +1,4 @@
-/** Panels of named values and of rows, tables, and parts that are folded away. */
+/** The style of panels with named values or rows, of tables, and of parts that unfold. */
 export const dataStyle = `
 .panel > *, .panel-part > * { padding: 0.875rem clamp(1rem, 3vw, 1.25rem); }
 .panel > * + *, .panel-part > * + * { border-top: 1px solid var(--line); }
@@ -10,7 +10,9 @@ export const dataStyle = `
 .facts dt { color: var(--soft); font-size: 0.875rem; }
 .value { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.25rem 0.75rem; }
 .value > :first-child { flex: 1 1 12rem; min-width: 0; }
-.row { position: relative; display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0.125rem 1rem; align-items: center; }
+.row {
+  position: relative; display: grid; grid-template-columns: minmax(0, 1fr) auto; align-items: center; gap: 0.125rem 1rem;
+}
 .row .what { color: var(--ink); font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .row a.what { text-decoration: none; }
 /* The link covers the row, so that its text need not be hit. */
@@ -45,7 +47,7 @@ th:last-child, td:last-child { padding-right: 0; }
 @media (max-width: 39.99rem) { .row .control.wide { grid-column: 1; grid-row: auto; margin-top: 0.5rem; } }
 `;
 
-/** Fields that are filled in or ticked, under their labels. */
+/** The style of forms: fields under their labels, and boxes to tick. */
 export const formStyle = `
 .buttons, .advance { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
 .advance { align-items: end; }
@@ -68,7 +70,7 @@ textarea { min-height: 11rem; resize: vertical; }
   position: relative; display: grid; grid-template-columns: auto minmax(0, 1fr); align-content: start; gap: 0 0.75rem;
   min-width: 7rem; min-height: 2.75rem; padding: 0.5rem 0;
 }
-.check input { position: relative; z-index: 1; width: 1.375rem; height: 1.375rem; margin: 0; accent-color: var(--accent); }
+.check input { z-index: 1; width: 1.375rem; height: 1.375rem; margin: 0; accent-color: var(--accent); }
 /* The label's target is the whole line. */
 .check label::after { content: ""; position: absolute; inset: 0; cursor: pointer; }
 .check .hint { grid-column: 2; }
@@ -77,13 +79,15 @@ textarea { min-height: 11rem; resize: vertical; }
 @media (min-width: 40rem) { .inline { grid-template-columns: minmax(0, 1fr) auto; } }
 `;
 
-/** The frame of an application: its navigation above the content or beside it, and sections with headings. */
+/** The style of an application's frame: its navigation above the content or beside it, and sections with headings. */
 export const frameStyle = `
 .skip { position: absolute; z-index: 2; top: 0; left: 0; padding: 0.75rem 1rem; background: var(--card); }
 .skip:not(:focus) { transform: translateY(-110%); }
 .nav { padding: 0.75rem 1rem 0; background: var(--card); box-shadow: inset 0 -1px var(--line); }
 .nav .brand { display: flex; align-items: center; gap: 0.625rem; font-weight: 650; overflow-wrap: anywhere; }
-.nav .brand svg { flex: none; width: 1.75rem; height: 1.75rem; border-radius: 0.5rem; background: #0b6650; color: #fff; }
+.nav .brand svg {
+  flex: none; width: 1.75rem; height: 1.75rem; padding: 0.2rem; border-radius: 0.5rem; background: #0b6650; color: #fff;
+}
 .nav ul { display: flex; flex-wrap: wrap; }
 .nav a {
   display: flex; align-items: center; min-height: 2.75rem; padding: 0 clamp(0.4rem, 2.6vw, 0.75rem); color: var(--soft);
@@ -94,16 +98,17 @@ export const frameStyle = `
 .nav [aria-current] { color: var(--accent); box-shadow: inset 0 -3px var(--accent); }
 .nav .section { margin: 0 -1rem; padding: 0 0.5rem; background: var(--page); box-shadow: inset 0 -1px var(--line); }
 .nav .section:not(.open) { display: none; }
-.content { width: 100%; max-width: 62rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; align-content: start; outline: none; }
+.content { width: 100%; max-width: 62rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; align-content: start; }
+.content:focus-visible { outline: none; }
 .sections, .cards { display: grid; gap: 2rem; grid-template-columns: minmax(0, 1fr); }
 .cards { gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); }
 .state { display: flex; flex-direction: column; gap: 0.25rem; }
 .state .what { font-size: 1.125rem; line-height: 1.4; font-weight: 600; overflow-wrap: anywhere; }
 .state .foot { margin-top: auto; padding-top: 0.5rem; }
 .lead { max-width: 48rem; margin-top: 0.375rem; color: var(--soft); text-wrap: pretty; }
-.head, .title, .pages { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.25rem 1rem; }
+.head, .title, .pages { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 1rem; }
+.head, .pages { justify-content: space-between; }
 .head { margin-bottom: 0.625rem; }
-.title { justify-content: start; }
 .head > a, .back, .pages a { display: inline-flex; align-items: center; min-height: 2.75rem; }
 .head + .lead { margin: -0.375rem 0 0.875rem; }
 .lead + .panel, .notice + .panel { margin-top: 1rem; }
@@ -113,7 +118,10 @@ export const frameStyle = `
     flex: 1; display: grid; grid-template-columns: 15rem minmax(0, 1fr);
     background: linear-gradient(to right, var(--card) 15rem, transparent 15rem);
   }
-  .nav { position: sticky; top: 0; align-self: start; max-height: 100vh; padding: 1.5rem 1rem; overflow-y: auto; box-shadow: none; }
+  .nav {
+    position: sticky; top: 0; align-self: start; max-height: 100vh; padding: 1.5rem 1rem; overflow-y: auto;
+    box-shadow: none;
+  }
   .nav .brand { padding: 0 0.75rem; }
   .nav ul, .nav .section:not(.open) { display: block; }
   .nav .tabs { margin: 1.25rem 0 0; }

@@ -6,7 +6,7 @@ import { type Page } from "../page.js";
 import { type SandboxPayment } from "../state/payments.js";
 import { checkoutTranslations } from "./translations.js";
 
-/** The page where the customer chooses a provider, and approves or cancels. A plain form: it needs no script. */
+/** Returns the page where the customer chooses a provider, and approves or cancels. It needs no script. */
 export function checkoutPage(
   payment: SandboxPayment,
   providers: readonly SandboxProvider[],
@@ -47,7 +47,7 @@ export function checkoutPage(
   };
 }
 
-/** The only provider is chosen beforehand. */
+/** Returns one provider as a radio button. The only provider is chosen beforehand. */
 function providerChoice({ code, name }: SandboxProvider, choices: number): Html {
   return html`<label class="provider">
     <input type="radio" name="provider" value="${code}" required ${choices === 1 && html`checked`} />
@@ -60,10 +60,10 @@ function initial(name: string): string {
   return /./u.exec(name.trim())?.[0].toUpperCase() ?? "";
 }
 
-/** On a phone the page itself is the card, with its buttons in reach of the thumb. */
+/** On a phone the page itself is the card, and its buttons are at the bottom. */
 const checkoutStyle = `
-.checkout { flex: 1; display: flex; flex-direction: column; width: 100%; max-width: 28rem; margin: 0 auto; padding: 1.75rem 1.25rem 1.5rem; }
-.checkout form { flex: 1; display: flex; flex-direction: column; }
+.checkout, .checkout form { flex: 1; display: flex; flex-direction: column; }
+.checkout { width: 100%; max-width: 28rem; margin: 0 auto; padding: 1.75rem 1.25rem 1.5rem; }
 .payee { display: flex; align-items: center; gap: 0.75rem; }
 .payee h1 { font-size: 1.125rem; line-height: 1.3; font-weight: 600; letter-spacing: 0; }
 .payee small { display: block; color: var(--soft); font-size: 0.875rem; font-weight: 400; }
@@ -71,13 +71,13 @@ const checkoutStyle = `
   flex: none; display: grid; place-items: center; width: 2.75rem; height: 2.75rem; border-radius: 0.875rem;
   background: var(--accent); color: var(--on-accent); font-size: 1.125rem; font-weight: 650;
 }
-.amount { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 0.5rem; margin: 1.5rem 0 1.75rem; color: var(--soft); }
+.amount { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 0.5rem; margin: 1.5rem 0 1.75rem; }
 .amount strong {
-  color: var(--ink); font-size: clamp(2.25rem, 12vw, 3.25rem); line-height: 1.1; font-weight: 650; letter-spacing: -0.025em;
+  font-size: clamp(2.25rem, 12vw, 3.25rem); line-height: 1.1; font-weight: 650; letter-spacing: -0.025em;
   font-variant-numeric: tabular-nums; overflow-wrap: anywhere;
 }
 .amount .long { font-size: 1.5rem; letter-spacing: 0; }
-.amount span { font-size: 1.25rem; font-weight: 550; }
+.amount span { color: var(--soft); font-size: 1.25rem; font-weight: 550; }
 legend { margin-bottom: 0.75rem; font-weight: 600; }
 .providers { display: grid; gap: 0.625rem; }
 .provider {
@@ -96,6 +96,8 @@ legend { margin-bottom: 0.75rem; font-weight: 600; }
 .checkout .notice { margin-top: 1rem; }
 .checkout .actions { margin-top: auto; padding-top: 1.75rem; }
 @media (min-width: 40rem) {
-  .checkout { flex: none; margin: auto; padding: 2.25rem; background: var(--card); border-radius: 1.5rem; box-shadow: var(--shadow); }
+  .checkout {
+    flex: none; margin: auto; padding: 2.25rem; border-radius: 1.5rem; background: var(--card); box-shadow: var(--shadow);
+  }
 }
 `;

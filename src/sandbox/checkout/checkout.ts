@@ -7,7 +7,7 @@ import { type Parts } from "../parts.js";
 import { checkoutPage } from "./checkout-page.js";
 import { badRequestPage, finalPage, unknownPage } from "./notice-page.js";
 
-/** The checkout page: everything that the customer's browser sees of the service (interface document, 4.2). */
+/** Returns the routes of the checkout page, which the customer's browser sees (interface document, 4.2). */
 export function checkout({ resolved, payments, moves, flushed }: Parts): Router {
   const { providers, merchantName } = resolved;
   const router = express.Router();
@@ -47,7 +47,7 @@ export function checkout({ resolved, payments, moves, flushed }: Parts): Router 
       const provider = providers.find(({ code }) => code === form["provider"]);
       if (provider === undefined)
         return sendPage(res, checkoutPage(payment, providers, merchantName, { language, unchosen: true }));
-      // The webhook is sent from now on; the browser does not wait for it.
+      // The browser does not wait for the webhook.
       void moves.at("approved", payment, provider.code);
       await flushed();
       leave(res, payment.successUrl);

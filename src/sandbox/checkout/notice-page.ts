@@ -8,7 +8,7 @@ import { checkoutTranslations } from "./translations.js";
 
 type Notice = keyof (typeof checkoutTranslations)["en"]["notices"];
 
-/** Tells the customer that there is nothing left to decide, and leads back to the shop. */
+/** Returns the page of a payment that is already decided; it leads back to the shop. */
 export function finalPage(payment: SandboxPayment, merchantName: string, language: Language): Page {
   const text = checkoutTranslations[language];
   const { status, total, id, cancelUrl, successUrl } = payment;
@@ -23,12 +23,12 @@ export function finalPage(payment: SandboxPayment, merchantName: string, languag
   return noticePage("underWay", sign("clock", "info"), language, more);
 }
 
-/** The page for an address with no payment, or with no page at all. */
+/** Returns the page for an address with no payment, or with no page at all. */
 export function unknownPage(language: Language): Page {
   return { ...noticePage("unknown", sign("search"), language), status: 404 };
 }
 
-/** The page for a request that no form of this sandbox sends. */
+/** Returns the page for a request that no form of this sandbox sends. */
 export function badRequestPage(language: Language, status = 400): Page {
   return { ...noticePage("unreadable", sign("alert", "bad"), language), status };
 }

@@ -4,7 +4,7 @@ import { type Language } from "../../pages/language.js";
 import { type Scenario } from "../scenario/scenario.js";
 import { type View } from "./context.js";
 
-/** A part of a page under a heading of its own; `action` stands beside the heading. */
+/** Returns a section of a page with its heading; `action` stands beside the heading. */
 export function section(
   { id, title, lead, action }: { id: string; title: string; lead?: string; action?: Fragment },
   content: Fragment,
@@ -18,15 +18,17 @@ export function section(
   </section>`;
 }
 
+/** Returns a value in the typeface of code. */
 export function code(value: Fragment): Html {
   return html`<code>${value}</code>`;
 }
 
+/** Returns a link to a path of the sandbox. */
 export function link({ root }: View, path: string, text: Fragment, className?: string): Html {
   return html`<a ${className && html`class="${className}"`} href="${root}${path}">${text}</a>`;
 }
 
-/** A button that sends its form. `about` completes its name for people who do not see the page. */
+/** Returns a button that sends its form. `about` completes its name for a screen reader. */
 export function button(
   text: Fragment,
   { kind = "", about, name, value }: { kind?: string; about?: Fragment; name?: string; value?: string } = {},
@@ -37,12 +39,12 @@ export function button(
   </button>`;
 }
 
-/** A form that is sent to a path of the sandbox. */
+/** Returns a form that is sent to a path of the sandbox. */
 export function postForm({ root }: View, path: string, content: Fragment, className = ""): Html {
   return html`<form class="${className}" method="post" action="${root}${path}">${content}</form>`;
 }
 
-/** One named value of a list of facts. */
+/** Returns one named value of a list of facts. */
 export function fact(name: Fragment, value: Fragment): Html {
   return html`<div>
     <dt>${name}</dt>
@@ -50,12 +52,12 @@ export function fact(name: Fragment, value: Fragment): Html {
   </div>`;
 }
 
-/** One named value, with a button that copies it where the browser can copy. */
+/** Returns one named value, with a button that copies it where the browser can copy. */
 export function copyable(view: View, id: string, name: string, value: string): Html {
   return copyableFact(view, id, name, html`<code id="${id}">${value}</code>`);
 }
 
-/** One named secret: shown after a click, and copied without being shown. */
+/** Returns one named secret, which is shown after a click and copied without being shown. */
 export function secret(view: View, id: string, name: string, value: string): Html {
   const shown = html`<details>
     <summary>${view.shared.show} <span class="hidden">${name}</span></summary>
@@ -71,7 +73,7 @@ function copyableFact(view: View, id: string, name: string, shown: Html): Html {
   </div>`;
 }
 
-/** A button that copies the text of the element with this id. */
+/** Returns a button that copies the text of the element with this id. */
 export function copyButton({ shared: { copy, copied } }: View, id: string, name: string): Html {
   return html`<button type="button" class="button" data-copy="${id}" data-copied="${copied}">
     <span>${copy}</span> <span class="hidden">${name}</span>
@@ -85,7 +87,7 @@ export interface Field {
   hint?: Fragment;
 }
 
-/** A control under its label, and the hint that describes it. */
+/** Returns a control under its label and its hint. */
 export function labelled({ id, label, hint }: Field, control: Html): Html {
   return html`<div class="field">
     <label for="${id}">${label}</label>
@@ -95,7 +97,7 @@ export function labelled({ id, label, hint }: Field, control: Html): Html {
 
 const describedBy = ({ id, hint }: Field) => hint && html`aria-describedby="${id}-hint"`;
 
-/** A field of one line; `attributes` are further ones of its control. */
+/** Returns a field of one line; `attributes` are further attributes of its control. */
 export function textField(field: Field, value: Fragment, attributes?: Html): Html {
   const { id } = field;
   const more = html`${attributes} ${describedBy(field)}`;
@@ -104,7 +106,7 @@ export function textField(field: Field, value: Fragment, attributes?: Html): Htm
 
 type Option = string | readonly [value: string, text: string];
 
-/** A field that offers values, each with its text where that differs. */
+/** Returns a field that offers values, each with its text where that differs. */
 export function selectField(field: Field, options: readonly Option[], chosen?: string | null): Html {
   const { id } = field;
   const choices = options.map((option) => {
@@ -119,7 +121,7 @@ export function selectField(field: Field, options: readonly Option[], chosen?: s
   );
 }
 
-/** A box that is ticked or not. */
+/** Returns a box that is ticked or not. */
 export function checkbox({ id, label, hint }: Field, isTicked: boolean, name = id, value = "on"): Html {
   return html`<div class="check">
     <input type="checkbox" id="${id}" name="${name}" value="${value}" ${isTicked && html`checked`} />
@@ -128,13 +130,13 @@ export function checkbox({ id, label, hint }: Field, isTicked: boolean, name = i
   </div>`;
 }
 
-/** How far the sandbox's time is ahead of the machine's clock. */
+/** Returns a sentence that says how far the sandbox's time is ahead of the machine's clock. */
 export function timeAhead(now: Date, { language, shared }: View): string {
   const aheadMs = now.getTime() - Date.now();
   return aheadMs < 1000 ? shared.withMachine : shared.ahead(timeSpan(aheadMs, language));
 }
 
-/** What a scenario shows. A description in another language than the page's says that its language is not known. */
+/** Returns what a scenario is about. A text that is not in the page's language is marked as of unknown language. */
 export function aboutIn(language: Language, scenario: Scenario | undefined): Html | undefined {
   const { about, about_fr: french } = scenario ?? {};
   const own = language === "fr" ? french : about;

@@ -80,7 +80,7 @@ export function dashboardPage(view: View, page: Content): Page {
   };
 }
 
-/** What was done, what is wrong, or what to know before anything else. */
+/** Returns a notice: what was done, what is wrong, or what is unusual. */
 export function notice(tone: "good" | "bad" | "warn", content: Fragment, attributes?: Html): Html {
   return html`<p class="notice ${tone}" ${attributes}>${content}</p>`;
 }
@@ -91,7 +91,7 @@ export function unknownPage(view: View, place: Place): Page {
   return dashboardPage(view, { place, title, lead, status: 404 });
 }
 
-/** Returns what the address says was done just now; `undefined` where the page has no message for it. */
+/** Returns the message that the address names; `undefined` where the page has no such message. */
 function doneIn(messages: Readonly<Record<string, string>> = {}, { query }: View): string | undefined {
   const done = query["done"] ?? "";
   return Object.hasOwn(messages, done) ? messages[done] : undefined;
@@ -122,7 +122,7 @@ function navigation(place: Place, { root, sandbox, shared }: View): Html {
   </nav>`;
 }
 
-/** Controls that need a script show themselves only where it runs. */
+/** Controls that need the script are hidden until it runs. */
 const scriptStyle = `
 html:not(.can-copy) [data-copy], html:not(.can-read-files) [data-fills] { display: none; }
 `;

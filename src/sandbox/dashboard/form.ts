@@ -11,7 +11,7 @@ export type Params = Record<string, string>;
 
 type MakePage = (view: View, params: Params) => Page;
 
-/** Does what a form asks for; returns the path of the page that says so. */
+/** Does what a form asks for, and returns the path of the page that confirms it. */
 type Order = (input: URLSearchParams, id: string) => string | Promise<string>;
 type Orders = Readonly<Record<string, Order>>;
 

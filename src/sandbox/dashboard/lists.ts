@@ -8,7 +8,7 @@ import { places } from "./dashboard-page.js";
 
 interface LiveList {
   id: string;
-  /** Said to people who listen, when it changes. */
+  /** What a screen reader says when it changes. */
   live: string;
   /** Shown in place of the items, where there are none. */
   empty: Fragment;
@@ -16,7 +16,7 @@ interface LiveList {
   after?: Fragment;
 }
 
-/** A list that changes as things happen, where scripts run. */
+/** Returns a list that the script of the page keeps up to date. */
 export function liveList({ id, live, empty, before, after }: LiveList, items: readonly Html[]): Html {
   return html`<div id="${id}" data-live="${live}">
     ${before}
@@ -27,7 +27,7 @@ export function liveList({ id, live, empty, before, after }: LiveList, items: re
   </div>`;
 }
 
-/** Returns the part of a list that the query asks for, newest first, its path, and links to the newer and the older part. */
+/** Returns the page of a list that the query asks for, newest first, with its path and links to the next pages. */
 export function listPage<T>({ query, root, shared }: View, listPath: string, oldestFirst: readonly T[]) {
   const perPage = 25;
   const last = Math.max(1, Math.ceil(oldestFirst.length / perPage));
@@ -47,7 +47,7 @@ export function listPage<T>({ query, root, shared }: View, listPath: string, old
 
 type ListOptions = Partial<LiveList> & { id: string };
 
-/** A list of payments; each row leads to the payment's page. */
+/** Returns a list of payments; each row leads to the payment's page. */
 export function paymentList(view: View, list: ListOptions, payments: readonly SandboxPayment[]): Html {
   const { language, sandbox, shared } = view;
   const credentials = link(view, places.developer, shared.seeCredentials);
@@ -61,7 +61,7 @@ export function paymentList(view: View, list: ListOptions, payments: readonly Sa
   return liveList({ live: shared.paymentsLive(sandbox.payments().length), empty, ...list }, items);
 }
 
-/** A list of deliveries; each row leads to the delivery's page. */
+/** Returns a list of deliveries; each row leads to the delivery's page. */
 export function deliveryList(view: View, list: ListOptions, deliveries: readonly Delivery[]): Html {
   const { language, sandbox, shared } = view;
   const empty = html`<strong>${shared.noDeliveries}</strong> ${shared.noDeliveriesText}`;
@@ -85,14 +85,14 @@ function linkedRow(href: string, title: string, badge: Html, lines: readonly Htm
   </li>`;
 }
 
-/** A payment's status, which has the name of the interface in every language. */
+/** Returns a payment's status, which has the name of the service's interface in every language. */
 export function statusBadge(status: string): Html {
   const isBad = status === "canceled" || status === "failed";
   const tone = status === "completed" ? "good" : isBad && "bad";
   return html`<span class="badge ${tone}" lang="en">${status}</span>`;
 }
 
-/** The status of the merchant's answer. */
+/** Returns the status of the merchant's answer. */
 export function answerBadge(delivery: Delivery, { shared }: View): Html {
   const tone = isAccepted(delivery) ? "good" : "bad";
   return html`<span class="badge ${tone}">${delivery.status ?? shared.noAnswer}</span>`;

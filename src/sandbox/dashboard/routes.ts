@@ -12,8 +12,8 @@ import { scenarios } from "./scenarios/routes.js";
 import { webhooks } from "./webhooks/routes.js";
 
 /**
- * The merchant's dashboard, with its developer section (interface document, 4.4): pages with plain forms, for a browser
- * with or without scripts.
+ * Returns the routes of the merchant's dashboard and its developer section (interface document, 4.4): pages with plain
+ * forms, which work with and without scripts.
  */
 export function dashboard(context: DashboardContext): Router {
   const { publicUrl, allowRemoteWebhooks } = context.resolved;

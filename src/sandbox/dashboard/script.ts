@@ -1,7 +1,6 @@
 /**
- * Comfort for the developer's pages, which work without it: copy buttons, a file that fills a field, and lists that
- * change as things happen. While the page is in the background it lets the connection go, because a browser has few of
- * them for one server.
+ * The script of the dashboard, whose pages work without it: copy buttons, a file that fills a field, and lists that stay
+ * up to date. It closes the connection while the page is in the background, because a browser has few for one server.
  */
 export const dashboardScript = `
 (() => {

@@ -6,13 +6,15 @@ const tones = `
 .loss { --tone: var(--bad); --paper: var(--bad-tint); }
 .change { --tone: var(--warn); --paper: var(--warn-tint); }
 .twice { --tone: #6b3fa0; --paper: #f0e8fa; }
-.note { --tone: var(--soft); --paper: var(--page); }
+.note { --tone: var(--soft); --paper: var(--line); }
 @media (prefers-color-scheme: dark) { .twice { --tone: #cdb0f5; --paper: #33264a; } }
 `;
 
 const layout = `
-main { width: 100%; max-width: 68rem; margin: 0 auto; padding: 1.25rem 1rem 3rem; display: grid; gap: 1.25rem;
-  font-variant-numeric: tabular-nums; }
+main {
+  width: 100%; max-width: 68rem; margin: 0 auto; padding: 1.25rem 1rem 3rem; display: grid; gap: 1.25rem;
+  font-variant-numeric: tabular-nums;
+}
 main > * { min-width: 0; }
 h2 { letter-spacing: -0.01em; }
 .top { display: grid; gap: 0.35rem; color: var(--soft); }
@@ -20,11 +22,12 @@ h2 { letter-spacing: -0.01em; }
 .top dl { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; font-size: 0.875rem; }
 .top dl div { display: flex; gap: 0.4rem; }
 .top dd { color: var(--ink); }
-.verdict { padding: 1.25rem; border-radius: 1rem; background: var(--paper); color: var(--tone); display: grid; gap: 0.35rem; }
-.verdict strong { font-size: clamp(1.5rem, 5vw, 2.1rem); font-weight: 650; line-height: 1.15; letter-spacing: -0.02em;
-  text-wrap: balance; }
+.verdict { display: grid; gap: 0.35rem; padding: 1.25rem; border-radius: 1rem; background: var(--paper); color: var(--tone); }
+.verdict strong {
+  font-size: clamp(1.5rem, 5vw, 2.1rem); font-weight: 650; line-height: 1.15; letter-spacing: -0.02em; text-wrap: balance;
+}
 .verdict p { color: var(--ink); text-wrap: pretty; }
-.verdict ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; margin-top: 0.35rem; font-size: 0.875rem; color: var(--soft); }
+.verdict ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; font-size: 0.875rem; color: var(--soft); }
 .verdict b { color: var(--ink); font-weight: 600; }
 .two { display: grid; gap: 1.25rem; align-items: start; grid-template-columns: minmax(0, 1fr); }
 .two h2, .inside { margin-bottom: 0.9rem; }
@@ -79,8 +82,10 @@ td.wide { min-width: 7rem; vertical-align: middle; }
   .stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .stack tr { border-top: 1px solid var(--line); padding: 0.6rem 0; }
   .stack tbody tr:first-child { border-top: 0; padding-top: 0; }
-  .stack td { border: 0; padding: 0.1rem 0; display: grid; grid-template-columns: 5.5rem minmax(0, 1fr); gap: 0.75rem;
-    text-align: left; white-space: normal; align-items: baseline; }
+  .stack td {
+    display: grid; grid-template-columns: 5.5rem minmax(0, 1fr); align-items: baseline; gap: 0.75rem; padding: 0.1rem 0;
+    border: 0; text-align: left; white-space: normal;
+  }
   .stack td::before { content: attr(data-label); color: var(--soft); font-size: 0.8125rem; }
   .stack td.wide { align-items: center; }
   .stack td.number { width: auto; }

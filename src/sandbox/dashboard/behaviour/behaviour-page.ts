@@ -25,7 +25,7 @@ type Kind = "switch" | "status" | "errors" | "statuses" | "number" | "numbers";
 
 export type SettingName = keyof SandboxSettings;
 
-/** Every setting with its group and the kind of its field, in the order of the page. One that lacks does not compile. */
+/** Every setting with its group and the kind of its field, in the order of the page. */
 export const settingFields: Readonly<Record<SettingName, readonly [Group, Kind]>> = {
   strict: ["creation", "switch"],
   echoClientId: ["creation", "switch"],
@@ -47,7 +47,7 @@ const settingNames = Object.keys(settingFields) as SettingName[];
 /** The number of milliseconds in each unit that the clock can be put forward by. */
 export const clockUnits = { seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
 
-/** The settings, which can be changed while the sandbox runs, and its clock. */
+/** Returns the page with the settings, which can be changed while the sandbox runs, and with its clock. */
 export function behaviourPage(given: View): Page {
   const view = withTranslations(given, behaviourTranslations);
   const { text } = view;

@@ -6,7 +6,7 @@ import { FormProblem, pageRoutes } from "../form.js";
 import { behaviourPage, clockUnits, type SettingName, settingFields } from "./behaviour-page.js";
 import { behaviourTranslations } from "./translations.js";
 
-/** `/developer/behaviour`: every setting in one form, and the clock. */
+/** Returns the routes of `/developer/behaviour`: every setting in one form, and the clock. */
 export function behaviour(context: DashboardContext): Router {
   const { sandbox } = context;
   return pageRoutes(context, "/", behaviourPage, {

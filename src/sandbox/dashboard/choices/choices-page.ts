@@ -6,7 +6,7 @@ import { type View } from "../context.js";
 import { dashboardPage, places } from "../dashboard-page.js";
 import { choices } from "./choices.js";
 
-/** The choices of the sandbox where the interface document says "not shown". A real service may choose otherwise. */
+/** Returns the page with the sandbox's choices where the interface document says "not shown". */
 export function choicesPage(view: View, allowRemoteWebhooks: boolean): Page {
   const { sandbox, language } = view;
   const { settings, signing, providers } = sandbox;

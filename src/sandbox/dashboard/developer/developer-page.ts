@@ -12,7 +12,7 @@ type Developer = ViewWith<typeof developerTranslations>;
 
 const maxTokens = 20;
 
-/** The credentials of the merchant, ready to be copied, and the access tokens that were issued. */
+/** Returns the page with the credentials of the merchant and the access tokens that were issued. */
 export function developerPage(given: View): Page {
   const view = withTranslations(given, developerTranslations);
   const { title, lead, done } = view.text;

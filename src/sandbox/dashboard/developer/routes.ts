@@ -4,7 +4,7 @@ import { places } from "../dashboard-page.js";
 import { pageRoutes } from "../form.js";
 import { developerPage } from "./developer-page.js";
 
-/** `/developer`: the credentials, and the access tokens. */
+/** Returns the routes of `/developer`: the credentials, and the access tokens. */
 export function developer(context: DashboardContext): Router {
   return pageRoutes(context, "/", developerPage, {
     "/tokens/revoke": (input) => {

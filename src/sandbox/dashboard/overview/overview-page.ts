@@ -11,7 +11,7 @@ type Overview = ViewWith<typeof overviewTranslations>;
 
 const maxItems = 6;
 
-/** The front page: the state of the sandbox, its addresses, and what happened last. */
+/** Returns the front page: the state of the sandbox, its addresses, the last payments and deliveries. */
 export function overviewPage(given: View): Page {
   const view = withTranslations(given, overviewTranslations);
   const { sandbox, shared, text } = view;

@@ -11,7 +11,7 @@ import { paymentsTranslations } from "./translations.js";
 
 type Payments = ViewWith<typeof paymentsTranslations>;
 
-/** Every payment, newest first. */
+/** Returns the page with every payment, newest first. */
 export function paymentsPage(view: View): Page {
   const text = paymentsTranslations[view.language];
   const all = view.sandbox.payments();
@@ -21,7 +21,7 @@ export function paymentsPage(view: View): Page {
   return dashboardPage(view, { place: "payments", title: text.title, path, content });
 }
 
-/** One payment: everything that the sandbox knows of it, its webhooks, and what can be done with it. */
+/** Returns the page of one payment: what can be done with it, its details and its webhooks. */
 export function paymentPage(given: View, { id = "" }: Params): Page {
   const view = withTranslations(given, paymentsTranslations);
   const { text } = view;

@@ -5,7 +5,7 @@ import { places } from "../dashboard-page.js";
 import { pageRoutes, showPage } from "../form.js";
 import { paymentPage, paymentsPage } from "./payments-page.js";
 
-/** `/payments`: every payment, and for each a page with what can be done with it. */
+/** Returns the routes of `/payments`: every payment, and a page for each. */
 export function payments(context: DashboardContext): Router {
   const { sandbox } = context;
   const done = async (id: string, name: string, run: () => Promise<unknown>): Promise<string> => {

@@ -5,7 +5,7 @@ import { places } from "../dashboard-page.js";
 import { pageRoutes } from "../form.js";
 import { scenariosPage } from "./scenarios-page.js";
 
-/** `/developer/scenarios`: the scenarios, the one in use, and a form that adds one. */
+/** Returns the routes of `/developer/scenarios`: the scenarios, and a form that adds one. */
 export function scenarios(context: DashboardContext): Router {
   const { sandbox } = context;
   const use = (name: string): string => {

@@ -10,7 +10,7 @@ import { scenariosTranslations } from "./translations.js";
 type Scenarios = ViewWith<typeof scenariosTranslations>;
 type Group = keyof Scenarios["text"]["groups"];
 
-/** Every scenario, the one in use, and a form that adds one. */
+/** Returns the page with every scenario, the one in use, and a form that adds one. */
 export function scenariosPage(given: View): Page {
   const view = withTranslations(given, scenariosTranslations);
   const { title, lead, done, random, groups } = view.text;
@@ -24,7 +24,7 @@ export function scenariosPage(given: View): Page {
   return dashboardPage(view, { place: "scenarios", title, lead, done, content });
 }
 
-/** The scenario in use, and the way back to the normal one. */
+/** Returns the scenario in use, with a button that goes back to the normal one. */
 function currentPanel(all: readonly Scenario[], view: Scenarios): Html {
   const { language, sandbox, text } = view;
   const current = sandbox.currentScenario;

@@ -11,7 +11,7 @@ import { deliveryTranslations } from "./translations.js";
 
 type DeliveryView = ViewWith<typeof deliveryTranslations>;
 
-/** One attempt to deliver one webhook: what was sent, what came back, and a button to send it again. */
+/** Returns the page of one attempt to deliver one webhook: the request, the response, a button that sends it again. */
 export function deliveryPage(given: View, { id = "" }: Params): Page {
   const view = withTranslations(given, deliveryTranslations);
   const { text } = view;
@@ -77,7 +77,7 @@ function response(delivery: Delivery, { text }: DeliveryView): Html {
   return section({ id: "response", title: text.response }, content);
 }
 
-/** The headers and the body of a request or of a response. */
+/** Returns the headers and the body of a request or of a response. */
 function exchange(
   headers: Readonly<Record<string, string>>,
   body: Fragment,

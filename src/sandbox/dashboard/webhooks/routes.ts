@@ -7,7 +7,7 @@ import { webhooksPage } from "./webhooks-page.js";
 
 const home = places.webhooks;
 
-/** `/developer/webhooks`: addresses, signing, and every delivery. */
+/** Returns the routes of `/developer/webhooks`: addresses, signing, and every delivery. */
 export function webhooks(context: DashboardContext): Router {
   const { sandbox } = context;
   const router = pageRoutes(context, "/", webhooksPage, {

@@ -13,7 +13,7 @@ type Webhooks = ViewWith<typeof webhooksTranslations>;
 
 const home = places.webhooks;
 
-/** The addresses of webhooks, how webhooks are signed, and every one that was sent (interface document, 4.4). */
+/** Returns the page with the webhook addresses, the signing, and every delivery (interface document, 4.4). */
 export function webhooksPage(given: View): Page {
   const view = withTranslations(given, webhooksTranslations);
   const { text } = view;
@@ -78,7 +78,7 @@ function addressItem({ id, url, addedAt }: WebhookAddress, view: Webhooks): Html
   </li>`;
 }
 
-/** How webhooks are signed: everything that a merchant configures, and the button that makes a new secret. */
+/** Returns everything that a merchant configures to check signatures, and the button that makes a new secret. */
 function signing(view: Webhooks): Html {
   const { text } = view;
   const { scheme, header, algorithm, merchantId, fields, ...secrets } = view.sandbox.signing;
