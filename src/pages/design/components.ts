@@ -111,7 +111,7 @@ export const frameStyle = `
 .head { margin-bottom: 0.625rem; }
 .head > a, .back, .pages a { display: inline-flex; align-items: center; min-height: 2.75rem; }
 .head + .lead { margin: -0.375rem 0 0.875rem; }
-.lead + .panel, .notice + .panel { margin-top: 1rem; }
+.lead + .panel, [data-live] > .notice + .panel { margin-top: 1rem; }
 .pages { margin-top: 0.5rem; }
 @media (min-width: 60rem) {
   .sides {

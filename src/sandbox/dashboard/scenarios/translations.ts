@@ -12,7 +12,7 @@ export const scenariosTranslations = translate({
   backToNormal: ["Back to normal", "Revenir à la normale"],
   groups: {
     own: ["Your own", "Les vôtres"],
-    usual: ["Without trouble", "Sans incident"],
+    usual: ["Normal and random", "Normal et aléatoire"],
     webhooks: ["Webhooks", "Webhooks"],
     moves: ["Course of the payment", "Le parcours du paiement"],
     creation: ["Creating a payment", "Création d’un paiement"],
