@@ -1,12 +1,13 @@
-import { randomBytes } from "node:crypto";
 import { type Request, type Response } from "express";
 import { loggable } from "../errors/loggable.js";
 import { type ReturnKind, type ReturnView } from "../checkout/handle-return.js";
 import { type Payments } from "../kit/payments.js";
 import { type Payment } from "../model/payment.js";
 import { type SignedField } from "../model/signed-fields.js";
+import { readLanguage, type Language } from "../pages/language.js";
+import { newNonce } from "../pages/page.js";
 import { isFinal, notFoundPage, returnPage, unavailablePage, type PageFrame } from "./pages/return-page.js";
-import { languages, texts, type Language } from "./pages/texts.js";
+import { returnTranslations } from "./pages/translations.js";
 import { replyJson } from "./reply.js";
 import { noteFacts } from "./request-log.js";
 
@@ -40,7 +41,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     if (!isReading(request, response)) return;
     const view = await lookUp(request, false);
     if (!view) return replyJson(response, 404, { error: "not_found" });
-    const { title, message } = texts[languageFor(request, view)][view.state];
+    const { title, message } = returnTranslations[languageFor(request, view)][view.state];
     replyJson(response, 200, { state: view.state, title, message, final: isFinal(view.state) });
   }
 
@@ -59,7 +60,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
   function frameFor(request: Request, view: ReturnView | undefined): PageFrame {
     return {
       language: languageFor(request, view),
-      nonce: randomBytes(16).toString("base64"),
+      nonce: newNonce(),
       shopName: returns.shopName,
       backUrl: view && returns.backUrl !== undefined ? fillAddress(returns.backUrl, view.payment) : undefined,
     };
@@ -92,9 +93,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
 
 /** Returns the payment's language, which the merchant chose for this customer, or else the browser's. */
 function languageFor(request: Request, view: ReturnView | undefined): Language {
-  const own = view?.payment.locale?.toLowerCase().split("-")[0];
-  const known = languages.find((language) => language === own);
-  return known ?? ((request.acceptsLanguages(...languages) || languages[0]) as Language);
+  return readLanguage(request, view?.payment.locale);
 }
 
 function isReading(request: Request, response: Response): boolean {

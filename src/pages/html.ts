@@ -7,7 +7,7 @@ const escapes: Readonly<Record<string, string>> = {
   "`": "&#96;",
 };
 
-/** Markup that is already safe to send: made by the {@link html} tag only. */
+/** Markup that is safe to send. The {@link html} tag makes it; call the constructor with constants of the sources only. */
 export class Html {
   readonly #markup: string;
 
@@ -20,13 +20,13 @@ export class Html {
   }
 }
 
-/** What may stand in a placeholder. `undefined`, `null` and `false` print nothing; lists print in order. */
+/** What a placeholder may hold. `undefined`, `null` and `false` print nothing; lists print in order. */
 export type Fragment = string | number | Html | undefined | null | false | readonly Fragment[];
 
 /**
- * Builds markup from a template; everything in a placeholder is escaped unless it was made by this tag. Place
- * placeholders in text and in quoted attributes only: escaping does not make a value safe in a script, a style, an
- * unquoted attribute, or an address whose scheme was not checked.
+ * Builds markup from a template, and escapes everything in a placeholder that this tag did not make. Put placeholders in
+ * text and in quoted attributes only: escaping does not make a value safe in a script, a style, an unquoted attribute, or
+ * an address whose scheme was not checked.
  */
 export function html(strings: TemplateStringsArray, ...fragments: Fragment[]): Html {
   let markup = strings[0]!;

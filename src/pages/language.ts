@@ -1,12 +1,53 @@
-/** The languages of every page. */
+/** The languages of every page. The first is for browsers that ask for neither. */
 export const languages = ["en", "fr"] as const;
 
+/** A language of the pages. */
 export type Language = (typeof languages)[number];
 
-/** The words of a page. The English list says which words there are; a French one that lacks a word does not compile. */
-export function inLanguages<Words>(lists: {
-  en: Words;
-  fr: NoInfer<Words>;
-}): Readonly<Record<Language, Words>> {
-  return lists;
+/** One text in each language. */
+export type Pair = readonly [english: string, french: string];
+
+/** A page's translations by their names. One with values in it is a function; several may form a group. */
+interface Table {
+  readonly [name: string]: Pair | ((...values: never[]) => Pair) | Table;
+}
+
+/** The translations of a table in one language. */
+export type Translations<T> = {
+  readonly [Name in keyof T]: T[Name] extends Pair
+    ? string
+    : T[Name] extends (...values: infer Values) => Pair
+      ? (...values: Values) => string
+      : Translations<T[Name]>;
+};
+
+/** Returns the translations of a table by language. An entry without its French does not compile. */
+export function translate<const T extends Table>(table: T): Readonly<Record<Language, Translations<T>>> {
+  return { en: tableIn("en", table) as Translations<T>, fr: tableIn("fr", table) as Translations<T> };
+}
+
+function tableIn(language: Language, entry: Table[string]): unknown {
+  if (typeof entry === "function") return (...values: never[]) => inLanguage(entry(...values), language);
+  if (isPair(entry)) return inLanguage(entry, language);
+  return Object.fromEntries(Object.entries(entry).map(([name, each]) => [name, tableIn(language, each)]));
+}
+
+function isPair(entry: Pair | Table): entry is Pair {
+  return Array.isArray(entry);
+}
+
+/** Returns the text of a pair in this language. */
+export function inLanguage([english, french]: Pair, language: Language): string {
+  return language === "fr" ? french : english;
+}
+
+/** The part of an Express request that reads its `Accept-Language` header. */
+interface LanguageRequest {
+  acceptsLanguages(...offered: string[]): string | false;
+}
+
+/** Returns the language of a tag such as `fr-KM`, where the pages have it; otherwise the one that the browser asks for. */
+export function readLanguage(req: LanguageRequest, tag?: string): Language {
+  const own = languages.find((language) => language === tag?.toLowerCase().split("-")[0]);
+  return own ?? ((req.acceptsLanguages(...languages) || languages[0]) as Language);
 }

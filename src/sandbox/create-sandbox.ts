@@ -11,7 +11,7 @@ import { createLifecycle, SandboxServer } from "./lifecycle.js";
 import { type SandboxOptions } from "./options.js";
 import { sendPage } from "./page.js";
 import { PaymentTransitions } from "./payment-transitions.js";
-import { readLanguage } from "./read-language.js";
+import { readLanguage } from "../pages/language.js";
 import { resolveSandboxOptions } from "./resolve-options.js";
 import { TokenFaults } from "./scenario/scenario-registry.js";
 import { paymentsApi } from "./service-api/payments-api.js";
@@ -87,12 +87,12 @@ function mountRoutes(app: Express, core: SandboxCore, parts: RouteParts): void {
   app.use(paymentsApi(core, { tokenFaults, transitions, baseUrl }));
   app.use(checkout(core, transitions));
   app.use("/sandbox/api", controlApi(core, sandbox));
-  app.use(dashboard({ sandbox, baseUrl, flushed: () => stateFile.flushed() }, options));
-  app.use((req, res) => sendPage(res, 404, unknownPage(readLanguage(req))));
+  app.use(dashboard({ sandbox, options, baseUrl, flushed: () => stateFile.flushed() }));
+  app.use((req, res) => sendPage(res, unknownPage(readLanguage(req))));
   app.use(sendBadRequestPage);
 }
 
 const sendBadRequestPage: ErrorRequestHandler = (error: { status?: number }, req, res, next) => {
   if (typeof error.status !== "number" || error.status >= 500) return next(error);
-  sendPage(res, error.status, badRequestPage(readLanguage(req)));
+  sendPage(res, badRequestPage(readLanguage(req), error.status));
 };

@@ -26,7 +26,7 @@ const bodyLimitBytes = 1024 * 1024;
 
 /** Makes the reader. The options must be checked already. */
 export function createPaymentReader(options: PaymentServiceOptions, timeoutMs: number): PaymentReader {
-  const address = `${options.baseUrl!.replace(/\/+$/, "")}/v1/payments`;
+  const address = `${options.baseUrl!.replace(/(?<!\/)\/+$/, "")}/v1/payments`;
 
   const get = async (path: string, closing: AbortSignal | undefined): Promise<unknown> => {
     const timeout = AbortSignal.timeout(timeoutMs);

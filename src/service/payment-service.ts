@@ -40,7 +40,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   if (problems.length > 0 || baseUrl === undefined || accessToken === undefined) {
     throw new ConfigurationError(problems);
   }
-  const address = `${baseUrl.replace(/\/+$/, "")}/v1/payments`;
+  const address = `${baseUrl.replace(/(?<!\/)\/+$/, "")}/v1/payments`;
 
   const createPayment = async (request: CreatePaymentRequest): Promise<CreatedPayment> => {
     const { locale, total } = request;

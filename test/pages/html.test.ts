@@ -1,7 +1,7 @@
 import { fc } from "../support/property.js";
 import { html } from "../../src/pages/html.js";
 
-/** What a browser reads back from the escaped text. Written apart from the escaping on purpose. */
+/** Returns what a browser reads from the escaped text. It shares no code with the escaping on purpose. */
 function readBack(markup: string): string {
   const named: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"' };
   return markup.replace(/&(?:#(\d+)|(\w+));/g, (_all, code: string | undefined, name: string | undefined) =>
@@ -15,7 +15,7 @@ const meaningful = ["&", "<", ">", '"', "'", "`", ";", "#", "=", " ", "amp", "lt
 const text = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: fc.constantFrom(...meaningful) }));
 
 describe("html", () => {
-  it("leaves nothing of any string that could end a text or a quoted attribute", () => {
+  it("leaves nothing in any string that could end a text or a quoted attribute", () => {
     fc.assert(
       fc.property(text, (value) => {
         const escaped = html`${value}`.toString();

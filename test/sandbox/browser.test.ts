@@ -44,7 +44,7 @@ describeInBrowser("the sandbox in a browser", () => {
     });
 
     const button = (name: string | RegExp) => person.page.getByRole("button", { name });
-    const told = (text: string) => person.page.locator(".told", { hasText: text }).waitFor();
+    const told = (text: string) => person.page.locator(".notice", { hasText: text }).waitFor();
 
     it("a customer is paid with, or cancels, on the checkout page", async () => {
       const { page } = person;
@@ -109,7 +109,7 @@ describeInBrowser("the sandbox in a browser", () => {
       sandbox.accessToken();
       await page.goto(`${sandbox.url}/developer/scenarios`);
       await button("Use webhook-doubled").click();
-      await told("Payments go through this scenario from now on.");
+      await told("New payments use this scenario.");
       expect(sandbox.currentScenario).toBe("webhook-doubled");
       await page.getByLabel("Scenario as JSON").fill('{ "name": "Mine" }');
       await button("Add").click();
@@ -117,11 +117,11 @@ describeInBrowser("the sandbox in a browser", () => {
       expect(await page.getByLabel("Scenario as JSON").inputValue()).toBe('{ "name": "Mine" }');
       await page.getByLabel("Scenario as JSON").fill('{ "name": "mine" }');
       await button("Add").click();
-      await told("Payments go through this scenario from now on.");
+      await told("New payments use this scenario.");
       expect(sandbox.currentScenario).toBe("mine");
       await page.getByRole("link", { name: "Behaviour" }).click();
       await page.getByLabel("The answer carries clientId").check();
-      await page.getByLabel("Time that the shop has to answer").fill("soon");
+      await page.getByLabel("Time that the shop has to answer").fill("later");
       await button("Save").click();
       await told("must be a whole number");
       expect(await page.getByLabel("The answer carries clientId").isChecked()).toBe(true);
@@ -162,7 +162,7 @@ describeInBrowser("the sandbox in a browser", () => {
     });
   });
 
-  it("shows what happens as it happens, and says so to those who listen", async () => {
+  it("shows changes live, and announces them to a screen reader", async () => {
     sandbox.registerWebhook(merchant.webhookUrl);
     const id = await pays("order-1");
     const watcher = await Customer.in(browser);
@@ -174,19 +174,19 @@ describeInBrowser("the sandbox in a browser", () => {
     await page
       .locator("#live-status", { hasText: "Webhook deliveries of this payment: 1" })
       .waitFor({ state: "attached" });
-    await page.getByText("nothing leaves that").waitFor();
+    await page.getByText("The status is final").waitFor();
     await page.goto(sandbox.url);
     await page.getByRole("link", { name: "1,475 KMF" }).focus();
     await pays("order-2");
     await page.locator("#live-status", { hasText: "Payments: 2" }).waitFor({ state: "attached" });
-    // Whoever stood in the list still stands on the same payment.
+    // The focus stays on the same payment.
     const where = await page.evaluate<string>("document.activeElement.getAttribute('href')");
     expect(where).toBe(`/payments/${id}`);
     expect(watcher.complaints).toEqual([]);
     await watcher.leaves();
   });
 
-  it("copies values, secrets too without showing them, where it can", async () => {
+  it("copies values where the browser can, and secrets without showing them", async () => {
     const developer = await Customer.in(browser, { permissions: ["clipboard-read", "clipboard-write"] });
     const { page } = developer;
     const clipboard = () => page.evaluate<string>("navigator.clipboard.readText()");
@@ -215,12 +215,12 @@ describeInBrowser("the sandbox in a browser", () => {
       .setInputFiles({ name: "scenario.json", mimeType: "application/json", buffer });
     await page.waitForFunction("document.getElementById('json').value.includes('from-a-file')");
     await page.getByRole("button", { name: "Add" }).click();
-    await page.locator(".told").waitFor();
+    await page.locator(".notice").waitFor();
     expect(sandbox.currentScenario).toBe("from-a-file");
     await developer.leaves();
   });
 
-  it("takes no orders from a page of somebody else", async () => {
+  it("refuses forms of a page of another origin", async () => {
     const evil = createServer((_req, res) => {
       res.setHeader("content-type", "text/html");
       res.end(

@@ -1,101 +1,141 @@
-import { html, Html } from "../../pages/html.js";
 import { type ReturnState, type ReturnView } from "../../checkout/handle-return.js";
-import { formatTotal } from "./format-total.js";
-import { liveScript } from "./live-script.js";
-import { style } from "./style.js";
-import { texts, type Language } from "./texts.js";
+import { baseStyle } from "../../pages/design/base.js";
+import { formatMoney } from "../../pages/format.js";
+import { type Fragment, html } from "../../pages/html.js";
+import { type Language } from "../../pages/language.js";
+import { htmlPage } from "../../pages/page.js";
+import { drawing } from "../../pages/sign.js";
+import { returnTranslations } from "./translations.js";
 
-/** What surrounds a page. */
+/** What a page needs besides the payment. */
 export interface PageFrame {
   language: Language;
   nonce: string;
   shopName?: string | undefined;
-  /** Filled in already. */
+  /** The address of the shop, with its placeholders filled in. */
   backUrl?: string | undefined;
 }
 
-/** Whether nothing more is to be expected; the page then stops asking. */
+/** Returns whether the state is final; the page then stops asking. */
 export function isFinal(state: ReturnState): boolean {
   return state === "paid";
 }
 
-/** The page of a browser that came back. Without scripts, it reloads itself while there is something to wait for. */
+/** Returns the page of a browser that came back. Without scripts it reloads itself while the payment is confirmed. */
 export function returnPage({ state, payment }: ReturnView, frame: PageFrame): string {
   const { language, backUrl } = frame;
-  const text = texts[language];
-  const rows = html`<dl>
-    <div>
-      <dt>${text.amount}</dt>
-      <dd>${formatTotal(payment.total, language)}</dd>
-    </div>
-    <div>
-      <dt>${text.reference}</dt>
-      <dd>${payment.reference}</dd>
-    </div>
-  </dl>`;
-  const actions = html`<p class="actions">
-    ${backUrl !== undefined && html`<a href="${backUrl}">${text.back}</a>`}
-    ${state === "confirming" && html`<noscript><a class="second" href="">${text.reload}</a></noscript>`}
-  </p>`;
-  return page(frame, { state, ...text[state], live: !isFinal(state), rest: [rows, actions] });
+  const text = returnTranslations[language];
+  const rest = html`<dl>
+      <div>
+        <dt>${text.amount}</dt>
+        <dd>${formatMoney(payment.total, language)}</dd>
+      </div>
+      <div>
+        <dt>${text.reference}</dt>
+        <dd>${payment.reference}</dd>
+      </div>
+    </dl>
+    <p class="actions">
+      ${backUrl !== undefined && html`<a class="button main" href="${backUrl}">${text.back}</a>`}
+      ${state === "confirming" && html`<noscript><a class="button" href="">${text.reload}</a></noscript>`}
+    </p>`;
+  return page(frame, { state, ...text[state], rest, isLive: !isFinal(state) });
 }
 
-/** The page for an address that never was, or is no longer. */
+/** Returns the page for an address that is unknown or expired. */
 export function notFoundPage(frame: PageFrame): string {
-  return page(frame, { state: "not_found", ...texts[frame.language].notFound, live: false, rest: [] });
+  return page(frame, { state: "not_found", ...returnTranslations[frame.language].notFound });
 }
 
-/** The page while the store does not answer; it loads itself again. */
+/** Returns the page that is shown while the store does not answer; it reloads itself. */
 export function unavailablePage(frame: PageFrame): string {
-  return page(frame, { state: "unavailable", ...texts[frame.language].unavailable, live: false, rest: [] });
+  return page(frame, { state: "unavailable", ...returnTranslations[frame.language].unavailable });
 }
 
 function page(
   { language, nonce, shopName }: PageFrame,
-  content: { state: string; title: string; message: string; live: boolean; rest: readonly Html[] },
+  content: { state: string; title: string; message: string; rest?: Fragment; isLive?: boolean },
 ): string {
-  const { state, title, message, live, rest } = content;
-  // A cancel page waits too, in case the payment completes after all; only a person without scripts need not.
+  const { state, title, message, rest, isLive = false } = content;
+  // A cancel page asks too, in case the payment completes after all; without scripts it does not reload.
   const again = html`<meta http-equiv="refresh" content="3" />`;
-  const refresh = html`<noscript>${again}</noscript>`;
-  return html`<!doctype html>
-    <html lang="${language}">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="robots" content="noindex" />
-        ${state === "confirming" && refresh} ${state === "unavailable" && again}
-        <title>${title}</title>
-        <link rel="icon" href="data:," />
-        <style nonce="${nonce}">
-          ${new Html(style)}
-        </style>
-      </head>
-      <body>
-        <main data-state="${state}">
-          ${shopName !== undefined && html`<p class="shop">${shopName}</p>`}
-          <div class="mark" aria-hidden="true">${marks}</div>
-          <div role="status" aria-live="polite">
-            <h1 id="title">${title}</h1>
-            <p class="message" id="message">${message}</p>
-          </div>
-          ${rest}
-        </main>
-        ${
-          live &&
-          html`<script nonce="${nonce}">
-            ${new Html(liveScript)};
-          </script>`
-        }
-      </body>
-    </html>`.toString();
+  const head = [
+    state === "confirming" && html`<noscript>${again}</noscript>`,
+    state === "unavailable" && again,
+  ];
+  const body = html`<div class="centre">
+    <main data-state="${state}" class="sheet card">
+      ${shopName !== undefined && html`<p class="over">${shopName}</p>`}
+      <div class="sign" aria-hidden="true">${signs}</div>
+      <div role="status" aria-live="polite">
+        <h1 id="title">${title}</h1>
+        <p id="message">${message}</p>
+      </div>
+      ${rest}
+    </main>
+  </div>`;
+  const style = baseStyle + returnStyle;
+  return htmlPage({
+    language,
+    title,
+    nonce,
+    style,
+    head,
+    body,
+    script: isLive ? liveScript : undefined,
+  }).toString();
 }
 
-/** All marks are there; the state shows one, so that a change of state needs no markup. */
-const marks = html`<svg class="i-confirming" viewBox="0 0 24 24"><path d="M12 3a9 9 0 1 0 9 9" /></svg>
-  <svg class="i-paid" viewBox="0 0 24 24"><path d="m5 12.5 4.5 4.5L19 7.5" /></svg>
-  <svg class="i-canceled" viewBox="0 0 24 24"><path d="M10 7 5 12l5 5M5 12h14" /></svg>
-  <svg class="i-failed" viewBox="0 0 24 24"><path d="M12 5v9M12 18.5h.01" /></svg>
-  <svg class="i-not-found" viewBox="0 0 24 24">
-    <path d="M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 1 0 0-13M15.5 15.5 20 20" />
-  </svg>`;
+/** Every sign is in the page, and the style shows the sign of the state: the script changes the state only. */
+const signs = (["circle", "tick", "back", "alert", "search"] as const).map(drawing);
+
+const returnStyle = `
+.sign svg { display: none; }
+[data-state=confirming] .circle, [data-state=unavailable] .circle, [data-state=paid] .tick,
+[data-state=canceled] .back, [data-state=failed] .alert, [data-state=not_found] .search { display: block; }
+.sign .circle { animation: turn 1.1s linear infinite; }
+.sign .tick { stroke-dasharray: 24; animation: draw 0.45s ease-out 0.1s backwards; }
+@keyframes turn { to { transform: rotate(360deg); } }
+@keyframes draw { from { stroke-dashoffset: 24; } }
+@media (prefers-reduced-motion: reduce) { .sign .circle { animation-duration: 6s; } .sign .tick { animation: none; } }
+`;
+
+/**
+ * Asks for the state until it is final, and changes the page in place. It waits longer each time and stops after a
+ * quarter of an hour. It also asks when the customer comes back from another app, because a phone delays the timers of a
+ * page in the background.
+ */
+const liveScript = `
+(() => {
+  const main = document.querySelector("main");
+  const address = location.pathname.replace(/\\/+$/, "") + "/state";
+  const until = Date.now() + 15 * 60 * 1000;
+  let wait = 700;
+  let timer;
+  let over = false;
+  const ask = async () => {
+    clearTimeout(timer);
+    try {
+      const answer = await fetch(address, { cache: "no-store", headers: { Accept: "application/json" } });
+      if (answer.status === 404) over = true;
+      if (answer.ok) show(await answer.json());
+    } catch {}
+    wait = Math.min(wait * 1.2, 5000);
+    clearTimeout(timer);
+    if (!over && Date.now() < until) timer = setTimeout(ask, wait);
+  };
+  const show = ({ state, title, message, final }) => {
+    if (over) return;
+    over = final;
+    if (state === main.dataset.state) return;
+    main.dataset.state = state;
+    document.title = title;
+    document.getElementById("title").textContent = title;
+    document.getElementById("message").textContent = message;
+  };
+  document.addEventListener("visibilitychange", () => {
+    if (!over && !document.hidden) ask();
+  });
+  timer = setTimeout(ask, wait);
+})();
+`;

@@ -1,14 +1,14 @@
 import bodyParser from "body-parser";
 import express, { type Response, type Router } from "express";
+import { readLanguage } from "../../pages/language.js";
 import { type SandboxCore } from "../core.js";
-import { type PaymentTransitions } from "../payment-transitions.js";
 import { asyncRoute } from "../middleware.js";
+import { sendPage } from "../page.js";
+import { type PaymentTransitions } from "../payment-transitions.js";
 import { checkoutPage } from "./checkout-page.js";
 import { badRequestPage, finalPage, unknownPage } from "./notice-page.js";
-import { sendPage } from "../page.js";
-import { readLanguage } from "../read-language.js";
 
-/** The checkout page: everything that the customer's browser sees of the service (interface document, 4.2). */
+/** Returns the routes of the checkout page, which the customer's browser sees (interface document, 4.2). */
 export function checkout(
   { options, payments, stateFile }: SandboxCore,
   transitions: PaymentTransitions,
@@ -19,9 +19,9 @@ export function checkout(
   router.get("/payment/submit/:id", (req, res) => {
     const language = readLanguage(req);
     const payment = payments.byId(req.params.id);
-    if (payment === undefined) return sendPage(res, 404, unknownPage(language));
-    if (payment.status !== "pending") return sendPage(res, 200, finalPage(payment, merchantName, language));
-    sendPage(res, 200, checkoutPage(payment, providers, merchantName, { language }));
+    if (payment === undefined) return sendPage(res, unknownPage(language));
+    if (payment.status !== "pending") return sendPage(res, finalPage(payment, merchantName, language));
+    sendPage(res, checkoutPage(payment, providers, merchantName, { language }));
     if (req.method !== "GET") return;
     // In some scenarios the payment is decided elsewhere, on the customer's phone, while this page is open.
     void transitions.run("opened", payment, providers[0]!.code);
@@ -34,28 +34,24 @@ export function checkout(
     asyncRoute<{ id: string }>(async (req, res) => {
       const language = readLanguage(req);
       const payment = payments.byId(req.params.id);
-      if (payment === undefined) return sendPage(res, 404, unknownPage(language));
+      if (payment === undefined) return sendPage(res, unknownPage(language));
       const form: Record<string, unknown> = req.body ?? {};
       const isApproval = form["action"] === "approve";
       if (payment.status === "completed" && isApproval && payment.scenario !== "normal")
         return leave(res, payment.successUrl);
-      if (payment.status !== "pending") return sendPage(res, 409, finalPage(payment, merchantName, language));
+      if (payment.status !== "pending")
+        return sendPage(res, { ...finalPage(payment, merchantName, language), status: 409 });
 
       if (form["action"] === "cancel") {
         void transitions.run("canceled", payment, providers[0]!.code);
         await stateFile.flushed();
         return leave(res, payment.cancelUrl);
       }
-      if (!isApproval) return sendPage(res, 400, badRequestPage(language));
+      if (!isApproval) return sendPage(res, badRequestPage(language));
       const provider = providers.find(({ code }) => code === form["provider"]);
-      if (provider === undefined) {
-        return sendPage(
-          res,
-          400,
-          checkoutPage(payment, providers, merchantName, { language, unchosen: true }),
-        );
-      }
-      // The webhook starts on its way now; the browser does not wait for it.
+      if (provider === undefined)
+        return sendPage(res, checkoutPage(payment, providers, merchantName, { language, unchosen: true }));
+      // The browser does not wait for the webhook.
       void transitions.run("approved", payment, provider.code);
       await stateFile.flushed();
       leave(res, payment.successUrl);

@@ -1,61 +1,70 @@
 import bodyParser from "body-parser";
-import { type Request, type RequestHandler, type Response } from "express";
+import express, { type Request, type RequestHandler, type Router } from "express";
 import { TillkitError } from "../../errors/index.js";
+import { inLanguage, type Language, type Pair } from "../../pages/language.js";
 import { asyncRoute } from "../middleware.js";
-import { type Told, Typed } from "./view.js";
-import { type Language } from "../../pages/language.js";
-import { readLanguage } from "../read-language.js";
-import { type Desk, rootOf } from "./context.js";
+import { type Page, sendPage } from "../page.js";
+import { type DashboardContext, type Problem, type View, viewOf } from "./context.js";
 
-/** Why a form changed nothing. */
-export interface Refusal {
-  status: number;
-  problem: Told;
-  typed: Typed;
+/** The parameters of an address: the id of a payment, an address or a delivery. */
+export type Params = Record<string, string>;
+
+type MakePage = (view: View, params: Params) => Page;
+
+/** Does what a form asks for, and returns the path of the page that confirms it. */
+type Order = (input: URLSearchParams, id: string) => string | Promise<string>;
+type Orders = Readonly<Record<string, Order>>;
+
+/** Returns a route that shows a page. */
+export function showPage(context: DashboardContext, page: MakePage): RequestHandler<Params> {
+  return (req, res) => sendPage(res, page(viewOf(req as Request, context), req.params));
 }
 
-/** A form that cannot be read; the words say which field, and what it must be. */
+/** Returns the routes of a page and of its forms. The orders are named by the paths that their forms are sent to. */
+export function pageRoutes(context: DashboardContext, path: string, page: MakePage, orders: Orders): Router {
+  const router = express.Router();
+  router.get(path, showPage(context, page));
+  for (const [to, order] of Object.entries(orders)) router.post(to, readForm, runOrder(context, order, page));
+  return router;
+}
+
+const formType = "application/x-www-form-urlencoded";
+const readForm: RequestHandler<Params> = bodyParser.text({ type: formType, limit: "256kb" });
+
+/**
+ * Runs an order, and redirects by 303, so that a reload does nothing twice. A form that is refused changes nothing: its
+ * page shows the reason, and everything that was typed.
+ */
+function runOrder(context: DashboardContext, order: Order, page: MakePage): RequestHandler<Params> {
+  return asyncRoute<Params>(async (req, res) => {
+    const body: unknown = req.body;
+    const input = new URLSearchParams(typeof body === "string" ? body : "");
+    const view = viewOf(req as Request, context);
+    try {
+      const path = await order(input, req.params["id"] ?? "");
+      await context.flushed();
+      res.set("Cache-Control", "no-store").redirect(303, view.root + path);
+    } catch (error) {
+      const { status, ...problem } = refusalBy(error, view.language);
+      sendPage(res, { status, ...page({ ...viewOf(req as Request, context), problem, input }, req.params) });
+    }
+  });
+}
+
+/** Thrown where a form cannot be read; it says which field, and what it must be. */
 export class FormProblem extends Error {
-  constructor(readonly words: Readonly<Record<Language, string>>) {
-    super(words.en);
+  constructor(readonly translated: Pair) {
+    super(translated[0]);
   }
 }
 
-const readForm = bodyParser.urlencoded({ extended: false, limit: "256kb", parameterLimit: 500 });
+const statuses: Readonly<Record<string, number>> = { sandbox_misused: 409, scenario_file_invalid: 400 };
 
-type Params = Record<string, string>;
-
-/**
- * Does what a form asks for, and leads by 303 to the path that it answers, so that a reload does nothing twice. What
- * cannot be done is told on the page that the form came from, with all that was typed.
- */
-export function onForm<P extends Params = Params>(
-  desk: Desk,
-  run: (typed: Typed, params: P) => string | Promise<string>,
-  showAgain: (req: Request<P>, res: Response, refusal: Refusal) => void,
-): RequestHandler<P>[] {
-  const handle = asyncRoute<P>(async (req, res) => {
-    const body: unknown = req.body;
-    const typed = new Typed(typeof body === "object" && body !== null ? { ...body } : {});
-    try {
-      const path = await run(typed, req.params);
-      await desk.flushed();
-      res.set("Cache-Control", "no-store").redirect(303, rootOf(desk.baseUrl(req.get("host"))) + path);
-    } catch (error) {
-      const told = toldBy(error, readLanguage(req as Request));
-      if (told === undefined) throw error;
-      showAgain(req, res, { ...told, typed });
-    }
-  });
-  return [readForm as RequestHandler<P>, handle];
-}
-
-const refusals: Readonly<Record<string, number>> = { sandbox_misused: 409, scenario_file_invalid: 400 };
-
-function toldBy(error: unknown, language: Language): Omit<Refusal, "typed"> | undefined {
-  if (error instanceof FormProblem) return { status: 400, problem: { text: error.words[language] } };
-  const status = error instanceof TillkitError ? refusals[error.code] : undefined;
-  if (!(error instanceof TillkitError) || status === undefined) return undefined;
+/** Returns why a form was refused. Throws every other error. */
+function refusalBy(error: unknown, language: Language): Problem & { status: number } {
+  if (error instanceof FormProblem) return { status: 400, text: inLanguage(error.translated, language) };
+  const status = error instanceof TillkitError ? statuses[error.code] : undefined;
+  if (!(error instanceof TillkitError) || status === undefined) throw error;
   // The sandbox says what is wrong in English, as to a program.
-  return { status, problem: { text: error.message, language: "en" } };
+  return { status, text: error.message, language: "en" };
 }

@@ -1,9 +1,8 @@
 /**
- * Comfort for the developer's pages, which work without it: copy buttons, a file that fills a field, and lists that
- * change as things happen. While the page is in the background it lets the connection go, because a browser has few of
- * them for one server.
+ * The script of the dashboard, whose pages work without it: copy buttons, a file that fills a field, and lists that stay
+ * up to date. It closes the connection while the page is in the background, because a browser has few for one server.
  */
-export const deskScript = `
+export const dashboardScript = `
 (() => {
   const main = document.querySelector("main");
   const status = document.getElementById("live-status");
@@ -15,12 +14,12 @@ export const deskScript = `
   document.addEventListener("click", async ({ target }) => {
     const button = target.closest("button[data-copy]");
     if (button === null) return;
-    const words = button.firstElementChild;
-    const usual = words.dataset.usual ??= words.textContent;
+    const label = button.firstElementChild;
+    const usual = label.dataset.usual ??= label.textContent;
     try {
       await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-      words.textContent = status.textContent = button.dataset.copied;
-      setTimeout(() => { words.textContent = usual; }, 2000);
+      label.textContent = status.textContent = button.dataset.copied;
+      setTimeout(() => { label.textContent = usual; }, 2000);
     } catch {}
   });
   document.addEventListener("change", async ({ target }) => {
@@ -48,7 +47,7 @@ export const deskScript = `
       region.dataset.live = next.dataset.live;
     }
   };
-  const soon = () => {
+  const refreshLater = () => {
     clearTimeout(wait);
     wait = setTimeout(() => refresh().catch(() => {}), 80);
   };
@@ -57,8 +56,8 @@ export const deskScript = `
     const { signal } = connection;
     try {
       const answer = await fetch(main.dataset.events, { signal });
-      soon();
-      for (const reader = answer.body.getReader(); !(await reader.read()).done; ) soon();
+      refreshLater();
+      for (const reader = answer.body.getReader(); !(await reader.read()).done; ) refreshLater();
     } catch {}
     setTimeout(() => { if (!signal.aborted && !document.hidden) follow(); }, 2000);
   };

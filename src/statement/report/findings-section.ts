@@ -47,11 +47,10 @@ function list(
 ): Html {
   const left = count - findings.length;
   // Long lists are folded, so that a phone shows all kinds on one screen. A link into a list unfolds it.
-  return html`<details class="${kindTones[kind]}" ${count <= maxOpenList && new Html("open")}>
+  return html`<details class="card ${kindTones[kind]}" ${count <= maxOpenList && new Html("open")}>
     <summary>
-      <svg viewBox="0 0 16 16" aria-hidden="true"><path d="m6 3 5 5-5 5" /></svg>
       <h2>${text.titles[kind]}</h2>
-      <span class="pill">${text.count(count)}</span>
+      <span class="badge">${text.count(count)}</span>
     </summary>
     <div class="inside" id="${kind}">
       <p>${text.advice[kind]}</p>

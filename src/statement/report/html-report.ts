@@ -121,7 +121,7 @@ function verdict(summary: StatementSummary, text: ReportText): Html {
   return html`<section class="verdict ${balanced ? "good" : "loss"}">
     <strong>${balanced ? text.agreed : found.join(", ")}</strong>
     <p>${balanced ? text.agreedDetail(matched) : text.differsDetail(matched, text.count(rows.read))}</p>
-    <ul class="facts">
+    <ul>
       ${facts.map(([count, label]) => html`<li><b>${text.count(count)}</b> ${label}</li>`)}
     </ul>
   </section>`;

@@ -49,7 +49,7 @@ describe("the checkout page", () => {
     ["fr-KM, en;q=0.5", "fr", "Approuver", "Bac à sable"],
     ["en-GB, fr;q=0.5", "en", "Approve", "Sandbox"],
     ["de", "en", "Approve", "Sandbox"],
-  ])("speaks the browser's language: %s", async (header, language, button, banner) => {
+  ])("uses the browser's language: %s", async (header, language, button, banner) => {
     const { sandbox, path } = await open();
     const response = await show(sandbox, path, header).expect(200);
     expect(response.text).toContain(`<html lang="${language}">`);
@@ -73,7 +73,7 @@ describe("the checkout page", () => {
     expect(text).toContain(`<span>${currency}</span>`);
   });
 
-  it("sends headers that let nothing in and nothing out", async () => {
+  it("sends headers that allow no other origin and leak no address", async () => {
     const { sandbox, path } = await open();
     const first = await show(sandbox, path);
     const second = await show(sandbox, path);
@@ -109,7 +109,7 @@ describe("the checkout page", () => {
     expect(sandbox.payments()).toMatchObject([{ status: "pending" }]);
   });
 
-  it("changes nothing when it is only looked at, or for an action it does not know", async () => {
+  it("changes nothing on a GET request, or for an unknown action", async () => {
     const { sandbox, path } = await open();
     await request(sandbox.app).get(`${path}?action=approve&provider=MVK`).expect(200);
     await request(sandbox.app).head(path).expect(200);

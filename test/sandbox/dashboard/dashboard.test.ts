@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import request from "supertest";
 import { createSandbox } from "tillkit/sandbox";
-import { Desk } from "./open-dashboard.js";
+import { OpenDashboard } from "./open-dashboard.js";
 
 const pages = [
   "/",
@@ -16,22 +16,22 @@ const pages = [
 ];
 
 describe("the dashboard", () => {
-  let desk: Desk;
+  let dashboard: OpenDashboard;
   beforeEach(async () => {
-    desk = await Desk.open();
+    dashboard = await OpenDashboard.open();
   });
-  afterEach(() => desk.close());
+  afterEach(() => dashboard.close());
 
   async function everyPage(): Promise<string[]> {
-    const id = await desk.pays("order-9");
-    await desk.sandbox.pay(id);
-    const [delivery] = desk.sandbox.deliveries;
+    const id = await dashboard.pays("order-9");
+    await dashboard.sandbox.pay(id);
+    const [delivery] = dashboard.sandbox.deliveries;
     return [...pages, `/payments/${id}`, `/developer/webhooks/deliveries/${delivery!.id}`];
   }
 
-  it.each(["en", "fr"])("speaks %s on every page, and says where one is", async (language) => {
+  it.each(["en", "fr"])("shows every page in %s, and marks its place in the navigation", async (language) => {
     for (const path of await everyPage()) {
-      const text = await desk.read(path, { language });
+      const text = await dashboard.read(path, { language });
       expect([path, text]).toEqual([path, expect.stringContaining(`<html lang="${language}">`)]);
       expect([path, text.match(/<a [^>]*aria-current="page"/g)?.length]).toEqual([path, 1]);
       expect([path, text.match(/<h1>/g)?.length]).toEqual([path, 1]);
@@ -40,16 +40,16 @@ describe("the dashboard", () => {
     }
   });
 
-  it("says in both languages that something is not there", async () => {
+  it("says in both languages that a payment or a delivery does not exist", async () => {
     for (const path of ["/payments/nothing", "/payments/order-9", "/developer/webhooks/deliveries/x"]) {
-      expect(await desk.read(path, { status: 404 })).toContain("Nothing here");
-      expect(await desk.read(path, { status: 404, language: "fr" })).toContain("Rien ici");
+      expect(await dashboard.read(path, { status: 404 })).toContain("Nothing here");
+      expect(await dashboard.read(path, { status: 404, language: "fr" })).toContain("Rien ici");
     }
   });
 
-  it("lets only its own script run, and sends forms to itself only", async () => {
+  it("allows only its own script, and forms to itself only", async () => {
     for (const path of await everyPage()) {
-      const { headers, text } = await request(desk.sandbox.app).get(path).expect(200);
+      const { headers, text } = await request(dashboard.sandbox.app).get(path).expect(200);
       const policy = headers["content-security-policy"]!;
       const nonce = /script-src 'nonce-([^']+)'/.exec(policy)![1]!;
       expect(policy).toBe(
@@ -63,14 +63,14 @@ describe("the dashboard", () => {
     }
   });
 
-  it("shows what the service shows: the payments, the deliveries, how things stand", async () => {
-    const empty = await desk.read("/");
+  it("shows the payments, the deliveries and the state of the sandbox", async () => {
+    const empty = await dashboard.read("/");
     expect(empty).toContain("No payment yet");
     expect(empty).toContain("No webhook was sent yet");
-    const id = await desk.pays("order-9", { value: "1234567", currency: "KMF" });
-    await desk.sandbox.pay(id);
-    desk.sandbox.scenario("webhook-doubled");
-    const text = await desk.read("/");
+    const id = await dashboard.pays("order-9", { value: "1234567", currency: "KMF" });
+    await dashboard.sandbox.pay(id);
+    dashboard.sandbox.scenario("webhook-doubled");
+    const text = await dashboard.read("/");
     for (const shown of [
       `href="/payments/${id}"`,
       "1,234,567 KMF",
@@ -79,17 +79,19 @@ describe("the dashboard", () => {
       ">200</span",
       "webhook-doubled",
       "The same webhook comes twice",
-      desk.merchant.webhookUrl,
+      dashboard.merchant.webhookUrl,
       "/oauth/token",
     ]) {
       expect(text).toContain(shown);
     }
-    expect(await desk.read("/", { language: "fr" })).toMatch(/Le même webhook[^]*1\u202f234\u202f567 KMF/);
+    expect(await dashboard.read("/", { language: "fr" })).toMatch(
+      /Le même webhook[^]*1\u202f234\u202f567 KMF/,
+    );
   });
 
-  it("says whether it lasts", async () => {
-    expect(await desk.read("/")).toContain("forgets it when it stops");
-    const folder = await mkdtemp(path.join(tmpdir(), "tillkit-desk-"));
+  it("says whether the state is kept", async () => {
+    expect(await dashboard.read("/")).toContain("forgets it when it stops");
+    const folder = await mkdtemp(path.join(tmpdir(), "tillkit-dashboard-"));
     const state = path.join(folder, "sandbox.db");
     const lasting = createSandbox({ state });
     const { text } = await request(lasting.app).get("/").expect(200);
@@ -99,23 +101,25 @@ describe("the dashboard", () => {
   });
 
   it("holds webhooks back and releases them from its front page, and stays there", async () => {
-    const held = await desk.does("/developer/webhooks/hold", { from: "overview" });
-    expect(desk.sandbox.webhooksHeld).toBe(true);
+    const held = await dashboard.does("/developer/webhooks/hold", { from: "overview" });
+    expect(dashboard.sandbox.webhooksHeld).toBe(true);
     expect(held).toContain("Webhooks are held back from now on.");
-    const released = await desk.does("/developer/webhooks/release", { from: "overview" });
-    expect(desk.sandbox.webhooksHeld).toBe(false);
+    const released = await dashboard.does("/developer/webhooks/release", { from: "overview" });
+    expect(dashboard.sandbox.webhooksHeld).toBe(false);
     expect(released).toContain("Webhooks are sent again.");
   });
 
-  it("says nothing that only an address says", async () => {
+  it("shows no message that its address invents", async () => {
     for (const done of ["nothing", "constructor", "<b>", "__proto__"]) {
-      const text = await desk.read(`/developer/webhooks?done=${encodeURIComponent(done)}&tried=x`);
-      expect(text).not.toContain('class="told"');
+      const text = await dashboard.read(`/developer/webhooks?done=${encodeURIComponent(done)}&tried=x`);
+      expect(text).not.toContain('class="notice');
     }
-    expect(await desk.read("/developer/webhooks?done=added&done=removed")).not.toContain('class="told"');
+    expect(await dashboard.read("/developer/webhooks?done=added&done=removed")).not.toContain(
+      'class="notice',
+    );
   });
 
-  it("lives below the path of its public address, where it has one", async () => {
+  it("puts every link below the path of its public address", async () => {
     const below = createSandbox({ publicUrl: "https://pay.example/box/" });
     const { text } = await request(below.app).get("/developer/webhooks").expect(200);
     const links = [...text.matchAll(/(?:href|action|data-page|data-events)="(\/[^"]*)"/g)].map(
@@ -149,8 +153,8 @@ describe("the dashboard", () => {
     ];
 
     it.each(orders)("a form of another origin at %s", async (order) => {
-      const id = await desk.pays("order-9");
-      const { sandbox, merchant } = desk;
+      const id = await dashboard.pays("order-9");
+      const { sandbox, merchant } = dashboard;
       const state = () => [
         sandbox.payments(),
         sandbox.accessTokens(),
@@ -170,51 +174,51 @@ describe("the dashboard", () => {
         { "Sec-Fetch-Site": "same-site" },
         { Host: "evil.example" },
       ]) {
-        const { status } = await desk.send(order.replace("ID", id), form, headers);
+        const { status } = await dashboard.send(order.replace("ID", id), form, headers);
         expect([headers, status]).toEqual([headers, 403]);
       }
       expect(state()).toEqual(before);
     });
 
-    it("to be read under a name that somebody else could own", async () => {
+    it("to be read under a host name that another person could own", async () => {
       for (const page of pages) {
-        const { status } = await request(desk.sandbox.app).get(page).set("Host", "evil.example");
+        const { status } = await request(dashboard.sandbox.app).get(page).set("Host", "evil.example");
         expect([page, status]).toEqual([page, 403]);
       }
     });
 
     it("forms that are too large, with a page", async () => {
-      const answer = await desk.send("/developer/scenarios/own", { json: "x".repeat(300_000) });
+      const answer = await dashboard.send("/developer/scenarios/own", { json: "x".repeat(300_000) });
       expect([answer.status, answer.text]).toEqual([413, expect.stringContaining("Not understood")]);
     });
 
-    it("to change anything when it is only looked at", async () => {
+    it("to change anything on a GET request", async () => {
       for (const order of orders) {
-        const { status } = await request(desk.sandbox.app).get(order.replace("ID", "x"));
+        const { status } = await request(dashboard.sandbox.app).get(order.replace("ID", "x"));
         expect([order, [200, 404].includes(status)]).toEqual([order, true]);
       }
-      expect(desk.sandbox.webhooksHeld).toBe(false);
+      expect(dashboard.sandbox.webhooksHeld).toBe(false);
     });
   });
 });
 
-describe("what the dashboard is told", () => {
-  it("is shown as text, wherever it stands", async () => {
+describe("text from outside on the dashboard", () => {
+  it("is shown as text in every place", async () => {
     const evil = `<b>"&'</b></textarea></pre><script>`;
-    const desk = await Desk.open({
+    const dashboard = await OpenDashboard.open({
       merchantName: evil,
       providers: [{ code: evil, name: evil }],
       scenarios: [{ name: "mine", about: evil }],
       seed: evil,
       scenario: "mine",
     });
-    desk.merchant.answers.push((res) => res.setHeader("x-evil", `<b>"&'`).end(evil));
-    const id = await desk.pays(evil);
-    await desk.sandbox.pay(id);
-    const [delivery] = desk.sandbox.deliveries;
+    dashboard.merchant.answers.push((res) => res.setHeader("x-evil", `<b>"&'`).end(evil));
+    const id = await dashboard.pays(evil);
+    await dashboard.sandbox.pay(id);
+    const [delivery] = dashboard.sandbox.deliveries;
     const shown = [...pages, `/payments/${id}`, `/developer/webhooks/deliveries/${delivery!.id}`];
     for (const path of shown) {
-      const text = await desk.read(path);
+      const text = await dashboard.read(path);
       expect([path, text]).toEqual([path, expect.stringContaining("&lt;b&gt;&quot;&amp;&#39;")]);
       expect([path, text.includes("<b>"), text.match(/<script/g)?.length]).toEqual([path, false, 1]);
     }
@@ -228,11 +232,11 @@ describe("what the dashboard is told", () => {
       [`/payments/${id}/scenario`, { scenario: evil }],
     ];
     for (const [path, form] of forms) {
-      const { status, text } = await desk.send(path, form);
+      const { status, text } = await dashboard.send(path, form);
       expect([path, status === 400 || status === 409]).toEqual([path, true]);
       expect([path, text.includes("<b>"), text.match(/<script/g)?.length]).toEqual([path, false, 1]);
       expect([path, text]).toEqual([path, expect.stringContaining('role="alert"')]);
     }
-    await desk.close();
+    await dashboard.close();
   });
 });

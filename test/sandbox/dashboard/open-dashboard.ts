@@ -4,16 +4,16 @@ import { createPayment } from "../create-payment.js";
 import { Merchant } from "../merchant.js";
 
 /** The dashboard of a sandbox with one merchant, as a browser without scripts uses it. */
-export class Desk {
+export class OpenDashboard {
   private constructor(
     readonly sandbox: Sandbox,
     readonly merchant: Merchant,
   ) {}
 
-  static async open(options: SandboxOptions = {}): Promise<Desk> {
+  static async open(options: SandboxOptions = {}): Promise<OpenDashboard> {
     const merchant = await Merchant.open();
     const sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], retryDelaysMs: [], ...options });
-    return new Desk(sandbox, merchant);
+    return new OpenDashboard(sandbox, merchant);
   }
 
   /** A page's text. */

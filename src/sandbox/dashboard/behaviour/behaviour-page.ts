@@ -1,52 +1,139 @@
-import { type Fragment, type Html, html } from "../../../pages/html.js";
-import { type Sandbox } from "../../contract.js";
+import { moment, timeSpan } from "../../../pages/format.js";
+import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
-import { behaviourWords } from "./behaviour-words.js";
-import { clockSection } from "./clock-section.js";
-import { doneIn } from "../done.js";
-import { framed, places } from "../frame.js";
-import { type SettingName, settingField } from "./setting-fields.js";
-import { type View } from "../view.js";
+import { intermediateStatuses, type SandboxSettings } from "../../state/settings.js";
+import {
+  timeAhead,
+  button,
+  checkbox,
+  code,
+  type Field,
+  fact,
+  link,
+  postForm,
+  section,
+  selectField,
+  textField,
+} from "../components.js";
+import { type View, type ViewWith, withTranslations } from "../context.js";
+import { dashboardPage, places } from "../dashboard-page.js";
+import { behaviourTranslations } from "./translations.js";
 
-type Group = keyof (typeof behaviourWords)["en"]["groups"];
+type Behaviour = ViewWith<typeof behaviourTranslations>;
+type Group = keyof Behaviour["text"]["groups"];
+type Kind = "switch" | "status" | "errors" | "statuses" | "number" | "numbers";
 
-const groups: Readonly<Record<Group, readonly SettingName[]>> = {
-  creation: ["strict", "echoClientId", "readBack", "successStatus", "errorBodies"],
-  statuses: ["statuses", "statusWebhooks", "cancelWebhook", "failureWebhook"],
-  webhooks: ["webhookDelayMs", "webhookTimeoutMs", "retryDelaysMs", "accessTokenTtlSeconds"],
+export type SettingName = keyof SandboxSettings;
+
+/** Every setting with its group and the kind of its field, in the order of the page. */
+export const settingFields: Readonly<Record<SettingName, readonly [Group, Kind]>> = {
+  strict: ["creation", "switch"],
+  echoClientId: ["creation", "switch"],
+  readBack: ["creation", "switch"],
+  successStatus: ["creation", "status"],
+  errorBodies: ["creation", "errors"],
+  statuses: ["statuses", "statuses"],
+  statusWebhooks: ["statuses", "switch"],
+  cancelWebhook: ["statuses", "switch"],
+  failureWebhook: ["statuses", "switch"],
+  webhookDelayMs: ["webhooks", "number"],
+  webhookTimeoutMs: ["webhooks", "number"],
+  retryDelaysMs: ["webhooks", "numbers"],
+  accessTokenTtlSeconds: ["webhooks", "number"],
 };
 
-/** How the sandbox behaves, to be changed while it runs; and its clock. */
-export function behaviourPage(sandbox: Sandbox, view: View): Page {
-  const words = behaviourWords[view.language];
-  return framed(view, {
+const settingNames = Object.keys(settingFields) as SettingName[];
+
+/** The number of milliseconds in each unit that the clock can be put forward by. */
+export const clockUnits = { seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
+
+/** Returns the page with the settings, which can be changed while the sandbox runs, and with its clock. */
+export function behaviourPage(given: View): Page {
+  const view = withTranslations(given, behaviourTranslations);
+  const { text } = view;
+  return dashboardPage(view, {
     place: "behaviour",
-    title: words.title,
-    done: doneIn(words.done, view),
-    head: html`<h1>${words.title}</h1>
-      <p class="lead">${words.lead} <a href="${view.root}${places.choices}">${words.choices}</a></p>`,
-    content: [clockSection(sandbox, view), settings(sandbox, view)],
+    title: text.title,
+    done: text.done,
+    lead: html`${text.lead} ${link(view, places.choices, text.choices)}`,
+    content: [clockSection(view), settingsSection(view)],
   });
 }
 
-function settings(sandbox: Sandbox, view: View): Html {
-  const words = behaviourWords[view.language];
-  // What was typed may belong to the clock.
-  const typed = view.typed?.has("successStatus") ? view.typed : undefined;
-  return html`<section aria-labelledby="settings">
-    <div class="head"><h2 id="settings">${words.settingsTitle}</h2></div>
-    <form class="panel" method="post" action="${view.root}${places.behaviour}">
-      ${(Object.keys(groups) as Group[]).map((group) => fieldset(group, sandbox, { ...view, typed }))}
-      <div class="buttons"><button class="button main">${words.save}</button></div>
-    </form>
-  </section>`;
+function clockSection(view: Behaviour): Html {
+  const { language, sandbox, text } = view;
+  const { clock, seed } = sandbox;
+  const now = clock.now();
+  const content = html`<div class="panel">
+    <dl class="panel-part facts">
+      ${fact(text.now, html`${moment(now, language)}<br /><span class="hint">${timeAhead(now, view)}</span>`)}
+      ${fact(text.seed, seed === undefined ? text.noSeed : code(seed))}
+    </dl>
+    ${clockForms(view)}
+  </div>`;
+  return section({ id: "clock", title: text.clock }, content);
 }
 
-function fieldset(group: Group, { settings: current }: Sandbox, view: View): Html {
-  const words = behaviourWords[view.language];
-  const fields: Fragment = groups[group].map((name) => settingField(name, current, view));
-  return html`<fieldset class="fieldset fields">
-    <legend>${words.groups[group]}</legend>
-    ${fields}
-  </fieldset>`;
+function clockForms(view: Behaviour): Html {
+  const { input, language, text } = view;
+  const path = `${places.behaviour}/clock`;
+  const one = html`<input type="hidden" name="amount" value="1" />`;
+  const steps = (["minutes", "hours", "days"] as const).map((unit) => {
+    const step = timeSpan(clockUnits[unit], language);
+    return postForm(view, path, [one, button(`+ ${step}`, { name: "unit", value: unit })]);
+  });
+  const amount = { id: "amount", label: text.by };
+  const unit = { id: "unit", label: text.unit };
+  const fields = [
+    textField(amount, input?.get("amount"), html`inputmode="decimal" required`),
+    selectField(unit, Object.entries(text.units), input?.get("unit") ?? "minutes"),
+    button(text.advance),
+  ];
+  return html`<div class="fields">
+    <p class="hint">${text.clockHint}</p>
+    <div class="buttons" role="group" aria-label="${text.forward}">${steps}</div>
+    ${postForm(view, path, fields, "advance")}
+  </div>`;
+}
+
+function settingsSection(view: Behaviour): Html {
+  const { text } = view;
+  const groups = Object.entries(text.groups).map(([group, title]) => {
+    const names = settingNames.filter((name) => settingFields[name][0] === group);
+    return html`<fieldset class="fields">
+      <legend>${title}</legend>
+      ${names.map((name) => settingField(name, view))}
+    </fieldset>`;
+  });
+  const save = html`<div class="buttons">${button(text.save, { kind: "main" })}</div>`;
+  const form = postForm(view, places.behaviour, [groups, save], "panel");
+  return section({ id: "settings", title: text.settingsTitle }, form);
+}
+
+/** Returns the field of one setting, with what was typed where the form was refused. */
+function settingField(name: SettingName, { sandbox, input, text }: Behaviour): Html {
+  // What was typed may belong to the clock.
+  const typed = input?.has("successStatus") ? input : undefined;
+  const current = sandbox.settings[name];
+  const [, kind] = settingFields[name];
+  const field = { id: name, label: text.settings[name], hint: code(name) };
+  const shown = typed?.get(name) ?? String(current).replaceAll(",", ", ");
+  if (kind === "switch") return checkbox(field, typed?.has(name) ?? current === true);
+  if (kind === "statuses") return statusBoxes(typed?.getAll(name) ?? sandbox.settings.statuses, field);
+  if (kind === "errors") return selectField(field, Object.entries(text.errorForms), shown);
+  if (kind === "number") return textField(field, shown, html`inputmode="numeric"`);
+  if (kind === "numbers") return textField({ ...field, hint: html`${text.retryHint} ${field.hint}` }, shown);
+  return selectField(field, ["200", "201", "202"], shown);
+}
+
+function statusBoxes(on: readonly string[], { id, label, hint }: Field): Html {
+  const boxes = intermediateStatuses.map((status) => {
+    const field = { id: `status-${status}`, label: html`<span lang="en">${status}</span>` };
+    return checkbox(field, on.includes(status), id, status);
+  });
+  return html`<div class="field" role="group" aria-labelledby="${id}">
+    <span class="label" id="${id}">${label}</span>
+    <span class="hint">${hint}</span>
+    <div class="buttons">${boxes}</div>
+  </div>`;
 }

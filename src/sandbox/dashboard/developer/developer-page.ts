@@ -1,106 +1,99 @@
+import { moment, timeSpan } from "../../../pages/format.js";
 import { type Html, html } from "../../../pages/html.js";
-import { type Sandbox } from "../../contract.js";
-import { type SandboxToken } from "../../state/tokens.js";
-import { moment, timeSpan } from "../../../pages/format/moment.js";
 import { type Page } from "../../page.js";
-import { developerWords } from "./developer-words.js";
-import { doneIn } from "../done.js";
-import { environmentLines } from "./environment-lines.js";
-import { framed, places } from "../frame.js";
-import { copyable, copyButton, secret } from "../pieces.js";
-import { type View } from "../view.js";
+import { type SandboxToken } from "../../state/tokens.js";
+import { button, copyable, copyButton, postForm, secret, section } from "../components.js";
+import { type View, type ViewWith, withTranslations } from "../context.js";
+import { dashboardPage, places } from "../dashboard-page.js";
+import { liveList } from "../lists.js";
+import { developerTranslations } from "./translations.js";
 
-const shownTokens = 20;
+type Developer = ViewWith<typeof developerTranslations>;
 
-/** The credentials of the merchant, ready to be copied, and the access tokens that were issued. */
-export function developerPage(sandbox: Sandbox, view: View): Page {
-  const words = developerWords[view.language];
-  return framed(view, {
-    place: "developer",
-    title: words.title,
-    done: doneIn(words.done, view),
-    head: html`<h1>${words.title}</h1>
-      <p class="lead">${words.lead}</p>`,
-    content: [access(sandbox, view), environment(sandbox, view), tokens(sandbox, view)],
-  });
+const maxTokens = 20;
+
+/** Returns the page with the credentials of the merchant and the access tokens that were issued. */
+export function developerPage(given: View): Page {
+  const view = withTranslations(given, developerTranslations);
+  const { title, lead, done } = view.text;
+  const content = [access(view), environment(view), tokens(view)];
+  return dashboardPage(view, { place: "developer", title, lead, done, content });
 }
 
-function access({ client }: Sandbox, view: View): Html {
-  const words = developerWords[view.language];
-  return html`<section aria-labelledby="access">
-    <div class="head"><h2 id="access">${words.access}</h2></div>
-    <dl class="panel facts">
-      ${copyable(view, { id: "base-url", name: words.baseUrl, value: view.baseUrl })}
-      ${copyable(view, { id: "token-url", name: words.tokenUrl, value: `${view.baseUrl}/oauth/token` })}
-      ${copyable(view, { id: "client-id", name: words.clientId, value: client.clientId })}
-      ${secret(view, { id: "client-secret", name: words.clientSecret, value: client.clientSecret })}
-    </dl>
-  </section>`;
+function access(view: Developer): Html {
+  const { baseUrl, sandbox, shared, text } = view;
+  const content = html`<dl class="panel facts">
+    ${copyable(view, "base-url", shared.baseUrl, baseUrl)}
+    ${copyable(view, "token-url", text.tokenUrl, `${baseUrl}/oauth/token`)}
+    ${copyable(view, "client-id", text.clientId, sandbox.client.clientId)}
+    ${secret(view, "client-secret", text.clientSecret, sandbox.client.clientSecret)}
+  </dl>`;
+  return section({ id: "access", title: text.access }, content);
 }
 
-function environment(sandbox: Sandbox, view: View): Html {
-  const words = developerWords[view.language];
-  const { scheme } = sandbox.signing;
-  return html`<section aria-labelledby="environment">
-    <div class="head"><h2 id="environment">${words.environment}</h2></div>
-    <p class="lead">${words.environmentLead}</p>
-    <div class="panel">
-      <div class="value">
-        <details>
-          <summary>${words.lines}</summary>
-          <pre id="environment-lines">${environmentLines(sandbox, view.baseUrl)}</pre>
-        </details>
-        ${copyButton(view, "environment-lines", words.environment)}
-      </div>
-      ${scheme === "custom" && html`<p class="hint">${words.byProgram}</p>`}
+function environment(view: Developer): Html {
+  const { sandbox, text } = view;
+  const content = html`<div class="panel">
+    <div class="value">
+      <details>
+        <summary>${text.lines}</summary>
+        <pre id="environment-lines">${environmentLines(view)}</pre>
+      </details>
+      ${copyButton(view, "environment-lines", text.environment)}
     </div>
-  </section>`;
+    ${sandbox.signing.scheme === "custom" && html`<p class="hint">${text.byProgram}</p>`}
+  </div>`;
+  return section({ id: "environment", title: text.environment, lead: text.environmentLead }, content);
 }
 
-function tokens(sandbox: Sandbox, view: View): Html {
-  const { language, root } = view;
-  const words = developerWords[language];
+/** Returns the environment of an application made with tillkit that uses this sandbox; one variable a line. */
+function environmentLines({ sandbox, baseUrl }: View): string {
+  const { client, signing, webhookAddresses } = sandbox;
+  const { scheme, secret: webhookSecret, previousSecret, merchantId, header, algorithm } = signing;
+  // The kit's own webhook address ends with /webhook; its router is mounted at what stands before that.
+  const own = webhookAddresses.find(({ url }) => url.endsWith("/webhook"));
+  const variables: Record<string, string | undefined> = {
+    PUBLIC_URL: own?.url.slice(0, -"/webhook".length) ?? "http://localhost:3000/payments",
+    DATABASE: "shop.db",
+    SERVICE_URL: baseUrl,
+    TOKEN_URL: `${baseUrl}/oauth/token`,
+    CLIENT_ID: client.clientId,
+    CLIENT_SECRET: client.clientSecret,
+    SIGNATURE: scheme === "fields" ? scheme : undefined,
+    MERCHANT_ID: merchantId,
+    SIGNATURE_HEADER: header === "Service-Signature" ? undefined : header,
+    SIGNATURE_ALGORITHM: algorithm === "sha256" ? undefined : algorithm,
+    WEBHOOK_SECRET: webhookSecret,
+    WEBHOOK_SECRET_PREVIOUS: previousSecret,
+  };
+  const given = Object.entries(variables).filter(([, value]) => value !== undefined);
+  return given.map(([name, value]) => `TILLKIT_${name}=${value}`).join("\n");
+}
+
+function tokens(view: Developer): Html {
+  const { sandbox, language, text } = view;
   const all = sandbox.accessTokens();
+  const now = sandbox.clock.now();
   const lifetime = timeSpan(sandbox.settings.accessTokenTtlSeconds * 1000, language);
-  const action = `${root}${places.developer}/tokens/revoke`;
-  return html`<section aria-labelledby="tokens">
-    <div class="head">
-      <h2 id="tokens">${words.tokens}</h2>
-      ${
-        all.length > 0 &&
-        html`<form method="post" action="${action}">
-          <button class="button grave">${words.revokeAll}</button>
-        </form>`
-      }
-    </div>
-    <p class="lead">${words.tokensLead(lifetime)}</p>
-    <form method="post" action="${action}" id="tokens-list" data-live="${words.tokensLive(all.length)}">
-      <ul class="panel">
-        ${all.slice(0, shownTokens).map((token) => tokenRow(token, sandbox.clock.now(), view))}
-        ${
-          all.length === 0 &&
-          html`<li class="empty"><strong>${words.noTokens}</strong> ${words.noTokensText}</li>`
-        }
-      </ul>
-    </form>
-  </section>`;
+  const path = `${places.developer}/tokens/revoke`;
+  const empty = html`<strong>${text.noTokens}</strong> ${text.noTokensText}`;
+  const items = all.slice(0, maxTokens).map((token) => tokenItem(token, now, view));
+  const list = liveList({ id: "tokens-list", live: text.tokensLive(all.length), empty }, items);
+  const revokeAll = postForm(view, path, button(text.revokeAll, { kind: "danger" }));
+  const heading = { id: "tokens", title: text.tokens, lead: text.tokensLead(lifetime) };
+  return section({ ...heading, action: all.length > 0 && revokeAll }, postForm(view, path, list));
 }
 
-function tokenRow({ id, issuedAt, expiresAt, revoked }: SandboxToken, now: Date, { language }: View): Html {
-  const words = developerWords[language];
+function tokenItem({ id, issuedAt, expiresAt, revoked }: SandboxToken, now: Date, view: Developer): Html {
+  const { language, text } = view;
   const isExpired = now.getTime() >= Date.parse(expiresAt);
-  const isValid = !revoked && !isExpired;
+  const revoke = button(text.revoke, { kind: "danger control", about: `…${id}`, name: "id", value: id });
+  const why = html`<span class="badge">${revoked ? text.revoked : text.expired}</span>`;
   return html`<li class="row">
-    <code class="what">${words.token(id)}</code>
-    ${
-      isValid
-        ? html`<button class="button grave control" name="id" value="${id}">
-            ${words.revoke} <span class="hidden">${words.token(id)}</span>
-          </button>`
-        : html`<span class="pill">${revoked ? words.revoked : words.expired}</span>`
-    }
+    <code class="what">…${id}</code>
+    ${revoked || isExpired ? why : revoke}
     <span class="more">
-      ${words.issued} ${moment(issuedAt, language)} · ${words.expires} ${moment(expiresAt, language)}
+      ${text.issued} ${moment(issuedAt, language)} · ${text.expires} ${moment(expiresAt, language)}
     </span>
   </li>`;
 }

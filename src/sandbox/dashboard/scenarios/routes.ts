@@ -1,45 +1,25 @@
-import express, { type Router } from "express";
+import { type Router } from "express";
 import { readScenarios } from "../../scenario/read-scenario-file.js";
+import { type DashboardContext } from "../context.js";
+import { places } from "../dashboard-page.js";
+import { pageRoutes } from "../form.js";
 import { scenariosPage } from "./scenarios-page.js";
-import { type Desk } from "../context.js";
-import { onForm } from "../form.js";
-import { showPage } from "../show-page.js";
 
-const home = "/developer/scenarios";
-
-/** `/developer/scenarios`: which scenarios there are, which is in use, and one's own. */
-export function scenarios(desk: Desk): Router {
-  const { sandbox } = desk;
-  const router = express.Router();
-  const show = showPage(desk, scenariosPage);
-
-  router.get("/", (req, res) => show(req, res));
-  router.post(
-    "/",
-    onForm(
-      desk,
-      (typed) => {
-        sandbox.scenario(typed.text("scenario"));
-        return `${home}?done=used`;
-      },
-      show,
-    ),
-  );
-  router.post(
-    "/own",
-    onForm(
-      desk,
-      (typed) => {
-        const names = readScenarios(typed.text("json"), "JSON").map((scenario) =>
-          sandbox.addScenario(scenario),
-        );
-        const last = names.at(-1);
-        if (!typed.has("use") || last === undefined) return `${home}?done=added`;
-        sandbox.scenario(last);
-        return `${home}?done=used`;
-      },
-      show,
-    ),
-  );
-  return router;
+/** Returns the routes of `/developer/scenarios`: the scenarios, and a form that adds one. */
+export function scenarios(context: DashboardContext): Router {
+  const { sandbox } = context;
+  const use = (name: string): string => {
+    sandbox.scenario(name);
+    return `${places.scenarios}?done=used`;
+  };
+  return pageRoutes(context, "/", scenariosPage, {
+    "/": (input) => use(input.get("scenario") ?? ""),
+    "/own": (input) => {
+      const added = readScenarios(input.get("json") ?? "", "JSON").map((scenario) =>
+        sandbox.addScenario(scenario),
+      );
+      const last = added.at(-1);
+      return input.has("use") && last !== undefined ? use(last) : `${places.scenarios}?done=added`;
+    },
+  });
 }

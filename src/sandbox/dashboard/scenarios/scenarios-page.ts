@@ -1,74 +1,59 @@
 import { type Html, html } from "../../../pages/html.js";
-import { type Sandbox } from "../../contract.js";
+import { type Page } from "../../page.js";
 import { choosingAmount } from "../../scenario/scenario-registry.js";
 import { randomName, type Scenario } from "../../scenario/scenario.js";
-import { type Page } from "../../page.js";
-import { doneIn } from "../done.js";
-import { framed, places } from "../frame.js";
-import { aboutIn, ticked } from "../pieces.js";
-import { scenariosWords } from "./scenarios-words.js";
-import { type View } from "../view.js";
+import { aboutIn, button, checkbox, code, labelled, postForm, section } from "../components.js";
+import { type View, type ViewWith, withTranslations } from "../context.js";
+import { dashboardPage, places } from "../dashboard-page.js";
+import { scenariosTranslations } from "./translations.js";
 
-type Group = keyof (typeof scenariosWords)["en"]["groups"];
+type Scenarios = ViewWith<typeof scenariosTranslations>;
+type Group = keyof Scenarios["text"]["groups"];
 
-const order: readonly Group[] = ["own", "usual", "webhooks", "moves", "creation", "token"];
-
-/** Every scenario, which of them is in use, and a form for one's own. */
-export function scenariosPage(sandbox: Sandbox, view: View): Page {
-  const { language, root } = view;
-  const words = scenariosWords[language];
-  const random: Scenario = { name: randomName, about: words.random, about_fr: words.random };
-  const all = [...sandbox.scenarios, random];
-  return framed(view, {
-    place: "scenarios",
-    title: words.title,
-    done: doneIn(words.done, view),
-    head: html`<h1>${words.title}</h1>
-      <p class="lead">${words.lead}</p>`,
-    content: [
-      inUse(sandbox.currentScenario, all, view),
-      html`<form class="groups" method="post" action="${root}${places.scenarios}">
-        ${order.map((group) => section(group, all, sandbox.currentScenario, view))}
-      </form>`,
-      addForm(view),
-    ],
-  });
+/** Returns the page with every scenario, the one in use, and a form that adds one. */
+export function scenariosPage(given: View): Page {
+  const view = withTranslations(given, scenariosTranslations);
+  const { title, lead, done, random, groups } = view.text;
+  const all = [...view.sandbox.scenarios, { name: randomName, about: random, about_fr: random }];
+  const sections = (Object.keys(groups) as Group[]).map((group) => groupSection(group, all, view));
+  const content = [
+    currentPanel(all, view),
+    postForm(view, places.scenarios, sections, "sections"),
+    addSection(view),
+  ];
+  return dashboardPage(view, { place: "scenarios", title, lead, done, content });
 }
 
-/** The one in use, and the way back to a good day. */
-function inUse(current: string, all: readonly Scenario[], { language, root }: View): Html {
-  const words = scenariosWords[language];
+/** Returns the scenario in use, with a button that goes back to the normal one. */
+function currentPanel(all: readonly Scenario[], view: Scenarios): Html {
+  const { language, sandbox, text } = view;
+  const current = sandbox.currentScenario;
   const scenario = all.find(({ name }) => name === current);
-  return html`<form class="panel" method="post" action="${root}${places.scenarios}">
-    <div class="inline">
-      <div>
-        <p class="hint">${words.current}</p>
-        <p class="label" lang="en">${current}</p>
-        <p class="hint">${aboutIn(language, scenario)}</p>
-      </div>
-      ${
-        current !== "normal" &&
-        html`<button class="button" name="scenario" value="normal">${words.backToNormal}</button>`
-      }
+  const back = button(text.backToNormal, { name: "scenario", value: "normal" });
+  const shown = html`<div class="inline">
+    <div>
+      <p class="hint">${text.current}</p>
+      <p class="label" lang="en">${current}</p>
+      <p class="hint">${aboutIn(language, scenario)}</p>
     </div>
-  </form>`;
+    ${current !== "normal" && back}
+  </div>`;
+  return postForm(view, places.scenarios, shown, "panel");
 }
 
-function section(group: Group, all: readonly Scenario[], current: string, view: View): Html | undefined {
-  const words = scenariosWords[view.language];
-  const own = all.filter((scenario) => groupOf(scenario) === group);
-  if (own.length === 0) return undefined;
-  return html`<section aria-labelledby="group-${group}">
-    <div class="head"><h2 id="group-${group}">${words.groups[group]}</h2></div>
-    <ul class="panel">
-      ${own.map((scenario) => scenarioRow(scenario, scenario.name === current, view))}
-    </ul>
-  </section>`;
+function groupSection(group: Group, all: readonly Scenario[], view: Scenarios): Html | undefined {
+  const members = all.filter((scenario) => groupOf(scenario) === group);
+  if (members.length === 0) return undefined;
+  const items = members.map((scenario) => scenarioItem(scenario, view));
+  const heading = { id: `group-${group}`, title: view.text.groups[group] };
+  const content = html`<ul class="panel">
+    ${items}
+  </ul>`;
+  return section(heading, content);
 }
 
-/** By the first thing that goes otherwise. */
-function groupOf(scenario: Scenario): Group {
-  const { name, token, creation, moves, paidWithNext } = scenario;
+/** Returns the group by the first thing that differs from the normal scenario. */
+function groupOf({ name, token, creation, moves, paidWithNext }: Scenario): Group {
   if (name === "normal" || name === randomName) return "usual";
   if (choosingAmount(name) === undefined) return "own";
   if (token) return "token";
@@ -76,71 +61,41 @@ function groupOf(scenario: Scenario): Group {
   return moves || paidWithNext ? "moves" : "webhooks";
 }
 
-function scenarioRow(scenario: Scenario, isCurrent: boolean, { language }: View): Html {
-  const words = scenariosWords[language];
+function scenarioItem(scenario: Scenario, { language, sandbox, text }: Scenarios): Html {
   const { name } = scenario;
-  const amount = choosingAmount(name);
+  const number = choosingAmount(name);
+  const amount = number !== undefined && html`${text.amount} ${code(number)} · `;
+  const about = html`<span lang="en">${name}</span>`;
+  const use = button(text.use, { kind: "control", about, name: "scenario", value: name });
+  const inUse = html`<span class="badge good">${text.current}</span>`;
   return html`<li class="row">
     <span class="what" lang="en">${name}</span>
-    ${
-      isCurrent
-        ? html`<span class="pill good">${words.current}</span>`
-        : html`<button class="button control" name="scenario" value="${name}">
-            ${words.use} <span class="hidden" lang="en">${name}</span>
-          </button>`
-    }
+    ${name === sandbox.currentScenario ? inUse : use}
     <span class="more">${aboutIn(language, scenario)}</span>
-    ${
-      name !== randomName &&
-      html`<span class="more">
-        ${amount !== undefined && html`${words.amount} <code>${amount}</code> · `}${words.clientId}
-        <code>:${name}</code>
-      </span>`
-    }
+    ${name !== randomName && html`<span class="more">${amount}${text.clientId} ${code(`:${name}`)}</span>`}
   </li>`;
 }
 
-function addForm({ language, root, typed, problem }: View): Html {
-  const words = scenariosWords[language];
-  const isWrong = problem !== undefined && typed?.has("json") === true;
-  return html`<section aria-labelledby="add">
-    <div class="head"><h2 id="add">${words.add}</h2></div>
-    <p class="lead">${words.addLead}</p>
-    <div class="panel">
-      <form class="fields" method="post" action="${root}${places.scenarios}/own">
-        <div class="field">
-          <label for="json">${words.json}</label>
-          <textarea
-            id="json"
-            name="json"
-            rows="9"
-            required
-            spellcheck="false"
-            autocomplete="off"
-            aria-invalid="${isWrong ? "true" : "false"}"
-          >
-${typed?.text("json") ?? example}</textarea>
-        </div>
-        <div class="field" data-fills="json">
-          <label for="file">${words.file}</label>
-          <input id="file" type="file" accept="application/json,.json" />
-        </div>
-        <div class="check">
-          <input type="checkbox" id="use" name="use" value="yes" ${ticked(typed?.has("use") ?? true)} />
-          <label for="use">${words.useIt}</label>
-        </div>
-        <div class="buttons"><button class="button main">${words.addButton}</button></div>
-      </form>
-    </div>
-  </section>`;
+function addSection(view: Scenarios): Html {
+  const { input, problem, text } = view;
+  const isWrong = problem !== undefined && input?.has("json") === true;
+  const more = html`required spellcheck="false" autocomplete="off" aria-invalid="${String(isWrong)}"`;
+  // A browser drops the line break after the tag, and keeps every other one.
+  const json = html`<textarea id="json" name="json" rows="9" ${more}>
+${input?.get("json") ?? example}</textarea>`;
+  const file = html`<input id="file" type="file" accept="application/json,.json" />`;
+  const form = html`<div class="fields">
+    ${labelled({ id: "json", label: text.json }, json)}
+    <div data-fills="json">${labelled({ id: "file", label: text.file }, file)}</div>
+    ${checkbox({ id: "use", label: text.useIt }, input?.has("use") ?? true, "use", "yes")}
+    <div class="buttons">${button(text.addButton, { kind: "main" })}</div>
+  </div>`;
+  const heading = { id: "add", title: text.add, lead: text.addLead };
+  return section(heading, postForm(view, `${places.scenarios}/own`, form, "panel"));
 }
 
-const example = JSON.stringify(
-  {
-    name: "slow-and-twice",
-    about: "The webhook comes late, and twice.",
-    webhooks: [{ delayMs: 3000, times: 2 }],
-  },
-  undefined,
-  2,
-);
+const example = `{
+  "name": "slow-and-twice",
+  "about": "The webhook comes late, and twice.",
+  "webhooks": [{ "delayMs": 3000, "times": 2 }]
+}`;

@@ -1,35 +1,33 @@
-import { type Html, html } from "../../../pages/html.js";
-import { type Delivery } from "../../webhook/delivery.js";
-import { milliseconds, moment } from "../../../pages/format/moment.js";
+import { milliseconds, moment } from "../../../pages/format.js";
+import { type Fragment, type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
-import { deliveryPageWords } from "./delivery-words.js";
-import { doneIn } from "../done.js";
-import { framed, places } from "../frame.js";
-import { copyable, fact } from "../pieces.js";
-import { answerPill, deliveryWords, topicOf } from "../rows.js";
-import { type View } from "../view.js";
+import { type Delivery } from "../../webhook/delivery.js";
+import { button, code, copyable, fact, link, postForm, section } from "../components.js";
+import { type View, type ViewWith, withTranslations } from "../context.js";
+import { dashboardPage, places, unknownPage } from "../dashboard-page.js";
+import { type Params } from "../form.js";
+import { answerBadge, topicOf } from "../lists.js";
+import { deliveryTranslations } from "./translations.js";
 
-/** One attempt to deliver one webhook: what was sent, what came back, and a button to send it again. */
-export function deliveryPage(delivery: Delivery, view: View): Page {
-  const { language, root } = view;
-  const words = deliveryPageWords[language];
-  const title = topicOf(delivery) ?? deliveryWords[language].noTopic;
-  const path = `${places.webhooks}/deliveries/${delivery.id}`;
-  return framed(view, {
+type DeliveryView = ViewWith<typeof deliveryTranslations>;
+
+/** Returns the page of one attempt to deliver one webhook: the request, the response, a button that sends it again. */
+export function deliveryPage(given: View, { id = "" }: Params): Page {
+  const view = withTranslations(given, deliveryTranslations);
+  const { text } = view;
+  const delivery = view.sandbox.deliveries.find((each) => each.id === id);
+  if (delivery === undefined) return unknownPage(view, "webhooks");
+  const path = `${places.webhooks}/deliveries/${id}`;
+  const again = [button(text.again, { kind: "main" }), html`<p class="hint">${text.againHint}</p>`];
+  return dashboardPage(view, {
     place: "webhooks",
-    title,
     path,
-    done: doneIn(words.done, view),
-    head: html`<a class="back" href="${root}${places.webhooks}#deliveries">← ${words.back}</a>
-      <div class="title">
-        <h1>${title}</h1>
-        ${answerPill(delivery, view)}
-      </div>`,
+    title: topicOf(delivery) ?? view.shared.noTopic,
+    back: { path: `${places.webhooks}#deliveries`, text: view.shared.places.webhooks },
+    badge: answerBadge(delivery, view),
+    done: text.done,
     content: [
-      html`<form class="again" method="post" action="${root}${path}/again">
-        <button class="button main">${words.again}</button>
-        <p class="hint">${words.againHint}</p>
-      </form>`,
+      postForm(view, `${path}/again`, again, "buttons"),
       facts(delivery, view),
       request(delivery, view),
       response(delivery, view),
@@ -37,89 +35,62 @@ export function deliveryPage(delivery: Delivery, view: View): Page {
   });
 }
 
-function facts(delivery: Delivery, view: View): Html {
-  const { language, root } = view;
-  const words = deliveryPageWords[language];
-  const { names } = words;
-  const { id, url, at, durationMs, attempt, paymentId, scenario } = delivery;
-  const payment =
-    paymentId === undefined
-      ? words.noPayment
-      : html`<a href="${root}${places.payments}/${paymentId}"><code>${paymentId}</code></a>`;
-  return html`<section aria-labelledby="facts">
-    <div class="head"><h2 id="facts">${words.facts}</h2></div>
-    <dl class="panel facts">
-      ${fact(names.url, html`<code>${url}</code>`)} ${fact(names.at, moment(at, language))}
-      ${fact(names.duration, milliseconds(durationMs, language))} ${fact(names.attempt, attempt)}
-      ${fact(names.payment, payment)}
-      ${scenario !== undefined && fact(names.scenario, html`<code>${scenario}</code>`)}
-      ${copyable(view, { id: "delivery-id", name: names.id, value: id })}
-    </dl>
-  </section>`;
+function facts(
+  { id, url, at, durationMs, attempt, paymentId, scenario }: Delivery,
+  view: DeliveryView,
+): Html {
+  const { language, shared, text } = view;
+  const { names } = text;
+  const payment = link(view, `${places.payments}/${paymentId}`, code(paymentId));
+  const content = html`<dl class="panel facts">
+    ${fact(names.url, code(url))} ${fact(names.at, moment(at, language))}
+    ${fact(names.duration, milliseconds(durationMs, language))} ${fact(names.attempt, attempt)}
+    ${fact(names.payment, paymentId === undefined ? text.noPayment : payment)}
+    ${scenario !== undefined && fact(shared.scenario, code(scenario))}
+    ${copyable(view, "delivery-id", names.id, id)}
+  </dl>`;
+  return section({ id: "facts", title: text.facts }, content);
 }
 
-function request({ headers, requestBody }: Delivery, { language }: View): Html {
-  const words = deliveryPageWords[language];
+function request({ headers, requestBody }: Delivery, { text }: DeliveryView): Html {
   const pretty = prettyJson(requestBody);
-  return html`<section aria-labelledby="request">
-    <div class="head"><h2 id="request">${words.request}</h2></div>
-    <div class="panel">
-      ${headerList(words.headers, headers)}
-      <div>
-        <h3>${words.body}</h3>
-        ${pretty === undefined && html`<p class="hint">${words.unreadable}</p>`}
-        <pre>${pretty ?? requestBody}</pre>
-        ${
-          pretty !== undefined &&
-          html`<details>
-            <summary>${words.raw}</summary>
-            <pre>${requestBody}</pre>
-          </details>`
-        }
-      </div>
-    </div>
-  </section>`;
+  const unreadable = html`<p class="hint">${text.unreadable}</p>
+    <pre>${requestBody}</pre>`;
+  const readable = html`<pre>${pretty}</pre>
+    <details>
+      <summary>${text.raw}</summary>
+      <pre>${requestBody}</pre>
+    </details>`;
+  const body = exchange(headers, pretty === undefined ? unreadable : readable, text);
+  return section({ id: "request", title: text.request }, html`<div class="panel">${body}</div>`);
 }
 
-function response({ status, error, responseHeaders, responseBody = "" }: Delivery, { language }: View): Html {
-  const words = deliveryPageWords[language];
-  return html`<section aria-labelledby="response">
-    <div class="head"><h2 id="response">${words.response}</h2></div>
-    <div class="panel">
-      ${
-        status === undefined
-          ? html`<p class="empty">
-              <strong>${words.noAnswer}</strong>
-              ${error !== undefined && html`<span lang="en">${error}</span>`}
-            </p>`
-          : html`<dl class="panel-part facts">${fact(words.status, html`<code>${status}</code>`)}</dl>
-              ${headerList(words.headers, responseHeaders ?? {})}
-              <div>
-                <h3>${words.body}</h3>
-                ${
-                  responseBody === ""
-                    ? html`<p class="empty">${words.empty}</p>`
-                    : html`<pre>${responseBody}</pre>`
-                }
-              </div>`
-      }
-    </div>
-  </section>`;
+function response(delivery: Delivery, { text }: DeliveryView): Html {
+  const { status, error, responseHeaders, responseBody = "" } = delivery;
+  const reason = error !== undefined && html`<span lang="en">${error}</span>`;
+  const none = html`<p class="empty"><strong>${text.noAnswer}</strong> ${reason}</p>`;
+  const body =
+    responseBody === "" ? html`<p class="empty">${text.empty}</p>` : html`<pre>${responseBody}</pre>`;
+  const answer = html`<dl class="panel-part facts">${fact(text.status, code(status))}</dl>
+    ${exchange(responseHeaders ?? {}, body, text)}`;
+  const content = html`<div class="panel">${status === undefined ? none : answer}</div>`;
+  return section({ id: "response", title: text.response }, content);
 }
 
-function headerList(title: string, headers: Readonly<Record<string, string>>): Html {
+/** Returns the headers and the body of a request or of a response. */
+function exchange(
+  headers: Readonly<Record<string, string>>,
+  body: Fragment,
+  text: DeliveryView["text"],
+): Html {
   return html`<div>
-    <h3>${title}</h3>
-    <dl class="headers">
-      ${Object.entries(headers).map(
-        ([name, value]) =>
-          html`<div>
-            <dt><code>${name}</code></dt>
-            <dd><code>${value}</code></dd>
-          </div>`,
-      )}
-    </dl>
-  </div>`;
+      <h3>${text.headers}</h3>
+      <dl class="facts">${Object.entries(headers).map(([name, value]) => fact(code(name), code(value)))}</dl>
+    </div>
+    <div>
+      <h3>${text.body}</h3>
+      ${body}
+    </div>`;
 }
 
 function prettyJson(text: string): string | undefined {

@@ -1,67 +1,47 @@
-import express, { type Request, type Router } from "express";
+import { type Router } from "express";
+import { type DashboardContext } from "../context.js";
+import { places } from "../dashboard-page.js";
+import { pageRoutes, showPage } from "../form.js";
 import { deliveryPage } from "./delivery-page.js";
-import { unknownPlace } from "../unknown-page.js";
-import { type Typed } from "../view.js";
 import { webhooksPage } from "./webhooks-page.js";
-import { sendPage } from "../../page.js";
-import { type Desk, viewOf } from "../context.js";
-import { onForm } from "../form.js";
-import { showPage } from "../show-page.js";
 
-const home = "/developer/webhooks";
+const home = places.webhooks;
 
-/** `/developer/webhooks`: addresses, signing, and every delivery. */
-export function webhooks(desk: Desk): Router {
-  const { sandbox } = desk;
-  const router = express.Router();
-  const show = showPage(desk, webhooksPage);
-  const order = (path: string, run: (typed: Typed, id: string) => string | Promise<string>): void =>
-    void router.post(
-      path,
-      onForm<{ id: string }>(
-        desk,
-        (typed, { id }) => run(typed, id),
-        (req, res, refusal) => show(req as Request, res, refusal),
-      ),
-    );
-
-  router.get("/", (req, res) => show(req, res));
-  order("/addresses", (typed) => {
-    sandbox.registerWebhook(typed.text("url").trim());
-    return `${home}?done=added`;
+/** Returns the routes of `/developer/webhooks`: addresses, signing, and every delivery. */
+export function webhooks(context: DashboardContext): Router {
+  const { sandbox } = context;
+  const router = pageRoutes(context, "/", webhooksPage, {
+    "/addresses": (input) => {
+      sandbox.registerWebhook(input.get("url")?.trim() ?? "");
+      return `${home}?done=added`;
+    },
+    "/addresses/:id/remove": (_input, id) => {
+      sandbox.unregisterWebhook(id);
+      return `${home}?done=removed`;
+    },
+    "/addresses/:id/try": async (_input, id) => `${home}?tried=${(await sandbox.tryWebhook(id)).id}`,
+    "/secret/rotate": () => {
+      sandbox.rotateSecret();
+      return `${home}?done=rotated#signing`;
+    },
+    "/hold": (input) => {
+      sandbox.holdWebhooks();
+      return `${origin(input)}?done=held`;
+    },
+    "/release": (input) => {
+      sandbox.releaseWebhooks();
+      return `${origin(input)}?done=released`;
+    },
+    "/deliveries/:id/again": async (_input, id) => {
+      const again = await sandbox.deliverAgain(id);
+      return `${home}/deliveries/${again.id}?done=again`;
+    },
   });
-  order("/addresses/:id/remove", (_typed, id) => {
-    sandbox.unregisterWebhook(id);
-    return `${home}?done=removed`;
-  });
-  order("/addresses/:id/try", async (_typed, id) => `${home}?tried=${(await sandbox.tryWebhook(id)).id}`);
-  order("/secret/rotate", () => {
-    sandbox.rotateSecret();
-    return `${home}?done=rotated#signing`;
-  });
-  order("/hold", (typed) => {
-    sandbox.holdWebhooks();
-    return held(typed, "held");
-  });
-  order("/release", (typed) => {
-    sandbox.releaseWebhooks();
-    return held(typed, "released");
-  });
-  order(
-    "/deliveries/:id/again",
-    async (_typed, id) => `${home}/deliveries/${(await sandbox.deliverAgain(id)).id}?done=again`,
-  );
-
-  router.get("/deliveries/:id", (req, res) => {
-    const delivery = sandbox.deliveries.find(({ id }) => id === req.params.id);
-    const view = viewOf(req, desk);
-    if (delivery === undefined) return sendPage(res, 404, unknownPlace(view, "webhooks"));
-    sendPage(res, 200, deliveryPage(delivery, view));
-  });
+  router.get("/deliveries/:id", showPage(context, deliveryPage));
   return router;
 }
 
-/** Both pages have this button; each leads back to its own. */
-function held(typed: Typed, done: string): string {
-  return `${typed.text("from") === "overview" ? "/" : home}?done=${done}`;
+/** Returns the page with the button that was pressed: the overview has it too. */
+function origin(input: URLSearchParams): string {
+  return input.get("from") === "overview" ? places.overview : home;
 }

@@ -1,127 +1,114 @@
+import { milliseconds, moment } from "../../../pages/format.js";
 import { type Html, html } from "../../../pages/html.js";
-import { type Sandbox } from "../../contract.js";
-import { type WebhookAddress } from "../../state/addresses.js";
-import { type Delivery } from "../../webhook/delivery.js";
-import { milliseconds, moment } from "../../../pages/format/moment.js";
 import { type Page } from "../../page.js";
-import { doneIn } from "../done.js";
-import { framed, places } from "../frame.js";
-import { cut, pager } from "../pieces.js";
-import { deliveryRow } from "../rows.js";
-import { signingSection } from "./signing-section.js";
-import { type View } from "../view.js";
-import { webhooksWords } from "./webhooks-words.js";
+import { type WebhookAddress } from "../../state/addresses.js";
+import { type Delivery, isAccepted } from "../../webhook/delivery.js";
+import { button, code, copyable, fact, link, postForm, secret, section, textField } from "../components.js";
+import { type View, type ViewWith, withTranslations } from "../context.js";
+import { dashboardPage, notice, places } from "../dashboard-page.js";
+import { deliveryList, listPage } from "../lists.js";
+import { webhooksTranslations } from "./translations.js";
 
-const action = places.webhooks;
+type Webhooks = ViewWith<typeof webhooksTranslations>;
 
-/** Where webhooks go, how they are signed, and every one that was sent (interface document, 4.4). */
-export function webhooksPage(sandbox: Sandbox, view: View): Page {
-  const words = webhooksWords[view.language];
-  const part = cut(sandbox.deliveries, view);
-  const tried = sandbox.deliveries.find(({ id }) => id === view.query["tried"]);
-  return framed(view, {
+const home = places.webhooks;
+
+/** Returns the page with the webhook addresses, the signing, and every delivery (interface document, 4.4). */
+export function webhooksPage(given: View): Page {
+  const view = withTranslations(given, webhooksTranslations);
+  const { text } = view;
+  const { sandbox, query, shared } = view;
+  const all = sandbox.deliveries;
+  const { items, path, links } = listPage(view, home, all);
+  const tried = all.find(({ id }) => id === query["tried"]);
+  const before = all.length > 0 && html`<p class="lead">${text.count(all.length)}</p>`;
+  const deliveries = deliveryList(view, { id: "deliveries-list", before, after: links }, items);
+  return dashboardPage(view, {
     place: "webhooks",
-    title: words.title,
-    path: part.number > 1 ? `${action}?page=${part.number}` : action,
-    done: tried === undefined ? doneIn(words.done, view) : triedNotice(tried, view),
-    head: html`<h1>${words.title}</h1>
-      <p class="lead">${words.lead}</p>`,
+    title: text.title,
+    path,
+    done: { held: shared.held, released: shared.released, ...text.done },
+    notice: tried && triedNotice(tried, view),
+    lead: text.lead,
     content: [
-      addresses(sandbox, view),
-      signingSection(sandbox.signing, view),
-      sending(sandbox, view),
-      html`<section aria-labelledby="deliveries">
-        <div class="head"><h2 id="deliveries">${words.deliveries}</h2></div>
-        <div id="deliveries-list" data-live="${words.live(part.total)}">
-          ${part.total > 0 && html`<p class="lead">${words.count(part.total)}</p>`}
-          <ul class="panel">
-            ${part.shown.map((delivery) => deliveryRow(delivery, view))}
-            ${
-              part.total === 0 &&
-              html`<li class="empty"><strong>${words.none}</strong> ${words.noneText}</li>`
-            }
-          </ul>
-          ${pager(view, action, part)}
-        </div>
-      </section>`,
+      addresses(view),
+      signing(view),
+      sending(view),
+      section({ id: "deliveries", title: text.deliveries }, deliveries),
     ],
   });
 }
 
-function triedNotice({ id, status, error = "", durationMs }: Delivery, { language, root }: View): Html {
-  const words = webhooksWords[language];
-  const told =
-    status === undefined
-      ? words.triedInVain(error)
-      : words.tried(String(status), milliseconds(durationMs, language));
-  return html`${told} <a href="${root}${action}/deliveries/${id}">${words.see}</a>`;
+function triedNotice(delivery: Delivery, view: Webhooks): Html {
+  const { id, status, error = "", durationMs } = delivery;
+  const { language, text } = view;
+  const took = milliseconds(durationMs, language);
+  const answer = status === undefined ? text.triedInVain(error) : text.tried(status, took);
+  const seeIt = link(view, `${home}/deliveries/${id}`, text.see);
+  return notice(isAccepted(delivery) ? "good" : "bad", html`${answer} ${seeIt}`, html`role="status"`);
 }
 
-function addresses({ webhookAddresses }: Sandbox, view: View): Html {
-  const words = webhooksWords[view.language];
-  const { typed, problem, root } = view;
-  const isWrong = problem !== undefined && typed?.has("url") === true;
-  return html`<section aria-labelledby="addresses">
-    <div class="head"><h2 id="addresses">${words.addresses}</h2></div>
-    <div class="panel">
-      ${
-        webhookAddresses.length === 0
-          ? html`<p class="empty"><strong>${words.noAddresses}</strong> ${words.noAddressesText}</p>`
-          : html`<ul class="plain">
-              ${webhookAddresses.map((address) => addressRow(address, view))}
-            </ul>`
-      }
-      <form class="inline" method="post" action="${root}${action}/addresses">
-        <div class="field">
-          <label for="url">${words.address}</label>
-          <p class="hint" id="url-hint">${words.addressHint}</p>
-          <input
-            id="url"
-            name="url"
-            type="url"
-            required
-            autocomplete="off"
-            aria-describedby="url-hint"
-            aria-invalid="${isWrong ? "true" : "false"}"
-            value="${typed?.text("url")}"
-          />
-        </div>
-        <button class="button main">${words.add}</button>
-      </form>
-    </div>
-  </section>`;
+function addresses(view: Webhooks): Html {
+  const { input, problem, sandbox, text } = view;
+  const isWrong = problem !== undefined && input?.has("url") === true;
+  const more = html`type="url" required aria-invalid="${String(isWrong)}"`;
+  const field = { id: "url", label: text.address, hint: text.addressHint };
+  const fields = [textField(field, input?.get("url"), more), button(text.add, { kind: "main" })];
+  const items = sandbox.webhookAddresses.map((address) => addressItem(address, view));
+  const none = html`<li class="empty"><strong>${text.noAddresses}</strong> ${text.noAddressesText}</li>`;
+  const content = html`<div class="panel">
+    <ul class="panel-part">
+      ${items.length === 0 ? none : items}
+    </ul>
+    ${postForm(view, `${home}/addresses`, fields, "inline")}
+  </div>`;
+  return section({ id: "addresses", title: text.addresses }, content);
 }
 
-function addressRow({ id, url, addedAt }: WebhookAddress, { language, root }: View): Html {
-  const words = webhooksWords[language];
+function addressItem({ id, url, addedAt }: WebhookAddress, view: Webhooks): Html {
+  const { language, text } = view;
+  const path = `${home}/addresses/${id}`;
   return html`<li class="row">
     <code class="what">${url}</code>
     <div class="buttons control wide">
-      <form method="post" action="${root}${action}/addresses/${id}/try">
-        <button class="button">${words.try} <span class="hidden">${url}</span></button>
-      </form>
-      <form method="post" action="${root}${action}/addresses/${id}/remove">
-        <button class="button grave">${words.remove} <span class="hidden">${url}</span></button>
-      </form>
+      ${postForm(view, `${path}/try`, button(text.try, { about: url }))}
+      ${postForm(view, `${path}/remove`, button(text.remove, { kind: "danger", about: url }))}
     </div>
-    <span class="more">${words.added} ${moment(addedAt, language)}</span>
+    <span class="more">${text.added} ${moment(addedAt, language)}</span>
   </li>`;
 }
 
-function sending({ webhooksHeld }: Sandbox, { language, root }: View): Html {
-  const words = webhooksWords[language];
-  return html`<section aria-labelledby="hold">
-    <div class="head"><h2 id="hold">${words.hold}</h2></div>
-    <div class="panel">
-      <form class="inline" method="post" action="${root}${action}/${webhooksHeld ? "release" : "hold"}">
-        <div>
-          <p class="label">${webhooksHeld ? words.held : words.flowing}</p>
-          <p class="hint">${words.holdHint}</p>
-        </div>
-        <button class="button ${webhooksHeld && "main"}">
-          ${webhooksHeld ? words.release : words.holdNow} <span class="hidden">${words.title}</span>
-        </button>
-      </form>
-    </div>
-  </section>`;
+/** Returns everything that a merchant configures to check signatures, and the button that makes a new secret. */
+function signing(view: Webhooks): Html {
+  const { text } = view;
+  const { scheme, header, algorithm, merchantId, fields, ...secrets } = view.sandbox.signing;
+  const secretOf = (id: string, name: string, value: string | undefined) =>
+    value !== undefined && secret(view, id, name, value);
+  const rotate = [html`<p class="hint">${text.rotateHint}</p>`, button(text.rotate)];
+  const content = html`<div class="panel">
+    <dl class="panel-part facts">
+      ${fact(text.scheme, text.schemes[scheme])}
+      ${algorithm !== undefined && fact(text.algorithm, code(algorithm))}
+      ${copyable(view, "header", text.header, header)}
+      ${merchantId !== undefined && copyable(view, "merchant-id", "merchantId", merchantId)}
+      ${fields !== undefined && fact(text.fields, code(fields.join(",")))}
+      ${secretOf("secret", text.secret, secrets.secret)}
+      ${secretOf("previous-secret", text.previousSecret, secrets.previousSecret)}
+    </dl>
+    ${scheme !== "custom" && postForm(view, `${home}/secret/rotate`, rotate, "inline")}
+  </div>`;
+  return section({ id: "signing", title: text.signing, lead: text.signingLead }, content);
+}
+
+function sending(view: Webhooks): Html {
+  const { sandbox, shared, text } = view;
+  const isHeld = sandbox.webhooksHeld;
+  const order = isHeld ? "release" : "hold";
+  const state = html`<div>
+    <p class="label">${isHeld ? text.held : text.flowing}</p>
+    <p class="hint">${text.holdHint}</p>
+  </div>`;
+  const press = button(shared[order], { kind: isHeld ? "main" : "", about: text.title });
+  const form = postForm(view, `${home}/${order}`, [state, press], "inline");
+  return section({ id: "hold", title: text.hold }, html`<div class="panel">${form}</div>`);
 }

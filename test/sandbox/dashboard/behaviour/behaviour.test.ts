@@ -1,9 +1,9 @@
 import { type SandboxSettings } from "tillkit/sandbox";
-import { Desk } from "../open-dashboard.js";
+import { OpenDashboard } from "../open-dashboard.js";
 
 const home = "/developer/behaviour";
 
-/** What a browser would send if its user changed nothing on the page. */
+/** Returns what a browser sends if its user changes nothing on the page. */
 function formOf(text: string): Record<string, string[]> {
   const settings = /<form class="panel"[^]*?<\/form>/.exec(text)![0];
   const form: Record<string, string[]> = {};
@@ -18,13 +18,13 @@ function formOf(text: string): Record<string, string[]> {
 }
 
 describe("the behaviour page", () => {
-  let desk: Desk;
+  let dashboard: OpenDashboard;
   beforeEach(async () => {
-    desk = await Desk.open({ seed: "seven", retryDelaysMs: [1000, 5000] });
+    dashboard = await OpenDashboard.open({ seed: "seven", retryDelaysMs: [1000, 5000] });
   });
-  afterEach(() => desk.close());
+  afterEach(() => dashboard.close());
 
-  it("changes nothing when it is saved as it is", async () => {
+  it("changes nothing when it is saved unchanged", async () => {
     const every: SandboxSettings = {
       strict: false,
       successStatus: 202,
@@ -40,16 +40,18 @@ describe("the behaviour page", () => {
       webhookTimeoutMs: 700,
       retryDelaysMs: [5, 6, 7],
     };
-    for (const settings of [desk.sandbox.settings, every]) {
-      desk.sandbox.change(settings);
-      expect(await desk.does(home, formOf(await desk.read(home)))).toContain("The settings are saved.");
-      expect(desk.sandbox.settings).toEqual(settings);
+    for (const settings of [dashboard.sandbox.settings, every]) {
+      dashboard.sandbox.change(settings);
+      expect(await dashboard.does(home, formOf(await dashboard.read(home)))).toContain(
+        "The settings are saved.",
+      );
+      expect(dashboard.sandbox.settings).toEqual(settings);
     }
   });
 
   it("saves every setting", async () => {
-    const form = formOf(await desk.read(home));
-    await desk.does(home, {
+    const form = formOf(await dashboard.read(home));
+    await dashboard.does(home, {
       ...form,
       strict: [],
       readBack: "on",
@@ -59,7 +61,7 @@ describe("the behaviour page", () => {
       webhookTimeoutMs: " 2500 ",
       retryDelaysMs: "10, 20,30  40",
     });
-    expect(desk.sandbox.settings).toMatchObject({
+    expect(dashboard.sandbox.settings).toMatchObject({
       strict: false,
       readBack: true,
       statuses: ["submitted", "approved"],
@@ -68,12 +70,12 @@ describe("the behaviour page", () => {
       webhookTimeoutMs: 2500,
       retryDelaysMs: [10, 20, 30, 40],
     });
-    await desk.does(home, { ...form, retryDelaysMs: "" });
-    expect(desk.sandbox.settings.retryDelaysMs).toEqual([]);
+    await dashboard.does(home, { ...form, retryDelaysMs: "" });
+    expect(dashboard.sandbox.settings.retryDelaysMs).toEqual([]);
   });
 
   it.each([
-    ["webhookTimeoutMs", "soon", 400, "must be a whole number such as 5000, not “soon”"],
+    ["webhookTimeoutMs", "later", 400, "must be a whole number such as 5000, not “later”"],
     ["webhookDelayMs", "", 400, "must be a whole number"],
     ["retryDelaysMs", "10, twenty", 400, "not “twenty”"],
     ["accessTokenTtlSeconds", "-1", 400, "not “-1”"],
@@ -83,27 +85,27 @@ describe("the behaviour page", () => {
     ["errorBodies", "poem", 409, "errorBodies"],
     ["statuses", "lost", 409, "statuses"],
   ])(
-    "refuses %s as %j with the reason, changes nothing, and loses nothing",
+    "refuses %s as %j with the reason, changes nothing, and keeps what was typed",
     async (name, value, code, reason) => {
-      const before = desk.sandbox.settings;
+      const before = dashboard.sandbox.settings;
       const form = {
-        ...formOf(await desk.read(home)),
+        ...formOf(await dashboard.read(home)),
         echoClientId: "on",
         webhookDelayMs: "77",
         [name]: value,
       };
-      const { status, text } = await desk.send(home, form);
+      const { status, text } = await dashboard.send(home, form);
       expect([status, text]).toEqual([code, expect.stringContaining(reason)]);
-      expect(desk.sandbox.settings).toEqual(before);
+      expect(dashboard.sandbox.settings).toEqual(before);
       expect(text).toMatch(/name="echoClientId" value="on" checked/);
-      // What a list offers cannot be typed; all that can be is still there.
+      // A select has fixed values; a field keeps what was typed.
       const typed = ["successStatus", "errorBodies", "statuses"].includes(name) ? "77" : value;
       expect(text).toContain(`value="${typed}"`);
     },
   );
 
-  it("tells of a number that cannot be read in French too", async () => {
-    const { text } = await desk.send(
+  it("refuses an unreadable number in French too", async () => {
+    const { text } = await dashboard.send(
       home,
       { webhookDelayMs: "bientôt", successStatus: "201" },
       { "Accept-Language": "fr" },
@@ -117,38 +119,38 @@ describe("the behaviour page", () => {
     [{ amount: "1", unit: "days" }, 86_400_000],
     [{ amount: "1,5", unit: "seconds" }, 1500],
   ])("puts the clock forward by %j", async (form, ms) => {
-    const before = desk.sandbox.clock.now().getTime();
-    expect(await desk.does(`${home}/clock`, form)).toContain("The clock was put forward.");
-    const ahead = desk.sandbox.clock.now().getTime() - before;
+    const before = dashboard.sandbox.clock.now().getTime();
+    expect(await dashboard.does(`${home}/clock`, form)).toContain("The clock was put forward.");
+    const ahead = dashboard.sandbox.clock.now().getTime() - before;
     expect(ahead - ms).toBeGreaterThanOrEqual(0);
     expect(ahead - ms).toBeLessThan(1000);
   });
 
-  it("does what falls due on the way", async () => {
-    const token = desk.sandbox.accessToken();
-    desk.merchant.answers.push((res) => res.writeHead(500).end());
-    await desk.sandbox.pay(await desk.pays("order-7"));
-    await desk.does(`${home}/clock`, { amount: "2", unit: "hours" });
-    expect(desk.sandbox.deliveries.map(({ status }) => status)).toEqual([500, 200]);
-    expect(await desk.read("/developer")).toMatch(new RegExp(`…${token.slice(-8)}[^]*?>expired<`));
-    expect(await desk.read(home)).toMatch(/It is 2 hours(, \d seconds?)? ahead of the machine/);
+  it("runs what becomes due when the clock goes forward", async () => {
+    const token = dashboard.sandbox.accessToken();
+    dashboard.merchant.answers.push((res) => res.writeHead(500).end());
+    await dashboard.sandbox.pay(await dashboard.pays("order-7"));
+    await dashboard.does(`${home}/clock`, { amount: "2", unit: "hours" });
+    expect(dashboard.sandbox.deliveries.map(({ status }) => status)).toEqual([500, 200]);
+    expect(await dashboard.read("/developer")).toMatch(new RegExp(`…${token.slice(-8)}[^]*?>expired<`));
+    expect(await dashboard.read(home)).toMatch(/It is 2 hours(, \d seconds?)? ahead of the machine/);
   });
 
-  it.each(["", "soon", "-5", "1e9", "9999999999"])(
-    "does not go by %j, and leaves the settings as they are",
+  it.each(["", "later", "-5", "1e9", "9999999999"])(
+    "does not put the clock forward by %j, and keeps the settings",
     async (amount) => {
-      const before = desk.sandbox.clock.now().getTime();
-      const { status, text } = await desk.send(`${home}/clock`, { amount, unit: "hours" });
+      const before = dashboard.sandbox.clock.now().getTime();
+      const { status, text } = await dashboard.send(`${home}/clock`, { amount, unit: "hours" });
       expect([status, text]).toEqual([400, expect.stringContaining('role="alert"')]);
       expect(text).toContain(`value="${amount}"`);
       expect(text).toMatch(/name="strict" value="on" checked/);
-      expect(desk.sandbox.clock.now().getTime() - before).toBeLessThan(60_000);
+      expect(dashboard.sandbox.clock.now().getTime() - before).toBeLessThan(60_000);
     },
   );
 
-  it("shows the seed, and where there is none says so", async () => {
-    expect(await desk.read(home)).toContain("<code>seven</code>");
-    const without = await Desk.open();
+  it("shows the seed, or that there is none", async () => {
+    expect(await dashboard.read(home)).toContain("<code>seven</code>");
+    const without = await OpenDashboard.open();
     expect(await without.read(home)).toContain("none: ids differ at every start");
     await without.close();
   });

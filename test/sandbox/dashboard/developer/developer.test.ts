@@ -3,25 +3,25 @@ import path from "node:path";
 import request from "supertest";
 import { optionsFromEnvironment } from "tillkit";
 import { createSandbox } from "tillkit/sandbox";
-import { Desk } from "../open-dashboard.js";
+import { OpenDashboard } from "../open-dashboard.js";
 
-/** The value of the element with this id, as a copy button takes it. */
+/** Returns the value of the element with this id, as a copy button copies it. */
 function valueOf(text: string, id: string): string {
   const value = new RegExp(`id="${id}"[^>]*>([^<]*)<`).exec(text)?.[1] ?? "";
   return value.replaceAll("&amp;", "&");
 }
 
 describe("the credentials of the dashboard", () => {
-  let desk: Desk;
+  let dashboard: OpenDashboard;
   beforeEach(async () => {
-    desk = await Desk.open();
+    dashboard = await OpenDashboard.open();
   });
-  afterEach(() => desk.close());
+  afterEach(() => dashboard.close());
 
   it("are what a merchant obtains a token with, and creates a payment", async () => {
-    const text = await desk.read("/developer");
+    const text = await dashboard.read("/developer");
     expect(valueOf(text, "token-url")).toBe(`${valueOf(text, "base-url")}/oauth/token`);
-    const answer = await request(desk.sandbox.app)
+    const answer = await request(dashboard.sandbox.app)
       .post("/oauth/token")
       .type("form")
       .send({
@@ -30,17 +30,17 @@ describe("the credentials of the dashboard", () => {
         client_secret: valueOf(text, "client-secret"),
       })
       .expect(200);
-    await request(desk.sandbox.app)
+    await request(dashboard.sandbox.app)
       .post("/v1/payments")
       .set("Authorization", `Bearer ${answer.body.access_token}`)
-      .send(desk.merchant.order("order-7"))
+      .send(dashboard.merchant.order("order-7"))
       .expect(201);
   });
 
-  it("keep secrets behind a click", async () => {
-    const text = await desk.read("/developer");
+  it("hide secrets until a click", async () => {
+    const text = await dashboard.read("/developer");
     const open = text.replaceAll(/<details>[^]*?<\/details>/g, "");
-    expect(text).toContain(desk.sandbox.client.clientSecret);
+    expect(text).toContain(dashboard.sandbox.client.clientSecret);
     expect(open).not.toContain("sandbox_");
   });
 
@@ -84,22 +84,22 @@ describe("the credentials of the dashboard", () => {
 
   it("list the access tokens, and revoke one or all", async () => {
     const tokens = [
-      desk.sandbox.accessToken(),
-      desk.sandbox.accessToken(),
-      desk.sandbox.accessToken({ ttlSeconds: 0 }),
+      dashboard.sandbox.accessToken(),
+      dashboard.sandbox.accessToken(),
+      dashboard.sandbox.accessToken({ ttlSeconds: 0 }),
     ];
     const uses = (token: string) =>
-      request(desk.sandbox.app).post("/v1/payments").set("Authorization", `Bearer ${token}`).send({});
-    const text = await desk.read("/developer");
+      request(dashboard.sandbox.app).post("/v1/payments").set("Authorization", `Bearer ${token}`).send({});
+    const text = await dashboard.read("/developer");
     for (const token of tokens) {
       expect(text).toContain(`…${token.slice(-8)}`);
       expect(text).not.toContain(token);
     }
     expect(text).toContain(">expired<");
-    const one = await desk.does("/developer/tokens/revoke", { id: tokens[0]!.slice(-8) });
+    const one = await dashboard.does("/developer/tokens/revoke", { id: tokens[0]!.slice(-8) });
     expect(one).toMatch(/The token stopped working[^]*>revoked</);
     expect([(await uses(tokens[0]!)).status, (await uses(tokens[1]!)).status]).toEqual([401, 400]);
-    await desk.does("/developer/tokens/revoke");
+    await dashboard.does("/developer/tokens/revoke");
     expect((await uses(tokens[1]!)).status).toBe(401);
   });
 });

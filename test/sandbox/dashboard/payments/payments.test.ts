@@ -1,36 +1,38 @@
-import { Desk } from "../open-dashboard.js";
+import { OpenDashboard } from "../open-dashboard.js";
 
 describe("the payments of the dashboard", () => {
-  let desk: Desk;
+  let dashboard: OpenDashboard;
   beforeEach(async () => {
-    desk = await Desk.open({ cancelWebhook: true, failureWebhook: true });
+    dashboard = await OpenDashboard.open({ cancelWebhook: true, failureWebhook: true });
   });
-  afterEach(() => desk.close());
+  afterEach(() => dashboard.close());
 
   it("are listed newest first, twenty-five to a page", async () => {
-    for (let number = 1; number <= 30; number += 1) await desk.pays(`order-${number}`);
+    for (let number = 1; number <= 30; number += 1) await dashboard.pays(`order-${number}`);
     const listed = async (query: string) =>
-      [...(await desk.read(`/payments${query}`)).matchAll(/<code>(order-\d+)<\/code>/g)].map(([, id]) => id);
+      [...(await dashboard.read(`/payments${query}`)).matchAll(/<code>(order-\d+)<\/code>/g)].map(
+        ([, id]) => id,
+      );
     const first = await listed("");
     expect([first.length, first[0], first.at(-1)]).toEqual([25, "order-30", "order-6"]);
     expect(await listed("?page=2")).toEqual(["order-5", "order-4", "order-3", "order-2", "order-1"]);
     for (const beyond of ["?page=3", "?page=99999"]) expect(await listed(beyond)).toHaveLength(5);
     for (const odd of ["?page=0", "?page=-1", "?page=x", "?page=1e9", "?page="])
       expect(await listed(odd)).toEqual(first);
-    expect(await desk.read("/payments?page=2")).toMatch(
+    expect(await dashboard.read("/payments?page=2")).toMatch(
       /Page 2 of 2[^]*href="\/payments\?page=1"|page=1[^]*Page 2 of 2/,
     );
   });
 
   it("show every field of one, and its webhooks", async () => {
-    const id = await desk.pays("order-7", { value: "1475.50", currency: "EUR" });
-    const pending = await desk.read(`/payments/${id}`);
+    const id = await dashboard.pays("order-7", { value: "1475.50", currency: "EUR" });
+    const pending = await dashboard.read(`/payments/${id}`);
     expect(pending).toContain("not yet");
-    await desk.sandbox.pay(id, { provider: "HOL" });
-    await desk.pays("order-8");
-    await desk.sandbox.pay("order-8");
-    const text = await desk.read(`/payments/${id}`);
-    const { providerId, successUrl, cancelUrl } = desk.sandbox.find(id)!;
+    await dashboard.sandbox.pay(id, { provider: "HOL" });
+    await dashboard.pays("order-8");
+    await dashboard.sandbox.pay("order-8");
+    const text = await dashboard.read(`/payments/${id}`);
+    const { providerId, successUrl, cancelUrl } = dashboard.sandbox.find(id)!;
     for (const shown of [
       id,
       "order-7",
@@ -45,7 +47,7 @@ describe("the payments of the dashboard", () => {
     }
     for (const url of [successUrl, cancelUrl]) expect(text).toContain(url.replaceAll("&", "&amp;"));
     const deliveries = [...text.matchAll(/deliveries\/([0-9a-f-]+)"/g)].map(([, delivery]) => delivery);
-    expect(deliveries).toEqual([desk.sandbox.deliveries[0]!.id]);
+    expect(deliveries).toEqual([dashboard.sandbox.deliveries[0]!.id]);
   });
 
   it.each([
@@ -53,69 +55,69 @@ describe("the payments of the dashboard", () => {
     ["cancel", {}, "canceled", "Canceled, as if the customer had."],
     ["fail", {}, "failed", "Failed, as if the provider had refused."],
   ])("can be moved by hand: %s", async (order, form, status, said) => {
-    const id = await desk.pays("order-7");
-    const text = await desk.does(`/payments/${id}/${order}`, form);
+    const id = await dashboard.pays("order-7");
+    const text = await dashboard.does(`/payments/${id}/${order}`, form);
     expect(text).toContain(said);
-    expect(desk.sandbox.find(id)).toMatchObject({ status });
-    // The page that the form leads to has the webhook on it already: the merchant answers at once.
+    expect(dashboard.sandbox.find(id)).toMatchObject({ status });
+    // The page that the form leads to already shows the webhook: the merchant answers immediately.
     expect(text).toContain(`payment.${status}</a`);
   });
 
   it("are paid with the provider that was chosen", async () => {
-    const id = await desk.pays("order-7");
-    await desk.does(`/payments/${id}/pay`, { provider: "PYP" });
-    expect(desk.sandbox.find(id)).toMatchObject({ status: "completed", source: "PYP" });
+    const id = await dashboard.pays("order-7");
+    await dashboard.does(`/payments/${id}/pay`, { provider: "PYP" });
+    expect(dashboard.sandbox.find(id)).toMatchObject({ status: "completed", source: "PYP" });
   });
 
-  it("lead on at once while webhooks are held, and say so", async () => {
-    const id = await desk.pays("order-7");
-    desk.sandbox.holdWebhooks();
-    const text = await desk.does(`/payments/${id}/pay`, { provider: "MVK" });
+  it("do not wait for held webhooks, and say that they are held", async () => {
+    const id = await dashboard.pays("order-7");
+    dashboard.sandbox.holdWebhooks();
+    const text = await dashboard.does(`/payments/${id}/pay`, { provider: "MVK" });
     expect(text).toContain("Webhooks are held back.");
-    expect(desk.sandbox.find(id)).toMatchObject({ status: "completed" });
-    expect(desk.sandbox.deliveries).toEqual([]);
-    desk.sandbox.releaseWebhooks();
-    await desk.sandbox.settled();
-    expect(desk.sandbox.deliveries).toHaveLength(1);
+    expect(dashboard.sandbox.find(id)).toMatchObject({ status: "completed" });
+    expect(dashboard.sandbox.deliveries).toEqual([]);
+    dashboard.sandbox.releaseWebhooks();
+    await dashboard.sandbox.settled();
+    expect(dashboard.sandbox.deliveries).toHaveLength(1);
   });
 
   it("can be given a scenario of their own", async () => {
-    const id = await desk.pays("order-7");
-    const text = await desk.does(`/payments/${id}/scenario`, { scenario: "webhook-doubled" });
+    const id = await dashboard.pays("order-7");
+    const text = await dashboard.does(`/payments/${id}/scenario`, { scenario: "webhook-doubled" });
     expect(text).toMatch(/<option value="webhook-doubled" selected>/);
-    await desk.does(`/payments/${id}/pay`, { provider: "MVK" });
-    expect(desk.merchant.webhooks).toHaveLength(2);
-    expect(desk.sandbox.currentScenario).toBe("normal");
+    await dashboard.does(`/payments/${id}/pay`, { provider: "MVK" });
+    expect(dashboard.merchant.webhooks).toHaveLength(2);
+    expect(dashboard.sandbox.currentScenario).toBe("normal");
   });
 
   it("offer only what can still be done", async () => {
-    const id = await desk.pays("order-7");
+    const id = await dashboard.pays("order-7");
     const offers = async () =>
-      [...(await desk.read(`/payments/${id}`)).matchAll(/action="\/payments\/[0-9a-f]+\/(\w+)"/g)].map(
+      [...(await dashboard.read(`/payments/${id}`)).matchAll(/action="\/payments\/[0-9a-f]+\/(\w+)"/g)].map(
         ([, to]) => to,
       );
     expect(await offers()).toEqual(["pay", "cancel", "fail", "scenario"]);
-    await desk.sandbox.cancel(id);
+    await dashboard.sandbox.cancel(id);
     expect(await offers()).toEqual(["pay", "scenario"]);
-    await desk.sandbox.pay(id);
+    await dashboard.sandbox.pay(id);
     expect(await offers()).toEqual([]);
   });
 
   it("are refused on their own page, with the reason", async () => {
-    const id = await desk.pays("order-7");
-    await desk.sandbox.pay(id);
+    const id = await dashboard.pays("order-7");
+    await dashboard.sandbox.pay(id);
     for (const [order, form] of [
       ["pay", { provider: "MVK" }],
       ["cancel", {}],
       ["fail", {}],
     ] as const) {
-      const { status, text } = await desk.send(`/payments/${id}/${order}`, form);
+      const { status, text } = await dashboard.send(`/payments/${id}/${order}`, form);
       expect([status, text]).toEqual([409, expect.stringMatching(/role="alert"[^>]*>[^<]*completed/)]);
     }
-    const other = await desk.pays("order-8");
-    const unknown = await desk.send(`/payments/${other}/pay`, { provider: "ZZZ" });
+    const other = await dashboard.pays("order-8");
+    const unknown = await dashboard.send(`/payments/${other}/pay`, { provider: "ZZZ" });
     expect([unknown.status, unknown.text]).toEqual([409, expect.stringContaining("ZZZ")]);
-    expect(desk.sandbox.find(other)).toMatchObject({ status: "pending" });
-    expect((await desk.send("/payments/nothing/pay", { provider: "MVK" })).status).toBe(404);
+    expect(dashboard.sandbox.find(other)).toMatchObject({ status: "pending" });
+    expect((await dashboard.send("/payments/nothing/pay", { provider: "MVK" })).status).toBe(404);
   });
 });

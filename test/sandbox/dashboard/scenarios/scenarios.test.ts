@@ -1,22 +1,22 @@
 import { catalogue } from "tillkit/sandbox";
-import { Desk } from "../open-dashboard.js";
+import { OpenDashboard } from "../open-dashboard.js";
 
 const home = "/developer/scenarios";
 
 describe("the scenarios of the dashboard", () => {
-  let desk: Desk;
+  let dashboard: OpenDashboard;
   beforeEach(async () => {
-    desk = await Desk.open();
+    dashboard = await OpenDashboard.open();
   });
-  afterEach(() => desk.close());
+  afterEach(() => dashboard.close());
 
-  const known = () => desk.sandbox.scenarios.map(({ name }) => name);
+  const known = () => dashboard.sandbox.scenarios.map(({ name }) => name);
 
   it.each([
     ["en", "about"],
     ["fr", "about_fr"],
-  ] as const)("say in %s what each does, and how a payment asks for it", async (language, about) => {
-    const text = (await desk.read(home, { language })).replaceAll("&#39;", "'");
+  ] as const)("say in %s what each does, and how a payment selects it", async (language, about) => {
+    const text = (await dashboard.read(home, { language })).replaceAll("&#39;", "'");
     for (const [place, scenario] of catalogue.entries()) {
       expect(text).toContain(`value="${scenario.name}"`);
       expect(text).toContain(scenario[about]!);
@@ -25,33 +25,33 @@ describe("the scenarios of the dashboard", () => {
     }
   });
 
-  it("ask for themselves by the amounts that the page shows", async () => {
-    const text = await desk.read(home);
+  it("are selected by the amounts that the page shows", async () => {
+    const text = await dashboard.read(home);
     const amount = /signature-wrong<\/span[^]*?<code>(\d+)<\/code>/.exec(text)![1]!;
-    const id = await desk.pays("order-7", { value: amount, currency: "KMF" });
-    expect(desk.sandbox.find(id)).toMatchObject({ scenario: "signature-wrong" });
+    const id = await dashboard.pays("order-7", { value: amount, currency: "KMF" });
+    expect(dashboard.sandbox.find(id)).toMatchObject({ scenario: "signature-wrong" });
   });
 
-  it("are chosen for all that follow, and the page offers a way back", async () => {
-    const chosen = await desk.does(home, { scenario: "webhook-doubled" });
-    expect(chosen).toMatch(/from now on[^]*In use[^]*webhook-doubled[^]*Back to normal/);
-    await desk.does(home, { scenario: "random" });
-    expect(desk.sandbox.currentScenario).toBe("random");
-    expect(await desk.does(home, { scenario: "normal" })).not.toContain("Back to normal");
-    const unknown = await desk.send(home, { scenario: "sunny" });
+  it("are chosen for new payments, and the page leads back to the normal one", async () => {
+    const chosen = await dashboard.does(home, { scenario: "webhook-doubled" });
+    expect(chosen).toMatch(/New payments use this[^]*In use[^]*webhook-doubled[^]*Back to normal/);
+    await dashboard.does(home, { scenario: "random" });
+    expect(dashboard.sandbox.currentScenario).toBe("random");
+    expect(await dashboard.does(home, { scenario: "normal" })).not.toContain("Back to normal");
+    const unknown = await dashboard.send(home, { scenario: "sunny" });
     expect([unknown.status, unknown.text]).toEqual([409, expect.stringContaining("sunny")]);
-    expect(desk.sandbox.currentScenario).toBe("normal");
+    expect(dashboard.sandbox.currentScenario).toBe("normal");
   });
 
   it("can be added as JSON, one or a list, and used or not", async () => {
     const mine = { name: "mine", about: "Comes thrice.", webhooks: [{ times: 3 }] };
-    const added = await desk.does(`${home}/own`, { json: JSON.stringify(mine) });
-    expect(added).toMatch(/is known from now on[^]*Your own[^]*Comes thrice\./);
-    expect(desk.sandbox.currentScenario).toBe("normal");
+    const added = await dashboard.does(`${home}/own`, { json: JSON.stringify(mine) });
+    expect(added).toMatch(/The scenario was added[^]*Your own[^]*Comes thrice\./);
+    expect(dashboard.sandbox.currentScenario).toBe("normal");
     const two = [{ name: "first" }, { name: "second", webhooks: [] }];
-    await desk.does(`${home}/own`, { json: JSON.stringify(two), use: "yes" });
+    await dashboard.does(`${home}/own`, { json: JSON.stringify(two), use: "yes" });
     expect(known().slice(-3)).toEqual(["mine", "first", "second"]);
-    expect(desk.sandbox.currentScenario).toBe("second");
+    expect(dashboard.sandbox.currentScenario).toBe("second");
   });
 
   it.each([
@@ -61,14 +61,17 @@ describe("the scenarios of the dashboard", () => {
     ['[{"name": "good"}, {"name": "bad", "webhook": []}]', "JSON:1: [1].webhook"],
     ["[]", "empty"],
     ["", "this is not JSON"],
-  ])("that cannot be read are refused with the reason, and stay in the field: %s", async (json, reason) => {
-    const before = known();
-    const { status, text } = await desk.send(`${home}/own`, { json });
-    expect([status, text]).toEqual([400, expect.stringContaining('aria-invalid="true"')]);
-    const told = /role="alert"[^>]*>([^<]*)</.exec(text)![1]!;
-    expect(told).toContain(reason);
-    expect(text).toContain(`${json.replaceAll('"', "&quot;")}</textarea`);
-    expect(text).toMatch(/id="use" name="use" value="yes"\s*\/>/);
-    expect(known()).toEqual(before);
-  });
+  ])(
+    "are refused with the reason where they cannot be read, and stay in the field: %s",
+    async (json, reason) => {
+      const before = known();
+      const { status, text } = await dashboard.send(`${home}/own`, { json });
+      expect([status, text]).toEqual([400, expect.stringContaining('aria-invalid="true"')]);
+      const told = /role="alert"[^>]*>([^<]*)</.exec(text)![1]!;
+      expect(told).toContain(reason);
+      expect(text).toContain(`${json.replaceAll('"', "&quot;")}</textarea`);
+      expect(text).toMatch(/id="use" name="use" value="yes"\s*\/>/);
+      expect(known()).toEqual(before);
+    },
+  );
 });

@@ -2,25 +2,25 @@ import { createHmac } from "node:crypto";
 import request from "supertest";
 import { createSandbox } from "tillkit/sandbox";
 import { status } from "../../merchant.js";
-import { Desk } from "../open-dashboard.js";
+import { OpenDashboard } from "../open-dashboard.js";
 
 const home = "/developer/webhooks";
 
 describe("the webhooks page", () => {
-  let desk: Desk;
+  let dashboard: OpenDashboard;
   beforeEach(async () => {
-    desk = await Desk.open({ webhookUrls: [] });
+    dashboard = await OpenDashboard.open({ webhookUrls: [] });
   });
-  afterEach(() => desk.close());
+  afterEach(() => dashboard.close());
 
-  const registered = () => desk.sandbox.webhookAddresses.map(({ url }) => url);
+  const registered = () => dashboard.sandbox.webhookAddresses.map(({ url }) => url);
 
   it("adds and removes addresses", async () => {
-    expect(await desk.read(home)).toContain("No address is registered");
-    const added = await desk.does(`${home}/addresses`, { url: ` ${desk.merchant.webhookUrl} ` });
+    expect(await dashboard.read(home)).toContain("No address is registered");
+    const added = await dashboard.does(`${home}/addresses`, { url: ` ${dashboard.merchant.webhookUrl} ` });
     expect(added).toContain("The address is registered.");
-    expect(registered()).toEqual([desk.merchant.webhookUrl]);
-    const removed = await desk.does(`${home}/addresses/wh1/remove`);
+    expect(registered()).toEqual([dashboard.merchant.webhookUrl]);
+    const removed = await dashboard.does(`${home}/addresses/wh1/remove`);
     expect(removed).toMatch(/gets no more webhooks[^]*No address is registered/);
     expect(registered()).toEqual([]);
   });
@@ -28,7 +28,7 @@ describe("the webhooks page", () => {
   it.each(["https://shop.example/hook", "hook", ""])(
     "refuses %j with the reason, and keeps what was typed",
     async (url) => {
-      const answer = await desk.send(`${home}/addresses`, { url });
+      const answer = await dashboard.send(`${home}/addresses`, { url });
       expect(answer.status).toBe(409);
       expect(answer.text).toMatch(/role="alert" lang="en"/);
       expect(answer.text).toMatch(new RegExp(`aria-invalid="true"[^>]*value="${url}"`));
@@ -37,27 +37,29 @@ describe("the webhooks page", () => {
   );
 
   it("tries an address, and shows how it answered", async () => {
-    desk.sandbox.registerWebhook(desk.merchant.webhookUrl);
-    desk.merchant.answers.push(status(204), status(503));
-    expect(await desk.does(`${home}/addresses/wh1/try`)).toMatch(/The address answered 204, in [\d,]+\sms/);
-    expect(await desk.does(`${home}/addresses/wh1/try`)).toContain("The address answered 503");
-    const { rawBody, headers } = desk.merchant.webhooks[0]!;
-    const signature = createHmac("sha256", desk.sandbox.secret!).update(rawBody).digest("hex");
+    dashboard.sandbox.registerWebhook(dashboard.merchant.webhookUrl);
+    dashboard.merchant.answers.push(status(204), status(503));
+    expect(await dashboard.does(`${home}/addresses/wh1/try`)).toMatch(
+      /The address answered 204, in [\d,]+\sms/,
+    );
+    expect(await dashboard.does(`${home}/addresses/wh1/try`)).toContain("The address answered 503");
+    const { rawBody, headers } = dashboard.merchant.webhooks[0]!;
+    const signature = createHmac("sha256", dashboard.sandbox.secret!).update(rawBody).digest("hex");
     expect(headers["service-signature"]).toBe(signature);
-    await desk.merchant.close();
-    expect(await desk.does(`${home}/addresses/wh1/try`)).toContain("The address did not answer");
-    const unknown = await desk.send(`${home}/addresses/wh9/try`);
+    await dashboard.merchant.close();
+    expect(await dashboard.does(`${home}/addresses/wh1/try`)).toContain("The address did not answer");
+    const unknown = await dashboard.send(`${home}/addresses/wh9/try`);
     expect([unknown.status, unknown.text]).toEqual([409, expect.stringContaining("wh9")]);
   });
 
   it("shows the signing, and rotates the secret without losing the previous one", async () => {
-    const before = desk.sandbox.secret!;
-    const text = await desk.read(home);
+    const before = dashboard.sandbox.secret!;
+    const text = await dashboard.read(home);
     expect(text).toContain(before);
     expect(text.replaceAll(/<details>[^]*?<\/details>/g, "")).not.toContain("sandbox_");
-    const after = await desk.does(`${home}/secret/rotate`);
-    expect(desk.sandbox.secret).not.toBe(before);
-    for (const secret of [before, desk.sandbox.secret!]) expect(after).toContain(secret);
+    const after = await dashboard.does(`${home}/secret/rotate`);
+    expect(dashboard.sandbox.secret).not.toBe(before);
+    for (const secret of [before, dashboard.sandbox.secret!]) expect(after).toContain(secret);
     expect(after).toContain("Previous secret");
   });
 
@@ -79,42 +81,42 @@ describe("the webhooks page", () => {
   });
 
   it("holds webhooks back and releases them", async () => {
-    desk.sandbox.registerWebhook(desk.merchant.webhookUrl);
-    expect(await desk.does(`${home}/hold`)).toContain("held back until you release them");
-    const paid = desk.sandbox.pay(await desk.pays("order-7"));
-    await desk.does(`${home}/release`);
+    dashboard.sandbox.registerWebhook(dashboard.merchant.webhookUrl);
+    expect(await dashboard.does(`${home}/hold`)).toContain("held back until you release them");
+    const paid = dashboard.sandbox.pay(await dashboard.pays("order-7"));
+    await dashboard.does(`${home}/release`);
     expect(await paid).toMatchObject([{ status: 200 }]);
   });
 
   it("lists every delivery, newest first, page by page", async () => {
-    desk.sandbox.registerWebhook(desk.merchant.webhookUrl);
-    for (let count = 0; count < 27; count += 1) await desk.sandbox.tryWebhook("wh1");
+    dashboard.sandbox.registerWebhook(dashboard.merchant.webhookUrl);
+    for (let count = 0; count < 27; count += 1) await dashboard.sandbox.tryWebhook("wh1");
     const listed = async (query = "") =>
-      [...(await desk.read(home + query)).matchAll(/deliveries\/([0-9a-f-]+)"/g)].map(([, id]) => id);
-    const all = desk.sandbox.deliveries.map(({ id }) => id).toReversed();
+      [...(await dashboard.read(home + query)).matchAll(/deliveries\/([0-9a-f-]+)"/g)].map(([, id]) => id);
+    const all = dashboard.sandbox.deliveries.map(({ id }) => id).toReversed();
     expect(await listed()).toEqual(all.slice(0, 25));
     expect(await listed("?page=2")).toEqual(all.slice(25));
   });
 });
 
 describe("the page of a delivery", () => {
-  let desk: Desk;
+  let dashboard: OpenDashboard;
   beforeEach(async () => {
-    desk = await Desk.open();
+    dashboard = await OpenDashboard.open();
   });
-  afterEach(() => desk.close());
+  afterEach(() => dashboard.close());
 
-  const last = () => `${home}/deliveries/${desk.sandbox.deliveries.at(-1)!.id}`;
+  const last = () => `${home}/deliveries/${dashboard.sandbox.deliveries.at(-1)!.id}`;
 
   it("shows the whole exchange: request, response, time", async () => {
-    desk.merchant.answers.push((res) =>
+    dashboard.merchant.answers.push((res) =>
       res.writeHead(422, { "x-why": "no such order" }).end("an order is missing"),
     );
-    const id = await desk.pays("order-7");
-    await desk.sandbox.pay(id);
-    const [delivery] = desk.sandbox.deliveries;
-    const text = await desk.read(last());
-    const body = desk.merchant.webhooks[0]!.rawBody.toString("utf8");
+    const id = await dashboard.pays("order-7");
+    await dashboard.sandbox.pay(id);
+    const [delivery] = dashboard.sandbox.deliveries;
+    const text = await dashboard.read(last());
+    const body = dashboard.merchant.webhooks[0]!.rawBody.toString("utf8");
     for (const shown of [
       "422",
       "x-why",
@@ -131,26 +133,28 @@ describe("the page of a delivery", () => {
   });
 
   it("says why there was no answer, and shows a body that is not JSON as it was", async () => {
-    desk.sandbox.scenario("body-truncated");
-    desk.merchant.answers.push((res) => res.destroy());
-    await desk.sandbox.pay(await desk.pays("order-7"));
-    const text = await desk.read(last());
+    dashboard.sandbox.scenario("body-truncated");
+    dashboard.merchant.answers.push((res) => res.destroy());
+    await dashboard.sandbox.pay(await dashboard.pays("order-7"));
+    const text = await dashboard.read(last());
     expect(text).toMatch(/There was no answer[^]*socket hang up/);
     expect(text).toContain("cannot be read as JSON");
-    expect(text).toContain(desk.merchant.webhooks[0]!.rawBody.toString("utf8").replaceAll('"', "&quot;"));
+    expect(text).toContain(
+      dashboard.merchant.webhooks[0]!.rawBody.toString("utf8").replaceAll('"', "&quot;"),
+    );
   });
 
   it("sends the same bytes again, and leads to the new delivery", async () => {
-    desk.merchant.answers.push(status(500));
-    await desk.sandbox.pay(await desk.pays("order-7"));
+    dashboard.merchant.answers.push(status(500));
+    await dashboard.sandbox.pay(await dashboard.pays("order-7"));
     const first = last();
-    const text = await desk.does(`${first}/again`);
+    const text = await dashboard.does(`${first}/again`);
     expect(last()).not.toBe(first);
     expect(text).toMatch(/Sent once more[^]*<dd>2<\/dd>/);
-    const [one, two] = desk.merchant.webhooks;
+    const [one, two] = dashboard.merchant.webhooks;
     expect(two!.rawBody.equals(one!.rawBody)).toBe(true);
     expect(two!.headers["service-signature"]).toBe(one!.headers["service-signature"]);
-    const unknown = await desk.send(`${home}/deliveries/nothing/again`);
+    const unknown = await dashboard.send(`${home}/deliveries/nothing/again`);
     expect([unknown.status, unknown.text]).toEqual([409, expect.stringContaining("nothing")]);
   });
 });

@@ -1,0 +1,48 @@
+import { translate } from "../../pages/language.js";
+
+/** What the return pages say. They never claim more than the store knows. */
+export const returnTranslations = translate({
+  confirming: {
+    title: ["Confirming your payment", "Confirmation du paiement en cours"],
+    message: [
+      "This usually takes a few seconds. The page updates by itself; you can also close it.",
+      "Cela prend en général quelques secondes. La page se met à jour toute seule ; vous pouvez aussi la fermer.",
+    ],
+  },
+  paid: {
+    title: ["Payment received", "Paiement reçu"],
+    message: ["Thank you. Your payment is confirmed.", "Merci. Votre paiement est confirmé."],
+  },
+  canceled: {
+    title: ["Payment canceled", "Paiement annulé"],
+    message: [
+      "Nothing was confirmed. You can go back to the shop and try again.",
+      "Rien n’a été confirmé. Vous pouvez revenir à la boutique et réessayer.",
+    ],
+  },
+  failed: {
+    title: ["Payment not completed", "Paiement non abouti"],
+    message: [
+      "The payment did not go through. You can go back to the shop and try again.",
+      "Le paiement n’a pas abouti. Vous pouvez revenir à la boutique et réessayer.",
+    ],
+  },
+  notFound: {
+    title: ["Page not found", "Page introuvable"],
+    message: [
+      "This address is not valid, or no longer. If you have paid, the payment service tells the shop directly.",
+      "Cette adresse n’est pas valable, ou ne l’est plus. Si vous avez payé, le service de paiement en informe directement la boutique.",
+    ],
+  },
+  unavailable: {
+    title: ["One moment, please", "Un instant, s’il vous plaît"],
+    message: [
+      "The shop cannot look your payment up right now. Nothing is lost; the page tries again by itself.",
+      "La boutique ne peut pas consulter votre paiement pour le moment. Rien n’est perdu ; la page réessaie toute seule.",
+    ],
+  },
+  amount: ["Amount", "Montant"],
+  reference: ["Order", "Commande"],
+  back: ["Back to the shop", "Retour à la boutique"],
+  reload: ["Look again", "Vérifier à nouveau"],
+});

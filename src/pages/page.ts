@@ -1,0 +1,47 @@
+import { randomBytes } from "node:crypto";
+import { type Fragment, Html, html } from "./html.js";
+import { type Language } from "./language.js";
+
+/** What differs between two pages. */
+export interface HtmlPage {
+  language: Language;
+  title: string;
+  /** The nonce of the response's policy. A page in a file has none: it names its style by a hash. */
+  nonce?: string;
+  /** CSS, which must be a constant of the sources: nothing escapes it. It stands in the page byte for byte. */
+  style: string;
+  /** Further elements of the head, before the style. */
+  head?: Fragment;
+  body: Fragment;
+  /** JavaScript, without which the page works too. A constant of the sources, like the style. */
+  script?: string | undefined;
+  /** @default none, so that the browser asks for no icon */
+  icon?: string;
+}
+
+/** Returns the whole HTML document of a page. It loads nothing from another address. */
+export function htmlPage(page: HtmlPage): Html {
+  const { language, title, nonce, style, head, body, script, icon = "data:," } = page;
+  // Made here, because a formatter would add spaces to a style in a template, and a hash covers every byte.
+  const attribute = nonce === undefined ? "" : html` nonce="${nonce}"`.toString();
+  return html`<!doctype html>
+    <html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        ${head}
+        <title>${title}</title>
+        <link rel="icon" href="${icon}" />
+        ${new Html(`<style${attribute}>${style}</style>`)}
+      </head>
+      <body>
+        ${body} ${script !== undefined && new Html(`<script${attribute}>${script}</script>`)}
+      </body>
+    </html>`;
+}
+
+/** Returns a new nonce for one response. */
+export function newNonce(): string {
+  return randomBytes(16).toString("base64");
+}

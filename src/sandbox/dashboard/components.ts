@@ -1,0 +1,145 @@
+import { timeSpan } from "../../pages/format.js";
+import { type Fragment, type Html, html } from "../../pages/html.js";
+import { type Language } from "../../pages/language.js";
+import { type Scenario } from "../scenario/scenario.js";
+import { type View } from "./context.js";
+
+/** Returns a section of a page with its heading; `action` stands beside the heading. */
+export function section(
+  { id, title, lead, action }: { id: string; title: string; lead?: string; action?: Fragment },
+  content: Fragment,
+): Html {
+  return html`<section aria-labelledby="${id}">
+    <div class="head">
+      <h2 id="${id}">${title}</h2>
+      ${action}
+    </div>
+    ${lead !== undefined && html`<p class="lead">${lead}</p>`} ${content}
+  </section>`;
+}
+
+/** Returns a value in the typeface of code. */
+export function code(value: Fragment): Html {
+  return html`<code>${value}</code>`;
+}
+
+/** Returns a link to a path of the sandbox. */
+export function link({ root }: View, path: string, text: Fragment, className?: string): Html {
+  return html`<a ${className && html`class="${className}"`} href="${root}${path}">${text}</a>`;
+}
+
+/** Returns a button that sends its form. `about` completes its name for a screen reader. */
+export function button(
+  text: Fragment,
+  { kind = "", about, name, value }: { kind?: string; about?: Fragment; name?: string; value?: string } = {},
+): Html {
+  const field = name !== undefined && html`name="${name}" value="${value}"`;
+  return html`<button class="button ${kind}" ${field}>
+    ${text} ${about !== undefined && html`<span class="hidden">${about}</span>`}
+  </button>`;
+}
+
+/** Returns a form that is sent to a path of the sandbox. */
+export function postForm({ root }: View, path: string, content: Fragment, className = ""): Html {
+  return html`<form class="${className}" method="post" action="${root}${path}">${content}</form>`;
+}
+
+/** Returns one named value of a list of facts. */
+export function fact(name: Fragment, value: Fragment): Html {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;
+}
+
+/** Returns one named value, with a button that copies it where the browser can copy. */
+export function copyable(view: View, id: string, name: string, value: string): Html {
+  return copyableFact(view, id, name, html`<code id="${id}">${value}</code>`);
+}
+
+/** Returns one named secret, which is shown after a click and copied without being shown. */
+export function secret(view: View, id: string, name: string, value: string): Html {
+  const shown = html`<details>
+    <summary>${view.shared.show} <span class="hidden">${name}</span></summary>
+    <code id="${id}">${value}</code>
+  </details>`;
+  return copyableFact(view, id, name, shown);
+}
+
+function copyableFact(view: View, id: string, name: string, shown: Html): Html {
+  return html`<div class="centred">
+    <dt>${name}</dt>
+    <dd class="value">${shown} ${copyButton(view, id, name)}</dd>
+  </div>`;
+}
+
+/** Returns a button that copies the text of the element with this id. */
+export function copyButton({ shared: { copy, copied } }: View, id: string, name: string): Html {
+  return html`<button type="button" class="button" data-copy="${id}" data-copied="${copied}">
+    <span>${copy}</span> <span class="hidden">${name}</span>
+  </button>`;
+}
+
+export interface Field {
+  /** The field's id, and its name in the form. */
+  id: string;
+  label: Fragment;
+  hint?: Fragment;
+}
+
+/** Returns a control under its label and its hint. */
+export function labelled({ id, label, hint }: Field, control: Html): Html {
+  return html`<div class="field">
+    <label for="${id}">${label}</label>
+    ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`} ${control}
+  </div>`;
+}
+
+const describedBy = ({ id, hint }: Field) => hint && html`aria-describedby="${id}-hint"`;
+
+/** Returns a field of one line; `attributes` are further attributes of its control. */
+export function textField(field: Field, value: Fragment, attributes?: Html): Html {
+  const { id } = field;
+  const more = html`${attributes} ${describedBy(field)}`;
+  return labelled(field, html`<input id="${id}" name="${id}" autocomplete="off" ${more} value="${value}" />`);
+}
+
+type Option = string | readonly [value: string, text: string];
+
+/** Returns a field that offers values, each with its text where that differs. */
+export function selectField(field: Field, options: readonly Option[], chosen?: string | null): Html {
+  const { id } = field;
+  const choices = options.map((option) => {
+    const [value, text] = typeof option === "string" ? [option, option] : option;
+    return html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`;
+  });
+  return labelled(
+    field,
+    html`<select id="${id}" name="${id}" ${describedBy(field)}>
+      ${choices}
+    </select>`,
+  );
+}
+
+/** Returns a box that is ticked or not. */
+export function checkbox({ id, label, hint }: Field, isTicked: boolean, name = id, value = "on"): Html {
+  return html`<div class="check">
+    <input type="checkbox" id="${id}" name="${name}" value="${value}" ${isTicked && html`checked`} />
+    <label for="${id}">${label}</label>
+    ${hint && html`<span class="hint">${hint}</span>`}
+  </div>`;
+}
+
+/** Returns a sentence that says how far the sandbox's time is ahead of the machine's clock. */
+export function timeAhead(now: Date, { language, shared }: View): string {
+  const aheadMs = now.getTime() - Date.now();
+  return aheadMs < 1000 ? shared.withMachine : shared.ahead(timeSpan(aheadMs, language));
+}
+
+/** Returns what a scenario is about. A text that is not in the page's language is marked as of unknown language. */
+export function aboutIn(language: Language, scenario: Scenario | undefined): Html | undefined {
+  const { about, about_fr: french } = scenario ?? {};
+  const own = language === "fr" ? french : about;
+  if (own !== undefined) return html`<span>${own}</span>`;
+  return about === undefined ? undefined : html`<span lang="">${about}</span>`;
+}

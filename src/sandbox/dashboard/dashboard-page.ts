@@ -1,0 +1,128 @@
+import { dataStyle, formStyle, frameStyle } from "../../pages/design/components.js";
+import { type Fragment, type Html, html } from "../../pages/html.js";
+import { drawing } from "../../pages/sign.js";
+import { type Page } from "../page.js";
+import { type View } from "./context.js";
+import { dashboardScript } from "./script.js";
+
+/** The pages of the navigation, by their paths. */
+export const places = {
+  overview: "/",
+  payments: "/payments",
+  developer: "/developer",
+  webhooks: "/developer/webhooks",
+  scenarios: "/developer/scenarios",
+  behaviour: "/developer/behaviour",
+  choices: "/not-shown",
+} as const;
+
+type Place = keyof typeof places;
+
+const tabs: readonly Place[] = ["overview", "payments", "developer"];
+const developerLinks: readonly Place[] = ["developer", "webhooks", "scenarios", "behaviour", "choices"];
+
+interface Content {
+  /** Where the page belongs in the navigation. */
+  place: Place;
+  title: string;
+  /** @default the title */
+  heading?: Fragment;
+  lead?: Fragment;
+  /** Stands before the heading: the way back to a list. */
+  back?: { path: string; text: string };
+  /** Stands beside the heading. */
+  badge?: Html;
+  /** The page's own address without the root, where it is not the place's. */
+  path?: string;
+  /** Messages by the name of what was done; the address says which one is shown. */
+  done?: Readonly<Record<string, string>>;
+  /** A notice in place of these. */
+  notice?: Html | undefined;
+  status?: number;
+  content?: Fragment;
+}
+
+/** Returns a page of the dashboard: its content in the frame that every page has. */
+export function dashboardPage(view: View, page: Content): Page {
+  const { language, root, problem, shared } = view;
+  const { place, title, path = places[place], heading = title, lead, back, badge, content } = page;
+  const done = doneIn(page.done, view);
+  const refused = problem && html`role="alert" lang="${problem.language ?? language}"`;
+  return {
+    language,
+    title: `${title} · ${shared.sandbox}`,
+    ...(page.status !== undefined && { status: page.status }),
+    style: dataStyle + formStyle + frameStyle + scriptStyle,
+    script: dashboardScript,
+    skip: html`<a class="skip" href="#content">${shared.skip}</a>`,
+    main: html`<div class="sides">
+      ${navigation(place, view)}
+      <main
+        class="content sections"
+        id="content"
+        tabindex="-1"
+        data-page="${root}${path}"
+        data-events="${root}/sandbox/api/events"
+      >
+        <header>
+          ${back !== undefined && html`<a class="back" href="${root}${back.path}">← ${back.text}</a>`}
+          <div class="title">
+            <h1>${heading}</h1>
+            ${badge}
+          </div>
+          ${lead !== undefined && html`<p class="lead">${lead}</p>`}
+        </header>
+        ${page.notice ?? (done !== undefined && notice("good", done, html`role="status"`))}
+        ${problem && notice("bad", problem.text, refused)} ${content}
+        <p class="hidden" role="status" id="live-status"></p>
+      </main>
+    </div>`,
+  };
+}
+
+/** Returns a notice: what was done, what is wrong, or what is unusual. */
+export function notice(tone: "good" | "bad" | "warn", content: Fragment, attributes?: Html): Html {
+  return html`<p class="notice ${tone}" ${attributes}>${content}</p>`;
+}
+
+/** Returns the page for a payment or a delivery that does not exist. */
+export function unknownPage(view: View, place: Place): Page {
+  const { unknownTitle: title, unknownText: lead } = view.shared;
+  return dashboardPage(view, { place, title, lead, status: 404 });
+}
+
+/** Returns the message that the address names; `undefined` where the page has no such message. */
+function doneIn(messages: Readonly<Record<string, string>> = {}, { query }: View): string | undefined {
+  const done = query["done"] ?? "";
+  return Object.hasOwn(messages, done) ? messages[done] : undefined;
+}
+
+function navigation(place: Place, { root, sandbox, shared }: View): Html {
+  const isDevelopers = place !== "overview" && place !== "payments";
+  const item = (to: Place, name: string, current: string | false): Html => {
+    const here = current && html`aria-current="${current}"`;
+    return html`<li><a href="${root}${places[to]}" ${here}>${name}</a></li>`;
+  };
+  const first = tabs.map((to) => {
+    const isHere = to === "developer" ? isDevelopers && "true" : to === place && "page";
+    return item(to, shared.places[to], isHere);
+  });
+  const second = developerLinks.map((to) => {
+    const name = to === "developer" ? shared.credentials : shared.places[to];
+    return item(to, name, to === place && "page");
+  });
+  return html`<nav class="nav" aria-label="${shared.navigation}">
+    <p class="brand">${drawing("tick")} <span>${sandbox.merchantName}</span></p>
+    <ul class="tabs">
+      ${first}
+    </ul>
+    <ul class="section ${isDevelopers && "open"}" aria-label="${shared.places.developer}">
+      ${second}
+    </ul>
+  </nav>`;
+}
+
+/** Controls that need the script are hidden until it runs. */
+const scriptStyle = `
+html:not(.can-copy) [data-copy], html:not(.can-read-files) [data-fills] { display: none; }
+`;

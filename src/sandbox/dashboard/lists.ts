@@ -1,0 +1,110 @@
+import { formatAmount, milliseconds, moment } from "../../pages/format.js";
+import { type Fragment, type Html, html } from "../../pages/html.js";
+import { type SandboxPayment } from "../state/payments.js";
+import { type Delivery, isAccepted } from "../webhook/delivery.js";
+import { code, link } from "./components.js";
+import { type View } from "./context.js";
+import { places } from "./dashboard-page.js";
+
+interface LiveList {
+  id: string;
+  /** What a screen reader says when it changes. */
+  live: string;
+  /** Shown in place of the items, where there are none. */
+  empty: Fragment;
+  before?: Fragment;
+  after?: Fragment;
+}
+
+/** Returns a list that the script of the page keeps up to date. */
+export function liveList({ id, live, empty, before, after }: LiveList, items: readonly Html[]): Html {
+  return html`<div id="${id}" data-live="${live}">
+    ${before}
+    <ul class="panel">
+      ${items.length === 0 ? html`<li class="empty">${empty}</li>` : items}
+    </ul>
+    ${after}
+  </div>`;
+}
+
+/** Returns the page of a list that the query asks for, newest first, with its path and links to the next pages. */
+export function listPage<T>({ query, root, shared }: View, listPath: string, oldestFirst: readonly T[]) {
+  const perPage = 25;
+  const last = Math.max(1, Math.ceil(oldestFirst.length / perPage));
+  const asked = /^\d{1,6}$/.test(query["page"] ?? "") ? Number(query["page"]) : 1;
+  const number = Math.min(Math.max(asked, 1), last);
+  const end = oldestFirst.length - (number - 1) * perPage;
+  const items = oldestFirst.slice(Math.max(end - perPage, 0), end).toReversed();
+  const to = (page: number, rel: string, text: string): Html =>
+    html`<a href="${root}${listPath}?page=${page}" rel="${rel}">${text}</a>`;
+  const links = html`<nav class="pages" aria-label="${shared.pages}">
+    <span>${number > 1 && to(number - 1, "prev", `← ${shared.newer}`)}</span>
+    <span>${shared.page(number, last)}</span>
+    <span>${number < last && to(number + 1, "next", `${shared.older} →`)}</span>
+  </nav>`;
+  return { items, path: number > 1 ? `${listPath}?page=${number}` : listPath, links: last > 1 && links };
+}
+
+type ListOptions = Partial<LiveList> & { id: string };
+
+/** Returns a list of payments; each row leads to the payment's page. */
+export function paymentList(view: View, list: ListOptions, payments: readonly SandboxPayment[]): Html {
+  const { language, sandbox, shared } = view;
+  const credentials = link(view, places.developer, shared.seeCredentials);
+  const empty = html`<strong>${shared.noPayments}</strong> ${shared.noPaymentsText} ${credentials}`;
+  const items = payments.map(({ status, total, clientId, id, createdAt, scenario }) => {
+    const title = `${formatAmount(total, language)} ${total.currency}`;
+    const own = scenario !== "normal" && html`· ${code(scenario)}`;
+    const more = html`${code(clientId)} · ${moment(createdAt, language)} ${own}`;
+    return linkedRow(`${view.root}${places.payments}/${id}`, title, statusBadge(status), [more]);
+  });
+  return liveList({ live: shared.paymentsLive(sandbox.payments().length), empty, ...list }, items);
+}
+
+/** Returns a list of deliveries; each row leads to the delivery's page. */
+export function deliveryList(view: View, list: ListOptions, deliveries: readonly Delivery[]): Html {
+  const { language, sandbox, shared } = view;
+  const empty = html`<strong>${shared.noDeliveries}</strong> ${shared.noDeliveriesText}`;
+  const items = deliveries.map((delivery) => {
+    const { id, url, attempt, durationMs, at, scenario, error } = delivery;
+    const own = scenario !== undefined && html`· ${code(scenario)}`;
+    const when = html`${moment(at, language)} · ${shared.attempt(attempt)} ·
+    ${milliseconds(durationMs, language)}`;
+    const problem = error !== undefined && html`<br /><span lang="en">${error}</span>`;
+    const href = `${view.root}${places.webhooks}/deliveries/${id}`;
+    const title = topicOf(delivery) ?? shared.noTopic;
+    return linkedRow(href, title, answerBadge(delivery, view), [code(url), html`${when} ${own} ${problem}`]);
+  });
+  return liveList({ live: shared.deliveriesLive(sandbox.deliveries.length), empty, ...list }, items);
+}
+
+function linkedRow(href: string, title: string, badge: Html, lines: readonly Html[]): Html {
+  return html`<li class="row">
+    <a class="what" href="${href}">${title}</a>
+    ${badge} ${lines.map((line) => html`<span class="more">${line}</span>`)}
+  </li>`;
+}
+
+/** Returns a payment's status, which has the name of the service's interface in every language. */
+export function statusBadge(status: string): Html {
+  const isBad = status === "canceled" || status === "failed";
+  const tone = status === "completed" ? "good" : isBad && "bad";
+  return html`<span class="badge ${tone}" lang="en">${status}</span>`;
+}
+
+/** Returns the status of the merchant's answer. */
+export function answerBadge(delivery: Delivery, { shared }: View): Html {
+  const tone = isAccepted(delivery) ? "good" : "bad";
+  return html`<span class="badge ${tone}">${delivery.status ?? shared.noAnswer}</span>`;
+}
+
+/** Returns the topic of a delivery, where its body has one. */
+export function topicOf({ requestBody }: Delivery): string | undefined {
+  try {
+    const body: unknown = JSON.parse(requestBody);
+    if (typeof body !== "object" || body === null || !("topic" in body)) return undefined;
+    return typeof body.topic === "string" && body.topic.trim() !== "" ? body.topic : undefined;
+  } catch {
+    return undefined;
+  }
+}
