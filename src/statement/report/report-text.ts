@@ -15,11 +15,11 @@ export interface ReportText extends Translations {
 
 /** Returns the translations and formats of a language. */
 export function reportText(language: ReportLanguage): ReportText {
-  const [group, point] = language === "fr" ? ["\u202f", ","] : [",", "."];
+  const point = language === "fr" ? "," : ".";
   const value = (decimal: string): string => {
     const [, sign = "", whole = "", decimals = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal) ?? [];
     if (whole === "") return decimal;
-    const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, group);
+    const grouped = BigInt(whole).toLocaleString(language);
     return `${sign && "\u2212"}${grouped}${decimals && point + decimals}`;
   };
   return {
