@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import path from "node:path";
 import { buildKit } from "../support/built-kit.js";
 
-// Starts several processes, on a machine that may be busy.
+// It starts several processes, and the machine may be busy.
 jest.setTimeout(60_000);
 
 const program = path.resolve(__dirname, "../../bench/run.mjs");
@@ -40,7 +40,7 @@ function node(file: string, ...args: string[]): Promise<{ stdout: string; stderr
   });
 }
 
-describe("the benchmark, over a few webhooks", () => {
+describe("the benchmark, with a few webhooks", () => {
   it("measures the kit beside Express by hand, leaves the peers out, because they are not installed for a test", async () => {
     const only = ["bare", "by hand", "tillkit in memory", "on SQLite"].flatMap((name) => ["--only", name]);
     const brief = ["--no-peers", "--rounds", "1", "--seconds", "0.01", "--json", "--quiet"];
@@ -99,7 +99,7 @@ describe("the benchmark, over a few webhooks", () => {
     ]);
   });
 
-  it("kills the build that it measures before it measures it", async () => {
+  it("kills the build in a durability test before it measures the build", async () => {
     const brief = [
       "--only",
       "tillkit on SQLite, pre-shaped",
@@ -123,12 +123,12 @@ describe("the benchmark, over a few webhooks", () => {
     expect(stdout).toContain("forgets-copies.mjs made 32 events of one webhook that was sent 32 times");
   });
 
-  it("refuses to measure a contender that takes a forged webhook", async () => {
+  it("refuses to measure a contender that accepts a forged webhook", async () => {
     const { stdout } = await node(path.join(__dirname, "run-suite.mjs"), "gullible.mjs");
     expect(stdout).toContain("gullible.mjs took a forged webhook (200).");
   });
 
-  it("refuses to measure a contender that does not keep what it acknowledged", async () => {
+  it("refuses to measure a contender that loses acknowledged webhooks", async () => {
     const { stdout } = await node(path.join(__dirname, "run-suite.mjs"), "forgetful.mjs");
     expect(stdout).toMatch(/^forgetful\.mjs acknowledged \d+ webhooks and recorded 0\.$/m);
   });

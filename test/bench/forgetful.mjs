@@ -1,4 +1,4 @@
-// A contender that verifies, and keeps nothing of what it acknowledged.
+// A contender that verifies webhooks, and stores none that it acknowledged.
 import { start as startBare } from "../../bench/contenders/bare.mjs";
 
 export { sign } from "../../bench/contenders/bare.mjs";

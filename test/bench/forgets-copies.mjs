@@ -1,4 +1,4 @@
-// A contender that verifies, and makes an event of each copy of one webhook.
+// A contender that verifies webhooks, and makes an event of each copy of one webhook.
 import { start as startBare } from "../../bench/contenders/bare.mjs";
 
 export { sign } from "../../bench/contenders/bare.mjs";

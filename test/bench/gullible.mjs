@@ -1,4 +1,4 @@
-// A contender that takes whatever comes.
+// A contender that accepts every request.
 import { createServer } from "node:http";
 import { listen } from "../../bench/harness/listen.mjs";
 

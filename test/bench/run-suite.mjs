@@ -1,4 +1,4 @@
-// Runs the harness over contenders of the tests: `node run-suite.mjs <file>…`
+// Runs the harness with contenders of the tests: `node run-suite.mjs <file>…`
 import path from "node:path";
 import { runSuite } from "../../bench/harness/measure.mjs";
 

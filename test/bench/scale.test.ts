@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import path from "node:path";
 import { buildKit } from "../support/built-kit.js";
 
-// Starts several processes, on a machine that may be busy.
+// It starts several processes, and the machine may be busy.
 jest.setTimeout(120_000);
 
 const program = path.resolve(__dirname, "../../bench/scale.mjs");
@@ -31,8 +31,8 @@ function scale(...args: string[]): Promise<{ parts: Record<string, Part>; stderr
   });
 }
 
-describe("the measurement of how far it goes, over few payments", () => {
-  it("measures every size beside the smallest, in turn", async () => {
+describe("the scale measurement, with few payments", () => {
+  it("measures every size and the smallest size alternately", async () => {
     const { parts, stderr } = await scale("stored", "--sizes", "1000,2000", "--rounds", "1");
 
     expect(stderr).toBe("");
@@ -49,7 +49,7 @@ describe("the measurement of how far it goes, over few payments", () => {
     }
   });
 
-  it("dispatches a backlog in a fresh process, and counts the bytes that are written", async () => {
+  it("dispatches a backlog in a new process, and counts the written bytes", async () => {
     const { parts, stderr } = await scale("backlog", "bytes", "--backlog", "1000", "--webhooks", "400");
 
     expect(stderr).toBe("");
@@ -64,13 +64,13 @@ describe("the measurement of how far it goes, over few payments", () => {
     ]);
   });
 
-  it("creates payments, and prunes every webhook and event that is final", async () => {
+  it("creates payments, and prunes all final webhooks and events", async () => {
     const { parts, stderr } = await scale("creation", "upkeep", "--webhooks", "400");
 
     expect(stderr).toBe("");
     expect(parts.creation!.rows.map(([store]) => store)).toEqual(["sqlite"]);
     expect(Number(String(parts.creation!.rows[0]![1]).replace(",", ""))).toBeGreaterThan(0);
-    // It ends with an error where anything is left.
+    // The part ends with an error where a row is left.
     expect(parts.upkeep!.rows[0]![0]).toBe("sqlite: prune");
   });
 
@@ -96,7 +96,7 @@ describe("the measurement of how far it goes, over few payments", () => {
     ]);
   });
 
-  it("ends when its time is over, and says what is missing", async () => {
+  it("ends at its time limit, and reports what is missing", async () => {
     const { parts } = await scale("stored", "--sizes", "1000,50000", "--minutes", "0.0001");
     expect(parts.stored!.notes).toEqual([expect.stringMatching(/^There was no time to store/)]);
   });

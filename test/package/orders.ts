@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "./pack.js";
 
-/** The shop's own table, in the same file as the payments; made with the driver that the kit uses there too. */
+/** The shop's own table, in the file of the payments. It is made with the driver that the kit uses. */
 const script = `const [major, minor] = process.versions.node.split(".").map(Number);
 const builtIn = major > 22 || (major === 22 && minor >= 16);
 const { DatabaseSync } = builtIn ? process.getBuiltinModule("node:sqlite") : require("@photostructure/sqlite");
@@ -21,11 +21,11 @@ db.close();
 
 export interface Orders {
   orders: { id: string; paid: number }[];
-  /** The id of each order that was updated, once per update. */
+  /** The id of the order of each update. */
   changes: string[];
 }
 
-/** The orders in `shop.db` of a folder; `create` makes them first: 41 and 42, unpaid. */
+/** Reads the orders in `shop.db` of a folder. `create` first makes two unpaid orders, 41 and 42. */
 export function orders(folder: string, action: "create" | "read"): Orders {
   writeFileSync(join(folder, "orders.cjs"), script);
   return JSON.parse(run(folder, process.execPath, "orders.cjs", action));

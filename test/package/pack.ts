@@ -5,11 +5,11 @@ import { dirname, join, resolve } from "node:path";
 
 const root = resolve(__dirname, "../..");
 
-/** What may be in the tarball besides what is built. */
-export const texts = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
+/** The files that may be in the tarball beside the built ones. */
+export const documents = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
 
 export interface Packed {
-  /** A folder of its own, for the test to work in. */
+  /** A folder for the test. */
   folder: string;
   tarball: string;
   /** Paths in the tarball. */
@@ -19,8 +19,8 @@ export interface Packed {
 }
 
 /**
- * Builds and packs the package as `npm publish` would. In a copy: so the tarball is never older than the sources, and
- * nothing that runs at the same time sees `dist` come and go.
+ * Builds and packs the package like `npm publish`. It does so in a copy, so that the tarball is never older than the sources,
+ * and concurrent tests do not see `dist` change.
  */
 export function pack(): Packed {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "tillkit-package-")));
@@ -39,7 +39,7 @@ function packInto(folder: string): Packed {
     "scripts/build.mjs",
     "scripts/tsc.mjs",
     "examples/express-shop/package.json",
-    ...texts,
+    ...documents,
   ];
   for (const path of [...copied, "tsconfig.json", "tsconfig.esm.json", "tsconfig.cjs.json"]) {
     if (!existsSync(join(root, path))) continue;
@@ -59,7 +59,7 @@ function packInto(folder: string): Packed {
   };
 }
 
-/** A project of somebody who installs the tarball, without any install script, beside these packages. */
+/** Makes a project that installs the tarball and these packages, without install scripts. */
 export function install({ folder, tarball }: Packed, name: string, ...packages: string[]): string {
   const project = join(folder, name);
   mkdirSync(project);
@@ -68,7 +68,7 @@ export function install({ folder, tarball }: Packed, name: string, ...packages: 
   return project;
 }
 
-/** Runs a command to its end and gives its output; a failure has all of the output in its message. */
+/** Runs a command to its end and returns its output. The error of a failure contains the output. */
 export function run(cwd: string, command: string, ...args: string[]): string {
   try {
     return execFileSync(command, args, { cwd, env: plainEnvironment(), encoding: "utf8", stdio: "pipe" });
@@ -78,13 +78,13 @@ export function run(cwd: string, command: string, ...args: string[]): string {
   }
 }
 
-/** The environment without what jest and npm put into it for their own children. */
+/** Returns the environment without the variables that jest and npm set for their children. */
 export function plainEnvironment(): NodeJS.ProcessEnv {
   const own = /^(npm_|JEST_|NODE_ENV$|NODE_OPTIONS$|TILLKIT_|INIT_CWD$)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)));
 }
 
-/** Removes everything; nothing to do where packing failed. */
+/** Removes everything. Does nothing where packing failed. */
 export function discard(packed: Packed | undefined): void {
   if (packed !== undefined) rmSync(packed.folder, { recursive: true, force: true });
 }

@@ -41,7 +41,7 @@ describe.each([
       writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["shop.ts"] }));
     });
 
-    it("compiles as it stands, strictly, and against the types of every package", () => {
+    it("compiles without changes, strictly, and with the types of every package", () => {
       expect(run(folder, process.execPath, tsc, "-p", ".")).toBe("");
     }, 60_000);
 
@@ -70,7 +70,7 @@ describe.each([
         await sandbox.close();
       });
 
-      /** Posts a webhook about a payment that nobody knows, signed with this secret. */
+      /** Posts a webhook about an unknown payment, signed with this secret. */
       const post = (secret: string) => {
         const rawBody = Buffer.from(JSON.stringify(completedBody()));
         const headers = {
@@ -80,7 +80,7 @@ describe.each([
         return fetch(webhookUrl, { method: "POST", headers, body: rawBody.toString() });
       };
 
-      it("takes a genuine webhook about a payment that it does not know", async () => {
+      it("accepts a genuine webhook about an unknown payment", async () => {
         expect((await post(sandbox.secret!)).status).toBe(200);
       });
 
@@ -88,7 +88,7 @@ describe.each([
         expect((await post("a secret that is not the service's")).status).toBe(401);
       });
 
-      it("sells: the customer pays at the service, and the order is marked paid once", async () => {
+      it("completes a sale: the customer pays at the service, and the order is marked paid one time", async () => {
         const checkout = await fetch(`${shopUrl}/checkout/42`, { method: "POST", redirect: "manual" });
         expect(checkout.status).toBe(303);
         const checkoutUrl = checkout.headers.get("location")!;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { plainEnvironment } from "./pack.js";
 
-/** The program that the kit promises to run as it stands; see the introduction of the README. */
+/** The program of the README's introduction. It must run without changes. */
 export const program = `import express from "express";
 import { createPayments, hmacSignature, paymentRouter } from "tillkit";
 import { sqliteStore } from "tillkit/sql";
@@ -33,11 +33,11 @@ app.post("/checkout/:order", async (req, res) => {
 app.listen(3000);
 `;
 
-/** Where the program listens; it is written in it. */
+/** The port that is written in the program. */
 export const port = 3000;
 export const shopUrl = `http://127.0.0.1:${port}`;
 
-/** Strict, and with the types of every package checked too, as in a project of somebody who is careful. */
+/** Strict options that also check the types of every package. */
 export const compilerOptions = {
   strict: true,
   skipLibCheck: false,
@@ -49,7 +49,7 @@ export const compilerOptions = {
   types: ["node"],
 };
 
-/** Leads the calls for the service's address to the sandbox: the one thing that the program cannot be told. */
+/** Redirects calls of the service's address to the sandbox, because the address is written in the program. */
 const redirect = `const { fetch } = globalThis;
 globalThis.fetch = (address, options) =>
   fetch(String(address).replace(/^https:\\/\\/api\\.pay\\.example(?=\\/)/, process.env.SANDBOX_URL), options);
@@ -85,7 +85,7 @@ export class RunningProgram {
     return this.#output;
   }
 
-  /** Waits for something that another process does, and says what the program printed when it does not come. */
+  /** Waits for an effect of another process. The error of a timeout contains the output of the program. */
   async until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
     const end = performance.now() + 15_000;
     while (!(await Promise.resolve(holds()).catch(() => false))) {

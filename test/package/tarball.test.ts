@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { discard, install, pack, run, texts, type Packed } from "./pack.js";
+import { discard, install, pack, run, documents, type Packed } from "./pack.js";
 
 const subpaths = ["tillkit", "tillkit/sql", "tillkit/sandbox", "tillkit/testing"];
 
@@ -14,16 +14,16 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => discard(packed));
 
-/** Runs a program in the project; `.mjs` as ESM, `.cjs` as CommonJS. It prints JSON. */
+/** Runs a program in the project: `.mjs` as ESM, `.cjs` as CommonJS. It prints JSON. */
 function answerOf(name: string, program: string): unknown {
   writeFileSync(join(project, name), program);
   return JSON.parse(run(project, process.execPath, name));
 }
 
 describe("the tarball", () => {
-  it("holds what is built, the texts, and nothing else", () => {
+  it("holds the built files and the documents, and nothing else", () => {
     const others = packed.files.filter((path) => !path.startsWith("dist/"));
-    expect(others).toEqual(texts.filter((path) => existsSync(join(packed.source, path))));
+    expect(others).toEqual(documents.filter((path) => existsSync(join(packed.source, path))));
     expect(packed.files.filter((path) => /test\.|\.test|__|tsbuildinfo/.test(path))).toEqual([]);
     const endings = packed.files.filter((path) => path.startsWith("dist/"));
     expect(
@@ -39,7 +39,7 @@ describe("the tarball", () => {
     expect(targets.filter((path) => !existsSync(inPackage(path)))).toEqual([]);
   });
 
-  it("has source maps that lead to no file outside of the package, and need none", () => {
+  it("has source maps that name no file outside of the package, and need none", () => {
     const maps = packed.files.filter((path) => path.endsWith(".js.map"));
     expect(maps.length).toBeGreaterThan(0);
     const astray = maps.filter((path) => {
@@ -52,7 +52,7 @@ describe("the tarball", () => {
     expect(astray).toEqual([]);
   });
 
-  it("says nothing about the machine that it was built on", () => {
+  it("contains nothing about the machine that built it", () => {
     const told = packed.files.filter((path) => {
       const text = readFileSync(inPackage(path), "utf8");
       return text.includes(packed.folder) || text.includes(dirname(dirname(__dirname)));
@@ -65,7 +65,7 @@ describe("the installed package", () => {
   const listed = subpaths.map((name) => `"${name}"`).join(", ");
   const namesOf = `(module) => Object.keys(module).filter((name) => !["default", "module.exports", "__esModule"].includes(name)).sort()`;
 
-  it("gives the same names to import and to require, for every subpath", () => {
+  it("exports equal names to import and to require, for every subpath", () => {
     const imported = answerOf(
       "names.mjs",
       `const names = ${namesOf};
@@ -93,15 +93,15 @@ describe("the installed package", () => {
     expect(loaded).toEqual([]);
   });
 
-  it("exists as two copies whose errors are told apart by their code", () => {
+  it("has two copies, whose errors can be recognised by their code", () => {
     const program = `
       const caught = (copy) => { try { copy.createPayments({}); } catch (error) { return error; } };
-      const judge = (mine, other) => ({
+      const compareErrors = (mine, other) => ({
         class: caught(other) instanceof mine.TillkitError,
         code: mine.hasCode(caught(other), "configuration_invalid"),
         another: mine.hasCode(caught(other), "already_paid"),
       });
-      console.log(JSON.stringify([judge(esm, cjs), judge(cjs, esm)]));`;
+      console.log(JSON.stringify([compareErrors(esm, cjs), compareErrors(cjs, esm)]));`;
     const answer = answerOf(
       "copies.mjs",
       `import { createRequire } from "node:module";
@@ -143,11 +143,11 @@ describe("the installed command", () => {
     expect(statSync(inPackage(bin.tillkit)).mode & 0o111).toBe(0o111);
   });
 
-  it("is executable in the folder that was packed, too", () => {
+  it("is also executable in the packed folder", () => {
     expect(statSync(join(packed.source, "dist/esm/cli/main.js")).mode & 0o111).toBe(0o111);
   });
 
-  it("signs what it then verifies", () => {
+  it("verifies a signature that it made", () => {
     writeFileSync(join(project, "body.json"), '{"a":1}');
     const secret = ["--secret", "whsec_9f2c4b7a1d8e3f605c9b2a7d4e1f8c3b"];
     const signature = run(project, "npx", "--no-install", "tillkit", "sign", "body.json", ...secret).trim();

@@ -7,10 +7,10 @@ const candidates =
     ? ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
     : [chosen];
 
-/** An installed Chromium; none is downloaded. */
+/** The path of an installed Chromium. None is downloaded. */
 export const chromiumPath = candidates.find((path) => existsSync(path));
 
-/** Starts it in a profile of its own, so that nothing of an earlier run is remembered. */
+/** Starts Chromium with a new profile, without data of an earlier run. */
 export function launchChromium(): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error("There is no Chromium to launch.");
   return chromium.launch({
@@ -28,13 +28,13 @@ export function launchChromium(): Promise<Browser> {
   });
 }
 
-/** A suite for the browser; where there is none, one test that says so. */
+/** Defines a suite for the browser. Without a browser, one test says that the suite is left out. */
 export function describeInBrowser(name: string, suite: () => void): void {
   if (chromiumPath !== undefined) {
     describe(name, suite);
     return;
   }
-  console.info(`Left out: "${name}". No Chromium was found; set CHROMIUM_PATH to the one to use.`);
+  console.info(`Left out: "${name}". No Chromium was found; set CHROMIUM_PATH to its path.`);
   it(`leaves ${name} out, because no Chromium was found`, () => {
     expect(candidates.filter((path) => existsSync(path))).toEqual([]);
   });

@@ -1,12 +1,12 @@
 import { type Browser, type BrowserContextOptions, type Locator, type Page } from "playwright-core";
 import { type OpenShop } from "./open-shop.js";
 
-/** Somebody with a browser. Every step is a click on what the page shows. */
+/** A customer with a browser. Every step is a click on the page. */
 export class Customer {
   readonly page: Page;
-  /** Addresses that the browser went to by itself or by a click. */
+  /** Addresses that the browser opened, by itself or by a click. */
   readonly navigations: string[] = [];
-  /** What the browser complained about: scripts, blocked content, failed requests. */
+  /** The errors that the browser reported: scripts, blocked content, failed requests. */
   readonly complaints: string[] = [];
 
   private constructor(page: Page) {
@@ -14,7 +14,7 @@ export class Customer {
     page.on("framenavigated", (frame) => this.navigations.push(frame.url()));
     page.on("pageerror", ({ message }) => this.complaints.push(message));
     page.on("console", (message) => {
-      // Chromium also prints a line for each page that is answered 404, which the test asked for.
+      // Chromium also reports each page with the status 404, which the test requested.
       const isOwn = message.type() === "error" && !message.text().startsWith("Failed to load resource");
       if (isOwn) this.complaints.push(message.text());
     });
@@ -26,7 +26,7 @@ export class Customer {
     return new Customer(await context.newPage());
   }
 
-  /** The kit's return page says how the payment stands. */
+  /** Reads the state of the payment on the kit's return page. */
   state(state: string): Locator {
     return this.page.locator(`main[data-state=${state}]`);
   }
@@ -58,7 +58,7 @@ export class Customer {
     await this.page.waitForURL(/\/orders\/[^/]+$/);
   }
 
-  /** Looks at the order until it is paid: the shop writes that a moment after the kit knows it. */
+  /** Reloads the order until it is paid. The shop writes that a moment after the kit. */
   async seesTheOrderPaid(): Promise<void> {
     const paid = this.page.locator(".state.paid");
     const again = this.page.locator("a.again");
@@ -67,7 +67,7 @@ export class Customer {
       if (await paid.isVisible()) return;
       await Promise.all([this.page.waitForEvent("load"), again.click()]);
     }
-    throw new Error("The order was not paid, however often somebody looked.");
+    throw new Error("The order was not paid in time.");
   }
 
   leaves(): Promise<void> {

@@ -1,7 +1,7 @@
 import { goToCheckout, openShop, placeOrder, type OpenShop } from "./open-shop.js";
 import { settlesTo } from "./settles-to.js";
 
-describe("the example shop's books", () => {
+describe("the tables of the example shop", () => {
   let shop: OpenShop;
   beforeEach(async () => {
     shop = await openShop();
@@ -16,7 +16,7 @@ describe("the example shop's books", () => {
     return order;
   }
 
-  it("have one ledger row and one piece less after twenty copies of one webhook", async () => {
+  it("have one ledger row, and one piece less, after twenty copies of one webhook", async () => {
     const order = await paidOrder();
     const [delivery] = shop.sandbox.deliveries;
     const copies = await Promise.all(
@@ -24,7 +24,7 @@ describe("the example shop's books", () => {
     );
     expect(copies.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
 
-    // What is dispatched after the copies comes after whatever they might have set off.
+    // This event is dispatched after any events of the copies.
     const next = await paidOrder();
     expect((await shop.orders.ledger()).map(({ orderId }) => orderId).toSorted()).toEqual(
       [order, next].toSorted(),
@@ -33,11 +33,11 @@ describe("the example shop's books", () => {
     expect(await shop.orders.attention()).toEqual([]);
   });
 
-  it("have one ledger row when twenty copies are the first that arrives", async () => {
+  it("have one ledger row when twenty copies arrive first", async () => {
     const order = await placeOrder(shop);
     await goToCheckout(shop, order);
     const [payment] = shop.sandbox.payments();
-    // One event twenty times: the overrides leave nothing to the clock.
+    // One event twenty times: the overrides replace all times.
     const overrides = {
       timestamp: "2026-01-02T03:04:05.678Z",
       data: { submittedAt: "2026-01-02T03:04:05.000Z" },
@@ -55,7 +55,7 @@ describe("the example shop's books", () => {
     expect((await shop.orders.stock()).get("cloves")).toBe(10);
   });
 
-  it("put a changed amount on the shopkeeper's list and leave the order unpaid", async () => {
+  it("have a changed amount on the shopkeeper's list, and the order unpaid", async () => {
     const order = await placeOrder(shop);
     await goToCheckout(shop, order);
     const overrides = { data: { total: { value: "1", currency: "KMF" } } };

@@ -9,20 +9,20 @@ import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbo
 import { sqliteStore } from "tillkit/sql";
 import { createShop, type Shop } from "../../examples/express-shop/src/shop.js";
 
-/** The example shop and the sandbox, as `npm start` puts them together. */
+/** The example shop with the sandbox, like `npm start`. */
 export interface OpenShop extends Shop {
   url: string;
   sandbox: Sandbox;
   keeperPassword: string;
-  /** Puts the shop's clock forward, and has it look for what waits too long. The sandbox's has a clock of its own. */
+  /** Advances the shop's clock, and runs a sweep. The sandbox has a clock of its own. */
   later(ms: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What differs from `npm start`. */
+/** Differences from `npm start`. */
 export interface ShopUnderTest {
   sandbox?: SandboxOptions;
-  /** As `service.timeoutMs`. */
+  /** The option `service.timeoutMs`. */
   timeoutMs?: number;
 }
 
@@ -72,18 +72,18 @@ function schemeOf({ secret, signing }: Sandbox) {
   return signing.scheme === "fields" ? fieldsSignature({ secret, merchantId }) : hmacSignature({ secret });
 }
 
-/** Sends a form without following the redirect. */
+/** Sends a form. Does not follow the redirect. */
 export function post(url: string, form: Record<string, string> = {}): Promise<Response> {
   return fetch(url, { method: "POST", redirect: "manual", body: new URLSearchParams(form) });
 }
 
-/** Places an order; resolves to its id. */
+/** Places an order. Resolves with its id. */
 export async function placeOrder({ url }: OpenShop, product = "cloves"): Promise<string> {
   const answer = await post(`${url}/orders`, { product });
   return answer.headers.get("location")!.split("/").at(-1)!;
 }
 
-/** Goes to the checkout; resolves to the checkout page's address. */
+/** Goes to the checkout. Resolves with the address of the checkout page. */
 export async function goToCheckout({ url }: OpenShop, order: string): Promise<string> {
   const answer = await post(`${url}/checkout/${order}`);
   return answer.headers.get("location")!;

@@ -30,13 +30,13 @@ describeInBrowser("every page in a browser", () => {
   afterEach(() => shop.close());
 
   for (const [screen, options] of Object.entries(screens)) {
-    it(`fits a ${screen} and makes the browser complain about nothing`, async () => {
+    it(`fits a ${screen} and causes no error in the browser`, async () => {
       const credentials = { username: "keeper", password: shop.keeperPassword };
       const customer = await Customer.in(browser, { ...options, httpCredentials: credentials });
       const { page } = customer;
       const tooWide: string[] = [];
 
-      /** Looks at the page as it is; with TILLKIT_SCREENSHOTS set, keeps a picture for a person to look at. */
+      /** Checks the page. With TILLKIT_SCREENSHOTS it also keeps a screenshot. */
       async function look(name: string): Promise<void> {
         const fits = "document.documentElement.scrollWidth <= document.documentElement.clientWidth";
         if (!(await page.evaluate<boolean>(fits))) tooWide.push(name);

@@ -20,7 +20,7 @@ describeInBrowser("a purchase in a browser", () => {
   const ledger = async () =>
     (await shop.orders.ledger()).map(({ value, currency }) => `${value} ${currency}`);
 
-  it("turns from confirming to paid by itself, without a reload, and the order is paid", async () => {
+  it("changes from confirming to paid without a reload, and the order is paid", async () => {
     const customer = await Customer.in(browser);
     const { page } = customer;
     await customer.buys(shop, "cloves");
@@ -32,7 +32,7 @@ describeInBrowser("a purchase in a browser", () => {
     await customer.approves("HOL");
     await customer.state("confirming").waitFor();
     const before = customer.navigations.length;
-    // The page has asked, and still says so: what it waits for is the webhook.
+    // The page has asked, and does not change, because it waits for the webhook.
     expect(await (await asked).json()).toMatchObject({ state: "confirming", final: false });
     expect(await page.title()).toBe("Confirming your payment");
     expect(await ledger()).toEqual([]);
@@ -52,14 +52,14 @@ describeInBrowser("a purchase in a browser", () => {
     await customer.leaves();
   });
 
-  it("does the same without JavaScript", async () => {
+  it("changes without JavaScript too", async () => {
     const customer = await Customer.in(browser, { javaScriptEnabled: false });
     await customer.buys(shop, "vanilla");
     await customer.goesToTheCheckout(shop);
     shop.sandbox.holdWebhooks();
     await customer.approves("MVK");
     await customer.state("confirming").waitFor();
-    // Once more by itself, while there is nothing to tell.
+    // The page reloads itself again while there is no news.
     const { page } = customer;
     await page.waitForEvent("framenavigated");
     await customer.state("confirming").waitFor();
@@ -98,7 +98,7 @@ describeInBrowser("a purchase in a browser", () => {
     await customer.leaves();
   });
 
-  it("is in French for a browser that prefers it", async () => {
+  it("is in French for a browser that prefers French", async () => {
     const customer = await Customer.in(browser, { locale: "fr-FR" });
     const { page } = customer;
     await customer.buys(shop, "ylang");
@@ -118,7 +118,7 @@ describeInBrowser("a purchase in a browser", () => {
     await customer.leaves();
   });
 
-  it("meets a page of the kit's own at an address that never was", async () => {
+  it("shows a page of the kit at an unknown address", async () => {
     const customer = await Customer.in(browser, { locale: "fr-FR" });
     const { page } = customer;
     const answer = await page.goto(`${shop.url}/payments/success/never-was`);

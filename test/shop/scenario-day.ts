@@ -3,50 +3,50 @@ import { type Delivery, type SandboxEvent } from "tillkit/sandbox";
 import { goToCheckout, openShop, type OpenShop, placeOrder, post, type ShopUnderTest } from "./open-shop.js";
 import { settlesTo } from "./settles-to.js";
 
-/** What somebody does on a bad day. */
+/** A step of a day with trouble. */
 export type Step =
-  /** Goes to the checkout, approves there, and comes back to the shop. */
+  /** The customer goes to the checkout, approves there, and returns to the shop. */
   | "approves"
-  /** Goes to the checkout and cancels there. */
+  /** The customer goes to the checkout, and cancels there. */
   | "cancels"
-  /** Tries to go to the checkout, and is told that it cannot be done now. */
-  | "is turned away"
-  /** Approves at the provider a payment whose checkout page the shop never learned of. */
+  /** The customer tries to go to the checkout, and sees that it is not possible now. */
+  | "gets an error"
+  /** The customer approves a payment at the provider whose checkout address the shop never got. */
   | "approves elsewhere"
-  /** The trouble is over: payments are normal from now on. */
-  | "weather clears"
-  /** So long passes as a token lives in the scenario token-expired-early. */
+  /** The trouble ends: payments are normal from now on. */
+  | "trouble ends"
+  /** The lifetime of a token in the scenario token-expired-early passes. */
   | "a minute passes"
-  /** Somebody else has an order of their own at its checkout. */
+  /** Another customer is at the checkout with another order. */
   | "another customer waits"
-  /** The customer buys the same thing again, as a new order. */
+  /** The customer buys the same product again, with a new order. */
   | "orders again";
 
-/** What everybody saw of a day, in plain words. */
+/** The results of a day. */
 export interface Seen {
-  /** What the customer's browser showed after each step that shows something. */
+  /** The pages of the customer's browser, after each step that shows one. */
   pages: string[];
-  /** The shop's answer to every attempt of the service to send a webhook, in their order. */
+  /** The shop's answers to all webhooks of the service, in their order. */
   answers: (number | "lost")[];
   /** Whether each order is paid. */
   orders: ("paid" | "unpaid")[];
-  /** How many rows each order has in the ledger. */
+  /** The number of ledger rows of each order. */
   ledger: number[];
-  /** How many pieces are gone from the stock. */
+  /** The number of sold pieces. */
   sold: number;
   /** The kit's state of each payment of these orders, oldest first. */
   kit: string[];
-  /** How many access tokens the shop asked for and got. */
+  /** The number of access tokens that the shop got. */
   tokens: number;
   /** The kit's events, in alphabetical order. */
   events: EventType[];
-  /** What the shopkeeper's list says at the end of the day. */
+  /** The shopkeeper's list at the end of the day. */
   attention: string[];
-  /** What it says besides, when another day has passed without a word. */
+  /** New entries of the list after another day without news. */
   nextDay: string[];
 }
 
-/** Plays a scenario at the example shop and tells what everybody saw. Time is the sandbox's; nobody waits for it. */
+/** Plays a scenario at the example shop and returns the results. It uses the sandbox's clock, and does not wait. */
 export async function playDay(
   scenario: string,
   steps: readonly Step[],
@@ -82,21 +82,21 @@ class Day {
     const before = this.#pages.length;
     if (step === "approves") await this.#decides({ action: "approve", provider: "HOL" });
     if (step === "cancels") await this.#decides({ action: "cancel" });
-    if (step === "is turned away") await this.#isTurnedAway();
+    if (step === "gets an error") await this.#getsAnError();
     if (step === "approves elsewhere") await sandbox.pay(this.#forgotten());
-    if (step === "weather clears") sandbox.scenario("normal");
+    if (step === "trouble ends") sandbox.scenario("normal");
     if (step === "a minute passes") await sandbox.clock.advance(60_000);
     if (step === "another customer waits")
       await goToCheckout(this.#shop, await placeOrder(this.#shop, "mango"));
     if (step === "orders again") this.#orders.push(await placeOrder(this.#shop));
     if (this.#pages.length === before) return;
-    // All that the scenario has for later happens now: late webhooks, retries, late answers, replays.
+    // Everything that the scenario does later happens now: late webhooks, retries, late answers, replays.
     await sandbox.clock.advance(35 * 60 * 1000);
   }
 
   async #decides(form: Record<string, string>): Promise<void> {
     const { sandbox } = this.#shop;
-    // An answer that comes late by the sandbox's clock comes at once.
+    // An answer that is late by the sandbox's clock comes immediately.
     const unwatch = sandbox.watch((event) => void hurry(event));
     const hurry = async (event: SandboxEvent) => {
       if (event.type === "payment.created") await sandbox.clock.advance(5000);
@@ -112,14 +112,14 @@ class Day {
     sandbox.releaseWebhooks();
   }
 
-  async #isTurnedAway(): Promise<void> {
+  async #getsAnError(): Promise<void> {
     const answer = await post(`${this.#shop.url}/checkout/${this.#orders.at(-1)!}`);
     const page = await answer.text();
     const isTrouble = answer.status === 503 && page.includes("The payment could not be started");
     this.#pages.push(isTrouble ? "trouble" : `${answer.status}`);
   }
 
-  /** The service has it as pending, and no browser is at its checkout. */
+  /** Returns the id of a payment that is pending at the service, without a browser at its checkout. */
   #forgotten(): string {
     return this.#shop.sandbox.payments().findLast(({ status }) => status === "pending")!.id;
   }
@@ -152,7 +152,7 @@ class Day {
       events: this.#events.toSorted(),
       attention,
     } satisfies Omit<Seen, "nextDay">;
-    if (!ledger.every(isMine)) throw new Error("The ledger has a row that nobody paid for.");
+    if (!ledger.every(isMine)) throw new Error("The ledger has a row without a payment.");
 
     await this.#shop.later(25 * 60 * 60 * 1000);
     await this.#allHandled();
@@ -161,7 +161,7 @@ class Day {
     return { ...seen, nextDay: later };
   }
 
-  /** Events are recorded before the webhook is answered, and handled after it. */
+  /** Waits until all events are handled. They are recorded before the answer to the webhook, and handled after it. */
   async #allHandled(): Promise<void> {
     const undone = async () => (await this.#shop.payments.health()).counts?.oldestUndoneAt;
     await settlesTo(undone, undefined);

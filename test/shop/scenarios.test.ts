@@ -2,17 +2,17 @@ import { catalogue } from "tillkit/sandbox";
 import { type OpenShop } from "./open-shop.js";
 import { playDay, type Seen, type Step } from "./scenario-day.js";
 
-// Machines may be busy, and each day opens a shop of its own.
+// Each day opens a shop of its own, and the machine may be busy.
 jest.setTimeout(60_000);
 
 interface Row extends Partial<Seen> {
   scenario: string;
   steps: readonly Step[];
-  /** Where the service signs fields instead of the body, what is different. */
+  /** Differences where the service signs fields instead of the body. */
   fields?: Partial<Seen>;
 }
 
-/** The usual end: the page says "confirming" until the one webhook comes, and the order is paid once. */
+/** The usual result: the page says "confirming" until the webhook comes, and the order is paid one time. */
 const paid: Omit<Seen, "pages" | "answers"> = {
   orders: ["paid"],
   ledger: [1],
@@ -24,7 +24,7 @@ const paid: Omit<Seen, "pages" | "answers"> = {
   nextDay: [],
 };
 
-/** Nothing came that could be believed: the order stays unpaid, and somebody learns of it a day later. */
+/** No valid webhook came: the order stays unpaid, and the shopkeeper sees this a day later. */
 const unpaid: Omit<Seen, "answers"> = {
   pages: ["confirming", "confirming"],
   orders: ["unpaid"],
@@ -37,23 +37,23 @@ const unpaid: Omit<Seen, "answers"> = {
   nextDay: ["payment.overdue"],
 };
 
-/** The shop could not begin, said so, and the customer paid when the weather was better. */
+/** The shop could not start the payment, and showed this. The customer paid after the trouble. */
 const secondTry = {
-  steps: ["is turned away", "weather clears", "approves"],
+  steps: ["gets an error", "trouble ends", "approves"],
   pages: ["trouble", "confirming", "paid"],
   answers: [200],
 } satisfies Partial<Row>;
 
-/** The shop cannot know whether the first attempt was made: it stays matchable, and nobody ever hears of it. */
-const inTheDark = {
+/** The shop cannot know whether the first payment was made. The payment stays matchable, and no webhook comes. */
+const afterUnknownAttempt = {
   ...secondTry,
   kit: ["uncertain", "completed"],
   nextDay: ["payment.overdue"],
 } satisfies Partial<Row>;
 
-/** The service has the payment all the same; whoever pays it has paid the order, and the shopkeeper reads why it is odd. */
-const paidInTheDark = {
-  steps: ["is turned away", "approves elsewhere"],
+/** The service made the payment. The customer pays it and so the order, and the shopkeeper sees that it was paid late. */
+const paidUnknownAttempt = {
+  steps: ["gets an error", "approves elsewhere"],
   pages: ["trouble"],
   answers: [200],
   events: ["payment.completed", "payment.paid_late"],
@@ -63,19 +63,19 @@ const paidInTheDark = {
 const refused = [401, 401, 401, 401];
 
 /**
- * The specification of bad days: how each scenario ends at the shop. `pages` are what the customer's browser showed, the
- * last one at the end of the day. What a row leaves out is as in `paid`.
+ * The expected results of each scenario at the shop. The last of the `pages` is from the end of the day. Fields that a row
+ * leaves out are as in `paid`.
  */
 const rows: readonly Row[] = [
   { scenario: "normal", steps: ["approves"], answers: [200] },
   { scenario: "webhook-delayed", steps: ["approves"], answers: [200] },
-  // The second is a duplicate: same answer, no second effect.
+  // The second is a duplicate: an equal answer, and no second effect.
   { scenario: "webhook-doubled", steps: ["approves"], answers: [200, 200] },
   // Nothing regresses: older statuses are recorded and not applied.
   { scenario: "webhook-reordered", steps: ["approves"], answers: [200, 200, 200] },
   { scenario: "webhook-dropped", steps: ["approves"], answers: ["lost", 200] },
   { scenario: "webhook-never", steps: ["approves"], ...unpaid, answers: [] },
-  // The intent was stored first, so the webhook finds its payment; the browser finds it paid.
+  // The payment was stored first, so the webhook is matched, and the browser finds it paid.
   {
     scenario: "webhook-before-creation-answer",
     steps: ["approves"],
@@ -86,7 +86,7 @@ const rows: readonly Row[] = [
   { scenario: "signature-wrong", steps: ["approves"], ...unpaid, answers: refused },
   { scenario: "signature-old-secret", steps: ["approves"], ...unpaid, answers: refused },
   { scenario: "signature-missing", steps: ["approves"], ...unpaid, answers: refused },
-  // Correctly signed: recorded and answered 200, and a person is told; a retry would not mend it.
+  // Correctly signed, so it is recorded and answered 200, and raised for a person. A retry would not help.
   {
     scenario: "amount-changed",
     steps: ["approves"],
@@ -104,7 +104,7 @@ const rows: readonly Row[] = [
     events: ["payment.mismatched"],
     attention: ["payment.mismatched"],
   },
-  // The other customer's payment has another id at the service: a mismatch there, and nothing for either order.
+  // The other customer's payment has another id at the service, so it is a mismatch, and neither order is paid.
   {
     scenario: "client-id-of-another",
     steps: ["another customer waits", "approves"],
@@ -114,7 +114,7 @@ const rows: readonly Row[] = [
     attention: ["payment.mismatched"],
     nextDay: ["payment.overdue", "payment.overdue"],
   },
-  // A clientId that this shop never made is parked, in case its payment appears.
+  // A webhook with an unknown clientId is parked, because its payment may appear.
   {
     scenario: "client-id-of-another",
     steps: ["approves"],
@@ -122,7 +122,7 @@ const rows: readonly Row[] = [
     answers: [200],
     nextDay: ["payment.overdue", "payment.unmatched"],
   },
-  // Over the body, the signature is wrong. Over fields, there is nothing to read it from.
+  // The signature over the body is wrong. For a signature over fields, no field can be read.
   {
     scenario: "body-truncated",
     steps: ["approves"],
@@ -144,23 +144,23 @@ const rows: readonly Row[] = [
   },
   { scenario: "fields-extra", steps: ["approves"], answers: [200] },
   { scenario: "creation-slow", steps: ["approves"], answers: [200] },
-  { scenario: "creation-hangs", ...inTheDark },
-  { scenario: "creation-error", ...inTheDark },
-  { scenario: "creation-html", ...inTheDark },
-  { scenario: "creation-late", ...paidInTheDark },
+  { scenario: "creation-hangs", ...afterUnknownAttempt },
+  { scenario: "creation-error", ...afterUnknownAttempt },
+  { scenario: "creation-html", ...afterUnknownAttempt },
+  { scenario: "creation-late", ...paidUnknownAttempt },
   {
     scenario: "creation-late",
-    steps: ["is turned away", "weather clears", "approves", "approves elsewhere"],
+    steps: ["gets an error", "trouble ends", "approves", "approves elsewhere"],
     pages: ["trouble", "confirming", "paid"],
     answers: [200, 200],
     kit: ["completed", "completed"],
     events: ["payment.completed", "payment.paid_late", "payment.paid_twice"],
     attention: ["payment.paid_late", "payment.paid_twice"],
   },
-  { scenario: "creation-reset", ...paidInTheDark },
+  { scenario: "creation-reset", ...paidUnknownAttempt },
   // Without a token nothing was sent, so the first attempt has failed for certain.
   { scenario: "token-down", ...secondTry, kit: ["failed", "completed"] },
-  // The second order meets a token that promised an hour: one refresh, and the customer notices nothing.
+  // The token of the second order expired early: it is renewed, and the customer notices nothing.
   {
     scenario: "token-expired-early",
     steps: ["approves", "a minute passes", "orders again", "approves"],
@@ -204,7 +204,7 @@ const rows: readonly Row[] = [
   },
   {
     scenario: "payment-failed",
-    steps: ["approves", "weather clears", "approves"],
+    steps: ["approves", "trouble ends", "approves"],
     pages: ["confirming", "confirming", "paid"],
     answers: [200, 200],
     kit: ["failed", "completed"],
@@ -217,9 +217,9 @@ const rows: readonly Row[] = [
     events: ["payment.completed", "payment.paid_late", "payment.updated"],
     attention: ["payment.paid_late"],
   },
-  // Byte for byte what came before: answered alike, and nothing happens.
+  // Equal bytes get an equal answer, and change nothing.
   { scenario: "webhook-replayed", steps: ["approves"], answers: [200, 200] },
-  // Over fields nothing can be verified that has none of them, so it is refused again and again.
+  // A message without the signed fields cannot be verified, so every attempt is refused.
   {
     scenario: "type-unknown",
     steps: ["approves"],
@@ -229,12 +229,12 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** Only real time can teach the shop's client that no answer comes; on other days it is as patient as by default. */
+/** Scenarios in which the client waits for its time limit in real time. Others use the default limit. */
 const unanswered = ["creation-hangs", "creation-late"];
 
 const signings = ["hmac", "fields"] as const;
 
-describe("bad days at the example shop", () => {
+describe("days with trouble at the example shop", () => {
   let shop: OpenShop | undefined;
   afterEach(() => shop?.close());
 
@@ -244,9 +244,9 @@ describe("bad days at the example shop", () => {
   });
 
   describe.each(signings)("with webhooks signed by the scheme %s", (scheme) => {
-    it.each(rows.map((row) => ({ ...row, said: row.steps.join(", ") })))(
-      "$scenario: $said",
-      async ({ scenario, steps, fields, said: _, ...row }) => {
+    it.each(rows.map((row) => ({ ...row, title: row.steps.join(", ") })))(
+      "$scenario: $title",
+      async ({ scenario, steps, fields, title: _, ...row }) => {
         const expected = {
           pages: ["confirming", "paid"],
           ...paid,

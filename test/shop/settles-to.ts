@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Looks until the value is the expected one: handlers run after the answer. Fails with what it saw last. */
+/** Reads a value until it is the expected one, because handlers run after the answer. Fails with the last value. */
 export async function settlesTo<T>(look: () => T | Promise<T>, expected: T): Promise<void> {
   const until = Date.now() + 4000;
   let seen = await look();

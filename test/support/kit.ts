@@ -11,15 +11,15 @@ import {
   type SignedField,
 } from "tillkit";
 
-/** A secret as a service would issue it. */
+/** A secret in the form of a service's secrets. */
 export const secret = "whsec_9f2c4b7a1d8e3f605c9b2a7d4e1f8c3b";
 
-/** The scheme that the tests sign and verify with, unless they are about another one. */
+/** The default scheme of the tests. */
 export const scheme = hmacSignature({ secret });
 
 type Overrides<Covers extends SignedField, Tx> = Partial<PaymentsOptions<Covers, Tx>>;
 
-/** Options that are complete: a silent kit in memory, in front of a service that nobody reaches. */
+/** Returns complete options: a silent kit in memory, with a service that cannot be reached. */
 export function testOptions<Covers extends SignedField = SignedField, Tx = unknown>(
   overrides: Overrides<Covers, Tx> = {},
 ): PaymentsOptions<Covers, Tx> {
@@ -33,7 +33,7 @@ export function testOptions<Covers extends SignedField = SignedField, Tx = unkno
   };
 }
 
-/** A kit for a test, closed by {@link closeAll}. */
+/** Makes a kit for a test. {@link closeAll} closes it. */
 export function testKit<Covers extends SignedField = SignedField, Tx = unknown>(
   overrides: Overrides<Covers, Tx> = {},
 ): Payments<Covers, Tx> {
@@ -42,14 +42,14 @@ export function testKit<Covers extends SignedField = SignedField, Tx = unknown>(
   return payments;
 }
 
-/** An application with nothing but the kit, at `/payments`. */
+/** Returns an application with only the kit, at `/payments`. */
 export function appOf<Covers extends SignedField, Tx>(payments: Payments<Covers, Tx>): Express {
   const app = express();
   app.use("/payments", paymentRouter(payments));
   return app;
 }
 
-/** Serves an application on a port of its own; resolves to its address. */
+/** Serves an application on a free port. Resolves with its address. */
 export async function serve(app: Parameters<typeof createServer>[1]): Promise<string> {
   const server: Server = createServer(app);
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -65,7 +65,7 @@ export async function serve(app: Parameters<typeof createServer>[1]): Promise<st
 
 const closers: (() => Promise<unknown>)[] = [];
 
-/** Call in `afterEach`. */
+/** Closes all kits and servers of a test. Call it in `afterEach`. */
 export async function closeAll(): Promise<void> {
   for (const close of closers.splice(0).toReversed()) await close();
 }

@@ -1,4 +1,4 @@
-/** A piece of a page as a browser would read it. */
+/** One piece of a page, as a browser reads it. */
 export type Token =
   | { kind: "open"; name: string; attributes: readonly (readonly [name: string, value: string])[] }
   | { kind: "close"; name: string }
@@ -7,13 +7,14 @@ export type Token =
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"' };
 
-/** What a text or an attribute says. Throws at an ampersand that a browser would have to guess about. */
+/** Decodes text or the value of an attribute. Throws for an ampersand that is not one of the kit's entities. */
 function decode(markup: string): string {
   return markup.replace(
     /&(?:#(\d+);|([a-z]+);)?/gi,
     (all, code: string | undefined, name: string | undefined) => {
       const decoded = code === undefined ? entities[name ?? ""] : String.fromCodePoint(Number(code));
-      if (decoded === undefined) throw new Error(`An ampersand that is none of the kit's: ${all}`);
+      if (decoded === undefined)
+        throw new Error(`An ampersand that is not one of the kit's entities: ${all}`);
       return decoded;
     },
   );
@@ -24,8 +25,8 @@ const closeTag = /<\/([a-z][a-z0-9]*)\s*>/iy;
 const attribute = /\s+([a-z][a-z0-9-]*)(?:="([^"<>]*)")?/gi;
 
 /**
- * Reads markup as strictly as the kit writes it: every `<` begins a tag, every attribute is in double quotes or stands
- * alone, every `&` is an entity. Throws at whatever else there is, so that a page which passes leaves a browser no room.
+ * Reads markup strictly: every `<` begins a tag, every attribute is in double quotes or has no value, and every `&` is an
+ * entity. Throws for anything else, so browsers can read an accepted page in only one way.
  */
 export function tokenize(page: string): Token[] {
   const tokens: Token[] = [];
@@ -42,7 +43,7 @@ export function tokenize(page: string): Token[] {
       tokens.push({ kind: "open", name: name.toLowerCase(), attributes });
       at += all.length;
       if (/^(?:style|script)$/i.test(name)) {
-        // A browser ends these at the first closing tag of that name, wherever it stands.
+        // A browser ends these at the first closing tag of that name, at any place.
         const end = page.slice(at).search(new RegExp(`</${name}`, "i"));
         if (end < 0) throw new Error(`<${name}> is never closed.`);
         tokens.push({ kind: "raw", text: page.slice(at, at + end) });
@@ -53,7 +54,7 @@ export function tokenize(page: string): Token[] {
       at += close[0].length;
     } else {
       const next = page.indexOf("<", at);
-      if (next === at) throw new Error(`A < that begins no tag: ${page.slice(at, at + 40)}`);
+      if (next === at) throw new Error(`A < that does not begin a tag: ${page.slice(at, at + 40)}`);
       const end = next < 0 ? page.length : next;
       tokens.push({ kind: "text", text: decode(page.slice(at, end)) });
       at = end;
@@ -62,7 +63,7 @@ export function tokenize(page: string): Token[] {
   return tokens;
 }
 
-/** The tags of a page with the names of their attributes, in order: what no text in it may change. */
+/** Returns the tags of a page with the names of their attributes, in order. No text may change them. */
 export function shapeOf(page: string): string[] {
   return tokenize(page).flatMap((token) => {
     if (token.kind === "open")
@@ -71,7 +72,7 @@ export function shapeOf(page: string): string[] {
   });
 }
 
-/** Everything that a page says: its texts and the values of its attributes. */
+/** Returns the text of a page and the values of its attributes. */
 export function saidBy(page: string): string[] {
   return tokenize(page).flatMap((token) => {
     if (token.kind === "text") return [token.text];

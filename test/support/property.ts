@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { testSeed } from "./test-seed.js";
 
-// What fails prints its seed and its path, whichever seed it was.
+// A failing test prints its seed and its path.
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: testSeed() });
 
 export { fc };

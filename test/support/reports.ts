@@ -2,7 +2,7 @@ import { readMessage } from "../../src/webhook/message/read-message.js";
 import { type PaymentReport } from "../../src/model/payment-report.js";
 import { statusBody } from "./webhooks.js";
 
-/** What a verified webhook of this status says, as the kit itself reads it. */
+/** Returns the report that the kit reads from a verified webhook of this status. */
 export function reportOf(status: string, data: Record<string, unknown> = {}): PaymentReport {
   const message = readMessage({
     rawBody: Buffer.from(JSON.stringify(statusBody(status, data))),

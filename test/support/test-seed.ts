@@ -1,12 +1,12 @@
-const ordinary = 2611;
+const defaultSeed = 2611;
 
 /**
- * What every test that plays with chance starts from. Ordinarily the same number, so that a change is judged by the
- * same cases as the change before it; TILLKIT_TEST_SEED names another one, and "random" looks for new cases.
+ * Returns the seed of all random tests. It is constant by default, so that every change is tested with equal cases.
+ * TILLKIT_TEST_SEED sets another seed, and its value "random" finds new cases.
  */
 export function testSeed(): number {
   const wanted = process.env["TILLKIT_TEST_SEED"];
-  if (wanted === undefined || wanted === "") return ordinary;
+  if (wanted === undefined || wanted === "") return defaultSeed;
   if (wanted === "random") return Math.floor(Math.random() * 2 ** 31);
   const seed = Number(wanted);
   if (!Number.isSafeInteger(seed)) {

@@ -1,7 +1,7 @@
 import { type Payment } from "tillkit";
 import { scheme } from "./kit.js";
 
-/** A webhook body as the interface document shows it, 6.1. */
+/** A webhook body of the interface document, 6.1. */
 export interface WebhookBody {
   topic: string;
   timestamp: string;
@@ -9,7 +9,7 @@ export interface WebhookBody {
   data: Record<string, unknown>;
 }
 
-/** A `payment.completed` body; `data` overrides fields of the payment, `top` those around it. */
+/** Returns a `payment.completed` body. `data` overrides fields of the payment, and `top` the fields around it. */
 export function completedBody(
   data: Record<string, unknown> = {},
   top: Record<string, unknown> = {},
@@ -33,7 +33,7 @@ export function completedBody(
   };
 }
 
-/** The body of another status, with its own topic and `captured`. */
+/** Returns the body of another status, with its topic and `captured`. */
 export function statusBody(status: string, data: Record<string, unknown> = {}): WebhookBody {
   return completedBody(
     { status, captured: status === "completed" || status === "captured", ...data },
@@ -41,13 +41,13 @@ export function statusBody(status: string, data: Record<string, unknown> = {}): 
   );
 }
 
-/** The bytes and headers of a signed webhook. */
+/** Returns the bytes and headers of a signed webhook. */
 export function signed(body: unknown, by: { sign(rawBody: Buffer): string } = scheme) {
   const rawBody = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
   return { rawBody, headers: { "content-type": "application/json", "service-signature": by.sign(rawBody) } };
 }
 
-/** A pending payment as the store holds it after a creation. */
+/** Returns a pending payment, like after its creation. */
 export function pendingPayment(overrides: Partial<Payment> = {}): Payment {
   return {
     clientId: "c-1",

@@ -1,4 +1,4 @@
-/** What the kit sends to create a payment. */
+/** The body of a creation request. */
 export interface Creation {
   purchase: { total: { value: string; currency: string } };
   clientId: string;
@@ -9,7 +9,7 @@ export interface Creation {
 /** The payment in the service's answer. */
 export type Data = Record<string, unknown>;
 
-/** A service that makes every payment it is asked for, without a network; `change` has the last word on its answers. */
+/** Returns a service that creates every requested payment, without a network. `change` may change its answers. */
 export function willingService(change: (data: Data) => Data = (data) => data) {
   const sent: Creation[] = [];
   const fetch = async (_address: unknown, { body }: RequestInit = {}): Promise<Response> => {

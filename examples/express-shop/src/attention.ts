@@ -2,9 +2,9 @@ import { type Payments, type SignedField, type TillkitEvent } from "tillkit";
 import { type SqlTx } from "tillkit/sql";
 import { type Attention, type Orders } from "./orders.js";
 
-/** Some things about money need a person. The kit tells of them as events; here they go on the shopkeeper's list. */
+/** Adds events that need a person to the shopkeeper's list. */
 export function collectAttention(payments: Payments<SignedField, SqlTx>, orders: Orders): void {
-  // The name is how the database remembers what this handler has done; it stays when the code moves.
+  // The database stores under this name what the handler has done. Keep the name when the code moves.
   payments.onAny(
     async (event, { tx }) => {
       const attention = attentionTo(event);
@@ -13,7 +13,7 @@ export function collectAttention(payments: Payments<SignedField, SqlTx>, orders:
     { name: "attention" },
   );
 
-  // A handler that failed again and again, the one that books a paid order perhaps. The event stays in the database.
+  // A handler that failed too often, such as the one that books a paid order. The event stays in the database.
   payments.on("dispatch.dead", ({ event, handler, error }) => {
     const orderId = "payment" in event ? event.payment.reference : undefined;
     orders
@@ -24,13 +24,15 @@ export function collectAttention(payments: Payments<SignedField, SqlTx>, orders:
   });
 }
 
-/** What the shopkeeper should read about an event; nothing where all is well. */
+/** Returns the entry of the list for an event; `undefined` where nothing needs a person. */
 function attentionTo(event: TillkitEvent): Attention | undefined {
   const kind = event.type;
   switch (event.type) {
     case "payment.mismatched": {
-      const said = event.differences.map(({ field, expected, got }) => `${field}: ${got}, not ${expected}`);
-      return { kind, orderId: event.payment.reference, detail: said.join("; ") };
+      const differences = event.differences.map(
+        ({ field, expected, got }) => `${field}: ${got}, not ${expected}`,
+      );
+      return { kind, orderId: event.payment.reference, detail: differences.join("; ") };
     }
     case "payment.paid_twice": {
       const detail = `${event.payment.clientId}, after ${event.firstClientId}`;

@@ -6,7 +6,7 @@ const clove = html`<path d="M-3.5-12 3.5-12 1.5 28h-3z" fill="#6e3b22" />
   <path d="M-4-10-13-19-6-17-4-24 0-18 4-24 6-17 13-19 4-10z" fill="#54290f" />
   <circle cy="-21" r="6.5" fill="#c98150" />`;
 
-/** A drawing for each product. They are part of the page, so that it loads nothing from anywhere. */
+/** A drawing for each product. The drawings are part of the page, so it loads no other files. */
 const drawings: Record<string, Html> = {
   cloves: html`<rect x="-60" width="240" height="90" fill="#f3d9c4" />
     <g transform="translate(30 50) rotate(-24)">${clove}</g>
@@ -66,7 +66,7 @@ const drawings: Record<string, Html> = {
     <rect x="25" y="36" width="70" height="9" rx="4.5" fill="#b5813a" />`,
 };
 
-/** `wide`: with more of its background to the left and right. */
+/** Returns the drawing of a product. `wide` has more background to the left and right. */
 export function drawing(productId: string, shape: "plain" | "wide" = "plain"): Html {
   const viewBox = shape === "wide" ? "-45 0 210 90" : "0 0 120 90";
   return html`<svg class="drawing" viewBox="${viewBox}" aria-hidden="true">

@@ -6,14 +6,14 @@ const escapes: Record<string, string> = {
   "'": "&#39;",
 };
 
-/** Markup made by the tag below. Whatever else is put into a page is escaped. */
+/** Markup that the tag below made. Everything else in a page is escaped. */
 export class Html {
   constructor(readonly markup: string) {}
 }
 
 export type Fragment = Html | string | number | undefined | false | readonly Fragment[];
 
-/** A template that escapes its placeholders: html`<h1>${name}</h1>`. */
+/** Makes markup from a template, and escapes its placeholders: html`<h1>${name}</h1>`. */
 export function html(parts: TemplateStringsArray, ...fragments: Fragment[]): Html {
   return new Html(parts.reduce((markup, part, index) => markup + render(fragments[index - 1]) + part));
 }

@@ -9,11 +9,11 @@ export interface Order {
   total: Money;
   placedAt: string;
   paidAt: string | undefined;
-  /** The last payment that was created for it. */
+  /** The clientId of its last payment. */
   clientId: string | undefined;
 }
 
-/** Something that a person should look at. */
+/** One entry of the shopkeeper's list. */
 export interface Attention {
   kind: string;
   orderId?: string | undefined;
@@ -32,7 +32,7 @@ const tables = [
   `create table if not exists orders (id text primary key, product text not null, value text not null,
     currency text not null, placed_at text not null, client_id text, paid_at text)`,
   `create table if not exists stock (product text primary key, pieces integer not null)`,
-  // No unique key, on purpose: that an order stands here once is not the table's doing.
+  // It has no unique key, to show that the handler alone books an order only once.
   `create table if not exists ledger (order_id text not null, client_id text not null, value text not null,
     currency text not null, at text not null)`,
   `create table if not exists attention (kind text not null, order_id text, detail text not null, at text not null)`,
@@ -53,7 +53,7 @@ export class Orders {
     }
   }
 
-  /** Answers with the new order's id. Whoever knows an id sees the order, so nobody must be able to guess one. */
+  /** Stores a new order and returns its id. Everybody who knows an id can see the order, so ids cannot be guessed. */
   async place({ id: product, price }: Product): Promise<string> {
     const id = randomId();
     await this.#query(
@@ -68,7 +68,7 @@ export class Orders {
     return row && orderOf(row);
   }
 
-  /** The newest first. */
+  /** Returns the newest 100 orders. */
   async list(): Promise<Order[]> {
     return (await this.#query<OrderRow>("select * from orders order by placed_at desc limit 100")).map(
       orderOf,
@@ -90,7 +90,7 @@ export class Orders {
     );
   }
 
-  /** Takes the handler's `tx`, like every write of a handler. */
+  /** Adds an entry through the `tx` of a handler. */
   async note(tx: SqlTx, { kind, orderId, detail }: Attention): Promise<void> {
     await tx.query("insert into attention (kind, order_id, detail, at) values (?, ?, ?, ?)", [
       kind,
@@ -100,7 +100,7 @@ export class Orders {
     ]);
   }
 
-  /** The same outside a handler. */
+  /** Adds an entry outside of a handler. */
   async noteNow(attention: Attention): Promise<void> {
     await this.#store.transaction((tx) => this.note(tx, attention));
   }
@@ -137,7 +137,7 @@ function orderOf(row: OrderRow): Order {
   };
 }
 
-/** Sixty random bits in letters that are hard to misread: `k7qf-m2xd-9rwt`. */
+/** Returns sixty random bits in letters that are hard to confuse: `k7qf-m2xd-9rwt`. */
 function randomId(): string {
   const letters = "0123456789abcdefghjkmnpqrstvwxyz";
   const text = [...randomBytes(12)].map((byte) => letters[byte % 32]).join("");

@@ -1,6 +1,6 @@
 import { type Response } from "express";
 import { html, type Html } from "./html.js";
-import { shopName, type Language } from "./words.js";
+import { shopName, type Language } from "./translations.js";
 
 export { style } from "./style.js";
 
@@ -10,7 +10,7 @@ export interface Page {
   main: Html;
 }
 
-/** Sends a page. Nothing in it runs or is loaded but the shop's own style sheet. */
+/** Sends a page. It runs nothing, and loads only the shop's own style sheet. */
 export function sendPage(res: Response, status: number, { language, title, main }: Page): void {
   const page = html`<!doctype html>
     <html lang="${language}">
@@ -38,7 +38,7 @@ export function sendPage(res: Response, status: number, { language, title, main 
   res
     .status(status)
     .set({
-      // No form-action: browsers apply it to the redirect that follows a form, and that leads to the checkout.
+      // No form-action, because browsers would apply it to the redirect to the checkout.
       "Content-Security-Policy":
         "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'",
       "Cache-Control": "no-store",

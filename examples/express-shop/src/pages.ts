@@ -4,14 +4,14 @@ import { html, type Html } from "./html.js";
 import { type Attention, type LedgerRow, type Order } from "./orders.js";
 import { type Page } from "./page.js";
 import { findProduct, type Product } from "./products.js";
-import { attentionWords, words, type Language } from "./words.js";
+import { attentionTexts, translations, type Language } from "./translations.js";
 
 export function frontPage(
   language: Language,
   products: readonly Product[],
   stock: ReadonlyMap<string, number>,
 ): Page {
-  const { tagline, buy, soldOut, piecesLeft } = words[language];
+  const { tagline, buy, soldOut, piecesLeft } = translations[language];
   const card = ({ id, price, name, about }: Product) => {
     const pieces = stock.get(id) ?? 0;
     return html`<li class="card product">
@@ -39,11 +39,11 @@ export function frontPage(
 }
 
 /**
- * Whether an order is paid, the shop asks its own table. The payment only says what to tell the customer meanwhile:
- * that the browser came back proves nothing, but somebody who has just paid should not be asked to pay.
+ * Returns the page of an order. The shop's own table decides whether the order is paid. The payment only decides what the
+ * customer sees until then: a return of the browser proves nothing, but a customer who just paid should not be asked to pay.
  */
 export function orderPage(language: Language, order: Order, attempt: Payment | undefined): Page {
-  const text = words[language];
+  const text = translations[language];
   const state = stateOf(order, attempt);
   const total = amount(order.total, language);
   const gaveUp = state === "unpaid" && attempt !== undefined && !attempt.open;
@@ -71,7 +71,7 @@ export function orderPage(language: Language, order: Order, attempt: Payment | u
       </dl>
       ${state === "unpaid" && payForm(order, attempt ? text.payAgain : `${text.pay} ${total}`)}
       ${
-        // A page that reloads itself would begin anew for whoever has it read aloud.
+        // The page does not reload itself, because a screen reader would start again.
         state === "confirming" &&
         html`<a class="button again" href="/orders/${order.id}">${text.lookAgain}</a>`
       }
@@ -88,9 +88,9 @@ function stateOf({ paidAt }: Order, attempt: Payment | undefined): "paid" | "con
   return attempt?.successReturnedAt !== undefined && attempt.open ? "confirming" : "unpaid";
 }
 
-/** The payment service did not take the payment. */
+/** Returns the page for a payment that could not be started. */
 export function unavailablePage(language: Language, order: Order): Page {
-  const text = words[language];
+  const text = translations[language];
   return {
     language,
     title: text.unavailable,
@@ -104,7 +104,7 @@ export function unavailablePage(language: Language, order: Order): Page {
 }
 
 export function notFoundPage(language: Language): Page {
-  const text = words[language];
+  const text = translations[language];
   return {
     language,
     title: text.notFound,
@@ -116,16 +116,16 @@ export function notFoundPage(language: Language): Page {
   };
 }
 
-/** For the shopkeeper: what needs a person, every order, and what was booked. */
+/** Returns the shopkeeper's page: entries that need a person, all orders, and the ledger. */
 export function deskPage(
   language: Language,
   desk: { attention: (Attention & { at: string })[]; orders: Order[]; ledger: LedgerRow[] },
 ): Page {
-  const text = words[language];
+  const text = translations[language];
   const orderLink = (id: string | undefined) => id !== undefined && html`<a href="/orders/${id}">${id}</a>`;
   const attention = ({ kind, orderId, detail, at }: Attention & { at: string }) =>
     html`<li>
-      <strong>${attentionWords[kind]?.[language] ?? kind}</strong> ${orderLink(orderId)}
+      <strong>${attentionTexts[kind]?.[language] ?? kind}</strong> ${orderLink(orderId)}
       <span class="soft small">${kind}: ${detail}</span>
       <span class="soft small">${time(at, language)}</span>
     </li>`;

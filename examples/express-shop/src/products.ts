@@ -1,8 +1,8 @@
-import { type Language } from "./words.js";
+import { type Language } from "./translations.js";
 
 export interface Product {
   id: string;
-  /** Whole francs: KMF has no decimals. A string, as the payment service wants it. */
+  /** Whole francs, because KMF has no decimals. A string, because the payment service requires one. */
   price: string;
   name: Record<Language, string>;
   about: Record<Language, string>;

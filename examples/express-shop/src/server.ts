@@ -7,7 +7,7 @@ const { env } = process;
 const port = Number(env.PORT ?? 3000);
 const url = env.SHOP_URL ?? `http://localhost:${port}`;
 
-// The kit refuses to start, and says why, where one of these is missing.
+// The kit does not start where one of these is missing. Its error names the missing option.
 const { app, payments } = await createShop({
   url,
   service: {
@@ -23,7 +23,7 @@ const { app, payments } = await createShop({
   keeperPassword: env.SHOP_PASSWORD || fail("Set SHOP_PASSWORD: it opens the shopkeeper's page."),
 });
 
-// Slow senders are ended by the server, and there are only so many of them; docs/operations.md says why so.
+// The server ends slow senders and limits their number. docs/operations.md explains these values.
 const server = createServer({ connectionsCheckingInterval: 5000 }, app);
 server.headersTimeout = 10_000;
 server.requestTimeout = 30_000;
@@ -31,7 +31,7 @@ server.keepAliveTimeout = 5000;
 server.maxConnections = 10_000;
 server.listen(port, env.HOST ?? "127.0.0.1", () => console.log(`The shop is open at ${url}`));
 
-/** Takes no more requests, lets handlers finish, and closes the database. */
+/** Accepts no more requests, lets handlers finish, and closes the database. */
 function stop(): void {
   if (!server.listening) return;
   server.close(() => void payments.close());

@@ -17,16 +17,16 @@ import { Orders } from "./orders.js";
 import { deskPage, frontPage, notFoundPage, orderPage, unavailablePage } from "./pages.js";
 import { sendPage, style } from "./page.js";
 import { findProduct, products } from "./products.js";
-import { languages, shopName, type Language } from "./words.js";
+import { languages, shopName, type Language } from "./translations.js";
 
 export interface ShopOptions {
-  /** Where customers reach the shop: `https://shop.example`. */
+  /** The shop's address for customers: `https://shop.example`. */
   url: string;
   service: PaymentServiceOptions;
   signature: SignatureScheme | undefined;
-  /** The orders are kept in the same database as the payments. */
+  /** The database of the payments, which also has the shop's orders. */
   store: PaymentStore<SqlTx>;
-  /** Opens the shopkeeper's page, `/desk`. */
+  /** The password of the shopkeeper's page, `/desk`. */
   keeperPassword: string;
   logger?: PaymentsOptions["logger"];
   /** The clock; for tests. */
@@ -39,7 +39,7 @@ export interface Shop {
   orders: Orders;
 }
 
-/** The whole shop. What the kit does for it is in this file; orders, pages and words are in the others. */
+/** Makes the shop. This file has everything that uses the kit; orders, pages and translations are in the other files. */
 export async function createShop({
   url,
   service,
@@ -62,8 +62,8 @@ export async function createShop({
     now,
   });
 
-  // Runs in the dispatch's own transaction: these three writes commit together with the mark that this handler is done,
-  // or none of them does. However often the webhook comes, and wherever the process crashes, there is one ledger row.
+  // These three writes commit in one transaction, which also marks this handler as done. So there is exactly one ledger row,
+  // even if the webhook comes several times or the process crashes.
   payments.onPaymentCompleted(async ({ payment }, { tx }) => {
     const { reference, clientId, total, completedAt } = payment;
     const { affected } = await tx.query("update orders set paid_at = ? where id = ?", [
@@ -136,7 +136,7 @@ export async function createShop({
   return { app, payments, orders } satisfies Shop;
 }
 
-/** An address that cannot be decoded, or a form that cannot be read: Express's own page would show the code's stack. */
+/** Handles unreadable addresses and forms. Express's own page would show a stack trace. */
 const unreadable: ErrorRequestHandler = (error: { status?: unknown }, req, res, next) => {
   if (typeof error.status !== "number" || error.status >= 500) return next(error);
   sendPage(res, error.status, notFoundPage(languageOf(req)));

@@ -9,7 +9,7 @@ interface Expression {
   regex: RegExp;
 }
 
-/** Every regular expression literal of `src`, each once. */
+/** Returns every regular expression literal of `src`, without repetitions. */
 function readExpressions(): Expression[] {
   const found = new Map<string, Expression>();
   for (const file of readdirSync(root, { recursive: true, encoding: "utf8" }).toSorted()) {
@@ -32,7 +32,7 @@ function readExpressions(): Expression[] {
 
 const everyday = ["a", "A", "0", " ", "\n", "/", "-", "_", ".", "é", "\u{1F4B0}"];
 
-/** Texts of this many repetitions, of characters that the expression names, alone and in pairs, with an end that it rejects. */
+/** Yields texts with this many repetitions of characters of the expression, alone and in pairs, and an end that it rejects. */
 function* hostileTexts({ source }: RegExp, repetitions: number): Generator<string> {
   const named = [...new Set(source.replace(/\\[a-zA-Z]|[[\]()^$|?*\\]/g, ""))].slice(0, 12);
   const atoms = [...new Set([...named, ...everyday])];
@@ -61,7 +61,7 @@ it("Hostile text against any regular expression of the project: none takes more 
   expect(expressions.length).toBeGreaterThan(50);
   const slow = expressions.filter(({ regex }) => {
     for (const [index, text] of [...hostileTexts(regex, 20_000)].entries()) {
-      // What ends within 20 ms is not superlinear: a quadratic expression takes some hundred.
+      // Within 20 ms an expression is not superlinear: a quadratic one takes several hundred.
       if (msOf(regex, text) < 20) continue;
       if (isSuperlinear(regex, (repetitions) => [...hostileTexts(regex, repetitions)][index]!)) return true;
     }
@@ -72,8 +72,8 @@ it("Hostile text against any regular expression of the project: none takes more 
 
 it("Hostile text against any regular expression of the project: a planted one is found", () => {
   const planted = /0+$/;
-  const texts = (repetitions: number) => [...hostileTexts(planted, repetitions)];
-  const index = texts(20_000).findIndex((text) => msOf(planted, text) >= 20);
+  const allTexts = (repetitions: number) => [...hostileTexts(planted, repetitions)];
+  const index = allTexts(20_000).findIndex((text) => msOf(planted, text) >= 20);
   expect(index).toBeGreaterThanOrEqual(0);
-  expect(isSuperlinear(planted, (repetitions) => texts(repetitions)[index]!)).toBe(true);
+  expect(isSuperlinear(planted, (repetitions) => allTexts(repetitions)[index]!)).toBe(true);
 });

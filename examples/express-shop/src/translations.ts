@@ -1,6 +1,6 @@
 export const shopName = "Soko Bahari";
 
-/** The first is the one for everybody else. */
+/** The first language is the default. */
 export const languages = ["en", "fr"] as const;
 export type Language = (typeof languages)[number];
 
@@ -14,14 +14,14 @@ const en = {
   placed: "Placed",
   unpaid: "Not paid yet",
   unpaidText:
-    "Pay with the mobile-money provider of your choice. We put your order together as soon as it is paid.",
+    "Pay with the mobile-money provider of your choice. We prepare your order as soon as it is paid.",
   confirming: "Waiting for confirmation",
   confirmingText:
-    "You have been to the checkout. As soon as your provider confirms the payment, this page says so.",
+    "You have been to the checkout. As soon as your provider confirms the payment, this page shows it.",
   lookAgain: "Look again",
   canceledText: "The last attempt was not completed. You can try again whenever you like.",
   paid: "Paid",
-  paidText: "Thank you! Your order is being put together. Come by the stall with your order number.",
+  paidText: "Thank you! We are preparing your order. Come to the stall with your order number.",
   pay: "Pay",
   payAgain: "Try again",
   toCheckout: "Back to the checkout",
@@ -33,7 +33,7 @@ const en = {
   toOrder: "Back to the order",
   notFound: "There is nothing here",
   notFoundText: "The address may be incomplete. Look at it again, or start from the market.",
-  desk: "The shopkeeper’s desk",
+  desk: "The shopkeeper’s page",
   attention: "Attention",
   nothing: "All is well: nothing needs a person.",
   orders: "Orders",
@@ -42,9 +42,9 @@ const en = {
   noLedger: "No payments yet. Each paid order has one row here, however often its webhook came.",
 };
 
-export type Words = typeof en;
+export type Translations = typeof en;
 
-const fr: Words = {
+const fr: Translations = {
   tagline: "Les bonnes petites choses des îles, payées par téléphone.",
   buy: "Acheter",
   soldOut: "Épuisé",
@@ -82,10 +82,10 @@ const fr: Words = {
   noLedger: "Pas encore de paiement. Chaque commande payée a ici une seule ligne.",
 };
 
-export const words: Record<Language, Words> = { en, fr };
+export const translations: Record<Language, Translations> = { en, fr };
 
-/** What the kit's events mean for the shopkeeper, who need not know their names. */
-export const attentionWords: Record<string, Record<Language, string>> = {
+/** Explanations of the kit's events for the shopkeeper. */
+export const attentionTexts: Record<string, Record<Language, string>> = {
   "payment.mismatched": {
     en: "A signed message disagrees with the order. Nothing was booked.",
     fr: "Un message signé contredit la commande. Rien n’a été enregistré.",
@@ -99,7 +99,7 @@ export const attentionWords: Record<string, Record<Language, string>> = {
     fr: "Payée après l’abandon de l’essai. La commande est enregistrée.",
   },
   "payment.overdue": {
-    en: "No word about this payment for a day.",
+    en: "No news about this payment for a day.",
     fr: "Aucune nouvelle de ce paiement depuis un jour.",
   },
   "payment.unmatched": {
@@ -111,7 +111,7 @@ export const attentionWords: Record<string, Record<Language, string>> = {
     fr: "Un message signé illisible.",
   },
   "dispatch.dead": {
-    en: "Something could not be booked, in spite of many tries.",
+    en: "Something could not be booked after many tries.",
     fr: "Quelque chose n’a pas pu être enregistré, malgré de nombreux essais.",
   },
 };

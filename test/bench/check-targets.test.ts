@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 
 const harness = (file: string) => pathToFileURL(path.resolve(__dirname, "../../bench", file)).href;
 
-/** The bench is made of ES modules, which a test under jest cannot import. */
+/** Runs a script in a process of its own, because jest cannot import the ES modules of the bench. */
 function evaluate(script: string): unknown {
   const args = [
     "--input-type=module",
@@ -14,57 +14,57 @@ function evaluate(script: string): unknown {
   return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }));
 }
 
-interface Judged {
+interface CheckedTarget {
   to: string;
   ratio: number;
   met: boolean;
   verdict: string;
 }
 
-function judged(target: object, rounds: Record<string, number[]>): Judged[] {
+function checked(target: object, rounds: Record<string, number[]>): CheckedTarget[] {
   return evaluate(`
     const { checkTargets, verdict } = await import(${JSON.stringify(harness("harness/check-targets.mjs"))});
     const entrants = Object.entries(${JSON.stringify(rounds)})
       .map(([name, all]) => ({ name, rounds: all.map((cpuUs) => ({ cpuUs })) }));
     return checkTargets([${JSON.stringify({ suite: "s", key: "cpuUs", ...target })}], "s", entrants)
       .map((one) => ({ ...one, verdict: verdict(one) }));
-  `) as Judged[];
+  `) as CheckedTarget[];
 }
 
 describe("a target", () => {
-  it("is judged by ratios within a round, so that a machine that is slow for a while is slow for both", () => {
+  it("is checked by ratios within a round, so that a slow machine slows both", () => {
     const rounds = { kit: [100, 200, 400], hand: [200, 400, 800] };
-    const [one] = judged({ of: "kit", to: "hand", atMost: 0.5 }, rounds);
+    const [one] = checked({ of: "kit", to: "hand", atMost: 0.5 }, rounds);
     expect(one).toMatchObject({ ratio: 0.5, met: true, verdict: "met" });
   });
 
-  it("that is missed says so, and whether by more than the noise", () => {
-    const far = judged({ of: "kit", to: "hand", atMost: 0.5 }, { kit: [9, 9, 9], hand: [10, 10, 10] });
+  it("that is missed has a verdict, which says whether it is within the noise", () => {
+    const far = checked({ of: "kit", to: "hand", atMost: 0.5 }, { kit: [9, 9, 9], hand: [10, 10, 10] });
     expect(far[0]).toMatchObject({ met: false, verdict: "missed" });
-    const near = judged({ of: "kit", to: "hand", atMost: 0.8 }, { kit: [7, 9, 9], hand: [10, 10, 10] });
+    const near = checked({ of: "kit", to: "hand", atMost: 0.8 }, { kit: [7, 9, 9], hand: [10, 10, 10] });
     expect(near[0]).toMatchObject({ met: false, verdict: "missed, within the noise" });
   });
 
-  it("that wants more of something is missed from below", () => {
+  it("with a minimum is missed below it", () => {
     const rounds = { kit: [20, 20, 20], hand: [10, 10, 10] };
-    expect(judged({ of: "kit", to: "hand", atLeast: 2.5 }, rounds)[0]).toMatchObject({
+    expect(checked({ of: "kit", to: "hand", atLeast: 2.5 }, rounds)[0]).toMatchObject({
       ratio: 2,
       met: false,
     });
-    expect(judged({ of: "kit", to: "hand", atLeast: 2 }, rounds)[0]).toMatchObject({ met: true });
+    expect(checked({ of: "kit", to: "hand", atLeast: 2 }, rounds)[0]).toMatchObject({ met: true });
   });
 
-  it("against several is judged by the one that comes nearest to breaking it", () => {
+  it("against several contenders is checked by the worst ratio", () => {
     const rounds = { kit: [10, 10], dear: [50, 50], cheap: [8, 8] };
-    const all = judged({ of: "kit", toEach: ["dear", "cheap", "absent"], atMost: 1 }, rounds);
+    const all = checked({ of: "kit", toEach: ["dear", "cheap", "absent"], atMost: 1 }, rounds);
     expect(all).toEqual([expect.objectContaining({ to: "cheap", ratio: 1.25, met: false, ofEach: 2 })]);
   });
 
   it("whose contenders did not run is left out", () => {
-    expect(judged({ of: "kit", to: "hand", atMost: 1 }, { kit: [1] })).toEqual([]);
+    expect(checked({ of: "kit", to: "hand", atMost: 1 }, { kit: [1] })).toEqual([]);
   });
 
-  it("names contenders that there are", () => {
+  it("names existing contenders", () => {
     const missing = evaluate(`
       const { targets } = await import(${JSON.stringify(harness("targets.mjs"))});
       const { suites } = await import(${JSON.stringify(harness("contenders/index.mjs"))});
