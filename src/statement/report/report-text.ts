@@ -1,32 +1,22 @@
-import { type Translations, translations } from "./translations.js";
-
-/** Languages of the report. */
-export type ReportLanguage = keyof typeof translations;
+import { formatDecimal } from "../../pages/format.js";
+import { type Language } from "../../pages/language.js";
+import { reportTranslations } from "./translations.js";
 
 /** The translations of one language, and its formats for numbers. */
-export interface ReportText extends Translations {
-  /** Formats a decimal string. The digits stay as they are, so nothing is rounded. */
-  value(decimal: string): string;
-  /** Formats a whole number: `1,000,000`. */
-  count(count: number): string;
-  /** Formats an amount: the value, a space that does not break, the code. */
-  money(money: { value: string; currency: string }): string;
-}
+export type ReportText = ReturnType<typeof reportText>;
 
-/** Returns the translations and formats of a language. */
-export function reportText(language: ReportLanguage): ReportText {
-  const point = language === "fr" ? "," : ".";
-  const value = (decimal: string): string => {
-    const [, sign = "", whole = "", decimals = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal) ?? [];
-    if (whole === "") return decimal;
-    const grouped = BigInt(whole).toLocaleString(language);
-    return `${sign && "\u2212"}${grouped}${decimals && point + decimals}`;
-  };
+/** Returns the translations and the formats of a language. */
+export function reportText(language: Language) {
+  const value = (decimal: string): string => formatDecimal(decimal, language).replace("-", "\u2212");
   return {
-    ...translations[language],
+    ...reportTranslations[language],
+    /** Formats a decimal string, with all its decimals. */
     value,
-    count: (count) => value(String(count)),
-    money: (money) => `${value(money.value)}\u00a0${money.currency}`,
+    /** Formats a whole number: `1,000,000`. */
+    count: (count: number): string => value(String(count)),
+    /** Formats an amount: the value, a space that does not break, the code. */
+    money: (money: { value: string; currency: string }): string =>
+      `${value(money.value)}\u00a0${money.currency}`,
   };
 }
 
