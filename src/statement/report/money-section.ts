@@ -1,5 +1,5 @@
 import { html, type Html } from "../../pages/html.js";
-import { type CurrencyTotals, type StatementSummary, type Sum } from "../summary.js";
+import { type ChannelTotals, type CurrencyTotals, type StatementSummary, type Sum } from "../summary.js";
 import { decimalOf } from "../totals.js";
 import { bar, kindTones, type Piece, table, type Tone } from "./components.js";
 import { type ReportText } from "./report-text.js";
@@ -92,31 +92,27 @@ function legend(parts: readonly Part[], text: ReportText): Html | false {
 /** Returns the paid rows of each provider channel. */
 export function channelSection({ channels }: StatementSummary, text: ReportText): Html | false {
   if (channels.length === 0) return false;
-  const nameOf = (source: string): string =>
+  const nameOf = ({ source }: ChannelTotals): string =>
     source === "" ? text.noChannel : source === "*" ? text.otherChannels : source;
-  const rows = channels.map(({ source, currency, statement, matched, differing }) => {
-    const name = nameOf(source);
-    const [matchedCount, count] = [text.count(matched.count), text.count(statement.count)];
-    const pieces = [
-      { tone: "good", size: matched.count },
-      { tone: "loss", size: differing.count },
-    ] as const;
-    return {
-      name,
-      sum: text.money({ value: statement.value, currency }),
-      matched: matchedCount,
-      differing: text.count(differing.count),
-      share: bar(pieces, statement.count, `${name}: ${matchedCount} / ${count}`, true),
-    };
-  });
+  const share = (totals: ChannelTotals): Html => {
+    const { statement, matched, differing } = totals;
+    const good: Piece = { tone: "good", size: matched.count };
+    const loss: Piece = { tone: "loss", size: differing.count };
+    const label = `${nameOf(totals)}: ${text.count(matched.count)} / ${text.count(statement.count)}`;
+    return bar([good, loss], statement.count, label, true);
+  };
   return html`<section class="card channels">
     <h2>${text.byChannel}</h2>
-    ${table(rows, [
-      { label: text.channel, cell: ({ name }) => name },
-      { label: text.sum, look: "number", cell: ({ sum }) => sum },
-      { label: text.matched, look: "number", cell: ({ matched }) => matched },
-      { label: text.differing, look: "number", cell: ({ differing }) => differing },
-      { label: text.share, look: "wide", cell: ({ share }) => share },
+    ${table(channels, [
+      { label: text.channel, cell: nameOf },
+      {
+        label: text.sum,
+        look: "number",
+        cell: ({ statement, currency }) => text.money({ ...statement, currency }),
+      },
+      { label: text.matched, look: "number", cell: ({ matched }) => text.count(matched.count) },
+      { label: text.differing, look: "number", cell: ({ differing }) => text.count(differing.count) },
+      { label: text.share, look: "wide", cell: share },
     ])}
   </section>`;
 }
