@@ -32,7 +32,7 @@ function readExpressions(): Expression[] {
 
 const everyday = ["a", "A", "0", " ", "\n", "/", "-", "_", ".", "é", "\u{1F4B0}"];
 
-/** Yields texts with this many repetitions of characters of the expression, alone and in pairs, and an end that it rejects. */
+/** Yields strings with this many repetitions of characters of the expression, alone and in pairs, and an end that it rejects. */
 function* hostileTexts({ source }: RegExp, repetitions: number): Generator<string> {
   const named = [...new Set(source.replace(/\\[a-zA-Z]|[[\]()^$|?*\\]/g, ""))].slice(0, 12);
   const atoms = [...new Set([...named, ...everyday])];
