@@ -53,7 +53,9 @@ export async function readSubject(args: Arguments, context: Context): Promise<Su
   // An invalid public address is a finding.
   const router = args.get("url") ?? (publicUrl !== undefined && isHttp(publicUrl) ? publicUrl : undefined);
   // Somebody who gives the webhook's address as --url means its router.
-  const mount = args.has("webhook") ? undefined : router?.replace(/(?<!\/)\/+$/, "").replace(/\/webhook$/, "");
+  const mount = args.has("webhook")
+    ? undefined
+    : router?.replace(/(?<!\/)\/+$/, "").replace(/\/webhook$/, "");
   return {
     mount,
     webhook: args.get("webhook") ?? (mount === undefined ? undefined : `${mount}/webhook`),
