@@ -1,34 +1,33 @@
 import { existsSync } from "node:fs";
-import { readDatabase, sqlStore } from "./open-store.js";
-import { mysqlVersion } from "./mysql/migrate.js";
-import { mysqlMigrations } from "./mysql/migrations.js";
+import { type Dialect } from "./dialect.js";
+import { type Schema, schemaVersion } from "./migrate.js";
+import { mysqlSchema } from "./mysql/migrations.js";
 import { mysqlDialect } from "./mysql/mysql-dialect.js";
-import { connectionOf, openMysqlPool } from "./mysql/pool.js";
+import { connectionOf, openMysqlPool, sessionOn } from "./mysql/pool.js";
+import { readDatabase, sqlStore, type NamedDatabase } from "./open-store.js";
 import { resolveSqlStoreOptions, type SqlStoreOptions } from "./options.js";
-import { postgresVersion } from "./postgres/migrate.js";
-import { postgresMigrations } from "./postgres/migrations.js";
-import { openPostgresPool } from "./postgres/pool.js";
+import { postgresSchema } from "./postgres/migrations.js";
+import { openPostgresPool, resultOf } from "./postgres/pool.js";
 import { numbered, postgresDialect } from "./postgres/postgres-dialect.js";
+import { type Session } from "./sql-tx.js";
 import { SqliteConnection } from "./sqlite/connection.js";
 import { loadDriver, openDatabase } from "./sqlite/database.js";
-import { sqliteVersion } from "./sqlite/migrate.js";
-import { sqliteMigrations } from "./sqlite/migrations.js";
+import { sqliteSchema } from "./sqlite/migrations.js";
 import { sqliteDialect } from "./sqlite/sqlite-dialect.js";
-import { type sqliteStore } from "./sqlite/sqlite-store.js";
-import { tablesUnder, type Tables } from "./tables/names.js";
+import { type Tables, tablesUnder } from "./tables/names.js";
 
-/** The kit's tables in a database, beside those that this tillkit wants. */
+/** The version of the kit's tables in a database, and the version that this tillkit makes. */
 export interface SchemaState {
   kind: "sqlite" | "postgres" | "mysql";
-  /** The version of the tables that are there; 0 where there are none. */
+  /** The version of the tables in the database; 0 where there are none. */
   version: number;
-  /** The version that this tillkit makes. A store brings the tables there at its first use. */
+  /** The version that this tillkit makes. A store upgrades the tables to it at its first use. */
   newest: number;
 }
 
 /**
- * The version of the kit's tables in a database, read without making or changing anything: not even an SQLite file that
- * is not there yet. `database` is read as `sqlStore` reads it.
+ * Reads the version of the kit's tables in a database, and makes or changes nothing: not even an SQLite file that does not exist.
+ * `database` is read as `sqlStore` reads it.
  *
  * Rejections: `driver_missing`, `store_unavailable`, `store_busy`.
  *
@@ -40,60 +39,62 @@ export async function schemaState(
 ): Promise<SchemaState> {
   const tables = tablesUnder(resolveSqlStoreOptions(options).tablePrefix);
   const { kind, at } = readDatabase(database);
-  // A store refuses an address that cannot be used, and knows where a file lies; it opens nothing.
+  // A store refuses an address that cannot be used, and knows the absolute path of a file; it opens nothing.
   const store = sqlStore(database);
-  switch (kind) {
-    case "postgres":
-      return {
-        kind,
-        version: await versionOnPostgres(at, tables),
-        newest: postgresMigrations(tables).length,
+  const { dialect, schema, connect } = readers[kind](tables, (store as { file?: string }).file ?? at);
+  const newest = schema.steps.length;
+  const connected = await connect();
+  if (!connected) return { kind, version: 0, newest };
+  try {
+    return { kind, version: await schemaVersion(connected.session, schema), newest };
+  } catch (error) {
+    throw dialect.translate(error);
+  } finally {
+    await connected.close();
+  }
+}
+
+interface Reader {
+  dialect: Dialect;
+  schema: Schema;
+  /** Opens a connection; nothing where there is no database yet. */
+  connect: () => Promise<{ session: Session; close: () => Promise<void> } | undefined>;
+}
+
+const readers: Record<NamedDatabase["kind"], (tables: Tables, at: string) => Reader> = {
+  sqlite: (tables, file) => ({
+    dialect: sqliteDialect,
+    schema: sqliteSchema(tables),
+    connect: async () => {
+      // To open a file that does not exist would create it.
+      if (!existsSync(file)) return undefined;
+      const connection = new SqliteConnection(openDatabase(await loadDriver(), file, { readOnly: true }));
+      const run = async (sql: string, params: readonly unknown[]) => connection.run(sql, params);
+      return { session: { run: run as Session["run"] }, close: async () => connection.close() };
+    },
+  }),
+  postgres: (tables, address) => ({
+    dialect: postgresDialect,
+    schema: postgresSchema(tables),
+    connect: async () => {
+      const pool = await openPostgresPool(address, 1);
+      const run = async (sql: string, params: readonly unknown[]) =>
+        resultOf(await pool.query(numbered(sql).text, [...params]));
+      return { session: { run: run as Session["run"] }, close: () => pool.end() };
+    },
+  }),
+  mysql: (tables, address) => ({
+    dialect: mysqlDialect,
+    schema: mysqlSchema(tables, ""),
+    connect: async () => {
+      const pool = await openMysqlPool(address, 1);
+      const run = async (sql: string, params: readonly unknown[]) => {
+        const connection = await connectionOf(pool);
+        return sessionOn(connection)
+          .run(sql, params)
+          .finally(() => connection.release());
       };
-    case "mysql":
-      return { kind, version: await versionOnMysql(at, tables), newest: mysqlMigrations(tables, "").length };
-    case "sqlite": {
-      const { file } = store as ReturnType<typeof sqliteStore>;
-      return { kind, version: await versionInFile(file, tables), newest: sqliteMigrations(tables).length };
-    }
-  }
-}
-
-async function versionOnPostgres(address: string, tables: Tables): Promise<number> {
-  const pool = await openPostgresPool(address, 1);
-  const run = async (sql: string, params: readonly unknown[]): Promise<unknown> => {
-    const { rows, rowCount } = await pool.query(numbered(sql).text, [...params]);
-    return { rows, affected: rowCount ?? 0 };
-  };
-  try {
-    return await postgresVersion({ run: run as never }, tables);
-  } catch (error) {
-    throw postgresDialect.translate(error);
-  } finally {
-    await pool.end();
-  }
-}
-
-async function versionOnMysql(address: string, tables: Tables): Promise<number> {
-  const pool = await openMysqlPool(address, 1);
-  try {
-    const connection = await connectionOf(pool);
-    return await mysqlVersion(connection, tables).finally(() => connection.release());
-  } catch (error) {
-    throw mysqlDialect.translate(error);
-  } finally {
-    await pool.end();
-  }
-}
-
-async function versionInFile(file: string, tables: Tables): Promise<number> {
-  // Opening a file that is not there would make it.
-  if (!existsSync(file)) return 0;
-  const connection = new SqliteConnection(openDatabase(await loadDriver(), file, { readOnly: true }));
-  try {
-    return sqliteVersion(connection, tables);
-  } catch (error) {
-    throw sqliteDialect.translate(error);
-  } finally {
-    connection.close();
-  }
-}
+      return { session: { run: run as Session["run"] }, close: () => pool.end() };
+    },
+  }),
+};

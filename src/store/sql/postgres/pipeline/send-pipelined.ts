@@ -1,52 +1,51 @@
 import { type PostgresAnswer, type PostgresClient } from "../pool.js";
 
-/** A statement to be sent in front of a query; it answers nothing. */
-export interface StatementAhead {
+/** A statement that is sent in front of a query. Its result is not read. */
+export interface LeadingStatement {
   text: string;
-  /** To prepare it under, once per connection. */
+  /** The name to prepare it under, once per connection. */
   name?: string;
   values?: readonly string[];
 }
 
-/** The error of a statement that was sent in front, or of the query itself. */
-export class SendingFailed extends Error {
+/** The failure of a leading statement, or of the query itself. */
+export class PipelineFailed extends Error {
   constructor(
     override readonly cause: unknown,
-    readonly isAhead: boolean,
+    readonly isLeading: boolean,
   ) {
     super("A statement failed.");
   }
 }
 
 /**
- * Sends statements and a query in one go, with one sync behind all of them: the server runs none behind one that failed, so
- * that nothing has to be waited for in between. Otherwise a handler's run would be four round trips; it is two.
- *
- * A query class of pg's own kind, as its cursors are. Absent for clients that cannot: those of libpq, of other packages.
+ * Sends statements and a query in one go, with one sync behind all of them: the server runs none behind one that failed, so nothing
+ * has to be waited for in between. Rejects with {@link PipelineFailed}. Uses a query class like pg's own, as its cursors do; returns
+ * `undefined` for clients that do not take one: those of libpq, and of other packages.
  */
-export function sendTogether(
+export function sendPipelined(
   client: PostgresClient,
-  ahead: readonly StatementAhead[],
+  leading: readonly LeadingStatement[],
   text: string,
   values: readonly unknown[],
 ): Promise<PostgresAnswer> | undefined {
-  const Together = classFor(client);
-  if (!Together) return undefined;
+  const PipelinedQuery = classFor(client);
+  if (!PipelinedQuery) return undefined;
   return new Promise((resolve, reject) => {
-    const query = new Together(ahead, text, [...values], (error, answer) => {
-      if (error) reject(new SendingFailed(error, query.left > 0));
+    const query = new PipelinedQuery(leading, text, [...values], (error, answer) => {
+      if (error) reject(new PipelineFailed(error, query.left > 0));
       else resolve(answer!);
     });
     (client as unknown as { query(query: object): void }).query(query);
   });
 }
 
-/** Whether {@link sendTogether} can. */
-export function sendsTogether(client: PostgresClient): boolean {
+/** Whether {@link sendPipelined} supports the client. */
+export function canSendPipelined(client: PostgresClient): boolean {
   return classFor(client) !== undefined;
 }
 
-/** What is needed of pg's `Connection`. */
+/** The part of pg's `Connection` that is used. */
 interface Connection {
   stream: { cork?(): void; uncork?(): void };
   close(what: { type: "S"; name: string }): void;
@@ -57,7 +56,7 @@ interface Connection {
 
 type Callback = (error: unknown, answer?: PostgresAnswer) => void;
 
-/** What is needed of pg's `Query`. */
+/** The part of pg's `Query` that is used. */
 interface Query {
   submit(connection: Connection): Error | null;
   handleDataRow(message: unknown): void;
@@ -67,38 +66,38 @@ interface Query {
 
 type QueryClass = new (text: string, values: unknown[], done: Callback) => Query;
 
-type TogetherClass = new (
-  ahead: readonly StatementAhead[],
+type PipelinedClass = new (
+  leading: readonly LeadingStatement[],
   text: string,
   values: unknown[],
   done: Callback,
-) => Query & { /** How many of those in front have not been done. */ readonly left: number };
+) => Query & { /** The number of leading statements without a result so far. */ readonly left: number };
 
-const classes = new WeakMap<QueryClass, TogetherClass>();
-/** The names that a connection has prepared; pg's own book is kept by pg's own queries. */
+const classes = new WeakMap<QueryClass, PipelinedClass>();
+/** The names that a connection has prepared. The list of pg has only those of pg's own queries. */
 const prepared = new WeakMap<Connection, Set<string>>();
 
-function classFor(client: PostgresClient): TogetherClass | undefined {
+function classFor(client: PostgresClient): PipelinedClass | undefined {
   const { Query } = client.constructor as unknown as { Query?: QueryClass & { prototype: object } };
   const { connection } = client as unknown as { connection?: Partial<Connection> };
   if (!Query || !("prepare" in Query.prototype) || !connection?.parse || !connection.stream) return undefined;
   let known = classes.get(Query);
-  if (!known) classes.set(Query, (known = togetherOn(Query)));
+  if (!known) classes.set(Query, (known = pipelinedClassOn(Query)));
   return known;
 }
 
-function togetherOn(Query: QueryClass): TogetherClass {
-  return class Together extends Query {
+function pipelinedClassOn(Query: QueryClass): PipelinedClass {
+  return class PipelinedQuery extends Query {
     left: number;
-    readonly #ahead: readonly StatementAhead[];
+    readonly #leading: readonly LeadingStatement[];
 
-    constructor(ahead: readonly StatementAhead[], text: string, values: unknown[], done: Callback) {
+    constructor(leading: readonly LeadingStatement[], text: string, values: unknown[], done: Callback) {
       super(text, values, done);
-      this.#ahead = ahead;
-      this.left = ahead.length;
+      this.#leading = leading;
+      this.left = leading.length;
     }
 
-    /** A query in the simple form has no place behind others. */
+    /** Refuses the simple form of a query, which cannot follow others. */
     requiresPreparation(): boolean {
       return true;
     }
@@ -106,7 +105,7 @@ function togetherOn(Query: QueryClass): TogetherClass {
     override submit(connection: Connection): Error | null {
       connection.stream.cork?.();
       try {
-        for (const statement of this.#ahead) send(connection, statement);
+        for (const statement of this.#leading) send(connection, statement);
         return super.submit(connection);
       } finally {
         connection.stream.uncork?.();
@@ -123,15 +122,15 @@ function togetherOn(Query: QueryClass): TogetherClass {
     }
 
     override handleReadyForQuery(connection: Connection): void {
-      for (const { name } of this.#ahead) if (name !== undefined) namesOf(connection).add(name);
+      for (const { name } of this.#leading) if (name !== undefined) namesOf(connection).add(name);
       super.handleReadyForQuery(connection);
     }
   };
 }
 
-function send(connection: Connection, { text, name = "", values = [] }: StatementAhead): void {
+function send(connection: Connection, { text, name = "", values = [] }: LeadingStatement): void {
   if (!namesOf(connection).has(name)) {
-    // It may have been prepared by a sending that failed further behind.
+    // An earlier attempt may have prepared it, and failed later.
     if (name !== "") connection.close({ type: "S", name });
     connection.parse({ text, name });
   }
