@@ -1,10 +1,9 @@
 import { TillkitError } from "../../errors/index.js";
+import { withTimeout } from "../../shared/with-timeout.js";
 import { type Changes, type Locked, type LockKeys } from "../payment-store.js";
 import { type Dialect } from "./dialect.js";
+import { type SchemaVersion } from "./migrate.js";
 import { type Session, type SqlResult } from "./sql-tx.js";
-
-/** The maximum duration of a rollback, in milliseconds. Over a connection that died silently it would never end. */
-export const maxRollbackMs = 2000;
 
 /** A connection inside one open transaction. */
 export interface OpenTransaction<Raw> {
@@ -34,7 +33,7 @@ export interface OpenTransaction<Raw> {
    * where it writes none: then everything is rolled back. Absent where the connection cannot do this.
    */
   commitWithLast?(sql: string, params: readonly unknown[]): Promise<boolean>;
-  /** Rolls back and gives the connection back, whatever state it is in. Never rejects, and ends within {@link maxRollbackMs}. */
+  /** Rolls back and gives the connection back, whatever state it is in. Never rejects, and ends within two seconds. */
   rollback(): Promise<void>;
   /** Ends the transaction immediately, and its connection, also while a statement runs. */
   abandon(): void;
@@ -74,11 +73,57 @@ export interface Driver<Raw> {
   /** Runs one short statement that writes, on a connection of its own. */
   readonly writer: Session;
   migrate(): Promise<void>;
+  /** Reads the version of the tables, before any other method is called. Makes and changes nothing. */
+  readVersion(): Promise<SchemaVersion>;
   warnings(): Promise<string[]>;
   close(): Promise<void>;
   /** Notifies other processes; called after a commit that wrote events. */
   announce?(): void;
   wake?(listener: () => void): () => void;
+}
+
+/** A connection that a transaction has taken from a pool. */
+interface PooledConnection<Answer> {
+  query(sql: string): Promise<Answer>;
+  giveBack(): void;
+  /** Ends the connection immediately, also while a statement runs on it. */
+  cutOff(error: Error): void;
+}
+
+/** The maximum duration of a rollback, in milliseconds. Over a connection that died silently it would never end. */
+const maxRollbackMs = 2000;
+
+/**
+ * Returns the ways in which a transaction gives its connection back. Only the first call has an effect.
+ *
+ * @param open - The functions that abandon the open transactions of the driver.
+ */
+export function endsOf<Answer>(connection: PooledConnection<Answer>, open: Set<() => void>) {
+  let isOver = false;
+  const end = (error?: unknown): void => {
+    if (isOver) return;
+    isOver = true;
+    open.delete(abandon);
+    if (error === undefined) connection.giveBack();
+    else connection.cutOff(error as Error);
+  };
+  const abandon = (): void => end(new Error("The transaction was abandoned."));
+  open.add(abandon);
+  const rollback = async (): Promise<void> => {
+    const hangs = (): Error => new Error("The rollback takes too long.");
+    await withTimeout(connection.query("rollback"), maxRollbackMs, hangs).then(() => end(), end);
+  };
+  const commit = async (): Promise<Answer> => {
+    try {
+      const answer = await connection.query("commit");
+      end();
+      return answer;
+    } catch (error) {
+      end(error);
+      throw error;
+    }
+  };
+  return { giveBack: () => end(), abandon, rollback, commit };
 }
 
 /**

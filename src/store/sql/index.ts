@@ -1,5 +1,5 @@
-export { mysqlStore, postgresStore, sqliteStore, sqlStore } from "./open-store.js";
-export { schemaState, type SchemaState } from "./schema-state.js";
+export { mysqlStore, postgresStore, schemaState, sqliteStore, sqlStore } from "./open-store.js";
+export type { SchemaState } from "./open-store.js";
 export type { SqlPaymentStore } from "./sql-store.js";
 export type { SqlResult, SqlTx } from "./sql-tx.js";
 export type { SqlStoreOptions } from "./options.js";

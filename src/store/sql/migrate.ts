@@ -15,10 +15,17 @@ export interface Schema {
   setVersion: string;
 }
 
-/** Returns the version of the tables; 0 where there are none. Changes nothing. */
-export async function schemaVersion(session: Session, schema: Schema): Promise<number> {
+/** The version of the tables in a database, 0 where there are none; and the version that this tillkit makes. */
+export interface SchemaVersion {
+  version: number;
+  newest: number;
+}
+
+/** Reads the version of the tables. Changes nothing. */
+export async function readVersion(session: Session, schema: Schema): Promise<SchemaVersion> {
   const { rows } = await session.run(schema.findTable, [schema.tables.meta]);
-  return rows.length === 0 ? 0 : storedVersion(session, schema);
+  const version = rows.length === 0 ? 0 : await storedVersion(session, schema);
+  return { version, newest: schema.steps.length };
 }
 
 /**
@@ -27,7 +34,8 @@ export async function schemaVersion(session: Session, schema: Schema): Promise<n
  * @throws TillkitError `schema_too_new`
  */
 export async function isNewest(session: Session, schema: Schema): Promise<boolean> {
-  return expectKnown(await schemaVersion(session, schema), schema) === schema.steps.length;
+  const { version, newest } = await readVersion(session, schema);
+  return expectKnown(version, schema) === newest;
 }
 
 /** Brings the tables to the newest version. The caller keeps other processes out until the end. */

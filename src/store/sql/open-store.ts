@@ -97,30 +97,6 @@ export function mysqlStore(
   return new SqlStore(new MysqlDriver(urlOrPool, tables, resolved), tables);
 }
 
-/** A database as one string names it: an address, or a file. */
-export interface NamedDatabase {
-  kind: "sqlite" | "postgres" | "mysql";
-  /** The address, or the path of the file. */
-  at: string;
-}
-
-/**
- * Reads the name of a database.
- *
- * @throws ConfigurationError `option_invalid` for an address of another kind. The message never contains the name: it may have a
- * password in it.
- */
-export function readDatabase(database: string): NamedDatabase {
-  if (/^postgres(ql)?:\/\//i.test(database)) return { kind: "postgres", at: database };
-  if (/^(mysql|mariadb):\/\//i.test(database)) return { kind: "mysql", at: database };
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(database) && !/^(sqlite|file):/i.test(database))
-    throw optionInvalid(
-      "store",
-      "names a kind of database that is not known; use a file, postgres:// or mysql://.",
-    );
-  return { kind: "sqlite", at: database.replace(/^(sqlite|file):(\/\/)?/i, "") };
-}
-
 /**
  * Returns the store for a database that one string names, as in `TILLKIT_DATABASE`: `postgres://…`, `mysql://…`, `mariadb://…`,
  * or a SQLite file (`shop.db`, `sqlite:shop.db`). Opens nothing before its first use.
@@ -132,4 +108,62 @@ export function sqlStore(database: string, options?: SqlStoreOptions): SqlPaymen
   if (kind === "postgres") return postgresStore(at, options);
   if (kind === "mysql") return mysqlStore(at, options);
   return sqliteStore(at, options);
+}
+
+/** The version of the kit's tables in a database, and the version that this tillkit makes. */
+export interface SchemaState {
+  kind: "sqlite" | "postgres" | "mysql";
+  /** The version of the tables in the database; 0 where there are none. */
+  version: number;
+  /** The version that this tillkit makes. A store upgrades the tables to it at its first use. */
+  newest: number;
+}
+
+/**
+ * Reads the version of the kit's tables in a database, and makes or changes nothing: not even an SQLite file that does not exist.
+ * `database` is read as `sqlStore` reads it.
+ *
+ * Rejections: `driver_missing`, `store_unavailable`, `store_busy`.
+ *
+ * @throws ConfigurationError `option_invalid`
+ */
+export async function schemaState(
+  database: string,
+  options: Pick<SqlStoreOptions, "tablePrefix"> = {},
+): Promise<SchemaState> {
+  const resolved = { ...resolveSqlStoreOptions(options), preparedStatements: false };
+  const { kind, at } = readDatabase(database);
+  // A store refuses an address that cannot be used, and knows the absolute path of a file; it opens nothing.
+  const { file = at } = sqlStore(database) as { file?: string };
+  const Driver = { sqlite: SqliteDriver, postgres: PostgresDriver, mysql: MysqlDriver }[kind];
+  const driver = new Driver(file, tablesUnder(resolved.tablePrefix), resolved);
+  try {
+    return { kind, ...(await driver.readVersion()) };
+  } finally {
+    await driver.close();
+  }
+}
+
+/** A database as one string names it: an address, or a file. */
+interface NamedDatabase {
+  kind: "sqlite" | "postgres" | "mysql";
+  /** The address, or the path of the file. */
+  at: string;
+}
+
+/**
+ * Reads the name of a database.
+ *
+ * @throws ConfigurationError `option_invalid` for an address of another kind. The message never contains the name: it may have a
+ * password in it.
+ */
+function readDatabase(database: string): NamedDatabase {
+  if (/^postgres(ql)?:\/\//i.test(database)) return { kind: "postgres", at: database };
+  if (/^(mysql|mariadb):\/\//i.test(database)) return { kind: "mysql", at: database };
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(database) && !/^(sqlite|file):/i.test(database))
+    throw optionInvalid(
+      "store",
+      "names a kind of database that is not known; use a file, postgres:// or mysql://.",
+    );
+  return { kind: "sqlite", at: database.replace(/^(sqlite|file):(\/\/)?/i, "") };
 }

@@ -1,6 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { TillkitError } from "../../errors/index.js";
-import { type Payment } from "../../model/payment.js";
 import {
   type Changes,
   type Claim,
@@ -9,20 +8,15 @@ import {
   type HandlerKey,
   type Locked,
   type LockKeys,
-  type PaymentPage,
   type PaymentStore,
   type Saved,
-  type Settlement,
   type StoreCounts,
-  type StoredHistory,
-  type WebhookPage,
-  type WebhookRecord,
 } from "../payment-store.js";
 import { Semaphore } from "../../shared/semaphore.js";
 import { withTimeout } from "../../shared/with-timeout.js";
 import { type Driver, type Purpose } from "./driver.js";
 import { recordChanges } from "./record-changes.js";
-import { type SqlTx } from "./sql-tx.js";
+import { type Session, type SqlTx } from "./sql-tx.js";
 import {
   anythingToClaim,
   claimDue,
@@ -69,6 +63,19 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   #migrated: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
+  readonly find = this.#reads(findPayment);
+  readonly findMany = this.#reads(findNamedPayments);
+  readonly due = this.#reads(duePayments);
+  readonly lookupDue = this.#reads(lookupDuePayments);
+  readonly list = this.#reads(listPayments);
+  readonly history = this.#reads(historyOf);
+  readonly webhooks = this.#reads(webhooksPage);
+  readonly counts = this.#reads(countWaiting) as () => Promise<StoreCounts>;
+  readonly lock = this.#runsInside(lockKeys);
+  readonly settle = this.#runsInside(settleDispatch);
+  readonly parked = this.#runsInside(parkedWebhooks);
+  readonly stray = this.#runsInside(strayWebhooks);
+
   constructor(driver: Driver<Raw>, tables: Tables) {
     this.#driver = driver;
     this.#tables = tables;
@@ -81,18 +88,6 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     const [semaphore, purpose] = this.#isForHandler ? ([this.#semaphore, "handler"] as const) : [];
     const task = (): Promise<T> => runTransaction(this.#driver, run, purpose);
     return this.#use(() => (semaphore ? semaphore.run(task) : task()));
-  }
-
-  find(clientId: string): Promise<Payment | undefined> {
-    return this.#use(() => findPayment(this.#driver.reader, this.#db, clientId));
-  }
-
-  findMany(keys: Pick<LockKeys, "clientIds" | "serviceIds">): Promise<Payment[]> {
-    return this.#use(() => findNamedPayments(this.#driver.reader, this.#db, keys));
-  }
-
-  lock(tx: SqlTx<Raw>, keys: LockKeys): Promise<Locked> {
-    return runInside(tx, (inner) => lockKeys(inner, this.#db, keys));
   }
 
   save(tx: SqlTx<Raw>, changes: Changes): Promise<Saved> {
@@ -136,44 +131,8 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     });
   }
 
-  settle(tx: SqlTx<Raw>, settlement: Settlement): Promise<boolean> {
-    return runInside(tx, (inner) => settleDispatch(inner, this.#db, settlement));
-  }
-
-  parked(tx: SqlTx<Raw>, clientIds: readonly string[]): Promise<WebhookRecord[]> {
-    return runInside(tx, (inner) => parkedWebhooks(inner, this.#db, clientIds));
-  }
-
-  stray(tx: SqlTx<Raw>, options: { before: string; limit: number }): Promise<WebhookRecord[]> {
-    return runInside(tx, (inner) => strayWebhooks(inner, this.#db, options));
-  }
-
   renew(claim: { eventId: string; handler: string; fence: number }, leaseMs: number): Promise<boolean> {
     return this.#use(() => renewLease(this.#driver.writer, this.#db, claim, leaseMs));
-  }
-
-  due(page: {
-    before: string;
-    after?: { createdAt: string; clientId: string };
-    limit: number;
-  }): Promise<Payment[]> {
-    return this.#use(() => duePayments(this.#driver.reader, this.#db, page));
-  }
-
-  lookupDue(options: { before: string; limit: number }): Promise<Payment[]> {
-    return this.#use(() => lookupDuePayments(this.#driver.reader, this.#db, options));
-  }
-
-  list(page: PaymentPage): Promise<Payment[]> {
-    return this.#use(() => listPayments(this.#driver.reader, this.#db, page));
-  }
-
-  history(clientId: string): Promise<StoredHistory> {
-    return this.#use(() => historyOf(this.#driver.reader, this.#db, clientId));
-  }
-
-  webhooks(page: WebhookPage): Promise<WebhookRecord[]> {
-    return this.#use(() => webhooksPage(this.#driver.reader, this.#db, page));
   }
 
   dead(options: DeadPage): Promise<DispatchRecord[]> {
@@ -182,10 +141,6 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       if (options.revive && dead.length > 0) this.#driver.announce?.();
       return dead;
     });
-  }
-
-  counts(): Promise<StoreCounts> {
-    return this.#use(() => countWaiting(this.#driver.reader, this.#db));
   }
 
   prune(options: { before: string; limit: number }): Promise<{ webhooks: number; events: number }> {
@@ -219,6 +174,17 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       await this.#driver.close();
     })();
     return this.#closed;
+  }
+
+  /** Returns a method that reads committed rows. */
+  #reads<Asked, T>(read: (reader: Session, db: Database, asked: Asked) => Promise<T>) {
+    return (asked: Asked): Promise<T> => this.#use(() => read(this.#driver.reader, this.#db, asked));
+  }
+
+  /** Returns a method that runs inside the transaction that it is given. */
+  #runsInside<Asked, T>(step: (tx: Transaction, db: Database, asked: Asked) => Promise<T>) {
+    return (tx: SqlTx<Raw>, asked: Asked): Promise<T> =>
+      runInside(tx, (inner) => step(inner, this.#db, asked));
   }
 
   /** Runs whatever touches the database: refused once the store is closed, and awaited by `close`. */

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { TillkitError } from "../../../errors/index.js";
-import { withTimeout } from "../../../shared/with-timeout.js";
 import { concealValues } from "../dialect.js";
-import { type Driver, maxRollbackMs, type OpenTransaction } from "../driver.js";
-import { applyMissingSteps, isNewest } from "../migrate.js";
+import { type Driver, endsOf, type OpenTransaction } from "../driver.js";
+import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
 import { optionInvalid, reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
@@ -27,7 +26,9 @@ import {
 export class MysqlDriver implements Driver<MysqlConnection> {
   readonly dialect = mysqlDialect;
   readonly handlerTransactions?: number;
-  readonly reader: Session = { run: (sql, params) => this.#run(sql, params) as never };
+  readonly reader: Session = {
+    run: (sql, params) => this.#onConnection((connection) => sessionOn(connection).run(sql, params)),
+  };
   readonly writer: Session = this.reader;
   readonly #source: string | AnyMysqlPool;
   readonly #tables: Tables;
@@ -55,20 +56,26 @@ export class MysqlDriver implements Driver<MysqlConnection> {
 
   async migrate(): Promise<void> {
     this.#pool ??= await this.#open();
-    const connection = await this.#connect();
-    try {
+    await this.#onConnection(async (connection) => {
       await refuseUnsafeEscapes(connection);
       await migrate(connection, this.#tables);
+    });
+  }
+
+  async readVersion(): Promise<SchemaVersion> {
+    this.#pool ??= await this.#open();
+    try {
+      const connection = await connectionOf(this.#pool);
+      const reading = readVersion(sessionOn(connection), mysqlSchema(this.#tables, ""));
+      return await reading.finally(() => connection.release());
     } catch (error) {
       throw mysqlDialect.translate(error);
-    } finally {
-      this.#giveBack(connection);
     }
   }
 
   async begin(): Promise<OpenTransaction<MysqlConnection>> {
     const connection = await this.#connect();
-    const { giveBack, abandon, rollback } = this.#endsOf(connection);
+    const { abandon, rollback, commit } = this.#endsOf(connection);
     try {
       // Holds for the next transaction only: the session of an application's pool stays as it was.
       if (!this.#own) await connection.query("set transaction isolation level read committed");
@@ -83,15 +90,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
       run: (sql, params) => sessionOn(connection).run(sql, params),
       rollback,
       abandon,
-      commit: async () => {
-        try {
-          await connection.query("commit");
-        } catch (error) {
-          abandon();
-          throw error;
-        }
-        giveBack();
-      },
+      commit: async () => void (await commit()),
     };
   }
 
@@ -104,31 +103,16 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     );
   }
 
-  #endsOf(connection: MysqlConnection, onEnd: () => void = () => {}): TransactionEnds {
-    let isOver = false;
-    const end = (release: () => void): void => {
-      if (isOver) return;
-      isOver = true;
-      this.#transactions.delete(abandon);
-      release();
-      onEnd();
+  #endsOf(connection: MysqlConnection, onEnd?: () => void): TransactionEnds {
+    const giveBack = (): void => {
+      this.#giveBack(connection);
+      onEnd?.();
     };
-    const giveBack = (): void => end(() => this.#giveBack(connection));
-    const abandon = (): void => end(() => cutOff(connection));
-    this.#transactions.add(abandon);
-    const rollback = async (): Promise<void> => {
-      try {
-        await withTimeout(
-          connection.query("rollback"),
-          maxRollbackMs,
-          () => new Error("The rollback hangs."),
-        );
-        giveBack();
-      } catch {
-        abandon();
-      }
+    const end = (): void => {
+      cutOff(connection);
+      onEnd?.();
     };
-    return { giveBack, abandon, rollback };
+    return endsOf({ query: (sql) => connection.query(sql), giveBack, cutOff: end }, this.#transactions);
   }
 
   async warnings(): Promise<string[]> {
@@ -193,10 +177,10 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     connection.release();
   }
 
-  async #run(sql: string, params: readonly unknown[]): Promise<SqlResult> {
+  async #onConnection<T>(work: (connection: MysqlConnection) => Promise<T>): Promise<T> {
     const connection = await this.#connect();
     try {
-      return await sessionOn(connection).run(sql, params);
+      return await work(connection);
     } catch (error) {
       throw mysqlDialect.translate(error);
     } finally {
@@ -224,21 +208,20 @@ async function migrate(connection: MysqlConnection, tables: Tables): Promise<voi
   if (Number(locked) !== 1)
     throw new TillkitError("store_busy", "Another process has been making the tables for a minute.");
   try {
-    await applyMissingSteps({ run: (sql, params) => runAgain(session, sql, params) as never }, schema);
+    // A step that was cut short runs again from its start, so its columns and keys may exist.
+    const run = async (sql: string, params: readonly unknown[]): Promise<SqlResult> => {
+      try {
+        return await session.run(sql, params);
+      } catch (error) {
+        const [duplicateColumn, duplicateKey] = [1060, 1061];
+        const { errno } = error as { errno?: number };
+        if (errno !== duplicateColumn && errno !== duplicateKey) throw error;
+        return { rows: [], affected: 0 };
+      }
+    };
+    await applyMissingSteps({ run: run as Session["run"] }, schema);
   } finally {
     await connection.query("select release_lock(?)", [lock]);
-  }
-}
-
-/** Runs a statement that may have run already, in a step that was cut short: then its column or key exists. */
-async function runAgain(session: Session, sql: string, params: readonly unknown[]): Promise<SqlResult> {
-  try {
-    return await session.run(sql, params);
-  } catch (error) {
-    const [duplicateColumn, duplicateKey] = [1060, 1061];
-    const { errno } = error as { errno?: number };
-    if (errno !== duplicateColumn && errno !== duplicateKey) throw error;
-    return { rows: [], affected: 0 };
   }
 }
 

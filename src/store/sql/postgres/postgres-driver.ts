@@ -1,7 +1,6 @@
-import { withTimeout } from "../../../shared/with-timeout.js";
 import { withoutNul } from "../dialect.js";
-import { type Driver, maxRollbackMs, type OpenTransaction, type Purpose } from "../driver.js";
-import { applyMissingSteps, isNewest } from "../migrate.js";
+import { type Driver, endsOf, type OpenTransaction, type Purpose } from "../driver.js";
+import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
@@ -55,7 +54,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
       this.#pipeline = new PostgresPipeline(source);
       this.#maxConnections -= 1;
     }
-    this.#wakeups = new Wakeups(`${tables.prefix}events`, () => this.#connect());
+    this.#wakeups = new Wakeups(`${tables.prefix}events`, this.reader, () => this.#connect());
   }
 
   async begin(purpose?: Purpose): Promise<OpenTransaction<PostgresClient>> {
@@ -95,19 +94,23 @@ export class PostgresDriver implements Driver<PostgresClient> {
     /** Gives the client back. */
     release: () => void;
   } {
-    let released = false;
-    const release = (error?: Error): void => {
-      if (released) return;
-      released = true;
-      this.#transactions.delete(abandon);
-      // A client that is thrown away may still emit an error.
-      if (!error) eventsOf(client).off("error", ignoreError);
-      onEnd?.(error);
-      client.release(error);
-    };
-    const abandon = (): void => release(new Error("The transaction was abandoned."));
     eventsOf(client).on("error", ignoreError);
-    this.#transactions.add(abandon);
+    const ends = endsOf(
+      {
+        query: (sql) => client.query(sql),
+        giveBack: () => {
+          eventsOf(client).off("error", ignoreError);
+          onEnd?.();
+          client.release();
+        },
+        cutOff: (error) => {
+          // It may still emit an error, so that the listener stays.
+          onEnd?.(error);
+          client.release(error);
+        },
+      },
+      this.#transactions,
+    );
     const begin = new Begin(client, settings);
     const open: OpenTransaction<PostgresClient> = {
       raw: client,
@@ -116,28 +119,11 @@ export class PostgresDriver implements Driver<PostgresClient> {
         const [, answer] = await Promise.all([begin.send(), this.#ask(client, sql, params)]);
         return resultOf(answer);
       },
-      rollback: async () => {
-        try {
-          await withTimeout(client.query("rollback"), maxRollbackMs, () => new Error("The rollback hangs."));
-          release();
-        } catch (error) {
-          release(error as Error);
-        }
-      },
-      abandon,
-      commit: async () => {
-        let answer: PostgresAnswer;
-        try {
-          answer = await client.query("commit");
-        } catch (error) {
-          release(error as Error);
-          throw error;
-        }
-        release();
-        expectCommitted(answer);
-      },
+      rollback: ends.rollback,
+      abandon: ends.abandon,
+      commit: async () => expectCommitted(await ends.commit()),
     };
-    return { open, begin, release };
+    return { open, begin, release: ends.giveBack };
   }
 
   async migrate(): Promise<void> {
@@ -150,6 +136,11 @@ export class PostgresDriver implements Driver<PostgresClient> {
       await tx.run("select pg_advisory_xact_lock(hashtext(?))", [`tillkit ${this.#tables.meta}`]);
       await applyMissingSteps(tx, schema);
     });
+  }
+
+  async readVersion(): Promise<SchemaVersion> {
+    this.#pool = await this.#open();
+    return readVersion(this.reader, postgresSchema(this.#tables));
   }
 
   async warnings(): Promise<string[]> {

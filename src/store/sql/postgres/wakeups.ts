@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { eventsOf, ignoreError, type PostgresClient } from "./pool.js";
+import { type Session } from "../sql-tx.js";
+import { eventsOf, type PostgresClient } from "./pool.js";
 
 /** The time between two notifications. One for each commit would cost the database much, and nothing would be claimed sooner. */
 const restMs = 20;
@@ -14,6 +15,7 @@ const restMs = 20;
  */
 export class Wakeups {
   readonly #channel: string;
+  readonly #session: Session;
   readonly #connect: () => Promise<PostgresClient>;
   /** Marks the notifications of this process. */
   readonly #sender = randomUUID();
@@ -25,8 +27,10 @@ export class Wakeups {
   #again = false;
   readonly #closing = new AbortController();
 
-  constructor(channel: string, connect: () => Promise<PostgresClient>) {
+  /** @param session - Sends the notifications. */
+  constructor(channel: string, session: Session, connect: () => Promise<PostgresClient>) {
     this.#channel = channel;
+    this.#session = session;
     this.#connect = connect;
   }
 
@@ -60,24 +64,12 @@ export class Wakeups {
     while (this.#again && !signal.aborted) {
       this.#again = false;
       try {
-        await this.#send(await this.#connect());
+        await this.#session.run("select pg_notify(?, ?)", [this.#channel, this.#sender]);
       } catch {
         // The others find the events at their next poll.
       }
       await delay(restMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
-  }
-
-  async #send(client: PostgresClient): Promise<void> {
-    eventsOf(client).on("error", ignoreError);
-    try {
-      await client.query("select pg_notify($1, $2)", [this.#channel, this.#sender]);
-    } catch (error) {
-      client.release(error as Error);
-      throw error;
-    }
-    eventsOf(client).off("error", ignoreError);
-    client.release();
   }
 
   #start(retryInMs: number): void {

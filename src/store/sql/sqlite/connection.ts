@@ -2,6 +2,7 @@ import { withoutNul } from "../dialect.js";
 import { type SqlResult } from "../sql-tx.js";
 import { type SqliteDatabase, type SqliteStatement } from "./database.js";
 
+/** The maximum number of prepared statements. Beyond it the oldest is dropped, and prepared again when it is needed. */
 const maxStatements = 256;
 
 interface Prepared {
@@ -43,20 +44,14 @@ export class SqliteConnection {
   }
 
   #prepare(sql: string): Prepared {
-    const kept = this.#statements.get(sql);
-    // As long as the map is not full, no statement is dropped, and their order does not matter.
-    if (kept && this.#statements.size < maxStatements) return kept;
-    const prepared = kept ?? this.#prepareNew(sql);
-    // The last one in the map is the latest used, so that the first one is the one to drop.
-    this.#statements.delete(sql);
-    this.#statements.set(sql, prepared);
-    if (this.#statements.size > maxStatements) this.#statements.delete(this.#statements.keys().next().value!);
-    return prepared;
-  }
-
-  #prepareNew(sql: string): Prepared {
+    let prepared = this.#statements.get(sql);
+    if (prepared) return prepared;
     const statement = this.database.prepare(sql);
-    return { statement, returnsRows: statement.columns().length > 0 };
+    prepared = { statement, returnsRows: statement.columns().length > 0 };
+    if (this.#statements.size === maxStatements)
+      this.#statements.delete(this.#statements.keys().next().value!);
+    this.#statements.set(sql, prepared);
+    return prepared;
   }
 }
 

@@ -7,7 +7,7 @@ export function sqliteSchema(tables: Tables): Schema {
     tables,
     // Append only.
     steps: [
-      [...createPaymentsAndWebhooks(tables), ...createEventsAndDispatches(tables)],
+      createTables(tables),
       addLookupsAndLists(tables),
       useFewerIndexes(tables),
       expandAtTheClaim(tables),
@@ -19,89 +19,50 @@ export function sqliteSchema(tables: Tables): Schema {
   };
 }
 
-const createPaymentsAndWebhooks = (t: Tables): string[] => [
+const createTables = (t: Tables): string[] => [
   `create table ${t.payments} (
-      client_id text not null primary key,
-      reference text not null,
-      total_value text not null,
-      total_currency text not null,
-      state text not null,
-      status text,
-      open_reference text,
-      service_id text,
-      checkout_url text,
-      return_key_hash text,
-      locale text,
-      metadata text,
-      created_at text not null,
-      updated_at text not null,
-      completed_at text,
-      success_returned_at text,
-      cancel_returned_at text,
-      replaced_by text,
-      failure text,
-      overdue_at text,
-      awaited_since text
-    ) without rowid`,
+    client_id text not null primary key, reference text not null,
+    total_value text not null, total_currency text not null,
+    state text not null, status text, open_reference text, service_id text,
+    checkout_url text, return_key_hash text, locale text, metadata text,
+    created_at text not null, updated_at text not null, completed_at text,
+    success_returned_at text, cancel_returned_at text,
+    replaced_by text, failure text, overdue_at text, awaited_since text
+  ) without rowid`,
   `create index ${t.payments}_reference on ${t.payments} (reference)`,
   `create unique index ${t.payments}_open on ${t.payments} (open_reference) where open_reference is not null`,
   `create unique index ${t.payments}_service on ${t.payments} (service_id) where service_id is not null`,
   `create index ${t.payments}_awaited on ${t.payments} (awaited_since, client_id) where awaited_since is not null`,
   `create table ${t.webhooks} (
-      seq integer primary key autoincrement,
-      receipt_id text not null unique,
-      event_key text not null unique,
-      outcome text not null,
-      reason text,
-      client_id text,
-      status text,
-      raw_body blob not null,
-      covers text not null,
-      received_at text not null,
-      copies integer not null default 0,
-      parked integer,
-      kept_since text
-    )`,
+    seq integer primary key autoincrement,
+    receipt_id text not null unique, event_key text not null unique,
+    outcome text not null, reason text, client_id text, status text,
+    raw_body blob not null, covers text not null, received_at text not null,
+    copies integer not null default 0, parked integer, kept_since text
+  )`,
   `create index ${t.webhooks}_parked on ${t.webhooks} (parked) where parked is not null`,
   `create index ${t.webhooks}_kept on ${t.webhooks} (kept_since) where kept_since is not null`,
   `create index ${t.webhooks}_client on ${t.webhooks} (client_id)`,
-];
-
-const createEventsAndDispatches = (t: Tables): string[] => [
   `create table ${t.events} (
-      seq integer primary key autoincrement,
-      id text not null unique,
-      type text not null,
-      client_id text,
-      recorded_at text not null,
-      payload text not null,
-      unexpanded integer
-    )`,
+    seq integer primary key autoincrement,
+    id text not null unique, type text not null, client_id text,
+    recorded_at text not null, payload text not null, unexpanded integer
+  )`,
   `create index ${t.events}_recorded on ${t.events} (recorded_at)`,
   `create index ${t.events}_unexpanded on ${t.events} (seq) where unexpanded = 1`,
   `create table ${t.handlers} (
-      event text not null,
-      name text not null,
-      primary key (event, name)
-    ) without rowid`,
+    event text not null, name text not null, primary key (event, name)
+  ) without rowid`,
   `create table ${t.dispatches} (
-      event_id text not null,
-      handler text not null,
-      event_type text not null,
-      event_seq integer not null,
-      state text not null,
-      open_handler text,
-      due_at integer,
-      attempt integer not null,
-      failures integer not null,
-      fence integer not null,
-      error text,
-      dead integer,
-      primary key (event_id, handler)
-    ) without rowid`,
+    event_id text not null, handler text not null,
+    event_type text not null, event_seq integer not null,
+    state text not null, open_handler text, due_at integer,
+    attempt integer not null, failures integer not null, fence integer not null,
+    error text, dead integer, primary key (event_id, handler)
+  ) without rowid`,
   `create index ${t.dispatches}_dead on ${t.dispatches} (dead) where dead is not null`,
   `create index ${t.dispatches}_open on ${t.dispatches} (open_handler, event_seq, due_at, event_type)
-      where open_handler is not null`,
+    where open_handler is not null`,
   `insert into ${t.meta} (name, value) values ('handlers', '')`,
 ];
 
@@ -121,14 +82,10 @@ const addLookupsAndLists = (t: Tables): string[] => [
   `create index ${t.events}_client on ${t.events} (client_id) where client_id is not null`,
   `alter table ${t.dispatches} add column settled_at integer`,
   `create table ${t.resolutions} (
-      id text not null primary key,
-      client_id text not null,
-      action text not null,
-      receipt_id text,
-      reason text not null,
-      resolved_by text not null,
-      resolved_at text not null
-    ) without rowid`,
+    id text not null primary key, client_id text not null, action text not null,
+    receipt_id text, reason text not null,
+    resolved_by text not null, resolved_at text not null
+  ) without rowid`,
   `create index ${t.resolutions}_client on ${t.resolutions} (client_id)`,
 ];
 
@@ -141,25 +98,15 @@ const useFewerIndexes = (t: Tables): string[] => [
   `drop index ${t.payments}_awaited`,
   `create index ${t.payments}_awaited on ${t.payments} (created_at, client_id) where awaited_since is not null`,
   `create index ${t.payments}_state on ${t.payments} (state, created_at, client_id)
-      where awaited_since is null and state <> 'completed'`,
+    where awaited_since is null and state <> 'completed'`,
   ...rebuilt(
     t.webhooks,
     `seq integer primary key,
-      receipt_id text not null unique,
-      event_key text not null unique,
-      outcome text not null,
-      reason text,
-      client_id text,
-      status text,
-      covers text not null,
-      received_at text not null,
-      copies integer not null default 0,
-      parked integer,
-      kept_since text,
-      kind text not null default 'webhook',
-      decided_at text,
-      stray_since text,
-      raw_body blob not null`,
+    receipt_id text not null unique, event_key text not null unique,
+    outcome text not null, reason text, client_id text, status text,
+    covers text not null, received_at text not null, copies integer not null default 0,
+    parked integer, kept_since text, kind text not null default 'webhook',
+    decided_at text, stray_since text, raw_body blob not null`,
   ),
   `create index ${t.webhooks}_parked on ${t.webhooks} (parked) where parked is not null`,
   `create index ${t.webhooks}_stray on ${t.webhooks} (stray_since, receipt_id) where stray_since is not null`,
@@ -169,12 +116,8 @@ const useFewerIndexes = (t: Tables): string[] => [
   ...rebuilt(
     t.events,
     `seq integer primary key,
-      id text not null unique,
-      type text not null,
-      client_id text,
-      recorded_at text not null,
-      unexpanded integer,
-      payload text not null`,
+    id text not null unique, type text not null, client_id text,
+    recorded_at text not null, unexpanded integer, payload text not null`,
   ),
   `create index ${t.events}_unexpanded on ${t.events} (seq) where unexpanded = 1`,
   `create index ${t.events}_client on ${t.events} (client_id) where client_id is not null`,
@@ -187,19 +130,19 @@ const useFewerIndexes = (t: Tables): string[] => [
  */
 const expandAtTheClaim = (t: Tables): string[] => [
   `insert into ${t.dispatches}
-        (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)
-      select distinct e.id, h.name, e.type, e.seq, 'pending', h.name, cast(unixepoch('subsec') * 1000 as integer), 0, 0, 0
-      from ${t.events} e join ${t.handlers} h on h.event = e.type or h.event = '*' where e.unexpanded = 1
-      on conflict do nothing`,
+      (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)
+    select distinct e.id, h.name, e.type, e.seq, 'pending', h.name, cast(unixepoch('subsec') * 1000 as integer), 0, 0, 0
+    from ${t.events} e join ${t.handlers} h on h.event = e.type or h.event = '*' where e.unexpanded = 1
+    on conflict do nothing`,
   `drop index ${t.events}_unexpanded`,
   `insert into ${t.meta} (name, value) select 'expanded', coalesce(max(seq), 0) from ${t.events}`,
   // After the newest event is deleted, the next event gets its number.
   `create trigger ${t.events}_deleted after delete on ${t.events}
-      when old.seq > coalesce((select max(seq) from ${t.events}), 0)
-      begin
-        update ${t.meta} set value = coalesce((select max(seq) from ${t.events}), 0)
-          where name = 'expanded' and cast(value as integer) > coalesce((select max(seq) from ${t.events}), 0);
-      end`,
+    when old.seq > coalesce((select max(seq) from ${t.events}), 0)
+    begin
+      update ${t.meta} set value = coalesce((select max(seq) from ${t.events}), 0)
+        where name = 'expanded' and cast(value as integer) > coalesce((select max(seq) from ${t.events}), 0);
+    end`,
 ];
 
 /**
@@ -218,9 +161,9 @@ const useFewerPages = (t: Tables): string[] => [
   // Leaves a new payment out, as a unique index would. For updates `expectFree` checks the same: with a trigger, SQLite
   // would keep a copy of every page until the update is done.
   `create trigger ${t.payments}_open before insert on ${t.payments}
-      when new.open_reference is not null and exists (select 1 from ${t.payments}
-        where reference = new.open_reference and open_reference is not null and client_id <> new.client_id)
-      begin select raise(ignore); end`,
+    when new.open_reference is not null and exists (select 1 from ${t.payments}
+      where reference = new.open_reference and open_reference is not null and client_id <> new.client_id)
+    begin select raise(ignore); end`,
 ];
 
 /** Returns the statements that make a table again with its rows, where `alter table` cannot change it. Its indexes are dropped. */

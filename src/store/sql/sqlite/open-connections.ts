@@ -37,18 +37,13 @@ export async function openConnections(file: string, busyTimeoutMs: number): Prom
     writer.exec("pragma cache_size = -32768");
     const reader = open();
     reader.exec("pragma query_only = 1");
-    return { writer, reader, hasLog: !affected, warnings: affected ? [affectedWarning(version)] : [] };
+    const warning = `sqlite_version_affected: SQLite ${version} can lose a committed write with a write-ahead log.`;
+    const warnings = affected ? [`${warning} ${errorFixes.sqlite_version_affected}`] : [];
+    return { writer, reader, hasLog: !affected, warnings };
   } catch (error) {
     for (const connection of opened) connection.close();
     throw error;
   }
-}
-
-function affectedWarning(version: string): string {
-  return (
-    `sqlite_version_affected: SQLite ${version} can lose a committed write with a write-ahead log. ` +
-    errorFixes.sqlite_version_affected
-  );
 }
 
 /**

@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs";
 import { type Driver, type OpenTransaction, type Purpose, type SyncTx } from "../driver.js";
-import { applyMissingSteps, isNewest } from "../migrate.js";
+import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
 import { type ResolvedSqlStoreOptions } from "../options.js";
-import { type Session, type SqlResult } from "../sql-tx.js";
+import { type Session } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
 import { runTransaction } from "../transaction.js";
-import { isBusy, retryBusy, type SqliteDatabase } from "./database.js";
+import { SqliteConnection } from "./connection.js";
+import { isBusy, loadDriver, openDatabase, retryBusy, type SqliteDatabase } from "./database.js";
 import { LogSyncs } from "./log-syncs.js";
 import { sqliteSchema } from "./migrations.js";
 import { openConnections, type SqliteConnections } from "./open-connections.js";
@@ -19,8 +21,12 @@ import { WriterQueue } from "./writer-queue.js";
  */
 export class SqliteDriver implements Driver<SqliteDatabase> {
   readonly dialect = sqliteDialect;
-  readonly reader: Session = { run: (sql, params) => this.#read(sql, params) as never };
-  readonly writer: Session = { run: (sql, params) => this.#write(sql, params) as never };
+  readonly reader: Session = {
+    run: (sql, params) => this.#retry(() => this.#connections!.reader.run(sql, params)) as never,
+  };
+  readonly writer: Session = {
+    run: (sql, params) => runTransaction(this, (tx) => tx.run(sql, params)) as never,
+  };
   readonly #file: string;
   readonly #tables: Tables;
   readonly #busyTimeoutMs: number;
@@ -47,6 +53,22 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     const schema = sqliteSchema(this.#tables);
     if (await isNewest(this.reader, schema)) return;
     await runTransaction(this, (tx) => applyMissingSteps(tx, schema));
+  }
+
+  async readVersion(): Promise<SchemaVersion> {
+    const schema = sqliteSchema(this.#tables);
+    // To open a file that does not exist would create it.
+    if (!existsSync(this.#file)) return { version: 0, newest: schema.steps.length };
+    const database = openDatabase(await loadDriver(), this.#file, { readOnly: true });
+    const connection = new SqliteConnection(database);
+    try {
+      const run = async (sql: string, params: readonly unknown[]) => connection.run(sql, params);
+      return await readVersion({ run: run as Session["run"] }, schema);
+    } catch (error) {
+      throw sqliteDialect.translate(error);
+    } finally {
+      connection.close();
+    }
   }
 
   async runSync<T>(run: (tx: SyncTx) => T): Promise<T> {
@@ -134,14 +156,6 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     };
   }
 
-  async #read(sql: string, params: readonly unknown[]): Promise<SqlResult> {
-    return this.#retry(() => this.#connections!.reader.run(sql, params));
-  }
-
-  async #write(sql: string, params: readonly unknown[]): Promise<SqlResult> {
-    return runTransaction(this, (tx) => tx.run(sql, params));
-  }
-
   /** Begins, and returns a promise only where another process has the lock. */
   #begin(isSynced: boolean): Promise<unknown> | undefined {
     const { writer, hasLog } = this.#connections!;
@@ -165,7 +179,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     try {
       this.#connections!.writer.exec("rollback");
     } catch {
-      // It had not begun, or SQLite has rolled back by itself, as it does when the disk is full.
+      // It did not begin, or SQLite has rolled back by itself, as it does when the disk is full.
     }
   }
 

@@ -24,9 +24,9 @@ export function aboutClient(
   };
 }
 
-/** Whether a webhook without a value in most columns is found by its eventKey, so that no index by clientId needs to list it. */
-export function isUnlisted({ clientId, eventKey, outcome }: WebhookRecord): boolean {
-  if (clientId === undefined || outcome !== "applied") return false;
+/** Whether a webhook is found by its eventKey, so that no index by clientId needs to list it. */
+export function isUnlisted({ clientId, eventKey, outcome, kind }: WebhookRecord): boolean {
+  if (clientId === undefined || outcome !== "applied" || kind !== undefined) return false;
   return isInEventKeys(clientId) && eventKey.startsWith(keyStart(clientId));
 }
 

@@ -8,12 +8,7 @@ import { isUnexpanded } from "./expand-events.js";
 import { type Database } from "./names.js";
 import { chunks } from "./write-rows.js";
 
-interface ClaimRow extends EventRow {
-  handler: string;
-  fence: number | string;
-  attempt: number | string;
-  failures: number | string;
-}
+type ClaimRow = EventRow & { handler: string } & Record<"fence" | "attempt" | "failures", number | string>;
 
 /** Returns whether a claim would find something, by reading committed rows: an idle poll takes no lock. */
 export async function anythingToClaim(
@@ -73,15 +68,21 @@ export async function takeDue(tx: Transaction, db: Database, options: TakeOption
       from (${due.sql}) d join ${tables.events} e on e.id = d.event_id order by d.event_seq, d.handler limit ?`,
     [...due.params, options.limit],
   );
-  for (const group of chunks(rows, 100)) {
-    const which = group.map(() => "(event_id = ? and handler = ?)").join(" or ");
+  for (const which of dispatchesAmong(rows.map((row) => [row.id, row.handler])))
     await tx.run(
       `update ${tables.dispatches} set state = 'leased', fence = fence + 1, attempt = attempt + 1,
-        due_at = ${dialect.now} + ? where ${which}`,
-      [Math.round(options.leaseMs), ...group.flatMap((row) => [row.id, row.handler])],
+        due_at = ${dialect.now} + ? where ${which.sql}`,
+      [Math.round(options.leaseMs), ...which.params],
     );
-  }
   return rows.map(claimOf);
+}
+
+/** Returns conditions for dispatches, by their eventIds and handlers, of at most 100 each. */
+export function dispatchesAmong(keys: readonly [eventId: string, handler: string][]): Fragment[] {
+  return chunks(keys, 100).map((some) => ({
+    sql: some.map(() => "(event_id = ? and handler = ?)").join(" or "),
+    params: some.flat(),
+  }));
 }
 
 /** Leases due dispatches with one statement, which needs no transaction around it and is planned once. */

@@ -11,12 +11,12 @@ import { allOf, pageOf } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Transaction } from "../transaction.js";
 import { aboutClient } from "./about-client.js";
+import { dispatchesAmong } from "./dispatches.js";
 import { eventOf, type EventRow } from "./events.js";
 import { isUnexpanded } from "./expand-events.js";
 import { type Database } from "./names.js";
 import { resolutionsOf } from "./resolutions.js";
 import { webhookColumns, webhookOf, type WebhookRow } from "./webhooks.js";
-import { chunks } from "./write-rows.js";
 
 /** The maximum number of records of each kind in a history. */
 const maxOfEach = 1000;
@@ -102,14 +102,12 @@ export async function deadDispatches(
     [...where.params, limit],
   );
   if (!revive) return rows.map(dispatchOf);
-  for (const group of chunks(rows, 100)) {
-    const which = group.map(() => "(event_id = ? and handler = ?)").join(" or ");
+  for (const which of dispatchesAmong(rows.map((row) => [row.event_id, row.handler])))
     await tx.run(
       `update ${t.dispatches} set state = 'pending', dead = null, open_handler = handler, due_at = ${dialect.now},
-        attempt = 0, failures = 0, error = null, settled_at = null where ${which}`,
-      group.flatMap(({ event_id, handler: name }) => [event_id, name]),
+        attempt = 0, failures = 0, error = null, settled_at = null where ${which.sql}`,
+      which.params,
     );
-  }
   return rows.map(dispatchOf);
 }
 
@@ -132,17 +130,9 @@ export async function countWaiting(session: Session, { dialect, tables: t }: Dat
   return { dead: Number(dead), parked: Number(parked), ...(undone !== null && { oldestUndoneAt: undone }) };
 }
 
-interface DispatchRow {
-  event_id: string;
-  type: string;
-  client_id: string | null;
-  handler: string;
-  state: string;
-  attempt: number | string;
-  failures: number | string;
-  error: string | null;
-  settled_at: number | string | null;
-}
+type DispatchRow = Record<"event_id" | "type" | "handler" | "state", string> &
+  Record<"client_id" | "error", string | null> &
+  Record<"attempt" | "failures", number | string> & { settled_at: number | string | null };
 
 const dispatchColumns =
   "d.event_id, e.type, e.client_id, d.handler, d.state, d.attempt, d.failures, d.error, d.settled_at";

@@ -4,16 +4,21 @@ import { type Transaction } from "../transaction.js";
 import { type Database } from "./names.js";
 import { type Batch, insertNew, updateByKey } from "./write-rows.js";
 
-/**
- * Every column, the key first. `open_reference` is the reference while the payment is open, so that a plain unique index keeps one
- * open payment for each. `awaited_since` is `created_at` while the payment can become overdue, so that an index lists only those.
- */
-export const paymentColumns = [
+const required = [
   "client_id",
   "reference",
   "total_value",
   "total_currency",
   "state",
+  "created_at",
+  "updated_at",
+] as const;
+
+/**
+ * `open_reference` is the reference while the payment is open, so that a plain unique index keeps one open payment for each.
+ * `awaited_since` is `created_at` while the payment can become overdue, so that an index lists only those.
+ */
+const nullable = [
   "status",
   "open_reference",
   "service_id",
@@ -21,8 +26,6 @@ export const paymentColumns = [
   "return_key_hash",
   "locale",
   "metadata",
-  "created_at",
-  "updated_at",
   "completed_at",
   "success_returned_at",
   "cancel_returned_at",
@@ -31,16 +34,16 @@ export const paymentColumns = [
   "overdue_at",
   "awaited_since",
   "next_lookup_at",
-  "lookups",
 ] as const;
 
+/** Every column, the key first. */
+export const paymentColumns = [...required, ...nullable, "lookups"] as const;
+
 type Column = (typeof paymentColumns)[number];
-type RequiredColumn =
-  "client_id" | "reference" | "total_value" | "total_currency" | "state" | "created_at" | "updated_at";
 
 /** A row of the table of payments; `null` stands for an absent value. */
-export type PaymentRow = Record<RequiredColumn, string> &
-  Record<Exclude<Column, RequiredColumn | "lookups">, string | null> & { lookups: number | string | null };
+export type PaymentRow = Record<(typeof required)[number], string> &
+  Record<(typeof nullable)[number], string | null> & { lookups: number | string | null };
 
 /** The states of payments that can become overdue. */
 export const awaitedStates: readonly PaymentState[] = ["creating", "pending", "uncertain"];
@@ -76,38 +79,11 @@ export function paymentValues(payment: Payment): unknown[] {
   return paymentColumns.map((column) => row[column]);
 }
 
-const place = Object.fromEntries(paymentColumns.map((column, index) => [column, index])) as Record<
-  Column,
-  number
->;
-
-/** Returns the row with these values, in the order of {@link paymentColumns}. A loop over the columns would be far slower. */
-export function rowOf(values: readonly never[]): PaymentRow {
-  return {
-    client_id: values[place.client_id]!,
-    reference: values[place.reference]!,
-    total_value: values[place.total_value]!,
-    total_currency: values[place.total_currency]!,
-    state: values[place.state]!,
-    status: values[place.status]!,
-    open_reference: values[place.open_reference]!,
-    service_id: values[place.service_id]!,
-    checkout_url: values[place.checkout_url]!,
-    return_key_hash: values[place.return_key_hash]!,
-    locale: values[place.locale]!,
-    metadata: values[place.metadata]!,
-    created_at: values[place.created_at]!,
-    updated_at: values[place.updated_at]!,
-    completed_at: values[place.completed_at]!,
-    success_returned_at: values[place.success_returned_at]!,
-    cancel_returned_at: values[place.cancel_returned_at]!,
-    replaced_by: values[place.replaced_by]!,
-    failure: values[place.failure]!,
-    overdue_at: values[place.overdue_at]!,
-    awaited_since: values[place.awaited_since]!,
-    next_lookup_at: values[place.next_lookup_at]!,
-    lookups: values[place.lookups]!,
-  };
+/** Returns the row with these values, in the order of {@link paymentColumns}. */
+export function rowOf(values: readonly unknown[]): PaymentRow {
+  const row: Partial<Record<Column, unknown>> = {};
+  for (const [index, column] of paymentColumns.entries()) row[column] = values[index];
+  return row as PaymentRow;
 }
 
 /** Returns the payment of a row. A value that is null in the row has no key in the payment. */

@@ -1,5 +1,4 @@
 import { type Changes, type Locked, type Saved } from "../../payment-store.js";
-import { type Fragment } from "../dialect.js";
 import { type Transaction } from "../transaction.js";
 import { eventsBatch, insertEvents } from "./events.js";
 import { type Database } from "./names.js";
@@ -27,7 +26,9 @@ export async function saveChanges(
   if (tx.sync) {
     const takenEventKeys = await tx.sync((sync) => sync.save(changes));
     const others = { ...changes, updated: [], webhooks: [], copies: [], events: [] };
-    return { ...(await saveInSteps(tx, db, others)), takenEventKeys };
+    const isDone = Object.values(others).every((list) => list.length === 0);
+    const { takenClientIds } = isDone ? { takenClientIds: [] } : await saveInSteps(tx, db, others);
+    return { takenClientIds, takenEventKeys };
   }
   if (!db.dialect.takesLists || !fitsOneStatement(changes)) return saveInSteps(tx, db, changes, locked);
   return { takenClientIds: [], takenEventKeys: await saveInOneStatement(tx, db, changes) };
@@ -67,25 +68,19 @@ async function saveInOneStatement(
   db: Database,
   { updated = [], webhooks = [], events = [] }: Changes,
 ): Promise<string[]> {
-  const parts: Fragment[] = [];
-  const answers = { changed: "0", stored: "null" };
-  if (updated.length > 0) {
-    const [{ sql, params }] = updateStatements(db.dialect, changedPaymentsBatch(db, updated)) as [Fragment];
-    parts.push({ sql: `changed as (${sql} returning 1)`, params });
-    answers.changed = "(select count(*) from changed)";
-  }
-  if (webhooks.length > 0) {
-    const [{ sql, params }] = insertStatements(db.dialect, webhooksBatch(db, webhooks)) as [Fragment];
-    parts.push({ sql: `stored as (${sql} on conflict do nothing returning receipt_id)`, params });
-    answers.stored = "(select array_agg(receipt_id) from stored)";
-  }
-  if (events.length > 0) {
-    const [{ sql, params }] = insertStatements(db.dialect, eventsBatch(db, events)) as [Fragment];
-    parts.push({ sql: `raised as (${sql})`, params });
-  }
+  const { dialect } = db;
+  const [update] = updateStatements(dialect, changedPaymentsBatch(db, updated));
+  const [insert] = insertStatements(dialect, webhooksBatch(db, webhooks));
+  const [raise] = insertStatements(dialect, eventsBatch(db, events));
+  const parts = [
+    update && { ...update, sql: `changed as (${update.sql} returning 1)` },
+    insert && { ...insert, sql: `stored as (${insert.sql} on conflict do nothing returning receipt_id)` },
+    raise && { ...raise, sql: `raised as (${raise.sql})` },
+  ].filter((part) => part !== undefined);
   if (parts.length === 0) return [];
   const { rows } = await tx.run<{ changed: unknown; stored: string[] | null }>(
-    `with ${parts.map(({ sql }) => sql).join(", ")} select ${answers.changed} as changed, ${answers.stored} as stored`,
+    `with ${parts.map(({ sql }) => sql).join(", ")} select ${update ? "(select count(*) from changed)" : "0"} as changed,
+      ${insert ? "(select array_agg(receipt_id) from stored)" : "null"} as stored`,
     parts.flatMap(({ params }) => params),
   );
   expectUpdated(tx, updated.length, Number(rows[0]!.changed));

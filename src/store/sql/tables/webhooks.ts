@@ -70,8 +70,7 @@ export function webhooksBatch({ tables }: Database, webhooks: readonly WebhookRe
   };
 }
 
-/** Returns the fields that the signature of a webhook covers, as they are stored. */
-export function coversOf({ covers }: WebhookRecord): string {
+function coversOf({ covers }: WebhookRecord): string {
   return covers === "body" ? covers : covers.join(",");
 }
 
@@ -180,8 +179,7 @@ export async function strayWebhooks(
 
 const waits = "outcome in ('unmatched', 'unconfirmed')";
 
-/** Whether a webhook with this outcome waits for a payment, or for its confirmation. */
-export function isWaiting(outcome: WebhookRecord["outcome"]): boolean {
+function isWaiting(outcome: WebhookRecord["outcome"]): boolean {
   return outcome === "unmatched" || outcome === "unconfirmed";
 }
 

@@ -111,15 +111,11 @@ function updateByCase(dialect: Dialect, { table, columns: [key, ...columns], row
  */
 function insertLists(batch: Batch): Fragment {
   const { table, columns } = batch;
-  const uniform = uniformIn(batch);
-  const listed = columns.filter((column) => !uniform.has(column));
-  const values = columns.map((column) => (uniform.has(column) ? `?::${typeOf(batch, column)}` : column));
+  const { once, listed, given, params } = listsOf(batch);
+  const values = columns.map((column) => (once.has(column) ? `?::${typeOf(batch, column)}` : column));
   return {
-    sql: `insert into ${table} (${columns.join(", ")}) select ${values.join(", ")} from ${listsOf(batch, listed)}`,
-    params: [
-      ...columns.filter((column) => uniform.has(column)).map((column) => valuesOf(batch, column)[0]),
-      ...listed.map((column) => valuesOf(batch, column)),
-    ],
+    sql: `insert into ${table} (${columns.join(", ")}) select ${values.join(", ")} from ${given}`,
+    params: [...params, ...listed.map((column) => valuesOf(batch, column))],
   };
 }
 
@@ -128,37 +124,37 @@ function insertLists(batch: Batch): Fragment {
  * list would read the whole table to join it. Where all rows get the same values, nothing has to be joined.
  */
 function updateFromLists(batch: Batch): Fragment {
-  const { table, columns } = batch;
-  const key = columns[0]!;
-  const uniform = uniformIn(batch);
-  const listed = columns.filter((column) => !uniform.has(column));
-  const assignments = columns
-    .slice(1)
-    .map((column) => `${column} = ${uniform.has(column) ? "?" : `given.${column}`}`);
-  const once = columns.filter((column) => uniform.has(column)).map((column) => valuesOf(batch, column)[0]);
-  const keys = valuesOf(batch, key);
-  const update = `update ${table} kept set ${assignments.join(", ")}`;
-  if (listed.length === 1) return { sql: `${update} where kept.${key} = any(?)`, params: [...once, keys] };
+  const [key, ...columns] = batch.columns;
+  const { once, listed, given, params } = listsOf(batch);
+  const set = columns.map((column) => `${column} = ${once.has(column) ? "?" : `given.${column}`}`);
+  const update = `update ${batch.table} kept set ${set.join(", ")}`;
+  const keys = valuesOf(batch, key!);
+  if (listed.length === 1) return { sql: `${update} where kept.${key} = any(?)`, params: [...params, keys] };
   return {
-    sql: `${update} from ${listsOf(batch, listed)} where kept.${key} = given.${key} and kept.${key} = any(?)`,
-    params: [...once, ...listed.map((column) => valuesOf(batch, column)), keys],
+    sql: `${update} from ${given} where kept.${key} = given.${key} and kept.${key} = any(?)`,
+    params: [...params, ...listed.map((column) => valuesOf(batch, column)), keys],
   };
 }
 
-function listsOf(batch: Batch, columns: readonly string[]): string {
-  const lists = columns.map((column) => `?::${typeOf(batch, column)}[]`);
-  return `unnest(${lists.join(", ")}) as given(${columns.join(", ")})`;
-}
-
-/** Returns the columns to pass once. They come in sets, so that there are few statements to prepare on each connection. */
-function uniformIn(batch: Batch): Set<string> {
+/**
+ * Returns the columns to pass once, whose values are the params, and the others as a table of lists. The columns to pass once come
+ * in sets, so that there are few statements to prepare on each connection.
+ */
+function listsOf(batch: Batch): { once: Set<string>; params: unknown[]; listed: string[]; given: string } {
   const { uniform = [], columns } = batch;
   const isUniform = (column: string): boolean => {
-    const index = columns.indexOf(column);
-    const [first, ...others] = batch.rows;
-    return others.every((row) => row[index] === first![index]);
+    const [first, ...others] = valuesOf(batch, column);
+    return others.every((value) => value === first);
   };
-  return new Set(uniform.filter((set) => set.every(isUniform)).flat());
+  const once = new Set(uniform.filter((set) => set.every(isUniform)).flat());
+  const listed = columns.filter((column) => !once.has(column));
+  const lists = listed.map((column) => `?::${typeOf(batch, column)}[]`);
+  return {
+    once,
+    params: columns.filter((column) => once.has(column)).map((column) => valuesOf(batch, column)[0]),
+    listed,
+    given: `unnest(${lists.join(", ")}) as given(${listed.join(", ")})`,
+  };
 }
 
 function valuesOf({ columns, rows }: Batch, column: string): unknown[] {

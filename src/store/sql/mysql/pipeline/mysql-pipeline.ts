@@ -1,5 +1,5 @@
 import { withoutNul } from "../../dialect.js";
-import { type OpenTransaction } from "../../driver.js";
+import { type endsOf, type OpenTransaction } from "../../driver.js";
 import { PipelinedConnection } from "../../pipelined-connection.js";
 import { type SqlResult } from "../../sql-tx.js";
 import {
@@ -52,10 +52,8 @@ export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnectio
   }
 }
 
-/** The ways in which a transaction gives its connection back. Only the first call has an effect. */
-export interface TransactionEnds extends Pick<OpenTransaction<MysqlConnection>, "rollback" | "abandon"> {
-  giveBack: () => void;
-}
+/** The ways in which a transaction gives its connection back. */
+export type TransactionEnds = ReturnType<typeof endsOf>;
 
 /** Begins a transaction whose statements are pipelined, without waiting for the result. */
 export function pipelinedTransaction(

@@ -35,7 +35,7 @@ export class Begin {
     const begin = this.isSent
       ? []
       : this.#statements.map((each, index) => ({ text: each, name: `tillkit_begin_${index}` }));
-    return this.#note(sendPipelined(this.#client, [...begin, ...statements], text, values)!);
+    return this.#note(sendPipelined(this.#client, [...begin, ...statements], text, values));
   }
 
   #note<T>(sending: Promise<T>): Promise<T> {
@@ -47,7 +47,7 @@ export class Begin {
 
 /**
  * Returns the transaction so that it begins with its first statement and commits with its last one. A handler that updates one row
- * then needs two round trips. For clients that {@link sendPipelined} supports; the pool of an application may have others.
+ * then needs two round trips. For clients that `sendPipelined` supports; the pool of an application may have others.
  */
 export function beginWithFirst<Raw>(
   begin: Begin,

@@ -20,29 +20,54 @@ export class PipelineFailed extends Error {
 
 /**
  * Sends statements and a query in one go, with one sync behind all of them: the server runs none behind one that failed, so nothing
- * has to be waited for in between. Rejects with {@link PipelineFailed}. Uses a query class like pg's own, as its cursors do; returns
- * `undefined` for clients that do not take one: those of libpq, and of other packages.
+ * has to be waited for in between. Rejects with {@link PipelineFailed}. For clients that {@link canSendPipelined} accepts.
  */
 export function sendPipelined(
   client: PostgresClient,
   leading: readonly LeadingStatement[],
   text: string,
   values: readonly unknown[],
-): Promise<PostgresAnswer> | undefined {
-  const PipelinedQuery = classFor(client);
-  if (!PipelinedQuery) return undefined;
+): Promise<PostgresAnswer> {
+  const { Query } = client.constructor as unknown as { Query: QueryClass };
   return new Promise((resolve, reject) => {
-    const query = new PipelinedQuery(leading, text, [...values], (error, answer) => {
-      if (error) reject(new PipelineFailed(error, query.left > 0));
+    let left = leading.length;
+    const query = new Query(text, [...values], (error, answer) => {
+      if (error) reject(new PipelineFailed(error, left > 0));
       else resolve(answer!);
     });
-    (client as unknown as { query(query: object): void }).query(query);
+    const changed: Query = {
+      // The simple form of a query cannot follow others.
+      requiresPreparation: () => true,
+      submit(connection) {
+        connection.stream.cork?.();
+        try {
+          for (const statement of leading) send(connection, statement);
+          return Query.prototype.submit.call(query, connection);
+        } finally {
+          connection.stream.uncork?.();
+        }
+      },
+      handleDataRow(message) {
+        if (left === 0) Query.prototype.handleDataRow.call(query, message);
+      },
+      handleCommandComplete(message, connection) {
+        if (left > 0) left--;
+        else Query.prototype.handleCommandComplete.call(query, message, connection);
+      },
+      handleReadyForQuery(connection) {
+        for (const { name } of leading) if (name !== undefined) namesOf(connection).add(name);
+        Query.prototype.handleReadyForQuery.call(query, connection);
+      },
+    };
+    (client as unknown as { query(query: object): void }).query(Object.assign(query, changed));
   });
 }
 
-/** Whether {@link sendPipelined} supports the client. */
+/** Whether the client takes queries as objects, as pg's own clients do for cursors. Those of libpq and of other packages do not. */
 export function canSendPipelined(client: PostgresClient): boolean {
-  return classFor(client) !== undefined;
+  const { Query } = client.constructor as unknown as { Query?: QueryClass };
+  const { connection } = client as unknown as { connection?: Partial<Connection> };
+  return Boolean(Query && "prepare" in Query.prototype && connection?.parse && connection.stream);
 }
 
 /** The part of pg's `Connection` that is used. */
@@ -54,79 +79,24 @@ interface Connection {
   execute(portal: { portal: string }): void;
 }
 
-type Callback = (error: unknown, answer?: PostgresAnswer) => void;
-
 /** The part of pg's `Query` that is used. */
 interface Query {
+  requiresPreparation(): boolean;
   submit(connection: Connection): Error | null;
   handleDataRow(message: unknown): void;
   handleCommandComplete(message: unknown, connection: Connection): void;
   handleReadyForQuery(connection: Connection): void;
 }
 
-type QueryClass = new (text: string, values: unknown[], done: Callback) => Query;
+type Callback = (error: unknown, answer?: PostgresAnswer) => void;
 
-type PipelinedClass = new (
-  leading: readonly LeadingStatement[],
-  text: string,
-  values: unknown[],
-  done: Callback,
-) => Query & { /** The number of leading statements without a result so far. */ readonly left: number };
+interface QueryClass {
+  new (text: string, values: unknown[], done: Callback): Query;
+  prototype: Query;
+}
 
-const classes = new WeakMap<QueryClass, PipelinedClass>();
 /** The names that a connection has prepared. The list of pg has only those of pg's own queries. */
 const prepared = new WeakMap<Connection, Set<string>>();
-
-function classFor(client: PostgresClient): PipelinedClass | undefined {
-  const { Query } = client.constructor as unknown as { Query?: QueryClass & { prototype: object } };
-  const { connection } = client as unknown as { connection?: Partial<Connection> };
-  if (!Query || !("prepare" in Query.prototype) || !connection?.parse || !connection.stream) return undefined;
-  let known = classes.get(Query);
-  if (!known) classes.set(Query, (known = pipelinedClassOn(Query)));
-  return known;
-}
-
-function pipelinedClassOn(Query: QueryClass): PipelinedClass {
-  return class PipelinedQuery extends Query {
-    left: number;
-    readonly #leading: readonly LeadingStatement[];
-
-    constructor(leading: readonly LeadingStatement[], text: string, values: unknown[], done: Callback) {
-      super(text, values, done);
-      this.#leading = leading;
-      this.left = leading.length;
-    }
-
-    /** Refuses the simple form of a query, which cannot follow others. */
-    requiresPreparation(): boolean {
-      return true;
-    }
-
-    override submit(connection: Connection): Error | null {
-      connection.stream.cork?.();
-      try {
-        for (const statement of this.#leading) send(connection, statement);
-        return super.submit(connection);
-      } finally {
-        connection.stream.uncork?.();
-      }
-    }
-
-    override handleDataRow(message: unknown): void {
-      if (this.left === 0) super.handleDataRow(message);
-    }
-
-    override handleCommandComplete(message: unknown, connection: Connection): void {
-      if (this.left > 0) this.left--;
-      else super.handleCommandComplete(message, connection);
-    }
-
-    override handleReadyForQuery(connection: Connection): void {
-      for (const { name } of this.#leading) if (name !== undefined) namesOf(connection).add(name);
-      super.handleReadyForQuery(connection);
-    }
-  };
-}
 
 function send(connection: Connection, { text, name = "", values = [] }: LeadingStatement): void {
   if (!namesOf(connection).has(name)) {

@@ -6,7 +6,7 @@ import { isUnlisted } from "../../tables/about-client.js";
 import { eventsBatch } from "../../tables/events.js";
 import { type Database, type Tables } from "../../tables/names.js";
 import { paymentValues, settable } from "../../tables/payments.js";
-import { copiesStatements, coversOf, isWaiting, webhooksBatch } from "../../tables/webhooks.js";
+import { copiesStatements, webhooksBatch } from "../../tables/webhooks.js";
 import { type Batch, insertInto } from "../../tables/write-rows.js";
 import { type SqliteConnection } from "../connection.js";
 import { sqliteDialect } from "../sqlite-dialect.js";
@@ -58,18 +58,13 @@ function insertWebhooks(
 ): { taken: string[]; unlisted: Map<string, number> } {
   const taken: string[] = [];
   const unlisted = new Map<string, number>();
-  for (const [index, webhook] of webhooks.entries()) {
+  for (const [index, row] of webhooksBatch(statements.db, webhooks).rows.entries()) {
+    const webhook = webhooks[index]!;
     const seq = first + index;
+    const isFoundByKey = isUnlisted(webhook);
     try {
-      if (isPlain(webhook)) {
-        const isFoundByKey = isUnlisted(webhook);
-        const params = [seq, ...plainValues(webhook), isFoundByKey ? 1 : null];
-        connection.write(statements.insertPlainWebhook, params);
-        if (isFoundByKey) unlisted.set(webhook.clientId!, seq);
-      } else {
-        const [row] = webhooksBatch(statements.db, [webhook]).rows;
-        connection.write(statements.insertWebhook, [seq, ...row!]);
-      }
+      connection.write(statements.insertWebhook, [seq, ...row, isFoundByKey ? 1 : null]);
+      if (isFoundByKey) unlisted.set(webhook.clientId!, seq);
     } catch (error) {
       // The failure undoes only this statement. To read for each row whether it was written would cost more.
       if (!hasCode(sqliteDialect.translate(error), "store_conflict")) throw error;
@@ -109,31 +104,6 @@ export function numberEvents(
   });
 }
 
-/** The columns of a webhook that has no value in the others, as nearly all have: fewer values to bind. */
-const plainColumns = [
-  "receipt_id",
-  "event_key",
-  "outcome",
-  "client_id",
-  "status",
-  "raw_body",
-  "covers",
-  "received_at",
-  "kept_since",
-];
-
-/** Whether {@link plainColumns} hold the whole webhook. */
-function isPlain({ reason, kind, decidedAt, outcome }: WebhookRecord): boolean {
-  return reason === undefined && kind === undefined && decidedAt === undefined && !isWaiting(outcome);
-}
-
-/** Returns the values of {@link plainColumns}. */
-function plainValues(webhook: WebhookRecord): unknown[] {
-  const { receiptId, eventKey, outcome, clientId, status, rawBody, receivedAt } = webhook;
-  const covers = coversOf(webhook);
-  return [receiptId, eventKey, outcome, clientId, status, rawBody, covers, receivedAt, receivedAt];
-}
-
 export type SaveStatements = ReturnType<typeof saveStatements>;
 
 /** Returns the statements of {@link saveSync}, which are put together once for a store. */
@@ -147,21 +117,14 @@ export function saveStatements(tables: Tables) {
     /** The numbers above it are free in both tables. */
     newestSeq: `select max(ifnull((select max(seq) from ${tables.webhooks}), 0), ifnull((select max(seq) from ${tables.events}), 0))
     as seq`,
-    insertPlainWebhook: insertNumberedInto({
-      table: tables.webhooks,
-      columns: [...plainColumns, "unlisted"],
-    }),
     insertWebhook: insertNumberedInto(webhooksBatch(db, [])),
-    insertEvent: insertNumberedInto({
-      table: tables.events,
-      columns: [...eventsBatch(db, []).columns, "unlisted"],
-    }),
+    insertEvent: insertNumberedInto(eventsBatch(db, [])),
   };
 }
 
-/** Returns an insert of one row, with its number in front. */
-function insertNumberedInto({ table, columns }: Pick<Batch, "table" | "columns">): string {
-  return insertInto({ table, columns: ["seq", ...columns] }, 1);
+/** Returns an insert of one row, with its number in front, and at its end whether the index by clientId leaves it out. */
+function insertNumberedInto({ table, columns }: Batch): string {
+  return insertInto({ table, columns: ["seq", ...columns, "unlisted"] }, 1);
 }
 
 /** The bit of the column that says whether a payment is open. */
