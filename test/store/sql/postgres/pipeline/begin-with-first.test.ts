@@ -49,10 +49,11 @@ function examine(url: string): void {
   const run = (
     { event: { id }, handler, fence }: Claim,
     handle: (tx: SqlTx<never>) => Promise<unknown>,
+    chosen: SqlPaymentStore = store,
   ): Promise<void> =>
-    runInTransaction(store as SqlPaymentStore<never>, handle, async (tx) => {
+    runInTransaction(chosen as SqlPaymentStore<never>, handle, async (tx) => {
       const settlement = { eventId: id, handler, fence, state: "done", isLast: true } as const;
-      if (!(await store.settle(tx, settlement))) throw new Error("not settled");
+      if (!(await chosen.settle(tx, settlement))) throw new Error("not settled");
     });
   const kept = async (): Promise<string[]> => {
     const { rows } = await pool.query<{ text: string }>(`select text from ${notes} order by text`);
@@ -181,5 +182,46 @@ function examine(url: string): void {
     await run(one!, (tx) => note(tx, "one"));
     proxy.cutAtCommit(runsOnly);
     await expect(run(two!, (tx) => note(tx, "two"))).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+
+  it("a run does the same as one that begins and commits with statements of their own", async () => {
+    // Without prepared statements nothing is sent in front of a query.
+    const tablePrefix = notes.replace("notes", "");
+    const plain = postgresStore(proxy.url, { tablePrefix, preparedStatements: false });
+    const runs: ((tx: SqlTx<never>) => Promise<unknown>)[] = [
+      () => Promise.resolve(),
+      (tx) => tx.query("select $1::int as number", [7]),
+      async (tx) => [await note(tx, "a"), await tx.query("select count(*)::int as count from pg_class")],
+      (tx) => note(tx, "taken"),
+      (tx) => note(tx, "taken").catch(() => undefined),
+      (tx) => tx.query(`insert into ${notes} values ('x'); insert into ${notes} values ('y')`),
+      () => Promise.reject(new Error("failed")),
+    ];
+    await pool.query(`insert into ${notes} values ('taken')`);
+    const [one] = await claim();
+    const outcomesOn = async (chosen: SqlPaymentStore): Promise<unknown[]> => {
+      const outcomes: unknown[] = [];
+      for (const [handle, fence] of runs.flatMap((each) => [
+        [each, 0] as const,
+        [each, one!.fence] as const,
+      ])) {
+        const seen: unknown[] = [];
+        const running = run({ ...one!, fence }, async (tx) => void seen.push(await handle(tx)), chosen);
+        const ended = await running.then(
+          () => "done",
+          // The plain way resolves `false`, so that the run rejects by itself.
+          ({ code, message }: Error & { code?: string }) =>
+            (code ?? message).replace("not settled", "lease_lost"),
+        );
+        outcomes.push([seen, ended, await kept(), await states()]);
+        await pool.query(`delete from ${notes} where text <> 'taken'`);
+        await pool.query(`update ${tablePrefix}dispatches set state = 'leased' where event_seq = 1`);
+      }
+      return outcomes;
+    };
+    const fast = await outcomesOn(store);
+    expect(fast).toEqual(await outcomesOn(plain));
+    expect(fast.flat()).toEqual(expect.arrayContaining(["done", "lease_lost", "transaction_poisoned"]));
+    await plain.close();
   });
 }
