@@ -1,39 +1,43 @@
-/** How long a group waits for the connection that recording has to itself, before it takes the ordinary way. */
-export const lanePatienceMs = 100;
+/** Options of {@link withTimeout}. */
+export interface TimeoutOptions {
+  /**
+   * Whether the process may end while the timer runs.
+   *
+   * @default false
+   */
+  unref?: boolean;
+}
 
-/** For how long that connection is not tried again where it could not be opened. */
-export const lanePauseMs = 5000;
-
-/** What a promise resolves with, where it does so in time. Otherwise nothing, and `late` gets it. */
-export async function soon<T>(
-  promise: Promise<T>,
-  patienceMs: number,
-  late: (value: T) => void,
+/**
+ * Settles as `work` does, if that takes no longer than `ms` milliseconds. After that it rejects with the error that `makeError`
+ * returns, or resolves with `undefined` where there is no `makeError`. The work itself goes on; its later rejection is ignored.
+ */
+export function withTimeout<T>(
+  work: Promise<T>,
+  ms: number,
+  makeError?: undefined,
+  options?: TimeoutOptions,
+): Promise<T | undefined>;
+export function withTimeout<T>(
+  work: Promise<T>,
+  ms: number,
+  makeError: () => Error,
+  options?: TimeoutOptions,
+): Promise<T>;
+export async function withTimeout<T>(
+  work: Promise<T>,
+  ms: number,
+  makeError?: () => Error,
+  { unref = false }: TimeoutOptions = {},
 ): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  let isLate = false;
-  const tooLong = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => {
-      isLate = true;
-      resolve(undefined);
-    }, patienceMs);
-  });
-  const inTime = promise.then((value) => {
-    if (isLate) late(value);
-    return value;
+  const deadline = new Promise<undefined>((resolve, reject) => {
+    timer = setTimeout(() => (makeError ? reject(makeError()) : resolve(undefined)), ms);
+    if (unref) timer.unref();
   });
   try {
-    return await Promise.race([inTime, tooLong]);
+    return await Promise.race([work, deadline]);
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** temporary */
-export function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -1,94 +1,122 @@
+import { type SqlTx } from "./sql-tx.js";
+
 /** A piece of SQL with the values of its placeholders. */
 export interface Fragment {
   sql: string;
   params: unknown[];
 }
 
-/** Where the SQL of the databases differs. The kit's own statements are written with `?` throughout. */
+/** The differences between the databases in SQL. The kit's own statements are written with `?` for all of them. */
 export interface Dialect {
-  readonly name: "sqlite" | "postgres" | "mysql";
+  readonly name: SqlTx["dialect"];
   /** The database's clock: milliseconds since 1970, as an expression that is constant within one statement. */
   readonly now: string;
-  /** How many rows one insert carries. One, where a statement costs no round trip and stays prepared. */
+  /** The number of rows that one insert carries. One, where a statement needs no round trip and stays prepared. */
   readonly rowsPerStatement: number;
-  /** Whether a parameter may be a list, and rows come as one for each column. */
+  /** Whether a parameter may be a list, so that rows are passed as one list for each column. */
   readonly takesLists: boolean;
-  /** Whether `on conflict do nothing returning` tells which rows were stored. */
+  /** Whether `on conflict do nothing returning` returns the rows that were stored. */
   readonly reportsInserted: boolean;
-  /** Whether a query may hold statements that write and answer what they wrote. */
+  /** Whether a query may contain statements that write, and return what they wrote. */
   readonly writesInQueries: boolean;
-  /** Whether a locking read locks in the order in which it happens to scan, whatever `order by` says. */
+  /** Whether a locking read locks rows in the order of its scan, whatever `order by` says. */
   readonly locksInScanOrder: boolean;
+  /** Whether a union is read from indexes in order only where each of its queries has the order and the limit. */
+  readonly limitsEachQuery: boolean;
   /** Row locks; empty where a transaction has the whole database to itself. */
   readonly forUpdate: string;
   readonly forUpdateSkipLocked: string;
   readonly forShare: string;
   /**
-   * Whether rows commit in the order of their numbers, because one transaction writes at a time. Which events have their
-   * dispatches is then told by one number, and else by a mark on each that has none.
+   * Whether rows commit in the order of their numbers, because one transaction writes at a time. Then one number tells which
+   * events have their dispatches; on the other databases each event without them is marked.
    */
   readonly commitsInOrder: boolean;
-  /** Whether a row is in as few indexes as can be, which are partial; see the migrations of SQLite. */
+  /** The maximum number of rounds in which one transaction gives events their dispatches. */
+  readonly maxExpansionRounds: number;
+  /** Whether each row is listed in as few indexes as possible, which are partial; see the migrations of SQLite. */
   readonly sparesIndexes: boolean;
-  /** Whether the indexes by clientId list only what is not found otherwise; see `aboutClient`. */
+  /** Whether the indexes by clientId list only the rows that no eventKey finds; see `aboutClient`. */
   readonly listsFewByClient: boolean;
-  /** `column` is one of `values`. */
+  /** Returns the condition that `column` is one of `values`. */
   among(column: string, values: readonly unknown[]): Fragment;
   /**
-   * `column` is one of what a query answers, where the database reads those first and then looks each up. Absent where
-   * a join does it.
+   * Returns the condition that `column` is in the result of a query, which the database runs first and once. Absent where a join
+   * does the same.
    */
   amongRows?(column: string, query: string): string;
-  /** Whether what clashed, in a failure of the driver, is a row of that table. Absent where no commit is sent behind a write. */
+  /** Whether a failure of the driver is a clash with a row of this table. Absent where nothing is pipelined. */
   isClashIn?(error: unknown, table: string): boolean;
-  /** The kit's error for a failure of the driver, or the failure itself where there is none. */
+  /** Returns the kit's error for a failure of the driver, or the failure itself where the kit has none. */
   translate(error: unknown): unknown;
-  /** Whether the database ended the transaction to let another one go on; it may be run again. */
+  /** Whether the database ended the transaction in favour of another one. It may be run again. */
   isDeadlock(error: unknown): boolean;
 }
 
 /**
- * How rows that are marked by a column (`kept_since`), which holds their time (`received_at`) while they are, are found in
- * the order of that time: by the column itself, or where indexes are spared by the index of the time of marked rows.
+ * Returns how to find the marked rows of a table in the order of their time. A marked row has its time (`received_at`) in a column
+ * of its own (`kept_since`) as well. That column is indexed, or, where indexes are spared, the time of the marked rows.
  */
-export function marked({ sparesIndexes }: Dialect, mark: string, time: string): { is: string; at: string } {
-  return sparesIndexes ? { is: `${mark} is not null and`, at: time } : { is: "", at: mark };
+export function orderOfMarked(
+  { sparesIndexes }: Dialect,
+  mark: string,
+  time: string,
+): { isMarked: string; orderBy: string } {
+  return sparesIndexes
+    ? { isMarked: `${mark} is not null and`, orderBy: time }
+    : { isMarked: "", orderBy: mark };
+}
+
+/** Returns the condition that all of them hold. A condition with a value that is `undefined` is left out. */
+export function allOf(conditions: readonly Fragment[]): Fragment {
+  const given = conditions.filter(({ params }) => !params.includes(undefined));
+  return {
+    sql: given.map(({ sql }) => sql).join(" and "),
+    params: given.flatMap(({ params }) => params),
+  };
 }
 
 /**
- * A page of the rows of several queries in one order, which each of them has from an index; the database reads them beside each
- * other and stops at the limit. PostgreSQL does so where order and limit are said of each of them.
+ * Returns a query for one page of the rows of several queries, in one order. Each query reads its rows in that order from an index.
+ * The database merges them, and stops at the limit.
  */
 export function pageOf(
-  { name }: Dialect,
+  { limitsEachQuery }: Dialect,
   queries: readonly Fragment[],
   order: string,
   limit: number,
 ): Fragment {
-  const saysOfEach = name === "postgres" && queries.length > 1;
+  const isLimited = limitsEachQuery && queries.length > 1;
   const end = `order by ${order} limit ?`;
   return {
-    sql: `${queries.map(({ sql }) => (saysOfEach ? `(${sql} ${end})` : sql)).join(" union all ")} ${end}`,
-    params: [...queries.flatMap(({ params }) => (saysOfEach ? [...params, limit] : params)), limit],
+    sql: `${queries.map(({ sql }) => (isLimited ? `(${sql} ${end})` : sql)).join(" union all ")} ${end}`,
+    params: [...queries.flatMap(({ params }) => (isLimited ? [...params, limit] : params)), limit],
   };
 }
 
-/** `(?,?,?),(?,?,?)` */
-export function rowsOfPlaceholders(rows: number, columns: number): string {
-  const row = `(${placeholders(columns)})`;
-  return Array.from({ length: rows }, () => row).join(",");
-}
-
-/** `?,?,?` */
+/** Returns the placeholders of one row: `?,?,?`. */
 export function placeholders(count: number): string {
   return Array.from({ length: count }, () => "?").join(",");
 }
 
 /**
- * PostgreSQL and one of the SQLite drivers cannot keep a NUL in text. No id that the kit accepts has one, so such a
- * key names nothing anyway; what arrived is kept whole in the raw bytes.
+ * Returns a value as the drivers can bind it: without NUL characters, which PostgreSQL and one driver of SQLite cannot store in text.
+ * No id that the kit accepts contains one, and the raw bytes of a webhook are stored unchanged.
  */
-export function storable(value: unknown): unknown {
+export function withoutNul(value: unknown): unknown {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
   return value === undefined ? null : value;
+}
+
+/**
+ * Hides the properties of a driver's error that contain the values of a statement, which are customers' data and hashes of secrets.
+ * A logger writes only enumerable properties. Code that knows the name can still read them.
+ */
+export function concealValues(error: unknown, properties: readonly string[]): void {
+  if (typeof error !== "object" || error === null) return;
+  for (const property of properties) {
+    const own = Object.getOwnPropertyDescriptor(error, property);
+    if (own?.configurable && own.enumerable)
+      Object.defineProperty(error, property, { ...own, enumerable: false });
+  }
 }

@@ -1,73 +1,145 @@
+import { TillkitError } from "../../errors/index.js";
+import { withTimeout } from "../../shared/with-timeout.js";
+import { type Changes, type Locked, type LockKeys } from "../payment-store.js";
 import { type Dialect } from "./dialect.js";
-import { type Session, type SqlResult, type TxAtOnce } from "./sql-tx.js";
+import { type SchemaVersion } from "./migrate.js";
+import { type Session, type SqlResult } from "./sql-tx.js";
 
 /** A connection inside one open transaction. */
 export interface OpenTransaction<Raw> {
   readonly raw: Raw;
-  /** Where the begin is sent with the first statement: sends it now, for what goes past `query` and `run`. */
-  begun?(): Promise<unknown>;
+  /** Begins the transaction now, for statements that bypass `query` and `run`. Absent where it has begun already. */
+  start?(): Promise<unknown>;
   /**
-   * Whether a statement may be handed over before the one in front of it was answered: the database takes them in their order
-   * and refuses everything behind one that failed, the commit too.
+   * Whether a statement may be sent before the result of the one in front of it is there: the database runs them in order, and
+   * refuses everything behind one that failed, also the commit.
    */
-  readonly isOrdered?: boolean;
+  readonly isPipelined?: boolean;
   /**
-   * Lets all locks go and begins anew, ahead of the next statement. Where statements are ordered and a locking read has no
-   * order of its own, so that what is to be locked has to be known; nothing must have been written.
+   * Releases all locks and begins again, in front of the next statement; nothing must have been written. Present where statements
+   * are pipelined and a locking read has no order of its own, so that the rows to lock have to be known.
    */
-  startAgain?(): Promise<unknown>;
-  /** The same for statements of the kit, where the database is in this process. */
-  readonly atOnce?: TxAtOnce;
-  /** A statement of the application, as it stands. */
+  restart?(): Promise<unknown>;
+  /** Locks and saves synchronously, where the database is in this process. */
+  readonly sync?: SyncTx;
+  /** Runs a statement of the application, unchanged. */
   query(sql: string, params: readonly unknown[]): Promise<SqlResult>;
-  /** A statement of the kit, with `?` placeholders. */
+  /** Runs a statement of the kit, with `?` placeholders. */
   run(sql: string, params: readonly unknown[]): Promise<SqlResult>;
-  /** The same for each list of params, and how many rows each wrote; absent where a loop over `run` is no slower. */
-  runEach?(sql: string, params: readonly (readonly unknown[])[]): Promise<number[]>;
-  /** Commits and lets the connection go. A rejection means that nothing is known to be durable. */
+  /** Commits and gives the connection back. After a rejection nothing is known to be durable. */
   commit(): Promise<void>;
   /**
-   * A statement of the kit that writes rows, its params texts and numbers, and the commit, sent together. Where it writes none, nothing is committed, all
-   * is rolled back, and the answer is `false`. Absent where the database cannot.
+   * Sends a statement of the kit that writes rows, with strings and numbers as params, and the commit in one go. Resolves `false`
+   * where it writes none: then everything is rolled back. Absent where the connection cannot do this.
    */
-  commitBehind?(sql: string, params: readonly unknown[]): Promise<boolean>;
-  /** Rolls back and lets the connection go, whatever state it is in. Never rejects. */
+  commitWithLast?(sql: string, params: readonly unknown[]): Promise<boolean>;
+  /** Rolls back and gives the connection back, whatever state it is in. Never rejects, and ends within two seconds. */
   rollback(): Promise<void>;
-  /** Ends the transaction at once, and the connection with it, also while a statement runs. */
+  /** Ends the transaction immediately, and its connection, also while a statement runs. */
   abandon(): void;
 }
 
+/** Synchronous steps of one transaction. Nothing else in this process runs meanwhile. */
+export interface SyncTx {
+  lock(keys: LockKeys): Locked;
+  /** Writes `updated`, `webhooks`, `copies` and `events`. Returns the eventKeys of webhooks that were left out. */
+  save(changes: Pick<Changes, "updated" | "webhooks" | "copies" | "events">): string[];
+}
+
 /**
- * What a transaction is for, where a driver makes use of it. `handler`: one run of one; in return, its commit may be waited for a
- * little longer. `claim`: what a power failure takes back is as if it had never been made.
+ * The purpose of a transaction, where a driver makes use of it. `handler`: one run of a handler, whose commit may take a little
+ * longer. `claim`: a claim that is lost in a power failure is harmless, so it needs no sync.
  */
 export type Purpose = "handler" | "claim";
 
-/** What differs between the databases beyond their SQL. Nothing is opened before the first use. */
+/** The differences between the databases beyond their SQL. Opens nothing before its first use. */
 export interface Driver<Raw> {
   readonly dialect: Dialect;
-  /** How many transactions of handlers may be open at once; absent where the kit does not know the pool. */
+  /** The number of handlers' transactions that may be open at the same time; absent where the kit does not know the pool. */
   readonly handlerTransactions?: number;
   begin(purpose?: Purpose): Promise<OpenTransaction<Raw>>;
   /**
-   * Begins, runs and commits where statements answer at once, with as few promises as can be: of a lone webhook's time, those
-   * of the steps one by one were a tenth. Rejects with what `run` throws, and nothing is written then. Absent where the
-   * database is not in this process.
+   * Begins, runs and commits with as few promises as possible. Rejects with the error that `run` throws, and nothing is written
+   * then. Absent where the database is not in this process.
    */
-  atOnce?<T>(run: (tx: TxAtOnce) => T): Promise<T>;
+  runSync?<T>(run: (tx: SyncTx) => T): Promise<T>;
   /**
-   * The same on the one connection whose statements are sent without waiting for answers, not even for that to the
-   * begin; nothing while that connection is taken. Absent where there is none.
+   * Begins on the pipelined connection, and does not wait for the result. Resolves `undefined` while that connection is taken or
+   * cannot be opened. Absent where there is none.
    */
-  beginAhead?(): Promise<OpenTransaction<Raw> | undefined>;
-  /** Statements outside of any transaction: sees committed rows only, and never waits for one. */
+  beginPipelined?(): Promise<OpenTransaction<Raw> | undefined>;
+  /** Runs statements outside of any transaction: sees committed rows only, and never waits for a transaction. */
   readonly reader: Session;
-  /** One short statement that writes, on a connection of its own. */
+  /** Runs one short statement that writes, on a connection of its own. */
   readonly writer: Session;
   migrate(): Promise<void>;
+  /** Reads the version of the tables, before any other method is called. Makes and changes nothing. */
+  readVersion(): Promise<SchemaVersion>;
   warnings(): Promise<string[]>;
   close(): Promise<void>;
-  /** Told after a commit that wrote events. */
+  /** Notifies other processes; called after a commit that wrote events. */
   announce?(): void;
   wake?(listener: () => void): () => void;
+}
+
+/** A connection that a transaction has taken from a pool. */
+interface PooledConnection<Answer> {
+  query(sql: string): Promise<Answer>;
+  giveBack(): void;
+  /** Ends the connection immediately, also while a statement runs on it. */
+  cutOff(error: Error): void;
+}
+
+/** The maximum duration of a rollback, in milliseconds. Over a connection that died silently it would never end. */
+const maxRollbackMs = 2000;
+
+/**
+ * Returns the ways in which a transaction gives its connection back. Only the first call has an effect.
+ *
+ * @param open - The functions that abandon the open transactions of the driver.
+ */
+export function endsOf<Answer>(connection: PooledConnection<Answer>, open: Set<() => void>) {
+  let isOver = false;
+  const end = (error?: unknown): void => {
+    if (isOver) return;
+    isOver = true;
+    open.delete(abandon);
+    if (error === undefined) connection.giveBack();
+    else connection.cutOff(error as Error);
+  };
+  const abandon = (): void => end(new Error("The transaction was abandoned."));
+  open.add(abandon);
+  const rollback = async (): Promise<void> => {
+    const hangs = (): Error => new Error("The rollback takes too long.");
+    await withTimeout(connection.query("rollback"), maxRollbackMs, hangs).then(() => end(), end);
+  };
+  const commit = async (): Promise<Answer> => {
+    try {
+      const answer = await connection.query("commit");
+      end();
+      return answer;
+    } catch (error) {
+      end(error);
+      throw error;
+    }
+  };
+  return { giveBack: () => end(), abandon, rollback, commit };
+}
+
+/**
+ * Loads the package of a database driver at its first use: none of them is a dependency of the kit.
+ *
+ * @throws TillkitError `driver_missing`
+ */
+export async function loadPackage<Module>(
+  name: string,
+  neededBy: string,
+  load: () => Promise<Module>,
+): Promise<Module> {
+  try {
+    return await load();
+  } catch (cause) {
+    const message = `${neededBy} needs the package ${name}; run "npm install ${name}".`;
+    throw new TillkitError("driver_missing", message, { cause });
+  }
 }

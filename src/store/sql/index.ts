@@ -1,8 +1,5 @@
-export { sqliteStore } from "./sqlite/sqlite-store.js";
-export { postgresStore } from "./postgres/postgres-store.js";
-export { mysqlStore } from "./mysql/mysql-store.js";
-export { sqlStore } from "./open-store.js";
-export { schemaState, type SchemaState } from "./schema-state.js";
+export { mysqlStore, postgresStore, schemaState, sqliteStore, sqlStore } from "./open-store.js";
+export type { SchemaState } from "./open-store.js";
 export type { SqlPaymentStore } from "./sql-store.js";
 export type { SqlResult, SqlTx } from "./sql-tx.js";
 export type { SqlStoreOptions } from "./options.js";

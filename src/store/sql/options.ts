@@ -4,36 +4,36 @@ import { isWholeNumber } from "../../shared/whole-number.js";
 /** Options of every SQL store. */
 export interface SqlStoreOptions {
   /**
-   * What the names of the kit's tables begin with: lower-case letters, digits and underscores, at most 32.
+   * The beginning of the names of the kit's tables: lower-case letters, digits and underscores, at most 32.
    *
    * @default "tillkit_"
    */
   tablePrefix?: string | undefined;
   /**
-   * How long, in milliseconds, a statement of the kit may wait for a lock that somebody else holds, before it rejects with
-   * `store_busy`. On PostgreSQL, and on MySQL with a pool of the store's own, it covers a handler's statements too.
+   * How long, in milliseconds, a statement of the kit may wait for a lock of another transaction before it rejects with
+   * `store_busy`. On PostgreSQL, and on MySQL with a pool of the store's own, it holds for a handler's statements too.
    *
    * @default 3000
    */
   busyTimeoutMs?: number | undefined;
   /**
-   * Most connections of a pool of the store's own, on PostgreSQL and MySQL; at least 5. They are opened as they are needed.
-   * Handlers' transactions get all but four of them and wait for their turn beyond that, so that recording goes on
-   * however many handlers run.
+   * The maximum number of connections of a pool of the store's own, on PostgreSQL and MySQL; at least 5. They are opened when they
+   * are needed. Handlers' transactions get all but four of them and wait beyond that, so that recording goes on however many
+   * handlers run.
    *
    * @default 16
    */
   maxConnections?: number | undefined;
   /**
-   * Whether the kit's own statements are prepared once per connection, on PostgreSQL with a pool of the store's own. Turn
-   * it off behind a pooler that hands one session to several clients, such as PgBouncer before 1.21 in transaction mode.
+   * Whether the kit's own statements are prepared once per connection, on PostgreSQL with a pool of the store's own. Turn it off
+   * behind a pooler that gives one session to several clients, such as PgBouncer before 1.21 in transaction mode.
    *
    * @default true
    */
   preparedStatements?: boolean | undefined;
 }
 
-/** Options with nothing left open. */
+/** Options with their defaults. */
 export interface ResolvedSqlStoreOptions {
   tablePrefix: string;
   busyTimeoutMs: number;
@@ -41,9 +41,14 @@ export interface ResolvedSqlStoreOptions {
   preparedStatements: boolean;
 }
 
-/** For recording, claiming, leases and listening: what must go on while every handler holds a connection. */
+/** The connections for recording, claiming, leases and listening, which must go on while every handler holds a connection. */
 export const reservedConnections = 4;
 
+/**
+ * Checks options, and adds the defaults.
+ *
+ * @throws ConfigurationError `option_invalid`
+ */
 export function resolveSqlStoreOptions(options: SqlStoreOptions = {}): ResolvedSqlStoreOptions {
   const { tablePrefix = "tillkit_", busyTimeoutMs = 3000, maxConnections = 16 } = options;
   const { preparedStatements = true } = options;
@@ -61,6 +66,43 @@ export function resolveSqlStoreOptions(options: SqlStoreOptions = {}): ResolvedS
   return { tablePrefix, busyTimeoutMs, maxConnections, preparedStatements };
 }
 
+/** Returns the error for an option that cannot be used. */
 export function optionInvalid(option: string, message: string): ConfigurationError {
   return new ConfigurationError([{ code: "option_invalid", option, message }]);
+}
+
+/**
+ * Refuses a value that is neither an object nor an address with one of these protocols, and an address that the driver would not
+ * read, or not as it was meant. The message never contains the address, which has a password in it.
+ *
+ * @param read - Reads an address as the driver does; throws where the driver cannot.
+ * @throws ConfigurationError `option_invalid`
+ */
+export function requireUrlOrPool(
+  urlOrPool: unknown,
+  protocols: readonly string[],
+  read: (address: string) => URL = (address) => new URL(address),
+): void {
+  if (typeof urlOrPool === "object" && urlOrPool !== null) return;
+  const fits =
+    typeof urlOrPool === "string" && protocols.some((protocol) => urlOrPool.startsWith(`${protocol}//`));
+  if (!fits)
+    throw optionInvalid("urlOrPool", `must be an address that starts with ${protocols[0]}// or a pool.`);
+  if (!isReadable(urlOrPool, read))
+    throw optionInvalid(
+      "urlOrPool",
+      "cannot be read as an address; write special characters of the password in their percent form, as %23 for #.",
+    );
+}
+
+function isReadable(address: string, read: (address: string) => URL): boolean {
+  try {
+    const url = read(address);
+    for (const part of [url.username, url.password, url.hostname, url.pathname]) decodeURIComponent(part);
+    // The drivers silently ignore the part after a #, which may be the rest of a password.
+    return url.hash === "";
+  } catch {
+    // The error of Node contains the whole address.
+    return false;
+  }
 }

@@ -1,6 +1,5 @@
-import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import { TillkitError } from "../../errors/index.js";
-import { type Payment } from "../../model/payment.js";
 import {
   type Changes,
   type Claim,
@@ -9,19 +8,15 @@ import {
   type HandlerKey,
   type Locked,
   type LockKeys,
-  type PaymentPage,
   type PaymentStore,
   type Saved,
-  type Settlement,
   type StoreCounts,
-  type StoredHistory,
-  type WebhookPage,
-  type WebhookRecord,
 } from "../payment-store.js";
+import { Semaphore } from "../../shared/semaphore.js";
+import { withTimeout } from "../../shared/with-timeout.js";
 import { type Driver, type Purpose } from "./driver.js";
-import { record } from "./record.js";
-import { type KitTx, lazyTx, type SqlTx } from "./sql-tx.js";
-import { countWaiting } from "./tables/counts.js";
+import { recordChanges } from "./record-changes.js";
+import { type Session, type SqlTx } from "./sql-tx.js";
 import {
   anythingToClaim,
   claimDue,
@@ -29,78 +24,82 @@ import {
   renewLease,
   settleDispatch,
   takeDue,
-  takeDueAtOnce,
+  takeDueInOneStatement,
 } from "./tables/dispatches.js";
 import { eventsPerRound, expandSome } from "./tables/expand-events.js";
-import { deadDispatches, historyOf, webhooksPage } from "./tables/history.js";
 import { handlerId, rememberHandlers, unknownHandlers } from "./tables/handlers.js";
+import { countWaiting, deadDispatches, historyOf, webhooksPage } from "./tables/history.js";
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
-import { type Tables } from "./tables/names.js";
+import { type Database, type Tables } from "./tables/names.js";
 import { pruneFinal } from "./tables/prune.js";
 import { duePayments, findPayment, listPayments, lookupDuePayments } from "./tables/read-payments.js";
 import { saveChanges } from "./tables/save-changes.js";
 import { parkedWebhooks, strayWebhooks } from "./tables/webhooks.js";
-import { runTransaction, type Transaction } from "./transaction.js";
-import { Turns } from "../../shared/semaphore.js";
+import { lazyTx, runInside, runTransaction, type Transaction } from "./transaction.js";
 
-/** A store of `tillkit/sql`: the whole contract, over one database. Opens nothing before its first use. */
+/** A store of `tillkit/sql`: the whole contract over one database. Opens nothing before its first use. */
 export type SqlPaymentStore<Raw = unknown> = Required<
   Omit<PaymentStore<SqlTx<Raw>>, "wake" | "spoolDirectory">
 > &
   Pick<PaymentStore<SqlTx<Raw>>, "wake" | "spoolDirectory">;
 
-/** How long `close` waits for what runs. */
-const closePatienceMs = 10_000;
+/** How long `close` waits for what still runs. */
+const maxCloseMs = 10_000;
 
-/** The one implementation; what differs between the databases is in the driver and its dialect. */
+/** The one implementation. The differences between the databases are in the driver and its dialect. */
 export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly durable = true;
   readonly wake?: (listener: () => void) => () => void;
   readonly #driver: Driver<Raw>;
   readonly #tables: Tables;
+  readonly #db: Database;
   readonly #remembered = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
-  readonly #turns: Turns | undefined;
+  /** Limits the transactions of handlers, so that they leave connections for everything else. */
+  readonly #semaphore: Semaphore | undefined;
   #isForHandler = false;
   /** Whether the last claim took as many as it was allowed. */
   #wasFull = false;
   #migrated: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
+  readonly find = this.#reads(findPayment);
+  readonly findMany = this.#reads(findNamedPayments);
+  readonly due = this.#reads(duePayments);
+  readonly lookupDue = this.#reads(lookupDuePayments);
+  readonly list = this.#reads(listPayments);
+  readonly history = this.#reads(historyOf);
+  readonly webhooks = this.#reads(webhooksPage);
+  readonly counts = this.#reads(countWaiting) as () => Promise<StoreCounts>;
+  readonly lock = this.#runsInside(lockKeys);
+  readonly settle = this.#runsInside(settleDispatch);
+  readonly parked = this.#runsInside(parkedWebhooks);
+  readonly stray = this.#runsInside(strayWebhooks);
+
   constructor(driver: Driver<Raw>, tables: Tables) {
     this.#driver = driver;
     this.#tables = tables;
-    if (driver.handlerTransactions !== undefined) this.#turns = new Turns(driver.handlerTransactions);
+    this.#db = { dialect: driver.dialect, tables };
+    if (driver.handlerTransactions !== undefined) this.#semaphore = new Semaphore(driver.handlerTransactions);
     if (driver.wake) this.wake = (listener) => driver.wake!(listener);
   }
 
   transaction<T>(run: (tx: SqlTx<Raw>) => Promise<T>): Promise<T> {
-    const [turns, purpose] = this.#isForHandler ? ([this.#turns, "handler"] as const) : [];
-    const begun = (): Promise<T> => runTransaction(this.#driver, run, purpose);
-    return this.#use(() => (turns ? turns.take(begun) : begun()));
+    const [semaphore, purpose] = this.#isForHandler ? ([this.#semaphore, "handler"] as const) : [];
+    const task = (): Promise<T> => runTransaction(this.#driver, run, purpose);
+    return this.#use(() => (semaphore ? semaphore.run(task) : task()));
   }
 
-  find(clientId: string): Promise<Payment | undefined> {
-    return this.#use(() => findPayment(this.#driver.reader, this.#tables, clientId));
-  }
-
-  findMany(keys: Pick<LockKeys, "clientIds" | "serviceIds">): Promise<Payment[]> {
-    const { dialect, reader } = this.#driver;
-    return this.#use(() => findNamedPayments(reader, dialect, this.#tables, keys));
-  }
-
-  lock(tx: SqlTx<Raw>, keys: LockKeys): Promise<Locked> {
-    return lockKeys(kit(tx), this.#driver.dialect, this.#tables, keys);
-  }
-
-  async save(tx: SqlTx<Raw>, changes: Changes): Promise<Saved> {
-    const saved = await saveChanges(kit(tx), this.#driver.dialect, this.#tables, changes);
-    if (changes.events && changes.events.length > 0) await kit(tx).announceEvents();
-    return saved;
+  save(tx: SqlTx<Raw>, changes: Changes): Promise<Saved> {
+    return runInside(tx, async (inner) => {
+      const saved = await saveChanges(inner, this.#db, changes);
+      if (changes.events && changes.events.length > 0) inner.wroteEvents = true;
+      return saved;
+    });
   }
 
   record(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean> {
-    return this.#use(() => record(this.#driver, this.#tables, keys, decide));
+    return this.#use(() => recordChanges(this.#driver, this.#db, keys, decide));
   }
 
   registerHandlers(handlers: readonly HandlerKey[]): Promise<void> {
@@ -112,92 +111,48 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       const { handlers, limit } = options;
       if (limit <= 0 || handlers.length === 0) return [];
       const { dialect, reader, writer } = this.#driver;
-      // Behind a full claim there is nearly always more; only an idle poll is worth a look that takes no lock.
+      // After a full claim there is nearly always more. Only an idle poll is worth a query that takes no lock.
       const found = this.#wasFull
         ? { unexpanded: true, due: true }
-        : await anythingToClaim(reader, dialect, this.#tables, handlers);
+        : await anythingToClaim(reader, this.#db, handlers);
       if (!found.unexpanded && !found.due) return [];
-      const together = (tx: Transaction<Raw>): ClaimSteps => ({
-        take: (most) => takeDue(tx, dialect, this.#tables, { ...options, limit: most }),
+      const inside = (tx: Transaction<Raw>): ClaimSteps => ({
+        take: (max) => takeDue(tx, this.#db, { ...options, limit: max }),
         expand: () => expandSome(tx, dialect, this.#tables),
         commitApart: false,
       });
       const apart: ClaimSteps = {
-        take: (most) => takeDueAtOnce(writer, dialect, this.#tables, { ...options, limit: most }),
+        take: (max) => takeDueInOneStatement(writer, this.#db, { ...options, limit: max }),
         expand: () => this.#shortTransaction((tx) => expandSome(tx, dialect, this.#tables)),
         commitApart: true,
       };
       const claims = await (dialect.writesInQueries
         ? claimDue(apart, found, limit)
-        : this.#shortTransaction((tx) => claimDue(together(tx), found, limit), "claim"));
+        : this.#shortTransaction((tx) => claimDue(inside(tx), found, limit), "claim"));
       this.#wasFull = claims.length === limit;
       return claims;
     });
   }
 
-  settle(tx: SqlTx<Raw>, settlement: Settlement): Promise<boolean> {
-    return settleDispatch(kit(tx), this.#driver.dialect, this.#tables, settlement);
-  }
-
-  parked(tx: SqlTx<Raw>, clientIds: readonly string[]): Promise<WebhookRecord[]> {
-    return parkedWebhooks(kit(tx), this.#driver.dialect, this.#tables, clientIds);
-  }
-
-  stray(tx: SqlTx<Raw>, options: { before: string; limit: number }): Promise<WebhookRecord[]> {
-    return strayWebhooks(kit(tx), this.#driver.dialect, this.#tables, options);
-  }
-
   renew(claim: { eventId: string; handler: string; fence: number }, leaseMs: number): Promise<boolean> {
-    const { writer, dialect } = this.#driver;
-    return this.#use(() => renewLease(writer, dialect, this.#tables, claim, leaseMs));
-  }
-
-  due(page: {
-    before: string;
-    after?: { createdAt: string; clientId: string };
-    limit: number;
-  }): Promise<Payment[]> {
-    return this.#use(() => duePayments(this.#driver.reader, this.#driver.dialect, this.#tables, page));
-  }
-
-  lookupDue(options: { before: string; limit: number }): Promise<Payment[]> {
-    return this.#use(() => lookupDuePayments(this.#driver.reader, this.#tables, options));
-  }
-
-  list(page: PaymentPage): Promise<Payment[]> {
-    return this.#use(() => listPayments(this.#driver.reader, this.#driver.dialect, this.#tables, page));
-  }
-
-  history(clientId: string): Promise<StoredHistory> {
-    return this.#use(() => historyOf(this.#driver.reader, this.#driver.dialect, this.#tables, clientId));
-  }
-
-  webhooks(page: WebhookPage): Promise<WebhookRecord[]> {
-    return this.#use(() => webhooksPage(this.#driver.reader, this.#driver.dialect, this.#tables, page));
+    return this.#use(() => renewLease(this.#driver.writer, this.#db, claim, leaseMs));
   }
 
   dead(options: DeadPage): Promise<DispatchRecord[]> {
-    const { dialect } = this.#driver;
     return this.#use(async () => {
-      const revive = (tx: Transaction<Raw>) => deadDispatches(tx, dialect, this.#tables, options);
-      const dead = await this.#shortTransaction(revive);
+      const dead = await this.#shortTransaction((tx) => deadDispatches(tx, this.#db, options));
       if (options.revive && dead.length > 0) this.#driver.announce?.();
       return dead;
     });
   }
 
-  counts(): Promise<StoreCounts> {
-    return this.#use(() => countWaiting(this.#driver.reader, this.#driver.dialect, this.#tables));
-  }
-
   prune(options: { before: string; limit: number }): Promise<{ webhooks: number; events: number }> {
-    const { dialect } = this.#driver;
-    return this.#use(() => this.#shortTransaction((tx) => pruneFinal(tx, dialect, this.#tables, options)));
+    return this.#use(() => this.#shortTransaction((tx) => pruneFinal(tx, this.#db, options)));
   }
 
   lazy(open: () => Promise<SqlTx<Raw>>): SqlTx<Raw> {
     return lazyTx(this.#driver.dialect.name, () => {
-      // Only handlers' transactions are lazy; `open` calls `transaction` before it returns.
+      // Only transactions of handlers are lazy; `open` calls `transaction` before it returns.
       this.#isForHandler = true;
       try {
         return open();
@@ -217,17 +172,25 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   close(): Promise<void> {
     this.#closed ??= (async () => {
-      // What hangs is cut off: its transaction never commits.
-      const patience = new AbortController();
-      const tooLong = delay(closePatienceMs, undefined, { signal: patience.signal, ref: false });
-      await Promise.race([Promise.allSettled(this.#running), tooLong.catch(() => undefined)]);
-      patience.abort();
+      // What still runs after that is cut off: its transaction never commits.
+      await withTimeout(Promise.allSettled(this.#running), maxCloseMs, undefined, { unref: true });
       await this.#driver.close();
     })();
     return this.#closed;
   }
 
-  /** Everything that touches the database goes through here: refused once closed, and awaited by `close`. */
+  /** Returns a method that reads committed rows. */
+  #reads<Asked, T>(read: (reader: Session, db: Database, asked: Asked) => Promise<T>) {
+    return (asked: Asked): Promise<T> => this.#use(() => read(this.#driver.reader, this.#db, asked));
+  }
+
+  /** Returns a method that runs inside the transaction that it is given. */
+  #runsInside<Asked, T>(step: (tx: Transaction, db: Database, asked: Asked) => Promise<T>) {
+    return (tx: SqlTx<Raw>, asked: Asked): Promise<T> =>
+      runInside(tx, (inner) => step(inner, this.#db, asked));
+  }
+
+  /** Runs whatever touches the database: refused once the store is closed, and awaited by `close`. */
   async #use<T>(run: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new TillkitError("store_closed", "The store was closed.");
     const running = this.#migrate().then(run);
@@ -239,7 +202,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     }
   }
 
-  /** Once; a failure is forgotten, so that the next use tries again. */
+  /** Migrates once. After a failure the next use tries again. */
   #migrate(): Promise<void> {
     this.#migrated ??= this.#driver.migrate().catch((error: unknown) => {
       this.#migrated = undefined;
@@ -253,7 +216,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     if (unseen.length === 0) return;
     const { dialect, reader } = this.#driver;
     if ((await unknownHandlers(reader, this.#tables, unseen)).length > 0) {
-      // What waits for the handlers before them in steps, so that the transaction that lets nobody in has little left.
+      // Events that wait are expanded in steps first, so that little is left for the transaction that blocks all others.
       const expand = (tx: Transaction<Raw>): Promise<number> => expandSome(tx, dialect, this.#tables);
       while ((await this.#shortTransaction(expand, "claim")) >= eventsPerRound) await turn();
       await this.#shortTransaction((tx) => rememberHandlers(tx, dialect, this.#tables, unseen));
@@ -261,7 +224,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     for (const handler of unseen) this.#remembered.add(handlerId(handler));
   }
 
-  /** A transaction of the kit alone, which may be run again where the database breaks a deadlock. */
+  /** Runs a transaction of the kit alone, again where the database broke a deadlock. */
   async #shortTransaction<T>(run: (tx: Transaction<Raw>) => Promise<T>, purpose?: Purpose): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
@@ -271,8 +234,4 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       }
     }
   }
-}
-
-function kit<Raw>(tx: SqlTx<Raw>): KitTx<Raw> {
-  return tx as KitTx<Raw>;
 }

@@ -1,9 +1,7 @@
 import { hasCode, TillkitError } from "../../errors/index.js";
 import { type Dialect } from "./dialect.js";
-import { type Driver, type OpenTransaction, type Purpose } from "./driver.js";
-import { type KitTx, type LastStatement, type SqlResult, type TxAtOnce } from "./sql-tx.js";
-
-const rollbackPatienceMs = 2000;
+import { type Driver, type OpenTransaction, type Purpose, type SyncTx } from "./driver.js";
+import { type Session, type SqlResult, type SqlTx } from "./sql-tx.js";
 
 /** Begins, runs and ends one transaction. */
 export async function runTransaction<Raw, T>(
@@ -24,51 +22,54 @@ export async function runTransaction<Raw, T>(
   return result;
 }
 
+/** A statement that writes rows, and the error of the transaction where it writes none. */
+interface LastStatement {
+  sql: string;
+  params: readonly unknown[];
+  orElse: () => Error;
+}
+
 /**
- * One open transaction: poisoned by its first failed statement, closed at its end. Its statements reach the driver one
- * at a time: one that is already there when another fails may run after the database has ended the transaction by
- * itself (a deadlock, a full disk), and would commit alone. Where the driver says that they are ordered, that cannot be.
+ * One open transaction: poisoned by its first failed statement, closed at its end. It hands statements to the driver one at a time.
+ * Otherwise a statement could run after the database has ended the transaction by itself (a deadlock, a full disk), and commit
+ * alone. On a pipelined connection the database itself refuses what follows a failure.
  */
-export class Transaction<Raw> implements KitTx<Raw> {
-  readonly dialect: Dialect["name"];
-  readonly isOrdered: boolean;
+export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
+  readonly dialect: SqlTx["dialect"];
+  /** Whether statements may be given before the results of those in front of them are there. */
+  readonly isPipelined: boolean;
+  /** Releases all locks and begins again; see the driver. */
+  readonly restart?: () => Promise<unknown>;
+  /** Runs synchronous steps, where the database is in this process. */
+  readonly sync?: <T>(run: (tx: SyncTx) => T) => Promise<T>;
+  /** Whether other processes are notified after the commit. */
   wroteEvents = false;
-  readonly atOnce?: <T>(run: (tx: TxAtOnce) => T) => Promise<T>;
-  readonly startAgain?: () => Promise<unknown>;
   readonly #dialect: Dialect;
   readonly #open: OpenTransaction<Raw>;
-  /** The newest statement, until it settles; settled means that those before it have settled too. */
+  /** The newest statement, until it settles. Once it has settled, those before it have settled too. */
   #newest: Promise<unknown> | undefined;
-  /** To be sent with the commit. */
+  /** The statement to send with the commit. */
   #last: LastStatement | undefined;
   #isRunning = false;
-  /** No new statements; those that were given before a commit still run. */
+  /** Takes no new statements; those that were given before a commit still run. */
   #closed = false;
   #rolledBack = false;
   #poison: { cause: unknown } | undefined;
 
   constructor(dialect: Dialect, open: OpenTransaction<Raw>) {
     this.dialect = dialect.name;
-    this.isOrdered = open.isOrdered ?? false;
+    this.isPipelined = open.isPipelined ?? false;
     this.#dialect = dialect;
     this.#open = open;
-    if (open.startAgain) this.startAgain = () => this.#guarded(() => open.startAgain!());
-    const { atOnce } = open;
-    if (!atOnce) return;
-    this.atOnce = (run) =>
-      this.#guarded(async () => {
-        try {
-          return run(atOnce);
-        } catch (error) {
-          throw dialect.translate(error);
-        }
-      });
+    if (open.restart) this.restart = () => this.#guarded(() => open.restart!());
+    const { sync } = open;
+    if (sync) this.sync = (run) => this.#guarded(() => this.#translated(async () => run(sync)));
   }
 
   get raw(): Promise<Raw> {
     if (this.#closed) return Promise.reject(closed());
-    if (!this.#open.begun) return Promise.resolve(this.#open.raw);
-    return this.#guarded(() => this.#open.begun!()).then(() => this.#open.raw);
+    if (!this.#open.start) return Promise.resolve(this.#open.raw);
+    return this.#guarded(() => this.#open.start!()).then(() => this.#open.raw);
   }
 
   query<Row>(sql: string, params: readonly unknown[] = []): Promise<SqlResult<Row>> {
@@ -76,95 +77,72 @@ export class Transaction<Raw> implements KitTx<Raw> {
   }
 
   run<Row>(sql: string, params: readonly unknown[]): Promise<SqlResult<Row>> {
-    const translated = async (): Promise<SqlResult> => {
-      try {
-        return await this.#open.run(sql, params);
-      } catch (error) {
-        throw this.#dialect.translate(error);
-      }
-    };
-    return this.#guarded(translated) as Promise<SqlResult<Row>>;
+    return this.#guarded(() => this.#translated(() => this.#open.run(sql, params))) as Promise<
+      SqlResult<Row>
+    >;
   }
 
-  runEach(sql: string, params: readonly (readonly unknown[])[]): Promise<number[]> {
-    const translated = async (): Promise<number[]> => {
-      try {
-        if (this.#open.runEach) return await this.#open.runEach(sql, params);
-        const affected: number[] = [];
-        for (const each of params) affected.push((await this.#open.run(sql, each)).affected);
-        return affected;
-      } catch (error) {
-        throw this.#dialect.translate(error);
-      }
-    };
-    return this.#guarded(translated);
-  }
-
-  attempt(sql: string, params: readonly unknown[]): Promise<SqlResult | undefined> {
+  /** Runs a statement of the kit. Resolves `false` at a unique clash, which leaves the transaction usable. */
+  attempt(sql: string, params: readonly unknown[]): Promise<boolean> {
     return this.#guarded(async () => {
       try {
-        return await this.#open.run(sql, params);
+        await this.#translated(() => this.#open.run(sql, params));
+        return true;
       } catch (error) {
-        const translated = this.#dialect.translate(error);
-        if (hasCode(translated, "store_conflict")) return undefined;
-        throw translated;
+        if (hasCode(error, "store_conflict")) return false;
+        throw error;
       }
     });
   }
 
-  poison(error: unknown): Promise<void> {
-    this.#poison ??= { cause: error };
-    return Promise.resolve();
+  /** Makes sure that the transaction cannot commit. */
+  poison(cause: unknown): void {
+    this.#poison ??= { cause };
   }
 
-  get commitsBehind(): boolean {
-    return this.#open.commitBehind !== undefined;
-  }
-
-  commitBehind(last: LastStatement): void {
+  /** Keeps a statement to be sent with the commit. Returns `false` where the connection cannot do this. */
+  keepForCommit(last: LastStatement): boolean {
+    if (!this.#open.commitWithLast) return false;
     this.#last = last;
-  }
-
-  announceEvents(): Promise<void> {
-    this.wroteEvents = true;
-    return Promise.resolve();
+    return true;
   }
 
   async commit(): Promise<void> {
     this.#closed = true;
-    // A statement that nobody awaited may still fail, and must then take the transaction with it.
-    if (this.#newest && !this.isOrdered) await Promise.allSettled([this.#newest]);
+    // A statement that nobody awaited may still fail, and then the transaction must not commit.
+    if (this.#newest && !this.isPipelined) await Promise.allSettled([this.#newest]);
     if (this.#poison) {
-      await this.#rollBack();
+      await this.#open.rollback();
       throw this.#poisoned();
     }
-    try {
-      if (!this.#last) return await this.#open.commit();
-      if (await this.#open.commitBehind!(this.#last.sql, this.#last.params)) return;
-    } catch (error) {
-      throw this.#dialect.translate(error);
-    }
-    throw this.#last.orElse();
+    const last = this.#last;
+    const isCommitted = await this.#translated(async () => {
+      if (last) return this.#open.commitWithLast!(last.sql, last.params);
+      await this.#open.commit();
+      return true;
+    });
+    if (!isCommitted) throw last!.orElse();
   }
 
   async rollback(): Promise<void> {
     this.#closed = true;
     this.#rolledBack = true;
-    // A rollback would queue behind a statement that may never end; where they are ordered, behind refusals only.
-    if (this.#isRunning && !this.isOrdered) this.#open.abandon();
-    else await this.#rollBack();
+    // A rollback would wait for a statement that may never end; on a pipelined connection it waits for refusals only.
+    if (this.#isRunning && !this.isPipelined) this.#open.abandon();
+    else await this.#open.rollback();
   }
 
-  /** A connection that died silently would take for ever. */
-  async #rollBack(): Promise<void> {
-    const tooLong = setTimeout(() => this.#open.abandon(), rollbackPatienceMs);
-    await this.#open.rollback();
-    clearTimeout(tooLong);
+  async #translated<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      throw this.#dialect.translate(error);
+    }
   }
 
   async #guarded<T>(run: () => Promise<T>): Promise<T> {
     if (this.#closed) throw closed();
-    const waits = this.#newest && !this.isOrdered;
+    const waits = this.#newest && !this.isPipelined;
     const running = waits ? this.#runAfter(this.#newest!, run) : this.#run(run);
     this.#newest = running;
     try {
@@ -186,7 +164,7 @@ export class Transaction<Raw> implements KitTx<Raw> {
     try {
       return await run();
     } catch (error) {
-      this.#poison ??= { cause: error };
+      this.poison(error);
       throw error;
     } finally {
       this.#isRunning = false;
@@ -204,4 +182,28 @@ export class Transaction<Raw> implements KitTx<Raw> {
 
 function closed(): TillkitError {
   return new TillkitError("transaction_closed", "The transaction has ended; this statement came too late.");
+}
+
+/** A transaction that is opened by its first statement. */
+interface LazyTx<Raw> extends SqlTx<Raw> {
+  opened(): Promise<Transaction<Raw>>;
+}
+
+/** Returns a transaction that its first statement opens; concurrent first statements open it once. */
+export function lazyTx<Raw>(dialect: SqlTx["dialect"], open: () => Promise<SqlTx<Raw>>): LazyTx<Raw> {
+  let opening: Promise<Transaction<Raw>> | undefined;
+  const opened = (): Promise<Transaction<Raw>> => (opening ??= open() as Promise<Transaction<Raw>>);
+  return {
+    dialect,
+    opened,
+    query: async (sql, params) => (await opened()).query(sql, params),
+    get raw() {
+      return opened().then((tx) => tx.raw);
+    },
+  };
+}
+
+/** Runs a step of the store inside a transaction that the application passed, and opens it if it is lazy. */
+export function runInside<Raw, T>(tx: SqlTx<Raw>, step: (tx: Transaction<Raw>) => Promise<T>): Promise<T> {
+  return "opened" in tx ? (tx as LazyTx<Raw>).opened().then(step) : step(tx as Transaction<Raw>);
 }

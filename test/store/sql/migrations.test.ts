@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { mysqlMigrations } from "../../../src/store/sql/mysql/migrations.js";
-import { postgresMigrations } from "../../../src/store/sql/postgres/migrations.js";
-import { sqliteMigrations } from "../../../src/store/sql/sqlite/migrations.js";
+import { mysqlSchema } from "../../../src/store/sql/mysql/migrations.js";
+import { postgresSchema } from "../../../src/store/sql/postgres/migrations.js";
+import { sqliteSchema } from "../../../src/store/sql/sqlite/migrations.js";
 import { tablesUnder } from "../../../src/store/sql/tables/names.js";
 import { onEachDatabase, openPlace, openStore, type Place } from "../../promises/processes/databases.js";
 
@@ -11,8 +11,8 @@ jest.setTimeout(60_000);
 /** The steps of each database, as this code knows them. */
 function stepsFor({ address: { kind, prefix } }: Place, collation: string): readonly (readonly string[])[] {
   const tables = tablesUnder(prefix);
-  if (kind === "sqlite") return sqliteMigrations(tables);
-  return kind === "postgres" ? postgresMigrations(tables) : mysqlMigrations(tables, collation);
+  if (kind === "sqlite") return sqliteSchema(tables).steps;
+  return (kind === "postgres" ? postgresSchema(tables) : mysqlSchema(tables, collation)).steps;
 }
 
 const at = "2026-11-01T10:00:00.000Z";
@@ -28,7 +28,7 @@ onEachDatabase("tables of an older version", (kind) => {
   const run = (sql: string) =>
     place.store.transaction((tx) => tx.query(sql.replaceAll("@", place.address.prefix)));
 
-  /** Takes everything away and makes the tables as the code of that version did. */
+  /** Drops everything, and makes the tables as the code of that version did. */
   async function openAtVersion(version: number): Promise<void> {
     for (const table of ["payments", "webhooks", "events", "handlers", "dispatches", "resolutions"])
       await run(`drop table if exists @${table}`);
@@ -68,7 +68,7 @@ onEachDatabase("tables of an older version", (kind) => {
     expect(await store!.find("open")).toMatchObject({ state: "pending", open: true, nextLookupAt: at });
     expect(await store!.find("paid")).not.toHaveProperty("nextLookupAt");
     expect(await store!.counts()).toMatchObject({ dead: 1, parked: 1 });
-    // It was raised when it came, as that version did, and is not raised again.
+    // That version raised it when it came, and it is not raised again.
     expect(await store!.transaction((tx) => store!.stray(tx, { before: "3", limit: 9 }))).toEqual([]);
     const [parked] = await store!.transaction((tx) => store!.parked(tx, ["nobody"]));
     expect({ ...parked, rawBody: String(parked!.rawBody) }).toEqual({
@@ -102,7 +102,7 @@ onEachDatabase("tables of an older version", (kind) => {
   it("are finished where an upgrade was cut short in the middle", async () => {
     await fillVersion1();
     const [, second] = stepsFor(place, "");
-    // On the databases that take a step back as a whole, nothing of it is there after a crash.
+    // The other databases roll back a whole step, so that nothing of it is left after a crash.
     if (kind === "mysql") for (const statement of second!.slice(0, 3)) await run(statement);
     const store = openStore(place.address);
     expect(await store.find("open")).toMatchObject({ nextLookupAt: at });

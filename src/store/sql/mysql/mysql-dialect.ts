@@ -1,42 +1,44 @@
 import { TillkitError } from "../../../errors/index.js";
-import { concealValues } from "../conceal-values.js";
-import { type Dialect, placeholders } from "../dialect.js";
+import { concealValues, type Dialect, placeholders } from "../dialect.js";
 import { hasServerAnswered } from "./pool.js";
 
 /**
- * Whatever the statement: disk full (1021), table full (1114), too many connections (1040, 1203), out of memory (1037,
- * 1038, 1041), shutting down (1053), read-only (1290, 1792, 1836), connection killed (1317, 1927), nobody let in (1044, 1045,
- * 1129, 1698), no rights (1142), no such database (1049), a member of a cluster that is not ready (1047).
+ * The errors after which the server cannot run any statement now: disk full (1021), table full (1114), too many connections (1040,
+ * 1203), out of memory (1037, 1038, 1041), shutting down (1053), read-only (1290, 1792, 1836), connection killed (1317, 1927), no
+ * access (1044, 1045, 1129, 1698), no rights (1142), no such database (1049), a member of a cluster that is not ready (1047).
  */
 const unable = [
   1021, 1037, 1038, 1040, 1041, 1053, 1114, 1203, 1290, 1317, 1792, 1836, 1927, 1044, 1045, 1047, 1049, 1129,
   1142, 1698,
 ];
 
-/** Given up in favour of another transaction. */
+/** The error of a transaction that was ended in favour of another one. */
 const deadlock = 1213;
 
+/** The SQL of MySQL and MariaDB. */
 export const mysqlDialect: Dialect = {
   name: "mysql",
-  // Not unix_timestamp(now()), which goes through the session's time zone and its hour that comes twice.
+  // Not unix_timestamp(now()), which depends on the session's time zone, where one hour of a year comes twice.
   now: "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) div 1000",
   rowsPerStatement: 50,
   takesLists: false,
   reportsInserted: false,
   writesInQueries: false,
   commitsInOrder: false,
+  maxExpansionRounds: 10,
   sparesIndexes: false,
   listsFewByClient: false,
   locksInScanOrder: true,
+  limitsEachQuery: false,
   forUpdate: "for update",
   forUpdateSkipLocked: "for update skip locked",
-  // The older spelling, which MariaDB knows too.
+  // The older form, which MariaDB supports too.
   forShare: "lock in share mode",
   among: (column, values) =>
     values.length === 0
       ? { sql: "1 = 0", params: [] }
       : { sql: `${column} in (${placeholders(values.length)})`, params: [...values] },
-  // The name of the key is quoted last, in whatever language; MySQL 8 puts the table's in front of it.
+  // The message ends with the quoted name of the key, in every language. MySQL 8 writes the name of the table in front of it.
   isClashIn: (error, table) =>
     /'(?:[^'.]*\.)?([^'.]*)'[^']*$/.exec((error as Error).message)?.[1]?.startsWith(`${table}_`) === true,
   translate(error) {

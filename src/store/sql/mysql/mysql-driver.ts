@@ -1,11 +1,14 @@
-import { concealValues } from "../conceal-values.js";
-import { storable } from "../dialect.js";
-import { type Driver, type OpenTransaction } from "../driver.js";
+import { createHash } from "node:crypto";
+import { TillkitError } from "../../../errors/index.js";
+import { concealValues } from "../dialect.js";
+import { type Driver, endsOf, type OpenTransaction } from "../driver.js";
+import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
 import { optionInvalid, reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
-import { migrateMysql } from "./migrate.js";
+import { mysqlSchema } from "./migrations.js";
 import { mysqlDialect } from "./mysql-dialect.js";
+import { MysqlPipeline, pipelinedTransaction, type TransactionEnds } from "./pipeline/mysql-pipeline.js";
 import {
   type AnyMysqlPool,
   connectionOf,
@@ -15,29 +18,27 @@ import {
   type MysqlPool,
   openMysqlPool,
   physical,
+  resultOf,
+  sessionOn,
 } from "./pool.js";
-import { RecordingLane } from "./pipeline/recording-lane.js";
-import { resultOf } from "./result.js";
-import { Together } from "./pipeline/send-together.js";
 
-/** How long a rollback may take: a connection that died silently would take for ever. */
-const rollbackPatienceMs = 2000;
-
-/** A pool of the kit's own, or the application's. Each transaction has a connection to itself. */
+/** A pool of the kit's own, or of the application. Each transaction has a connection to itself. */
 export class MysqlDriver implements Driver<MysqlConnection> {
   readonly dialect = mysqlDialect;
   readonly handlerTransactions?: number;
-  readonly reader: Session = { run: (sql, params) => this.#run(sql, params) as never };
+  readonly reader: Session = {
+    run: (sql, params) => this.#onConnection((connection) => sessionOn(connection).run(sql, params)),
+  };
   readonly writer: Session = this.reader;
   readonly #source: string | AnyMysqlPool;
   readonly #tables: Tables;
   readonly #busyTimeoutMs: number;
   readonly #maxConnections: number;
-  /** Of the kit's own connections the one for recording; an application's pool is used as it is. */
-  readonly #lane?: RecordingLane;
+  /** Present where the connections are the kit's own; the pool of an application is used as it is. */
+  readonly #pipeline?: MysqlPipeline;
   readonly #own: boolean;
   readonly #prepared = new WeakSet<object>();
-  /** Ends each open transaction. */
+  /** The functions that end the open transactions. */
   readonly #transactions = new Set<() => void>();
   #pool: MysqlPool | undefined;
 
@@ -49,28 +50,34 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     this.#maxConnections = options.maxConnections;
     if (typeof source !== "string") return;
     this.handlerTransactions = options.maxConnections - reservedConnections;
-    this.#lane = new RecordingLane(source, (pool) => this.#connect(pool));
+    this.#pipeline = new MysqlPipeline(source, (pool) => this.#connect(pool));
     this.#maxConnections -= 1;
   }
 
   async migrate(): Promise<void> {
     this.#pool ??= await this.#open();
-    const connection = await this.#connect();
-    try {
+    await this.#onConnection(async (connection) => {
       await refuseUnsafeEscapes(connection);
-      await migrateMysql(connection, this.#tables);
+      await migrate(connection, this.#tables);
+    });
+  }
+
+  async readVersion(): Promise<SchemaVersion> {
+    this.#pool ??= await this.#open();
+    try {
+      const connection = await connectionOf(this.#pool);
+      const reading = readVersion(sessionOn(connection), mysqlSchema(this.#tables, ""));
+      return await reading.finally(() => connection.release());
     } catch (error) {
       throw mysqlDialect.translate(error);
-    } finally {
-      this.#giveBack(connection);
     }
   }
 
   async begin(): Promise<OpenTransaction<MysqlConnection>> {
     const connection = await this.#connect();
-    const { giveBack, abandon, rollback } = this.#endsOf(connection);
+    const { abandon, rollback, commit } = this.#endsOf(connection);
     try {
-      // For the next transaction only: the session of a pool that is not the kit's stays as it was.
+      // Holds for the next transaction only: the session of an application's pool stays as it was.
       if (!this.#own) await connection.query("set transaction isolation level read committed");
       await connection.query("start transaction");
     } catch (error) {
@@ -79,81 +86,33 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     }
     return {
       raw: connection,
-      query: (sql, params) => ask(connection, sql, params),
-      run: async (sql, params) => resultOf(await connection.query(sql, params.map(storable))),
+      query: (sql, params) => query(connection, sql, params),
+      run: (sql, params) => sessionOn(connection).run(sql, params),
       rollback,
       abandon,
-      commit: async () => {
-        try {
-          await connection.query("commit");
-        } catch (error) {
-          abandon();
-          throw error;
-        }
-        giveBack();
-      },
+      commit: async () => void (await commit()),
     };
   }
 
-  async beginAhead(): Promise<OpenTransaction<MysqlConnection> | undefined> {
-    const lane = this.#lane;
-    const connection = await lane?.take();
-    if (!lane || !connection) return undefined;
-    const together = new Together(connection);
-    const { giveBack, abandon, rollback } = this.#endsOf(connection, () => lane.free());
-    together.add("start transaction").catch(() => undefined); // Told by the statements behind it.
-    const rollbackInOrder = async (): Promise<void> => {
-      void together.send();
-      await rollback();
-    };
-    return {
-      raw: connection,
-      isOrdered: true,
-      startAgain: () => Promise.all([together.add("rollback"), together.add("start transaction")]),
-      query: () => Promise.reject(new TypeError("Only statements of the kit go over this connection.")),
-      run: (sql, params) => together.add(sql, params.map(storable)),
-      rollback: rollbackInOrder,
-      abandon,
-      commit: async () => {
-        try {
-          await together.add("commit");
-        } catch (error) {
-          // Where the server says so, it was not run behind what failed, or failed itself; and otherwise nobody knows.
-          await rollbackInOrder();
-          throw error;
-        }
-        giveBack();
-      },
-    };
+  async beginPipelined(): Promise<OpenTransaction<MysqlConnection> | undefined> {
+    const connection = await this.#pipeline?.take();
+    if (!connection) return undefined;
+    return pipelinedTransaction(
+      connection,
+      this.#endsOf(connection, () => this.#pipeline!.free()),
+    );
   }
 
-  /** The ways in which a transaction lets its connection go: the first of them counts. */
-  #endsOf(
-    connection: MysqlConnection,
-    ended: () => void = () => {},
-  ): Pick<OpenTransaction<MysqlConnection>, "rollback" | "abandon"> & { giveBack: () => void } {
-    let isOver = false;
-    const end = (letGo: () => void): void => {
-      if (isOver) return;
-      isOver = true;
-      this.#transactions.delete(abandon);
-      letGo();
-      ended();
+  #endsOf(connection: MysqlConnection, onEnd?: () => void): TransactionEnds {
+    const giveBack = (): void => {
+      this.#giveBack(connection);
+      onEnd?.();
     };
-    const giveBack = (): void => end(() => this.#giveBack(connection));
-    const abandon = (): void => end(() => cutOff(connection));
-    this.#transactions.add(abandon);
-    const rollback = async (): Promise<void> => {
-      const tooLong = setTimeout(abandon, rollbackPatienceMs);
-      try {
-        await connection.query("rollback");
-        giveBack();
-      } catch {
-        abandon();
-      }
-      clearTimeout(tooLong);
+    const end = (): void => {
+      cutOff(connection);
+      onEnd?.();
     };
-    return { giveBack, abandon, rollback };
+    return endsOf({ query: (sql) => connection.query(sql), giveBack, cutOff: end }, this.#transactions);
   }
 
   async warnings(): Promise<string[]> {
@@ -173,7 +132,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
 
   async close(): Promise<void> {
     for (const abandon of this.#transactions) abandon();
-    await this.#lane?.close();
+    await this.#pipeline?.close();
     if (this.#own) await this.#pool?.end();
   }
 
@@ -192,7 +151,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     }
   }
 
-  /** Sets what the kit wants of a session of its own, once per session. */
+  /** Sets the session of a connection of the kit's own, once for each session. */
   async #prepare(connection: MysqlConnection): Promise<void> {
     const session = physical(connection);
     session.stream?.ref?.();
@@ -218,10 +177,10 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     connection.release();
   }
 
-  async #run(sql: string, params: readonly unknown[]): Promise<SqlResult> {
+  async #onConnection<T>(work: (connection: MysqlConnection) => Promise<T>): Promise<T> {
     const connection = await this.#connect();
     try {
-      return resultOf(await connection.query(sql, params.map(storable)));
+      return await work(connection);
     } catch (error) {
       throw mysqlDialect.translate(error);
     } finally {
@@ -230,8 +189,48 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   }
 }
 
-/** A statement of the application: its error stays its own, but mysql2 puts the text with its values into it. */
-async function ask(connection: MysqlConnection, sql: string, params: readonly unknown[]): Promise<SqlResult> {
+/** Brings the tables to the newest version, under a lock of the kit's own. */
+async function migrate(connection: MysqlConnection, tables: Tables): Promise<void> {
+  const session = sessionOn(connection);
+  const read = async (sql: string, params: unknown[] = []): Promise<Record<string, unknown>> =>
+    (await session.run(sql, params)).rows[0] ?? {};
+  const { database, version } = await read("select database() as `database`, version() as version");
+  // Both compare exactly, also spaces at the end; the two servers have different names for it.
+  const collation = String(version).includes("MariaDB") ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin";
+  const schema = mysqlSchema(tables, collation);
+  if (await isNewest(session, schema)) return;
+  // The name of a lock is valid for the whole server, and must be short.
+  const name = createHash("sha256")
+    .update(`tillkit ${String(database)} ${tables.meta}`)
+    .digest("hex");
+  const lock = name.slice(0, 60);
+  const { locked } = await read("select get_lock(?, 60) as locked", [lock]);
+  if (Number(locked) !== 1)
+    throw new TillkitError("store_busy", "Another process has been making the tables for a minute.");
+  try {
+    // A step that was cut short runs again from its start, so its columns and keys may exist.
+    const run = async (sql: string, params: readonly unknown[]): Promise<SqlResult> => {
+      try {
+        return await session.run(sql, params);
+      } catch (error) {
+        const [duplicateColumn, duplicateKey] = [1060, 1061];
+        const { errno } = error as { errno?: number };
+        if (errno !== duplicateColumn && errno !== duplicateKey) throw error;
+        return { rows: [], affected: 0 };
+      }
+    };
+    await applyMissingSteps({ run: run as Session["run"] }, schema);
+  } finally {
+    await connection.query("select release_lock(?)", [lock]);
+  }
+}
+
+/** Runs a statement of the application. The error stays as it is, but mysql2 adds the text with its values, which is hidden. */
+async function query(
+  connection: MysqlConnection,
+  sql: string,
+  params: readonly unknown[],
+): Promise<SqlResult> {
   try {
     return resultOf(await connection.query(sql, params.map(plain)));
   } catch (error) {
@@ -240,14 +239,14 @@ async function ask(connection: MysqlConnection, sql: string, params: readonly un
   }
 }
 
-/** mysql2 writes values into the statement with backslashes, which this mode takes for plain characters. */
+/** Refuses a mode in which backslashes are plain characters: mysql2 writes values into the statement with backslashes. */
 async function refuseUnsafeEscapes(connection: MysqlConnection): Promise<void> {
   const { rows } = resultOf(await connection.query("select @@session.sql_mode as mode"));
   if (String(rows[0]!["mode"]).includes("NO_BACKSLASH_ESCAPES"))
     throw optionInvalid("urlOrPool", "the server's sql_mode must not contain NO_BACKSLASH_ESCAPES.");
 }
 
-/** mysql2 would write an object into the statement as assignments, which is how a parsed request becomes SQL. */
+/** Refuses an object as a value: mysql2 would write it as assignments, and a parsed request would become SQL. */
 function plain(value: unknown): unknown {
   const isPlain =
     typeof value !== "object" ||

@@ -1,16 +1,18 @@
 import { type EventEmitter } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
 import { TillkitError } from "../../../errors/index.js";
-import { loadPackage } from "../load-package.js";
+import { withTimeout } from "../../../shared/with-timeout.js";
+import { withoutNul } from "../dialect.js";
+import { loadPackage } from "../driver.js";
+import { type Session, type SqlResult } from "../sql-tx.js";
 
-/** What the kit needs of a promise connection of the package mysql2. */
+/** The part of a promise connection of the package mysql2 that the kit needs. */
 export interface MysqlConnection {
   query(sql: string, params?: unknown): Promise<[unknown, unknown]>;
   release(): void;
   destroy(): void;
 }
 
-/** What the kit needs of a promise pool of the package mysql2. */
+/** The part of a promise pool of the package mysql2 that the kit needs. */
 export interface MysqlPool {
   getConnection(): Promise<MysqlConnection>;
   query(sql: string, params?: unknown): Promise<[unknown, unknown]>;
@@ -20,6 +22,7 @@ export interface MysqlPool {
 /** A pool of mysql2, of either kind. */
 export type AnyMysqlPool = MysqlPool | { promise(): MysqlPool };
 
+/** The maximum time to connect, in milliseconds. */
 export const connectTimeoutMs = 3000;
 
 /** Opens a pool of the kit's own. */
@@ -39,37 +42,45 @@ export async function openMysqlPool(
   });
 }
 
-/** A connection of the pool, which by itself would wait for ever for a free one. */
+/** Takes a connection of the pool, which by itself would wait for ever for a free one. */
 export async function connectionOf(pool: MysqlPool): Promise<MysqlConnection> {
   const connecting = pool.getConnection();
-  const given = new AbortController();
-  const tooLate = delay(connectTimeoutMs, undefined, { signal: given.signal }).then(
-    () =>
-      Promise.reject(
-        new TillkitError("store_unavailable", "No connection of the MySQL pool was free in time."),
-      ),
-    () => new Promise<never>(() => undefined),
-  );
+  const tooLate = (): Error =>
+    new TillkitError("store_unavailable", "No connection of the MySQL pool was free in time.");
   try {
-    return await Promise.race([connecting, tooLate]);
+    return await withTimeout(connecting, connectTimeoutMs, tooLate);
   } catch (error) {
-    // One that comes after all goes straight back.
+    // A connection that comes later is given back.
     connecting.then(
       (connection) => connection.release(),
       () => undefined,
     );
     throw error;
-  } finally {
-    given.abort();
   }
 }
 
-/** The server's own errors carry a state; where there is none, no server answered. */
+/** Runs statements of the kit on a connection. */
+export function sessionOn(connection: MysqlConnection): Session {
+  return {
+    run: async (sql, params) => resultOf(await connection.query(sql, params.map(withoutNul))) as never,
+  };
+}
+
+/** Returns the result of a statement, whether it returns rows or not. */
+export function resultOf([answer]: readonly unknown[]): SqlResult {
+  if (Array.isArray(answer)) return { rows: answer as Record<string, unknown>[], affected: answer.length };
+  const { affectedRows = 0, info = "" } = answer as { affectedRows?: number; info?: string };
+  // An update that changes nothing has found its row all the same, whatever flags the pool has.
+  const matched = /Rows matched: (\d+)/.exec(info)?.[1];
+  return { rows: [], affected: matched === undefined ? affectedRows : Number(matched) };
+}
+
+/** Whether an error came from the server, whose errors have a state. */
 export function hasServerAnswered(error: unknown): boolean {
   return (error as { sqlState?: unknown }).sqlState !== undefined;
 }
 
-/** What stays the same when the pool hands a connection out again, in a new wrapper. */
+/** Returns the connection itself, which stays the same when the pool gives it out again in a new wrapper. */
 export function physical(connection: MysqlConnection): {
   stream?: { ref?: () => void; unref?: () => void; destroy?: (error: Error) => void };
 } {
@@ -77,11 +88,11 @@ export function physical(connection: MysqlConnection): {
 }
 
 /**
- * Throws a connection away, also while a statement runs on it: `destroy` alone would wait for the server to close its
- * side, and leave the statement without an end.
+ * Ends a connection, also while a statement runs on it. `destroy` alone would wait for the server to close its side, and the
+ * statement would never end.
  */
 export function cutOff(connection: MysqlConnection): void {
-  // What the socket says about it may find nobody else who listens.
+  // Without a listener an error of the socket would end the process.
   (physical(connection) as Partial<EventEmitter>).on?.("error", () => undefined);
   physical(connection).stream?.destroy?.(new Error("The connection was cut off."));
   connection.destroy();

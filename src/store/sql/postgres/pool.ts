@@ -1,31 +1,46 @@
 import { type EventEmitter } from "node:events";
 import { type Duplex } from "node:stream";
-import { loadPackage } from "../load-package.js";
+import { TillkitError } from "../../../errors/index.js";
+import { loadPackage } from "../driver.js";
+import { type SqlResult } from "../sql-tx.js";
 
-/** What the kit needs of a client of the package pg. */
+/** The part of a client of the package pg that the kit needs. */
 export interface PostgresClient {
   query(sql: string, params?: unknown[]): Promise<PostgresAnswer>;
   release(error?: Error | boolean): void;
 }
 
-/** What the kit needs of a `Pool` of the package pg. */
+/** The part of a `Pool` of the package pg that the kit needs. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient>;
   query(sql: string, params?: unknown[]): Promise<PostgresAnswer>;
   end(): Promise<void>;
 }
 
-/**
- * The same client as an emitter. Kept out of the public type, which the overloads of pg's own types would not fit.
- */
-export function eventsOf(client: PostgresClient): EventEmitter & { unref?: () => void } {
-  return client as unknown as EventEmitter;
-}
-
+/** The result of a query of the package pg. */
 export interface PostgresAnswer {
   rows: unknown[];
   rowCount: number | null;
   command: string;
+}
+
+/** Returns the client as an event emitter. It is none in the public type, which the overloads of pg's own types would not fit. */
+export function eventsOf(client: PostgresClient): EventEmitter & { unref?: () => void } {
+  return client as unknown as EventEmitter;
+}
+
+/** Listens to the errors of a connection, which would end the process without a listener: something else reports them. */
+export function ignoreError(): void {}
+
+/** Returns the result of a statement. */
+export function resultOf({ rows, rowCount }: PostgresAnswer): SqlResult {
+  return { rows: rows as Record<string, unknown>[], affected: rowCount ?? 0 };
+}
+
+/** Throws if a commit was a rollback, as after a statement that failed without the kit's knowledge. */
+export function expectCommitted({ command }: PostgresAnswer): void {
+  if (command !== "COMMIT")
+    throw new TillkitError("transaction_poisoned", "PostgreSQL rolled the transaction back.");
 }
 
 /** Opens a pool of the kit's own. An idle one does not keep the process alive. */
@@ -44,16 +59,16 @@ export async function openPostgresPool(
     application_name: "tillkit",
     ...options,
   });
-  // An idle connection that breaks is replaced at the next use; unheard, its error would end the process.
+  // An idle connection that breaks is replaced at the next use. Without a listener its error would end the process.
   pool.on("error", () => undefined);
-  // Nor may one that breaks between being handed out and the first `await` after it, when nobody listens yet.
+  // A connection may also break after it was given out and before the code that gets it can listen.
   pool.on("connect", (client) => void client.on("error", () => undefined));
   return pool;
 }
 
-/** Reads an address as pg does: it forgives bare spaces and percent signs, and a user in front of no host. */
+/** Reads an address as pg does, which accepts bare spaces and percent signs, and a user without a host. */
 export function readPostgresAddress(address: string): URL {
-  const isForgiven = / |%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(address);
-  const text = isForgiven ? encodeURI(address).replaceAll(/%25(\d\d)/g, "%$1") : address;
+  const isUnescaped = / |%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(address);
+  const text = isUnescaped ? encodeURI(address).replaceAll(/%25(\d\d)/g, "%$1") : address;
   return new URL(text.replace("@/", "@localhost/"));
 }

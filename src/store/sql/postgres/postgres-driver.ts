@@ -1,24 +1,29 @@
-import { storable } from "../dialect.js";
-import { type Driver, type OpenTransaction, type Purpose } from "../driver.js";
+import { withoutNul } from "../dialect.js";
+import { type Driver, endsOf, type OpenTransaction, type Purpose } from "../driver.js";
+import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
+import { runTransaction } from "../transaction.js";
+import { postgresSchema } from "./migrations.js";
+import { Begin, beginWithFirst } from "./pipeline/begin-with-first.js";
 import { binaryList } from "./pipeline/binary-lists.js";
-import { Begin, expectCommitted, withLateBegin } from "./pipeline/late-begin.js";
-import { migratePostgres } from "./migrate.js";
+import { pipelineSettings, PostgresPipeline } from "./pipeline/postgres-pipeline.js";
+import { canSendPipelined } from "./pipeline/send-pipelined.js";
 import {
   eventsOf,
+  expectCommitted,
+  ignoreError,
   openPostgresPool,
   type PostgresAnswer,
   type PostgresClient,
   type PostgresPool,
+  resultOf,
 } from "./pool.js";
 import { numbered, postgresDialect } from "./postgres-dialect.js";
-import { RecordingLane } from "./pipeline/recording-lane.js";
-import { sendsTogether } from "./pipeline/send-together.js";
 import { Wakeups } from "./wakeups.js";
 
-/** A pool of the kit's own, or the application's. Each transaction has a client to itself. */
+/** A pool of the kit's own, or of the application. Each transaction has a client to itself. */
 export class PostgresDriver implements Driver<PostgresClient> {
   readonly dialect = postgresDialect;
   readonly handlerTransactions?: number;
@@ -26,14 +31,13 @@ export class PostgresDriver implements Driver<PostgresClient> {
   readonly writer: Session = this.reader;
   readonly #source: string | PostgresPool;
   readonly #tables: Tables;
-  /** 0 would mean "for ever" to the server. */
   readonly #lockTimeout: string;
   #maxConnections: number;
-  /** Of the kit's own connections the one for recording; an application's pool is used as it is. */
-  readonly #lane?: RecordingLane;
+  /** Present where the connections are the kit's own; the pool of an application is used as it is. */
+  readonly #pipeline?: PostgresPipeline;
   readonly #prepares: boolean;
   readonly #wakeups: Wakeups;
-  /** Ends each open transaction. */
+  /** The functions that end the open transactions. */
   readonly #transactions = new Set<() => void>();
   #opening: Promise<PostgresPool> | undefined;
   #pool: PostgresPool | undefined;
@@ -41,24 +45,25 @@ export class PostgresDriver implements Driver<PostgresClient> {
   constructor(source: string | PostgresPool, tables: Tables, options: ResolvedSqlStoreOptions) {
     this.#source = source;
     this.#tables = tables;
+    // To the server 0 would mean to wait for ever.
     this.#lockTimeout = `lock_timeout = ${Math.max(1, options.busyTimeoutMs)}`;
     this.#maxConnections = options.maxConnections;
     this.#prepares = typeof source === "string" && options.preparedStatements;
     if (typeof source === "string") this.handlerTransactions = options.maxConnections - reservedConnections;
     if (typeof source === "string" && this.#prepares) {
-      this.#lane = new RecordingLane(source);
+      this.#pipeline = new PostgresPipeline(source);
       this.#maxConnections -= 1;
     }
-    this.#wakeups = new Wakeups(`${tables.prefix}events`, () => this.#connect());
+    this.#wakeups = new Wakeups(`${tables.prefix}events`, this.reader, () => this.#connect());
   }
 
   async begin(purpose?: Purpose): Promise<OpenTransaction<PostgresClient>> {
     const client = await this.#connect();
     const { open, begin, release } = this.#beginOn(client, [this.#lockTimeout]);
-    if (purpose === "handler" && this.#prepares && sendsTogether(client))
-      return withLateBegin(begin, open, resultOf, release);
+    if (purpose === "handler" && this.#prepares && canSendPipelined(client))
+      return beginWithFirst(begin, open, release);
     try {
-      await begin.now();
+      await begin.send();
     } catch (error) {
       await open.rollback();
       throw postgresDialect.translate(error);
@@ -66,93 +71,76 @@ export class PostgresDriver implements Driver<PostgresClient> {
     return open;
   }
 
-  /**
-   * Measured with one webhook at a time: two round trips instead of five. Statements are planned once for any values:
-   * planning anew took two thirds of their time. Never to read a whole table, which was small when they were planned; and
-   * never to look for the key of each row of a group among all its keys (33 webhooks: a tenth of the time of the save).
-   */
-  async beginAhead(): Promise<OpenTransaction<PostgresClient> | undefined> {
-    const client = await this.#lane?.take();
-    if (!client) return undefined;
-    const planned = ["plan_cache_mode = force_generic_plan", "enable_seqscan = off", "enable_nestloop = off"];
-    const settings = [this.#lockTimeout, ...planned];
-    this.#lane!.gather();
-    const { open, begin } = this.#beginOn(client, settings);
-    void begin.now();
-    return {
-      ...open,
-      // A begin that fails fails the statement behind it as well, and nothing is written before that was answered.
-      isOrdered: true,
-      run: (sql, params) => {
-        this.#lane!.gather();
-        return open.run(sql, params);
-      },
-      commit: () => {
-        this.#lane!.gather();
-        return open.commit();
-      },
-    };
+  async beginPipelined(): Promise<OpenTransaction<PostgresClient> | undefined> {
+    const pipeline = this.#pipeline;
+    const client = await pipeline?.take();
+    if (!pipeline || !client) return undefined;
+    pipeline.gather();
+    const settings = [this.#lockTimeout, ...pipelineSettings];
+    const { open, begin } = this.#beginOn(client, settings, (error) => pipeline.free(error));
+    // If the begin fails, the statement behind it fails too, and nothing is written before that has its result.
+    void begin.send();
+    return pipeline.pipelined(open);
   }
 
-  /** A begin, and what can be sent behind it. */
+  /** Prepares a transaction on a client: its begin, and the statements that can be sent behind it. */
   #beginOn(
     client: PostgresClient,
     settings: readonly string[],
+    onEnd?: (error?: Error) => void,
   ): {
     open: OpenTransaction<PostgresClient>;
     begin: Begin;
-    /** Lets the connection go. */
+    /** Gives the client back. */
     release: () => void;
   } {
-    let released = false;
-    const release = (error?: Error): void => {
-      if (released) return;
-      released = true;
-      this.#transactions.delete(abandon);
-      // One that is thrown away may still have something to say.
-      if (!error) eventsOf(client).off("error", ignored);
-      client.release(error);
-    };
-    const abandon = (): void => release(new Error("The transaction was abandoned."));
-    const rollback = async (): Promise<void> => {
-      try {
-        await client.query("rollback");
-        release();
-      } catch (error) {
-        release(error as Error);
-      }
-    };
-    // A checked-out client that breaks while idle has nobody else who listens; its next statement fails anyway.
-    eventsOf(client).on("error", ignored);
-    this.#transactions.add(abandon);
+    eventsOf(client).on("error", ignoreError);
+    const ends = endsOf(
+      {
+        query: (sql) => client.query(sql),
+        giveBack: () => {
+          eventsOf(client).off("error", ignoreError);
+          onEnd?.();
+          client.release();
+        },
+        cutOff: (error) => {
+          // It may still emit an error, so that the listener stays.
+          onEnd?.(error);
+          client.release(error);
+        },
+      },
+      this.#transactions,
+    );
     const begin = new Begin(client, settings);
     const open: OpenTransaction<PostgresClient> = {
       raw: client,
       query: async (sql, params) => resultOf(await client.query(sql, [...params])),
       run: async (sql, params) => {
-        const [, answer] = await Promise.all([begin.now(), this.#ask(client, sql, params)]);
+        const [, answer] = await Promise.all([begin.send(), this.#ask(client, sql, params)]);
         return resultOf(answer);
       },
-      rollback,
-      abandon,
-      commit: async () => {
-        let answer: PostgresAnswer;
-        try {
-          answer = await client.query("commit");
-        } catch (error) {
-          release(error as Error);
-          throw error;
-        }
-        release();
-        expectCommitted(answer);
-      },
+      rollback: ends.rollback,
+      abandon: ends.abandon,
+      commit: async () => expectCommitted(await ends.commit()),
     };
-    return { open, begin, release };
+    return { open, begin, release: ends.giveBack };
   }
 
   async migrate(): Promise<void> {
     this.#pool = await this.#open();
-    await migratePostgres(this, this.#tables);
+    const schema = postgresSchema(this.#tables);
+    if (await isNewest(this.reader, schema)) return;
+    await runTransaction(this, async (tx) => {
+      // Processes that start at the same time wait until the first has made all tables, which may exceed `busyTimeoutMs`.
+      await tx.run("set local lock_timeout = '60s'", []);
+      await tx.run("select pg_advisory_xact_lock(hashtext(?))", [`tillkit ${this.#tables.meta}`]);
+      await applyMissingSteps(tx, schema);
+    });
+  }
+
+  async readVersion(): Promise<SchemaVersion> {
+    this.#pool = await this.#open();
+    return readVersion(this.reader, postgresSchema(this.#tables));
   }
 
   async warnings(): Promise<string[]> {
@@ -179,11 +167,11 @@ export class PostgresDriver implements Driver<PostgresClient> {
   async close(): Promise<void> {
     for (const abandon of this.#transactions) abandon();
     await this.#wakeups.close();
-    await this.#lane?.close();
+    await this.#pipeline?.close();
     if (typeof this.#source === "string") await (await this.#opening?.catch(() => undefined))?.end();
   }
 
-  /** Once, also where the first wake-up and the first statement come together. */
+  /** Opens the pool once, also where the first wake-up and the first statement come at the same time. */
   #open(): Promise<PostgresPool> {
     this.#opening ??=
       typeof this.#source === "string"
@@ -201,8 +189,8 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   /**
-   * A statement of the kit. Prepared where the pool is the kit's own: planning took half of the database's time. A pool of
-   * the application's may be something else than pg's, or lead to a pooler that mixes up sessions.
+   * Runs a statement of the kit: prepared, where the pool is the kit's own. The pool of an application may be another package than
+   * pg, or lead to a pooler that mixes up sessions.
    */
   #ask(
     client: Pick<PostgresClient, "query">,
@@ -227,19 +215,11 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 }
 
-/** pg's own, in its form with a name. */
+/** The query of pg that takes a name. */
 interface NamedQueries {
   query(statement: { name: string; text: string; values: unknown[] }): Promise<PostgresAnswer>;
 }
 
-function resultOf(answer: PostgresAnswer): SqlResult {
-  return { rows: answer.rows as Record<string, unknown>[], affected: answer.rowCount ?? 0 };
-}
-
 function bindable(value: unknown): unknown {
-  return Array.isArray(value) ? value.map(storable) : storable(value);
-}
-
-function ignored(): void {
-  // Nothing to do; see where it is used.
+  return Array.isArray(value) ? value.map(withoutNul) : withoutNul(value);
 }

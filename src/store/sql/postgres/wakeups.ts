@@ -1,24 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { type Session } from "../sql-tx.js";
 import { eventsOf, type PostgresClient } from "./pool.js";
 
-/**
- * From one notification to the next. One for each commit took as much of the database's time as half of a naive webhook, when
- * they came one by one; and who is woken so often claims nothing sooner.
- */
+/** The time between two notifications. One for each commit would cost the database much, and nothing would be claimed sooner. */
 const restMs = 20;
 
 /**
- * Tells other processes that there are events, and listens for the same from them, on one connection of its own. A
- * missed notification costs one poll, so that nothing here is awaited by anybody.
+ * Notifies other processes that there are events, and listens for their notifications on a connection of its own. A notification
+ * that is lost costs one poll, so nothing here is awaited by anybody.
  *
- * Notified after the commit and not inside of it: PostgreSQL lets transactions that notify commit only one after the
- * other, which would take the group commit from every process that records.
+ * Notifies after the commit and not inside it: PostgreSQL lets transactions that notify commit only one after the other, and the
+ * processes that record could no longer commit at the same time.
  */
 export class Wakeups {
   readonly #channel: string;
+  readonly #session: Session;
   readonly #connect: () => Promise<PostgresClient>;
-  /** Tells our own notifications from those of others. */
+  /** Marks the notifications of this process. */
   readonly #sender = randomUUID();
   readonly #listeners = new Set<() => void>();
   #client: PostgresClient | undefined;
@@ -28,17 +27,20 @@ export class Wakeups {
   #again = false;
   readonly #closing = new AbortController();
 
-  constructor(channel: string, connect: () => Promise<PostgresClient>) {
+  /** @param session - Sends the notifications. */
+  constructor(channel: string, session: Session, connect: () => Promise<PostgresClient>) {
     this.#channel = channel;
+    this.#session = session;
     this.#connect = connect;
   }
 
-  /** At once, or {@link restMs} after the one before; what is announced meanwhile shares the next one. */
+  /** Notifies now, or {@link restMs} after the last notification. Calls in between share the next one. */
   announce(): void {
     this.#again = true;
     this.#announcing ??= this.#notify().finally(() => (this.#announcing = undefined));
   }
 
+  /** Calls `listener` when another process notifies. Returns a function that stops this. */
   listen(listener: () => void): () => void {
     // Wrapped, so that one function given twice is two listeners.
     const own = (): void => listener();
@@ -62,25 +64,12 @@ export class Wakeups {
     while (this.#again && !signal.aborted) {
       this.#again = false;
       try {
-        await this.#send(await this.#connect());
+        await this.#session.run("select pg_notify(?, ?)", [this.#channel, this.#sender]);
       } catch {
         // The others find the events at their next poll.
       }
-      await delay(restMs, undefined, { signal, ref: false }).catch(ignored);
+      await delay(restMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
-  }
-
-  async #send(client: PostgresClient): Promise<void> {
-    // A checked-out client that breaks has nobody else who listens, and would end the process.
-    eventsOf(client).on("error", ignored);
-    try {
-      await client.query("select pg_notify($1, $2)", [this.#channel, this.#sender]);
-    } catch (error) {
-      client.release(error as Error);
-      throw error;
-    }
-    eventsOf(client).off("error", ignored);
-    client.release();
   }
 
   #start(retryInMs: number): void {
@@ -113,9 +102,9 @@ export class Wakeups {
     }
     if (this.#closing.signal.aborted || this.#listeners.size === 0) return client.release(true);
     this.#client = client;
-    // Listening alone keeps no process alive.
+    // This connection does not keep the process alive.
     eventsOf(client).unref?.();
-    // Something may have been saved before the subscription was there.
+    // Events may have been saved before the subscription was there.
     this.#wake();
   }
 
@@ -129,7 +118,7 @@ export class Wakeups {
   #stop(): void {
     clearTimeout(this.#retry);
     this.#retry = undefined;
-    // Ended and not returned: it would go on listening.
+    // Closed and not given back, because it would go on listening.
     this.#client?.release(true);
     this.#client = undefined;
   }
@@ -137,8 +126,4 @@ export class Wakeups {
   #wake(): void {
     for (const listener of this.#listeners) listener();
   }
-}
-
-function ignored(): void {
-  // Whoever waits for the statement is told.
 }

@@ -1,12 +1,13 @@
-import { storable } from "../dialect.js";
+import { withoutNul } from "../dialect.js";
 import { type SqlResult } from "../sql-tx.js";
 import { type SqliteDatabase, type SqliteStatement } from "./database.js";
 
-const statementsKept = 256;
+/** The maximum number of prepared statements. Beyond it the oldest is dropped, and prepared again when it is needed. */
+const maxStatements = 256;
 
 interface Prepared {
   statement: SqliteStatement;
-  answersRows: boolean;
+  returnsRows: boolean;
 }
 
 /** One connection with its prepared statements; all of it synchronous. */
@@ -18,25 +19,19 @@ export class SqliteConnection {
     this.database = database;
   }
 
-  /** A statement of the application, as it stands. */
+  /** Runs a statement of the application, unchanged. */
   query(sql: string, params: readonly unknown[]): SqlResult {
     return runOn(this.#prepare(sql), params.map(bindable));
   }
 
+  /** Runs a statement of the kit. */
   run(sql: string, params: readonly unknown[]): SqlResult {
     return runOn(this.#prepare(sql), params.map(bindableText));
   }
 
-  /** One statement for each list of params; how many rows each wrote. */
-  runEach(sql: string, params: readonly (readonly unknown[])[]): number[] {
-    const { statement } = this.#prepare(sql);
-    return params.map((each) => Number(statement.run(...each.map(bindableText)).changes));
-  }
-
-  /** The same for whoever need not know: a driver that makes an object of each answer takes 0.4 us for it. */
-  writeEach(sql: string, params: readonly (readonly unknown[])[]): void {
-    const { statement } = this.#prepare(sql);
-    for (const each of params) statement.all(...each.map(bindableText));
+  /** Runs a statement of the kit without a result, which the driver would make an object for. */
+  write(sql: string, params: readonly unknown[]): void {
+    this.#prepare(sql).statement.all(...params.map(bindableText));
   }
 
   exec(sql: string): void {
@@ -49,26 +44,19 @@ export class SqliteConnection {
   }
 
   #prepare(sql: string): Prepared {
-    const kept = this.#statements.get(sql);
-    // Until there are as many as may be, none is dropped, and their order does not matter.
-    if (kept && this.#statements.size < statementsKept) return kept;
-    const prepared = kept ?? this.#prepareAnew(sql);
-    // Last in the map is the latest used, so that the first one is the one to drop.
-    this.#statements.delete(sql);
-    this.#statements.set(sql, prepared);
-    if (this.#statements.size > statementsKept)
-      this.#statements.delete(this.#statements.keys().next().value!);
-    return prepared;
-  }
-
-  #prepareAnew(sql: string): Prepared {
+    let prepared = this.#statements.get(sql);
+    if (prepared) return prepared;
     const statement = this.database.prepare(sql);
-    return { statement, answersRows: statement.columns().length > 0 };
+    prepared = { statement, returnsRows: statement.columns().length > 0 };
+    if (this.#statements.size === maxStatements)
+      this.#statements.delete(this.#statements.keys().next().value!);
+    this.#statements.set(sql, prepared);
+    return prepared;
   }
 }
 
-function runOn({ statement, answersRows }: Prepared, values: readonly unknown[]): SqlResult {
-  if (answersRows) {
+function runOn({ statement, returnsRows }: Prepared, values: readonly unknown[]): SqlResult {
+  if (returnsRows) {
     const rows = Array.from(statement.all(...values) as Record<string, unknown>[]);
     return { rows, affected: rows.length };
   }
@@ -76,7 +64,7 @@ function runOn({ statement, answersRows }: Prepared, values: readonly unknown[])
 }
 
 function bindableText(value: unknown): unknown {
-  return typeof value === "string" ? storable(value) : bindable(value);
+  return typeof value === "string" ? withoutNul(value) : bindable(value);
 }
 
 function bindable(value: unknown): unknown {

@@ -1,6 +1,7 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { TillkitError } from "../../../errors/index.js";
 
-/** What the kit needs of `DatabaseSync` of node:sqlite, and of the package that offers the same. */
+/** The part of `DatabaseSync` that the kit needs: of node:sqlite, or of the package that offers the same. */
 export interface SqliteDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
@@ -16,8 +17,10 @@ export interface SqliteStatement {
 type DatabaseConstructor = new (file: string, options?: { readOnly: boolean }) => SqliteDatabase;
 
 /**
- * The driver: Node's own from 22.16 on (before that it lacks parts that the kit uses), else `@photostructure/sqlite`,
- * an optional dependency with the same interface.
+ * Loads the driver: Node's own from 22.16 on (before that it lacks parts that the kit uses), else `@photostructure/sqlite`, an
+ * optional dependency with the same interface.
+ *
+ * @throws TillkitError `driver_missing`
  */
 export async function loadDriver(): Promise<DatabaseConstructor> {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -37,6 +40,11 @@ export async function loadDriver(): Promise<DatabaseConstructor> {
   }
 }
 
+/**
+ * Opens a file.
+ *
+ * @throws TillkitError `store_unavailable`
+ */
 export function openDatabase(
   DatabaseSync: DatabaseConstructor,
   file: string,
@@ -53,6 +61,26 @@ export function openDatabase(
   }
 }
 
+/**
+ * Runs a synchronous piece of SQLite, again and again while another connection holds the lock that it needs. The waiting is a timer,
+ * and not SQLite's own busy timeout, which would block the event loop that the holder of the lock may need.
+ */
+export async function retryBusy<T>(timeoutMs: number, run: () => T): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
+    try {
+      return run();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (performance.now() >= deadline)
+        throw new TillkitError("store_busy", `The SQLite file stayed locked for ${timeoutMs} ms.`, {
+          cause: error,
+        });
+    }
+    await delay(pause * (0.5 + Math.random() / 2));
+  }
+}
+
 /** Whether another connection holds the lock that a statement needs (SQLITE_BUSY in any of its forms). */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === 5;
@@ -64,10 +92,7 @@ export function isUniqueClash(error: unknown): boolean {
   return code === 2067 || code === 1555;
 }
 
-/**
- * Whether the file cannot be written or read at all now, whatever the statement: the disk is full (13) or fails (10), the
- * file is gone (14) or read-only (8).
- */
+/** Whether no statement can write or read the file now: the disk is full (13) or fails (10), the file is gone (14) or read-only (8). */
 export function isUnavailable(error: unknown): boolean {
   return [8, 10, 13, 14].includes(primaryCode(error));
 }
@@ -80,10 +105,10 @@ function errcode(error: unknown): number {
   // Not `instanceof Error`: under a runner that isolates modules, the driver's errors are of another realm.
   if (typeof error !== "object" || error === null) return 0;
   if ("errcode" in error && typeof error.errcode === "number") return error.errcode;
-  // `all()` of @photostructure/sqlite 1.2.1 loses the code; SQLite's own words are left.
+  // `all()` of @photostructure/sqlite 1.2.1 loses the code; the message of SQLite is left.
   if (!("code" in error) || error.code !== "ERR_SQLITE_ERROR" || !("message" in error)) return 0;
   const message = String(error.message);
-  return codesOfMessages.find(([words]) => message.startsWith(words))?.[1] ?? 0;
+  return codesOfMessages.find(([start]) => message.startsWith(start))?.[1] ?? 0;
 }
 
 const codesOfMessages = [

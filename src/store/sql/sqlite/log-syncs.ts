@@ -1,7 +1,7 @@
 import { type SqliteConnection } from "./connection.js";
 
-/** How many commits may wait for one sync: a line of handlers that never ends must not keep the first of them waiting. */
-const mostTogether = 32;
+/** The maximum number of commits that wait for one sync, so that the first of them does not wait for an endless queue. */
+const maxWaiting = 32;
 
 interface Waiter {
   resolve(): void;
@@ -9,12 +9,10 @@ interface Waiter {
 }
 
 /**
- * Syncs of the write-ahead log that commits share. The log is one file, written in order, so a commit that syncs puts those
- * before it on disk too: a handler with others in line behind it leaves the sync to them, and is told that it has committed
- * when it is done. Each has a transaction of its own all the same. A power failure in between takes the newest of them
- * whole, with their marks of being done, and those handlers run again.
- *
- * Measured with eight slots and one handler that updates one row: a commit with a sync of its own took most of a run.
+ * Shares syncs of the write-ahead log between commits. The log is one file, written in order, so a sync for one commit puts the
+ * commits before it on disk too. The transaction of a handler with others in the queue behind it commits without a sync, and its
+ * promise resolves after the next one. A power failure in between takes back the newest of these transactions as a whole, with
+ * their marks "done", and those handlers run again.
  */
 export class LogSyncs {
   readonly #writer: SqliteConnection;
@@ -22,28 +20,30 @@ export class LogSyncs {
   readonly #waiting: Waiter[] = [];
   #isSyncing = true;
 
-  /** @param writesSomething - A statement that changes a page each time. */
+  /** @param writesSomething - A statement that changes a page each time it runs. */
   constructor(writer: SqliteConnection, writesSomething: string) {
     this.#writer = writer;
     this.#writesSomething = writesSomething;
   }
 
+  /** Whether commits wait for a sync. */
   get areAwaited(): boolean {
     return this.#waiting.length > 0;
   }
 
+  /** Whether one more commit may wait for the next sync. */
   get mayBeShared(): boolean {
-    return this.#waiting.length < mostTogether;
+    return this.#waiting.length < maxWaiting;
   }
 
-  /** Before a begin: whether its commit is to sync. */
+  /** Sets, before a begin, whether its commit syncs. */
   use(syncs: boolean): void {
     if (syncs === this.#isSyncing) return;
     this.#writer.exec(`pragma synchronous = ${syncs ? "full" : "normal"}`);
     this.#isSyncing = syncs;
   }
 
-  /** Before a commit that others wait for: one that writes nothing would not sync. */
+  /** Writes something before a commit that others wait for: a commit that writes nothing would not sync. */
   prepare(): void {
     this.#writer.run(this.#writesSomething, []);
   }
@@ -53,11 +53,12 @@ export class LogSyncs {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
-  /** After a commit that synced. */
+  /** Resolves the waiting commits, after a commit that synced. */
   done(): void {
     for (const waiter of this.#waiting.splice(0)) waiter.resolve();
   }
 
+  /** Rejects the waiting commits, after a commit that should have synced failed. */
   failed(error: unknown): void {
     for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
   }

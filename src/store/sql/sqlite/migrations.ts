@@ -1,203 +1,172 @@
+import { type Schema } from "../migrate.js";
 import { type Tables } from "../tables/names.js";
 
-/** The steps from an empty database to the newest tables; step n leads to version n + 1. Append only. */
-export function sqliteMigrations(t: Tables): readonly (readonly string[])[] {
-  return [
-    [
-      `create table ${t.payments} (
-        client_id text not null primary key,
-        reference text not null,
-        total_value text not null,
-        total_currency text not null,
-        state text not null,
-        status text,
-        open_reference text,
-        service_id text,
-        checkout_url text,
-        return_key_hash text,
-        locale text,
-        metadata text,
-        created_at text not null,
-        updated_at text not null,
-        completed_at text,
-        success_returned_at text,
-        cancel_returned_at text,
-        replaced_by text,
-        failure text,
-        overdue_at text,
-        awaited_since text
-      ) without rowid`,
-      `create index ${t.payments}_reference on ${t.payments} (reference)`,
-      `create unique index ${t.payments}_open on ${t.payments} (open_reference) where open_reference is not null`,
-      `create unique index ${t.payments}_service on ${t.payments} (service_id) where service_id is not null`,
-      `create index ${t.payments}_awaited on ${t.payments} (awaited_since, client_id) where awaited_since is not null`,
-      `create table ${t.webhooks} (
-        seq integer primary key autoincrement,
-        receipt_id text not null unique,
-        event_key text not null unique,
-        outcome text not null,
-        reason text,
-        client_id text,
-        status text,
-        raw_body blob not null,
-        covers text not null,
-        received_at text not null,
-        copies integer not null default 0,
-        parked integer,
-        kept_since text
-      )`,
-      `create index ${t.webhooks}_parked on ${t.webhooks} (parked) where parked is not null`,
-      `create index ${t.webhooks}_kept on ${t.webhooks} (kept_since) where kept_since is not null`,
-      `create index ${t.webhooks}_client on ${t.webhooks} (client_id)`,
-      `create table ${t.events} (
-        seq integer primary key autoincrement,
-        id text not null unique,
-        type text not null,
-        client_id text,
-        recorded_at text not null,
-        payload text not null,
-        unexpanded integer
-      )`,
-      `create index ${t.events}_recorded on ${t.events} (recorded_at)`,
-      `create index ${t.events}_unexpanded on ${t.events} (seq) where unexpanded = 1`,
-      `create table ${t.handlers} (
-        event text not null,
-        name text not null,
-        primary key (event, name)
-      ) without rowid`,
-      `create table ${t.dispatches} (
-        event_id text not null,
-        handler text not null,
-        event_type text not null,
-        event_seq integer not null,
-        state text not null,
-        open_handler text,
-        due_at integer,
-        attempt integer not null,
-        failures integer not null,
-        fence integer not null,
-        error text,
-        dead integer,
-        primary key (event_id, handler)
-      ) without rowid`,
-      `create index ${t.dispatches}_dead on ${t.dispatches} (dead) where dead is not null`,
-      `create index ${t.dispatches}_open on ${t.dispatches} (open_handler, event_seq, due_at, event_type)
-        where open_handler is not null`,
-      `insert into ${t.meta} (name, value) values ('handlers', '')`,
+/** Returns the kit's tables in SQLite. */
+export function sqliteSchema(tables: Tables): Schema {
+  return {
+    tables,
+    // Append only.
+    steps: [
+      createTables(tables),
+      addLookupsAndLists(tables),
+      useFewerIndexes(tables),
+      expandAtTheClaim(tables),
+      useFewerPages(tables),
     ],
-    [
-      `alter table ${t.payments} add column next_lookup_at text`,
-      `alter table ${t.payments} add column lookups integer`,
-      `create index ${t.payments}_lookup on ${t.payments} (next_lookup_at, client_id) where next_lookup_at is not null`,
-      `create index ${t.payments}_created on ${t.payments} (created_at, client_id)`,
-      `create index ${t.payments}_state on ${t.payments} (state, created_at, client_id)`,
-      `update ${t.payments} set next_lookup_at = created_at where state in ('creating', 'pending', 'uncertain')`,
-      `alter table ${t.webhooks} add column kind text not null default 'webhook'`,
-      `alter table ${t.webhooks} add column decided_at text`,
-      // Empty for what is parked by now: it was raised when it came.
-      `alter table ${t.webhooks} add column stray_since text`,
-      `create index ${t.webhooks}_stray on ${t.webhooks} (stray_since, receipt_id) where stray_since is not null`,
-      `create index ${t.webhooks}_received on ${t.webhooks} (received_at, receipt_id)`,
-      `create index ${t.events}_client on ${t.events} (client_id) where client_id is not null`,
-      `alter table ${t.dispatches} add column settled_at integer`,
-      `create table ${t.resolutions} (
-        id text not null primary key,
-        client_id text not null,
-        action text not null,
-        receipt_id text,
-        reason text not null,
-        resolved_by text not null,
-        resolved_at text not null
-      ) without rowid`,
-      `create index ${t.resolutions}_client on ${t.resolutions} (client_id)`,
-    ],
-    // A lone webhook writes a page for every index that its rows are in, and for the table of sequences: of 21 pages, which
-    // were half of its cost, 14 are left. So a row is in one of several partial indexes, and a completed payment in none
-    // of its state: the lists read those one beside the other.
-    [
-      `drop index ${t.payments}_state`,
-      `drop index ${t.payments}_awaited`,
-      `create index ${t.payments}_awaited on ${t.payments} (created_at, client_id) where awaited_since is not null`,
-      `create index ${t.payments}_state on ${t.payments} (state, created_at, client_id)
-        where awaited_since is null and state <> 'completed'`,
-      ...rebuilt(
-        t.webhooks,
-        `seq integer primary key,
-        receipt_id text not null unique,
-        event_key text not null unique,
-        outcome text not null,
-        reason text,
-        client_id text,
-        status text,
-        covers text not null,
-        received_at text not null,
-        copies integer not null default 0,
-        parked integer,
-        kept_since text,
-        kind text not null default 'webhook',
-        decided_at text,
-        stray_since text,
-        raw_body blob not null`,
-      ),
-      `create index ${t.webhooks}_parked on ${t.webhooks} (parked) where parked is not null`,
-      `create index ${t.webhooks}_stray on ${t.webhooks} (stray_since, receipt_id) where stray_since is not null`,
-      `create index ${t.webhooks}_client on ${t.webhooks} (client_id)`,
-      `create index ${t.webhooks}_kept on ${t.webhooks} (received_at, receipt_id) where kept_since is not null`,
-      `create index ${t.webhooks}_pruned on ${t.webhooks} (received_at, receipt_id) where kept_since is null`,
-      ...rebuilt(
-        t.events,
-        `seq integer primary key,
-        id text not null unique,
-        type text not null,
-        client_id text,
-        recorded_at text not null,
-        unexpanded integer,
-        payload text not null`,
-      ),
-      `create index ${t.events}_unexpanded on ${t.events} (seq) where unexpanded = 1`,
-      `create index ${t.events}_client on ${t.events} (client_id) where client_id is not null`,
-    ],
-    // An event got its dispatches when it was recorded, which were two pages more for a lone webhook. One transaction writes
-    // at a time, so that events commit in the order of their numbers: the number of the last that has its dispatches
-    // tells which have none. The column stays, since to take it away would write every event anew.
-    [
-      `insert into ${t.dispatches}
-          (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)
-        select distinct e.id, h.name, e.type, e.seq, 'pending', h.name, cast(unixepoch('subsec') * 1000 as integer), 0, 0, 0
-        from ${t.events} e join ${t.handlers} h on h.event = e.type or h.event = '*' where e.unexpanded = 1
-        on conflict do nothing`,
-      `drop index ${t.events}_unexpanded`,
-      `insert into ${t.meta} (name, value) select 'expanded', coalesce(max(seq), 0) from ${t.events}`,
-      // Behind the newest event, once that is deleted, its number is given anew.
-      `create trigger ${t.events}_deleted after delete on ${t.events}
-        when old.seq > coalesce((select max(seq) from ${t.events}), 0)
-        begin
-          update ${t.meta} set value = coalesce((select max(seq) from ${t.events}), 0)
-            where name = 'expanded' and cast(value as integer) > coalesce((select max(seq) from ${t.events}), 0);
-        end`,
-    ],
-    // The keys of an index by clientId or reference lie scattered, so that in three such indexes each webhook wrote a page of
-    // its own, however many came together. What an eventKey finds by its clientId is in those indexes no more, nor
-    // the events that have the numbers of such webhooks; and the index of all references tells whether one is free.
-    [
-      `alter table ${t.webhooks} add column unlisted integer`,
-      `alter table ${t.events} add column unlisted integer`,
-      `drop index ${t.webhooks}_client`,
-      `create index ${t.webhooks}_client on ${t.webhooks} (client_id) where unlisted is null`,
-      `drop index ${t.events}_client`,
-      `create index ${t.events}_client on ${t.events} (client_id) where unlisted is null and client_id is not null`,
-      `drop index ${t.payments}_open`,
-      // Leaves a new payment out, as a unique index would. A trigger for updates would have SQLite keep the pages of every
-      // update as they were, until that is done; `expectFree` looks in its place.
-      `create trigger ${t.payments}_open before insert on ${t.payments}
-        when new.open_reference is not null and exists (select 1 from ${t.payments}
-          where reference = new.open_reference and open_reference is not null and client_id <> new.client_id)
-        begin select raise(ignore); end`,
-    ],
-  ];
+    findTable: "select 1 from sqlite_master where type = 'table' and name = ?",
+    createMeta: `create table if not exists ${tables.meta} (name text not null primary key, value text not null)`,
+    setVersion: `insert or replace into ${tables.meta} (name, value) values ('version', ?)`,
+  };
 }
 
-/** Makes a table anew with its rows, for what `alter table` cannot do. Its indexes go with the old one. */
+const createTables = (t: Tables): string[] => [
+  `create table ${t.payments} (
+    client_id text not null primary key, reference text not null,
+    total_value text not null, total_currency text not null,
+    state text not null, status text, open_reference text, service_id text,
+    checkout_url text, return_key_hash text, locale text, metadata text,
+    created_at text not null, updated_at text not null, completed_at text,
+    success_returned_at text, cancel_returned_at text,
+    replaced_by text, failure text, overdue_at text, awaited_since text
+  ) without rowid`,
+  `create index ${t.payments}_reference on ${t.payments} (reference)`,
+  `create unique index ${t.payments}_open on ${t.payments} (open_reference) where open_reference is not null`,
+  `create unique index ${t.payments}_service on ${t.payments} (service_id) where service_id is not null`,
+  `create index ${t.payments}_awaited on ${t.payments} (awaited_since, client_id) where awaited_since is not null`,
+  `create table ${t.webhooks} (
+    seq integer primary key autoincrement,
+    receipt_id text not null unique, event_key text not null unique,
+    outcome text not null, reason text, client_id text, status text,
+    raw_body blob not null, covers text not null, received_at text not null,
+    copies integer not null default 0, parked integer, kept_since text
+  )`,
+  `create index ${t.webhooks}_parked on ${t.webhooks} (parked) where parked is not null`,
+  `create index ${t.webhooks}_kept on ${t.webhooks} (kept_since) where kept_since is not null`,
+  `create index ${t.webhooks}_client on ${t.webhooks} (client_id)`,
+  `create table ${t.events} (
+    seq integer primary key autoincrement,
+    id text not null unique, type text not null, client_id text,
+    recorded_at text not null, payload text not null, unexpanded integer
+  )`,
+  `create index ${t.events}_recorded on ${t.events} (recorded_at)`,
+  `create index ${t.events}_unexpanded on ${t.events} (seq) where unexpanded = 1`,
+  `create table ${t.handlers} (
+    event text not null, name text not null, primary key (event, name)
+  ) without rowid`,
+  `create table ${t.dispatches} (
+    event_id text not null, handler text not null,
+    event_type text not null, event_seq integer not null,
+    state text not null, open_handler text, due_at integer,
+    attempt integer not null, failures integer not null, fence integer not null,
+    error text, dead integer, primary key (event_id, handler)
+  ) without rowid`,
+  `create index ${t.dispatches}_dead on ${t.dispatches} (dead) where dead is not null`,
+  `create index ${t.dispatches}_open on ${t.dispatches} (open_handler, event_seq, due_at, event_type)
+    where open_handler is not null`,
+  `insert into ${t.meta} (name, value) values ('handlers', '')`,
+];
+
+const addLookupsAndLists = (t: Tables): string[] => [
+  `alter table ${t.payments} add column next_lookup_at text`,
+  `alter table ${t.payments} add column lookups integer`,
+  `create index ${t.payments}_lookup on ${t.payments} (next_lookup_at, client_id) where next_lookup_at is not null`,
+  `create index ${t.payments}_created on ${t.payments} (created_at, client_id)`,
+  `create index ${t.payments}_state on ${t.payments} (state, created_at, client_id)`,
+  `update ${t.payments} set next_lookup_at = created_at where state in ('creating', 'pending', 'uncertain')`,
+  `alter table ${t.webhooks} add column kind text not null default 'webhook'`,
+  `alter table ${t.webhooks} add column decided_at text`,
+  // Empty for the webhooks that are parked already: they were raised when they came.
+  `alter table ${t.webhooks} add column stray_since text`,
+  `create index ${t.webhooks}_stray on ${t.webhooks} (stray_since, receipt_id) where stray_since is not null`,
+  `create index ${t.webhooks}_received on ${t.webhooks} (received_at, receipt_id)`,
+  `create index ${t.events}_client on ${t.events} (client_id) where client_id is not null`,
+  `alter table ${t.dispatches} add column settled_at integer`,
+  `create table ${t.resolutions} (
+    id text not null primary key, client_id text not null, action text not null,
+    receipt_id text, reason text not null,
+    resolved_by text not null, resolved_at text not null
+  ) without rowid`,
+  `create index ${t.resolutions}_client on ${t.resolutions} (client_id)`,
+];
+
+/**
+ * A webhook writes and syncs a page of every index that its rows are in, and of the table of sequences. So each row is now in one of
+ * several partial indexes, which lists read one beside the other, and a completed payment is in no index of its state.
+ */
+const useFewerIndexes = (t: Tables): string[] => [
+  `drop index ${t.payments}_state`,
+  `drop index ${t.payments}_awaited`,
+  `create index ${t.payments}_awaited on ${t.payments} (created_at, client_id) where awaited_since is not null`,
+  `create index ${t.payments}_state on ${t.payments} (state, created_at, client_id)
+    where awaited_since is null and state <> 'completed'`,
+  ...rebuilt(
+    t.webhooks,
+    `seq integer primary key,
+    receipt_id text not null unique, event_key text not null unique,
+    outcome text not null, reason text, client_id text, status text,
+    covers text not null, received_at text not null, copies integer not null default 0,
+    parked integer, kept_since text, kind text not null default 'webhook',
+    decided_at text, stray_since text, raw_body blob not null`,
+  ),
+  `create index ${t.webhooks}_parked on ${t.webhooks} (parked) where parked is not null`,
+  `create index ${t.webhooks}_stray on ${t.webhooks} (stray_since, receipt_id) where stray_since is not null`,
+  `create index ${t.webhooks}_client on ${t.webhooks} (client_id)`,
+  `create index ${t.webhooks}_kept on ${t.webhooks} (received_at, receipt_id) where kept_since is not null`,
+  `create index ${t.webhooks}_pruned on ${t.webhooks} (received_at, receipt_id) where kept_since is null`,
+  ...rebuilt(
+    t.events,
+    `seq integer primary key,
+    id text not null unique, type text not null, client_id text,
+    recorded_at text not null, unexpanded integer, payload text not null`,
+  ),
+  `create index ${t.events}_unexpanded on ${t.events} (seq) where unexpanded = 1`,
+  `create index ${t.events}_client on ${t.events} (client_id) where client_id is not null`,
+];
+
+/**
+ * Events no longer get their dispatches when they are recorded, which wrote two more pages for a webhook. One transaction writes at a
+ * time, so events commit in the order of their numbers: the number of the last event with dispatches tells which have none. The
+ * column stays, because to remove it SQLite would write every event again.
+ */
+const expandAtTheClaim = (t: Tables): string[] => [
+  `insert into ${t.dispatches}
+      (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)
+    select distinct e.id, h.name, e.type, e.seq, 'pending', h.name, cast(unixepoch('subsec') * 1000 as integer), 0, 0, 0
+    from ${t.events} e join ${t.handlers} h on h.event = e.type or h.event = '*' where e.unexpanded = 1
+    on conflict do nothing`,
+  `drop index ${t.events}_unexpanded`,
+  `insert into ${t.meta} (name, value) select 'expanded', coalesce(max(seq), 0) from ${t.events}`,
+  // After the newest event is deleted, the next event gets its number.
+  `create trigger ${t.events}_deleted after delete on ${t.events}
+    when old.seq > coalesce((select max(seq) from ${t.events}), 0)
+    begin
+      update ${t.meta} set value = coalesce((select max(seq) from ${t.events}), 0)
+        where name = 'expanded' and cast(value as integer) > coalesce((select max(seq) from ${t.events}), 0);
+    end`,
+];
+
+/**
+ * The keys of an index by clientId or reference are scattered, so each webhook wrote a page of its own in three such indexes. Webhooks
+ * that are found by their eventKey are no longer in them, nor are the events with the numbers of such webhooks. The index of all
+ * references tells whether one is free.
+ */
+const useFewerPages = (t: Tables): string[] => [
+  `alter table ${t.webhooks} add column unlisted integer`,
+  `alter table ${t.events} add column unlisted integer`,
+  `drop index ${t.webhooks}_client`,
+  `create index ${t.webhooks}_client on ${t.webhooks} (client_id) where unlisted is null`,
+  `drop index ${t.events}_client`,
+  `create index ${t.events}_client on ${t.events} (client_id) where unlisted is null and client_id is not null`,
+  `drop index ${t.payments}_open`,
+  // Leaves a new payment out, as a unique index would. For updates `expectFree` checks the same: with a trigger, SQLite
+  // would keep a copy of every page until the update is done.
+  `create trigger ${t.payments}_open before insert on ${t.payments}
+    when new.open_reference is not null and exists (select 1 from ${t.payments}
+      where reference = new.open_reference and open_reference is not null and client_id <> new.client_id)
+    begin select raise(ignore); end`,
+];
+
+/** Returns the statements that make a table again with its rows, where `alter table` cannot change it. Its indexes are dropped. */
 function rebuilt(table: string, definitions: string): string[] {
   const columns = definitions.split(/,\s*/).map((definition) => definition.split(" ")[0]);
   const names = columns.join(", ");

@@ -1,9 +1,8 @@
 import { errorFixes } from "../../../errors/index.js";
 import { SqliteConnection } from "./connection.js";
-import { loadDriver, openDatabase } from "./database.js";
-import { retryBusy } from "./retry-busy.js";
-import { isAffected } from "./version.js";
+import { loadDriver, openDatabase, retryBusy } from "./database.js";
 
+/** The two connections to one file. */
 export interface SqliteConnections {
   writer: SqliteConnection;
   reader: SqliteConnection;
@@ -12,7 +11,7 @@ export interface SqliteConnections {
   warnings: string[];
 }
 
-/** Opens both connections and makes them durable, whatever the driver's defaults are. */
+/** Opens both connections and makes their commits durable, whatever the defaults of the driver are. */
 export async function openConnections(file: string, busyTimeoutMs: number): Promise<SqliteConnections> {
   const DatabaseSync = await loadDriver();
   const opened: SqliteConnection[] = [];
@@ -29,25 +28,33 @@ export async function openConnections(file: string, busyTimeoutMs: number): Prom
     const affected = isAffected(version);
     const journal = affected ? "delete" : "wal";
     await retryBusy(busyTimeoutMs, () => writer.exec(`pragma journal_mode = ${journal}`));
-    // EXTRA also syncs the directory after the rollback journal is gone; a write-ahead log needs FULL, and no more.
+    // EXTRA also syncs the directory after the rollback journal was deleted; for a write-ahead log FULL is enough.
     writer.exec(`pragma synchronous = ${affected ? "extra" : "full"}`);
-    // A checkpoint syncs the file itself and stops everything meanwhile. The kit writes some nine pages for a lone
-    // webhook, so with the default of 1,000 one would come every hundred; the log grows to 16 MiB instead of 4.
+    // A checkpoint syncs the file and blocks everything meanwhile. With the default of 1,000 pages there would be one for
+    // every hundred webhooks. The log grows to 16 MiB instead of 4.
     writer.exec("pragma wal_autocheckpoint = 4000");
-    // In KiB. Keys are random, and the default of 2 MiB holds the indexes of a few thousand payments.
+    // In KiB. Keys are scattered, and the default of 2 MiB holds the indexes of only a few thousand payments.
     writer.exec("pragma cache_size = -32768");
     const reader = open();
     reader.exec("pragma query_only = 1");
-    return { writer, reader, hasLog: !affected, warnings: affected ? [affectedWarning(version)] : [] };
+    const warning = `sqlite_version_affected: SQLite ${version} can lose a committed write with a write-ahead log.`;
+    const warnings = affected ? [`${warning} ${errorFixes.sqlite_version_affected}`] : [];
+    return { writer, reader, hasLog: !affected, warnings };
   } catch (error) {
     for (const connection of opened) connection.close();
     throw error;
   }
 }
 
-function affectedWarning(version: string): string {
-  return (
-    `sqlite_version_affected: SQLite ${version} can lose a committed write with a write-ahead log. ` +
-    errorFixes.sqlite_version_affected
-  );
+/**
+ * Whether this version of SQLite can lose a committed write when two connections write and checkpoint a write-ahead log at the same
+ * time: 3.7.0 to 3.51.2, except 3.50.7 and 3.44.6 and what follows them in their own lines.
+ */
+export function isAffected(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
+  if (major !== 3 || minor < 7 || minor > 51) return false;
+  if (minor === 51) return patch <= 2;
+  if (minor === 50) return patch < 7;
+  if (minor === 44) return patch < 6;
+  return true;
 }

@@ -2,6 +2,7 @@ import { TillkitError } from "../../../errors/index.js";
 import { type Dialect } from "../dialect.js";
 import { isBusy, isUnavailable, isUniqueClash } from "./database.js";
 
+/** The SQL of SQLite. */
 export const sqliteDialect: Dialect = {
   name: "sqlite",
   now: "cast(unixepoch('subsec') * 1000 as integer)",
@@ -10,9 +11,12 @@ export const sqliteDialect: Dialect = {
   reportsInserted: true,
   writesInQueries: false,
   commitsInOrder: true,
+  // Nothing else in this process runs during a statement, so that one round is enough.
+  maxExpansionRounds: 1,
   sparesIndexes: true,
   listsFewByClient: true,
   locksInScanOrder: false,
+  limitsEachQuery: false,
   forUpdate: "",
   forUpdateSkipLocked: "",
   forShare: "",

@@ -1,28 +1,38 @@
-import { type Driver, type OpenTransaction, type Purpose } from "../driver.js";
+import { existsSync } from "node:fs";
+import { type Driver, type OpenTransaction, type Purpose, type SyncTx } from "../driver.js";
+import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
 import { type ResolvedSqlStoreOptions } from "../options.js";
-import { type Session, type SqlResult, type TxAtOnce } from "../sql-tx.js";
+import { type Session } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
-import { type SqliteConnection } from "./connection.js";
-import { isBusy, type SqliteDatabase } from "./database.js";
+import { runTransaction } from "../transaction.js";
+import { SqliteConnection } from "./connection.js";
+import { isBusy, loadDriver, openDatabase, retryBusy, type SqliteDatabase } from "./database.js";
 import { LogSyncs } from "./log-syncs.js";
-import { migrateSqlite } from "./migrate.js";
+import { sqliteSchema } from "./migrations.js";
 import { openConnections, type SqliteConnections } from "./open-connections.js";
-import { retryBusy } from "./retry-busy.js";
 import { sqliteDialect } from "./sqlite-dialect.js";
+import { lockStatements, lockSync, type ReadPayments } from "./synchronous/lock-sync.js";
+import { saveStatements, saveSync } from "./synchronous/save-sync.js";
 import { WriterQueue } from "./writer-queue.js";
 
 /**
- * Two connections to one file: a writer, for which this process queues, and a reader, which sees committed rows only and
- * waits for nobody.
+ * Two connections to one file: a writer, for which this process queues, and a reader, which sees committed rows only and waits for
+ * nobody.
  */
 export class SqliteDriver implements Driver<SqliteDatabase> {
   readonly dialect = sqliteDialect;
-  readonly reader: Session = { run: (sql, params) => this.#read(sql, params) as never };
-  readonly writer: Session = { run: (sql, params) => this.#write(sql, params) as never };
+  readonly reader: Session = {
+    run: (sql, params) => this.#retry(() => this.#connections!.reader.run(sql, params)) as never,
+  };
+  readonly writer: Session = {
+    run: (sql, params) => runTransaction(this, (tx) => tx.run(sql, params)) as never,
+  };
   readonly #file: string;
   readonly #tables: Tables;
   readonly #busyTimeoutMs: number;
   readonly #queue: WriterQueue;
+  readonly #locks: ReturnType<typeof lockStatements>;
+  readonly #saves: ReturnType<typeof saveStatements>;
   #connections: SqliteConnections | undefined;
   #syncs: LogSyncs | undefined;
 
@@ -31,24 +41,44 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     this.#tables = tables;
     this.#busyTimeoutMs = options.busyTimeoutMs;
     this.#queue = new WriterQueue(options.busyTimeoutMs);
+    this.#locks = lockStatements(tables);
+    this.#saves = saveStatements(tables);
   }
 
   async migrate(): Promise<void> {
     this.#connections ??= await openConnections(this.#file, this.#busyTimeoutMs);
-    // Another value each time: SQLite leaves a page alone where a row gets what it has.
+    // A new value each time: SQLite does not write a page where a row gets the value that it has.
     const touch = `update ${this.#tables.meta} set value = case value when '' then '.' else '' end where name = 'handlers'`;
     this.#syncs ??= new LogSyncs(this.#connections.writer, touch);
-    await migrateSqlite(this.#connections.writer, this.#tables, this.#busyTimeoutMs);
+    const schema = sqliteSchema(this.#tables);
+    if (await isNewest(this.reader, schema)) return;
+    await runTransaction(this, (tx) => applyMissingSteps(tx, schema));
   }
 
-  async atOnce<T>(run: (tx: TxAtOnce) => T): Promise<T> {
-    const free = this.#queue.isFree ? this.#queue.take() : await this.#queue.enter();
-    const { writer } = this.#connections!;
+  async readVersion(): Promise<SchemaVersion> {
+    const schema = sqliteSchema(this.#tables);
+    // To open a file that does not exist would create it.
+    if (!existsSync(this.#file)) return { version: 0, newest: schema.steps.length };
+    const database = openDatabase(await loadDriver(), this.#file, { readOnly: true });
+    const connection = new SqliteConnection(database);
     try {
+      const run = async (sql: string, params: readonly unknown[]) => connection.run(sql, params);
+      return await readVersion({ run: run as Session["run"] }, schema);
+    } catch (error) {
+      throw sqliteDialect.translate(error);
+    } finally {
+      connection.close();
+    }
+  }
+
+  async runSync<T>(run: (tx: SyncTx) => T): Promise<T> {
+    const free = this.#queue.isFree ? this.#queue.take() : await this.#queue.enter();
+    try {
+      // Each promise costs a noticeable part of recording one webhook, so none is made where nothing has to be waited for.
       const beginning = this.#begin(true);
       if (beginning) await beginning;
       try {
-        const result = run(atOnceOn(writer));
+        const result = run(this.#syncTx());
         const committing = this.#commit(true);
         if (committing) await committing;
         return result;
@@ -63,12 +93,11 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
 
   async begin(purpose?: Purpose): Promise<OpenTransaction<SqliteDatabase>> {
     const free = await this.#queue.enter();
-    const { writer } = this.#connections!;
+    const { writer, hasLog } = this.#connections!;
     const syncs = this.#syncs!;
-    // A handler leaves its sync to those behind it, if there are any; for a claim nobody waits.
+    // A handler leaves its sync to the transactions behind it; a claim needs none.
     const isShared = purpose === "handler" && this.#queue.isAwaited && syncs.mayBeShared;
-    const isLeft = isShared || purpose === "claim";
-    const isSynced = !(isLeft && this.#connections!.hasLog);
+    const isSynced = !(hasLog && (isShared || purpose === "claim"));
     const leave = (): void => this.#leave(free);
     try {
       await this.#begin(isSynced);
@@ -78,22 +107,19 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     }
     let ended = false;
     const rollback = (): void => {
-      // A second call would roll back whoever has the writer by then.
+      // A second call would roll back the transaction that has the writer by then.
       if (ended) return;
       ended = true;
       this.#rollback();
       leave();
     };
-    const atOnce = atOnceOn(writer);
     return {
       raw: writer.database,
-      atOnce,
+      sync: this.#syncTx(),
       query: async (sql, params) => writer.query(sql, params),
-      run: async (sql, params) => atOnce.run(sql, params),
-      // In one go: a promise for each of a hundred rows cost as much as the rows.
-      runEach: async (sql, params) => atOnce.runEach(sql, params),
+      run: async (sql, params) => writer.run(sql, params),
       rollback: async () => rollback(),
-      // Its statements are synchronous: none is under way when anything else runs.
+      // Statements are synchronous, so none runs now.
       abandon: rollback,
       commit: async () => {
         try {
@@ -120,55 +146,50 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     this.#connections = undefined;
   }
 
-  async #read(sql: string, params: readonly unknown[]): Promise<SqlResult> {
-    return this.#patiently(() => this.#connections!.reader.run(sql, params));
+  /** Returns the synchronous steps of one transaction. */
+  #syncTx(): SyncTx {
+    const { writer } = this.#connections!;
+    const read: ReadPayments = new Map();
+    return {
+      lock: (keys) => lockSync(writer, this.#locks, read, keys),
+      save: (changes) => saveSync(writer, this.#saves, read, changes),
+    };
   }
 
-  async #write(sql: string, params: readonly unknown[]): Promise<SqlResult> {
-    const tx = await this.begin();
-    try {
-      const result = await tx.run(sql, params);
-      await tx.commit();
-      return result;
-    } catch (error) {
-      await tx.rollback();
-      throw error;
-    }
-  }
-
-  /** A promise where somebody else has the lock. */
+  /** Begins, and returns a promise only where another process has the lock. */
   #begin(isSynced: boolean): Promise<unknown> | undefined {
     const { writer, hasLog } = this.#connections!;
     if (hasLog) this.#syncs!.use(isSynced);
-    return this.#atOnceOr(() => writer.run("begin immediate", []));
+    return this.#runOrRetry(() => writer.run("begin immediate", []));
   }
 
+  /** Commits, and returns a promise only where another process has the lock. */
   #commit(isSynced: boolean): Promise<unknown> | undefined {
     const syncs = this.#syncs!;
     const commit = (): void => {
       if (isSynced && syncs.areAwaited) syncs.prepare();
-      // With a rollback journal, somebody who reads keeps a commit waiting; the transaction stays open meanwhile.
+      // With a rollback journal, a process that reads blocks a commit; the transaction stays open meanwhile.
       this.#connections!.writer.run("commit", []);
       if (isSynced) syncs.done();
     };
-    return this.#atOnceOr(commit);
+    return this.#runOrRetry(commit);
   }
 
   #rollback(): void {
     try {
       this.#connections!.writer.exec("rollback");
     } catch {
-      // It had not begun, or SQLite has rolled back by itself, as it does when the disk is full.
+      // It did not begin, or SQLite has rolled back by itself, as it does when the disk is full.
     }
   }
 
-  /** Hands the writer on; where nobody is left to sync for those who wait for it, that comes first. */
+  /** Releases the writer. Syncs first if commits wait for it and no transaction follows that would. */
   #leave(free: () => void): void {
     if (!this.#syncs!.areAwaited || this.#queue.isAwaited) free();
-    else void this.#syncAlone().finally(free);
+    else void this.#syncNow().finally(free);
   }
 
-  async #syncAlone(): Promise<void> {
+  async #syncNow(): Promise<void> {
     try {
       await this.#begin(true);
       await this.#commit(true);
@@ -178,31 +199,22 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     }
   }
 
-  /** Nothing where it is done at once; else the promise of it. */
-  #atOnceOr(run: () => void): Promise<void> | undefined {
+  /** Runs now, or returns a promise that runs it when the lock of another process is gone. */
+  #runOrRetry(run: () => void): Promise<void> | undefined {
     try {
       run();
       return undefined;
     } catch (error) {
-      if (isBusy(error)) return this.#patiently(run);
+      if (isBusy(error)) return this.#retry(run);
       throw sqliteDialect.translate(error);
     }
   }
 
-  async #patiently<T>(run: () => T): Promise<T> {
+  async #retry<T>(run: () => T): Promise<T> {
     try {
       return await retryBusy(this.#busyTimeoutMs, run);
     } catch (error) {
       throw sqliteDialect.translate(error);
     }
   }
-}
-
-function atOnceOn(writer: SqliteConnection): TxAtOnce {
-  return {
-    run: (sql, params) => writer.run(sql, params) as never,
-    runEach: (sql, params) => writer.runEach(sql, params),
-    writeEach: (sql, params) => writer.writeEach(sql, params),
-    stored: new Map(),
-  };
 }

@@ -6,20 +6,20 @@ interface Waiter {
 }
 
 /**
- * SQLite has one writer, so this process queues for it, first come first served, without blocking the event loop. A
- * queue that moves may be long; one that stands still for `patienceMs`, because the transaction at its head does not
- * end, refuses whoever has waited through it.
+ * The queue of this process for SQLite's one writer, first come first served, which does not block the event loop. A queue that
+ * moves may be long. If it stands still for `timeoutMs`, because the transaction at its head does not end, it refuses those that
+ * have waited so long.
  */
 export class WriterQueue {
-  readonly #patienceMs: number;
+  readonly #timeoutMs: number;
   readonly #waiting = new Set<Waiter>();
   #heldSince: number | undefined;
 
-  constructor(patienceMs: number) {
-    this.#patienceMs = patienceMs;
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
   }
 
-  /** Whether anybody is in line. */
+  /** Whether anybody waits for the writer. */
   get isAwaited(): boolean {
     return this.#waiting.size > 0;
   }
@@ -29,13 +29,13 @@ export class WriterQueue {
     return this.#heldSince === undefined;
   }
 
-  /** Resolves when the writer is free; call the answer once, at the end. */
+  /** Resolves when the writer is free, with a function that releases it. */
   async enter(): Promise<() => void> {
     if (!this.isFree) await this.#wait();
     return this.take();
   }
 
-  /** The same for whoever found it free. */
+  /** Takes the writer, which must be free, and returns a function that releases it. */
   take(): () => void {
     this.#heldSince = performance.now();
     let left = false;
@@ -60,18 +60,18 @@ export class WriterQueue {
       const waitedFrom = performance.now();
       const check = (): void => {
         const standingSince = Math.max(this.#heldSince ?? 0, waitedFrom);
-        const left = this.#patienceMs - (performance.now() - standingSince);
+        const left = this.#timeoutMs - (performance.now() - standingSince);
         if (left > 0) timer = setTimeout(check, left);
         else waiter.refuse(this.#stuck());
       };
-      timer = setTimeout(check, this.#patienceMs);
+      timer = setTimeout(check, this.#timeoutMs);
       this.#waiting.add(waiter);
     });
   }
 
   #leave(): void {
     const [next] = this.#waiting;
-    // Handed over without a gap: a newcomer must not slip in between.
+    // The writer goes directly to the next in line, so that a new transaction cannot take it first.
     this.#heldSince = next ? performance.now() : undefined;
     next?.admit();
   }
@@ -79,7 +79,7 @@ export class WriterQueue {
   #stuck(): TillkitError {
     return new TillkitError(
       "store_busy",
-      `Another transaction of this process has held the SQLite writer for more than ${this.#patienceMs} ms. ` +
+      `Another transaction of this process has held the SQLite writer for more than ${this.#timeoutMs} ms. ` +
         "Keep transactions short, and open none inside another.",
     );
   }

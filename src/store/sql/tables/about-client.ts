@@ -1,48 +1,47 @@
 import { type WebhookRecord } from "../../payment-store.js";
-import { type Dialect, type Fragment } from "../dialect.js";
-import { type Tables } from "./names.js";
+import { type Fragment } from "../dialect.js";
+import { type Database } from "./names.js";
 
 /**
- * Which rows of a table are about a clientId. Where the index by clientId does not list them all, the others are the
- * webhooks whose eventKey begins with it, and the events that have the number of such a webhook.
+ * Returns the condition that a row is about a clientId. Where the index by clientId does not list every row, the rest are the
+ * webhooks whose eventKey begins with the clientId, and the events with the number of such a webhook.
  */
 export function aboutClient(
-  dialect: Dialect,
-  t: Tables,
+  { dialect, tables }: Database,
   table: "webhooks" | "events",
   clientId: string,
 ): Fragment {
   if (!dialect.listsFewByClient) return { sql: "client_id = ?", params: [clientId] };
   const listed = "client_id = ? and unlisted is null";
-  if (!isToldByKey(clientId)) return { sql: listed, params: [clientId] };
+  if (!isInEventKeys(clientId)) return { sql: listed, params: [clientId] };
   const start = keyStart(clientId);
   return {
-    // The start of an eventKey may be that of another clientId's, and a number that of another event's.
-    sql: `client_id = ? and seq in (select seq from ${t[table]} where ${listed}
-      union all select seq from ${t.webhooks} where event_key >= ? and event_key < ?)`,
-    // Behind everything that begins as the first does, and before everything else.
+    // The eventKey of another clientId may begin alike, and another event may have the number of a webhook.
+    sql: `client_id = ? and seq in (select seq from ${tables[table]} where ${listed}
+      union all select seq from ${tables.webhooks} where event_key >= ? and event_key < ?)`,
+    // The end of the range: ";" is the character after ":".
     params: [clientId, clientId, start, `${start.slice(0, -1)};`],
   };
 }
 
-/** Whether a webhook that is plain is found by its eventKey. */
-export function isUnlisted({ clientId, eventKey, outcome }: WebhookRecord): boolean {
-  if (clientId === undefined || outcome !== "applied") return false;
-  return isToldByKey(clientId) && eventKey.startsWith(keyStart(clientId));
+/** Whether a webhook is found by its eventKey, so that no index by clientId needs to list it. */
+export function isUnlisted({ clientId, eventKey, outcome, kind }: WebhookRecord): boolean {
+  if (clientId === undefined || outcome !== "applied" || kind !== undefined) return false;
+  return isInEventKeys(clientId) && eventKey.startsWith(keyStart(clientId));
 }
 
-/** How an eventKey begins that is made of a clientId; one that begins otherwise is in the index. */
+/** Returns the beginning of an eventKey that is made of a clientId. */
 function keyStart(clientId: string): string {
-  return `payment:${clientId.slice(0, kept)}:`;
+  return `payment:${clientId.slice(0, keptLength)}:`;
 }
 
-/** How much of a clientId is in an eventKey. */
-const kept = 24;
+/** The number of characters of a clientId that an eventKey contains. */
+const keptLength = 24;
 
-/** Whether that is enough to find few others with it. */
-function isToldByKey(clientId: string): boolean {
-  return clientId.length <= kept || uuid.test(clientId);
+/** Whether eventKeys contain enough of a clientId, so that few others begin alike. */
+function isInEventKeys(clientId: string): boolean {
+  return clientId.length <= keptLength || uuid.test(clientId);
 }
 
-/** One that is made of a time, at random or by a digest. Those that begin with zeros are counted by somebody. */
+/** A UUID made of a time, at random or by a digest. One that begins with zeros is likely to be a counter. */
 const uuid = /^(?!0{8})[\da-f]{8}-[\da-f]{4}-[1-7][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i;

@@ -1,27 +1,23 @@
 import { TillkitError } from "../../../errors/index.js";
 import { type Claim, type HandlerKey, type Settlement } from "../../payment-store.js";
 import { type Dialect, type Fragment, placeholders } from "../dialect.js";
-import { type KitTx, type Session } from "../sql-tx.js";
+import { type Session } from "../sql-tx.js";
+import { type Transaction } from "../transaction.js";
 import { eventOf, type EventRow } from "./events.js";
 import { isUnexpanded } from "./expand-events.js";
-import { type Tables } from "./names.js";
+import { type Database } from "./names.js";
 import { chunks } from "./write-rows.js";
 
-interface ClaimRow extends EventRow {
-  handler: string;
-  fence: number | string;
-  attempt: number | string;
-  failures: number | string;
-}
+type ClaimRow = EventRow & { handler: string } & Record<"fence" | "attempt" | "failures", number | string>;
 
-/** What a claim would find: asked of committed rows, so that an idle poll takes no lock. */
+/** Returns whether a claim would find something, by reading committed rows: an idle poll takes no lock. */
 export async function anythingToClaim(
   reader: Session,
-  dialect: Dialect,
-  tables: Tables,
+  db: Database,
   handlers: readonly HandlerKey[],
 ): Promise<{ unexpanded: boolean; due: boolean }> {
-  const branches = dueBranches(dialect, tables, handlers);
+  const { dialect, tables } = db;
+  const branches = dueBranches(db, handlers);
   const due = branches.map(({ sql }) => `exists (select 1 ${sql})`).join(" or ");
   const { rows } = await reader.run<{ unexpanded: unknown; due: unknown }>(
     `select case when exists (select 1 from ${tables.events} e where ${isUnexpanded(dialect, tables)}) then 1 else 0 end as unexpanded,
@@ -31,20 +27,17 @@ export async function anythingToClaim(
   return { unexpanded: Number(rows[0]!.unexpanded) === 1, due: Number(rows[0]!.due) === 1 };
 }
 
-/** What a claim consists of. */
+/** The steps of a claim. */
 export interface ClaimSteps {
   /** Leases at most so many due dispatches of the named handlers, oldest event first. */
   take(limit: number): Promise<Claim[]>;
-  /** Gives events their dispatches; answers how many events. */
+  /** Gives events their dispatches. Returns the number of events. */
   expand(): Promise<number>;
-  /** Whether each of them commits by itself: what was taken stays taken when one behind it fails. */
+  /** Whether each step commits by itself, so that leased dispatches stay leased when a later step fails. */
   readonly commitApart: boolean;
 }
 
-/**
- * What is due first, and new events only where that leaves room: those are younger, and while much waits they cost a
- * claim nothing.
- */
+/** Takes dispatches that are due, and new events only where the limit leaves space for them: those are younger. */
 export async function claimDue(
   steps: ClaimSteps,
   found: { unexpanded: boolean; due: boolean },
@@ -66,42 +59,41 @@ interface TakeOptions {
   leaseMs: number;
 }
 
-/** Leases due dispatches. A statement reads them and another one writes, so it wants a transaction. */
-export async function takeDue(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
-  options: TakeOptions,
-): Promise<Claim[]> {
-  const due = dueDispatches(dialect, tables, options);
+/** Leases due dispatches with a statement that reads them and others that write, inside a transaction. */
+export async function takeDue(tx: Transaction, db: Database, options: TakeOptions): Promise<Claim[]> {
+  const { dialect, tables } = db;
+  const due = dueDispatches(db, options);
   const { rows } = await tx.run<ClaimRow>(
     `select d.handler, d.fence + 1 as fence, d.attempt + 1 as attempt, d.failures, ${eventColumns}
       from (${due.sql}) d join ${tables.events} e on e.id = d.event_id order by d.event_seq, d.handler limit ?`,
     [...due.params, options.limit],
   );
-  for (const group of chunks(rows, 100)) {
-    const which = group.map(() => "(event_id = ? and handler = ?)").join(" or ");
+  for (const which of dispatchesAmong(rows.map((row) => [row.id, row.handler])))
     await tx.run(
       `update ${tables.dispatches} set state = 'leased', fence = fence + 1, attempt = attempt + 1,
-        due_at = ${dialect.now} + ? where ${which}`,
-      [Math.round(options.leaseMs), ...group.flatMap((row) => [row.id, row.handler])],
+        due_at = ${dialect.now} + ? where ${which.sql}`,
+      [Math.round(options.leaseMs), ...which.params],
     );
-  }
   return rows.map(claimOf);
 }
 
-/**
- * The same as one statement, which needs no transaction around it and has one text. Measured with one handler: of the
- * database's time for a dispatch, the statements of its claim took a third, most of it for planning an update anew.
- */
-export async function takeDueAtOnce(
+/** Returns conditions for dispatches, by their eventIds and handlers, of at most 100 each. */
+export function dispatchesAmong(keys: readonly [eventId: string, handler: string][]): Fragment[] {
+  return chunks(keys, 100).map((some) => ({
+    sql: some.map(() => "(event_id = ? and handler = ?)").join(" or "),
+    params: some.flat(),
+  }));
+}
+
+/** Leases due dispatches with one statement, which needs no transaction around it and is planned once. */
+export async function takeDueInOneStatement(
   writer: Session,
-  dialect: Dialect,
-  tables: Tables,
+  db: Database,
   options: TakeOptions,
 ): Promise<Claim[]> {
-  const due = dueDispatches(dialect, tables, options);
-  // Read once and whole before anything is joined to it: a query with locks in it is never drawn into another.
+  const { dialect, tables } = db;
+  const due = dueDispatches(db, options);
+  // The query with locks runs once, before anything is joined to it: PostgreSQL never merges such a query with another.
   const { rows } = await writer.run<ClaimRow>(
     `with due as (select event_id, handler from (${due.sql}) d order by event_seq, handler limit ?),
       taken as (update ${tables.dispatches} d
@@ -116,14 +108,27 @@ export async function takeDueAtOnce(
 
 const eventColumns = "e.id, e.type, e.client_id, e.recorded_at, e.payload";
 
-/** A branch per handler: each reads its own part of the index in event order, and stops at the limit. */
-function dueDispatches(dialect: Dialect, tables: Tables, { handlers, limit }: TakeOptions): Fragment {
-  const branches = dueBranches(dialect, tables, handlers);
+/** Returns a query with a branch for each handler, which reads its part of the index in event order and stops at the limit. */
+function dueDispatches(db: Database, { handlers, limit }: TakeOptions): Fragment {
+  const branches = dueBranches(db, handlers);
   const selects = branches.map(
     ({ sql }, index) => `select * from (select event_id, handler, event_seq, fence, attempt, failures ${sql}
-      order by event_seq limit ? ${dialect.forUpdateSkipLocked}) branch${index}`,
+      order by event_seq limit ? ${db.dialect.forUpdateSkipLocked}) branch${index}`,
   );
   return { sql: selects.join(" union all "), params: branches.flatMap(({ params }) => [...params, limit]) };
+}
+
+/** Returns for each handler name its due dispatches of the event types for which the name is registered. */
+function dueBranches({ dialect, tables }: Database, handlers: readonly HandlerKey[]): Fragment[] {
+  const types = new Map<string, Set<string>>();
+  for (const { event, name } of handlers) types.set(name, (types.get(name) ?? new Set()).add(event));
+  return [...types].map(([name, wanted]) => {
+    const only = wanted.has("*") ? "" : `and event_type in (${placeholders(wanted.size)})`;
+    return {
+      sql: `from ${tables.dispatches} where open_handler = ? ${only} and due_at <= ${dialect.now}`,
+      params: [name, ...(only === "" ? [] : wanted)],
+    };
+  });
 }
 
 function claimOf(row: ClaimRow): Claim {
@@ -136,29 +141,20 @@ function claimOf(row: ClaimRow): Claim {
   };
 }
 
-/** Ends a run, if its fence is still the newest. */
+/** Ends a run. Resolves `false`, and changes nothing, if its fence is not the newest. */
 export async function settleDispatch(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+  tx: Transaction,
+  { dialect, tables }: Database,
   settlement: Settlement,
 ): Promise<boolean> {
-  const { sql, params } = settling(dialect, tables, settlement);
-  if (settlement.isLast && tx.commitsBehind) {
-    const { eventId, handler } = settlement;
-    const orElse = () => new TillkitError("lease_lost", `The lease of "${handler}" on ${eventId} was lost.`);
-    tx.commitBehind!({ sql, params, orElse });
-    return true;
-  }
+  const { eventId, handler, fence } = settlement;
+  const set = assignments(dialect, settlement);
+  const sql = `update ${tables.dispatches} set ${set.sql}, settled_at = ${dialect.now}
+    where event_id = ? and handler = ? and fence = ? and state = 'leased'`;
+  const params = [...set.params, eventId, handler, fence];
+  const orElse = () => new TillkitError("lease_lost", `The lease of "${handler}" on ${eventId} was lost.`);
+  if (settlement.isLast && tx.keepForCommit({ sql, params, orElse })) return true;
   return (await tx.run(sql, params)).affected > 0;
-}
-
-function settling(dialect: Dialect, tables: Tables, settlement: Settlement): Fragment {
-  const { sql, params } = assignments(dialect, settlement);
-  return {
-    sql: `update ${tables.dispatches} set ${sql}, settled_at = ${dialect.now} where event_id = ? and handler = ? and fence = ? and state = 'leased'`,
-    params: [...params, settlement.eventId, settlement.handler, settlement.fence],
-  };
 }
 
 function assignments(dialect: Dialect, { state, retryInMs, error }: Settlement): Fragment {
@@ -178,11 +174,10 @@ function assignments(dialect: Dialect, { state, retryInMs, error }: Settlement):
   }
 }
 
-/** Extends a lease, on a connection of its own. */
+/** Extends a lease. Resolves `false` if it was lost. */
 export async function renewLease(
   writer: Session,
-  dialect: Dialect,
-  tables: Tables,
+  { dialect, tables }: Database,
   claim: { eventId: string; handler: string; fence: number },
   leaseMs: number,
 ): Promise<boolean> {
@@ -192,17 +187,4 @@ export async function renewLease(
     [Math.round(leaseMs), claim.eventId, claim.handler, claim.fence],
   );
   return affected > 0;
-}
-
-/** For each handler name, its due dispatches of the event types for which it is named. */
-function dueBranches(dialect: Dialect, tables: Tables, handlers: readonly HandlerKey[]): Fragment[] {
-  const types = new Map<string, Set<string>>();
-  for (const { event, name } of handlers) types.set(name, (types.get(name) ?? new Set()).add(event));
-  return [...types].map(([name, wanted]) => {
-    const only = wanted.has("*") ? "" : `and event_type in (${placeholders(wanted.size)})`;
-    return {
-      sql: `from ${tables.dispatches} where open_handler = ? ${only} and due_at <= ${dialect.now}`,
-      params: [name, ...(only === "" ? [] : wanted)],
-    };
-  });
 }

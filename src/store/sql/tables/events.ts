@@ -1,12 +1,10 @@
 import { type EventType } from "../../../model/event-map.js";
 import { type EventRecord } from "../../payment-store.js";
-import { type Dialect } from "../dialect.js";
-import { type KitTx } from "../sql-tx.js";
-import { type Tables } from "./names.js";
-import { insertAll } from "./write-rows.js";
-import { type Batch } from "./batch.js";
+import { type Transaction } from "../transaction.js";
+import { type Database } from "./names.js";
+import { type Batch, insertAll } from "./write-rows.js";
 
-/** The columns of an event that make it up again, as the claim selects them. */
+/** The columns of a row that an event is read from. */
 export interface EventRow {
   id: string;
   type: string;
@@ -15,18 +13,17 @@ export interface EventRow {
   payload: string;
 }
 
-/** Inserts events, which are given their dispatches later; a taken id rejects. */
+/** Inserts events, which get their dispatches later. Rejects if an id is taken. */
 export async function insertEvents(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+  tx: Transaction,
+  db: Database,
   events: readonly EventRecord[],
 ): Promise<void> {
-  await insertAll(tx, dialect, eventsBatch(tables, dialect, events));
+  await insertAll(tx, db.dialect, eventsBatch(db, events));
 }
 
-/** The rows of events, marked as still to be expanded where a mark tells. */
-export function eventsBatch(tables: Tables, dialect: Dialect, events: readonly EventRecord[]): Batch {
+/** Returns the rows of events, each marked as without dispatches where the dialect needs the mark. */
+export function eventsBatch({ dialect, tables }: Database, events: readonly EventRecord[]): Batch {
   const mark = dialect.commitsInOrder ? undefined : "unexpanded";
   const rows = events.map((event) => {
     const values: unknown[] = [event.id, event.type, event.clientId ?? null, event.recordedAt];
@@ -38,10 +35,11 @@ export function eventsBatch(tables: Tables, dialect: Dialect, events: readonly E
     table: tables.events,
     columns: ["id", "type", "client_id", "recorded_at", "payload", ...(mark ? [mark] : [])],
     rows,
-    ...(mark && { numbers: [mark], alike: [["recorded_at", mark], ["type"]] }),
+    ...(mark && { numbers: [mark], uniform: [["recorded_at", mark], ["type"]] }),
   };
 }
 
+/** Returns the event of a row. */
 export function eventOf(row: EventRow): EventRecord {
   return {
     id: row.id,

@@ -1,39 +1,37 @@
 import { type Dialect } from "../dialect.js";
-import { type KitTx } from "../sql-tx.js";
+import { type Transaction } from "../transaction.js";
 import { type Tables } from "./names.js";
 
-/** How many events a round of expansion takes at most. */
+/** The maximum number of events in one round of expansion. */
 export const eventsPerRound = 500;
 
-/** Whether the event `e` has no dispatches yet, and may get some. */
+/** Returns the condition that the event `e` has no dispatches yet, and may get some. */
 export function isUnexpanded(dialect: Dialect, tables: Tables): string {
   return dialect.commitsInOrder ? `e.seq > ${lastExpanded(tables)}` : "e.unexpanded = 1";
 }
 
-/** Whether no dispatch of the event `e` is still to be made. */
+/** Returns the condition that the event `e` has all of its dispatches. */
 export function isExpanded(dialect: Dialect, tables: Tables): string {
   if (!dialect.commitsInOrder) return "e.unexpanded is null";
   return `(e.seq <= ${lastExpanded(tables)} or not exists (select 1 from ${tables.handlers}))`;
 }
 
 /**
- * The number of the newest event that has its dispatches, where one number tells. Nothing where there is no handler, so that
- * no event is read however many there are: a new handler starts with those that come after it.
+ * Returns an expression for the number of the newest event that has its dispatches, where one number tells this. It is null where
+ * there is no handler, so that no event is read then: a new handler starts with the events after it.
  */
 function lastExpanded(tables: Tables): string {
   return `(select cast(value as integer) from ${tables.meta}
     where name = 'expanded' and exists (select 1 from ${tables.handlers}))`;
 }
 
-/** Gives events one dispatch for each remembered handler that wants them, oldest first; answers how many events. */
-export async function expandSome(tx: KitTx, dialect: Dialect, tables: Tables): Promise<number> {
-  // Shared with other expansions; excludes a process that is remembering a handler.
+/** Gives events one dispatch for each known handler that wants them, oldest first. Returns the number of events. */
+export async function expandSome(tx: Transaction, dialect: Dialect, tables: Tables): Promise<number> {
+  // Other expansions may run at the same time, but no process that stores a handler.
   if (dialect.forShare !== "")
     await tx.run(`select value from ${tables.meta} where name = 'handlers' ${dialect.forShare}`, []);
-  // Where the database is in this process, nothing else in it runs meanwhile.
-  const rounds = tx.atOnce ? 1 : 10;
   let expanded = 0;
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < dialect.maxExpansionRounds; round++) {
     const count = await expandRound(tx, dialect, tables);
     expanded += count;
     if (count < eventsPerRound) break;
@@ -41,38 +39,39 @@ export async function expandSome(tx: KitTx, dialect: Dialect, tables: Tables): P
   return expanded;
 }
 
-/** The same for every event there is; the caller keeps other expansions out. */
-export async function expandAll(tx: KitTx, dialect: Dialect, tables: Tables): Promise<void> {
+/** Gives all events their dispatches. The caller keeps other expansions out. */
+export async function expandAll(tx: Transaction, dialect: Dialect, tables: Tables): Promise<void> {
   while ((await expandRound(tx, dialect, tables)) === eventsPerRound);
   if (!dialect.commitsInOrder) return;
-  // Those too that were recorded when there was no handler.
+  // Includes the events that were recorded while there was no handler.
   await tx.run(
     `update ${tables.meta} set value = (select coalesce(max(seq), 0) from ${tables.events}) where name = 'expanded'`,
     [],
   );
 }
 
-async function expandRound(tx: KitTx, dialect: Dialect, tables: Tables): Promise<number> {
+async function expandRound(tx: Transaction, dialect: Dialect, tables: Tables): Promise<number> {
   const unexpanded = `from ${tables.events} e where ${isUnexpanded(dialect, tables)} order by seq
     limit ${eventsPerRound} ${dialect.forUpdateSkipLocked}`;
-  if (dialect.writesInQueries) return expandAtOnce(tx, dialect, tables, unexpanded);
+  if (dialect.writesInQueries) return expandInOneStatement(tx, dialect, tables, unexpanded);
   const { rows } = await tx.run<{ seq: unknown }>(`select seq ${unexpanded}`, []);
   if (rows.length === 0) return 0;
   const seqs = rows.map((row) => Number(row.seq));
   const which = dialect.among("seq", seqs);
-  // A process of the version before, while it still runs, gives its events their dispatches itself.
+  // A process of the previous version that still runs gives its events their dispatches itself.
   const orNothing = dialect.commitsInOrder ? "on conflict do nothing" : "";
   await tx.run(
     `${insertDispatches(dialect, tables, tables.events)} where e.${which.sql} ${orNothing}`,
     which.params,
   );
-  await markExpanded(tx, dialect, tables, seqs);
+  if (dialect.commitsInOrder)
+    await tx.run(`update ${tables.meta} set value = ? where name = 'expanded'`, [String(seqs.at(-1))]);
+  else await tx.run(`update ${tables.events} set unexpanded = null where ${which.sql}`, which.params);
   return rows.length;
 }
 
-/** The three as one statement: they go through the same rows. */
-async function expandAtOnce(
-  tx: KitTx,
+async function expandInOneStatement(
+  tx: Transaction,
   dialect: Dialect,
   tables: Tables,
   unexpanded: string,
@@ -87,23 +86,7 @@ async function expandAtOnce(
   return Number(rows[0]!.count);
 }
 
-/**
- * Notes that they have their dispatches. A mark on each event would be written when it is recorded and again here, which
- * with the dispatches was a tenth of SQLite's time for a webhook; so it notes the newest.
- */
-async function markExpanded(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
-  seqs: readonly number[],
-): Promise<unknown> {
-  if (dialect.commitsInOrder)
-    return tx.run(`update ${tables.meta} set value = ? where name = 'expanded'`, [String(seqs.at(-1))]);
-  const which = dialect.among("seq", seqs);
-  return tx.run(`update ${tables.events} set unexpanded = null where ${which.sql}`, which.params);
-}
-
-/** Dispatches for what a condition behind it says of the events `e`. */
+/** Returns an insert of dispatches for the events `e`. A condition for them may follow. */
 function insertDispatches(dialect: Dialect, tables: Tables, events: string): string {
   return `insert into ${tables.dispatches}
     (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)

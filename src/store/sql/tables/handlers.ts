@@ -1,11 +1,12 @@
 import { type HandlerKey } from "../../payment-store.js";
 import { type Dialect } from "../dialect.js";
-import { type KitTx, type Session } from "../sql-tx.js";
+import { type Session } from "../sql-tx.js";
+import { type Transaction } from "../transaction.js";
 import { type Tables } from "./names.js";
 import { expandAll } from "./expand-events.js";
 import { insertAll } from "./write-rows.js";
 
-/** Those of the handlers that the store does not remember yet. */
+/** Returns the handlers that the store does not know yet. */
 export async function unknownHandlers(
   session: Session,
   tables: Tables,
@@ -18,16 +19,16 @@ export async function unknownHandlers(
 }
 
 /**
- * Remembers handlers. Events that are committed by now are first given to the handlers known so far: a new one starts
- * with those that come after it.
+ * Stores handlers. Committed events first get dispatches for the handlers that are known so far: a new handler starts with the
+ * events after it.
  */
 export async function rememberHandlers(
-  tx: KitTx,
+  tx: Transaction,
   dialect: Dialect,
   tables: Tables,
   handlers: readonly HandlerKey[],
 ): Promise<void> {
-  // Keeps every expansion out until the end, in this process and in others: none may see half of the handlers.
+  // Keeps out every expansion until the end, also of other processes: none may see half of the handlers.
   if (dialect.forUpdate !== "")
     await tx.run(`select value from ${tables.meta} where name = 'handlers' ${dialect.forUpdate}`, []);
   const unknown = await unknownHandlers(tx, tables, handlers);
@@ -37,7 +38,7 @@ export async function rememberHandlers(
   await insertAll(tx, dialect, { table: tables.handlers, columns: ["event", "name"], rows });
 }
 
-/** One text for a handler; event names have no space. */
+/** Returns one string for a handler; event names have no space. */
 export function handlerId({ event, name }: HandlerKey): string {
   return `${event} ${name}`;
 }

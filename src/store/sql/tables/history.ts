@@ -2,46 +2,44 @@ import { type EventType } from "../../../model/event-map.js";
 import {
   type DeadPage,
   type DispatchRecord,
+  type StoreCounts,
   type StoredHistory,
   type WebhookPage,
   type WebhookRecord,
 } from "../../payment-store.js";
-import { type Dialect, pageOf } from "../dialect.js";
-import { type KitTx, type Session } from "../sql-tx.js";
+import { allOf, pageOf } from "../dialect.js";
+import { type Session } from "../sql-tx.js";
+import { type Transaction } from "../transaction.js";
 import { aboutClient } from "./about-client.js";
+import { dispatchesAmong } from "./dispatches.js";
 import { eventOf, type EventRow } from "./events.js";
-import { type Tables } from "./names.js";
+import { isUnexpanded } from "./expand-events.js";
+import { type Database } from "./names.js";
 import { resolutionsOf } from "./resolutions.js";
 import { webhookColumns, webhookOf, type WebhookRow } from "./webhooks.js";
-import { chunks } from "./write-rows.js";
 
-/** Most of each kind that a history answers. */
-const historyLimit = 1000;
+/** The maximum number of records of each kind in a history. */
+const maxOfEach = 1000;
 
-/** What is on record about one clientId. */
-export async function historyOf(
-  reader: Session,
-  dialect: Dialect,
-  t: Tables,
-  clientId: string,
-): Promise<StoredHistory> {
-  const ofWebhooks = aboutClient(dialect, t, "webhooks", clientId);
-  const ofEvents = aboutClient(dialect, t, "events", clientId);
-  const light = webhookColumns.filter((column) => column !== "raw_body").join(", ");
+/** Reads everything that is stored about one clientId. */
+export async function historyOf(reader: Session, db: Database, clientId: string): Promise<StoredHistory> {
+  const { tables: t } = db;
+  const ofWebhooks = aboutClient(db, "webhooks", clientId);
+  const ofEvents = aboutClient(db, "events", clientId);
+  const withoutBody = webhookColumns.filter((column) => column !== "raw_body").join(", ");
   const webhooks = await reader.run<Omit<WebhookRow, "raw_body"> & { copies: unknown }>(
-    `select ${light}, copies from ${t.webhooks} where ${ofWebhooks.sql} order by received_at, receipt_id limit ?`,
-    [...ofWebhooks.params, historyLimit],
+    `select ${withoutBody}, copies from ${t.webhooks} where ${ofWebhooks.sql} order by received_at, receipt_id limit ?`,
+    [...ofWebhooks.params, maxOfEach],
   );
   const events = await reader.run<EventRow>(
     `select id, type, client_id, recorded_at, payload from ${t.events} where ${ofEvents.sql} order by seq limit ?`,
-    [...ofEvents.params, historyLimit],
+    [...ofEvents.params, maxOfEach],
   );
   const dispatches = await reader.run<DispatchRow>(
     `select ${dispatchColumns} from ${t.events} e join ${t.dispatches} d on d.event_id = e.id
       where ${ofEvents.sql} order by e.seq, d.handler limit ?`,
-    [...ofEvents.params, historyLimit],
+    [...ofEvents.params, maxOfEach],
   );
-  const resolutions = await resolutionsOf(reader, t, clientId, historyLimit);
   return {
     webhooks: webhooks.rows.map(({ copies, ...row }) => {
       const { rawBody: _, ...webhook } = webhookOf({ ...row, raw_body: new Uint8Array() });
@@ -49,87 +47,92 @@ export async function historyOf(
     }),
     events: events.rows.map(eventOf),
     dispatches: dispatches.rows.map(dispatchOf),
-    resolutions,
+    resolutions: await resolutionsOf(reader, db, clientId, maxOfEach),
   };
 }
 
-/** One page of the webhooks on record. */
+/** Reads one page of the stored webhooks. */
 export async function webhooksPage(
   reader: Session,
-  dialect: Dialect,
-  t: Tables,
-  page: WebhookPage,
+  db: Database,
+  { clientId, receiptId, outcome, from, to, after, limit }: WebhookPage,
 ): Promise<WebhookRecord[]> {
-  const { clientId, receiptId, outcome, from, to, after, limit } = page;
-  const where: string[] = [];
-  const params: unknown[] = [];
-  const add = (sql: string, ...values: unknown[]): void => {
-    if (values.includes(undefined)) return;
-    where.push(sql);
-    params.push(...values);
-  };
-  if (clientId !== undefined) {
-    const ofClient = aboutClient(dialect, t, "webhooks", clientId);
-    add(ofClient.sql, ...ofClient.params);
-  }
-  add("receipt_id = ?", receiptId);
-  add("outcome = ?", outcome);
-  add("received_at >= ?", from);
-  add("received_at < ?", to);
-  add(
-    "received_at >= ? and (received_at > ? or receipt_id > ?)",
-    after?.receivedAt,
-    after?.receivedAt,
-    after?.receiptId,
-  );
-  const isApart = dialect.sparesIndexes && clientId === undefined && receiptId === undefined;
-  const parts = isApart ? ["kept_since is not null", "kept_since is null"] : ["1 = 1"];
-  const queries = parts.map((part) => ({
-    sql: `select ${webhookColumns.join(", ")} from ${t.webhooks} where ${[part, ...where].join(" and ")}`,
-    params,
-  }));
-  const query = pageOf(dialect, queries, "received_at, receipt_id", limit);
-  const { rows } = await reader.run<WebhookRow>(query.sql, query.params);
+  const conditions = [
+    ...(clientId === undefined ? [] : [aboutClient(db, "webhooks", clientId)]),
+    { sql: "receipt_id = ?", params: [receiptId] },
+    { sql: "outcome = ?", params: [outcome] },
+    { sql: "received_at >= ?", params: [from] },
+    { sql: "received_at < ?", params: [to] },
+    {
+      sql: "received_at >= ? and (received_at > ? or receipt_id > ?)",
+      params: [after?.receivedAt, after?.receivedAt, after?.receiptId],
+    },
+  ];
+  const readsByTime = db.dialect.sparesIndexes && clientId === undefined && receiptId === undefined;
+  const indexes = readsByTime ? ["kept_since is not null", "kept_since is null"] : ["1 = 1"];
+  const queries = indexes.map((index) => {
+    const where = allOf([{ sql: index, params: [] }, ...conditions]);
+    return {
+      ...where,
+      sql: `select ${webhookColumns.join(", ")} from ${db.tables.webhooks} where ${where.sql}`,
+    };
+  });
+  const { sql, params } = pageOf(db.dialect, queries, "received_at, receipt_id", limit);
+  const { rows } = await reader.run<WebhookRow>(sql, params);
   return rows.map(webhookOf);
 }
 
-/** Dead dispatches, and where asked for, back to life: their fences stay, so that no run of old can settle them. */
+/**
+ * Reads dead dispatches, and makes them pending again if asked. They keep their fences, so that no earlier run can settle them.
+ */
 export async function deadDispatches(
-  tx: KitTx,
-  dialect: Dialect,
-  t: Tables,
+  tx: Transaction,
+  { dialect, tables: t }: Database,
   { eventId, handler, type, revive, limit }: DeadPage,
 ): Promise<DispatchRecord[]> {
+  const where = allOf([
+    { sql: "d.dead = 1", params: [] },
+    { sql: "d.event_id = ?", params: [eventId] },
+    { sql: "d.handler = ?", params: [handler] },
+    { sql: "d.event_type = ?", params: [type] },
+  ]);
   const { rows } = await tx.run<DispatchRow>(
     `select ${dispatchColumns} from ${t.dispatches} d join ${t.events} e on e.id = d.event_id
-      where d.dead = 1 ${eventId === undefined ? "" : "and d.event_id = ?"}
-        ${handler === undefined ? "" : "and d.handler = ?"} ${type === undefined ? "" : "and d.event_type = ?"}
-      order by d.event_seq, d.handler limit ? ${revive ? dialect.forUpdate : ""}`,
-    [...[eventId, handler, type].filter((value) => value !== undefined), limit],
+      where ${where.sql} order by d.event_seq, d.handler limit ? ${revive ? dialect.forUpdate : ""}`,
+    [...where.params, limit],
   );
   if (!revive) return rows.map(dispatchOf);
-  for (const group of chunks(rows, 100)) {
-    const which = group.map(() => "(event_id = ? and handler = ?)").join(" or ");
+  for (const which of dispatchesAmong(rows.map((row) => [row.event_id, row.handler])))
     await tx.run(
       `update ${t.dispatches} set state = 'pending', dead = null, open_handler = handler, due_at = ${dialect.now},
-        attempt = 0, failures = 0, error = null, settled_at = null where ${which}`,
-      group.flatMap(({ event_id, handler: name }) => [event_id, name]),
+        attempt = 0, failures = 0, error = null, settled_at = null where ${which.sql}`,
+      which.params,
     );
-  }
   return rows.map(dispatchOf);
 }
 
-interface DispatchRow {
-  event_id: string;
-  type: string;
-  client_id: string | null;
-  handler: string;
-  state: string;
-  attempt: number | string;
-  failures: number | string;
-  error: string | null;
-  settled_at: number | string | null;
+/** Counts what waits for a person or a handler. Every part reads a few entries of an index, however much is stored. */
+export async function countWaiting(session: Session, { dialect, tables: t }: Database): Promise<StoreCounts> {
+  const { rows } = await session.run<{ dead: unknown; parked: unknown; undone: string | null }>(
+    `select (select count(*) from ${t.dispatches} where dead = 1) as dead,
+      (select count(*) from ${t.webhooks} where parked = 1) as parked,
+      (select recorded_at from ${t.events} where seq = (select min(oldest.seq) from (
+        select (select min(d.event_seq) from ${t.dispatches} d where d.open_handler = h.name) as seq
+          from ${t.handlers} h
+        union all
+        select wanted.seq from (select e.seq from ${t.events} e where ${isUnexpanded(dialect, t)}
+          and exists (select 1 from ${t.handlers} h where h.event = e.type or h.event = '*')
+          order by e.seq limit 1) wanted
+      ) oldest)) as undone`,
+    [],
+  );
+  const { dead, parked, undone } = rows[0]!;
+  return { dead: Number(dead), parked: Number(parked), ...(undone !== null && { oldestUndoneAt: undone }) };
 }
+
+type DispatchRow = Record<"event_id" | "type" | "handler" | "state", string> &
+  Record<"client_id" | "error", string | null> &
+  Record<"attempt" | "failures", number | string> & { settled_at: number | string | null };
 
 const dispatchColumns =
   "d.event_id, e.type, e.client_id, d.handler, d.state, d.attempt, d.failures, d.error, d.settled_at";

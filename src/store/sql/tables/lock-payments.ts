@@ -1,41 +1,36 @@
 import { type Payment } from "../../../model/payment.js";
 import { type Locked, type LockKeys } from "../../payment-store.js";
-import { type Dialect, type Fragment } from "../dialect.js";
-import { type KitTx, type Session } from "../sql-tx.js";
-import { lockAlone } from "../sqlite/synchronous/lock-alone.js";
-import { type Tables } from "./names.js";
+import { type Fragment } from "../dialect.js";
+import { type Session } from "../sql-tx.js";
+import { type Transaction } from "../transaction.js";
+import { type Database } from "./names.js";
 import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
 
-/** Locks what the keys name, and tells which eventKeys are recorded. */
-export async function lockKeys(tx: KitTx, dialect: Dialect, tables: Tables, keys: LockKeys): Promise<Locked> {
-  if (tx.atOnce) return tx.atOnce((now) => lockAlone(now, dialect, tables, keys));
-  // What is sent ahead has no look in front of it: nearly always the clientIds name all that there is.
-  let clientIds = tx.startAgain && (keys.clientIds ?? []);
+/** Locks the payments that the keys name, and returns them with the eventKeys that are stored already. */
+export async function lockKeys(tx: Transaction, db: Database, keys: LockKeys): Promise<Locked> {
+  if (tx.sync) return tx.sync((sync) => sync.lock(keys));
+  // On a pipelined connection nothing is read before the locks: the clientIds nearly always name every payment.
+  let clientIds = tx.restart && (keys.clientIds ?? []);
   for (;;) {
-    const locking = lockPayments(tx, dialect, tables, keys, clientIds);
-    // The look must come behind the locks; where statements are ordered, it need not be sent behind their answer.
-    if (!tx.isOrdered) await locking;
-    const looking = look(tx, dialect, tables, keys);
-    const [payments, seen] = await Promise.all([locking, looking]);
+    const locking = lockPayments(tx, db, keys, clientIds);
+    // The database must run the check after the locks. A pipeline keeps that order without waiting.
+    if (!tx.isPipelined) await locking;
+    const checking = findNamed(tx, db, keys);
+    const [payments, named] = await Promise.all([locking, checking]);
     const locked = new Set(payments.map(({ clientId }) => clientId));
-    // Otherwise its holder added an attempt for the same reference while this transaction waited for a lock.
-    if (seen.clientIds.every((id) => locked.has(id))) return { payments, eventKeys: seen.eventKeys };
+    // Otherwise another transaction added an attempt for the same reference while this one waited for its lock.
+    if (named.clientIds.every((id) => locked.has(id))) return { payments, eventKeys: named.eventKeys };
     if (!clientIds) continue;
-    // Locked on top of others they would not be in clientId order, and whoever locks in order would be waited for, and wait.
-    tx.startAgain!().catch(() => undefined); // Told by the statements behind it.
-    clientIds = seen.clientIds;
+    // Further locks on top of these would not be in clientId order, and could deadlock with a transaction that keeps it.
+    tx.restart!().catch(() => undefined); // The statements behind it report its failure.
+    clientIds = named.clientIds;
   }
 }
 
-/** What the keys name and its siblings, as it is committed. Locks nothing, and waits for nothing. */
-export async function findNamedPayments(
-  reader: Session,
-  dialect: Dialect,
-  tables: Tables,
-  keys: LockKeys,
-): Promise<Payment[]> {
+/** Reads the committed payments that the keys name, and every payment that shares a reference with them. Locks nothing. */
+export async function findNamedPayments(reader: Session, db: Database, keys: LockKeys): Promise<Payment[]> {
   const columns = paymentColumns.map((column) => `p.${column}`).join(", ");
-  const named = namedPayments(dialect, tables, keys, columns);
+  const named = namedPayments(db, keys, columns);
   if (!named) return [];
   const { rows } = await reader.run<PaymentRow>(named.sql, named.params);
   // A reference that two keys lead to is joined twice.
@@ -43,12 +38,11 @@ export async function findNamedPayments(
 }
 
 /**
- * A query for the named payments and their siblings, by their clientIds alone or whole; nothing where no key is given. One
- * that several keys lead to may be answered several times.
+ * Returns a query for these columns of the payments that the keys name, and of those that share a reference with them. It may
+ * return a payment several times. Returns `undefined` where no key is given.
  */
 function namedPayments(
-  dialect: Dialect,
-  { payments }: Tables,
+  { dialect, tables: { payments } }: Database,
   keys: LockKeys,
   columns = "p.client_id",
 ): Fragment | undefined {
@@ -65,62 +59,59 @@ function namedPayments(
     sql: dialect.amongRows
       ? `select ${columns} from ${payments} p
         where ${dialect.amongRows("p.reference", union(`select n.reference from ${payments} n`))}`
-      : // Joins, and no list of references to be joined with: MySQL makes a table of such a list first.
+      : // Joins, because MySQL would make a table of a list of references first.
         union(`select ${columns} from ${payments} n join ${payments} p on p.reference = n.reference`),
     params: branches.flatMap(({ params }) => params),
   };
 }
 
+/** Locks the named payments, or those of the given clientIds, in clientId order. */
 async function lockPayments(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+  tx: Transaction,
+  db: Database,
   keys: LockKeys,
   clientIds: readonly string[] | undefined,
 ): Promise<Payment[]> {
-  if (dialect.amongRows) {
-    const whole = namedPayments(dialect, tables, keys, paymentColumns.join(", "));
-    if (!whole) return [];
-    const { rows } = await tx.run<PaymentRow>(
-      `${whole.sql} order by client_id ${dialect.forUpdate}`,
-      whole.params,
-    );
+  const { dialect, tables } = db;
+  const lock = async ({ sql, params }: Fragment): Promise<Payment[]> => {
+    const { rows } = await tx.run<PaymentRow>(`${sql} order by client_id ${dialect.forUpdate}`, params);
     return rows.map(paymentOf);
+  };
+  if (dialect.amongRows) {
+    const named = namedPayments(db, keys, paymentColumns.join(", "));
+    return named ? lock(named) : [];
   }
   let ids = clientIds;
   if (!ids) {
-    const named = namedPayments(dialect, tables, keys);
+    const named = namedPayments(db, keys);
     if (!named) return [];
     ids = (await tx.run<{ client_id: string }>(named.sql, named.params)).rows.map((row) => row.client_id);
   }
   if (ids.length === 0) return [];
-  // Given the ids themselves, the scan is over the primary key, and so in clientId order.
+  // A scan over the primary key is in clientId order.
   const hint = dialect.locksInScanOrder ? "force index (primary)" : "";
-  const which = dialect.among("client_id", ids.toSorted());
-  const { rows } = await tx.run<PaymentRow>(
-    `select ${paymentColumns.join(", ")} from ${tables.payments} ${hint} where ${which.sql}
-      order by client_id ${dialect.forUpdate}`,
-    which.params,
-  );
-  return rows.map(paymentOf);
+  const { sql, params } = dialect.among("client_id", ids.toSorted());
+  return lock({
+    sql: `select ${paymentColumns.join(", ")} from ${tables.payments} ${hint} where ${sql}`,
+    params,
+  });
 }
 
-/** What is committed or written by this transaction now: the named payments, and the recorded eventKeys. */
-async function look(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+/** Reads the clientIds that the keys name now, and which of the eventKeys are stored. */
+async function findNamed(
+  tx: Transaction,
+  db: Database,
   keys: LockKeys,
 ): Promise<{ clientIds: string[]; eventKeys: string[] }> {
   const { eventKeys = [] } = keys;
   const parts: Fragment[] = [];
-  const named = namedPayments(dialect, tables, keys, "'payment' as kind, p.client_id as id");
+  const named = namedPayments(db, keys, "'payment' as kind, p.client_id as id");
   if (named) parts.push(named);
   if (eventKeys.length > 0) {
-    const among = dialect.among("event_key", eventKeys);
+    const { sql, params } = db.dialect.among("event_key", eventKeys);
     parts.push({
-      sql: `select 'webhook' as kind, event_key as id from ${tables.webhooks} where ${among.sql}`,
-      params: among.params,
+      sql: `select 'webhook' as kind, event_key as id from ${db.tables.webhooks} where ${sql}`,
+      params,
     });
   }
   if (parts.length === 0) return { clientIds: [], eventKeys: [] };

@@ -1,3 +1,5 @@
+import { type Dialect } from "../dialect.js";
+
 /** The names of the kit's tables under one prefix. */
 export interface Tables {
   payments: string;
@@ -10,6 +12,13 @@ export interface Tables {
   prefix: string;
 }
 
+/** What the kit's statements are written for: a dialect, and the names of the tables. */
+export interface Database {
+  dialect: Dialect;
+  tables: Tables;
+}
+
+/** Returns the names of the kit's tables that begin with `prefix`. */
 export function tablesUnder(prefix: string): Tables {
   return {
     payments: `${prefix}payments`,

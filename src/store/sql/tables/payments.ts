@@ -1,47 +1,24 @@
 import { TillkitError } from "../../../errors/index.js";
 import { type Payment, type PaymentState } from "../../../model/payment.js";
-import { type Dialect } from "../dialect.js";
-import { type KitTx } from "../sql-tx.js";
-import { type Tables } from "./names.js";
-import { insertNew, updateByKey } from "./write-rows.js";
-import { type Batch } from "./batch.js";
+import { type Transaction } from "../transaction.js";
+import { type Database } from "./names.js";
+import { type Batch, insertNew, updateByKey } from "./write-rows.js";
 
-/** A payment as it lies in the table; `null` is absent. */
-export interface PaymentRow {
-  client_id: string;
-  reference: string;
-  total_value: string;
-  total_currency: string;
-  state: string;
-  status: string | null;
-  /** The reference while the payment is open, so that a plain unique index keeps one open payment per reference. */
-  open_reference: string | null;
-  service_id: string | null;
-  checkout_url: string | null;
-  return_key_hash: string | null;
-  locale: string | null;
-  metadata: string | null;
-  created_at: string;
-  updated_at: string;
-  completed_at: string | null;
-  success_returned_at: string | null;
-  cancel_returned_at: string | null;
-  replaced_by: string | null;
-  failure: string | null;
-  overdue_at: string | null;
-  /** `created_at` while the payment can become overdue, so that looking for those costs nothing when there are none. */
-  awaited_since: string | null;
-  next_lookup_at: string | null;
-  lookups: number | string | null;
-}
-
-/** Every column, the key first. */
-export const paymentColumns = [
+const required = [
   "client_id",
   "reference",
   "total_value",
   "total_currency",
   "state",
+  "created_at",
+  "updated_at",
+] as const;
+
+/**
+ * `open_reference` is the reference while the payment is open, so that a plain unique index keeps one open payment for each.
+ * `awaited_since` is `created_at` while the payment can become overdue, so that an index lists only those.
+ */
+const nullable = [
   "status",
   "open_reference",
   "service_id",
@@ -49,8 +26,6 @@ export const paymentColumns = [
   "return_key_hash",
   "locale",
   "metadata",
-  "created_at",
-  "updated_at",
   "completed_at",
   "success_returned_at",
   "cancel_returned_at",
@@ -59,13 +34,21 @@ export const paymentColumns = [
   "overdue_at",
   "awaited_since",
   "next_lookup_at",
-  "lookups",
-] as const satisfies readonly (keyof PaymentRow)[];
+] as const;
 
-/** Those that can become overdue. */
+/** Every column, the key first. */
+export const paymentColumns = [...required, ...nullable, "lookups"] as const;
+
+type Column = (typeof paymentColumns)[number];
+
+/** A row of the table of payments; `null` stands for an absent value. */
+export type PaymentRow = Record<(typeof required)[number], string> &
+  Record<(typeof nullable)[number], string | null> & { lookups: number | string | null };
+
+/** The states of payments that can become overdue. */
 export const awaitedStates: readonly PaymentState[] = ["creating", "pending", "uncertain"];
 
-/** The values of a payment, in the order of {@link paymentColumns}. */
+/** Returns the values of a payment, in the order of {@link paymentColumns}. */
 export function paymentValues(payment: Payment): unknown[] {
   const awaited = awaitedStates.includes(payment.state) && payment.overdueAt === undefined;
   const row: PaymentRow = {
@@ -96,43 +79,16 @@ export function paymentValues(payment: Payment): unknown[] {
   return paymentColumns.map((column) => row[column]);
 }
 
-const place = Object.fromEntries(paymentColumns.map((column, index) => [column, index])) as Record<
-  keyof PaymentRow,
-  number
->;
-
-/** The row with these values, in the order of {@link paymentColumns}. Written out, it takes a fortieth of what a loop takes. */
-export function rowOf(values: readonly never[]): PaymentRow {
-  return {
-    client_id: values[place.client_id]!,
-    reference: values[place.reference]!,
-    total_value: values[place.total_value]!,
-    total_currency: values[place.total_currency]!,
-    state: values[place.state]!,
-    status: values[place.status]!,
-    open_reference: values[place.open_reference]!,
-    service_id: values[place.service_id]!,
-    checkout_url: values[place.checkout_url]!,
-    return_key_hash: values[place.return_key_hash]!,
-    locale: values[place.locale]!,
-    metadata: values[place.metadata]!,
-    created_at: values[place.created_at]!,
-    updated_at: values[place.updated_at]!,
-    completed_at: values[place.completed_at]!,
-    success_returned_at: values[place.success_returned_at]!,
-    cancel_returned_at: values[place.cancel_returned_at]!,
-    replaced_by: values[place.replaced_by]!,
-    failure: values[place.failure]!,
-    overdue_at: values[place.overdue_at]!,
-    awaited_since: values[place.awaited_since]!,
-    next_lookup_at: values[place.next_lookup_at]!,
-    lookups: values[place.lookups]!,
-  };
+/** Returns the row with these values, in the order of {@link paymentColumns}. */
+export function rowOf(values: readonly unknown[]): PaymentRow {
+  const row: Partial<Record<Column, unknown>> = {};
+  for (const [index, column] of paymentColumns.entries()) row[column] = values[index];
+  return row as PaymentRow;
 }
 
-/** The payment of a row. What is null in the row has no key in the payment. */
+/** Returns the payment of a row. A value that is null in the row has no key in the payment. */
 export function paymentOf(row: PaymentRow): Payment {
-  // One by one, in the order of the interface: an object that is spread where it may be empty costs six times as much.
+  // Set one by one, in the order of the interface: spreading objects that may be empty is far slower.
   const payment = {
     clientId: row.client_id,
     reference: row.reference,
@@ -160,41 +116,35 @@ export function paymentOf(row: PaymentRow): Payment {
 }
 
 /**
- * Writes payments that are there. Those that close an attempt go first: the databases check uniqueness row by row, and
- * the attempt that opens needs the reference free. Of those that are among the `locked` only what differs is written.
+ * Updates payments. Those that close an attempt go first: the databases check uniqueness row by row, and the attempt that opens
+ * needs the reference free. Of payments that are among the `locked` ones only the columns that differ are written.
  */
 export async function updatePayments(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+  tx: Transaction,
+  db: Database,
   updated: readonly Payment[],
   locked?: readonly Payment[],
 ): Promise<void> {
   const latest = [...new Map(updated.map((payment) => [payment.clientId, payment])).values()];
   for (const open of [false, true]) {
     const some = latest.filter((payment) => payment.open === open);
-    const batch = locked ? differingPaymentsBatch(tables, some, locked) : changedPaymentsBatch(tables, some);
+    const batch = locked ? differingPaymentsBatch(db, some, locked) : changedPaymentsBatch(db, some);
     if (batch.columns.length > 1)
-      await expectUpdated(tx, batch.rows.length, await updateByKey(tx, dialect, batch));
+      expectUpdated(tx, batch.rows.length, await updateByKey(tx, db.dialect, batch));
   }
 }
 
-/** What a payment is born with and keeps: left out of updates, because SQLite writes an index for every column set. */
-const lasting: readonly (keyof PaymentRow)[] = ["reference", "created_at"];
+/** The columns that never change, which no update sets: SQLite writes the index of every column that is set. */
+const lasting: readonly Column[] = ["reference", "created_at"];
 const changeable = paymentColumns.flatMap((column, index) =>
   lasting.includes(column) ? [] : [{ column, index }],
 );
 
-/** The same without the key: what an update may set, with its place among the values. */
+/** The columns that an update may set, without the key, each with its place among the values. */
 export const settable = changeable.slice(1);
 
-/** The rows of new payments. */
-function newPaymentsBatch(tables: Tables, payments: readonly Payment[]): Batch {
-  return { table: tables.payments, columns: paymentColumns, rows: payments.map(paymentValues) };
-}
-
-/** The rows of payments that are there, the key first, as they are to be. */
-export function changedPaymentsBatch(tables: Tables, payments: readonly Payment[]): Batch {
+/** Returns the rows of payments as they are to be, for an update by the key. */
+export function changedPaymentsBatch({ tables }: Database, payments: readonly Payment[]): Batch {
   const rows = payments.map((payment) => {
     const values = paymentValues(payment);
     return changeable.map(({ index }) => values[index]);
@@ -202,9 +152,9 @@ export function changedPaymentsBatch(tables: Tables, payments: readonly Payment[
   return { table: tables.payments, columns: changeable.map(({ column }) => column), rows };
 }
 
-/** The same with nothing but the columns that differ in one of them at least from what was locked. */
+/** Returns such rows with only the key and the columns in which at least one payment differs from the locked one. */
 export function differingPaymentsBatch(
-  tables: Tables,
+  { tables }: Database,
   payments: readonly Payment[],
   locked: readonly Payment[],
 ): Batch {
@@ -218,49 +168,51 @@ export function differingPaymentsBatch(
   );
   const rows = pairs.map(({ now }) => differing.map(({ index }) => now[index]));
   const columns = differing.map(({ column }) => column);
-  return { table: tables.payments, columns, rows, alike: [columns.slice(1)] };
+  return { table: tables.payments, columns, rows, uniform: [columns.slice(1)] };
 }
 
-/** An update must find every payment that it is about. */
-export async function expectUpdated(tx: KitTx, wanted: number, affected: number): Promise<void> {
-  if (affected === wanted) return;
-  throw await conflict(tx, `${wanted - affected} of the updated payments are not in the store.`);
+/** Throws `store_conflict` unless an update found every payment. */
+export function expectUpdated(tx: Transaction, wanted: number, affected: number): void {
+  if (affected !== wanted)
+    throw conflict(tx, `${wanted - affected} of the updated payments are not in the store.`);
 }
 
-/** Inserts payments; answers the clientIds of those whose clientId or open reference is taken. */
+/** Inserts payments. Returns the clientIds of those whose clientId or open reference is taken. */
 export async function insertPayments(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+  tx: Transaction,
+  { dialect, tables }: Database,
   created: readonly Payment[],
 ): Promise<string[]> {
-  const leftOut = await insertNew(tx, dialect, newPaymentsBatch(tables, created));
+  const rows = created.map(paymentValues);
+  const leftOut = await insertNew(tx, dialect, { table: tables.payments, columns: paymentColumns, rows });
   for (const index of leftOut) {
     const behind = created.filter((_, other) => other > index && !leftOut.has(other));
     if (created[index]!.serviceId !== undefined)
-      await refuseServiceIdClash(tx, tables, created[index]!, behind);
+      await refuseServiceIdClash(tx, tables.payments, created[index]!, behind);
   }
   return created.filter((_, index) => leftOut.has(index)).map((payment) => payment.clientId);
 }
 
-/** Rejects where a new payment was left out neither for its clientId nor for its reference, which those stored behind it may have. */
+/**
+ * Rejects unless the new payment was left out because of its clientId or its open reference. Payments that were stored behind it do
+ * not count: they may have taken its reference since.
+ */
 async function refuseServiceIdClash(
-  tx: KitTx,
-  tables: Tables,
-  payment: Payment,
+  tx: Transaction,
+  table: string,
+  { clientId, open, reference }: Payment,
   behind: readonly Payment[],
 ): Promise<void> {
   const { rows } = await tx.run<{ client_id: string }>(
-    `select client_id from ${tables.payments}
-      where client_id = ? or (reference = ? and open_reference is not null)`,
-    [payment.clientId, payment.open ? payment.reference : null],
+    `select client_id from ${table} where client_id = ? or (reference = ? and open_reference is not null)`,
+    [clientId, open ? reference : null],
   );
-  if (rows.some((row) => !behind.some(({ clientId }) => clientId === row.client_id))) return;
-  throw await conflict(tx, "The service id of a new payment belongs to another payment.");
+  if (rows.some((row) => !behind.some((other) => other.clientId === row.client_id))) return;
+  throw conflict(tx, "The service id of a new payment belongs to another payment.");
 }
 
-async function conflict(tx: KitTx, message: string): Promise<TillkitError> {
+function conflict(tx: Transaction, message: string): TillkitError {
   const error = new TillkitError("store_conflict", message);
-  await tx.poison(error);
+  tx.poison(error);
   return error;
 }

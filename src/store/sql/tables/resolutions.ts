@@ -1,34 +1,19 @@
 import { type ResolutionRecord } from "../../payment-store.js";
-import { type Dialect } from "../dialect.js";
-import { type KitTx, type Session } from "../sql-tx.js";
-import { type Tables } from "./names.js";
+import { type Session } from "../sql-tx.js";
+import { type Transaction } from "../transaction.js";
+import { type Database } from "./names.js";
 import { insertAll } from "./write-rows.js";
 
-interface ResolutionRow {
-  id: string;
-  client_id: string;
-  action: string;
+const columns = ["id", "client_id", "action", "receipt_id", "reason", "resolved_by", "resolved_at"] as const;
+
+type ResolutionRow = Record<Exclude<(typeof columns)[number], "receipt_id">, string> & {
   receipt_id: string | null;
-  reason: string;
-  resolved_by: string;
-  resolved_at: string;
-}
+};
 
-const columns = [
-  "id",
-  "client_id",
-  "action",
-  "receipt_id",
-  "reason",
-  "resolved_by",
-  "resolved_at",
-] as const satisfies readonly (keyof ResolutionRow)[];
-
-/** Inserts resolutions; a taken id rejects. */
+/** Inserts resolutions. Rejects if an id is taken. */
 export async function insertResolutions(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+  tx: Transaction,
+  { dialect, tables }: Database,
   resolutions: readonly ResolutionRecord[],
 ): Promise<void> {
   const rows = resolutions.map((one) => [
@@ -43,10 +28,10 @@ export async function insertResolutions(
   await insertAll(tx, dialect, { table: tables.resolutions, columns, rows });
 }
 
-/** What people settled about one clientId, oldest first. */
+/** Reads what people settled about one clientId, oldest first. */
 export async function resolutionsOf(
   reader: Session,
-  tables: Tables,
+  { tables }: Database,
   clientId: string,
   limit: number,
 ): Promise<ResolutionRecord[]> {

@@ -1,49 +1,119 @@
 import { type Changes, type Locked, type Saved } from "../../payment-store.js";
-import { type Dialect } from "../dialect.js";
-import { type KitTx } from "../sql-tx.js";
-import { insertEvents } from "./events.js";
-import { type Tables } from "./names.js";
-import { insertPayments, updatePayments } from "./payments.js";
+import { type Transaction } from "../transaction.js";
+import { eventsBatch, insertEvents } from "./events.js";
+import { type Database } from "./names.js";
+import {
+  changedPaymentsBatch,
+  differingPaymentsBatch,
+  expectUpdated,
+  insertPayments,
+  updatePayments,
+} from "./payments.js";
 import { insertResolutions } from "./resolutions.js";
-import { canSaveAlone, saveAlone } from "../sqlite/synchronous/save-alone.js";
-import { canSaveTogether, saveTogether } from "./save-together.js";
-import { countCopies, insertWebhooks, markTold, rematch } from "./webhooks.js";
+import { countCopies, insertWebhooks, markRaised, rematch, webhooksBatch } from "./webhooks.js";
+import { insertStatements, updateStatements } from "./write-rows.js";
 
-/** Writes all of it, or rejects; answers what it found in its way. What is `locked` is known as it lies in the tables. */
+/**
+ * Writes all of it, or rejects. Returns what was left out because it is taken. Of the `locked` payments only the columns that
+ * differ are written.
+ */
 export async function saveChanges(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+  tx: Transaction,
+  db: Database,
   changes: Changes,
   locked?: Locked,
 ): Promise<Saved> {
-  if (canSaveTogether(dialect, changes)) {
-    const takenEventKeys = await saveTogether(tx, dialect, tables, changes);
-    return { takenClientIds: [], takenEventKeys };
+  if (tx.sync) {
+    const takenEventKeys = await tx.sync((sync) => sync.save(changes));
+    const others = { ...changes, updated: [], webhooks: [], copies: [], events: [] };
+    const isDone = Object.values(others).every((list) => list.length === 0);
+    const { takenClientIds } = isDone ? { takenClientIds: [] } : await saveInSteps(tx, db, others);
+    return { takenClientIds, takenEventKeys };
   }
-  if (!tx.atOnce) return saveInSteps(tx, dialect, tables, changes, locked);
-  const takenEventKeys = await tx.atOnce((now) => saveAlone(now, dialect, tables, changes));
-  if (canSaveAlone(changes)) return { takenClientIds: [], takenEventKeys };
-  const others = { ...changes, updated: [], webhooks: [], copies: [], events: [] };
-  return { ...(await saveInSteps(tx, dialect, tables, others)), takenEventKeys };
+  if (!db.dialect.takesLists || !fitsOneStatement(changes)) return saveInSteps(tx, db, changes, locked);
+  return { takenClientIds: [], takenEventKeys: await saveInOneStatement(tx, db, changes) };
 }
 
-async function saveInSteps(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
-  changes: Changes,
-  locked?: Locked,
-): Promise<Saved> {
+async function saveInSteps(tx: Transaction, db: Database, changes: Changes, locked?: Locked): Promise<Saved> {
   const { created = [], updated = [], webhooks = [], copies = [], rematched = [], events = [] } = changes;
-  const args = [tx, dialect, tables] as const;
-  await updatePayments(...args, updated, locked?.payments);
-  const takenClientIds = await insertPayments(...args, created);
-  const takenEventKeys = await insertWebhooks(...args, webhooks);
-  await countCopies(...args, copies);
-  await rematch(...args, rematched);
-  await markTold(...args, changes);
-  await insertResolutions(...args, changes.resolutions ?? []);
-  await insertEvents(...args, events);
+  await updatePayments(tx, db, updated, locked?.payments);
+  const takenClientIds = await insertPayments(tx, db, created);
+  const takenEventKeys = await insertWebhooks(tx, db, webhooks);
+  await countCopies(tx, db, copies);
+  await rematch(tx, db, rematched);
+  await markRaised(tx, db, changes);
+  await insertResolutions(tx, db, changes.resolutions ?? []);
+  await insertEvents(tx, db, events);
   return { takenClientIds, takenEventKeys };
+}
+
+const inOneStatement: readonly string[] = ["updated", "webhooks", "events"] satisfies (keyof Changes)[];
+
+/**
+ * Whether one statement can write the changes, as those of nearly every group of webhooks: nothing but these three, each payment
+ * once, and no payment that closes an attempt beside one that opens it, because the parts of a statement have no order.
+ */
+export function fitsOneStatement(changes: Changes): boolean {
+  const { updated = [] } = changes;
+  return (
+    Object.entries(changes).every(([name, list]) => list.length === 0 || inOneStatement.includes(name)) &&
+    updated.every(({ open }) => open === updated[0]!.open) &&
+    new Set(updated.map(({ clientId }) => clientId)).size === updated.length
+  );
+}
+
+/** Writes the changes with one round trip. Returns the eventKeys of webhooks that were left out. */
+async function saveInOneStatement(
+  tx: Transaction,
+  db: Database,
+  { updated = [], webhooks = [], events = [] }: Changes,
+): Promise<string[]> {
+  const { dialect } = db;
+  const [update] = updateStatements(dialect, changedPaymentsBatch(db, updated));
+  const [insert] = insertStatements(dialect, webhooksBatch(db, webhooks));
+  const [raise] = insertStatements(dialect, eventsBatch(db, events));
+  const parts = [
+    update && { ...update, sql: `changed as (${update.sql} returning 1)` },
+    insert && { ...insert, sql: `stored as (${insert.sql} on conflict do nothing returning receipt_id)` },
+    raise && { ...raise, sql: `raised as (${raise.sql})` },
+  ].filter((part) => part !== undefined);
+  if (parts.length === 0) return [];
+  const { rows } = await tx.run<{ changed: unknown; stored: string[] | null }>(
+    `with ${parts.map(({ sql }) => sql).join(", ")} select ${update ? "(select count(*) from changed)" : "0"} as changed,
+      ${insert ? "(select array_agg(receipt_id) from stored)" : "null"} as stored`,
+    parts.flatMap(({ params }) => params),
+  );
+  expectUpdated(tx, updated.length, Number(rows[0]!.changed));
+  const stored = new Set(rows[0]!.stored);
+  return webhooks.filter(({ receiptId }) => !stored.delete(receiptId)).map(({ eventKey }) => eventKey);
+}
+
+/**
+ * Writes changes that {@link fitsOneStatement} accepts, without looking at a result before the commit: rejects where a webhook is
+ * taken. The payments must be among the locked ones. All statements are given before this returns: one, or one for each table
+ * where the database cannot write several tables in one.
+ */
+export async function saveOrFail(
+  tx: Transaction,
+  db: Database,
+  { updated = [], webhooks = [], events = [] }: Changes,
+  { payments }: Pick<Locked, "payments">,
+): Promise<void> {
+  const { dialect } = db;
+  const changed = differingPaymentsBatch(db, updated, payments);
+  const parts = [
+    ...(changed.columns.length > 1 ? updateStatements(dialect, changed) : []),
+    ...insertStatements(dialect, webhooksBatch(db, webhooks)),
+    ...insertStatements(dialect, eventsBatch(db, events)),
+  ];
+  if (parts.length === 0) return;
+  if (!dialect.writesInQueries) {
+    await Promise.all(parts.map(({ sql, params }) => tx.run(sql, params)));
+    return;
+  }
+  const named = parts.map(({ sql }, index) => `part${index} as (${sql})`);
+  await tx.run(
+    `with ${named.join(", ")} select 1`,
+    parts.flatMap(({ params }) => params),
+  );
 }

@@ -1,25 +1,11 @@
 import { type SignedField } from "../../../model/signed-fields.js";
 import { type Changes, type WebhookRecord } from "../../payment-store.js";
-import { type Dialect, type Fragment } from "../dialect.js";
-import { type KitTx } from "../sql-tx.js";
-import { type Tables } from "./names.js";
-import { chunks, insertNew, updateByKey } from "./write-rows.js";
-import { type Batch } from "./batch.js";
+import { type Fragment } from "../dialect.js";
+import { type Transaction } from "../transaction.js";
+import { type Database } from "./names.js";
+import { type Batch, chunks, insertNew, updateByKey } from "./write-rows.js";
 
-export interface WebhookRow {
-  receipt_id: string;
-  event_key: string;
-  outcome: string;
-  reason: string | null;
-  client_id: string | null;
-  status: string | null;
-  raw_body: Uint8Array;
-  covers: string;
-  received_at: string;
-  kind: string;
-  decided_at: string | null;
-}
-
+/** The columns that a webhook is read from. */
 export const webhookColumns = [
   "receipt_id",
   "event_key",
@@ -32,21 +18,29 @@ export const webhookColumns = [
   "received_at",
   "kind",
   "decided_at",
-] as const satisfies readonly (keyof WebhookRow)[];
+] as const;
 
-/** Inserts webhooks; answers the eventKeys of those whose eventKey or receiptId is taken. */
+type NullableColumn = "reason" | "client_id" | "status" | "decided_at";
+
+/** A row of the table of webhooks. */
+export type WebhookRow = Record<
+  Exclude<(typeof webhookColumns)[number], NullableColumn | "raw_body">,
+  string
+> &
+  Record<NullableColumn, string | null> & { raw_body: Uint8Array };
+
+/** Inserts webhooks. Returns the eventKeys of those whose eventKey or receiptId is taken. */
 export async function insertWebhooks(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+  tx: Transaction,
+  db: Database,
   webhooks: readonly WebhookRecord[],
 ): Promise<string[]> {
-  const leftOut = await insertNew(tx, dialect, webhooksBatch(tables, webhooks));
+  const leftOut = await insertNew(tx, db.dialect, webhooksBatch(db, webhooks));
   return webhooks.filter((_, index) => leftOut.has(index)).map((webhook) => webhook.eventKey);
 }
 
-/** The rows of webhooks. */
-export function webhooksBatch(tables: Tables, webhooks: readonly WebhookRecord[]): Batch {
+/** Returns the rows of webhooks. */
+export function webhooksBatch({ tables }: Database, webhooks: readonly WebhookRecord[]): Batch {
   const rows = webhooks.map((webhook) => [
     webhook.receiptId,
     webhook.eventKey,
@@ -55,7 +49,7 @@ export function webhooksBatch(tables: Tables, webhooks: readonly WebhookRecord[]
     webhook.clientId ?? null,
     webhook.status ?? null,
     webhook.rawBody,
-    coveredText(webhook),
+    coversOf(webhook),
     webhook.receivedAt,
     webhook.kind ?? "webhook",
     webhook.decidedAt ?? null,
@@ -69,55 +63,29 @@ export function webhooksBatch(tables: Tables, webhooks: readonly WebhookRecord[]
     rows,
     bytes: "raw_body",
     numbers: ["parked"],
-    alike: [
+    uniform: [
       ["covers", "kind", "decided_at"],
       ["outcome", "reason", "status", "parked", "stray_since"],
     ],
   };
 }
 
-/** The columns of a webhook that has nothing in the others, as nearly every one: fewer values to bind. */
-export const plainColumns = [
-  "receipt_id",
-  "event_key",
-  "outcome",
-  "client_id",
-  "status",
-  "raw_body",
-  "covers",
-  "received_at",
-  "kept_since",
-];
-
-export function isPlain({ reason, kind, decidedAt, outcome }: WebhookRecord): boolean {
-  return reason === undefined && kind === undefined && decidedAt === undefined && !isWaiting(outcome);
-}
-
-/** The values of {@link plainColumns}. */
-export function plainValues(webhook: WebhookRecord): unknown[] {
-  const { receiptId, eventKey, outcome, clientId, status, rawBody, receivedAt } = webhook;
-  const covered = coveredText(webhook);
-  return [receiptId, eventKey, outcome, clientId, status, rawBody, covered, receivedAt, receivedAt];
-}
-
-function coveredText({ covers }: WebhookRecord): string {
+function coversOf({ covers }: WebhookRecord): string {
   return covers === "body" ? covers : covers.join(",");
 }
 
-/** Counts further copies. */
+/** Counts further copies of webhooks. */
 export async function countCopies(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+  tx: Transaction,
+  db: Database,
   copies: NonNullable<Changes["copies"]>,
 ): Promise<void> {
-  for (const { sql, params } of copiesStatements(dialect, tables, copies)) await tx.run(sql, params);
+  for (const { sql, params } of copiesStatements(db, copies)) await tx.run(sql, params);
 }
 
-/** What counts them, in eventKey order, so that two transactions that count the same cannot deadlock. */
+/** Returns the statements that count copies, in eventKey order, so that two transactions with the same keys cannot deadlock. */
 export function copiesStatements(
-  dialect: Dialect,
-  tables: Tables,
+  { dialect, tables }: Database,
   copies: NonNullable<Changes["copies"]>,
 ): Fragment[] {
   const sums = new Map<string, number>();
@@ -125,10 +93,8 @@ export function copiesStatements(
   const sorted = [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return chunks(sorted, 100).map((group) => {
     const arms = "when ? then cast(? as decimal(20)) ".repeat(group.length);
-    const which = dialect.among(
-      "event_key",
-      group.map(([eventKey]) => eventKey),
-    );
+    const keys = group.map(([eventKey]) => eventKey);
+    const which = dialect.among("event_key", keys);
     return {
       sql: `update ${tables.webhooks} set copies = copies + case event_key ${arms}end where ${which.sql}`,
       params: [...group.flat(), ...which.params],
@@ -136,32 +102,26 @@ export function copiesStatements(
   });
 }
 
-/** Gives webhooks that were decided again the outcome that they have now. */
+/** Gives webhooks that were decided again their new outcome. */
 export async function rematch(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+  tx: Transaction,
+  { dialect, tables }: Database,
   rematched: NonNullable<Changes["rematched"]>,
 ): Promise<void> {
+  if (rematched.length === 0) return;
   const rows = rematched.map(({ receiptId, outcome, reason, decidedAt }) => [
     receiptId,
     outcome,
     reason ?? null,
     decidedAt ?? null,
   ]);
-  await updateByKey(tx, dialect, {
-    table: tables.webhooks,
-    columns: ["receipt_id", "outcome", "reason", "decided_at"],
-    rows,
-  });
-  if (rematched.length === 0) return;
-  const which = dialect.among(
-    "receipt_id",
-    rematched.map(({ receiptId }) => receiptId),
-  );
-  // Those that wait are looked for in the index.
+  const columns = ["receipt_id", "outcome", "reason", "decided_at"];
+  await updateByKey(tx, dialect, { table: tables.webhooks, columns, rows });
+  const ids = rematched.map(({ receiptId }) => receiptId);
+  const which = dialect.among("receipt_id", ids);
+  // The webhooks that wait for a payment are found through the index by clientId.
   const listed = dialect.listsFewByClient ? "unlisted = null," : "";
-  // Two columns of their own, null for almost every row, so that the few that wait are found at once.
+  // Two columns that are null in almost every row, so that the few webhooks that wait are found quickly.
   await tx.run(
     `update ${tables.webhooks} set ${listed} parked = case when ${waits} then 1 end,
       stray_since = case when ${waits} then received_at end where ${which.sql}`,
@@ -169,31 +129,27 @@ export async function rematch(
   );
 }
 
-/** Those that were told of are stray no more; those that were dismissed do not even wait. */
-export async function markTold(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+/** Marks webhooks that were raised as no longer stray, and those that were dismissed as no longer waiting either. */
+export async function markRaised(
+  tx: Transaction,
+  { dialect, tables }: Database,
   { raised = [], dismissed = [] }: Pick<Changes, "raised" | "dismissed">,
 ): Promise<void> {
-  for (const group of chunks(raised, 100)) {
-    const which = dialect.among("receipt_id", group);
-    await tx.run(`update ${tables.webhooks} set stray_since = null where ${which.sql}`, which.params);
-  }
-  for (const group of chunks(dismissed, 100)) {
-    const which = dialect.among("receipt_id", group);
-    await tx.run(
-      `update ${tables.webhooks} set stray_since = null, parked = null where ${which.sql}`,
-      which.params,
-    );
-  }
+  const marks = [
+    { ids: raised, set: "stray_since = null" },
+    { ids: dismissed, set: "stray_since = null, parked = null" },
+  ];
+  for (const { ids, set } of marks)
+    for (const group of chunks(ids, 100)) {
+      const which = dialect.among("receipt_id", group);
+      await tx.run(`update ${tables.webhooks} set ${set} where ${which.sql}`, which.params);
+    }
 }
 
-/** The webhooks that wait for one of these payments, oldest first. */
+/** Reads the webhooks that wait for one of these payments, oldest first. */
 export async function parkedWebhooks(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+  tx: Transaction,
+  { dialect, tables }: Database,
   clientIds: readonly string[],
 ): Promise<WebhookRecord[]> {
   if (clientIds.length === 0) return [];
@@ -207,11 +163,10 @@ export async function parkedWebhooks(
   return rows.map(webhookOf);
 }
 
-/** Waiting webhooks that nobody was told of, oldest first, locked against other sweeps. */
+/** Reads the stray webhooks that were received before a time, oldest first, and locks them against other sweeps. */
 export async function strayWebhooks(
-  tx: KitTx,
-  dialect: Dialect,
-  tables: Tables,
+  tx: Transaction,
+  { dialect, tables }: Database,
   { before, limit }: { before: string; limit: number },
 ): Promise<WebhookRecord[]> {
   const { rows } = await tx.run<WebhookRow>(
@@ -228,6 +183,7 @@ function isWaiting(outcome: WebhookRecord["outcome"]): boolean {
   return outcome === "unmatched" || outcome === "unconfirmed";
 }
 
+/** Returns the webhook of a row. */
 export function webhookOf(row: WebhookRow): WebhookRecord {
   return {
     receiptId: row.receipt_id,

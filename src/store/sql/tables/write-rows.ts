@@ -1,21 +1,25 @@
-import { type Batch } from "./batch.js";
-import { type Dialect, type Fragment, placeholders, rowsOfPlaceholders } from "../dialect.js";
-import { type KitTx } from "../sql-tx.js";
-import { insertLists, updateFromLists } from "./lists.js";
+import { type Dialect, type Fragment, placeholders } from "../dialect.js";
+import { type Transaction } from "../transaction.js";
 
-/** Inserts every row, or rejects with `store_conflict`. */
-export async function insertAll(tx: KitTx, dialect: Dialect, batch: Batch): Promise<void> {
-  const { rows } = batch;
-  if (rows.length === 0) return;
-  if (dialect.takesLists) {
-    const { sql, params } = insertLists(batch);
-    await tx.run(sql, params);
-  } else if (dialect.rowsPerStatement === 1) await tx.runEach(insertInto(batch, 1), rows);
-  else for (const { sql, params } of insertStatements(dialect, batch)) await tx.run(sql, params);
+/** A table, its columns, and rows. The first column is the key. */
+export interface Batch {
+  table: string;
+  columns: readonly string[];
+  rows: readonly (readonly unknown[])[];
+  /** The column of bytes, and the columns of numbers; the others hold strings. */
+  bytes?: string;
+  numbers?: readonly string[];
+  /** Sets of columns that often have one value in all rows. A set is then passed once for all rows, as a whole. */
+  uniform?: readonly (readonly string[])[];
 }
 
-/** Inserts the rows that clash with nothing, and answers which were left out, by their place in the batch. */
-export async function insertNew(tx: KitTx, dialect: Dialect, batch: Batch): Promise<Set<number>> {
+/** Inserts every row, or rejects with `store_conflict`. */
+export async function insertAll(tx: Transaction, dialect: Dialect, batch: Batch): Promise<void> {
+  for (const { sql, params } of insertStatements(dialect, batch)) await tx.run(sql, params);
+}
+
+/** Inserts the rows that clash with nothing. Returns the indexes of the rows that were left out. */
+export async function insertNew(tx: Transaction, dialect: Dialect, batch: Batch): Promise<Set<number>> {
   const stored = await (dialect.reportsInserted
     ? insertReporting(tx, dialect, batch)
     : insertTrying(tx, dialect, batch));
@@ -24,57 +28,15 @@ export async function insertNew(tx: KitTx, dialect: Dialect, batch: Batch): Prom
   return leftOut;
 }
 
-/** Updates rows by their key; answers how many there were. */
-export async function updateByKey(tx: KitTx, dialect: Dialect, batch: Batch): Promise<number> {
-  const { rows } = batch;
-  if (rows.length === 0) return 0;
-  if (dialect.takesLists) {
-    const { sql, params } = updateFromLists(batch);
-    return (await tx.run(sql, params)).affected;
-  }
-  if (dialect.rowsPerStatement === 1) {
-    const values = rows.map(([first, ...rest]) => [...rest, first]);
-    const affected = await tx.runEach(updateOne(batch), values);
-    return affected.reduce((sum, each) => sum + each, 0);
-  }
+/** Updates rows by their key. Returns how many rows were found. */
+export async function updateByKey(tx: Transaction, dialect: Dialect, batch: Batch): Promise<number> {
   let affected = 0;
-  for (const { sql, params } of updatesOfMany(dialect, batch))
+  for (const { sql, params } of updateStatements(dialect, batch))
     affected += (await tx.run(sql, params)).affected;
   return affected;
 }
 
-/** For a dialect that takes neither lists nor one row after the other. */
-function updatesOfMany(dialect: Dialect, { table, columns: [key, ...columns], rows }: Batch): Fragment[] {
-  return chunks(rows, dialect.rowsPerStatement).map((some) => {
-    const arms = "when ? then ? ".repeat(some.length);
-    const values: unknown[] = [];
-    const assignments = columns.map((column, index) => {
-      const value = some[0]![index + 1];
-      const isAlike = some.every((row) => row[index + 1] === value);
-      if (isAlike) values.push(value);
-      else for (const row of some) values.push(row[0], row[index + 1]);
-      return isAlike ? `${column} = ?` : `${column} = case ${key} ${arms}end`;
-    });
-    const which = dialect.among(
-      key!,
-      some.map((row) => row[0]),
-    );
-    const sql = `update ${table} set ${assignments.join(", ")} where ${which.sql}`;
-    return { sql, params: [...values, ...which.params] };
-  });
-}
-
-/**
- * Updates by key of every row. A single row does not come as a list: for a lone webhook that was a quarter of
- * PostgreSQL's time.
- */
-export function updateStatements(dialect: Dialect, batch: Batch): Fragment[] {
-  const [row] = batch.rows;
-  if (batch.rows.length === 1) return [{ sql: updateOne(batch), params: [...row!.slice(1), row![0]] }];
-  return dialect.takesLists ? [updateFromLists(batch)] : updatesOfMany(dialect, batch);
-}
-
-/** Inserts of every row; the same holds. */
+/** Returns the inserts of every row. A single row is not passed as lists, which cost PostgreSQL more than values. */
 export function insertStatements(dialect: Dialect, batch: Batch): Fragment[] {
   const { rows } = batch;
   if (rows.length > 1 && dialect.takesLists) return [insertLists(batch)];
@@ -84,47 +46,128 @@ export function insertStatements(dialect: Dialect, batch: Batch): Fragment[] {
   }));
 }
 
-async function insertReporting(tx: KitTx, dialect: Dialect, batch: Batch): Promise<Set<unknown>> {
-  const { rows, columns } = batch;
-  if (rows.length === 0) return new Set();
-  if (dialect.takesLists) {
-    const [{ sql, params }] = insertStatements(dialect, batch) as [Fragment];
-    const reporting = `${sql} on conflict do nothing returning ${columns[0]} as stored`;
-    const stored = await tx.run<{ stored: unknown }>(reporting, params);
-    return new Set(stored.rows.map((row) => row.stored));
+/** Returns the updates by key of every row, for which the same holds. */
+export function updateStatements(dialect: Dialect, batch: Batch): Fragment[] {
+  if (batch.rows.length > 1 && dialect.takesLists) return [updateFromLists(batch)];
+  return chunks(batch.rows, dialect.rowsPerStatement).map((rows) =>
+    updateByCase(dialect, { ...batch, rows }),
+  );
+}
+
+/** Returns an insert of so many rows. */
+export function insertInto({ table, columns }: Pick<Batch, "table" | "columns">, rows: number): string {
+  const row = `(${placeholders(columns.length)})`;
+  const values = Array.from({ length: rows }, () => row).join(",");
+  return `insert into ${table} (${columns.join(", ")}) values ${values}`;
+}
+
+async function insertReporting(tx: Transaction, dialect: Dialect, batch: Batch): Promise<Set<unknown>> {
+  const stored = new Set<unknown>();
+  for (const { sql, params } of insertStatements(dialect, batch)) {
+    const reporting = `${sql} on conflict do nothing returning ${batch.columns[0]} as stored`;
+    const { rows } = await tx.run<{ stored: unknown }>(reporting, params);
+    for (const row of rows) stored.add(row.stored);
   }
-  // One row to a statement: how many it wrote tells, and costs SQLite half of what returning the row would.
-  const written = await tx.runEach(`${insertInto(batch, 1)} on conflict do nothing`, rows);
-  return new Set(rows.flatMap((row, index) => (written[index]! > 0 ? [row[0]] : [])));
+  return stored;
 }
 
 /**
- * Where the database cannot tell: all rows at once, and where one of them clashes (which undoes the statement, and no
- * more), one after the other. INSERT IGNORE would hide every other error too.
+ * Inserts many rows at a time, where the database does not report which it stored. If one of them clashes, which undoes only the
+ * statement, they are inserted one by one. INSERT IGNORE would hide every other error too.
  */
-async function insertTrying(tx: KitTx, dialect: Dialect, batch: Batch): Promise<Set<unknown>> {
+async function insertTrying(tx: Transaction, dialect: Dialect, batch: Batch): Promise<Set<unknown>> {
   const stored = new Set<unknown>();
   for (const rows of chunks(batch.rows, dialect.rowsPerStatement)) {
-    const all = await tx.attempt(insertInto(batch, rows.length), rows.flat());
-    if (all) for (const row of rows) stored.add(row[0]);
+    if (await tx.attempt(insertInto(batch, rows.length), rows.flat()))
+      for (const row of rows) stored.add(row[0]);
     else if (rows.length > 1)
       for (const row of rows) if (await tx.attempt(insertInto(batch, 1), [...row])) stored.add(row[0]);
   }
   return stored;
 }
 
-/** The key comes last among the parameters. */
-function updateOne({ table, columns: [key, ...others] }: Batch): string {
-  return `update ${table} set ${others.map((column) => `${column} = ?`).join(", ")} where ${key} = ?`;
+/** Returns one update of several rows, which sets once what all of them share. */
+function updateByCase(dialect: Dialect, { table, columns: [key, ...columns], rows }: Batch): Fragment {
+  const arms = "when ? then ? ".repeat(rows.length);
+  const values: unknown[] = [];
+  const assignments = columns.map((column, index) => {
+    const value = rows[0]![index + 1];
+    const isShared = rows.every((row) => row[index + 1] === value);
+    if (isShared) values.push(value);
+    else for (const row of rows) values.push(row[0], row[index + 1]);
+    return isShared ? `${column} = ?` : `${column} = case ${key} ${arms}end`;
+  });
+  const keys = rows.map((row) => row[0]);
+  const which = dialect.among(key!, keys);
+  return {
+    sql: `update ${table} set ${assignments.join(", ")} where ${which.sql}`,
+    params: [...values, ...which.params],
+  };
 }
 
-/** An insert of so many rows. */
-export function insertInto({ table, columns }: Pick<Batch, "table" | "columns">, rows: number): string {
-  const values = rows === 1 ? `(${placeholders(columns.length)})` : rowsOfPlaceholders(rows, columns.length);
-  return `insert into ${table} (${columns.join(", ")}) values ${values}`;
+/**
+ * Returns an insert of rows that are passed as one list for each column. Any number of rows is then one statement, which is
+ * prepared once.
+ */
+function insertLists(batch: Batch): Fragment {
+  const { table, columns } = batch;
+  const { once, listed, given, params } = listsOf(batch);
+  const values = columns.map((column) => (once.has(column) ? `?::${typeOf(batch, column)}` : column));
+  return {
+    sql: `insert into ${table} (${columns.join(", ")}) select ${values.join(", ")} from ${given}`,
+    params: [...params, ...listed.map((column) => valuesOf(batch, column))],
+  };
 }
 
-/** The list in pieces of at most `size`. */
+/**
+ * Returns an update by key of such rows. It has the list of the keys a second time: a planner that does not know the length of a
+ * list would read the whole table to join it. Where all rows get the same values, nothing has to be joined.
+ */
+function updateFromLists(batch: Batch): Fragment {
+  const [key, ...columns] = batch.columns;
+  const { once, listed, given, params } = listsOf(batch);
+  const set = columns.map((column) => `${column} = ${once.has(column) ? "?" : `given.${column}`}`);
+  const update = `update ${batch.table} kept set ${set.join(", ")}`;
+  const keys = valuesOf(batch, key!);
+  if (listed.length === 1) return { sql: `${update} where kept.${key} = any(?)`, params: [...params, keys] };
+  return {
+    sql: `${update} from ${given} where kept.${key} = given.${key} and kept.${key} = any(?)`,
+    params: [...params, ...listed.map((column) => valuesOf(batch, column)), keys],
+  };
+}
+
+/**
+ * Returns the columns to pass once, whose values are the params, and the others as a table of lists. The columns to pass once come
+ * in sets, so that there are few statements to prepare on each connection.
+ */
+function listsOf(batch: Batch): { once: Set<string>; params: unknown[]; listed: string[]; given: string } {
+  const { uniform = [], columns } = batch;
+  const isUniform = (column: string): boolean => {
+    const [first, ...others] = valuesOf(batch, column);
+    return others.every((value) => value === first);
+  };
+  const once = new Set(uniform.filter((set) => set.every(isUniform)).flat());
+  const listed = columns.filter((column) => !once.has(column));
+  const lists = listed.map((column) => `?::${typeOf(batch, column)}[]`);
+  return {
+    once,
+    params: columns.filter((column) => once.has(column)).map((column) => valuesOf(batch, column)[0]),
+    listed,
+    given: `unnest(${lists.join(", ")}) as given(${listed.join(", ")})`,
+  };
+}
+
+function valuesOf({ columns, rows }: Batch, column: string): unknown[] {
+  const index = columns.indexOf(column);
+  return rows.map((row) => row[index]);
+}
+
+function typeOf({ bytes, numbers = [] }: Batch, column: string): string {
+  if (column === bytes) return "bytea";
+  return numbers.includes(column) ? "bigint" : "text";
+}
+
+/** Returns the list in pieces of at most `size` items. */
 export function chunks<T>(list: readonly T[], size: number): T[][] {
   const pieces: T[][] = [];
   for (let at = 0; at < list.length; at += size) pieces.push(list.slice(at, at + size));

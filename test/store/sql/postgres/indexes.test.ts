@@ -1,18 +1,17 @@
 import { Pool } from "pg";
 import { postgresStore } from "tillkit/sql";
-import { postgresDialect as dialect, numbered } from "../../../../src/store/sql/postgres/postgres-dialect.js";
-import { type KitTx, type Session } from "../../../../src/store/sql/sql-tx.js";
-import { countWaiting } from "../../../../src/store/sql/tables/counts.js";
-import { historyOf, webhooksPage } from "../../../../src/store/sql/tables/history.js";
+import { numbered, postgresDialect } from "../../../../src/store/sql/postgres/postgres-dialect.js";
+import { countWaiting, historyOf, webhooksPage } from "../../../../src/store/sql/tables/history.js";
 import { lockKeys } from "../../../../src/store/sql/tables/lock-payments.js";
-import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
+import { type Database, tablesUnder } from "../../../../src/store/sql/tables/names.js";
 import { pruneFinal } from "../../../../src/store/sql/tables/prune.js";
 import {
   duePayments,
   listPayments,
   lookupDuePayments,
 } from "../../../../src/store/sql/tables/read-payments.js";
-import { saveOrFail } from "../../../../src/store/sql/tables/save-together.js";
+import { saveOrFail } from "../../../../src/store/sql/tables/save-changes.js";
+import { type Transaction } from "../../../../src/store/sql/transaction.js";
 import { event, payment, webhook } from "../../../../src/store/exam/checks/fixtures.js";
 import { tablePrefixes } from "../support/table-prefixes.js";
 
@@ -28,6 +27,7 @@ function examine(url: string): void {
   const pool = new Pool({ connectionString: url, max: 1 });
   const prefixes = tablePrefixes((sql) => pool.query(sql));
   const tables = tablesUnder(prefixes.next());
+  const db: Database = { dialect: postgresDialect, tables };
   beforeAll(async () => {
     const store = postgresStore(url, { tablePrefix: tables.prefix });
     await store.migrate();
@@ -40,7 +40,7 @@ function examine(url: string): void {
 
   /** How PostgreSQL goes about every statement of these reads where tables are too large to be read whole. */
   async function plansOf(
-    read: (session: Session & KitTx) => Promise<unknown>,
+    read: (tx: Transaction) => Promise<unknown>,
     settings = ["enable_seqscan = off", "enable_sort = off", "enable_bitmapscan = off"],
   ): Promise<string[]> {
     const plans: string[] = [];
@@ -54,7 +54,7 @@ function examine(url: string): void {
       return { rows, affected: rowCount ?? 0 };
     };
     try {
-      await read({ run } as unknown as Session & KitTx);
+      await read({ run } as unknown as Transaction);
     } finally {
       await client.query("rollback");
       client.release();
@@ -81,17 +81,17 @@ function examine(url: string): void {
     ["uncertain", both],
   ] as const)("lists the payments of the state %s in the order of an index", async (state, indexes) => {
     const page = { newestFirst: true, limit: 50, after, ...(state && { state }) };
-    const plans = await plansOf((reader) => listPayments(reader, dialect, tables, page));
+    const plans = await plansOf((reader) => listPayments(reader, db, page));
     expect(plans.map(usedIn)).toEqual([indexes]);
   });
 
   it("finds payments that are due, and pages through webhooks, in the order of an index", async () => {
     const from = "2026-11-20T10:00:00.000Z";
     const plans = await plansOf(async (reader) => {
-      await duePayments(reader, dialect, tables, { before: "3", after, limit: 50 });
-      await lookupDuePayments(reader, tables, { before: "3", limit: 50 });
-      await webhooksPage(reader, dialect, tables, { from, outcome: "mismatch", limit: 50 });
-      await webhooksPage(reader, dialect, tables, { receiptId: "r", limit: 50 });
+      await duePayments(reader, db, { before: "3", after, limit: 50 });
+      await lookupDuePayments(reader, db, { before: "3", limit: 50 });
+      await webhooksPage(reader, db, { from, outcome: "mismatch", limit: 50 });
+      await webhooksPage(reader, db, { receiptId: "r", limit: 50 });
     });
     expect(plans.map(usedIn)).toEqual([
       "payments_awaited",
@@ -104,10 +104,10 @@ function examine(url: string): void {
   it("reads no table as a whole when it locks, prunes, counts and tells a history", async () => {
     const keys = { clientIds: ["c"], serviceIds: ["s"], references: ["r"], eventKeys: ["k"] };
     const plans = await plansOf(async (session) => {
-      await lockKeys(session, dialect, tables, keys);
-      await pruneFinal(session, dialect, tables, { before: "3", limit: 50 });
-      await historyOf(session, dialect, tables, "c");
-      await countWaiting(session, dialect, tables);
+      await lockKeys(session, db, keys);
+      await pruneFinal(session, db, { before: "3", limit: 50 });
+      await historyOf(session, db, "c");
+      await countWaiting(session, db);
     });
     expect(plans.length).toBeGreaterThan(8);
     for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on (payments|webhooks|events|dispatches)\b/);
@@ -123,8 +123,7 @@ function examine(url: string): void {
       async (tx) =>
         saveOrFail(
           tx,
-          dialect,
-          tables,
+          db,
           {
             updated: ids.map((id, n) => payment(id, { state: states[n]!, open: false })),
             webhooks: ids.map((id) => webhook(id)),

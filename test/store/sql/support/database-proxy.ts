@@ -1,19 +1,20 @@
 import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 
-/** A proxy between a client and its database, which counts round trips and does harm. */
+/** A proxy between a client and its database, which counts round trips and injects faults. */
 export interface DatabaseProxy {
   url: string;
-  /** How often clients that sent this text spoke after the server did. */
-  turns: (text: string) => number;
-  /** Takes their bytes from now on, and says nothing. */
+  /** Returns how often clients that sent this text sent something after the server did. */
+  roundTrips: (text: string) => number;
+  /** Drops all bytes of clients that sent this text, and of their servers, from now on. */
   hang: (text: string) => void;
+  /** Closes the connections of clients that sent this text. */
   cut: (text: string) => void;
-  /** Says nothing to whoever connects from now on. */
+  /** Never answers clients that connect from now on. */
   ignoreNew: () => void;
-  /** Puts one text in the place of another, as long, in what clients send; the empty one for none. */
-  spoil: (text: string, by: string) => void;
-  /** Passes their next commit on, and cuts them off. */
+  /** Replaces a text that clients send by another one of the same length; the empty text for none. */
+  replace: (text: string, by: string) => void;
+  /** Passes on the next commit of clients that sent this text, and closes their connections. */
   cutAtCommit: (text: string) => void;
   close: () => void;
 }
@@ -22,21 +23,21 @@ export async function proxyTo(target: string): Promise<DatabaseProxy> {
   const url = new URL(target);
   const { hostname, port } = url;
   const pairs: Pair[] = [];
-  let [wanted, spoilt] = ["", ""];
+  let [wanted, replacement] = ["", ""];
   let ignoresNew = false;
   const ignored: net.Socket[] = [];
   const server = net.createServer((client) => {
     if (ignoresNew) return void ignored.push(client.on("error", () => undefined).resume());
     const upstream = net.connect(Number(port), hostname);
-    const pair: Pair = { client, upstream, said: "", turns: 0, serverSpoke: false, cutsAtCommit: false };
+    const pair: Pair = { client, upstream, said: "", roundTrips: 0, serverSpoke: false, cutsAtCommit: false };
     pairs.push(pair);
     for (const socket of [client, upstream]) socket.on("error", () => undefined);
     client.on("data", (bytes) => {
       const text = bytes.toString("latin1");
       pair.said += text;
-      if (pair.serverSpoke) pair.turns++;
+      if (pair.serverSpoke) pair.roundTrips++;
       pair.serverSpoke = false;
-      upstream.write(wanted === "" ? bytes : Buffer.from(text.replaceAll(wanted, spoilt), "latin1"));
+      upstream.write(wanted === "" ? bytes : Buffer.from(text.replaceAll(wanted, replacement), "latin1"));
       if (!pair.cutsAtCommit || !text.includes("commit")) return;
       client.resetAndDestroy();
       upstream.end();
@@ -54,7 +55,7 @@ export async function proxyTo(target: string): Promise<DatabaseProxy> {
   const of = (text: string): Pair[] => pairs.filter(({ said }) => said.includes(text));
   return {
     url: url.href,
-    turns: (text) => of(text).reduce((sum, { turns }) => sum + turns, 0),
+    roundTrips: (text) => of(text).reduce((sum, { roundTrips }) => sum + roundTrips, 0),
     hang: (text) => {
       for (const { client, upstream } of of(text))
         for (const socket of [client, upstream]) socket.removeAllListeners("data").resume();
@@ -63,7 +64,7 @@ export async function proxyTo(target: string): Promise<DatabaseProxy> {
       for (const { client, upstream } of of(text)) [client, upstream].forEach((socket) => socket.destroy());
     },
     ignoreNew: () => void (ignoresNew = true),
-    spoil: (text, by) => void ([wanted, spoilt] = [text, by]),
+    replace: (text, by) => void ([wanted, replacement] = [text, by]),
     cutAtCommit: (text) => {
       for (const pair of of(text)) pair.cutsAtCommit = true;
     },
@@ -79,7 +80,7 @@ interface Pair {
   client: net.Socket;
   upstream: net.Socket;
   said: string;
-  turns: number;
+  roundTrips: number;
   serverSpoke: boolean;
   cutsAtCommit: boolean;
 }

@@ -1,14 +1,15 @@
-/** The types of PostgreSQL that a list may be of, by their numbers, which never change. */
+/** The element types of a list, by their numbers in PostgreSQL, which never change. */
 const types = { bytea: 17, text: 25 };
 
-/** What stands before the values, and before each of them. */
+/** The number of bytes in front of all values, and in front of each. */
 const headBytes = 20;
 const lengthBytes = 4;
 const isNull = -1;
 
 /**
- * A list of texts or of bytes in the binary format of PostgreSQL; nothing for another one. Its text format takes bytes twice
- * as hexadecimal digits, and every quote and backslash of a text twice. For pg's own clients, which send a Buffer as binary.
+ * Returns a list of strings or of bytes in the binary format of PostgreSQL; `undefined` for another list. The text format is longer:
+ * two hexadecimal digits for each byte, and two characters for each quote and backslash. For pg's own clients, which send a Buffer
+ * as binary.
  */
 export function binaryList(values: readonly unknown[]): Buffer | undefined {
   const type = typeOf(values);
@@ -18,8 +19,8 @@ export function binaryList(values: readonly unknown[]): Buffer | undefined {
     known.reduce((bytes, value) => bytes + lengthBytes + bytesOf(value), headBytes),
   );
   let at = 0;
-  // One dimension, nulls perhaps, the type, how many, and from which number on they are counted.
-  for (const word of [1, 1, type, values.length, 1]) at = list.writeInt32BE(word, at);
+  // One dimension, whether there may be nulls, the type, the length, and the number of the first element.
+  for (const number of [1, 1, type, values.length, 1]) at = list.writeInt32BE(number, at);
   for (const value of known) {
     at = list.writeInt32BE(value === null || value === undefined ? isNull : bytesOf(value), at);
     if (typeof value === "string") at += list.write(value, at);

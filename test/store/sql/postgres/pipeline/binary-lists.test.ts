@@ -33,6 +33,17 @@ function examine(url: string): void {
     expect(rows[0]!.list).toEqual(values);
   });
 
+  it.each([
+    ["text", ["", null, `"quoted", {braced} and \\ back`, "NULL", "Ünïcödé 🙂 漢字"]],
+    ["bytea", [Buffer.alloc(0), null, Buffer.from([0, 1, 92, 34, 255])]],
+  ])("is the same list of %s to PostgreSQL as the driver's own text format", async (type, values) => {
+    const { rows } = await pool.query<{ same: boolean }>(`select $1::${type}[] = $2::${type}[] as same`, [
+      binaryList(values),
+      values,
+    ]);
+    expect(rows).toEqual([{ same: true }]);
+  });
+
   it("writes half of a surrogate pair as the character that stands for what is broken", async () => {
     const list = binaryList(["a\uD83D", "b"]);
     const { rows } = await pool.query<{ list: unknown }>("select $1::text[] as list", [list]);

@@ -14,7 +14,7 @@ if (url === undefined || url === "none") {
   });
 } else examine(url);
 
-/** Only a handler's run sends this. */
+/** A text that only the run of a handler sends. */
 const runsOnly = "tillkit_begin_0";
 
 function examine(url: string): void {
@@ -30,7 +30,7 @@ function examine(url: string): void {
     proxy = await proxyTo(url);
     const tablePrefix = tables.next();
     notes = `${tablePrefix}notes`;
-    // One connection for handlers, so that each test goes on with the one that the run before had.
+    // One connection for handlers, so that each test uses the connection of the run before.
     store = postgresStore(proxy.url, { tablePrefix, maxConnections: 5 });
     await store.transaction((tx) => tx.query(`create table ${notes} (text text unique)`));
     await store.registerHandlers([ledger]);
@@ -49,10 +49,11 @@ function examine(url: string): void {
   const run = (
     { event: { id }, handler, fence }: Claim,
     handle: (tx: SqlTx<never>) => Promise<unknown>,
+    chosen: SqlPaymentStore = store,
   ): Promise<void> =>
-    runInTransaction(store as SqlPaymentStore<never>, handle, async (tx) => {
+    runInTransaction(chosen as SqlPaymentStore<never>, handle, async (tx) => {
       const settlement = { eventId: id, handler, fence, state: "done", isLast: true } as const;
-      if (!(await store.settle(tx, settlement))) throw new Error("not settled");
+      if (!(await chosen.settle(tx, settlement))) throw new Error("not settled");
     });
   const kept = async (): Promise<string[]> => {
     const { rows } = await pool.query<{ text: string }>(`select text from ${notes} order by text`);
@@ -68,22 +69,22 @@ function examine(url: string): void {
   it("a run that writes one row is two round trips", async () => {
     const [first, second] = await claim(2);
     await run(first!, (tx) => note(tx, "one"));
-    const before = proxy.turns(runsOnly);
+    const before = proxy.roundTrips(runsOnly);
     await run(second!, (tx) => note(tx, "two"));
-    expect(proxy.turns(runsOnly) - before).toBe(2);
+    expect(proxy.roundTrips(runsOnly) - before).toBe(2);
     expect(await kept()).toEqual(["one", "two"]);
     expect(await states()).toEqual(["done", "done", "pending"]);
   });
 
-  it("a run that fails before its first statement has said nothing to the server", async () => {
+  it("a run that fails before its first statement sends nothing to the server", async () => {
     const [one, two] = await claim(2);
     await run(one!, (tx) => note(tx, "one"));
-    const before = proxy.turns(runsOnly);
+    const before = proxy.roundTrips(runsOnly);
     const failing = run(two!, async () => {
-      throw new Error("at once");
+      throw new Error("failed early");
     });
-    await expect(failing).rejects.toThrow("at once");
-    expect(proxy.turns(runsOnly)).toBe(before);
+    await expect(failing).rejects.toThrow("failed early");
+    expect(proxy.roundTrips(runsOnly)).toBe(before);
   });
 
   it("a run gets its rows and its types as from any other query", async () => {
@@ -95,7 +96,7 @@ function examine(url: string): void {
     expect(answer).toEqual({ rows: [{ number: 7, json: { a: 1 }, nothing: null }], affected: 1 });
   });
 
-  it("a run whose lease was lost commits nothing, and its connection goes on", async () => {
+  it("a run whose lease was lost commits nothing, and its connection stays usable", async () => {
     const [one, two] = await claim(2);
     const lost = run({ ...one!, fence: 0 }, (tx) => note(tx, "lost"));
     await expect(lost).rejects.toMatchObject({ code: "lease_lost" });
@@ -106,7 +107,7 @@ function examine(url: string): void {
     expect(await kept()).toEqual(["found", "kept"]);
   });
 
-  it("a first statement that fails has its own error, and takes the run with it", async () => {
+  it("a first statement that fails rejects with its own error, and fails the run", async () => {
     const [one, two] = await claim(2);
     await run(one!, (tx) => note(tx, "taken"));
     const swallowing = run(two!, async (tx) => {
@@ -117,7 +118,7 @@ function examine(url: string): void {
     expect(await states()).toEqual(["done", "done", "pending"]);
   });
 
-  it("a value that cannot be sent fails the run, and its connection goes on", async () => {
+  it("a value that cannot be sent fails the run, and its connection stays usable", async () => {
     const [one, two] = await claim(2);
     const circular: Record<string, unknown> = {};
     circular["itself"] = circular;
@@ -126,17 +127,17 @@ function examine(url: string): void {
     expect(await kept()).toEqual(["next"]);
   });
 
-  it("writes nothing where the begin failed, although the statement was sent behind it", async () => {
+  it("writes nothing where the begin failed, although the statement was sent with it", async () => {
     const [one, two] = await claim(2);
-    proxy.spoil("begin isolation", "begun isolation");
+    proxy.replace("begin isolation", "begun isolation");
     await expect(run(one!, (tx) => note(tx, "outside"))).rejects.toMatchObject({ code: "42601" });
-    proxy.spoil("", "");
+    proxy.replace("", "");
     expect(await kept()).toEqual([]);
     await run(two!, (tx) => note(tx, "inside"));
     expect(await kept()).toEqual(["inside"]);
   });
 
-  it("commits nothing where a deferred constraint refuses it, and says why", async () => {
+  it("commits nothing where a deferred constraint refuses it, and rejects with its error", async () => {
     await pool.query(`create function ${notes}_check() returns trigger language plpgsql as
       $$ begin perform 1 / 0; return null; end $$`);
     await pool.query(`create constraint trigger late after insert on ${notes}
@@ -165,7 +166,7 @@ function examine(url: string): void {
     expect(await states()).toEqual(["done", "leased", "done"]);
   });
 
-  it("two first statements at once are in one transaction", async () => {
+  it("two concurrent first statements are in one transaction", async () => {
     const [one, two] = await claim(2);
     await run(one!, (tx) => Promise.all([note(tx, "a"), note(tx, "b")]));
     const failing = run(two!, async (tx) => {
@@ -176,10 +177,51 @@ function examine(url: string): void {
     expect(await kept()).toEqual(["a", "b"]);
   });
 
-  it("rejects what was cut off behind its commit", async () => {
+  it("rejects what was cut off after its commit was sent", async () => {
     const [one, two] = await claim(2);
     await run(one!, (tx) => note(tx, "one"));
     proxy.cutAtCommit(runsOnly);
     await expect(run(two!, (tx) => note(tx, "two"))).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+
+  it("a run does the same as one that begins and commits with statements of their own", async () => {
+    // Without prepared statements nothing is sent in front of a query.
+    const tablePrefix = notes.replace("notes", "");
+    const plain = postgresStore(proxy.url, { tablePrefix, preparedStatements: false });
+    const runs: ((tx: SqlTx<never>) => Promise<unknown>)[] = [
+      () => Promise.resolve(),
+      (tx) => tx.query("select $1::int as number", [7]),
+      async (tx) => [await note(tx, "a"), await tx.query("select count(*)::int as count from pg_class")],
+      (tx) => note(tx, "taken"),
+      (tx) => note(tx, "taken").catch(() => undefined),
+      (tx) => tx.query(`insert into ${notes} values ('x'); insert into ${notes} values ('y')`),
+      () => Promise.reject(new Error("failed")),
+    ];
+    await pool.query(`insert into ${notes} values ('taken')`);
+    const [one] = await claim();
+    const outcomesOn = async (chosen: SqlPaymentStore): Promise<unknown[]> => {
+      const outcomes: unknown[] = [];
+      for (const [handle, fence] of runs.flatMap((each) => [
+        [each, 0] as const,
+        [each, one!.fence] as const,
+      ])) {
+        const seen: unknown[] = [];
+        const running = run({ ...one!, fence }, async (tx) => void seen.push(await handle(tx)), chosen);
+        const ended = await running.then(
+          () => "done",
+          // The plain way resolves `false`, so that the run rejects by itself.
+          ({ code, message }: Error & { code?: string }) =>
+            (code ?? message).replace("not settled", "lease_lost"),
+        );
+        outcomes.push([seen, ended, await kept(), await states()]);
+        await pool.query(`delete from ${notes} where text <> 'taken'`);
+        await pool.query(`update ${tablePrefix}dispatches set state = 'leased' where event_seq = 1`);
+      }
+      return outcomes;
+    };
+    const fast = await outcomesOn(store);
+    expect(fast).toEqual(await outcomesOn(plain));
+    expect(fast.flat()).toEqual(expect.arrayContaining(["done", "lease_lost", "transaction_poisoned"]));
+    await plain.close();
   });
 }

@@ -5,14 +5,14 @@ import { MysqlDriver } from "../../../../../src/store/sql/mysql/mysql-driver.js"
 import { resolveSqlStoreOptions } from "../../../../../src/store/sql/options.js";
 import { tablesUnder } from "../../../../../src/store/sql/tables/names.js";
 import { event, payment, webhook } from "../../../../../src/store/exam/checks/fixtures.js";
-import { laneSentences } from "../../support/lane-sentences.js";
+import { pipelineSentences } from "../../support/pipeline-sentences.js";
 import { tablePrefixes } from "../../support/table-prefixes.js";
 
 const url = process.env["TILLKIT_TEST_MYSQL_URL"];
 
 if (url === undefined || url === "none") {
   console.info("Recording on MySQL is not examined: TILLKIT_TEST_MYSQL_URL names no server.");
-  it("leaves the recording lane out, because TILLKIT_TEST_MYSQL_URL names no server", () => {
+  it("leaves the pipelined connection out, because TILLKIT_TEST_MYSQL_URL names no server", () => {
     expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_MYSQL_URL"]);
   });
 } else examine(url);
@@ -24,16 +24,16 @@ function examine(url: string): void {
   const tables = tablePrefixes((sql) => pool.query(sql));
   afterAll(() => pool.end());
 
-  const lane = laneSentences({
+  const test = pipelineSentences({
     url,
     tables,
-    laneOnly: "start transaction; ",
+    onlyPipelined: "start transaction; ",
     storeAt: (at, tablePrefix) => mysqlStore(at, { tablePrefix }),
     driverAt: (at, prefix) => new MysqlDriver(at, tablesUnder(prefix), resolveSqlStoreOptions()),
   });
 
-  it("locks the other attempts of a payment too, which it learns of behind the first locks", async () => {
-    const { store, about } = lane();
+  it("locks the other attempts of a payment too, which it finds after the first locks", async () => {
+    const { store, about } = test();
     const earlier = payment("p0", { reference: "order-3", open: false, state: "failed" });
     await store.transaction((tx) => store.save(tx, { created: [earlier] }));
     const seen: string[][] = [];
@@ -45,11 +45,11 @@ function examine(url: string): void {
     expect(await store.find("p3")).toMatchObject({ state: "completed" });
   });
 
-  it("holds no lock while it waits for one of an earlier clientId, so that nobody waits for it there", async () => {
-    const { store, tablePrefix, record, begin, trips } = lane();
+  it("holds no lock while it waits for one of an earlier clientId, so that it blocks no other transaction", async () => {
+    const { store, tablePrefix, record, connect, trips } = test();
     const earlier = payment("p0", { reference: "order-3", open: false, state: "failed" });
     await store.transaction((tx) => store.save(tx, { created: [earlier] }));
-    await begin();
+    await connect();
     const before = trips();
     const lock = `select client_id from ${tablePrefix}payments where client_id = ? for update`;
     const recording = await store.transaction(async (tx) => {
@@ -64,7 +64,7 @@ function examine(url: string): void {
   });
 
   it("finds a payment by its service id alone", async () => {
-    const { store } = lane();
+    const { store } = test();
     const bound = payment("p4", { reference: "order-4", serviceId: "s4" });
     await store.transaction((tx) => store.save(tx, { created: [bound] }));
     let found: unknown;
@@ -76,13 +76,13 @@ function examine(url: string): void {
   });
 
   it("counts a copy, and says that a webhook is taken, with nothing of its group committed", async () => {
-    const { store, record } = lane();
+    const { store, record } = test();
     expect(await record("p1")).toBe(true);
     const again = store.record({ clientIds: ["p1"], eventKeys: ["k-p1"] }, ({ eventKeys }) => ({
       copies: eventKeys.map((eventKey) => ({ eventKey, count: 2 })),
     }));
     expect(await again).toBe(true);
-    // As if another process had recorded it behind the look.
+    // As if another process had recorded it after the check.
     const raised = [event("e2", { clientId: "p2" })];
     const fresh = [webhook("k-new"), webhook("k-p1")];
     expect(await record("p2", { webhooks: fresh, events: raised })).toBe(false);
@@ -91,8 +91,8 @@ function examine(url: string): void {
     expect(await record("p2", { webhooks: [webhook("k-new")] })).toBe(true);
   });
 
-  it("commits nothing where deciding fails, and has let the locks go", async () => {
-    const { store, record } = lane();
+  it("commits nothing where deciding fails, and releases the locks", async () => {
+    const { store, record } = test();
     const failing = store.record({ clientIds: ["p1"] }, () => {
       throw new Error("undecided");
     });
@@ -102,7 +102,7 @@ function examine(url: string): void {
   });
 
   it("gives up on a lock at the deadline, and records when it is free", async () => {
-    const { store, tablePrefix, about } = lane();
+    const { store, tablePrefix, about } = test();
     const hasty = mysqlStore(url, { tablePrefix, busyTimeoutMs: 1000 });
     await store.transaction(async (tx) => {
       await store.lock(tx, { clientIds: ["p1"] });
@@ -114,27 +114,27 @@ function examine(url: string): void {
   });
 
   it.each([
-    ["refuses the others", "select 1 as one; ", "select 1 as one~ "],
-    ["does not see the others", "; select 2 as two", " -- lect 2 as two"],
-  ])("takes the ordinary way for good where something in between %s", async (_, statements, by) => {
-    const { proxy, store, record, trips } = lane();
-    proxy.spoil(statements, by);
+    ["refuses several statements", "select 1 as one; ", "select 1 as one~ "],
+    ["runs only the first statement", "; select 2 as two", " -- lect 2 as two"],
+  ])("uses plain connections from then on where something in between %s", async (_, statements, by) => {
+    const { proxy, store, record, trips } = test();
+    proxy.replace(statements, by);
     expect(await record("p1")).toBe(true);
-    proxy.spoil("", "");
+    proxy.replace("", "");
     expect(await record("p2")).toBe(true);
     expect(await store.find("p1")).toMatchObject({ state: "completed" });
     expect(trips()).toBe(0);
   });
 
-  it("lets no statement of the application bring a second one along", async () => {
-    const { store, record } = lane();
+  it("runs no second statement in a text of the application", async () => {
+    const { store, record } = test();
     await record("p1");
     const run = store.transaction((tx) => tx.query("select 1; select 2"));
     await expect(run).rejects.toMatchObject({ errno: 1064 });
   });
 
-  it("has no connection of its own beside the application's pool", async () => {
-    const { proxy, tablePrefix, about, trips } = lane();
+  it("has no pipelined connection beside the application's pool", async () => {
+    const { proxy, tablePrefix, about, trips } = test();
     const other = createPool({ uri: proxy.url });
     const plain = mysqlStore(other, { tablePrefix });
     expect(await plain.record({ clientIds: ["p1"] }, () => about("p1"))).toBe(true);

@@ -5,35 +5,35 @@ import { event, payment, webhook } from "../../../../src/store/exam/checks/fixtu
 import { type DatabaseProxy, proxyTo } from "./database-proxy.js";
 import { type tablePrefixes } from "./table-prefixes.js";
 
-/** A database whose store has a connection that recording has to itself. */
-export interface LaneUnderTest {
+/** A database whose store has a pipelined connection. */
+export interface PipelineUnderTest {
   url: string;
   tables: ReturnType<typeof tablePrefixes>;
-  /** What only that connection sends. */
-  laneOnly: string;
+  /** A text that only the pipelined connection sends. */
+  onlyPipelined: string;
   storeAt: (url: string, tablePrefix: string) => SqlPaymentStore;
   driverAt: (url: string, tablePrefix: string) => Driver<unknown>;
 }
 
-/** What a test has: the store, behind the proxy, with the pending payments p1, p2, p3 and p9. */
-export interface Lane {
+/** The store of a test, behind the proxy, with the pending payments p1, p2, p3 and p9. */
+export interface PipelineTest {
   proxy: DatabaseProxy;
   store: SqlPaymentStore;
   tablePrefix: string;
   /** Records that a payment was completed, by a webhook. */
   record: (clientId: string, over?: Changes) => Promise<boolean>;
-  /** What {@link record} records. */
+  /** Returns the changes that {@link record} saves. */
   about: (clientId: string, over?: Changes) => Changes;
-  /** Records about p9 until recording has its connection, which on a busy machine takes longer to open than a group waits for it. */
-  begin: () => Promise<void>;
-  /** How many round trips recording's own connection has made. */
+  /** Records about p9 until the pipelined connection is used: on a busy machine it opens later than a group waits for it. */
+  connect: () => Promise<void>;
+  /** Returns the number of round trips of the pipelined connection. */
   trips: () => number;
 }
 
-/** The sentences that hold for every such connection. Answers what the test that runs has. */
-export function laneSentences(under: LaneUnderTest): () => Lane {
-  const { url, tables, laneOnly, storeAt, driverAt } = under;
-  let lane: Lane;
+/** Tests what holds for every pipelined connection. Returns a function that returns the store of the running test. */
+export function pipelineSentences(under: PipelineUnderTest): () => PipelineTest {
+  const { url, tables, onlyPipelined, storeAt, driverAt } = under;
+  let test: PipelineTest;
 
   beforeEach(async () => {
     const proxy = await proxyTo(url);
@@ -49,23 +49,23 @@ export function laneSentences(under: LaneUnderTest): () => Lane {
     });
     const record = (id: string, over?: Changes): Promise<boolean> =>
       store.record({ clientIds: [id], eventKeys: [`k-${id}`] }, () => about(id, over));
-    const trips = (): number => proxy.turns(laneOnly);
-    const begin = async (): Promise<void> => {
+    const trips = (): number => proxy.roundTrips(onlyPipelined);
+    const connect = async (): Promise<void> => {
       await record("p9");
       const again = { updated: [], webhooks: [], copies: [{ eventKey: "k-p9", count: 1 }] };
       while (trips() === 0) await record("p9", again);
     };
-    lane = { proxy, store, tablePrefix, record, about, begin, trips };
+    test = { proxy, store, tablePrefix, record, about, connect, trips };
   });
   afterEach(async () => {
-    await lane.store.close();
-    lane.proxy.close();
+    await test.store.close();
+    test.proxy.close();
     await tables.dropAll();
   });
 
   it("records a webhook in two round trips", async () => {
-    const { store, record, begin, trips } = lane;
-    await begin();
+    const { store, record, connect, trips } = test;
+    await connect();
     const before = trips();
     await record("p2", { events: [event("e2", { clientId: "p2" })] });
     expect(trips() - before).toBe(2);
@@ -75,11 +75,11 @@ export function laneSentences(under: LaneUnderTest): () => Lane {
   });
 
   it("records a group of a hundred, each with its own values, in two round trips", async () => {
-    const { store, begin, trips } = lane;
+    const { store, connect, trips } = test;
     const ids = Array.from({ length: 100 }, (_, n) => `g${n}`);
     const created = ids.map((id) => payment(id, { reference: `order-${id}` }));
     await store.transaction((tx) => store.save(tx, { created }));
-    await begin();
+    await connect();
     const before = trips();
     const isRecorded = await store.record({ clientIds: ids }, ({ payments }) => ({
       updated: payments.map((found) => ({
@@ -103,22 +103,22 @@ export function laneSentences(under: LaneUnderTest): () => Lane {
     }
   });
 
-  it("commits nothing where a statement fails, although the commit was sent behind it", async () => {
-    const { store, record, begin, trips } = lane;
-    await begin();
+  it("commits nothing where a statement fails, although the commit was sent with it", async () => {
+    const { store, record, connect, trips } = test;
+    await connect();
     const events = [event("e1"), event("e1")];
     await expect(record("p1", { events })).rejects.toMatchObject({ code: "store_conflict" });
     expect(await store.find("p1")).toMatchObject({ state: "pending" });
-    // And the connection is as good as before.
+    // The connection works as before.
     const before = trips();
     expect(await record("p1", { events: [event("e1")] })).toBe(true);
     expect(trips() - before).toBe(2);
   });
 
-  it("rejects what was cut off behind its commit, and records the next one on another connection", async () => {
-    const { proxy, store, record, about, begin } = lane;
-    await begin();
-    proxy.cutAtCommit(laneOnly);
+  it("rejects what was cut off after its commit was sent, and records the next one on another connection", async () => {
+    const { proxy, store, record, about, connect } = test;
+    await connect();
+    proxy.cutAtCommit(onlyPipelined);
     await expect(record("p2")).rejects.toMatchObject({ code: "store_unavailable" });
     // Whether it was committed is unknown; recording it again does no harm.
     const again = store.record({ clientIds: ["p2"], eventKeys: ["k-p2"] }, ({ eventKeys }) =>
@@ -128,19 +128,19 @@ export function laneSentences(under: LaneUnderTest): () => Lane {
     expect(await store.find("p2")).toMatchObject({ state: "completed" });
   });
 
-  it("takes the ordinary way while its connection hangs", async () => {
-    const { proxy, record, begin } = lane;
-    await begin();
-    proxy.hang(laneOnly);
+  it("records on a plain connection while the pipelined one hangs", async () => {
+    const { proxy, record, connect } = test;
+    await connect();
+    proxy.hang(onlyPipelined);
     const hanging = record("p1", { copies: [{ eventKey: "k-p1", count: 1 }], updated: [], webhooks: [] });
     hanging.catch(() => undefined);
     expect(await record("p2")).toBe(true);
-    proxy.cut(laneOnly);
+    proxy.cut(onlyPipelined);
     await expect(hanging).rejects.toMatchObject({ code: "store_unavailable" });
   });
 
-  it("takes the ordinary way while its connection cannot be opened, and does not wait for that", async () => {
-    const { proxy, record } = lane;
+  it("records on a plain connection while the pipelined one cannot be opened, and does not wait for that", async () => {
+    const { proxy, record } = test;
     proxy.ignoreNew();
     const startedAt = performance.now();
     expect(await record("p1")).toBe(true);
@@ -148,19 +148,19 @@ export function laneSentences(under: LaneUnderTest): () => Lane {
     expect(performance.now() - startedAt).toBeLessThan(2000);
   });
 
-  it("closes although its connection hangs", async () => {
-    const { proxy, tablePrefix } = lane;
+  it("closes although the pipelined connection hangs", async () => {
+    const { proxy, tablePrefix } = test;
     const opened = driverAt(proxy.url, tablePrefix);
     await opened.migrate();
-    const ahead = await opened.beginAhead!();
-    await ahead!.run("select 1", []);
-    proxy.hang(laneOnly);
-    const hanging = ahead!.run("select 1", []);
+    const pipelined = await opened.beginPipelined!();
+    await pipelined!.run("select 1", []);
+    proxy.hang(onlyPipelined);
+    const hanging = pipelined!.run("select 1", []);
     hanging.catch(() => undefined);
     await opened.close();
     await expect(hanging).rejects.toBeInstanceOf(Error);
-    await expect(ahead!.commit()).rejects.toBeInstanceOf(Error);
+    await expect(pipelined!.commit()).rejects.toBeInstanceOf(Error);
   });
 
-  return () => lane;
+  return () => test;
 }

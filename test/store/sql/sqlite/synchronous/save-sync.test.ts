@@ -1,4 +1,4 @@
-import { numberEvents } from "../../../../../src/store/sql/sqlite/synchronous/event-numbers.js";
+import { numberEvents } from "../../../../../src/store/sql/sqlite/synchronous/save-sync.js";
 import { event } from "../../../../../src/store/exam/checks/fixtures.js";
 
 /** Events about these clientIds; `undefined` is an event about none. */

@@ -3,13 +3,13 @@ import { postgresStore } from "tillkit/sql";
 import { resolveSqlStoreOptions } from "../../../../../src/store/sql/options.js";
 import { PostgresDriver } from "../../../../../src/store/sql/postgres/postgres-driver.js";
 import { tablesUnder } from "../../../../../src/store/sql/tables/names.js";
-import { laneSentences } from "../../support/lane-sentences.js";
+import { pipelineSentences } from "../../support/pipeline-sentences.js";
 import { tablePrefixes } from "../../support/table-prefixes.js";
 
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
 
 if (url === undefined || url === "none") {
-  it("leaves the recording lane out, because TILLKIT_TEST_POSTGRES_URL names no server", () => {
+  it("leaves the pipelined connection out, because TILLKIT_TEST_POSTGRES_URL names no server", () => {
     expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_POSTGRES_URL"]);
   });
 } else examine(url);
@@ -19,26 +19,26 @@ function examine(url: string): void {
   const tables = tablePrefixes((sql) => pool.query(sql));
   afterAll(() => pool.end());
 
-  const lane = laneSentences({
+  const test = pipelineSentences({
     url,
     tables,
-    laneOnly: "plan_cache_mode",
+    onlyPipelined: "plan_cache_mode",
     storeAt: (at, tablePrefix) => postgresStore(at, { tablePrefix }),
     driverAt: (at, prefix) => new PostgresDriver(at, tablesUnder(prefix), resolveSqlStoreOptions()),
   });
 
-  it("writes nothing where the begin failed, although the locks were sent behind it", async () => {
-    const { proxy, store, record, begin } = lane();
-    await begin();
-    proxy.spoil("begin isolation", "begun isolation");
+  it("writes nothing where the begin failed, although the locks were sent with it", async () => {
+    const { proxy, store, record, connect } = test();
+    await connect();
+    proxy.replace("begin isolation", "begun isolation");
     await expect(record("p2")).rejects.toMatchObject({ code: "42601" });
     expect(await store.find("p2")).toMatchObject({ state: "pending" });
-    proxy.spoil("", "");
+    proxy.replace("", "");
     expect(await record("p2")).toBe(true);
   });
 
-  it("has no connection of its own where statements are not to be prepared", async () => {
-    const { proxy, tablePrefix, about, trips } = lane();
+  it("has no pipelined connection where statements are not to be prepared", async () => {
+    const { proxy, tablePrefix, about, trips } = test();
     const plain = postgresStore(proxy.url, { tablePrefix, preparedStatements: false });
     expect(await plain.record({ clientIds: ["p1"] }, () => about("p1"))).toBe(true);
     await plain.close();

@@ -1,4 +1,4 @@
-import { isAffected } from "../../../../src/store/sql/sqlite/version.js";
+import { isAffected } from "../../../../src/store/sql/sqlite/open-connections.js";
 
 it.each(["3.7.0", "3.43.2", "3.44.5", "3.45.0", "3.49.1", "3.50.6", "3.51.0", "3.51.2"])(
   "knows that SQLite %s can lose a commit in its write-ahead log",

@@ -1,0 +1,63 @@
+import { TillkitError } from "../../errors/index.js";
+import { type Session } from "./sql-tx.js";
+import { type Tables } from "./tables/names.js";
+
+/** The kit's tables in one database: the steps that make them, and where their version is stored. */
+export interface Schema {
+  tables: Tables;
+  /** The steps from an empty database to the newest tables; step n leads to version n + 1. */
+  steps: readonly (readonly string[])[];
+  /** A query that returns a row if the table exists whose name is its parameter. */
+  findTable: string;
+  /** Creates the table that stores the version. */
+  createMeta: string;
+  /** Stores the version, which is its parameter. */
+  setVersion: string;
+}
+
+/** The version of the tables in a database, 0 where there are none; and the version that this tillkit makes. */
+export interface SchemaVersion {
+  version: number;
+  newest: number;
+}
+
+/** Reads the version of the tables. Changes nothing. */
+export async function readVersion(session: Session, schema: Schema): Promise<SchemaVersion> {
+  const { rows } = await session.run(schema.findTable, [schema.tables.meta]);
+  const version = rows.length === 0 ? 0 : await storedVersion(session, schema);
+  return { version, newest: schema.steps.length };
+}
+
+/**
+ * Returns whether the tables have the newest version.
+ *
+ * @throws TillkitError `schema_too_new`
+ */
+export async function isNewest(session: Session, schema: Schema): Promise<boolean> {
+  const { version, newest } = await readVersion(session, schema);
+  return expectKnown(version, schema) === newest;
+}
+
+/** Brings the tables to the newest version. The caller keeps other processes out until the end. */
+export async function applyMissingSteps(session: Session, schema: Schema): Promise<void> {
+  // Created before it is read: what another process did while this one waited for it is visible now.
+  await session.run(schema.createMeta, []);
+  const version = expectKnown(await storedVersion(session, schema), schema);
+  for (const step of schema.steps.slice(version))
+    for (const statement of step) await session.run(statement, []);
+  await session.run(schema.setVersion, [String(schema.steps.length)]);
+}
+
+async function storedVersion(session: Session, { tables }: Schema): Promise<number> {
+  const sql = `select value from ${tables.meta} where name = 'version'`;
+  const { rows } = await session.run<{ value: string }>(sql, []);
+  return Number(rows[0]?.value ?? 0);
+}
+
+function expectKnown(version: number, { steps }: Schema): number {
+  if (version <= steps.length) return version;
+  throw new TillkitError(
+    "schema_too_new",
+    `The tables have version ${version}; this tillkit knows ${steps.length}.`,
+  );
+}

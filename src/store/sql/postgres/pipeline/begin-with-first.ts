@@ -1,0 +1,118 @@
+import { type OpenTransaction } from "../../driver.js";
+import { expectCommitted, type PostgresAnswer, type PostgresClient, resultOf } from "../pool.js";
+import { numbered, postgresDialect } from "../postgres-dialect.js";
+import { type PipelineFailed, sendPipelined, type LeadingStatement } from "./send-pipelined.js";
+
+/** The begin of a transaction, which is sent once: by itself, or in front of the first statement. */
+export class Begin {
+  readonly #client: PostgresClient;
+  readonly #statements: readonly string[];
+  #sent: Promise<unknown> | undefined;
+
+  constructor(client: PostgresClient, settings: readonly string[]) {
+    this.#client = client;
+    this.#statements = [
+      "begin isolation level read committed",
+      ...settings.map((setting) => `set local ${setting}`),
+    ];
+  }
+
+  get isSent(): boolean {
+    return this.#sent !== undefined;
+  }
+
+  /** Sends the begin by itself, unless it was sent. */
+  send(): Promise<unknown> {
+    return this.#sent ?? this.#note(this.#client.query(this.#statements.join("; ")));
+  }
+
+  /** Sends the begin, unless it was sent, with statements and a query behind it, in one go. Rejects with `PipelineFailed`. */
+  sendWith(
+    statements: readonly LeadingStatement[],
+    text: string,
+    values: readonly unknown[],
+  ): Promise<PostgresAnswer> {
+    const begin = this.isSent
+      ? []
+      : this.#statements.map((each, index) => ({ text: each, name: `tillkit_begin_${index}` }));
+    return this.#note(sendPipelined(this.#client, [...begin, ...statements], text, values));
+  }
+
+  #note<T>(sending: Promise<T>): Promise<T> {
+    sending.catch(() => undefined); // The statements behind it report its failure.
+    this.#sent ??= sending;
+    return sending;
+  }
+}
+
+/**
+ * Returns the transaction so that it begins with its first statement and commits with its last one. A handler that updates one row
+ * then needs two round trips. For clients that `sendPipelined` supports; the pool of an application may have others.
+ */
+export function beginWithFirst<Raw>(
+  begin: Begin,
+  open: OpenTransaction<Raw>,
+  release: () => void,
+): OpenTransaction<Raw> {
+  return {
+    ...open,
+    start: () => begin.send(),
+    async query(sql, params) {
+      if (!begin.isSent && isOneStatement(sql, params)) {
+        try {
+          return resultOf(await begin.sendWith([], sql, params));
+        } catch (error) {
+          const { cause, isLeading } = error as PipelineFailed;
+          throw isLeading ? postgresDialect.translate(cause) : cause;
+        }
+      }
+      await begin.send();
+      return open.query(sql, params);
+    },
+    async run(sql, params) {
+      // If the begin failed, a statement behind it would run outside of any transaction.
+      await begin.send();
+      return open.run(sql, params);
+    },
+    async commit() {
+      // Without a statement the commit still shows whether the server is there.
+      await begin.send();
+      return open.commit();
+    },
+    async rollback() {
+      if (begin.isSent) return open.rollback();
+      release();
+    },
+    async commitWithLast(sql, params) {
+      let answer: PostgresAnswer;
+      try {
+        answer = await begin.sendWith([failingWithoutRows(sql, params)], "commit", []);
+      } catch (error) {
+        const { cause, isLeading } = error as PipelineFailed;
+        const { code, severity } = cause as { code?: unknown; severity?: unknown };
+        // Without a severity no server answered. After a failed commit the connection cannot be used either.
+        if (isLeading && severity !== undefined) await open.rollback();
+        else open.abandon();
+        if (isLeading && code === divisionByZero) return false;
+        throw cause;
+      }
+      release();
+      expectCommitted(answer);
+      return true;
+    },
+  };
+}
+
+const divisionByZero = "22012";
+
+/** Returns a statement that fails where `sql` writes no row, so that the server refuses the commit behind it. */
+function failingWithoutRows(sql: string, params: readonly unknown[]): LeadingStatement {
+  const { text, name } = numbered(`with written as (${sql} returning 1) select 1 / count(*) from written`);
+  const values = (params as readonly (string | number)[]).map(String);
+  return { text, values, ...(name !== undefined && { name: `${name}_ahead` }) };
+}
+
+/** Whether the text can follow a begin. Several statements in one text have no values, and cannot. */
+function isOneStatement(sql: unknown, params: readonly unknown[]): boolean {
+  return typeof sql === "string" && sql !== "" && params.length > 0;
+}

@@ -1,0 +1,115 @@
+import { type PostgresAnswer, type PostgresClient } from "../pool.js";
+
+/** A statement that is sent in front of a query. Its result is not read. */
+export interface LeadingStatement {
+  text: string;
+  /** The name to prepare it under, once per connection. */
+  name?: string;
+  values?: readonly string[];
+}
+
+/** The failure of a leading statement, or of the query itself. */
+export class PipelineFailed extends Error {
+  constructor(
+    override readonly cause: unknown,
+    readonly isLeading: boolean,
+  ) {
+    super("A statement failed.");
+  }
+}
+
+/**
+ * Sends statements and a query in one go, with one sync behind all of them: the server runs none behind one that failed, so nothing
+ * has to be waited for in between. Rejects with {@link PipelineFailed}. For clients that {@link canSendPipelined} accepts.
+ */
+export function sendPipelined(
+  client: PostgresClient,
+  leading: readonly LeadingStatement[],
+  text: string,
+  values: readonly unknown[],
+): Promise<PostgresAnswer> {
+  const { Query } = client.constructor as unknown as { Query: QueryClass };
+  return new Promise((resolve, reject) => {
+    let left = leading.length;
+    const query = new Query(text, [...values], (error, answer) => {
+      if (error) reject(new PipelineFailed(error, left > 0));
+      else resolve(answer!);
+    });
+    const changed: Query = {
+      // The simple form of a query cannot follow others.
+      requiresPreparation: () => true,
+      submit(connection) {
+        connection.stream.cork?.();
+        try {
+          for (const statement of leading) send(connection, statement);
+          return Query.prototype.submit.call(query, connection);
+        } finally {
+          connection.stream.uncork?.();
+        }
+      },
+      handleDataRow(message) {
+        if (left === 0) Query.prototype.handleDataRow.call(query, message);
+      },
+      handleCommandComplete(message, connection) {
+        if (left > 0) left--;
+        else Query.prototype.handleCommandComplete.call(query, message, connection);
+      },
+      handleReadyForQuery(connection) {
+        for (const { name } of leading) if (name !== undefined) namesOf(connection).add(name);
+        Query.prototype.handleReadyForQuery.call(query, connection);
+      },
+    };
+    (client as unknown as { query(query: object): void }).query(Object.assign(query, changed));
+  });
+}
+
+/** Whether the client takes queries as objects, as pg's own clients do for cursors. Those of libpq and of other packages do not. */
+export function canSendPipelined(client: PostgresClient): boolean {
+  const { Query } = client.constructor as unknown as { Query?: QueryClass };
+  const { connection } = client as unknown as { connection?: Partial<Connection> };
+  return Boolean(Query && "prepare" in Query.prototype && connection?.parse && connection.stream);
+}
+
+/** The part of pg's `Connection` that is used. */
+interface Connection {
+  stream: { cork?(): void; uncork?(): void };
+  close(what: { type: "S"; name: string }): void;
+  parse(statement: { text: string; name: string }): void;
+  bind(binding: { statement: string; values: readonly string[] }): void;
+  execute(portal: { portal: string }): void;
+}
+
+/** The part of pg's `Query` that is used. */
+interface Query {
+  requiresPreparation(): boolean;
+  submit(connection: Connection): Error | null;
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, connection: Connection): void;
+  handleReadyForQuery(connection: Connection): void;
+}
+
+type Callback = (error: unknown, answer?: PostgresAnswer) => void;
+
+interface QueryClass {
+  new (text: string, values: unknown[], done: Callback): Query;
+  prototype: Query;
+}
+
+/** The names that a connection has prepared. The list of pg has only those of pg's own queries. */
+const prepared = new WeakMap<Connection, Set<string>>();
+
+function send(connection: Connection, { text, name = "", values = [] }: LeadingStatement): void {
+  if (!namesOf(connection).has(name)) {
+    // An earlier attempt may have prepared it, and failed later.
+    if (name !== "") connection.close({ type: "S", name });
+    connection.parse({ text, name });
+  }
+  connection.bind({ statement: name, values });
+  connection.execute({ portal: "" });
+}
+
+function namesOf(connection: Connection): Set<string> {
+  let names = prepared.get(connection);
+  if (!names) prepared.set(connection, (names = new Set()));
+  return names;
+}

@@ -1,0 +1,84 @@
+import { hasCode, TillkitError } from "../../errors/index.js";
+import { type Changes, type Locked, type LockKeys } from "../payment-store.js";
+import { type Driver } from "./driver.js";
+import { lockKeys } from "./tables/lock-payments.js";
+import { type Database } from "./tables/names.js";
+import { fitsOneStatement, saveChanges, saveOrFail } from "./tables/save-changes.js";
+import { Transaction } from "./transaction.js";
+
+/** The eventKey or the receiptId of a webhook that is to be stored is taken. */
+class WebhookTaken extends Error {}
+
+/**
+ * Locks, decides and saves in one transaction. Resolves `false` where a webhook is taken. On a pipelined connection this takes two
+ * round trips: the begin with the locks, and the changes with the commit, which the database refuses if they fail.
+ */
+export async function recordChanges<Raw>(
+  driver: Driver<Raw>,
+  db: Database,
+  keys: LockKeys,
+  decide: (locked: Locked) => Changes,
+): Promise<boolean> {
+  if (driver.runSync) return recordSync(driver, keys, decide);
+  const { dialect, tables } = db;
+  const tx = new Transaction(dialect, (await driver.beginPipelined?.()) ?? (await driver.begin()));
+  let locked: Locked;
+  let changes: Changes;
+  let unsaved: Changes | undefined;
+  try {
+    locked = await lockKeys(tx, db, keys);
+    changes = decide(locked);
+    expectLocked(changes, locked);
+    if (tx.isPipelined && fitsOneStatement(changes)) unsaved = changes;
+    else expectNoneTaken((await saveChanges(tx, db, changes, locked)).takenEventKeys);
+  } catch (error) {
+    await tx.rollback();
+    if (error instanceof WebhookTaken) return false;
+    throw error;
+  }
+  // Both are sent in this order without waiting. From here on nothing is known until the commit has its result.
+  const saving = unsaved && saveOrFail(tx, db, unsaved, locked);
+  const [saved, committed] = await Promise.allSettled([saving, tx.commit()]);
+  if (saved.status === "rejected") {
+    const { reason } = saved as { reason: Error };
+    if (hasCode(reason, "store_conflict") && dialect.isClashIn!(reason.cause, tables.webhooks)) return false;
+    throw reason;
+  }
+  if (committed.status === "rejected") throw committed.reason;
+  if (changes.events && changes.events.length > 0) driver.announce?.();
+  return true;
+}
+
+/** Records synchronously, where the database is in this process. */
+async function recordSync<Raw>(
+  driver: Driver<Raw>,
+  keys: LockKeys,
+  decide: (locked: Locked) => Changes,
+): Promise<boolean> {
+  try {
+    await driver.runSync!((tx) => {
+      const locked = tx.lock(keys);
+      const { updated = [], webhooks = [], copies = [], events = [], ...others } = decide(locked);
+      if (Object.values(others).some((list) => list.length > 0))
+        throw new TypeError("Only webhooks, their copies, events and changed payments can be recorded.");
+      const changes = { updated, webhooks, copies, events };
+      expectLocked(changes, locked);
+      expectNoneTaken(tx.save(changes));
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof WebhookTaken) return false;
+    throw error;
+  }
+}
+
+function expectNoneTaken(eventKeys: readonly string[]): void {
+  if (eventKeys.length > 0) throw new WebhookTaken();
+}
+
+/** Throws if a payment would be updated that is not locked: an update that finds nothing must fail before the commit is sent. */
+function expectLocked({ updated = [] }: Changes, { payments }: Locked): void {
+  const locked = new Set(payments.map(({ clientId }) => clientId));
+  const missing = updated.find(({ clientId }) => !locked.has(clientId));
+  if (missing) throw new TillkitError("store_conflict", "A payment was changed that had not been locked.");
+}

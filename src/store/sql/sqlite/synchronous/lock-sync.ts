@@ -1,0 +1,75 @@
+import { type Locked, type LockKeys } from "../../../payment-store.js";
+import { type Tables } from "../../tables/names.js";
+import { paymentColumns, paymentOf, rowOf } from "../../tables/payments.js";
+import { type SqliteConnection } from "../connection.js";
+import { sqliteDialect } from "../sqlite-dialect.js";
+
+/** The values of the payments that a transaction read and has not written since, by clientId. */
+export type ReadPayments = Map<string, readonly unknown[]>;
+
+/**
+ * Reads what `lock` returns. A transaction has the whole database to itself, so several queries see one state, and each can be as
+ * simple as possible. For webhooks whose payments are known by their service ids, and are the only ones of their references, the
+ * first query is enough.
+ */
+export function lockSync(
+  connection: Pick<SqliteConnection, "run">,
+  statements: LockStatements,
+  read: ReadPayments,
+  { clientIds = [], serviceIds = [], references = [], eventKeys = [] }: LockKeys,
+): Locked {
+  const ask = (sql: string, ...params: unknown[]): unknown =>
+    JSON.parse(connection.run(sql, params).rows[0]!["list"] as string);
+  const isSingle = clientIds.length === 1 && eventKeys.length === 1;
+  const [payments, known] = (
+    isSingle
+      ? ask(statements.one, clientIds[0], eventKeys[0])
+      : ask(statements.several, JSON.stringify(clientIds), JSON.stringify(eventKeys))
+  ) as [unknown, string[]];
+
+  const found = new Map<string, FoundPayment>();
+  const add = (others: unknown): void => {
+    for (const payment of others as FoundPayment[]) found.set(payment[0]!, payment);
+  };
+  add(payments);
+  const bound = new Set<string>([...found.values()].map((payment) => payment[serviceIdIndex]!));
+  const unbound = serviceIds.filter((id) => !bound.has(id));
+  if (unbound.length > 0) add(ask(statements.serviceIds, JSON.stringify(unbound)));
+  const named: string[] = [...references];
+  for (const payment of found.values()) if (payment[hasSiblingsIndex]) named.push(payment[referenceIndex]!);
+  if (named.length > 0) add(ask(statements.references, JSON.stringify(named)));
+
+  const rows = [...found.values()].map(rowOf);
+  if (rows.length > 1) rows.sort((a, b) => (a.client_id < b.client_id ? -1 : 1));
+  for (const [clientId, values] of found) read.set(clientId, values);
+  return { payments: rows.map(paymentOf), eventKeys: known };
+}
+
+/** The values of a payment, and whether other payments have its reference. */
+type FoundPayment = readonly never[];
+
+const referenceIndex = paymentColumns.indexOf("reference");
+const serviceIdIndex = paymentColumns.indexOf("service_id");
+const hasSiblingsIndex = paymentColumns.length;
+
+export type LockStatements = ReturnType<typeof lockStatements>;
+
+/**
+ * Returns the queries of {@link lockSync}. They return JSON, each payment as a list of values, because objects that a driver makes
+ * value by value take far longer to read.
+ */
+export function lockStatements(t: Tables) {
+  const columns = paymentColumns.map((column) => `p.${column}`).join(", ");
+  const hasSiblings = `exists (select 1 from ${t.payments} s where s.reference = p.reference and s.client_id <> p.client_id)`;
+  const payments = `select json_group_array(json_array(${columns}, ${hasSiblings})) as list from ${t.payments} p where`;
+  const eventKeys = `select json_group_array(event_key) from ${t.webhooks} where`;
+  const amongSeveral = (column: string): string => sqliteDialect.among(column, ["", ""]).sql;
+  const both = (ofPayments: string, ofKeys: string): string =>
+    `select '[' || (${payments} ${ofPayments}) || ',' || (${eventKeys} ${ofKeys}) || ']' as list`;
+  return {
+    one: both("p.client_id = ?", "event_key = ?"),
+    several: both(amongSeveral("p.client_id"), amongSeveral("event_key")),
+    serviceIds: `${payments} ${amongSeveral("p.service_id")}`,
+    references: `${payments} ${amongSeveral("p.reference")}`,
+  };
+}

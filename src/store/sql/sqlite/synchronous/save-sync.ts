@@ -1,0 +1,185 @@
+import { hasCode, TillkitError } from "../../../../errors/index.js";
+import { type Payment } from "../../../../model/payment.js";
+import { type EventRecord, type WebhookRecord } from "../../../payment-store.js";
+import { type SyncTx } from "../../driver.js";
+import { isUnlisted } from "../../tables/about-client.js";
+import { eventsBatch } from "../../tables/events.js";
+import { type Database, type Tables } from "../../tables/names.js";
+import { paymentValues, settable } from "../../tables/payments.js";
+import { copiesStatements, webhooksBatch } from "../../tables/webhooks.js";
+import { type Batch, insertInto } from "../../tables/write-rows.js";
+import { type SqliteConnection } from "../connection.js";
+import { sqliteDialect } from "../sqlite-dialect.js";
+import { type ReadPayments } from "./lock-sync.js";
+
+/** Writes what nearly every transaction writes. Returns the eventKeys of webhooks that were left out because they are taken. */
+export function saveSync(
+  connection: SqliteConnection,
+  statements: SaveStatements,
+  read: ReadPayments,
+  { updated = [], webhooks = [], copies = [], events = [] }: Parameters<SyncTx["save"]>[0],
+): string[] {
+  const latest = [...new Map(updated.map((payment) => [payment.clientId, payment])).values()];
+  // Payments that close an attempt go first: the attempt that opens needs the reference free.
+  for (const isOpen of [false, true])
+    for (const payment of latest) if (payment.open === isOpen) update(connection, statements, read, payment);
+  const taken =
+    webhooks.length + events.length > 0 ? insertNumbered(connection, statements, webhooks, events) : [];
+  if (copies.length > 0)
+    for (const { sql, params } of copiesStatements(statements.db, copies)) connection.run(sql, params);
+  return taken;
+}
+
+function insertNumbered(
+  connection: SqliteConnection,
+  statements: SaveStatements,
+  webhooks: readonly WebhookRecord[],
+  events: readonly EventRecord[],
+): string[] {
+  const newest = Number(connection.run(statements.newestSeq, []).rows[0]!["seq"]);
+  const { taken, unlisted } = insertWebhooks(connection, statements, webhooks, newest + 1);
+  const numbers = numberEvents(events, unlisted, newest + webhooks.length + 1);
+  for (const [index, row] of eventsBatch(statements.db, events).rows.entries()) {
+    const { seq, isOfWebhook } = numbers[index]!;
+    connection.write(statements.insertEvent, [seq, ...row, isOfWebhook ? 1 : null]);
+  }
+  return taken;
+}
+
+/**
+ * Inserts webhooks, numbered from `first` on. Returns the eventKeys that are taken, and the numbers of the webhooks that need no
+ * entry in the index by clientId, by their clientId.
+ */
+function insertWebhooks(
+  connection: SqliteConnection,
+  statements: SaveStatements,
+  webhooks: readonly WebhookRecord[],
+  first: number,
+): { taken: string[]; unlisted: Map<string, number> } {
+  const taken: string[] = [];
+  const unlisted = new Map<string, number>();
+  for (const [index, row] of webhooksBatch(statements.db, webhooks).rows.entries()) {
+    const webhook = webhooks[index]!;
+    const seq = first + index;
+    const isFoundByKey = isUnlisted(webhook);
+    try {
+      connection.write(statements.insertWebhook, [seq, ...row, isFoundByKey ? 1 : null]);
+      if (isFoundByKey) unlisted.set(webhook.clientId!, seq);
+    } catch (error) {
+      // The failure undoes only this statement. To read for each row whether it was written would cost more.
+      if (!hasCode(sqliteDialect.translate(error), "store_conflict")) throw error;
+      taken.push(webhook.eventKey);
+    }
+  }
+  return { taken, unlisted };
+}
+
+/** The number of an event, and whether a webhook about the same payment has it too. */
+interface EventNumber {
+  seq: number;
+  isOfWebhook: boolean;
+}
+
+/**
+ * Returns numbers for events in their order. An event gets the number of the webhook that it follows from, as far as that keeps the
+ * order, so that a search that finds the webhook finds the event: an index by clientId would be a page for each event. The other
+ * events get fresh numbers.
+ *
+ * @param ofWebhooks - The numbers of the webhooks that are found by their eventKey, by their clientId. Each is given once, and then
+ * removed.
+ * @param fresh - The first number that neither a webhook nor an event has.
+ */
+export function numberEvents(
+  events: readonly EventRecord[],
+  ofWebhooks: Map<string, number>,
+  fresh: number,
+): EventNumber[] {
+  let last = 0;
+  return events.map(({ clientId }) => {
+    const shared = clientId === undefined ? undefined : ofWebhooks.get(clientId);
+    const isOfWebhook = shared !== undefined && shared > last;
+    if (isOfWebhook) ofWebhooks.delete(clientId!);
+    last = isOfWebhook ? shared : fresh++;
+    return { seq: last, isOfWebhook };
+  });
+}
+
+export type SaveStatements = ReturnType<typeof saveStatements>;
+
+/** Returns the statements of {@link saveSync}, which are put together once for a store. */
+export function saveStatements(tables: Tables) {
+  const db: Database = { dialect: sqliteDialect, tables };
+  return {
+    db,
+    /** Updates, by the columns that they set: one bit for each settable column. */
+    updates: new Map<number, string>(),
+    otherOpen: `select 1 from ${tables.payments} where reference = ? and open_reference is not null and client_id <> ?`,
+    /** The numbers above it are free in both tables. */
+    newestSeq: `select max(ifnull((select max(seq) from ${tables.webhooks}), 0), ifnull((select max(seq) from ${tables.events}), 0))
+    as seq`,
+    insertWebhook: insertNumberedInto(webhooksBatch(db, [])),
+    insertEvent: insertNumberedInto(eventsBatch(db, [])),
+  };
+}
+
+/** Returns an insert of one row, with its number in front, and at its end whether the index by clientId leaves it out. */
+function insertNumberedInto({ table, columns }: Batch): string {
+  return insertInto({ table, columns: ["seq", ...columns, "unlisted"] }, 1);
+}
+
+/** The bit of the column that says whether a payment is open. */
+const openBit = 1 << settable.findIndex(({ column }) => column === "open_reference");
+
+/**
+ * Sets the columns that differ from what the lock read, or all columns of a payment that it did not read. SQLite writes the index of
+ * every column that is set, whether its value changes or not.
+ */
+function update(
+  connection: SqliteConnection,
+  statements: SaveStatements,
+  read: ReadPayments,
+  payment: Payment,
+): void {
+  const { clientId } = payment;
+  const values = paymentValues(payment);
+  const stored = read.get(clientId);
+  read.delete(clientId);
+  const params: unknown[] = [];
+  let columns = 0;
+  for (let bit = 0; bit < settable.length; bit++) {
+    const { index } = settable[bit]!;
+    if (stored && stored[index] === values[index]) continue;
+    columns |= 1 << bit;
+    params.push(values[index]);
+  }
+  if (columns === 0) return;
+  if (payment.open && (columns & openBit) !== 0) expectFree(connection, statements, payment);
+  params.push(clientId);
+  const sql = updateOf(columns, statements);
+  // A payment that was read under the lock exists.
+  if (stored) connection.write(sql, params);
+  else if (connection.run(sql, params).affected === 0)
+    throw new TillkitError("store_conflict", "One of the updated payments is not in the store.");
+}
+
+/** Throws if another payment is open for the reference. For new payments a trigger sees to this. */
+function expectFree(
+  connection: SqliteConnection,
+  { otherOpen }: SaveStatements,
+  { clientId, reference }: Payment,
+): void {
+  if (connection.run(otherOpen, [reference, clientId]).rows.length > 0)
+    throw new TillkitError("store_conflict", "Another payment is open for the reference of an updated one.");
+}
+
+function updateOf(columns: number, { db, updates }: SaveStatements): string {
+  let sql = updates.get(columns);
+  if (sql === undefined) {
+    const set = settable
+      .filter((_, bit) => (columns & (1 << bit)) !== 0)
+      .map(({ column }) => `${column} = ?`);
+    sql = `update ${db.tables.payments} set ${set.join(", ")} where client_id = ?`;
+    updates.set(columns, sql);
+  }
+  return sql;
+}
