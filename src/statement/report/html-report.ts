@@ -1,26 +1,24 @@
 import { createHash } from "node:crypto";
-import { html, Html } from "../../pages/html.js";
+import { html, type Html } from "../../pages/html.js";
+import { type Language } from "../../pages/language.js";
+import { htmlPage } from "../../pages/page.js";
 import { type FindingKind, type StatementFinding } from "../finding.js";
 import { type StatementSummary } from "../summary.js";
 import { findingLists, kindChart } from "./findings-section.js";
 import { channelSection, currencySection } from "./money-section.js";
-import { formatPeriod, formatTime, type ReportLanguage, type ReportText, reportText } from "./report-text.js";
+import { formatPeriod, formatTime, type ReportText, reportText } from "./report-text.js";
 import { type StatementReport } from "./statement-report.js";
 import { reportStyle } from "./style.js";
 
 /** Options of {@link htmlReport}. */
 export interface HtmlReportOptions {
   /** @default "en" */
-  language?: ReportLanguage | undefined;
+  language?: Language | undefined;
   /** The name of the statement, such as the name of its file. */
   name?: string | undefined;
   /** @default now */
   madeAt?: Date | undefined;
-  /**
-   * The maximum number of findings of each kind that are listed. The others are counted.
-   *
-   * @default 200
-   */
+  /** The maximum number of findings of each kind that are listed. The others are counted. @default 200 */
   listed?: number | undefined;
 }
 
@@ -53,43 +51,29 @@ const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src dat
 function page(
   kept: ReadonlyMap<FindingKind, readonly StatementFinding[]>,
   summary: StatementSummary,
-  { language, name, madeAt }: { language: ReportLanguage; name: string | undefined; madeAt: Date },
+  { language, name, madeAt }: { language: Language; name: string | undefined; madeAt: Date },
 ): string {
   const text = reportText(language);
   const { period } = summary;
-  // Nothing else may stand between the tags, because of the hash.
-  const style = new Html(`<style>${reportStyle}</style>`);
-  const document = html`<!doctype html>
-    <html lang="${language}">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content="${policy}" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="robots" content="noindex" />
-        <meta name="referrer" content="no-referrer" />
-        <title>${[text.title, name].filter(Boolean).join(" · ")}</title>
-        <link rel="icon" href="data:," />
-        ${style}
-      </head>
-      <body>
-        <main>
-          <header class="top">
-            <h1>${text.title}</h1>
-            <dl>
-              ${name !== undefined && fact(text.statement, [name])}
-              ${period && fact(text.period, formatPeriod(period))}
-              ${fact(text.madeAt, [formatTime(madeAt.toISOString())])}
-            </dl>
-          </header>
-          ${verdict(summary, text)}
-          <div class="two">
-            ${kindChart(summary, text)} ${currencySection(summary, text)} ${channelSection(summary, text)}
-          </div>
-          ${findingLists(kept, summary, text)}
-        </main>
-      </body>
-    </html>`;
-  return `${document.toString()}\n`;
+  const head = html`<meta http-equiv="Content-Security-Policy" content="${policy}" />
+    <meta name="referrer" content="no-referrer" />`;
+  const body = html`<main>
+    <header class="top">
+      <h1>${text.title}</h1>
+      <dl>
+        ${name !== undefined && fact(text.statement, [name])}
+        ${period && fact(text.period, formatPeriod(period))}
+        ${fact(text.madeAt, [formatTime(madeAt.toISOString())])}
+      </dl>
+    </header>
+    ${verdict(summary, text)}
+    <div class="two">
+      ${kindChart(summary, text)} ${currencySection(summary, text)} ${channelSection(summary, text)}
+    </div>
+    ${findingLists(kept, summary, text)}
+  </main>`;
+  const title = [text.title, name].filter(Boolean).join(" · ");
+  return `${htmlPage({ language, title, head, style: reportStyle, body }).toString()}\n`;
 }
 
 /** Returns a label with one text, or with the two ends of a range. */

@@ -1,5 +1,11 @@
 import { html, type Html } from "../../pages/html.js";
-import { type CurrencyTotals, type StatementSummary, type Sum } from "../summary.js";
+import {
+  type ChannelTotals,
+  type CurrencyTotals,
+  type RowBucket,
+  type StatementSummary,
+  type Sum,
+} from "../summary.js";
 import { decimalOf } from "../totals.js";
 import { bar, kindTones, type Piece, table, type Tone } from "./components.js";
 import { type ReportText } from "./report-text.js";
@@ -10,16 +16,6 @@ interface Part {
   tone: Tone;
   sum: Sum;
 }
-
-/** The kinds of difference of a paid row, in the order of the bar. */
-const rowKinds = [
-  "missing_here",
-  "unpaid_here",
-  "amount_differs",
-  "currency_differs",
-  "id_differs",
-  "listed_twice",
-] as const;
 
 /** Returns the sums of both sides for each currency, as bars with their parts. */
 export function currencySection({ currencies }: StatementSummary, text: ReportText): Html | false {
@@ -32,6 +28,7 @@ export function currencySection({ currencies }: StatementSummary, text: ReportTe
 
 function currencyTotals(totals: CurrencyTotals, text: ReportText): Html {
   const { currency, statement, books, rows, missingThere, unpaidThere } = totals;
+  const rowKinds = Object.keys(kindTones).filter((kind) => kind in rows) as Exclude<RowBucket, "matched">[];
   const ofStatement: Part[] = [
     { label: text.matched, tone: "good", sum: rows.matched },
     ...rowKinds.map((kind) => ({ label: text.titles[kind], tone: kindTones[kind], sum: rows[kind] })),
@@ -94,29 +91,26 @@ export function channelSection({ channels }: StatementSummary, text: ReportText)
   if (channels.length === 0) return false;
   const nameOf = (source: string): string =>
     source === "" ? text.noChannel : source === "*" ? text.otherChannels : source;
-  const rows = channels.map(({ source, currency, statement, matched, differing }) => {
-    const name = nameOf(source);
-    const [matchedCount, count] = [text.count(matched.count), text.count(statement.count)];
+  const share = ({ source, statement, matched, differing }: ChannelTotals): Html => {
     const pieces = [
       { tone: "good", size: matched.count },
       { tone: "loss", size: differing.count },
     ] as const;
-    return {
-      name,
-      sum: text.money({ value: statement.value, currency }),
-      matched: matchedCount,
-      differing: text.count(differing.count),
-      share: bar(pieces, statement.count, `${name}: ${matchedCount} / ${count}`, true),
-    };
-  });
+    const label = `${nameOf(source)}: ${text.count(matched.count)} / ${text.count(statement.count)}`;
+    return bar(pieces, statement.count, label, true);
+  };
   return html`<section class="card channels">
     <h2>${text.byChannel}</h2>
-    ${table(rows, [
-      { label: text.channel, cell: ({ name }) => name },
-      { label: text.sum, look: "number", cell: ({ sum }) => sum },
-      { label: text.matched, look: "number", cell: ({ matched }) => matched },
-      { label: text.differing, look: "number", cell: ({ differing }) => differing },
-      { label: text.share, look: "wide", cell: ({ share }) => share },
+    ${table(channels, [
+      { label: text.channel, cell: ({ source }) => nameOf(source) },
+      {
+        label: text.sum,
+        look: "number",
+        cell: ({ statement, currency }) => text.money({ ...statement, currency }),
+      },
+      { label: text.matched, look: "number", cell: ({ matched }) => text.count(matched.count) },
+      { label: text.differing, look: "number", cell: ({ differing }) => text.count(differing.count) },
+      { label: text.share, look: "wide", cell: share },
     ])}
   </section>`;
 }

@@ -1,39 +1,24 @@
-import { type Translations, translations } from "./translations.js";
+import { formatDecimal } from "../../pages/format.js";
+import { type Language } from "../../pages/language.js";
+import { type Money } from "../../model/payment.js";
+import { translations } from "./translations.js";
 
-/** Languages of the report. */
-export type ReportLanguage = keyof typeof translations;
+export type ReportText = ReturnType<typeof reportText>;
 
-/** The translations of one language, and its formats for numbers. */
-export interface ReportText extends Translations {
-  /** Formats a decimal string. The digits stay as they are, so nothing is rounded. */
-  value(decimal: string): string;
-  /** Formats a whole number: `1,000,000`. */
-  count(count: number): string;
-  /** Formats an amount: the value, a space that does not break, the code. */
-  money(money: { value: string; currency: string }): string;
-}
-
-/** Returns the translations and formats of a language. */
-export function reportText(language: ReportLanguage): ReportText {
-  const point = language === "fr" ? "," : ".";
-  const value = (decimal: string): string => {
-    const [, sign = "", whole = "", decimals = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal) ?? [];
-    if (whole === "") return decimal;
-    const grouped = BigInt(whole).toLocaleString(language);
-    return `${sign && "\u2212"}${grouped}${decimals && point + decimals}`;
-  };
+/** Returns the translations of one language, and its formats for numbers. No digit is rounded away. */
+export function reportText(language: Language) {
+  const value = (decimal: string): string => formatDecimal(decimal, language).replace("-", "\u2212");
   return {
     ...translations[language],
     value,
-    count: (count) => value(String(count)),
-    money: (money) => `${value(money.value)}\u00a0${money.currency}`,
+    count: (count: number) => value(String(count)),
+    money: (money: Money) => `${value(money.value)}\u00a0${money.currency}`,
   };
 }
 
 /** Formats a time: `2024-05-10 10:05 UTC`. */
 export function formatTime(time: string): string {
-  const [, day = "", clock = ""] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(time) ?? [];
-  return `${day}\u00a0${clock}\u00a0UTC`;
+  return `${time.slice(0, 10)}\u00a0${time.slice(11, 16)}\u00a0UTC`;
 }
 
 /** Returns the first and the last day of a half-open period, or its only day; with times where it does not end at midnight. */
