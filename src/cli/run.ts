@@ -31,10 +31,7 @@ export const commands: readonly Command[] = [
   doctor,
 ];
 
-/**
- * Runs the command line, and resolves to the exit code. Never rejects: an error is printed on standard error, and with
- * `--json` also as `{ "error": … }` on standard output.
- */
+/** Runs the command line, and resolves to the exit code. Never rejects: an error is printed. */
 export async function run(argv: readonly string[], context: ProcessContext): Promise<ExitCode> {
   // Before the arguments are parsed: an error in them must be printed as JSON too.
   const output = createOutput(context, argv.includes("--json"));

@@ -27,10 +27,7 @@ export const differenceKinds = [
 
 export type DifferenceKind = (typeof differenceKinds)[number];
 
-/**
- * Every kind of finding: the differences; `bad_row`, a row that could not be compared; and `at_edge`, a completion so near to
- * an end of the period that it may be on the neighbouring statement. `at_edge` is not a difference.
- */
+/** A difference; `bad_row`, a row that cannot be compared; `at_edge`, a completion that a neighbouring statement may list. */
 export type FindingKind = DifferenceKind | "bad_row" | "at_edge";
 
 /** One finding. Fields that do not apply to its kind are absent. */

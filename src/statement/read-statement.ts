@@ -8,36 +8,17 @@ import { type StatementRow, type UnreadableRow } from "./statement-row.js";
 
 /** The format of a statement in CSV. */
 export interface StatementFormat extends Partial<CellOptions> {
-  /**
-   * The column of each field: its header, or its number from 1; `false` for none. Other fields are found under their usual
-   * headers.
-   */
+  /** The column of a field: its header, or its number from 1; `false` for none. @default found by the usual headers */
   columns?: Partial<Record<StatementField, ColumnChoice | undefined>>;
   /** Fixed values for every row, where the statement has no column: `{ currency: "KMF", source: "MVK" }`. */
   fixed?: Partial<Record<"currency" | "source" | "status", string | undefined>>;
-  /**
-   * One character.
-   *
-   * @default the most frequent of `,` `;` tab `|` in the first line
-   */
+  /** One character. @default the most frequent of `,` `;` tab `|` in the first line */
   delimiter?: string | undefined;
-  /**
-   * Whether the first record is the header. Without a header `columns` must give numbers.
-   *
-   * @default true
-   */
+  /** Whether the first record is the header. Without a header `columns` must give numbers. @default true */
   header?: boolean | undefined;
-  /**
-   * The prefix of comment lines; `""` for none.
-   *
-   * @default "#"
-   */
+  /** The prefix of comment lines; `""` for none. @default "#" */
   comment?: string | undefined;
-  /**
-   * The number of lines before the header that are not part of the table.
-   *
-   * @default 0
-   */
+  /** The number of lines before the header that are not part of the table. @default 0 */
   skipLines?: number | undefined;
   /** @default "utf-8" */
   encoding?: "utf-8" | "windows-1252" | undefined;

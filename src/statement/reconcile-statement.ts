@@ -18,12 +18,9 @@ export type StatementRows =
   Iterable<StatementRow | UnreadableRow> | AsyncIterable<StatementRow | UnreadableRow>;
 
 /**
- * Compares a settlement statement with the stored payments, in bounded memory. Rows are looked up in batches as they come.
- * Payments on one side only, and repeated rows, are found at the end from short entries that are sorted outside of memory.
- * Reads the store, and writes nothing to it.
+ * Compares a settlement statement with the stored payments, in bounded memory. Writes nothing to the store.
  *
- * The run fails with `option_invalid`, `statement_period_missing`, `statement_unreadable`, `statement_columns_unclear`,
- * `store_method_missing`, or with an error of the store or of the rows.
+ * The run fails with `statement_period_missing`, `store_method_missing`, or with an error of the store or of the rows.
  *
  * @throws TillkitError `option_invalid`
  */

@@ -35,11 +35,7 @@ export class RunState {
     this.totals.counts[kind] += 1;
   }
 
-  /**
-   * Notes the time of a row.
-   *
-   * @throws TillkitError `statement_period_missing` at a row without a time, where no period was given
-   */
+  /** Notes the time of a row. Throws `statement_period_missing` if neither the row nor the options have a time. */
   noteTime({ time, line }: CheckedRow): void {
     const { period } = this.#options;
     if (period) {
@@ -51,11 +47,7 @@ export class RunState {
     if (this.#latest === undefined || time > this.#latest) this.#latest = time;
   }
 
-  /**
-   * Returns the given period, or else the whole UTC days of the rows.
-   *
-   * @throws TillkitError `statement_period_missing` where no period was given and there is no row
-   */
+  /** Returns the given period, or else the whole UTC days of the rows. Throws `statement_period_missing` if there is no row. */
   period(): Period {
     const { period } = this.#options;
     if (period) return period;

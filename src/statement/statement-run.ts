@@ -27,11 +27,7 @@ export class StatementRun implements AsyncIterable<StatementFinding> {
     this.#summary ??= summary;
   }
 
-  /**
-   * Returns counts and sums of the whole statement. Reads the rest of it, where it was not iterated.
-   *
-   * @throws the error that stopped the run, and an Error where the iteration was stopped early
-   */
+  /** Returns counts and sums. Reads the rest of the statement. Throws the error that stopped the run. */
   async summary(): Promise<StatementSummary> {
     while (this.#summary === undefined) {
       const next = await this.#findings.next();

@@ -69,10 +69,8 @@ function distinct(ids: readonly (string | undefined)[]): string[] {
 }
 
 /**
- * Adds every stored payment that was completed in the period to the run. `list` selects by the time of creation, and a payment
- * can be completed long after it, so this reads all completed payments that were created before the end of the period.
- *
- * @throws TillkitError `store_method_missing` where the store has no `list`
+ * Adds every stored payment that was completed in the period to the run. `list` selects by the time of creation, so this reads
+ * all completed payments created before the end of the period. Throws `store_method_missing` if the store has no `list`.
  */
 export async function addCompletedPayments(
   store: PaymentStore,

@@ -33,11 +33,7 @@ export interface ProbedSubject extends Subject {
   isKit: boolean;
 }
 
-/**
- * Reads the subject from the options and the environment.
- *
- * @throws TillkitError `command_option_invalid` for an invalid address
- */
+/** Reads the subject. Throws `command_option_invalid` for an invalid address in an option. */
 export async function readSubject(args: Arguments, context: Context): Promise<Subject> {
   const outside = args.has("outside");
   const { stdin, cwd, output, now } = context;
@@ -53,7 +49,9 @@ export async function readSubject(args: Arguments, context: Context): Promise<Su
   // An invalid public address is a finding.
   const router = args.get("url") ?? (publicUrl !== undefined && isHttp(publicUrl) ? publicUrl : undefined);
   // Somebody who gives the webhook's address as --url means its router.
-  const mount = args.has("webhook") ? undefined : router?.replace(/(?<!\/)\/+$/, "").replace(/\/webhook$/, "");
+  const mount = args.has("webhook")
+    ? undefined
+    : router?.replace(/(?<!\/)\/+$/, "").replace(/\/webhook$/, "");
   return {
     mount,
     webhook: args.get("webhook") ?? (mount === undefined ? undefined : `${mount}/webhook`),

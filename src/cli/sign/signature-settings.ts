@@ -108,11 +108,7 @@ export function whyNoSecret({ secretVariables, environment }: SignatureSettings)
   return `${name} is ${environment[name] === undefined ? "not set" : "blank"}.${hint}`;
 }
 
-/**
- * Reads settings that have a secret if the scheme needs one.
- *
- * @throws TillkitError `secret_missing`
- */
+/** Reads settings that have a secret if the scheme needs one. Throws `secret_missing`. */
 export async function readSettingsWithSecret(
   args: Arguments,
   context: InputContext,

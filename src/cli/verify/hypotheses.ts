@@ -22,10 +22,7 @@ export interface Hypothesis {
   signature?(text: string): Variant<string>[];
 }
 
-/**
- * All reasons that `tillkit verify` finds. Of two that explain a signature equally well, the later one is reported. Codes are
- * added, never renamed; `docs/cli.md` has a row for each.
- */
+/** All reasons that `tillkit verify` finds. Of two that explain a signature equally well, it reports the later one. */
 export const hypotheses = {
   secret_padded: {
     fix: "Set the secret again without the characters around it; a file or a variable often adds a line break.",

@@ -34,12 +34,8 @@ export type ColumnChoice = string | number | false;
 export type Columns = Partial<Record<StatementField, number>>;
 
 /**
- * Returns the column of each field. A given header must be equal, except for space around it. Other fields are found under
- * their usual headers.
- *
- * @param header `undefined` for a file without one
- * @param given fields that have one fixed value for every row, so that they need no column
- * @throws TillkitError `statement_columns_unclear`, with the headers in its message
+ * Returns the column of each field: the given one, or the one with a usual header. The fields of `given` need no column. Throws
+ * `statement_columns_unclear`, with the headers in its message.
  */
 export function findColumns(
   header: readonly string[] | undefined,

@@ -22,10 +22,7 @@ export interface HtmlReportOptions {
   listed?: number | undefined;
 }
 
-/**
- * Makes a report for people: one HTML file that needs no other file and runs no script, for phones, desktops, dark mode and
- * paper. Everything in it is escaped, and its own policy allows it no script and no address.
- */
+/** Makes one HTML file for phones, desktops, dark mode and paper. It needs no other file, and runs no script. */
 export function htmlReport({
   language = "en",
   name,
