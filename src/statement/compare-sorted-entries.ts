@@ -79,20 +79,18 @@ class EntryReader {
   }
 
   #listedTwice(row: RowEntry, firstLine: number): StatementFinding {
-    const { bucket, line, clientId, serviceId, reference, source, value, currency } = row;
+    const { bucket, line, source, clientId, serviceId, reference, value, currency } = row;
     this.#run.count("listed_twice");
     // A row with another difference is already counted there.
     if (bucket === "matched") this.#run.totals.addRow("listed_twice", row, source);
-    const statement = { value, currency };
+    const ids = { clientId, serviceId, reference };
     return newFinding({
       kind: "listed_twice",
       line,
       firstLine,
-      clientId,
-      serviceId,
-      reference,
+      ...ids,
       source,
-      statement,
+      statement: { value, currency },
     });
   }
 

@@ -44,12 +44,7 @@ export interface StatementProgress {
 }
 
 /** The options with every default filled in, except the period. */
-export interface ResolvedReconcileOptions extends Omit<ReconcileOptions, "period" | "paidStatuses"> {
-  period: Period | undefined;
-  paidStatuses: ReadonlySet<string>;
-  edgeMs: number;
-  createdFrom: string | undefined;
-}
+export type ResolvedReconcileOptions = ReturnType<typeof resolveReconcileOptions>;
 
 /** A half-open period; ISO 8601 UTC with milliseconds, like the times of stored payments. */
 export interface Period {
@@ -60,16 +55,16 @@ export interface Period {
 const defaultPaidStatuses = ["completed", "paid", "settled", "success", "successful", "succeeded"];
 
 /** Checks the options and fills in defaults. Throws `option_invalid`. */
-export function resolveReconcileOptions(options: ReconcileOptions): ResolvedReconcileOptions {
+export function resolveReconcileOptions(options: ReconcileOptions) {
   const { period, paidStatuses = defaultPaidStatuses, edgeMs = 0, createdFrom } = options;
   if (!Number.isFinite(edgeMs) || edgeMs < 0)
-    throw invalid("edgeMs must be a number of milliseconds, 0 or more.");
-  const resolved = period && {
+    throw invalidOption("edgeMs must be a number of milliseconds, 0 or more.");
+  const resolved: Period | undefined = period && {
     from: timeOf("period.from", period.from),
     to: timeOf("period.to", period.to),
   };
   if (resolved && resolved.from >= resolved.to)
-    throw invalid(`period.from (${resolved.from}) must be before period.to (${resolved.to}).`);
+    throw invalidOption(`period.from (${resolved.from}) must be before period.to (${resolved.to}).`);
   return {
     ...options,
     period: resolved,
@@ -84,12 +79,13 @@ function timeOf(option: string, given: Date | string): string {
   const isUsable = typeof given !== "string" || /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(given);
   const date = new Date(given);
   if (!isUsable || Number.isNaN(date.getTime()))
-    throw invalid(
+    throw invalidOption(
       `${option} must be a Date or an ISO 8601 string with an offset, such as "2024-05-01T00:00:00Z".`,
     );
   return date.toISOString();
 }
 
-function invalid(message: string): TillkitError {
+/** Returns the error for an option with a wrong value. */
+export function invalidOption(message: string): TillkitError {
   return new TillkitError("option_invalid", message);
 }

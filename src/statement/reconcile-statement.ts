@@ -6,7 +6,6 @@ import { type ReconcileOptions, resolveReconcileOptions, type ResolvedReconcileO
 import { RunState } from "./run-state.js";
 import { rowEntry } from "./sort-entries.js";
 import { type CheckedRow, checkRow, type StatementRow, type UnreadableRow } from "./statement-row.js";
-import { StatementRun } from "./statement-run.js";
 import { addCompletedPayments, findPayments, type StoredPayments } from "./stored-payments.js";
 import { type RowBucket, type StatementSummary } from "./summary.js";
 
@@ -30,6 +29,44 @@ export function reconcileStatement(
   options: ReconcileOptions = {},
 ): StatementRun {
   return new StatementRun(findings(store, rows, resolveReconcileOptions(options)));
+}
+
+/**
+ * The comparison of one statement. Iterate it for the findings, then ask for the summary, or do only one of both. A run can be
+ * read once.
+ *
+ * @example
+ * ```ts
+ * const run = payments.reconcile(readStatement(createReadStream("may.csv")));
+ * for await (const finding of run) console.log(finding.kind, finding.clientId);
+ * const { balanced, currencies } = await run.summary();
+ * ```
+ */
+export class StatementRun implements AsyncIterable<StatementFinding> {
+  readonly #findings: AsyncGenerator<StatementFinding, StatementSummary, undefined>;
+  #summary: StatementSummary | undefined;
+
+  /** @internal */
+  constructor(findings: AsyncGenerator<StatementFinding, StatementSummary, undefined>) {
+    this.#findings = findings;
+  }
+
+  /** Yields the findings: first the differences of rows in the order of the rows, then the others. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<StatementFinding, void, undefined> {
+    const summary: StatementSummary | undefined = yield* this.#findings;
+    this.#summary ??= summary;
+  }
+
+  /** Returns counts and sums. Reads the rest of the statement. Throws the error that stopped the run. */
+  async summary(): Promise<StatementSummary> {
+    while (this.#summary === undefined) {
+      const next = await this.#findings.next();
+      if (!next.done) continue;
+      if (next.value === undefined) throw new Error("The run was stopped early, so it has no summary.");
+      this.#summary = next.value;
+    }
+    return this.#summary;
+  }
 }
 
 async function* findings(

@@ -5,13 +5,11 @@ import { type Matches } from "./compare-row.js";
 import { type Period, type ResolvedReconcileOptions } from "./options.js";
 import { type RunState } from "./run-state.js";
 import { paymentEntry } from "./sort-entries.js";
+import { type StatementRow } from "./statement-row.js";
 
 const paymentsPerPage = 500;
 
-interface Ids {
-  clientId?: string | undefined;
-  serviceId?: string | undefined;
-}
+type Ids = Pick<StatementRow, "clientId" | "serviceId">;
 
 /** Stored payments by their ids and by their reference. */
 export class StoredPayments {

@@ -26,17 +26,8 @@ const checks: readonly Check[] = [
   checkInstallation,
 ];
 
-/** What was found, and what was examined. */
-export interface Examination {
-  findings: readonly Finding[];
-  /** What was examined. */
-  looked: readonly string[];
-  /** What was not examined, and the option for it. */
-  skipped: readonly string[];
-}
-
-/** Sends the probes to the app, and runs all checks. */
-export async function examine(given: Subject): Promise<Examination> {
+/** Sends the probes to the app, and runs all checks. Returns what was found, examined (`looked`) and not examined (`skipped`). */
+export async function examine(given: Subject) {
   const replies = given.webhook === undefined ? undefined : await probeWebhook(given.webhook, given);
   const subject: ProbedSubject = { ...given, replies, isKit: replies !== undefined && isKit(replies) };
   const findings: Finding[] = [];

@@ -27,12 +27,8 @@ export function makeScheme(settings: SignatureSettings, privateKey?: string): Si
   }
   const usual = usualAlgorithms[key?.asymmetricKeyType ?? ""] ?? "ed25519";
   const algorithm = (settings.algorithm ?? usual) as PublicKeyAlgorithm;
-  return publicKeySignature({
-    publicKey: privateKey === undefined ? publicKey : key,
-    privateKey,
-    algorithm,
-    header,
-  });
+  const given = privateKey === undefined ? publicKey : key;
+  return publicKeySignature({ publicKey: given, privateKey, algorithm, header });
 }
 
 /** Creates a scheme that can also sign. Throws a ConfigurationError as {@link makeScheme}, and if there is no private key. */
