@@ -102,7 +102,6 @@ function findCommand(name: string): Command {
   );
 }
 
-/** Prints the error that stopped a command, and returns the exit code. */
 function printError(error: unknown, output: Output): ExitCode {
   // Fields instead of `instanceof`: an error may come from the other copy of the package.
   const given = error as Partial<Record<string, unknown>>;

@@ -9,7 +9,6 @@ import { type CheckedRow, checkRow, type StatementRow, type UnreadableRow } from
 import { addCompletedPayments, findPayments, type StoredPayments } from "./stored-payments.js";
 import { type RowBucket, type StatementSummary } from "./summary.js";
 
-/** The number of rows that one call of the store looks up. */
 const rowsPerBatch = 500;
 
 /** The rows of a statement: from `readStatement`, or from any other source. */
@@ -32,8 +31,7 @@ export function reconcileStatement(
 }
 
 /**
- * The comparison of one statement. Iterate it for the findings, then ask for the summary, or do only one of both. A run can be
- * read once.
+ * The comparison of one statement. Iterate it for the findings, then ask for the summary. A run can be read once.
  *
  * @example
  * ```ts
@@ -79,7 +77,7 @@ async function* findings(
     for await (const batch of inBatches(rows)) yield* compareBatch(store, run, batch, options);
     const period = run.period();
     await addCompletedPayments(store, run, period, options);
-    yield* compareSortedEntries(store, run, period, options.edgeMs);
+    yield* compareSortedEntries(store, run, period);
     yield* findPaidTwice(run);
     return run.summary(period);
   } finally {

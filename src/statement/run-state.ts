@@ -59,6 +59,13 @@ export class RunState {
     };
   }
 
+  /** Returns whether a completion is so near to an end of the period that a neighbouring statement may list it. */
+  isAtEdge(completedAt: string, { from, to }: Period): boolean {
+    const { edgeMs } = this.#options;
+    const at = Date.parse(completedAt);
+    return at - Date.parse(from) < edgeMs || Date.parse(to) - at <= edgeMs;
+  }
+
   /** Adds sibling entries for a paid payment and for its completed siblings. Adds none for a payment without siblings. */
   async addSiblings(payment: Payment, siblings: readonly Payment[], row?: CheckedRow): Promise<void> {
     if (siblings.length < 2) return;
@@ -89,7 +96,6 @@ export class RunState {
     };
   }
 
-  /** Removes the temporary files. */
   async remove(): Promise<void> {
     await this.entries.remove();
     await this.siblings.remove();

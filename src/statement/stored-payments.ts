@@ -28,7 +28,6 @@ export class StoredPayments {
     }
   }
 
-  /** Returns the payments that have these ids. */
   matching({ clientId, serviceId }: Ids): Matches {
     return {
       byClientId: clientId ? this.#byClientId.get(clientId) : undefined,

@@ -37,7 +37,6 @@ export class Totals {
     add(bucket === "matched" ? channel.matched : channel.differing, units);
   }
 
-  /** Adds a stored payment. */
   addPayment(counter: PaymentCounter, { value, currency }: Money): void {
     add(this.#counters(currency)[counter], storedUnits(value, currency));
   }

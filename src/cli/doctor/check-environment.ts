@@ -32,7 +32,6 @@ export function* checkSecret({ settings, outside }: ProbedSubject): Findings {
   }
 }
 
-/** Returns the problems for which the kit does not start. */
 function problemsOf(start: () => unknown): readonly ConfigurationProblem[] {
   try {
     start();

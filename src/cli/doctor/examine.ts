@@ -12,7 +12,6 @@ import { type ProbedSubject, type Subject } from "./subject.js";
 /** Checks one thing. A check without its input finds nothing. */
 type Check = (subject: ProbedSubject) => Findings | AsyncFindings;
 
-/** All checks, in the order of their findings. */
 const checks: readonly Check[] = [
   checkSecret,
   checkProduction,

@@ -61,7 +61,6 @@ export class ReportFiles {
     }
   }
 
-  /** Deletes the unfinished files. */
   async discard(): Promise<void> {
     for (const { stream, part } of this.#files) {
       stream.destroy();

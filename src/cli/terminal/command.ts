@@ -104,7 +104,6 @@ export type InputContext = Pick<Context, "stdin" | "env" | "cwd" | "output">;
 /** The arguments of one run, checked against the command's options. */
 export interface Arguments {
   readonly operand: string | undefined;
-  /** Returns whether an option was given. */
   has(name: string): boolean;
   /** Returns the value of an option, or `undefined`. */
   get(name: string): string | undefined;

@@ -226,7 +226,6 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Writes JSON with a space after each comma and each colon. */
 function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -19,7 +19,6 @@ export class RecordReader {
   /** The lines of a record whose quoted field is still open. */
   #open: Line[] = [];
   #openLength = 0;
-  /** The number of fields of the first record. */
   #width: number | undefined;
 
   constructor({ delimiter, comment }: RecordOptions) {

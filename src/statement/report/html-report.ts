@@ -99,7 +99,7 @@ function verdict(summary: StatementSummary, text: ReportText): Html {
       [rows.outsidePeriod, text.outsidePeriod],
     ]),
   ];
-  return html`<section class="verdict ${balanced ? "good" : "loss"}">
+  return html`<section class="verdict ${balanced ? "good" : "bad"}">
     <strong>${balanced ? text.agreed : found.join(", ")}</strong>
     <p>${balanced ? text.agreedDetail(matched) : text.differsDetail(matched, text.count(rows.read))}</p>
     <ul>

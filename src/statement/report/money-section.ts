@@ -10,7 +10,6 @@ import { decimalOf } from "../totals.js";
 import { bar, kindTones, type Piece, table, type Tone } from "./components.js";
 import { type ReportText } from "./report-text.js";
 
-/** One part of a sum. */
 interface Part {
   label: string;
   tone: Tone;
@@ -34,8 +33,8 @@ function currencyTotals(totals: CurrencyTotals, text: ReportText): Html {
     ...rowKinds.map((kind) => ({ label: text.titles[kind], tone: kindTones[kind], sum: rows[kind] })),
   ];
   const ofBooks: Part[] = [
-    { label: text.titles.missing_there, tone: "loss", sum: missingThere },
-    { label: text.titles.unpaid_there, tone: "loss", sum: unpaidThere },
+    { label: text.titles.missing_there, tone: "bad", sum: missingThere },
+    { label: text.titles.unpaid_there, tone: "bad", sum: unpaidThere },
   ];
   // The statement contradicts only these parts of the stored payments. The bar shows the others as matched.
   const matched = Number(books.value) - Number(missingThere.value) - Number(unpaidThere.value);
@@ -52,7 +51,7 @@ function currencyTotals(totals: CurrencyTotals, text: ReportText): Html {
   return html`<div class="currency">
     <h3>
       ${currency}
-      <span class="${/[1-9]/.test(gap) ? "loss" : "good"}">${text.gap} <b>${text.value(gap)}</b></span>
+      <span class="${/[1-9]/.test(gap) ? "bad" : "good"}">${text.gap} <b>${text.value(gap)}</b></span>
     </h3>
     ${side(text.statement, statement, ofStatement.map(pieceOf), ofStatement)}
     ${side(text.books, books, [{ tone: "good", size: matched }, ...ofBooks.map(pieceOf)], ofBooks)}
@@ -94,7 +93,7 @@ export function channelSection({ channels }: StatementSummary, text: ReportText)
   const share = ({ source, statement, matched, differing }: ChannelTotals): Html => {
     const pieces = [
       { tone: "good", size: matched.count },
-      { tone: "loss", size: differing.count },
+      { tone: "bad", size: differing.count },
     ] as const;
     const label = `${nameOf(source)}: ${text.count(matched.count)} / ${text.count(statement.count)}`;
     return bar(pieces, statement.count, label, true);

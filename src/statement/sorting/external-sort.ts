@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { mergeRuns, writeLongRun, writeRun } from "./merge-runs.js";
+import { mergeRuns, writeRun } from "./merge-runs.js";
 
 /** The limits of a sort's memory. */
 export interface SortLimits {
@@ -52,7 +52,7 @@ export class ExternalSort {
 
   async #spill(): Promise<void> {
     const file = await this.#newFile();
-    await writeRun(file, sortedLines(this.#lines));
+    await writeRun(file, [sortedLines(this.#lines)]);
     this.#lines = [];
     await this.#keep(file, 0);
   }
@@ -63,7 +63,7 @@ export class ExternalSort {
     runs.push(file);
     if (runs.length < this.#fanIn) return;
     const longer = await this.#newFile();
-    await writeLongRun(longer, mergeRuns(runs));
+    await writeRun(longer, mergeRuns(runs));
     this.#levels[level] = [];
     await this.#keep(longer, level + 1);
   }
