@@ -11,10 +11,7 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 let stopping: AbortController | undefined;
 
-/**
- * Returns a signal that the first Ctrl-C aborts, so that the command can end in order. A second Ctrl-C ends the process, and so
- * does the first one in a command that does not ask for this signal.
- */
+/** Returns a signal that the first Ctrl-C aborts. In a command that does not ask for it, Ctrl-C ends the process. */
 function stopSignal(): AbortSignal {
   if (!stopping) {
     const controller = (stopping = new AbortController());

@@ -31,10 +31,7 @@ export const commands: readonly Command[] = [
   doctor,
 ];
 
-/**
- * Runs the command line, and resolves to the exit code. Never rejects: an error is printed on standard error, and with
- * `--json` also as `{ "error": … }` on standard output.
- */
+/** Runs the command line, and resolves to the exit code. Never rejects: an error is printed. */
 export async function run(argv: readonly string[], context: ProcessContext): Promise<ExitCode> {
   // Before the arguments are parsed: an error in them must be printed as JSON too.
   const output = createOutput(context, argv.includes("--json"));
@@ -105,7 +102,6 @@ function findCommand(name: string): Command {
   );
 }
 
-/** Prints the error that stopped a command, and returns the exit code. */
 function printError(error: unknown, output: Output): ExitCode {
   // Fields instead of `instanceof`: an error may come from the other copy of the package.
   const given = error as Partial<Record<string, unknown>>;

@@ -22,7 +22,7 @@ export function formatAmount({ value, currency }: Money, language: Language): st
   return formatDecimal(kept === "" ? whole : `${whole}.${kept}`, language);
 }
 
-/** Formats a decimal string with all its decimals and the separators of the language. */
+/** Returns a decimal string with the separators of the language, and with all of its decimals. */
 export function formatDecimal(value: string, language: Language): string {
   const digits = value.split(".")[1]?.length ?? 0;
   const format = new Intl.NumberFormat(language, {

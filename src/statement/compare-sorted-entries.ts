@@ -12,9 +12,8 @@ export async function* compareSortedEntries(
   store: PaymentStore,
   run: RunState,
   period: Period,
-  edgeMs: number,
 ): AsyncGenerator<StatementFinding, void, undefined> {
-  const reader = new EntryReader(run, period, edgeMs);
+  const reader = new EntryReader(run, period);
   for await (const lines of run.entries.sorted()) {
     const found = lines.flatMap((line) => reader.next(readEntry(line)));
     yield* found;
@@ -30,16 +29,14 @@ export async function* compareSortedEntries(
 class EntryReader {
   readonly #run: RunState;
   readonly #period: Period;
-  readonly #edgeMs: number;
   #key: string | undefined;
   /** The stored payment, until a row names it. */
   #unlisted: PaymentEntry | undefined;
   #firstPaid: RowEntry | undefined;
 
-  constructor(run: RunState, period: Period, edgeMs: number) {
+  constructor(run: RunState, period: Period) {
     this.#run = run;
     this.#period = period;
-    this.#edgeMs = edgeMs;
   }
 
   /** Returns the findings that this entry shows: about the payment before it, or about its own row. */
@@ -65,7 +62,7 @@ class EntryReader {
     this.#firstPaid = undefined;
     if (!unlisted) return [];
     const { clientId, serviceId, reference, value, currency, completedAt } = unlisted;
-    const kind = this.#isAtEdge(completedAt) ? "at_edge" : "missing_there";
+    const kind = this.#run.isAtEdge(completedAt, this.#period) ? "at_edge" : "missing_there";
     this.#run.count(kind);
     if (kind === "missing_there") this.#run.totals.addPayment("missingThere", unlisted);
     const books = { value, currency, state: "completed", completedAt } as const;
@@ -79,27 +76,19 @@ class EntryReader {
   }
 
   #listedTwice(row: RowEntry, firstLine: number): StatementFinding {
-    const { bucket, line, clientId, serviceId, reference, source, value, currency } = row;
+    const { bucket, line, source, clientId, serviceId, reference, value, currency } = row;
     this.#run.count("listed_twice");
     // A row with another difference is already counted there.
     if (bucket === "matched") this.#run.totals.addRow("listed_twice", row, source);
-    const statement = { value, currency };
+    const ids = { clientId, serviceId, reference };
     return newFinding({
       kind: "listed_twice",
       line,
       firstLine,
-      clientId,
-      serviceId,
-      reference,
+      ...ids,
       source,
-      statement,
+      statement: { value, currency },
     });
-  }
-
-  #isAtEdge(completedAt: string): boolean {
-    const at = Date.parse(completedAt);
-    const { from, to } = this.#period;
-    return at - Date.parse(from) < this.#edgeMs || Date.parse(to) - at <= this.#edgeMs;
   }
 }
 

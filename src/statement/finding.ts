@@ -1,18 +1,7 @@
 import { type Money, type PaymentState } from "../model/payment.js";
 import { type RowProblem } from "./statement-row.js";
 
-/**
- * The kinds of difference between the statement and the stored payments. The most serious come first.
- *
- * - `missing_here`: the statement has a payment that the store does not know.
- * - `missing_there`: the payment was completed in the period, and no row of the statement names it.
- * - `id_differs`: the clientId and the serviceId of the row do not belong to one payment.
- * - `currency_differs`, `amount_differs`: the paid amount is not the amount of the stored payment.
- * - `unpaid_here`: the statement says paid, and the stored payment is not completed.
- * - `unpaid_there`: the stored payment is completed, and the statement lists it with another status.
- * - `listed_twice`: the statement lists one payment as paid more than once. Each row after the first is a finding.
- * - `paid_twice`: two payments of one reference were paid. Each payment after the first is a finding.
- */
+/** The kinds of difference, the most serious first. `docs/statement.md` describes each. */
 export const differenceKinds = [
   "missing_here",
   "missing_there",
@@ -27,10 +16,7 @@ export const differenceKinds = [
 
 export type DifferenceKind = (typeof differenceKinds)[number];
 
-/**
- * Every kind of finding: the differences; `bad_row`, a row that could not be compared; and `at_edge`, a completion so near to
- * an end of the period that it may be on the neighbouring statement. `at_edge` is not a difference.
- */
+/** A difference; `bad_row`, a row that cannot be compared; `at_edge`, a completion that a neighbouring statement may list. */
 export type FindingKind = DifferenceKind | "bad_row" | "at_edge";
 
 /** One finding. Fields that do not apply to its kind are absent. */

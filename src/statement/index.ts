@@ -6,7 +6,7 @@ export { type ReconcileOptions, type StatementProgress } from "./options.js";
 export { htmlReport, type HtmlReportOptions } from "./report/html-report.js";
 export { csvReport, jsonReport, type StatementReport } from "./report/statement-report.js";
 export { readStatement, type StatementFormat } from "./read-statement.js";
-export { reconcileStatement, type StatementRows } from "./reconcile-statement.js";
+export { reconcileStatement, type StatementRows, type StatementRun } from "./reconcile-statement.js";
 export {
   type RowProblem,
   type RowProblemCode,
@@ -14,7 +14,6 @@ export {
   type StatementRow,
   type UnreadableRow,
 } from "./statement-row.js";
-export { type StatementRun } from "./statement-run.js";
 export {
   type ChannelTotals,
   type CurrencyTotals,

@@ -4,44 +4,26 @@ import { type SortLimits } from "./sorting/external-sort.js";
 /** How a statement is compared with the stored payments. */
 export interface ReconcileOptions {
   /**
-   * The time that the statement is about, from `from` (included) to `to` (not included). Payments that were completed in this
-   * time must be on the statement. A string in ISO 8601 needs an offset or `Z`.
+   * The time that the statement is about: payments that were completed in it must be on the statement. `to` is not included. A
+   * string in ISO 8601 needs an offset or `Z`.
    *
    * @default the whole UTC days from the earliest to the latest `time` of the rows; then every row needs a time
    */
   period?: { from: Date | string; to: Date | string } | undefined;
-  /**
-   * Statuses that mean "paid", in any case. A row without a status counts as paid.
-   *
-   * @default ["completed", "paid", "settled", "success", "successful", "succeeded"]
-   */
+  /** Statuses that mean "paid", in any case; so does none. @default completed, paid, settled, success, successful, succeeded */
   paidStatuses?: readonly string[] | undefined;
-  /**
-   * The prefix of this shop's clientIds. Rows with another clientId are counted as foreign, and not compared.
-   *
-   * @default the kit's own `clientIdPrefix`, where it has one
-   */
+  /** The prefix of this shop's clientIds. Rows with others are foreign, and not compared. @default the kit's `clientIdPrefix` */
   clientIdPrefix?: string | undefined;
-  /**
-   * A completion within this many milliseconds of an end of the period is reported as `at_edge` instead of `missing_there`:
-   * a webhook comes later than the provider's own time.
-   *
-   * @default 0
-   */
+  /** A completion this near to an end of the period is `at_edge` instead of `missing_there`. @default 0 */
   edgeMs?: number | undefined;
   /**
-   * Payments that were created before this time are not read. A large store is then read faster, but payments that took longer
-   * to be completed are overlooked.
-   *
-   * @default none: every completed payment that was created before the end of the period is read
+   * Payments that were created before this time are not read, so a large store is read faster. Payments that took longer to be
+   * completed are overlooked. @default all are read
    */
   createdFrom?: Date | string | undefined;
   /**
-   * The directory for temporary files, in which entries are sorted that do not fit in memory. An entry has about 200 bytes for
-   * each row and each payment of the period, with ids, references and amounts. Only this user can read the files, and they are
-   * removed at the end.
-   *
-   * @default the directory of the system
+   * The directory for temporary files: about 200 bytes for each row and each payment of the period. Only this user can read
+   * them, and they are removed at the end. @default the directory of the system
    */
   temporaryDirectory?: string | undefined;
   /** Stops the run. */
@@ -62,12 +44,7 @@ export interface StatementProgress {
 }
 
 /** The options with every default filled in, except the period. */
-export interface ResolvedReconcileOptions extends Omit<ReconcileOptions, "period" | "paidStatuses"> {
-  period: Period | undefined;
-  paidStatuses: ReadonlySet<string>;
-  edgeMs: number;
-  createdFrom: string | undefined;
-}
+export type ResolvedReconcileOptions = ReturnType<typeof resolveReconcileOptions>;
 
 /** A half-open period; ISO 8601 UTC with milliseconds, like the times of stored payments. */
 export interface Period {
@@ -77,21 +54,17 @@ export interface Period {
 
 const defaultPaidStatuses = ["completed", "paid", "settled", "success", "successful", "succeeded"];
 
-/**
- * Checks the options and fills in defaults.
- *
- * @throws TillkitError `option_invalid`
- */
-export function resolveReconcileOptions(options: ReconcileOptions): ResolvedReconcileOptions {
+/** Checks the options and fills in defaults. Throws `option_invalid`. */
+export function resolveReconcileOptions(options: ReconcileOptions) {
   const { period, paidStatuses = defaultPaidStatuses, edgeMs = 0, createdFrom } = options;
   if (!Number.isFinite(edgeMs) || edgeMs < 0)
-    throw invalid("edgeMs must be a number of milliseconds, 0 or more.");
-  const resolved = period && {
+    throw invalidOption("edgeMs must be a number of milliseconds, 0 or more.");
+  const resolved: Period | undefined = period && {
     from: timeOf("period.from", period.from),
     to: timeOf("period.to", period.to),
   };
   if (resolved && resolved.from >= resolved.to)
-    throw invalid(`period.from (${resolved.from}) must be before period.to (${resolved.to}).`);
+    throw invalidOption(`period.from (${resolved.from}) must be before period.to (${resolved.to}).`);
   return {
     ...options,
     period: resolved,
@@ -106,12 +79,13 @@ function timeOf(option: string, given: Date | string): string {
   const isUsable = typeof given !== "string" || /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(given);
   const date = new Date(given);
   if (!isUsable || Number.isNaN(date.getTime()))
-    throw invalid(
+    throw invalidOption(
       `${option} must be a Date or an ISO 8601 string with an offset, such as "2024-05-01T00:00:00Z".`,
     );
   return date.toISOString();
 }
 
-function invalid(message: string): TillkitError {
+/** Returns the error for an option with a wrong value. */
+export function invalidOption(message: string): TillkitError {
   return new TillkitError("option_invalid", message);
 }

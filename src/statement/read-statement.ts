@@ -4,40 +4,22 @@ import { type Bytes, readLines } from "./csv/lines.js";
 import { type CellOptions, readTime, readValue } from "./csv/read-cells.js";
 import { type CsvRecord, RecordReader } from "./csv/records.js";
 import { isWholeNumber } from "../shared/whole-number.js";
+import { invalidOption } from "./options.js";
 import { type StatementRow, type UnreadableRow } from "./statement-row.js";
 
 /** The format of a statement in CSV. */
 export interface StatementFormat extends Partial<CellOptions> {
-  /**
-   * The column of each field: its header, or its number from 1; `false` for none. Other fields are found under their usual
-   * headers.
-   */
+  /** The column of a field: its header, or its number from 1; `false` for none. @default found by the usual headers */
   columns?: Partial<Record<StatementField, ColumnChoice | undefined>>;
   /** Fixed values for every row, where the statement has no column: `{ currency: "KMF", source: "MVK" }`. */
   fixed?: Partial<Record<"currency" | "source" | "status", string | undefined>>;
-  /**
-   * One character.
-   *
-   * @default the most frequent of `,` `;` tab `|` in the first line
-   */
+  /** One character. @default the most frequent of `,` `;` tab `|` in the first line */
   delimiter?: string | undefined;
-  /**
-   * Whether the first record is the header. Without a header `columns` must give numbers.
-   *
-   * @default true
-   */
+  /** Whether the first record is the header. Without a header `columns` must give numbers. @default true */
   header?: boolean | undefined;
-  /**
-   * The prefix of comment lines; `""` for none.
-   *
-   * @default "#"
-   */
+  /** The prefix of comment lines; `""` for none. @default "#" */
   comment?: string | undefined;
-  /**
-   * The number of lines before the header that are not part of the table.
-   *
-   * @default 0
-   */
+  /** The number of lines before the header that are not part of the table. @default 0 */
   skipLines?: number | undefined;
   /** @default "utf-8" */
   encoding?: "utf-8" | "windows-1252" | undefined;
@@ -144,21 +126,17 @@ class Table {
 function checkFormat(format: StatementFormat): void {
   const { delimiter, skipLines = 0, utcOffset = "Z", encoding = "utf-8", header, columns } = format;
   if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter)))
-    throw invalid("delimiter must be one character, and neither a quotation mark nor a line break.");
-  if (!isWholeNumber(skipLines, 0)) throw invalid("skipLines must be a whole number, 0 or more.");
+    throw invalidOption("delimiter must be one character, and neither a quotation mark nor a line break.");
+  if (!isWholeNumber(skipLines, 0)) throw invalidOption("skipLines must be a whole number, 0 or more.");
   if (!/^(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/.test(utcOffset))
-    throw invalid('utcOffset must be "Z", or an offset such as "+03:00".');
+    throw invalidOption('utcOffset must be "Z", or an offset such as "+03:00".');
   if (!["utf-8", "windows-1252"].includes(encoding))
-    throw invalid('encoding must be "utf-8" or "windows-1252".');
+    throw invalidOption('encoding must be "utf-8" or "windows-1252".');
   const named = Object.entries(columns ?? {}).find(([, choice]) => typeof choice === "string");
   if (header === false && named)
-    throw invalid(
+    throw invalidOption(
       `Without a header the column of ${named[0]} must be a number, and not "${String(named[1])}".`,
     );
-}
-
-function invalid(message: string): TillkitError {
-  return new TillkitError("option_invalid", message);
 }
 
 function unreadable(why: string): TillkitError {

@@ -6,11 +6,9 @@ import { type ReconcileOptions, resolveReconcileOptions, type ResolvedReconcileO
 import { RunState } from "./run-state.js";
 import { rowEntry } from "./sort-entries.js";
 import { type CheckedRow, checkRow, type StatementRow, type UnreadableRow } from "./statement-row.js";
-import { StatementRun } from "./statement-run.js";
 import { addCompletedPayments, findPayments, type StoredPayments } from "./stored-payments.js";
 import { type RowBucket, type StatementSummary } from "./summary.js";
 
-/** The number of rows that one call of the store looks up. */
 const rowsPerBatch = 500;
 
 /** The rows of a statement: from `readStatement`, or from any other source. */
@@ -18,12 +16,9 @@ export type StatementRows =
   Iterable<StatementRow | UnreadableRow> | AsyncIterable<StatementRow | UnreadableRow>;
 
 /**
- * Compares a settlement statement with the stored payments, in bounded memory. Rows are looked up in batches as they come.
- * Payments on one side only, and repeated rows, are found at the end from short entries that are sorted outside of memory.
- * Reads the store, and writes nothing to it.
+ * Compares a settlement statement with the stored payments, in bounded memory. Writes nothing to the store.
  *
- * The run fails with `option_invalid`, `statement_period_missing`, `statement_unreadable`, `statement_columns_unclear`,
- * `store_method_missing`, or with an error of the store or of the rows.
+ * The run fails with `statement_period_missing`, `store_method_missing`, or with an error of the store or of the rows.
  *
  * @throws TillkitError `option_invalid`
  */
@@ -33,6 +28,43 @@ export function reconcileStatement(
   options: ReconcileOptions = {},
 ): StatementRun {
   return new StatementRun(findings(store, rows, resolveReconcileOptions(options)));
+}
+
+/**
+ * The comparison of one statement. Iterate it for the findings, then ask for the summary. A run can be read once.
+ *
+ * @example
+ * ```ts
+ * const run = payments.reconcile(readStatement(createReadStream("may.csv")));
+ * for await (const finding of run) console.log(finding.kind, finding.clientId);
+ * const { balanced, currencies } = await run.summary();
+ * ```
+ */
+export class StatementRun implements AsyncIterable<StatementFinding> {
+  readonly #findings: AsyncGenerator<StatementFinding, StatementSummary, undefined>;
+  #summary: StatementSummary | undefined;
+
+  /** @internal */
+  constructor(findings: AsyncGenerator<StatementFinding, StatementSummary, undefined>) {
+    this.#findings = findings;
+  }
+
+  /** Yields the findings: first the differences of rows in the order of the rows, then the others. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<StatementFinding, void, undefined> {
+    const summary: StatementSummary | undefined = yield* this.#findings;
+    this.#summary ??= summary;
+  }
+
+  /** Returns counts and sums. Reads the rest of the statement. Throws the error that stopped the run. */
+  async summary(): Promise<StatementSummary> {
+    while (this.#summary === undefined) {
+      const next = await this.#findings.next();
+      if (!next.done) continue;
+      if (next.value === undefined) throw new Error("The run was stopped early, so it has no summary.");
+      this.#summary = next.value;
+    }
+    return this.#summary;
+  }
 }
 
 async function* findings(
@@ -45,7 +77,7 @@ async function* findings(
     for await (const batch of inBatches(rows)) yield* compareBatch(store, run, batch, options);
     const period = run.period();
     await addCompletedPayments(store, run, period, options);
-    yield* compareSortedEntries(store, run, period, options.edgeMs);
+    yield* compareSortedEntries(store, run, period);
     yield* findPaidTwice(run);
     return run.summary(period);
   } finally {

@@ -35,11 +35,7 @@ export class RunState {
     this.totals.counts[kind] += 1;
   }
 
-  /**
-   * Notes the time of a row.
-   *
-   * @throws TillkitError `statement_period_missing` at a row without a time, where no period was given
-   */
+  /** Notes the time of a row. Throws `statement_period_missing` if neither the row nor the options have a time. */
   noteTime({ time, line }: CheckedRow): void {
     const { period } = this.#options;
     if (period) {
@@ -51,11 +47,7 @@ export class RunState {
     if (this.#latest === undefined || time > this.#latest) this.#latest = time;
   }
 
-  /**
-   * Returns the given period, or else the whole UTC days of the rows.
-   *
-   * @throws TillkitError `statement_period_missing` where no period was given and there is no row
-   */
+  /** Returns the given period, or else the whole UTC days of the rows. Throws `statement_period_missing` if there is no row. */
   period(): Period {
     const { period } = this.#options;
     if (period) return period;
@@ -65,6 +57,13 @@ export class RunState {
       from: new Date(Math.floor(first / dayMs) * dayMs).toISOString(),
       to: new Date((Math.floor(last / dayMs) + 1) * dayMs).toISOString(),
     };
+  }
+
+  /** Returns whether a completion is so near to an end of the period that a neighbouring statement may list it. */
+  isAtEdge(completedAt: string, { from, to }: Period): boolean {
+    const { edgeMs } = this.#options;
+    const at = Date.parse(completedAt);
+    return at - Date.parse(from) < edgeMs || Date.parse(to) - at <= edgeMs;
   }
 
   /** Adds sibling entries for a paid payment and for its completed siblings. Adds none for a payment without siblings. */
@@ -97,7 +96,6 @@ export class RunState {
     };
   }
 
-  /** Removes the temporary files. */
   async remove(): Promise<void> {
     await this.entries.remove();
     await this.siblings.remove();

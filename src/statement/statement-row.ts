@@ -69,14 +69,9 @@ export interface CheckedRow extends StatementRow {
 
 /** The maximum length of an id. A longer text most likely comes from the wrong column. */
 const maxIdLength = 200;
-/** The maximum length of a status and of a source. */
 const maxTextLength = 100;
 
-/**
- * Returns the row with its time in UTC, or what is wrong with the row. Never throws, whatever the fields hold.
- *
- * @param paidStatuses in lower case
- */
+/** Returns the row with its time in UTC, or what is wrong with it. `paidStatuses` are in lower case. Never throws. */
 export function checkRow(
   row: StatementRow,
   line: number,

@@ -5,13 +5,11 @@ import { type Matches } from "./compare-row.js";
 import { type Period, type ResolvedReconcileOptions } from "./options.js";
 import { type RunState } from "./run-state.js";
 import { paymentEntry } from "./sort-entries.js";
+import { type StatementRow } from "./statement-row.js";
 
 const paymentsPerPage = 500;
 
-interface Ids {
-  clientId?: string | undefined;
-  serviceId?: string | undefined;
-}
+type Ids = Pick<StatementRow, "clientId" | "serviceId">;
 
 /** Stored payments by their ids and by their reference. */
 export class StoredPayments {
@@ -30,7 +28,6 @@ export class StoredPayments {
     }
   }
 
-  /** Returns the payments that have these ids. */
   matching({ clientId, serviceId }: Ids): Matches {
     return {
       byClientId: clientId ? this.#byClientId.get(clientId) : undefined,
@@ -69,10 +66,8 @@ function distinct(ids: readonly (string | undefined)[]): string[] {
 }
 
 /**
- * Adds every stored payment that was completed in the period to the run. `list` selects by the time of creation, and a payment
- * can be completed long after it, so this reads all completed payments that were created before the end of the period.
- *
- * @throws TillkitError `store_method_missing` where the store has no `list`
+ * Adds every stored payment that was completed in the period to the run. `list` selects by the time of creation, so this reads
+ * all completed payments created before the end of the period. Throws `store_method_missing` if the store has no `list`.
  */
 export async function addCompletedPayments(
   store: PaymentStore,

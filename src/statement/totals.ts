@@ -37,7 +37,6 @@ export class Totals {
     add(bucket === "matched" ? channel.matched : channel.differing, units);
   }
 
-  /** Adds a stored payment. */
   addPayment(counter: PaymentCounter, { value, currency }: Money): void {
     add(this.#counters(currency)[counter], storedUnits(value, currency));
   }
@@ -50,11 +49,7 @@ export class Totals {
   currencies(): CurrencyTotals[] {
     const sorted = [...this.#currencies].toSorted(([a], [b]) => (a < b ? -1 : 1));
     return sorted.map(([currency, counters]) => {
-      const sum = (...names: CounterName[]): Sum =>
-        sumOf(
-          names.map((name) => counters[name]),
-          currency,
-        );
+      const sum = (...names: CounterName[]): Sum => sumOf(currency, ...names.map((name) => counters[name]));
       return {
         currency,
         statement: sum(...rowBuckets),
@@ -74,9 +69,9 @@ export class Totals {
       .map(({ source, currency, matched, differing }) => ({
         source,
         currency,
-        statement: sumOf([matched, differing], currency),
-        matched: sumOf([matched], currency),
-        differing: sumOf([differing], currency),
+        statement: sumOf(currency, matched, differing),
+        matched: sumOf(currency, matched),
+        differing: sumOf(currency, differing),
       }));
   }
 
@@ -134,7 +129,7 @@ function add(counter: Counter, units: bigint): void {
   counter.units += units;
 }
 
-function sumOf(counters: readonly Counter[], currency: string): Sum {
+function sumOf(currency: string, ...counters: Counter[]): Sum {
   const count = counters.reduce((sum, one) => sum + one.count, 0);
   const units = counters.reduce((sum, one) => sum + one.units, 0n);
   return { count, value: decimalOf(units, currency) };

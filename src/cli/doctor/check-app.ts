@@ -71,7 +71,6 @@ function checkForged(address: string, replies: WebhookReplies): Finding | undefi
   return finding("signature_not_checked", `A webhook to ${address} ${how} ${seen}.`);
 }
 
-/** Checks all statuses but redirects and success. */
 function checkStatus(address: string, unsigned: Answer, replies: WebhookReplies): Finding | undefined {
   const { status } = unsigned;
   const byKit = isRefusedByKit(unsigned);
@@ -101,7 +100,6 @@ function refusesEverybody(status: number, { signed, elsewhere }: WebhookReplies)
   return !isAccepted(signed) && [401, 403, 407, 419].includes(status) && statusOf(elsewhere) === status;
 }
 
-/** Checks bodies that a real webhook could have. */
 function* checkBodies({ forged, long, slow }: WebhookReplies): Findings {
   if (statusOf(forged) === 415)
     yield finding("webhook_type_refused", "The type application/json; charset=utf-8 is answered with 415.");
@@ -111,7 +109,6 @@ function* checkBodies({ forged, long, slow }: WebhookReplies): Findings {
     yield finding("server_timeout_short", `A body that pauses for about a second ${resultOf(slow)}.`);
 }
 
-/** Checks the replies to correctly signed webhooks. */
 function* checkSigned(replies: WebhookReplies): Findings {
   const { signed, spaced } = replies;
   if (signed === undefined) return;

@@ -32,7 +32,6 @@ export function* checkSecret({ settings, outside }: ProbedSubject): Findings {
   }
 }
 
-/** Returns the problems for which the kit does not start. */
 function problemsOf(start: () => unknown): readonly ConfigurationProblem[] {
   try {
     start();
@@ -72,10 +71,7 @@ const checkedElsewhere = /^(TILLKIT_WEBHOOK_SECRET|TILLKIT_PUBLIC_KEY|file|urlOr
 /** Variables that have a check of their own if they are set. */
 const checkedIfSet = ["TILLKIT_PUBLIC_URL", "TILLKIT_DATABASE"];
 
-/**
- * Checks everything that the kit would refuse to start with. Only for an app that is configured by the environment alone: such
- * an app sets variables that only the kit reads.
- */
+/** Checks everything else that the kit refuses to start with, for an app that sets variables that only the kit reads. */
 export async function* checkOptions({ environment, outside }: ProbedSubject): AsyncFindings {
   const isConfigured = environment["TILLKIT_PUBLIC_URL"] || environment["TILLKIT_SERVICE_URL"];
   if (outside || !isConfigured) return;

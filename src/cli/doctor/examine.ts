@@ -12,7 +12,6 @@ import { type ProbedSubject, type Subject } from "./subject.js";
 /** Checks one thing. A check without its input finds nothing. */
 type Check = (subject: ProbedSubject) => Findings | AsyncFindings;
 
-/** All checks, in the order of their findings. */
 const checks: readonly Check[] = [
   checkSecret,
   checkProduction,
@@ -26,17 +25,8 @@ const checks: readonly Check[] = [
   checkInstallation,
 ];
 
-/** What was found, and what was examined. */
-export interface Examination {
-  findings: readonly Finding[];
-  /** What was examined. */
-  looked: readonly string[];
-  /** What was not examined, and the option for it. */
-  skipped: readonly string[];
-}
-
-/** Sends the probes to the app, and runs all checks. */
-export async function examine(given: Subject): Promise<Examination> {
+/** Sends the probes to the app, and runs all checks. Returns what was found, examined (`looked`) and not examined (`skipped`). */
+export async function examine(given: Subject) {
   const replies = given.webhook === undefined ? undefined : await probeWebhook(given.webhook, given);
   const subject: ProbedSubject = { ...given, replies, isKit: replies !== undefined && isKit(replies) };
   const findings: Finding[] = [];

@@ -3,10 +3,7 @@ import { expectedSignature } from "../sign/make-scheme.js";
 import { type SignatureSettings } from "../sign/signature-settings.js";
 import { isAccepted, isAnswer, type Reply, send } from "./send.js";
 
-/**
- * A webhook without meaning: of a type and topic that do not exist, for no payment, with an invalid amount. The kit records it
- * as `unrecognised`, or as `inadmissible` if only fields are signed. It is constant, so that a second run is a duplicate.
- */
+/** A webhook of a type and topic that do not exist, for no payment. It is constant, so that a second run is a duplicate. */
 const meaningless = {
   topic: "tillkit.doctor",
   timestamp: "2026-01-01T00:00:00.000Z",

@@ -99,7 +99,6 @@ export function isAccepted(reply: Reply | undefined): reply is Answer {
   return isAnswer(reply) && reply.status >= 200 && reply.status < 300;
 }
 
-/** The bodies with which the kit's router refuses a webhook, by status. */
 const refusals: Readonly<Record<number, string>> = {
   400: "bad_request",
   401: "signature_invalid",

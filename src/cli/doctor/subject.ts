@@ -33,11 +33,7 @@ export interface ProbedSubject extends Subject {
   isKit: boolean;
 }
 
-/**
- * Reads the subject from the options and the environment.
- *
- * @throws TillkitError `command_option_invalid` for an invalid address
- */
+/** Reads the subject. Throws `command_option_invalid` for an invalid address in an option. */
 export async function readSubject(args: Arguments, context: Context): Promise<Subject> {
   const outside = args.has("outside");
   const { stdin, cwd, output, now } = context;

@@ -21,11 +21,7 @@ export const formatOptions = {
   "--utc-offset <offset>": "The UTC offset of times and days without one: --utc-offset=+03:00. Default: Z.",
 };
 
-/**
- * Returns the format that the options describe.
- *
- * @throws TillkitError `command_option_invalid`
- */
+/** Returns the format that the options describe. Throws `command_option_invalid`. */
 export function readFormat(args: Arguments): StatementFormat {
   const columns: StatementFormat["columns"] = {};
   for (const [field, header] of pairs(args, "column", statementFields))

@@ -1,7 +1,6 @@
 import { type DifferenceKind, type StatementSummary } from "../../statement/index.js";
 import { type Output } from "../terminal/output.js";
 
-/** What each kind of difference is called in the terminal. */
 const titles: Readonly<Record<DifferenceKind | "bad_row" | "at_edge", string>> = {
   missing_here: "on the statement, not among the stored payments",
   missing_there: "stored as completed, not on the statement",
@@ -39,7 +38,6 @@ export function printSummary(summary: StatementSummary, output: Output): void {
   output.print(balanced ? output.paint("green", "Everything agrees.") : output.paint("red", problems));
 }
 
-/** Prints one line of sums for each currency. */
 function printSums({ currencies }: StatementSummary, output: Output): void {
   if (currencies.length === 0) return;
   const lengths = currencies.flatMap((one) => [one.statement.value.length, one.books.value.length]);

@@ -15,11 +15,7 @@ export interface CountedBytes {
   read: () => number;
 }
 
-/**
- * Opens a file, or standard input for `-`, and counts its bytes while they are read.
- *
- * @throws TillkitError `file_unreadable`, here or while it is read
- */
+/** Opens a file, or standard input for `-`. Throws `file_unreadable`, here or while it is read. */
 export async function countBytes(file: string, { cwd, stdin }: FileContext): Promise<CountedBytes> {
   let count = 0;
   const absolute = path.resolve(cwd, file);

@@ -47,11 +47,7 @@ export class ReportFiles {
     for (const one of this.#files) await write(one, one.report.add(finding));
   }
 
-  /**
-   * Writes the rest of the reports, and moves the files to their final paths.
-   *
-   * @throws TillkitError `file_unwritable`
-   */
+  /** Writes the rest of the reports, and moves the files to their final paths. Throws `file_unwritable`. */
   async end(summary: StatementSummary): Promise<void> {
     for (const one of this.#files) {
       await write(one, one.report.end(summary));
@@ -65,7 +61,6 @@ export class ReportFiles {
     }
   }
 
-  /** Deletes the unfinished files. */
   async discard(): Promise<void> {
     for (const { stream, part } of this.#files) {
       stream.destroy();

@@ -18,16 +18,7 @@ import { envFileOption } from "../terminal/read-file.js";
 /** The outcome that a webhook is stored with. Duplicates are counted, and not stored. */
 type StoredOutcome = NonNullable<ReplayQuery["outcome"]>;
 
-const outcomes: readonly StoredOutcome[] = [
-  "applied",
-  "stale",
-  "mismatch",
-  "unmatched",
-  "unconfirmed",
-  "foreign",
-  "unrecognised",
-  "inadmissible",
-];
+const outcomes = "applied|stale|mismatch|unmatched|unconfirmed|foreign|unrecognised|inadmissible";
 
 export const replay = defineCommand({
   name: "replay",
@@ -44,7 +35,7 @@ export const replay = defineCommand({
     "--apply": "Makes the changes, instead of only printing them.",
     "--client-id <id>": "Only the webhooks of this payment.",
     "--receipt-id <id>": "Only this webhook.",
-    [`--outcome <${outcomes.join("|")}>`]: "Only webhooks that are stored with this outcome.",
+    [`--outcome <${outcomes}>`]: "Only webhooks that are stored with this outcome.",
     "--from <time>": "Only webhooks received at this time or later, in ISO 8601.",
     "--to <time>": "Only webhooks received before this time.",
     "--dead": "Dead dispatches instead of webhooks.",

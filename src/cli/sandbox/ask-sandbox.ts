@@ -15,11 +15,7 @@ export function sandboxAddress(args: Arguments, env: Environment): string {
   return (args.get("sandbox") ?? env["TILLKIT_SANDBOX_URL"] ?? defaultAddress).replace(/(?<!\/)\/+$/, "");
 }
 
-/**
- * Sends a request to the control API of a running sandbox.
- *
- * @throws TillkitError `sandbox_unreachable`, or `sandbox_misused` with the sandbox's own message
- */
+/** Sends a request to the control API of a running sandbox. Throws `sandbox_unreachable` or `sandbox_misused`. */
 export async function askSandbox(
   address: string,
   path: string,
@@ -42,10 +38,8 @@ export async function askSandbox(
 }
 
 /**
- * Returns a scenario's name as it was given, or the scenario of a JSON file: `week.json`, or `week.json#late` if the file
- * has several.
- *
- * @throws TillkitError `file_unreadable`, `scenario_file_invalid` or `command_operand_invalid`
+ * Returns a scenario's name as it was given, or the scenario of a JSON file: `week.json`, or `week.json#late`. Throws
+ * `file_unreadable`, `scenario_file_invalid` or `command_operand_invalid`.
  */
 export async function readScenarioOption(given: string, { cwd }: Context): Promise<string | Scenario> {
   const [, file, name] = /^(.+\.json)(?:#(.*))?$/.exec(given) ?? [];

@@ -48,7 +48,6 @@ export const sandbox = defineCommand({
   },
 });
 
-/** Prints the address, and the variables for the shop's environment. */
 function printStart(running: Sandbox, { output }: Context): void {
   const { url, tokenUrl, client, signing, webhookAddresses, currentScenario: scenario } = running;
   const variables = {

@@ -12,10 +12,8 @@ import {
 import { type SignatureSettings } from "./signature-settings.js";
 
 /**
- * Creates the kit's own scheme, as an application with these settings has it.
- *
- * @param privateKey PEM text of a private key, which replaces the public key of the settings
- * @throws ConfigurationError for everything that the kit refuses to start with
+ * Creates the kit's own scheme, as an application with these settings has it. A private key in PEM replaces the public key.
+ * Throws a ConfigurationError for everything that the kit refuses to start with.
  */
 export function makeScheme(settings: SignatureSettings, privateKey?: string): SignatureScheme {
   if (settings.scheme !== "public-key") return makeHmacScheme(settings);
@@ -29,19 +27,11 @@ export function makeScheme(settings: SignatureSettings, privateKey?: string): Si
   }
   const usual = usualAlgorithms[key?.asymmetricKeyType ?? ""] ?? "ed25519";
   const algorithm = (settings.algorithm ?? usual) as PublicKeyAlgorithm;
-  return publicKeySignature({
-    publicKey: privateKey === undefined ? publicKey : key,
-    privateKey,
-    algorithm,
-    header,
-  });
+  const given = privateKey === undefined ? publicKey : key;
+  return publicKeySignature({ publicKey: given, privateKey, algorithm, header });
 }
 
-/**
- * Creates a scheme that can also sign.
- *
- * @throws ConfigurationError as {@link makeScheme}, and for public-key without a private key
- */
+/** Creates a scheme that can also sign. Throws a ConfigurationError as {@link makeScheme}, and if there is no private key. */
 export function makeSigningScheme(settings: SignatureSettings, privateKey?: string): SigningScheme {
   if (settings.scheme !== "public-key" || privateKey !== undefined)
     return makeScheme(settings, privateKey) as SigningScheme;

@@ -24,17 +24,11 @@ export const signatureOptions = {
   ...envFileOption,
 };
 
-/** A secret, and where it was found. Messages name the place, and never the secret. */
-export interface FoundSecret {
-  text: string;
-  from: string;
-}
-
 /** How signatures are made. */
 export interface SignatureSettings {
   scheme: "hmac" | "fields" | "public-key";
-  /** The first one signs. May be empty: see {@link readSettingsWithSecret}. */
-  secrets: readonly FoundSecret[];
+  /** The secrets, and where they were found. The first one signs. May be empty: see {@link readSettingsWithSecret}. */
+  secrets: readonly { text: string; from: string }[];
   /** The variables in which a secret was looked for. */
   secretVariables: readonly string[];
   environment: Environment;
@@ -84,8 +78,8 @@ async function readSecrets(
   args: Arguments,
   context: InputContext,
   variables: readonly string[],
-): Promise<FoundSecret[]> {
-  const found: FoundSecret[] = [];
+): Promise<SignatureSettings["secrets"]> {
+  const found: { text: string; from: string }[] = [];
   const given = args.all("secret");
   for (const [index, text] of given.entries())
     found.push({ text, from: given.length > 1 ? `--secret (${index + 1}.)` : "--secret" });
@@ -108,11 +102,7 @@ export function whyNoSecret({ secretVariables, environment }: SignatureSettings)
   return `${name} is ${environment[name] === undefined ? "not set" : "blank"}.${hint}`;
 }
 
-/**
- * Reads settings that have a secret if the scheme needs one.
- *
- * @throws TillkitError `secret_missing`
- */
+/** Reads settings that have a secret if the scheme needs one. Throws `secret_missing`. */
 export async function readSettingsWithSecret(
   args: Arguments,
   context: InputContext,

@@ -3,11 +3,9 @@ import { TillkitError } from "../../errors/index.js";
 import { type Arguments, type Command, type OptionSpec } from "./command.js";
 import { didYouMean } from "./nearest.js";
 
-/**
- * Parses the arguments after the command's name.
- *
- * @throws TillkitError `command_option_unknown`, `command_option_invalid` or `command_operand_invalid`
- */
+type OptionToken = { rawName: string; value?: string | undefined; inlineValue?: boolean | undefined };
+
+/** Parses the arguments after the command's name. Throws `command_option_…` or `command_operand_invalid`. */
 export function readArguments(command: Command, argv: readonly string[]): Arguments {
   const specs = command.options;
   const { tokens } = parseArgs({
@@ -40,12 +38,6 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
     get: (name) => given.get(name)?.[0],
     all: (name) => given.get(name) ?? [],
   };
-}
-
-interface OptionToken {
-  rawName: string;
-  value?: string | undefined;
-  inlineValue?: boolean | undefined;
 }
 
 function valueOf({ value: placeholder, choices }: OptionSpec, token: OptionToken): string {

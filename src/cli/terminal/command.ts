@@ -26,13 +26,6 @@ export interface OptionSpec {
   summary: string;
 }
 
-/** The argument that a command takes besides its options. */
-export interface OperandSpec {
-  name: string;
-  summary: string;
-  optional?: boolean;
-}
-
 /** A command. Its help, its documentation and its parser are made from these fields. */
 export interface Command {
   name: string;
@@ -40,7 +33,8 @@ export interface Command {
   summary: string;
   /** Paragraphs of the help. */
   description: readonly string[];
-  operand?: OperandSpec;
+  /** The argument that it takes besides its options. */
+  operand?: { name: string; summary: string; optional?: boolean };
   options: readonly OptionSpec[];
   examples: readonly { summary: string; command: string }[];
   /** The exit codes that this command ends with, and what they mean here. */
@@ -110,7 +104,6 @@ export type InputContext = Pick<Context, "stdin" | "env" | "cwd" | "output">;
 /** The arguments of one run, checked against the command's options. */
 export interface Arguments {
   readonly operand: string | undefined;
-  /** Returns whether an option was given. */
   has(name: string): boolean;
   /** Returns the value of an option, or `undefined`. */
   get(name: string): string | undefined;

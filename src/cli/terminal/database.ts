@@ -28,11 +28,7 @@ export function findDatabase(args: Arguments, { cwd, env }: InputContext): Named
   return { database, label, tablePrefix: args.get("table-prefix") || undefined };
 }
 
-/**
- * Returns the database of `--store` or of the environment.
- *
- * @throws TillkitError `command_option_invalid` if neither names one
- */
+/** Returns the database of `--store` or of the environment. Throws `command_option_invalid` if neither names one. */
 export function requireDatabase(args: Arguments, context: InputContext): NamedDatabase {
   const found = findDatabase(args, context);
   if (found) return found;

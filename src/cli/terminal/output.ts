@@ -11,10 +11,7 @@ export interface Output {
   print(text?: string): void;
   /** Prints a line for people on standard error: a warning, or what the command does. */
   log(text: string): void;
-  /**
-   * Draws a line over the one that was drawn before, if standard error is a terminal. `undefined` removes the line: do so
-   * before anything else is printed.
-   */
+  /** Draws a line over the one drawn before, on a terminal's standard error. `undefined` removes it, before other output. */
   draw(line: string | undefined): void;
   /** Prints one JSON document on a line of its own; does nothing without `--json`. */
   printJson(document: unknown): void;

@@ -8,11 +8,7 @@ import { type Arguments, type Environment, type ProcessContext } from "./command
 /** Where files are read from. */
 export type FileContext = Pick<ProcessContext, "cwd" | "stdin">;
 
-/**
- * Reads a file, or standard input for `-`.
- *
- * @throws TillkitError `file_unreadable`
- */
+/** Reads a file, or standard input for `-`. Throws `file_unreadable`. */
 export async function readBytes(file: string, { cwd, stdin }: FileContext): Promise<Buffer> {
   if (file === "-") return buffer(stdin);
   try {

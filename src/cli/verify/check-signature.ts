@@ -14,15 +14,8 @@ export interface SignatureInput extends CapturedRequest {
   readOtherBodies: () => Promise<readonly Form<Buffer>[]>;
 }
 
-export interface SignatureCheck {
-  verified: boolean;
-  findings: readonly Finding[];
-  /** The number of findings that explain the mismatch only in combination. */
-  combined: number;
-}
-
-/** Checks a signature as the kit does. If it does not match, finds out why. */
-export async function checkSignature(input: SignatureInput): Promise<SignatureCheck> {
+/** Checks a signature as the kit does. If it does not match, finds out why; `combined` is the number of causes. */
+export async function checkSignature(input: SignatureInput) {
   const { settings, rawBody, headers } = input;
   const name = settings.header.toLowerCase();
   const values = headers.filter(([one]) => one === name).map(([, value]) => value);
@@ -83,7 +76,6 @@ function placeOf(option: string, { secrets }: SignatureSettings): string {
   return found === undefined ? option : `the secret of ${secrets[Number(index)]?.from ?? "nowhere"}`;
 }
 
-/** Looks for the signature in the other headers. */
 function explainByOtherHeader(
   { headers, settings }: SignatureInput,
   explain: (signature: string) => readonly Cause[] | undefined,
@@ -96,7 +88,6 @@ function explainByOtherHeader(
   return undefined;
 }
 
-/** Returns notes on a signature that matches. */
 function notesOn(settings: SignatureSettings, rawBody: Buffer, signature: string): Finding[] {
   const notes: Finding[] = [];
   const { secrets, scheme } = settings;

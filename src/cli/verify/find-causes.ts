@@ -157,7 +157,6 @@ function fieldForms(body: Form<Buffer>, { fields, merchantId }: SignatureSetting
   return forms.map(({ value, causes }) => withCauses({ value: Buffer.from(value), causes }, body.causes));
 }
 
-/** Returns all orders of the fields. */
 function fieldOrders(rawBody: Buffer, { fields, merchantId }: SignatureSettings): Form<Buffer>[] {
   const join = fieldJoiner(rawBody, merchantId);
   if (join === undefined || fields.length > maxOrderedFields) return [];

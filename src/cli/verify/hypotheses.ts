@@ -22,10 +22,7 @@ export interface Hypothesis {
   signature?(text: string): Variant<string>[];
 }
 
-/**
- * All reasons that `tillkit verify` finds. Of two that explain a signature equally well, the later one is reported. Codes are
- * added, never renamed; `docs/cli.md` has a row for each.
- */
+/** All reasons that `tillkit verify` finds. Of two that explain a signature equally well, it reports the later one. */
 export const hypotheses = {
   secret_padded: {
     fix: "Set the secret again without the characters around it; a file or a variable often adds a line break.",
@@ -229,7 +226,6 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Writes JSON with a space after each comma and each colon. */
 function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

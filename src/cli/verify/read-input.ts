@@ -10,11 +10,7 @@ export interface CapturedRequest {
   rawBody: Buffer;
 }
 
-/**
- * Parses a captured request: optionally a request line, then headers, an empty line, and the body.
- *
- * @throws TillkitError `command_operand_invalid`
- */
+/** Parses headers, an empty line and a body, with or without a request line. Throws `command_operand_invalid`. */
 export function readCapturedRequest(bytes: Buffer): CapturedRequest {
   const [emptyLine] = ["\r\n\r\n", "\n\n"]
     .map((ending) => ({ at: bytes.indexOf(ending), length: ending.length }))

@@ -1,22 +1,8 @@
 import { TillkitError } from "../../errors/index.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 
-/** The fields of a row that a statement can have a column for. */
-export const statementFields = [
-  "clientId",
-  "serviceId",
-  "providerId",
-  "value",
-  "currency",
-  "status",
-  "source",
-  "time",
-] as const;
-
-export type StatementField = (typeof statementFields)[number];
-
 /** Headers that are found by themselves, in lower case and with letters and digits only. */
-const usualHeaders: Readonly<Record<StatementField, readonly string[]>> = {
+const usualHeaders = {
   clientId: ["clientid", "dataclientid"],
   serviceId: ["serviceid", "paymentid", "id", "dataid"],
   providerId: ["providerid", "dataproviderid", "providerreference"],
@@ -25,7 +11,12 @@ const usualHeaders: Readonly<Record<StatementField, readonly string[]>> = {
   status: ["status", "datastatus"],
   source: ["source", "channel", "provider", "datasource"],
   time: ["time", "date", "submittedat", "completedat", "timestamp", "datasubmittedat"],
-};
+} as const;
+
+export type StatementField = keyof typeof usualHeaders;
+
+/** The fields of a row that a statement can have a column for. */
+export const statementFields = Object.keys(usualHeaders) as readonly StatementField[];
 
 /** The column of a field: its header, or its number from 1. `false`: no column, whatever the headers are. */
 export type ColumnChoice = string | number | false;
@@ -34,12 +25,8 @@ export type ColumnChoice = string | number | false;
 export type Columns = Partial<Record<StatementField, number>>;
 
 /**
- * Returns the column of each field. A given header must be equal, except for space around it. Other fields are found under
- * their usual headers.
- *
- * @param header `undefined` for a file without one
- * @param given fields that have one fixed value for every row, so that they need no column
- * @throws TillkitError `statement_columns_unclear`, with the headers in its message
+ * Returns the column of each field: the given one, or the one with a usual header. The fields of `given` need no column. Throws
+ * `statement_columns_unclear`, with the headers in its message.
  */
 export function findColumns(
   header: readonly string[] | undefined,

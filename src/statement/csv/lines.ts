@@ -20,9 +20,7 @@ export type Bytes = Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | s
 
 /**
  * Splits bytes into lines, and decodes them strictly. A line that is too long or not in the encoding becomes a problem, and
- * reading goes on. Holds one piece and one line in memory.
- *
- * @throws TillkitError `statement_unreadable` for UTF-16
+ * reading goes on. Throws `statement_unreadable` for UTF-16.
  */
 export async function* readLines(bytes: Bytes, encoding: string): AsyncGenerator<Line[], void, undefined> {
   const splitter = new LineSplitter(encoding);

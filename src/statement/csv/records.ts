@@ -12,17 +12,13 @@ export interface RecordOptions {
   comment: string | undefined;
 }
 
-/**
- * Joins lines to records. A record that breaks the rules is a problem of its first line, and its second line is read again as a
- * new record: an extra quotation mark costs one record and not the file.
- */
+/** Joins lines to records. If a record breaks the rules, only its first line is lost: the second one begins a new record. */
 export class RecordReader {
   readonly #comment: string | undefined;
   #delimiter: string | undefined;
   /** The lines of a record whose quoted field is still open. */
   #open: Line[] = [];
   #openLength = 0;
-  /** The number of fields of the first record. */
   #width: number | undefined;
 
   constructor({ delimiter, comment }: RecordOptions) {

@@ -2,17 +2,17 @@ import { type Fragment, html, type Html } from "../../pages/html.js";
 import { type FindingKind } from "../finding.js";
 
 /** The meaning of a colour: agreement, missing money, changed money, double money, or a note. */
-export type Tone = "good" | "loss" | "change" | "twice" | "note";
+export type Tone = "good" | "bad" | "warn" | "twice" | "note";
 
 /** The tone of each kind of finding, in the order of the report. */
 export const kindTones: Readonly<Record<FindingKind, Tone>> = {
-  missing_here: "loss",
-  missing_there: "loss",
-  unpaid_here: "loss",
-  unpaid_there: "loss",
-  amount_differs: "change",
-  currency_differs: "change",
-  id_differs: "change",
+  missing_here: "bad",
+  missing_there: "bad",
+  unpaid_here: "bad",
+  unpaid_there: "bad",
+  amount_differs: "warn",
+  currency_differs: "warn",
+  id_differs: "warn",
   listed_twice: "twice",
   paid_twice: "twice",
   bad_row: "note",

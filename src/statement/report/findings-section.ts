@@ -63,27 +63,26 @@ function list(
 function paymentTable(findings: readonly StatementFinding[], text: ReportText): Html {
   const hasDifference = findings.some(({ difference }) => difference);
   return table(findings, [
-    { label: text.line, look: "number", cell: ({ line, firstLine }) => line && lines(firstLine, line, text) },
+    { label: text.line, look: "number", cell: (finding) => lineCell(finding, text) },
     { label: text.payment, cell: paymentCell },
     { label: text.statement, cell: (finding) => statementCell(finding, text) },
     { label: text.books, cell: (finding) => storedCell(finding, text) },
-    {
-      label: hasDifference ? text.difference : text.other,
-      cell: (finding) => differenceCell(finding, text),
-    },
+    { label: hasDifference ? text.difference : text.other, cell: (finding) => differenceCell(finding, text) },
   ]);
 }
 
 function badRowTable(findings: readonly StatementFinding[], text: ReportText): Html {
   return table(findings, [
-    { label: text.line, look: "number", cell: ({ line }) => line && text.count(line) },
+    { label: text.line, look: "number", cell: (finding) => lineCell(finding, text) },
     { label: text.problem, cell: problemCell },
   ]);
 }
 
-function lines(firstLine: number | undefined, line: number, text: ReportText): string {
-  const shown = text.count(line);
-  return firstLine === undefined ? shown : `${text.count(firstLine)}, ${shown}`;
+function lineCell({ firstLine, line }: StatementFinding, text: ReportText): string {
+  return [firstLine, line]
+    .filter((one) => one !== undefined)
+    .map(text.count)
+    .join(", ");
 }
 
 function paymentCell({ clientId, serviceId, reference }: StatementFinding): Html {

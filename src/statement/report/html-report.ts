@@ -18,18 +18,11 @@ export interface HtmlReportOptions {
   name?: string | undefined;
   /** @default now */
   madeAt?: Date | undefined;
-  /**
-   * The maximum number of findings of each kind that are listed. The others are counted.
-   *
-   * @default 200
-   */
+  /** The maximum number of findings of each kind that are listed. The others are counted. @default 200 */
   listed?: number | undefined;
 }
 
-/**
- * Makes a report for people: one HTML file that needs no other file and runs no script, for phones, desktops, dark mode and
- * paper. Everything in it is escaped, and its own policy allows it no script and no address.
- */
+/** Makes one HTML file for phones, desktops, dark mode and paper. It needs no other file, and runs no script. */
 export function htmlReport({
   language = "en",
   name,
@@ -59,29 +52,25 @@ function page(
 ): string {
   const text = reportText(language);
   const { period } = summary;
-  const document = htmlPage({
-    language,
-    title: [text.title, name].filter(Boolean).join(" · "),
-    head: html`<meta http-equiv="Content-Security-Policy" content="${policy}" />
-      <meta name="referrer" content="no-referrer" />`,
-    style: reportStyle,
-    body: html`<main>
-      <header class="top">
-        <h1>${text.title}</h1>
-        <dl>
-          ${name !== undefined && fact(text.statement, [name])}
-          ${period && fact(text.period, formatPeriod(period))}
-          ${fact(text.madeAt, [formatTime(madeAt.toISOString())])}
-        </dl>
-      </header>
-      ${verdict(summary, text)}
-      <div class="two">
-        ${kindChart(summary, text)} ${currencySection(summary, text)} ${channelSection(summary, text)}
-      </div>
-      ${findingLists(kept, summary, text)}
-    </main>`,
-  });
-  return `${document.toString()}\n`;
+  const head = html`<meta http-equiv="Content-Security-Policy" content="${policy}" />
+    <meta name="referrer" content="no-referrer" />`;
+  const body = html`<main>
+    <header class="top">
+      <h1>${text.title}</h1>
+      <dl>
+        ${name !== undefined && fact(text.statement, [name])}
+        ${period && fact(text.period, formatPeriod(period))}
+        ${fact(text.madeAt, [formatTime(madeAt.toISOString())])}
+      </dl>
+    </header>
+    ${verdict(summary, text)}
+    <div class="two">
+      ${kindChart(summary, text)} ${currencySection(summary, text)} ${channelSection(summary, text)}
+    </div>
+    ${findingLists(kept, summary, text)}
+  </main>`;
+  const title = [text.title, name].filter(Boolean).join(" · ");
+  return `${htmlPage({ language, title, head, style: reportStyle, body }).toString()}\n`;
 }
 
 /** Returns a label with one text, or with the two ends of a range. */
@@ -110,7 +99,7 @@ function verdict(summary: StatementSummary, text: ReportText): Html {
       [rows.outsidePeriod, text.outsidePeriod],
     ]),
   ];
-  return html`<section class="verdict ${balanced ? "good" : "loss"}">
+  return html`<section class="verdict ${balanced ? "good" : "bad"}">
     <strong>${balanced ? text.agreed : found.join(", ")}</strong>
     <p>${balanced ? text.agreedDetail(matched) : text.differsDetail(matched, text.count(rows.read))}</p>
     <ul>

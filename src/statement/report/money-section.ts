@@ -1,25 +1,20 @@
 import { html, type Html } from "../../pages/html.js";
-import { type ChannelTotals, type CurrencyTotals, type StatementSummary, type Sum } from "../summary.js";
+import {
+  type ChannelTotals,
+  type CurrencyTotals,
+  type RowBucket,
+  type StatementSummary,
+  type Sum,
+} from "../summary.js";
 import { decimalOf } from "../totals.js";
 import { bar, kindTones, type Piece, table, type Tone } from "./components.js";
 import { type ReportText } from "./report-text.js";
 
-/** One part of a sum. */
 interface Part {
   label: string;
   tone: Tone;
   sum: Sum;
 }
-
-/** The kinds of difference of a paid row, in the order of the bar. */
-const rowKinds = [
-  "missing_here",
-  "unpaid_here",
-  "amount_differs",
-  "currency_differs",
-  "id_differs",
-  "listed_twice",
-] as const;
 
 /** Returns the sums of both sides for each currency, as bars with their parts. */
 export function currencySection({ currencies }: StatementSummary, text: ReportText): Html | false {
@@ -32,13 +27,14 @@ export function currencySection({ currencies }: StatementSummary, text: ReportTe
 
 function currencyTotals(totals: CurrencyTotals, text: ReportText): Html {
   const { currency, statement, books, rows, missingThere, unpaidThere } = totals;
+  const rowKinds = Object.keys(kindTones).filter((kind) => kind in rows) as Exclude<RowBucket, "matched">[];
   const ofStatement: Part[] = [
     { label: text.matched, tone: "good", sum: rows.matched },
     ...rowKinds.map((kind) => ({ label: text.titles[kind], tone: kindTones[kind], sum: rows[kind] })),
   ];
   const ofBooks: Part[] = [
-    { label: text.titles.missing_there, tone: "loss", sum: missingThere },
-    { label: text.titles.unpaid_there, tone: "loss", sum: unpaidThere },
+    { label: text.titles.missing_there, tone: "bad", sum: missingThere },
+    { label: text.titles.unpaid_there, tone: "bad", sum: unpaidThere },
   ];
   // The statement contradicts only these parts of the stored payments. The bar shows the others as matched.
   const matched = Number(books.value) - Number(missingThere.value) - Number(unpaidThere.value);
@@ -55,7 +51,7 @@ function currencyTotals(totals: CurrencyTotals, text: ReportText): Html {
   return html`<div class="currency">
     <h3>
       ${currency}
-      <span class="${/[1-9]/.test(gap) ? "loss" : "good"}">${text.gap} <b>${text.value(gap)}</b></span>
+      <span class="${/[1-9]/.test(gap) ? "bad" : "good"}">${text.gap} <b>${text.value(gap)}</b></span>
     </h3>
     ${side(text.statement, statement, ofStatement.map(pieceOf), ofStatement)}
     ${side(text.books, books, [{ tone: "good", size: matched }, ...ofBooks.map(pieceOf)], ofBooks)}
@@ -92,19 +88,20 @@ function legend(parts: readonly Part[], text: ReportText): Html | false {
 /** Returns the paid rows of each provider channel. */
 export function channelSection({ channels }: StatementSummary, text: ReportText): Html | false {
   if (channels.length === 0) return false;
-  const nameOf = ({ source }: ChannelTotals): string =>
+  const nameOf = (source: string): string =>
     source === "" ? text.noChannel : source === "*" ? text.otherChannels : source;
-  const share = (totals: ChannelTotals): Html => {
-    const { statement, matched, differing } = totals;
-    const good: Piece = { tone: "good", size: matched.count };
-    const loss: Piece = { tone: "loss", size: differing.count };
-    const label = `${nameOf(totals)}: ${text.count(matched.count)} / ${text.count(statement.count)}`;
-    return bar([good, loss], statement.count, label, true);
+  const share = ({ source, statement, matched, differing }: ChannelTotals): Html => {
+    const pieces = [
+      { tone: "good", size: matched.count },
+      { tone: "bad", size: differing.count },
+    ] as const;
+    const label = `${nameOf(source)}: ${text.count(matched.count)} / ${text.count(statement.count)}`;
+    return bar(pieces, statement.count, label, true);
   };
   return html`<section class="card channels">
     <h2>${text.byChannel}</h2>
     ${table(channels, [
-      { label: text.channel, cell: nameOf },
+      { label: text.channel, cell: ({ source }) => nameOf(source) },
       {
         label: text.sum,
         look: "number",

@@ -9,7 +9,6 @@ export interface StatementReport {
 
 type Cell = string | number | undefined;
 
-/** The columns of the CSV report. */
 const columns: readonly (readonly [name: string, cell: (finding: StatementFinding) => Cell])[] = [
   ["kind", ({ kind }) => kind],
   ["line", ({ line }) => line],

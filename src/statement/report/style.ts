@@ -1,10 +1,8 @@
 import { baseStyle } from "../../pages/design/base.js";
 import { dataStyle } from "../../pages/design/components.js";
 
-/** The tones of findings: money is missing, money was changed, money came twice, a note. */
+/** The tones that only this report has. */
 const tones = `
-.loss { --tone: var(--bad); --paper: var(--bad-tint); }
-.change { --tone: var(--warn); --paper: var(--warn-tint); }
 .twice { --tone: #6b3fa0; --paper: #f0e8fa; }
 .note { --tone: var(--soft); --paper: var(--line); }
 @media (prefers-color-scheme: dark) { .twice { --tone: #cdb0f5; --paper: #33264a; } }

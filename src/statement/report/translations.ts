@@ -1,12 +1,17 @@
 import { translate } from "../../pages/language.js";
 
-/** What the report says. */
-export const reportTranslations = translate({
+/** Every text of the report, by language. */
+export const translations = translate({
   title: ["Statement and books", "Relevé et livres"],
   agreed: ["Everything agrees", "Tout concorde"],
-  differences: (count: number) => (count === 1 ? ["difference", "écart"] : ["differences", "écarts"]),
-  badRows: (count: number) =>
-    count === 1 ? ["unreadable row", "ligne illisible"] : ["unreadable rows", "lignes illisibles"],
+  differences: (count: number) => [
+    count === 1 ? "difference" : "differences",
+    count === 1 ? "écart" : "écarts",
+  ],
+  badRows: (count: number) => [
+    count === 1 ? "unreadable row" : "unreadable rows",
+    count === 1 ? "ligne illisible" : "lignes illisibles",
+  ],
   agreedDetail: (matched: string) => [
     `${matched} payments are the same on the statement and in your books.`,
     `${matched} paiements sont identiques sur le relevé et dans vos livres.`,

@@ -1,28 +1,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { mergeRuns, writeLongRun, writeRun } from "./merge-runs.js";
+import { mergeRuns, writeRun } from "./merge-runs.js";
 
 /** The limits of a sort's memory. */
 export interface SortLimits {
-  /**
-   * The number of lines that are held in memory.
-   *
-   * @default 16_384
-   */
+  /** The number of lines that are held in memory. @default 16_384 */
   runLines?: number;
-  /**
-   * The number of runs that are merged in one pass. Each takes one open file and a buffer of 32 KiB.
-   *
-   * @default 64
-   */
+  /** The number of runs that are merged in one pass. Each takes an open file and 32 KiB. @default 64 */
   fanIn?: number;
 }
 
-/**
- * Sorts any number of lines in bounded memory. Full runs are written to files of a temporary directory, and merged at the end.
- * Lines that fit in one run are never written. Lines must not hold line breaks. They are ordered by their UTF-16 units.
- */
+/** Sorts any number of lines by their UTF-16 units, in bounded memory. Full runs go to files, and are merged at the end. */
 export class ExternalSort {
   readonly #parent: string;
   readonly #runLines: number;
@@ -63,7 +52,7 @@ export class ExternalSort {
 
   async #spill(): Promise<void> {
     const file = await this.#newFile();
-    await writeRun(file, sortedLines(this.#lines));
+    await writeRun(file, [sortedLines(this.#lines)]);
     this.#lines = [];
     await this.#keep(file, 0);
   }
@@ -74,7 +63,7 @@ export class ExternalSort {
     runs.push(file);
     if (runs.length < this.#fanIn) return;
     const longer = await this.#newFile();
-    await writeLongRun(longer, mergeRuns(runs));
+    await writeRun(longer, mergeRuns(runs));
     this.#levels[level] = [];
     await this.#keep(longer, level + 1);
   }

@@ -1,22 +1,18 @@
 import { createReadStream } from "node:fs";
-import { open, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 
 const chunkBytes = 32 * 1024;
 const linesPerBatch = 1000;
 
-/** Writes sorted lines as one run. */
-export async function writeRun(file: string, lines: readonly string[]): Promise<void> {
-  await writeFile(file, lines.join("\n") + "\n", { mode: 0o600 });
-}
+type Batches = Iterable<readonly string[]> | AsyncIterable<readonly string[]>;
 
 /** Writes batches of sorted lines as one run, without holding them all in memory. */
-export async function writeLongRun(file: string, batches: AsyncIterable<readonly string[]>): Promise<void> {
-  const handle = await open(file, "wx", 0o600);
-  try {
-    for await (const lines of batches) await handle.write(lines.join("\n") + "\n");
-  } finally {
-    await handle.close();
-  }
+export async function writeRun(file: string, batches: Batches): Promise<void> {
+  await writeFile(file, joinLines(batches), { flag: "wx", mode: 0o600 });
+}
+
+async function* joinLines(batches: Batches): AsyncGenerator<string, void, undefined> {
+  for await (const lines of batches) yield `${lines.join("\n")}\n`;
 }
 
 /** Merges sorted runs. Yields their lines in order, a batch at a time, and removes each run after its last line. */
@@ -48,7 +44,6 @@ export async function* mergeRuns(files: readonly string[]): AsyncGenerator<strin
   }
 }
 
-/** Inserts a run behind those with a smaller line. */
 function insert(runs: RunReader[], run: RunReader): void {
   let [low, high] = [0, runs.length];
   while (low < high) {
@@ -88,7 +83,6 @@ class RunReader {
     this.#next = 1;
   }
 
-  /** Closes and removes the file. */
   async remove(): Promise<void> {
     await this.#batches.return();
     await rm(this.#file, { force: true });
