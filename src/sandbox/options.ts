@@ -44,8 +44,7 @@ export interface SandboxOptions {
   /** The address under which browsers and the merchant reach the sandbox. @default the address it listens on */
   publicUrl?: string | undefined;
   /**
-   * How webhooks are signed (interface document, section 5: the algorithm is not shown). The sandbox does not know the
-   * secret of a scheme object, so it can neither show nor rotate it.
+   * How webhooks are signed. The sandbox can neither show nor rotate the secret of a scheme object.
    * @default { scheme: "hmac" }
    */
   signature?: SandboxSignature | SandboxSigning | undefined;
@@ -70,8 +69,7 @@ export interface SandboxOptions {
   /** Your own scenarios, in addition to those of the sandbox. @default [] */
   scenarios?: readonly Scenario[] | undefined;
   /**
-   * Whether a request that the interface document does not allow is refused with a message that explains why. Otherwise
-   * the sandbox accepts every request that it can understand.
+   * Whether a request that the interface document does not allow is refused with a message that explains why.
    * @default true
    */
   strict?: boolean | undefined;

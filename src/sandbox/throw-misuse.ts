@@ -6,10 +6,7 @@ export function throwMisuse(message: string): never {
   throw new TillkitError("sandbox_misused", message);
 }
 
-/**
- * Returns the value as the schema reads it. Otherwise throws `sandbox_misused` with a message that begins with
- * `refusal` and lists every problem.
- */
+/** Returns the value as the schema reads it. Throws `sandbox_misused` with `refusal` and every problem otherwise. */
 export function parseOrThrowMisuse<Output>(
   schema: z.ZodType<Output>,
   value: unknown,

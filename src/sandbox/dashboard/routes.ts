@@ -11,10 +11,7 @@ import { payments } from "./payments/routes.js";
 import { scenarios } from "./scenarios/routes.js";
 import { webhooks } from "./webhooks/routes.js";
 
-/**
- * Returns the routes of the merchant's dashboard and its developer section (interface document, 4.4): pages with plain
- * forms, which work with and without scripts.
- */
+/** Returns the routes of the merchant's dashboard and its developer section (interface document, 4.4). */
 export function dashboard(context: DashboardContext): Router {
   const { publicUrl, allowRemoteWebhooks } = context.options;
   const router = express.Router();

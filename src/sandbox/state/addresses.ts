@@ -8,25 +8,16 @@ export interface WebhookAddress {
   readonly addedAt: string;
 }
 
-interface AddressesOptions {
-  allowRemote: boolean;
-  now: () => Date;
-  stateFile: StateFile;
-}
-
 /** The addresses to which webhooks are sent. */
 export class WebhookAddresses {
   readonly #byUrl = new Map<string, WebhookAddress>();
-  readonly #options: AddressesOptions;
   #lastNumber = 0;
 
-  constructor(options: AddressesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: { allowRemote: boolean; now: () => Date; stateFile: StateFile }) {}
 
   /** Restores the addresses of an earlier run of the sandbox. */
   async restore(): Promise<void> {
-    for (const address of await this.#options.stateFile.load<WebhookAddress>("address")) {
+    for (const address of await this.options.stateFile.load<WebhookAddress>("address")) {
       this.#byUrl.set(address.url, address);
       this.#lastNumber = Math.max(this.#lastNumber, Number(address.id.slice(2)));
     }
@@ -50,9 +41,9 @@ export class WebhookAddresses {
     const existing = this.#byUrl.get(url);
     if (existing) return existing;
     this.#lastNumber += 1;
-    const address = { id: `wh${this.#lastNumber}`, url, addedAt: this.#options.now().toISOString() };
+    const address = { id: `wh${this.#lastNumber}`, url, addedAt: this.options.now().toISOString() };
     this.#byUrl.set(url, address);
-    this.#options.stateFile.put("address", address.id, address);
+    this.options.stateFile.put("address", address.id, address);
     return address;
   }
 
@@ -60,12 +51,12 @@ export class WebhookAddresses {
     const address = this.find(idOrUrl);
     if (address === undefined) return;
     this.#byUrl.delete(address.url);
-    this.#options.stateFile.remove("address", address.id);
+    this.options.stateFile.remove("address", address.id);
   }
 
   /** Returns the address. Throws `sandbox_misused` if webhooks may not go there. */
   check(url: string): string {
-    const problem = webhookAddressProblem(url, this.#options.allowRemote);
+    const problem = webhookAddressProblem(url, this.options.allowRemote);
     return problem === undefined ? url : throwMisuse(problem);
   }
 }

@@ -9,9 +9,8 @@ export interface Random {
 }
 
 /**
- * Returns a source of random values. With a seed, the same calls return the same values. Each use has its own sequence,
- * so that the number of attempts for a webhook does not change the id of the next payment. Secrets and access tokens
- * never come from here.
+ * Returns a source of random values, which a seed makes repeatable. Each use has its own sequence, so that the attempts
+ * for a webhook do not change the id of the next payment. Secrets and access tokens never come from here.
  */
 export function createRandom(seed: string | undefined, use: string): Random {
   const bytes = seed === undefined ? randomBytes : seededBytes(`${seed}\n${use}`);
@@ -38,10 +37,7 @@ function seededBytes(seed: string): (count: number) => Buffer {
   };
 }
 
-/**
- * Returns a new secret or access token. Its prefix shows that it belongs to a sandbox: the kit refuses the prefix when
- * NODE_ENV is production.
- */
+/** Returns a new secret or access token. The kit refuses its prefix when NODE_ENV is production. */
 export function createSandboxSecret(): string {
   return `sandbox_${randomBytes(24).toString("hex")}`;
 }

@@ -121,10 +121,7 @@ function alterLastDigit(signature: string): string {
   return signature.slice(0, -1) + (signature.endsWith("0") ? "1" : "0");
 }
 
-/**
- * Returns the signature of a service that joins the fields without checking them: a number is printed, a missing field
- * is empty. The kit's own scheme refuses to sign such a body, and a scenario may have one.
- */
+/** Returns the signature of a service that joins fields without a check. The kit's own scheme refuses such a body. */
 function signUnreadableFields(
   rawBody: Buffer,
   secret: string,

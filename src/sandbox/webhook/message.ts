@@ -53,11 +53,9 @@ export interface WebhookMessage {
 
 /** Makes the bytes and headers of webhooks. */
 export class WebhookMessages {
-  readonly #core: SandboxCore;
   readonly #random: Random;
 
-  constructor(core: SandboxCore) {
-    this.#core = core;
+  constructor(private readonly core: SandboxCore) {
     this.#random = createRandom(core.options.seed, "invented");
   }
 
@@ -88,10 +86,7 @@ export class WebhookMessages {
     return { paymentId: payment.id, rawBody, headers: { ...this.#headers(sign(rawBody)), ...headers } };
   }
 
-  /**
-   * Returns a webhook that tries an address: one without content. Where fields are signed, it is about a pending payment
-   * that does not exist.
-   */
+  /** Returns a webhook without content, which tries an address. Where fields are signed, it has an invented payment. */
   forTrial(): WebhookMessage {
     const timestamp = this.#timestamp();
     const payment = {
@@ -102,7 +97,7 @@ export class WebhookMessages {
       clientId: `sandbox-try-${this.#random.hex(4)}`,
     };
     const rawBody = bytesOf(
-      this.#core.signing.state.scheme === "fields"
+      this.core.signing.state.scheme === "fields"
         ? { topic: "payment.pending", timestamp, type: "payment", data: payment }
         : { topic: "webhook.try", timestamp, type: "webhook", data: {} },
     );
@@ -111,7 +106,7 @@ export class WebhookMessages {
 
   /** Returns the signature; `undefined` where the header is to be omitted. */
   #sign(rawBody: Buffer, how: WebhookStep["sign"] = "right"): string | undefined {
-    const { signing } = this.#core;
+    const { signing } = this.core;
     if (how === "missing") return undefined;
     try {
       return how === "right" ? signing.sign(rawBody) : signing.signWrongly(rawBody, how);
@@ -125,7 +120,7 @@ export class WebhookMessages {
     return {
       "Content-Type": "application/json",
       "User-Agent": "tillkit-sandbox",
-      ...(signature !== undefined && { [this.#core.signing.state.header]: signature }),
+      ...(signature !== undefined && { [this.core.signing.state.header]: signature }),
     };
   }
 
@@ -134,13 +129,13 @@ export class WebhookMessages {
     if (fields.includes("amount")) total.value = tenTimes(total.value);
     if (fields.includes("currency")) total.currency = total.currency === "EUR" ? "KMF" : "EUR";
     if (fields.includes("clientId")) {
-      const other = this.#core.payments.list().findLast((payment) => payment.id !== id);
+      const other = this.core.payments.list().findLast((payment) => payment.id !== id);
       data.clientId = other?.clientId ?? `not-yours-${this.#random.hex(4)}`;
     }
   }
 
   #timestamp(): string {
-    return this.#core.clock.now().toISOString();
+    return this.core.clock.now().toISOString();
   }
 }
 
