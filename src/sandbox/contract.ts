@@ -64,14 +64,10 @@ export interface SandboxPaymentActions {
    * Creates a payment without a request from the merchant. Without return addresses, the browser goes to
    * `http://localhost/`. Throws `sandbox_misused` for an id or a clientId that was used before.
    */
-  create(payment: {
-    clientId: string;
-    total: { value: string; currency: string };
-    /** @default a new one */
-    id?: string;
-    successUrl?: string;
-    cancelUrl?: string;
-  }): SandboxPayment;
+  create(
+    payment: Pick<SandboxPayment, "clientId" | "total"> &
+      Partial<Pick<SandboxPayment, "id" | "successUrl" | "cancelUrl">>,
+  ): SandboxPayment;
   /** Returns every payment, oldest first. */
   payments(): readonly SandboxPayment[];
   /** Returns the payment with this id or clientId. */

@@ -1,6 +1,6 @@
 import { type HmacAlgorithm, type ListedField, type SignatureScheme } from "../webhook/signature/index.js";
 import { type Scenario } from "./scenario/scenario.js";
-import { type intermediateStatuses, type SandboxSettings } from "./state/settings.js";
+import { type SandboxSettings } from "./state/settings.js";
 
 /** A scheme that signs webhooks: any scheme of the kit that has `sign`, or your own object. */
 export type SandboxSignature = Pick<SignatureScheme, "header" | "sign">;
@@ -78,7 +78,7 @@ export interface SandboxOptions {
   /** The form of error responses: JSON with status, title and detail; no body; or a page. @default "problem" */
   errorBodies?: SandboxSettings["errorBodies"] | undefined;
   /** The statuses that a payment takes after the approval and before `completed`, in this order. @default [] */
-  statuses?: readonly (typeof intermediateStatuses)[number][] | undefined;
+  statuses?: Readonly<SandboxSettings["statuses"]> | undefined;
   /** Whether a webhook reports each of the `statuses`. @default false */
   statusWebhooks?: boolean | undefined;
   /** Whether the response to a creation has `clientId` in `data`; the document (2.1) says no. @default false */

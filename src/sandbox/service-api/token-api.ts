@@ -7,10 +7,7 @@ import { type SandboxClient } from "../options.js";
 import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type AccessTokens } from "../state/tokens.js";
 
-/**
- * Makes `POST /oauth/token`: OAuth 2 client credentials (RFC 6749, 4.4). The interface document does not show how a
- * merchant obtains a token.
- */
+/** Makes `POST /oauth/token`: OAuth 2 client credentials (RFC 6749, 4.4). The interface document shows no such path. */
 export function tokenApi({ settings, stateFile, tokens }: SandboxCore, faults: TokenFaults): Router {
   const router = express.Router();
   const issue = async (req: Request, res: Response): Promise<void> => {

@@ -62,8 +62,8 @@ export class WebhookAddresses {
 }
 
 /**
- * Returns why webhooks may not go to an address, or `undefined`. Without `allowRemote` only this machine is allowed, so
- * that a production address left in a configuration never receives invented payments.
+ * Returns why webhooks may not go to an address, or `undefined`. Without `allowRemote`, only this machine is allowed: a
+ * production address that is left in a configuration must not receive invented payments.
  */
 export function webhookAddressProblem(url: string, allowRemote: boolean): string | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;

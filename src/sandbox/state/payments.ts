@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type Random } from "./random.js";
 import { type StateFile } from "./state-file.js";
 
@@ -96,7 +96,7 @@ export class SandboxPayments {
     { id }: SandboxPayment,
     source: string,
   ): Pick<SandboxPayment, "submittedAt" | "providerId" | "source"> {
-    const digits = createHash("sha256").update(id).digest("hex").slice(0, 12);
+    const digits = hash("sha256", id).slice(0, 12);
     return { submittedAt: this.#timestamp(), providerId: `${source}-${digits.toUpperCase()}`, source };
   }
 

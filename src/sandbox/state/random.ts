@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 
 /** The source of ids and of the draws of the scenario `random`. */
 export interface Random {
@@ -32,7 +32,7 @@ function seededBytes(seed: string): (count: number) => Buffer {
     calls += 1;
     const blocks: Buffer[] = [];
     for (let block = 0; block * 32 < count; block += 1)
-      blocks.push(createHash("sha256").update(`${seed}\n${calls}\n${block}`).digest());
+      blocks.push(hash("sha256", `${seed}\n${calls}\n${block}`, "buffer"));
     return Buffer.concat(blocks).subarray(0, count);
   };
 }

@@ -7,6 +7,7 @@ import {
   type HmacAlgorithm,
 } from "../../webhook/signature/index.js";
 import { type SandboxSignature, type SandboxSigning } from "../options.js";
+import { readJson } from "../read-json.js";
 import { throwMisuse } from "../throw-misuse.js";
 import { createSandboxSecret } from "./random.js";
 
@@ -127,17 +128,9 @@ function signUnreadableFields(
   secret: string,
   { algorithm, fields, merchantId }: ReturnType<typeof withDefaults>,
 ): string {
-  const body = parseJson(rawBody);
+  const body = readJson(rawBody.toString("utf8"));
   const values = fields.map((field) => (field === "merchantId" ? merchantId : printField(body, field)));
   return createHmac(algorithm, secret).update(values.join(",")).digest("hex");
-}
-
-function parseJson(rawBody: Buffer): unknown {
-  try {
-    return JSON.parse(rawBody.toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }
 
 function printField(body: unknown, field: string): string {

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { type SandboxClient } from "../options.js";
 import { createSandboxSecret } from "./random.js";
 import { type StateFile } from "./state-file.js";
@@ -76,9 +76,5 @@ export class AccessTokens {
 }
 
 function isEqual(a: string, b: string): boolean {
-  return timingSafeEqual(sha256(a), sha256(b));
-}
-
-function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+  return timingSafeEqual(hash("sha256", a, "buffer"), hash("sha256", b, "buffer"));
 }

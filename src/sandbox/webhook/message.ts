@@ -2,6 +2,7 @@ import { type SandboxCore } from "../core.js";
 import { type WebhookStep } from "../scenario/scenario.js";
 import { type SandboxPayment } from "../state/payments.js";
 import { createRandom, type Random } from "../state/random.js";
+import { type Delivery } from "./delivery.js";
 
 /** The body of a webhook (interface document, 6.1 and 2.3), its fields in the document's order. */
 export interface WebhookBody {
@@ -42,13 +43,9 @@ export interface WebhookByHand {
 }
 
 /** A webhook that is ready to be sent, with the same bytes and signature at every attempt. */
-export interface WebhookMessage {
-  /** Absent where the webhook is not about a payment, as when an address is tried. */
-  paymentId?: string;
+export interface WebhookMessage extends Pick<Delivery, "paymentId" | "scenario"> {
   rawBody: Buffer;
   headers: Record<string, string>;
-  /** The scenario that made the webhook, where it is not the normal one. */
-  scenario?: string;
 }
 
 /** Makes the bytes and headers of webhooks. */
@@ -173,10 +170,6 @@ function setAt(target: object, [head = "", ...rest]: readonly string[], value: u
   const inner = Object.hasOwn(holder, head) ? holder[head] : undefined;
   if (rest.length > 0 && typeof inner === "object" && inner !== null) return setAt(inner, rest, value);
   // An assignment would not make a field of a path named __proto__.
-  Object.defineProperty(holder, [head, ...rest].join("."), {
-    value,
-    enumerable: true,
-    configurable: true,
-    writable: true,
-  });
+  const field = { value, enumerable: true, configurable: true, writable: true };
+  Object.defineProperty(holder, [head, ...rest].join("."), field);
 }
