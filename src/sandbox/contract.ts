@@ -96,8 +96,8 @@ export interface SandboxWebhookActions {
   /** Removes an address, given by its url or id. Neither webhooks nor retries are sent to it any more. */
   unregisterWebhook(urlOrId: string): void;
   /**
-   * Sends a signed webhook without content to a registered address, once. A scheme that signs fields gets an invented
-   * pending payment. Throws `sandbox_misused` for an unknown address.
+   * Sends a signed webhook without content to a registered address, once. Where fields are signed, it has an
+   * invented pending payment. Throws `sandbox_misused` for an unknown address.
    */
   tryWebhook(urlOrId: string): Promise<Delivery>;
   /** Holds webhooks, so that a test can look at the merchant's page before they arrive. */

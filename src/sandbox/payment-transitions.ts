@@ -90,11 +90,8 @@ export class PaymentTransitions {
     return [...this.core.settings.current.statuses, "completed"].map((status) => ({ status }));
   }
 
-  #sendWebhooks(
-    payment: SandboxPayment,
-    { status, webhook = this.#isReported(status) }: Move,
-  ): Promise<Delivery[]>[] {
-    if (!webhook) return [];
+  #sendWebhooks(payment: SandboxPayment, { status, webhook }: Move): Promise<Delivery[]>[] {
+    if (!(webhook ?? this.#isReported(status))) return [];
     // All steps share one time, so that a repeated step has the same bytes.
     const now = this.core.clock.now();
     const steps = (status === "completed" ? this.#scenarioOf(payment).webhooks : undefined) ?? [{}];

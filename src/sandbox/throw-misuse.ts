@@ -7,11 +7,7 @@ export function throwMisuse(message: string): never {
 }
 
 /** Returns the value as the schema reads it. Throws `sandbox_misused` with `refusal` and every problem otherwise. */
-export function parseOrThrowMisuse<Output>(
-  schema: z.ZodType<Output>,
-  value: unknown,
-  refusal: string,
-): Output {
+export function parseOrThrowMisuse<T>(schema: z.ZodType<T>, value: unknown, refusal: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) =>

@@ -70,19 +70,12 @@ export function webhookAddressProblem(url: string, allowRemote: boolean): string
   if (parsed === undefined || !["http:", "https:"].includes(parsed.protocol)) {
     return `${JSON.stringify(url)} is not an absolute http or https address.`;
   }
-  if (allowRemote || isLoopback(parsed.hostname)) return undefined;
+  if (allowRemote || loopback.test(parsed.hostname)) return undefined;
   return (
     `${parsed.hostname} is not on this machine. The sandbox sends webhooks to localhost only; ` +
     "set allowRemoteWebhooks to let it send them elsewhere."
   );
 }
 
-function isLoopback(hostname: string): boolean {
-  // The URL parser writes every form of an IPv4 address as four decimal numbers.
-  return (
-    hostname === "localhost" ||
-    hostname.endsWith(".localhost") ||
-    hostname === "[::1]" ||
-    /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  );
-}
+/** Matches this machine's names and addresses. The URL parser writes every IPv4 address as four decimal numbers. */
+const loopback = /^(?:(?:.*\.)?localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/;

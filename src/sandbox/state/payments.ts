@@ -92,10 +92,7 @@ export class SandboxPayments {
   }
 
   /** Returns the fields that a payment gains when the customer submits it to a provider. */
-  submission(
-    { id }: SandboxPayment,
-    source: string,
-  ): Pick<SandboxPayment, "submittedAt" | "providerId" | "source"> {
+  submission({ id }: SandboxPayment, source: string) {
     const digits = hash("sha256", id).slice(0, 12);
     return { submittedAt: this.#timestamp(), providerId: `${source}-${digits.toUpperCase()}`, source };
   }

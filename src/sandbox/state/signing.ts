@@ -97,7 +97,7 @@ export class Signing {
       return scheme.sign!(rawBody);
     } catch (error) {
       if (this.#custom || !hasCode(error, "signed_fields_unreadable")) throw error;
-      return signUnreadableFields(rawBody, secret, withDefaults(this.#options));
+      return signUnreadableFields(rawBody, secret, this.#options);
     }
   }
 }
@@ -123,11 +123,8 @@ function alterLastDigit(signature: string): string {
 }
 
 /** Returns the signature of a service that joins fields without a check. The kit's own scheme refuses such a body. */
-function signUnreadableFields(
-  rawBody: Buffer,
-  secret: string,
-  { algorithm, fields, merchantId }: ReturnType<typeof withDefaults>,
-): string {
+function signUnreadableFields(rawBody: Buffer, secret: string, options: SandboxSigning): string {
+  const { algorithm, fields, merchantId } = withDefaults(options);
   const body = readJson(rawBody.toString("utf8"));
   const values = fields.map((field) => (field === "merchantId" ? merchantId : printField(body, field)));
   return createHmac(algorithm, secret).update(values.join(",")).digest("hex");

@@ -36,10 +36,8 @@ export function deliveryPage(given: View, { id = "" }: Params): Page {
   });
 }
 
-function facts(
-  { id, url, at, durationMs, attempt, paymentId, scenario }: Delivery,
-  view: DeliveryView,
-): Html {
+function facts(delivery: Delivery, view: DeliveryView): Html {
+  const { id, url, at, durationMs, attempt, paymentId, scenario } = delivery;
   const { language, shared, text } = view;
   const { names } = text;
   const payment = link(view, `${places.payments}/${paymentId}`, code(paymentId));
@@ -79,11 +77,7 @@ function response(delivery: Delivery, { text }: DeliveryView): Html {
 }
 
 /** Returns the headers and the body of a request or of a response. */
-function exchange(
-  headers: Readonly<Record<string, string>>,
-  body: Fragment,
-  text: DeliveryView["text"],
-): Html {
+function exchange(headers: Delivery["headers"], body: Fragment, text: DeliveryView["text"]): Html {
   return html`<div>
       <h3>${text.headers}</h3>
       <dl class="facts">${Object.entries(headers).map(([name, value]) => fact(code(name), code(value)))}</dl>
