@@ -25,30 +25,21 @@ export function formatAmount({ value, currency }: Money, language: Language): st
 /** Returns a decimal string with the separators of the language, and with all of its decimals. */
 export function formatDecimal(value: string, language: Language): string {
   const digits = value.split(".")[1]?.length ?? 0;
-  const format = new Intl.NumberFormat(language, {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
+  const exact = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   // As a string: a large amount does not fit a float.
-  return format.format(value as `${number}`);
+  return new Intl.NumberFormat(language, exact).format(value as `${number}`);
 }
 
 function customaryDigits(currency: string): number {
-  const { maximumFractionDigits } = new Intl.NumberFormat("en", {
-    style: "currency",
-    currency,
-  }).resolvedOptions();
-  return maximumFractionDigits ?? 2;
+  const format = new Intl.NumberFormat("en", { style: "currency", currency });
+  return format.resolvedOptions().maximumFractionDigits ?? 2;
 }
 
 /** Returns a time for people, in UTC as the service's interface writes times, with its exact value for programs. */
 export function moment(timestamp: string | Date, language: Language): Html {
   const date = new Date(timestamp);
-  const format = new Intl.DateTimeFormat(locales[language], {
-    dateStyle: "medium",
-    timeStyle: "medium",
-    timeZone: "UTC",
-  });
+  const style = { dateStyle: "medium", timeStyle: "medium", timeZone: "UTC" } as const;
+  const format = new Intl.DateTimeFormat(locales[language], style);
   return html`<time datetime="${date.toISOString()}">${format.format(date)} UTC</time>`;
 }
 

@@ -95,10 +95,7 @@ function requirePayment(payments: SandboxCore["payments"], idOrClientId: string)
   return payment ?? throwMisuse(`There is no payment with the id or clientId "${idOrClientId}".`);
 }
 
-/**
- * Starts an action whose webhooks may be held or wait for the clock. Rejects with its error, and otherwise resolves when
- * it has ended or after `waitMs`, so that a page can already show what ended quickly.
- */
+/** Starts an action that may wait. Resolves when it has ended or after `waitMs`, and rejects with its error. */
 export async function started(run: () => Promise<unknown>, { waitMs = 0 } = {}): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const waited = new Promise<void>((resolve) => {

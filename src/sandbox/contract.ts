@@ -45,14 +45,11 @@ export interface SandboxConfiguration {
   /** The name of the scenario of payments that ask for none; `random` draws one of the catalogue for each payment. */
   readonly currentScenario: string;
   /**
-   * Makes a scenario the current one: by its name, `"random"`, or your own. With `for`, it is the scenario of the payment
-   * with that id or clientId only, which need not exist yet. Throws `sandbox_misused` if it is unknown or not valid.
+   * Makes a scenario the current one: by its name, `"random"`, or your own. With `for`, only the payment of that id or
+   * clientId gets it, even a later one. Throws `sandbox_misused` if it is unknown or not valid.
    */
   scenario(scenario: string | Scenario, options?: { for?: string }): void;
-  /**
-   * Adds your own scenario, or replaces the one with its name, and returns the name. No payment gets it by this. Throws
-   * `sandbox_misused` if it is not valid.
-   */
+  /** Adds or replaces your own scenario, and returns its name. Throws `sandbox_misused` if it is not valid. */
   addScenario(scenario: Scenario): string;
 
   /** The present behaviour where the interface document says nothing. */
@@ -67,23 +64,18 @@ export interface SandboxPaymentActions {
    * Creates a payment without a request from the merchant. Without return addresses, the browser goes to
    * `http://localhost/`. Throws `sandbox_misused` for an id or a clientId that was used before.
    */
-  create(payment: {
-    clientId: string;
-    total: { value: string; currency: string };
-    /** @default a new one */
-    id?: string;
-    successUrl?: string;
-    cancelUrl?: string;
-  }): SandboxPayment;
+  create(
+    payment: Pick<SandboxPayment, "clientId" | "total"> &
+      Partial<Pick<SandboxPayment, "id" | "successUrl" | "cancelUrl">>,
+  ): SandboxPayment;
   /** Returns every payment, oldest first. */
   payments(): readonly SandboxPayment[];
   /** Returns the payment with this id or clientId. */
   find(idOrClientId: string): SandboxPayment | undefined;
   /**
-   * Completes a payment as if the customer had approved it, or does what its scenario says instead. Resolves with the
-   * first attempt of each webhook, so it waits while webhooks are held or delayed. A canceled payment can be paid too,
-   * because a real service may allow that. Throws `sandbox_misused` for an unknown payment or provider, or a completed
-   * payment.
+   * Completes a payment as if the customer had approved it, or does what its scenario says. Resolves with the first
+   * attempt of each webhook, so it waits while webhooks are held or delayed. A canceled payment can be paid too. Throws
+   * `sandbox_misused` for an unknown payment or provider, or a completed payment.
    */
   pay(idOrClientId: string, options?: { provider?: string }): Promise<Delivery[]>;
   /**
@@ -104,8 +96,8 @@ export interface SandboxWebhookActions {
   /** Removes an address, given by its url or id. Neither webhooks nor retries are sent to it any more. */
   unregisterWebhook(urlOrId: string): void;
   /**
-   * Sends a correctly signed webhook without content to a registered address, once. Where fields are signed, it is about
-   * a pending payment that does not exist. Throws `sandbox_misused` for an unknown address.
+   * Sends a signed webhook without content to a registered address, once. Where fields are signed, it has an
+   * invented pending payment. Throws `sandbox_misused` for an unknown address.
    */
   tryWebhook(urlOrId: string): Promise<Delivery>;
   /** Holds webhooks, so that a test can look at the merchant's page before they arrive. */
@@ -119,9 +111,8 @@ export interface SandboxWebhookActions {
   /** Sends the bytes of a delivery to its address once more, immediately. Throws `sandbox_misused` for an unknown id. */
   deliverAgain(deliveryId: string): Promise<Delivery>;
   /**
-   * Sends the webhook that a test describes, immediately and once. Resolves with the merchant's response. By default it
-   * says that the payment is completed; the payment itself does not change. Throws `sandbox_misused` if there is no such
-   * payment, no address, or no response.
+   * Sends the webhook that a test describes, immediately and once. Resolves with the merchant's response. The payment
+   * does not change. Throws `sandbox_misused` if there is no such payment, no address, or no response.
    */
   sendWebhook(webhook: WebhookByHand): Promise<{ status: number; body: string }>;
   /** Resolves when no webhook is being sent or waits for its next attempt. Held webhooks do not count. */
@@ -129,9 +120,8 @@ export interface SandboxWebhookActions {
 }
 
 /**
- * A stand-in for the payment service, for development and tests. It behaves as the interface document says; where the
- * document says nothing, `GET /not-shown` lists what the sandbox chose. Everything is in memory, unless the option
- * `state` names a file.
+ * A stand-in for the payment service, for development and tests. `GET /not-shown` lists what it does where the
+ * interface document says nothing. Everything is in memory, unless the option `state` names a file.
  */
 export interface Sandbox
   extends SandboxLifecycle, SandboxConfiguration, SandboxPaymentActions, SandboxWebhookActions {

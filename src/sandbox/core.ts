@@ -55,7 +55,7 @@ export function createCore(options: ResolvedSandboxOptions): SandboxCore {
     signing: new Signing(options.signature),
     scenarios: new ScenarioRegistry(createRandom(seed, "scenarios"), options.scenarios, options.scenario),
     addresses: new WebhookAddresses({ allowRemote, now, stateFile }),
-    tokens: new AccessTokens({ clients, now, stateFile }),
+    tokens: new AccessTokens(clients, { now, stateFile }),
     payments: new SandboxPayments({
       now,
       random: createRandom(seed, "payments"),

@@ -35,7 +35,7 @@ export function createSandbox(given: SandboxOptions = {}): Sandbox {
 
   const messages = new WebhookMessages(core);
   const sender = new WebhookSender(core);
-  const transitions = new PaymentTransitions(core, { messages, sender });
+  const transitions = new PaymentTransitions(core, messages, sender);
   const restoration = restoreState(core, [sender, transitions]);
 
   const app = express();
@@ -53,17 +53,10 @@ export function createSandbox(given: SandboxOptions = {}): Sandbox {
   return sandbox;
 }
 
-type Combined<Parts extends readonly object[]> = Parts extends readonly [
-  infer First,
-  ...infer Rest extends object[],
-]
-  ? First & Combined<Rest>
-  : unknown;
-
-/** Returns one object with the properties of all parts. A getter stays a getter. */
-function combine<Parts extends readonly object[]>(...parts: Parts): Combined<Parts> {
+/** Returns one object with the properties of all parts. A getter stays a getter, which a spread would read once. */
+function combine<A, B, C, D, E>(...parts: [A, B, C, D, E]): A & B & C & D & E {
   const descriptors = parts.map((part) => Object.getOwnPropertyDescriptors(part));
-  return Object.defineProperties({}, Object.assign({}, ...descriptors)) as Combined<Parts>;
+  return Object.defineProperties({}, Object.assign({}, ...descriptors)) as A & B & C & D & E;
 }
 
 interface RouteParts {

@@ -38,17 +38,18 @@ export function createLifecycle(
 /** The sandbox's HTTP server, which can be started once and closed. */
 export class SandboxServer {
   readonly #server: Server;
-  readonly #options: ResolvedSandboxOptions;
   #started: Promise<void> | undefined;
 
-  constructor(listener: RequestListener, options: ResolvedSandboxOptions) {
+  constructor(
+    listener: RequestListener,
+    private readonly options: ResolvedSandboxOptions,
+  ) {
     this.#server = createServer(listener);
-    this.#options = options;
   }
 
   /** Starts to listen. A second call waits for the same start. */
   start(): Promise<void> {
-    const { port, host } = this.#options;
+    const { port, host } = this.options;
     this.#started ??= new Promise((resolve, reject) => {
       this.#server.once("error", reject).listen(port, host, () => {
         this.#server.off("error", reject);
@@ -60,7 +61,7 @@ export class SandboxServer {
 
   /** The address of the sandbox: `publicUrl`, or the one that it listens on. `undefined` before it listens. */
   get url(): string | undefined {
-    return this.#options.publicUrl ?? this.#listeningUrl();
+    return this.options.publicUrl ?? this.#listeningUrl();
   }
 
   /** Returns the address of the sandbox. Before it listens, that is the host that the request names. */

@@ -48,15 +48,14 @@ export function sendErrorPage(res: Response, { status, title, detail }: ErrorCon
 }
 
 /**
- * Allows requests only from the sandbox's own pages and from programs. Without it, a page of another origin that the
- * developer has open could send forms to the sandbox, and a host name that an attacker points at this machine could
- * read its responses.
+ * Allows requests only from the sandbox's own pages and from programs. A page of another origin cannot send forms to the
+ * sandbox, nor read its responses through a host name that points at this machine.
  */
 export function ownOriginOnly(publicUrl: string | undefined): RequestHandler {
   const publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).host;
   return (req, res, next) => {
     const host = req.get("host") ?? "";
-    const isKnownHost = host === publicHost || isLocalName(host) || isIpAddress(host);
+    const isKnownHost = host === publicHost || localHost.test(host);
     const site = req.get("sec-fetch-site");
     const origin = req.get("origin");
     const isOwn =
@@ -75,11 +74,5 @@ export function ownOriginOnly(publicUrl: string | undefined): RequestHandler {
   };
 }
 
-function isLocalName(host: string): boolean {
-  return /^(?:[a-z0-9-]+\.)*localhost(?::\d+)?$/i.test(host);
-}
-
-/** Returns whether the host is an IP address. DNS cannot make an IP address lead elsewhere. */
-function isIpAddress(host: string): boolean {
-  return /^\d+\.\d+\.\d+\.\d+(?::\d+)?$/.test(host) || /^\[[0-9a-f:]+\](?::\d+)?$/i.test(host);
-}
+/** Matches localhost, names below it, and IP addresses: DNS cannot make them lead to another machine. */
+const localHost = /^(?:(?:[a-z0-9-]+\.)*localhost|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\])(?::\d+)?$/i;

@@ -1,6 +1,6 @@
 import { type HmacAlgorithm, type ListedField, type SignatureScheme } from "../webhook/signature/index.js";
 import { type Scenario } from "./scenario/scenario.js";
-import { type intermediateStatuses, type SandboxSettings } from "./state/settings.js";
+import { type SandboxSettings } from "./state/settings.js";
 
 /** A scheme that signs webhooks: any scheme of the kit that has `sign`, or your own object. */
 export type SandboxSignature = Pick<SignatureScheme, "header" | "sign">;
@@ -44,8 +44,7 @@ export interface SandboxOptions {
   /** The address under which browsers and the merchant reach the sandbox. @default the address it listens on */
   publicUrl?: string | undefined;
   /**
-   * How webhooks are signed (interface document, section 5: the algorithm is not shown). The sandbox does not know the
-   * secret of a scheme object, so it can neither show nor rotate it.
+   * How webhooks are signed. The sandbox can neither show nor rotate the secret of a scheme object.
    * @default { scheme: "hmac" }
    */
   signature?: SandboxSignature | SandboxSigning | undefined;
@@ -70,8 +69,7 @@ export interface SandboxOptions {
   /** Your own scenarios, in addition to those of the sandbox. @default [] */
   scenarios?: readonly Scenario[] | undefined;
   /**
-   * Whether a request that the interface document does not allow is refused with a message that explains why. Otherwise
-   * the sandbox accepts every request that it can understand.
+   * Whether a request that the interface document does not allow is refused with a message that explains why.
    * @default true
    */
   strict?: boolean | undefined;
@@ -80,7 +78,7 @@ export interface SandboxOptions {
   /** The form of error responses: JSON with status, title and detail; no body; or a page. @default "problem" */
   errorBodies?: SandboxSettings["errorBodies"] | undefined;
   /** The statuses that a payment takes after the approval and before `completed`, in this order. @default [] */
-  statuses?: readonly (typeof intermediateStatuses)[number][] | undefined;
+  statuses?: Readonly<SandboxSettings["statuses"]> | undefined;
   /** Whether a webhook reports each of the `statuses`. @default false */
   statusWebhooks?: boolean | undefined;
   /** Whether the response to a creation has `clientId` in `data`; the document (2.1) says no. @default false */

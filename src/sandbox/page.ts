@@ -1,23 +1,17 @@
 import { type Response } from "express";
 import { baseStyle } from "../pages/design/base.js";
 import { type Fragment, type Html, html } from "../pages/html.js";
-import { translate, type Language } from "../pages/language.js";
-import { htmlPage, newNonce } from "../pages/page.js";
+import { translate } from "../pages/language.js";
+import { type HtmlPage, htmlPage, newNonce } from "../pages/page.js";
 
-/** What differs from page to page. */
-export interface Page {
-  language: Language;
-  title: string;
+/** What differs from page to page. The base style precedes its style. Only pages for developers have a script. */
+export interface Page extends Pick<HtmlPage, "language" | "title" | "style" | "script"> {
   /** @default 200 */
   status?: number;
   /** A link that stands before everything else, for screen readers and keyboards. */
   skip?: Html;
   /** What follows the banner. */
   main: Fragment;
-  /** The styles that this page needs besides the base style. */
-  style: string;
-  /** The script of a developer's page. A page with a script may send forms to the sandbox only. */
-  script?: string;
 }
 
 /** Sends a page with the headers that every page carries. */

@@ -20,21 +20,18 @@ interface Schedule {
 
 /** Moves payments from status to status as their scenarios say, and sends the webhooks that report it. */
 export class PaymentTransitions {
-  readonly #core: SandboxCore;
-  readonly #messages: WebhookMessages;
-  readonly #sender: WebhookSender;
   /** The payments and moments that are in progress. An opened page stays here: it opens for the first time once. */
   readonly #started = new Set<string>();
 
-  constructor(core: SandboxCore, { messages, sender }: { messages: WebhookMessages; sender: WebhookSender }) {
-    this.#core = core;
-    this.#messages = messages;
-    this.#sender = sender;
-  }
+  constructor(
+    private readonly core: SandboxCore,
+    private readonly messages: WebhookMessages,
+    private readonly sender: WebhookSender,
+  ) {}
 
   /**
    * Makes the moves of the payment's scenario for this moment. Resolves with the first attempt of each webhook. Does
-   * nothing while the same moment is in progress, as when a button is pressed twice.
+   * nothing while the same moment is in progress.
    */
   async run(moment: Moment, payment: SandboxPayment, source: string): Promise<Delivery[]> {
     const key = `${payment.id} ${moment}`;
@@ -43,24 +40,21 @@ export class PaymentTransitions {
     const moves = this.#scenarioOf(payment).moves?.[moment] ?? this.#normalMoves(moment);
     const schedule = { id: randomUUID(), paymentId: payment.id, moves, dueAt: this.#dueAt(moves), source };
     const sent: Promise<Delivery[]>[] = [];
-    await this.#core.activity.run(() => this.#follow(schedule, sent));
+    await this.core.activity.run(() => this.#follow(schedule, sent));
     if (moment !== "opened") this.#started.delete(key);
     return (await Promise.all(sent)).flat();
   }
 
   /** Continues the schedules of an earlier run of the sandbox. */
   async restore(): Promise<void> {
-    const { stateFile, activity } = this.#core;
+    const { stateFile, activity } = this.core;
     for (const schedule of await stateFile.load<Schedule>("schedule"))
       void activity.run(() => this.#follow(schedule, []));
   }
 
-  /**
-   * Gives the payment a status, unless it is completed: that status is final. Returns the first attempts of each webhook
-   * that reports it.
-   */
+  /** Gives the payment a status, unless it is completed. Returns the first attempts of each webhook that reports it. */
   apply(payment: SandboxPayment, move: Move, source: string): Promise<Delivery[]>[] {
-    const { payments } = this.#core;
+    const { payments } = this.core;
     if (payments.byId(payment.id)!.status === "completed") return [];
     const moved = payments.move(payment, move.status, source);
     const sent = this.#sendWebhooks(moved, move);
@@ -69,7 +63,7 @@ export class PaymentTransitions {
   }
 
   async #follow(schedule: Schedule, sent: Promise<Delivery[]>[]): Promise<void> {
-    const { clock, stateFile, payments } = this.#core;
+    const { clock, stateFile, payments } = this.core;
     const { id, paymentId, source } = schedule;
     let { dueAt } = schedule;
     for (let [move, ...rest] = schedule.moves; move !== undefined; [move, ...rest] = rest) {
@@ -87,31 +81,28 @@ export class PaymentTransitions {
   }
 
   #dueAt([next]: readonly Move[]): number {
-    return this.#core.clock.now().getTime() + (next?.delayMs ?? 0);
+    return this.core.clock.now().getTime() + (next?.delayMs ?? 0);
   }
 
   #normalMoves(moment: Moment): Move[] {
     if (moment === "canceled") return [{ status: "canceled" }];
     if (moment !== "approved") return [];
-    return [...this.#core.settings.current.statuses, "completed"].map((status) => ({ status }));
+    return [...this.core.settings.current.statuses, "completed"].map((status) => ({ status }));
   }
 
-  #sendWebhooks(
-    payment: SandboxPayment,
-    { status, webhook = this.#isReported(status) }: Move,
-  ): Promise<Delivery[]>[] {
-    if (!webhook) return [];
+  #sendWebhooks(payment: SandboxPayment, { status, webhook }: Move): Promise<Delivery[]>[] {
+    if (!(webhook ?? this.#isReported(status))) return [];
     // All steps share one time, so that a repeated step has the same bytes.
-    const now = this.#core.clock.now();
+    const now = this.core.clock.now();
     const steps = (status === "completed" ? this.#scenarioOf(payment).webhooks : undefined) ?? [{}];
     return steps.flatMap((step) => {
-      const message = this.#messages.fromStep(payment, step, now);
-      return Array.from({ length: step.times ?? 1 }, () => this.#sender.send(message, step));
+      const message = this.messages.fromStep(payment, step, now);
+      return Array.from({ length: step.times ?? 1 }, () => this.sender.send(message, step));
     });
   }
 
   #isReported(status: string): boolean {
-    const { cancelWebhook, failureWebhook, statusWebhooks } = this.#core.settings.current;
+    const { cancelWebhook, failureWebhook, statusWebhooks } = this.core.settings.current;
     if (status === "completed") return true;
     if (status === "canceled") return cancelWebhook;
     return status === "failed" ? failureWebhook : statusWebhooks;
@@ -119,7 +110,7 @@ export class PaymentTransitions {
 
   /** Returns the canceled payments of the same amount and shop whose scenario has `paidWithNext`. */
   #paidWith({ id, total, successUrl }: SandboxPayment): SandboxPayment[] {
-    return this.#core.payments
+    return this.core.payments
       .list()
       .filter(
         (other) =>
@@ -133,8 +124,8 @@ export class PaymentTransitions {
   }
 
   #scenarioOf({ id }: SandboxPayment): Scenario {
-    const { scenario } = this.#core.payments.byId(id)!;
+    const { scenario } = this.core.payments.byId(id)!;
     // A state file may contain the name of a scenario that no longer exists.
-    return this.#core.scenarios.list().find(({ name }) => name === scenario) ?? normal;
+    return this.core.scenarios.list().find(({ name }) => name === scenario) ?? normal;
   }
 }

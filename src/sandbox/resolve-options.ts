@@ -79,16 +79,17 @@ const providersSchema = z
   .min(1)
   .refine((providers) => new Set(providers.map(({ code }) => code)).size === providers.length);
 
-type Refuse = (option: string, message: string) => void;
+function problem(option: string, message: string): ConfigurationProblem {
+  return { code: "option_invalid", option, message };
+}
 
 function findProblems(options: SandboxOptions): ConfigurationProblem[] {
-  const problems: ConfigurationProblem[] = [];
-  const refuse: Refuse = (option, message) => problems.push({ code: "option_invalid", option, message });
-  problems.push(...checkSignature(options.signature, refuse));
+  const problems = [...findSignatureProblems(options.signature)];
+  const refuse = (option: string, message: string) => problems.push(problem(option, message));
   const { allowRemoteWebhooks = false, webhookUrls = [], publicUrl, clients, providers, state } = options;
   for (const url of webhookUrls) {
-    const problem = webhookAddressProblem(url, allowRemoteWebhooks);
-    if (problem !== undefined) refuse("webhookUrls", problem);
+    const reason = webhookAddressProblem(url, allowRemoteWebhooks);
+    if (reason !== undefined) refuse("webhookUrls", reason);
   }
   if (publicUrl !== undefined && !/^https?:\/\/[^/\s]/i.test(publicUrl))
     refuse("publicUrl", "must start with http:// or https:// and a host.");
@@ -100,33 +101,21 @@ function findProblems(options: SandboxOptions): ConfigurationProblem[] {
   const settings = settingsSchema.partial().safeParse(givenSettings(options));
   for (const { path, message } of settings.error?.issues ?? [])
     refuse(String(path[0]), `has a value that is not allowed: ${message}.`);
-  checkScenarios(options, refuse);
-  return problems;
+  return [...problems, ...findScenarioProblems(options)];
 }
 
-/** Reports problems of the signature. Returns those that the scheme itself finds. */
-function checkSignature(
-  signature: SandboxOptions["signature"],
-  refuse: Refuse,
-): readonly ConfigurationProblem[] {
+function findSignatureProblems(signature: SandboxOptions["signature"]): readonly ConfigurationProblem[] {
   if (signature === undefined) return [];
   if (!("scheme" in signature)) {
-    if (typeof signature.sign !== "function")
-      refuse(
-        "signature",
-        "must have `sign`; a scheme that can only verify (a public key) cannot send webhooks.",
-      );
-    return [];
+    if (typeof signature.sign === "function") return [];
+    const message = "must have `sign`; a scheme that can only verify (a public key) cannot send webhooks.";
+    return [problem("signature", message)];
   }
   const { scheme, secret = createSandboxSecret() } = signature;
-  if (scheme !== "hmac" && scheme !== "fields") {
-    refuse("signature.scheme", 'must be "hmac" or "fields".');
-    return [];
-  }
-  if (!secret.startsWith("sandbox_")) {
-    refuse("signature.secret", "must begin with sandbox_; never use a real secret here.");
-    return [];
-  }
+  if (scheme !== "hmac" && scheme !== "fields")
+    return [problem("signature.scheme", 'must be "hmac" or "fields".')];
+  if (!secret.startsWith("sandbox_"))
+    return [problem("signature.secret", "must begin with sandbox_; never use a real secret here.")];
   try {
     createScheme(signature, secret);
     return [];
@@ -136,14 +125,13 @@ function checkSignature(
   }
 }
 
-function checkScenarios({ scenario, scenarios = [] }: SandboxOptions, refuse: Refuse): void {
+function findScenarioProblems({ scenario, scenarios = [] }: SandboxOptions): ConfigurationProblem[] {
   const own = typeof scenario === "object" ? [...scenarios, scenario] : scenarios;
-  for (const [index, each] of own.entries())
-    for (const { path, message } of scenarioSchema.safeParse(each).error?.issues ?? [])
-      refuse(`scenarios.${[index, ...path].join(".")}`, `is not valid: ${message}.`);
-  const names = [normal, ...catalogue, ...own].map(({ name }) => name);
-  if (typeof scenario === "string" && scenario !== randomName && !names.includes(scenario)) {
-    const known = [...names, randomName].join(", ");
-    refuse("scenario", `there is no scenario named ${JSON.stringify(scenario)}. Known scenarios: ${known}.`);
-  }
+  const problems = (z.array(scenarioSchema).safeParse(own).error?.issues ?? []).map(({ path, message }) =>
+    problem(`scenarios.${path.join(".")}`, `is not valid: ${message}.`),
+  );
+  const names = [...[normal, ...catalogue, ...own].map(({ name }) => name), randomName];
+  if (typeof scenario !== "string" || names.includes(scenario)) return problems;
+  const message = `there is no scenario named ${JSON.stringify(scenario)}. Known scenarios: ${names.join(", ")}.`;
+  return [...problems, problem("scenario", message)];
 }

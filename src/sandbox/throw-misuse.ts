@@ -6,15 +6,8 @@ export function throwMisuse(message: string): never {
   throw new TillkitError("sandbox_misused", message);
 }
 
-/**
- * Returns the value as the schema reads it. Otherwise throws `sandbox_misused` with a message that begins with
- * `refusal` and lists every problem.
- */
-export function parseOrThrowMisuse<Output>(
-  schema: z.ZodType<Output>,
-  value: unknown,
-  refusal: string,
-): Output {
+/** Returns the value as the schema reads it. Throws `sandbox_misused` with `refusal` and every problem otherwise. */
+export function parseOrThrowMisuse<T>(schema: z.ZodType<T>, value: unknown, refusal: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) =>

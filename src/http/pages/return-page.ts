@@ -59,10 +59,8 @@ function page(
   const { state, title, message, rest, isLive = false } = content;
   // A cancel page asks too, in case the payment completes after all; without scripts it does not reload.
   const again = html`<meta http-equiv="refresh" content="3" />`;
-  const head = [
-    state === "confirming" && html`<noscript>${again}</noscript>`,
-    state === "unavailable" && again,
-  ];
+  const head =
+    state === "confirming" ? html`<noscript>${again}</noscript>` : state === "unavailable" && again;
   const body = html`<div class="centre">
     <main data-state="${state}" class="sheet card">
       ${shopName !== undefined && html`<p class="over">${shopName}</p>`}
@@ -74,16 +72,8 @@ function page(
       ${rest}
     </main>
   </div>`;
-  const style = baseStyle + returnStyle;
-  return htmlPage({
-    language,
-    title,
-    nonce,
-    style,
-    head,
-    body,
-    script: isLive ? liveScript : undefined,
-  }).toString();
+  const script = isLive ? liveScript : undefined;
+  return htmlPage({ language, title, nonce, style: baseStyle + returnStyle, head, body, script }).toString();
 }
 
 /** Every sign is in the page, and the style shows the sign of the state: the script changes the state only. */
@@ -101,9 +91,8 @@ const returnStyle = `
 `;
 
 /**
- * Asks for the state until it is final, and changes the page in place. It waits longer each time and stops after a
- * quarter of an hour. It also asks when the customer comes back from another app, because a phone delays the timers of a
- * page in the background.
+ * Asks for the state until it is final, less often each time, for at most a quarter of an hour. It also asks when the
+ * customer comes back from another app, because a phone delays the timers of a page in the background.
  */
 const liveScript = `
 (() => {

@@ -9,10 +9,8 @@ import { checkoutPage } from "./checkout-page.js";
 import { badRequestPage, finalPage, unknownPage } from "./notice-page.js";
 
 /** Returns the routes of the checkout page, which the customer's browser sees (interface document, 4.2). */
-export function checkout(
-  { options, payments, stateFile }: SandboxCore,
-  transitions: PaymentTransitions,
-): Router {
+export function checkout(core: SandboxCore, transitions: PaymentTransitions): Router {
+  const { options, payments, stateFile } = core;
   const { providers, merchantName } = options;
   const router = express.Router();
 

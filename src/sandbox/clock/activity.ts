@@ -1,7 +1,4 @@
-/**
- * Counts the sandbox's tasks. A task either works or waits for the clock. A task whose webhook is held does neither,
- * because the test that holds webhooks may wait for the other tasks to end.
- */
+/** Counts the tasks that work and those that wait for the clock. A task whose webhook is held counts as neither. */
 export class Activity {
   #working = 0;
   #waiting = 0;
@@ -66,11 +63,8 @@ export class Activity {
 /** A gate that tasks pass. While it is held, they wait until it is released. */
 export class Gate {
   #waiting: (() => void)[] | undefined;
-  readonly #activity: Activity;
 
-  constructor(activity: Activity) {
-    this.#activity = activity;
-  }
+  constructor(private readonly activity: Activity) {}
 
   /** Whether tasks wait. */
   get held(): boolean {
@@ -86,7 +80,7 @@ export class Gate {
     this.#waiting = undefined;
     for (const resume of waiting) {
       // Counted before the task continues, so that the sandbox never looks idle.
-      this.#activity.enter();
+      this.activity.enter();
       resume();
     }
   }
@@ -95,7 +89,7 @@ export class Gate {
   async pass(): Promise<void> {
     while (this.#waiting !== undefined) {
       const released = new Promise<void>((resolve) => this.#waiting!.push(resolve));
-      this.#activity.leave();
+      this.activity.leave();
       await released;
     }
   }

@@ -22,21 +22,19 @@ interface Timer {
 
 /** The clock and the timers of the tasks that wait for it. */
 export class Clock implements SandboxClock {
-  readonly #base: () => Date;
-  readonly #activity: Activity;
   readonly #timers = new Set<Timer>();
   #onForward: () => void = () => {};
   #aheadMs = 0;
   #alarm: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(base: () => Date, activity: Activity) {
-    this.#base = base;
-    this.#activity = activity;
-  }
+  constructor(
+    private readonly base: () => Date,
+    private readonly activity: Activity,
+  ) {}
 
   now(): Date {
-    return new Date(this.#base().getTime() + this.#aheadMs);
+    return new Date(this.base().getTime() + this.#aheadMs);
   }
 
   /** The milliseconds by which the clock was put forward. */
@@ -64,7 +62,7 @@ export class Clock implements SandboxClock {
       throwMisuse("The clock only goes forward: give a number of milliseconds, zero or more.");
     const target = this.now().getTime() + ms;
     for (;;) {
-      await this.#activity.quiet();
+      await this.activity.quiet();
       const [next] = this.#timersByTime();
       if (next === undefined || next.at > target) break;
       this.#moveTo(next.at);
@@ -87,7 +85,7 @@ export class Clock implements SandboxClock {
       this.#timers.add({ at: this.now().getTime() + ms, end: resolve });
     });
     this.#arm();
-    this.#activity.beginWait();
+    this.activity.beginWait();
     await ended;
   }
 
@@ -104,12 +102,12 @@ export class Clock implements SandboxClock {
 
   #fire(timer: Timer): void {
     this.#timers.delete(timer);
-    this.#activity.endWait();
+    this.activity.endWait();
     timer.end();
   }
 
   #moveTo(time: number): void {
-    const aheadMs = time - this.#base().getTime();
+    const aheadMs = time - this.base().getTime();
     // The machine's clock may have passed this time already.
     if (aheadMs <= this.#aheadMs) return;
     this.#aheadMs = aheadMs;

@@ -16,8 +16,7 @@ const reads: Readonly<Record<string, (sandbox: Sandbox, res: Response) => void>>
   "GET /": (sandbox, res) => void res.json(overview(sandbox)),
   "GET /payments": (sandbox, res) => void res.json({ payments: sandbox.payments() }),
   "GET /deliveries": (sandbox, res) => void res.json({ deliveries: sandbox.deliveries }),
-  "GET /scenarios": ({ currentScenario, scenarios }, res) =>
-    void res.json({ current: currentScenario, scenarios }),
+  "GET /scenarios": ({ currentScenario: current, scenarios }, res) => void res.json({ current, scenarios }),
   "GET /events": streamEvents,
 };
 
@@ -50,10 +49,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
 };
 
-/**
- * Makes the routes below `/sandbox/api`: other processes do here in JSON what a test does with the sandbox in its own
- * process. They are not part of the service's interface.
- */
+/** Makes the routes below `/sandbox/api`, with which other processes control the sandbox as a test does. */
 export function controlApi({ options, stateFile }: SandboxCore, sandbox: Sandbox): Router {
   const router = express.Router();
   router.use(ownOriginOnly(options.publicUrl));
@@ -63,15 +59,12 @@ export function controlApi({ options, stateFile }: SandboxCore, sandbox: Sandbox
     router.get(route.split(" ")[1]!, (_req, res) => read(sandbox, res));
   for (const [route, command] of Object.entries(commands)) {
     const [method, path] = route.split(" ") as ["POST" | "PUT" | "DELETE", string];
-    router[method.toLowerCase() as Lowercase<typeof method>](
-      path,
-      asyncRoute(async (req, res) => {
-        const body: Body = req.body ?? {};
-        const result: unknown = await command(sandbox, req.params, body);
-        await stateFile.flushed();
-        res.json(result ?? { done: true });
-      }),
-    );
+    const run = asyncRoute(async (req, res) => {
+      const result: unknown = await command(sandbox, req.params, req.body ?? {});
+      await stateFile.flushed();
+      res.json(result ?? { done: true });
+    });
+    router[method.toLowerCase() as Lowercase<typeof method>](path, run);
   }
   router.use((_req, res) => {
     const detail = "docs/sandbox.md lists these addresses.";
@@ -115,12 +108,9 @@ function streamEvents(sandbox: Sandbox, res: Response): void {
   res.on("close", sandbox.watch(write));
 }
 
-const sendRefusal: ErrorRequestHandler = (
-  error: Error & { code?: string; status?: number },
-  _req,
-  res,
-  next,
-) => {
+type Refused = Error & { code?: string; status?: number };
+
+const sendRefusal: ErrorRequestHandler = (error: Refused, _req, res, next) => {
   const status = error.code === "sandbox_misused" ? 409 : error.status;
   if (status === undefined || status >= 500) return next(error);
   res.status(status).json({ status, title: "Refused", code: error.code, detail: error.message });

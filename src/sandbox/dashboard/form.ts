@@ -31,10 +31,7 @@ export function pageRoutes(context: DashboardContext, path: string, page: MakePa
 const formType = "application/x-www-form-urlencoded";
 const readForm: RequestHandler<Params> = bodyParser.text({ type: formType, limit: "256kb" });
 
-/**
- * Runs an order, and redirects by 303, so that a reload does nothing twice. A form that is refused changes nothing: its
- * page shows the reason, and everything that was typed.
- */
+/** Runs an order and redirects. The page of a refused form shows the reason, and everything that was typed. */
 function runOrder(context: DashboardContext, order: Order, page: MakePage): RequestHandler<Params> {
   return asyncRoute<Params>(async (req, res) => {
     const body: unknown = req.body;

@@ -1,5 +1,7 @@
+import { z } from "zod";
 import { formatAmount, milliseconds, moment } from "../../pages/format.js";
 import { type Fragment, type Html, html } from "../../pages/html.js";
+import { readJson } from "../read-json.js";
 import { type SandboxPayment } from "../state/payments.js";
 import { type Delivery, isAccepted } from "../webhook/delivery.js";
 import { code, link } from "./components.js";
@@ -98,13 +100,9 @@ export function answerBadge(delivery: Delivery, { shared }: View): Html {
   return html`<span class="badge ${tone}">${delivery.status ?? shared.noAnswer}</span>`;
 }
 
+const withTopic = z.object({ topic: z.string().regex(/\S/) });
+
 /** Returns the topic of a delivery, where its body has one. */
 export function topicOf({ requestBody }: Delivery): string | undefined {
-  try {
-    const body: unknown = JSON.parse(requestBody);
-    if (typeof body !== "object" || body === null || !("topic" in body)) return undefined;
-    return typeof body.topic === "string" && body.topic.trim() !== "" ? body.topic : undefined;
-  } catch {
-    return undefined;
-  }
+  return withTopic.safeParse(readJson(requestBody)).data?.topic;
 }

@@ -1,20 +1,17 @@
 import express, { type Router } from "express";
 import { ownOriginOnly } from "../middleware.js";
-import { behaviour } from "./behaviour/routes.js";
+import { behaviour } from "./behaviour/behaviour-page.js";
 import { choicesPage } from "./choices/choices-page.js";
 import { type DashboardContext } from "./context.js";
 import { places } from "./dashboard-page.js";
-import { developer } from "./developer/routes.js";
+import { developer } from "./developer/developer-page.js";
 import { showPage } from "./form.js";
 import { overviewPage } from "./overview/overview-page.js";
-import { payments } from "./payments/routes.js";
-import { scenarios } from "./scenarios/routes.js";
-import { webhooks } from "./webhooks/routes.js";
+import { payments } from "./payments/payments-page.js";
+import { scenarios } from "./scenarios/scenarios-page.js";
+import { webhooks } from "./webhooks/webhooks-page.js";
 
-/**
- * Returns the routes of the merchant's dashboard and its developer section (interface document, 4.4): pages with plain
- * forms, which work with and without scripts.
- */
+/** Returns the routes of the merchant's dashboard and its developer section (interface document, 4.4). */
 export function dashboard(context: DashboardContext): Router {
   const { publicUrl, allowRemoteWebhooks } = context.options;
   const router = express.Router();

@@ -9,9 +9,7 @@ interface ScenarioProblem {
 }
 
 /**
- * Reads one scenario, or a list of them, from a JSON file. Pass them to `createSandbox({ scenarios })`, or one by one to
- * `sandbox.addScenario`.
- *
+ * Reads one scenario, or a list of them, from a JSON file. Pass them to `createSandbox` or to `sandbox.addScenario`.
  * @throws TillkitError `file_unreadable`, or `scenario_file_invalid` with every problem, its line and its field.
  */
 export async function readScenarioFile(file: string): Promise<Scenario[]> {
@@ -24,11 +22,7 @@ export async function readScenarioFile(file: string): Promise<Scenario[]> {
   return readScenarios(bytes.toString("utf8").replace(/^\uFEFF/, ""), file);
 }
 
-/**
- * Reads one scenario, or a list of them, from JSON text. Error messages call the text `file`.
- *
- * @throws TillkitError `scenario_file_invalid` with every problem, its line and its field.
- */
+/** Reads scenarios from JSON text, which errors call `file`. Throws `scenario_file_invalid` with every problem. */
 export function readScenarios(text: string, file: string): Scenario[] {
   const { lines, duplicates, broken } = scanJson(text);
   const refuse = (problems: readonly string[]): never => {

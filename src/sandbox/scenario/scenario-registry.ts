@@ -62,10 +62,7 @@ export class ScenarioRegistry {
     return this.#known.get(this.#current)?.token ?? {};
   }
 
-  /**
-   * Assigns a scenario to the payment with this clientId, which need not exist yet. Returns the scenario's name: the
-   * drawn one for `random`.
-   */
+  /** Assigns a scenario to a clientId, which need not exist yet. Returns its name: the drawn one for `random`. */
   assign(clientId: string, name: string): string {
     const drawn = name === randomName ? this.#draw() : this.named(name).name;
     this.#assigned.set(clientId, drawn);
@@ -124,18 +121,15 @@ function byAmount(value: string): string | undefined {
  * with token faults arrives after its token was issued: its creation is refused once, as if the token had expired.
  */
 export class TokenFaults {
-  readonly #scenarios: ScenarioRegistry;
   readonly #refused = new Set<string>();
   #next: NonNullable<Scenario["token"]> | undefined;
 
-  constructor(scenarios: ScenarioRegistry) {
-    this.#scenarios = scenarios;
-  }
+  constructor(private readonly scenarios: ScenarioRegistry) {}
 
   /** Returns whether the token of this creation request counts as expired. */
   refusesCreation(request: NewPayment): boolean {
-    const name = this.#scenarios.askedFor(request);
-    const token = name === undefined ? undefined : this.#scenarios.named(name).token;
+    const name = this.scenarios.askedFor(request);
+    const token = name === undefined ? undefined : this.scenarios.named(name).token;
     if (token === undefined || this.#refused.has(request.clientId)) return false;
     this.#refused.add(request.clientId);
     if (token.answer !== undefined) this.#next = token;
@@ -144,7 +138,7 @@ export class TokenFaults {
 
   /** Returns the fault for one request to the token address; empty where there is none. */
   takeFault(): NonNullable<Scenario["token"]> {
-    const next = this.#next ?? this.#scenarios.currentToken();
+    const next = this.#next ?? this.scenarios.currentToken();
     this.#next = undefined;
     return next;
   }

@@ -24,40 +24,30 @@ const webAddress = z
   .refine(isWebAddress, { error: "must be an absolute http or https address" });
 
 /** Accepts what the interface document allows (4.1). Other fields are ignored. */
-const strictSchema = schemaOf({
+const strictSchema = schemaOf(
   value,
-  currency: currency.refine((code) => currencies.has(code), {
+  currency.refine((code) => currencies.has(code), {
     error: "is not a currency of ISO 4217; codes are three letters such as KMF or EUR",
   }),
-  cancelUrl: webAddress,
-  successUrl: webAddress,
-});
+  webAddress,
+);
 
 /** Accepts every request that can be understood. */
-const lenientSchema = schemaOf({
-  value: z.preprocess((given) => (typeof given === "number" ? String(given) : given), value),
-  currency: z.preprocess((given) => (typeof given === "string" ? given.toUpperCase() : given), currency),
-  cancelUrl: webAddress.optional(),
-  successUrl: webAddress.optional(),
-});
+const lenientSchema = schemaOf(
+  z.preprocess((given) => (typeof given === "number" ? String(given) : given), value),
+  z.preprocess((given) => (typeof given === "string" ? given.toUpperCase() : given), currency),
+  webAddress.optional(),
+);
 
-function schemaOf<Value extends z.ZodType<string>, Url extends z.ZodType<string | undefined>>(fields: {
-  value: Value;
-  currency: z.ZodType<string>;
-  cancelUrl: Url;
-  successUrl: Url;
-}) {
-  const { cancelUrl, successUrl, ...total } = fields;
+function schemaOf<Text extends z.ZodType<string>, Url extends z.ZodType<string | undefined>>(
+  value: Text,
+  currency: Text,
+  url: Url,
+) {
+  const total = z.object({ value, currency }, must("be an object with value and currency"));
+  const purchase = z.object({ total }, must("be an object with total"));
   return z.object(
-    {
-      purchase: z.object(
-        { total: z.object(total, must("be an object with value and currency")) },
-        must("be an object with total"),
-      ),
-      clientId,
-      cancelUrl,
-      successUrl,
-    },
+    { purchase, clientId, cancelUrl: url, successUrl: url },
     must("be a JSON object with purchase, clientId, cancelUrl and successUrl"),
   );
 }

@@ -54,17 +54,14 @@ const tokenProblems = {
 
 /** The handlers of `/v1`. */
 class PaymentsApi {
-  readonly #core: SandboxCore;
-  readonly #parts: PaymentsApiParts;
-
-  constructor(core: SandboxCore, parts: PaymentsApiParts) {
-    this.#core = core;
-    this.#parts = parts;
-  }
+  constructor(
+    private readonly core: SandboxCore,
+    private readonly parts: PaymentsApiParts,
+  ) {}
 
   readonly requireToken: RequestHandler = (req, res, next) => {
     const token = tokenOf(req);
-    const result = token === undefined ? "missing" : this.#core.tokens.check(token);
+    const result = token === undefined ? "missing" : this.core.tokens.check(token);
     if (result === "valid") return next();
     this.#refuseToken(res, result);
   };
@@ -76,7 +73,7 @@ class PaymentsApi {
 
   readonly create = async (req: Request, res: Response): Promise<void> => {
     const { strict } = this.#settings;
-    const { activity, payments, tokens } = this.#core;
+    const { activity, payments, tokens } = this.core;
     if (!this.acceptsBody(req)) {
       const detail = "Send the body as JSON with Content-Type: application/json.";
       return this.fail(res, 400, "Not JSON", detail);
@@ -88,7 +85,7 @@ class PaymentsApi {
         "clientId already used. Generate a new one for every payment, also for a second attempt.";
       return this.fail(res, 400, "Invalid payment", detail);
     }
-    if (this.#parts.tokenFaults.refusesCreation(read.request)) {
+    if (this.parts.tokenFaults.refusesCreation(read.request)) {
       tokens.revoke(tokenOf(req)!.slice(-8));
       return this.#refuseToken(res, "expired");
     }
@@ -97,7 +94,7 @@ class PaymentsApi {
 
   /** Creates the payment, and responds as its scenario says. */
   async #createWithScenario(request: NewPayment, req: Request, res: Response): Promise<void> {
-    const { activity, clock, options, payments, scenarios, stateFile } = this.#core;
+    const { activity, clock, options, payments, scenarios, stateFile } = this.core;
     const name = scenarios.nameFor(request);
     const { creation = {} } = scenarios.named(name);
     const { answer = "normal", exists = false, delayMs = 0, afterWebhooks = false } = creation;
@@ -106,7 +103,7 @@ class PaymentsApi {
       return this.#failCreation(creation, res);
     }
     const payment = payments.create(request, name);
-    const sent = this.#parts.transitions.run("created", payment, options.providers[0]!.code);
+    const sent = this.parts.transitions.run("created", payment, options.providers[0]!.code);
     await stateFile.flushed();
     await clock.wait(delayMs);
     if (afterWebhooks) {
@@ -132,12 +129,12 @@ class PaymentsApi {
 
   readonly list: RequestHandler = (req, res) => {
     const offset = readCount(req.query["offset"], 0);
-    const page = this.#core.payments.list().slice(offset, offset + readCount(req.query["limit"], 20));
+    const page = this.core.payments.list().slice(offset, offset + readCount(req.query["limit"], 20));
     res.json({ data: page.map((payment) => this.#view(payment, req, true)) });
   };
 
   readonly show: RequestHandler = (req, res) => {
-    const payment = this.#core.payments.byId(String(req.params["id"]));
+    const payment = this.core.payments.byId(String(req.params["id"]));
     if (payment === undefined) return this.fail(res, 404, "Not found", "There is no payment with this id.");
     res.json({ data: this.#view(payment, req, true) });
   };
@@ -150,7 +147,7 @@ class PaymentsApi {
   };
 
   get #settings() {
-    return this.#core.settings.current;
+    return this.core.settings.current;
   }
 
   /** Sends an error in the form that the settings choose. */
@@ -172,7 +169,7 @@ class PaymentsApi {
       purchase: { total: { value: payment.total.value, currency: payment.total.currency } },
       cancelUrl: payment.cancelUrl,
       successUrl: payment.successUrl,
-      billing: { submitUrl: `${this.#parts.baseUrl(req.get("host"))}/payment/submit/${payment.id}` },
+      billing: { submitUrl: `${this.parts.baseUrl(req.get("host"))}/payment/submit/${payment.id}` },
       createdAt: payment.createdAt,
       ...(hasClientId && { clientId: payment.clientId }),
     };

@@ -1,15 +1,13 @@
 import bodyParser from "body-parser";
 import express, { type Request, type Response, type Router } from "express";
+import { z } from "zod";
 import { type SandboxCore } from "../core.js";
 import { asyncRoute, noStore, sendErrorPage } from "../middleware.js";
 import { type SandboxClient } from "../options.js";
 import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type AccessTokens } from "../state/tokens.js";
 
-/**
- * Makes `POST /oauth/token`: OAuth 2 client credentials (RFC 6749, 4.4). The interface document does not show how a
- * merchant obtains a token.
- */
+/** Makes `POST /oauth/token`: OAuth 2 client credentials (RFC 6749, 4.4). The interface document shows no such path. */
 export function tokenApi({ settings, stateFile, tokens }: SandboxCore, faults: TokenFaults): Router {
   const router = express.Router();
   const issue = async (req: Request, res: Response): Promise<void> => {
@@ -61,15 +59,11 @@ function refuse(res: Response, ...[status, error, description]: Refusal): void {
 
 function formOf(req: Request): Record<string, string> | undefined {
   if (!req.is("application/x-www-form-urlencoded")) return undefined;
-  const body: Record<string, unknown> = req.body;
-  const form: Record<string, string> = {};
-  for (const [name, value] of Object.entries(body)) {
-    // A field that was sent twice arrives as a list.
-    if (typeof value !== "string") return undefined;
-    form[name] = value;
-  }
-  return form;
+  // A field that was sent twice arrives as a list, which is refused.
+  return formSchema.safeParse(req.body).data;
 }
+
+const formSchema = z.record(z.string(), z.string());
 
 function basicCredentials(req: Request): SandboxClient | undefined {
   const encoded = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(req.get("authorization") ?? "")?.[1];

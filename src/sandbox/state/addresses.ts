@@ -8,25 +8,16 @@ export interface WebhookAddress {
   readonly addedAt: string;
 }
 
-interface AddressesOptions {
-  allowRemote: boolean;
-  now: () => Date;
-  stateFile: StateFile;
-}
-
 /** The addresses to which webhooks are sent. */
 export class WebhookAddresses {
   readonly #byUrl = new Map<string, WebhookAddress>();
-  readonly #options: AddressesOptions;
   #lastNumber = 0;
 
-  constructor(options: AddressesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: { allowRemote: boolean; now: () => Date; stateFile: StateFile }) {}
 
   /** Restores the addresses of an earlier run of the sandbox. */
   async restore(): Promise<void> {
-    for (const address of await this.#options.stateFile.load<WebhookAddress>("address")) {
+    for (const address of await this.options.stateFile.load<WebhookAddress>("address")) {
       this.#byUrl.set(address.url, address);
       this.#lastNumber = Math.max(this.#lastNumber, Number(address.id.slice(2)));
     }
@@ -50,9 +41,9 @@ export class WebhookAddresses {
     const existing = this.#byUrl.get(url);
     if (existing) return existing;
     this.#lastNumber += 1;
-    const address = { id: `wh${this.#lastNumber}`, url, addedAt: this.#options.now().toISOString() };
+    const address = { id: `wh${this.#lastNumber}`, url, addedAt: this.options.now().toISOString() };
     this.#byUrl.set(url, address);
-    this.#options.stateFile.put("address", address.id, address);
+    this.options.stateFile.put("address", address.id, address);
     return address;
   }
 
@@ -60,38 +51,31 @@ export class WebhookAddresses {
     const address = this.find(idOrUrl);
     if (address === undefined) return;
     this.#byUrl.delete(address.url);
-    this.#options.stateFile.remove("address", address.id);
+    this.options.stateFile.remove("address", address.id);
   }
 
   /** Returns the address. Throws `sandbox_misused` if webhooks may not go there. */
   check(url: string): string {
-    const problem = webhookAddressProblem(url, this.#options.allowRemote);
+    const problem = webhookAddressProblem(url, this.options.allowRemote);
     return problem === undefined ? url : throwMisuse(problem);
   }
 }
 
 /**
- * Returns why webhooks may not go to an address, or `undefined`. Without `allowRemote` only this machine is allowed, so
- * that a production address left in a configuration never receives invented payments.
+ * Returns why webhooks may not go to an address, or `undefined`. Without `allowRemote`, only this machine is allowed: a
+ * production address that is left in a configuration must not receive invented payments.
  */
 export function webhookAddressProblem(url: string, allowRemote: boolean): string | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !["http:", "https:"].includes(parsed.protocol)) {
     return `${JSON.stringify(url)} is not an absolute http or https address.`;
   }
-  if (allowRemote || isLoopback(parsed.hostname)) return undefined;
+  if (allowRemote || loopback.test(parsed.hostname)) return undefined;
   return (
     `${parsed.hostname} is not on this machine. The sandbox sends webhooks to localhost only; ` +
     "set allowRemoteWebhooks to let it send them elsewhere."
   );
 }
 
-function isLoopback(hostname: string): boolean {
-  // The URL parser writes every form of an IPv4 address as four decimal numbers.
-  return (
-    hostname === "localhost" ||
-    hostname.endsWith(".localhost") ||
-    hostname === "[::1]" ||
-    /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  );
-}
+/** Matches this machine's names and addresses. The URL parser writes every IPv4 address as four decimal numbers. */
+const loopback = /^(?:(?:.*\.)?localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/;

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type Random } from "./random.js";
 import { type StateFile } from "./state-file.js";
 
@@ -28,12 +28,7 @@ export interface SandboxPayment {
 }
 
 /** The part of a creation request that the sandbox keeps (interface document, 4.1). */
-export interface NewPayment {
-  clientId: string;
-  total: { value: string; currency: string };
-  cancelUrl: string;
-  successUrl: string;
-}
+export type NewPayment = Pick<SandboxPayment, "clientId" | "total" | "cancelUrl" | "successUrl">;
 
 interface PaymentsOptions {
   now: () => Date;
@@ -46,15 +41,12 @@ interface PaymentsOptions {
 export class SandboxPayments {
   readonly #byId = new Map<string, SandboxPayment>();
   readonly #idByClientId = new Map<string, string>();
-  readonly #options: PaymentsOptions;
 
-  constructor(options: PaymentsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: PaymentsOptions) {}
 
   /** Restores the payments of an earlier run of the sandbox. */
   async restore(): Promise<void> {
-    for (const payment of await this.#options.stateFile.load<SandboxPayment>("payment")) this.#add(payment);
+    for (const payment of await this.options.stateFile.load<SandboxPayment>("payment")) this.#add(payment);
   }
 
   isTaken(clientId: string): boolean {
@@ -63,14 +55,8 @@ export class SandboxPayments {
 
   /** Adds a pending payment. A clientId that was used before refers to the new payment from now on. */
   create(request: NewPayment, scenario: string, id = this.#newId()): SandboxPayment {
-    return this.#save({
-      id,
-      ...request,
-      status: "pending",
-      captured: false,
-      createdAt: this.#timestamp(),
-      scenario,
-    });
+    const createdAt = this.#timestamp();
+    return this.#save({ id, ...request, status: "pending", captured: false, createdAt, scenario });
   }
 
   /** Returns the payment with this service id. */
@@ -106,27 +92,24 @@ export class SandboxPayments {
   }
 
   /** Returns the fields that a payment gains when the customer submits it to a provider. */
-  submission(
-    { id }: SandboxPayment,
-    source: string,
-  ): Pick<SandboxPayment, "submittedAt" | "providerId" | "source"> {
-    const digits = createHash("sha256").update(id).digest("hex").slice(0, 12);
+  submission({ id }: SandboxPayment, source: string) {
+    const digits = hash("sha256", id).slice(0, 12);
     return { submittedAt: this.#timestamp(), providerId: `${source}-${digits.toUpperCase()}`, source };
   }
 
   #timestamp(): string {
-    return this.#options.now().toISOString();
+    return this.options.now().toISOString();
   }
 
   #newId(): string {
-    return this.#options.random.hex(12, (id) => this.#byId.has(id));
+    return this.options.random.hex(12, (id) => this.#byId.has(id));
   }
 
   #save(payment: SandboxPayment): SandboxPayment {
     const type = this.#byId.has(payment.id) ? "payment.moved" : "payment.created";
     this.#add(payment);
-    this.#options.stateFile.put("payment", payment.id, payment);
-    this.#options.onChange(type, payment);
+    this.options.stateFile.put("payment", payment.id, payment);
+    this.options.onChange(type, payment);
     return payment;
   }
 

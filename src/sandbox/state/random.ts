@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 
 /** The source of ids and of the draws of the scenario `random`. */
 export interface Random {
@@ -9,9 +9,8 @@ export interface Random {
 }
 
 /**
- * Returns a source of random values. With a seed, the same calls return the same values. Each use has its own sequence,
- * so that the number of attempts for a webhook does not change the id of the next payment. Secrets and access tokens
- * never come from here.
+ * Returns a source of random values, which a seed makes repeatable. Each use has its own sequence, so that the attempts
+ * for a webhook do not change the id of the next payment. Secrets and access tokens never come from here.
  */
 export function createRandom(seed: string | undefined, use: string): Random {
   const bytes = seed === undefined ? randomBytes : seededBytes(`${seed}\n${use}`);
@@ -33,15 +32,12 @@ function seededBytes(seed: string): (count: number) => Buffer {
     calls += 1;
     const blocks: Buffer[] = [];
     for (let block = 0; block * 32 < count; block += 1)
-      blocks.push(createHash("sha256").update(`${seed}\n${calls}\n${block}`).digest());
+      blocks.push(hash("sha256", `${seed}\n${calls}\n${block}`, "buffer"));
     return Buffer.concat(blocks).subarray(0, count);
   };
 }
 
-/**
- * Returns a new secret or access token. Its prefix shows that it belongs to a sandbox: the kit refuses the prefix when
- * NODE_ENV is production.
- */
+/** Returns a new secret or access token. The kit refuses its prefix when NODE_ENV is production. */
 export function createSandboxSecret(): string {
   return `sandbox_${randomBytes(24).toString("hex")}`;
 }

@@ -28,21 +28,15 @@ export interface Restoration {
   requireDone(): void;
 }
 
-/**
- * Restores the state of an earlier run, and then continues its webhooks and its later moves. Without a state file,
- * everything is ready when this returns.
- */
-export function restoreState(
-  core: SandboxCore,
-  continued: readonly { restore(): Promise<void> }[],
-): Restoration {
+/** Restores the core and then the parts from the state file. Without a state file, all is ready when this returns. */
+export function restoreState(core: SandboxCore, parts: readonly { restore(): Promise<void> }[]): Restoration {
   const { options, payments, addresses, tokens } = core;
   let isDone = options.state === undefined;
   const addGiven = (): void => options.webhookUrls.forEach((url) => void addresses.add(url));
   const restore = async (): Promise<void> => {
     await restoreSavedState(core);
     await Promise.all([payments.restore(), addresses.restore(), tokens.restore()]);
-    await Promise.all(continued.map((part) => part.restore()));
+    await Promise.all(parts.map((part) => part.restore()));
     isDone = true;
     addGiven();
     saveState(core);

@@ -7,6 +7,7 @@ import {
   type HmacAlgorithm,
 } from "../../webhook/signature/index.js";
 import { type SandboxSignature, type SandboxSigning } from "../options.js";
+import { readJson } from "../read-json.js";
 import { throwMisuse } from "../throw-misuse.js";
 import { createSandboxSecret } from "./random.js";
 
@@ -96,7 +97,7 @@ export class Signing {
       return scheme.sign!(rawBody);
     } catch (error) {
       if (this.#custom || !hasCode(error, "signed_fields_unreadable")) throw error;
-      return signUnreadableFields(rawBody, secret, withDefaults(this.#options));
+      return signUnreadableFields(rawBody, secret, this.#options);
     }
   }
 }
@@ -121,26 +122,12 @@ function alterLastDigit(signature: string): string {
   return signature.slice(0, -1) + (signature.endsWith("0") ? "1" : "0");
 }
 
-/**
- * Returns the signature of a service that joins the fields without checking them: a number is printed, a missing field
- * is empty. The kit's own scheme refuses to sign such a body, and a scenario may have one.
- */
-function signUnreadableFields(
-  rawBody: Buffer,
-  secret: string,
-  { algorithm, fields, merchantId }: ReturnType<typeof withDefaults>,
-): string {
-  const body = parseJson(rawBody);
+/** Returns the signature of a service that joins fields without a check. The kit's own scheme refuses such a body. */
+function signUnreadableFields(rawBody: Buffer, secret: string, options: SandboxSigning): string {
+  const { algorithm, fields, merchantId } = withDefaults(options);
+  const body = readJson(rawBody.toString("utf8"));
   const values = fields.map((field) => (field === "merchantId" ? merchantId : printField(body, field)));
   return createHmac(algorithm, secret).update(values.join(",")).digest("hex");
-}
-
-function parseJson(rawBody: Buffer): unknown {
-  try {
-    return JSON.parse(rawBody.toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }
 
 function printField(body: unknown, field: string): string {

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { type SandboxClient } from "../options.js";
 import { createSandboxSecret } from "./random.js";
 import { type StateFile } from "./state-file.js";
@@ -13,27 +13,19 @@ export interface SandboxToken {
   readonly revoked: boolean;
 }
 
-interface TokensOptions {
-  clients: readonly SandboxClient[];
-  now: () => Date;
-  stateFile: StateFile;
-}
-
 /** Issues and checks bearer tokens. */
 export class AccessTokens {
   readonly #tokens = new Map<string, SandboxToken>();
-  readonly #options: TokensOptions;
-  /** The credentials with which merchants obtain tokens. */
-  clients: readonly SandboxClient[];
 
-  constructor(options: TokensOptions) {
-    this.#options = options;
-    this.clients = options.clients;
-  }
+  /** Merchants obtain tokens with the credentials in `clients`. */
+  constructor(
+    public clients: readonly SandboxClient[],
+    private readonly options: { now: () => Date; stateFile: StateFile },
+  ) {}
 
   /** Restores the tokens of an earlier run of the sandbox. */
   async restore(): Promise<void> {
-    const saved = await this.#options.stateFile.load<{ token: string } & SandboxToken>("token");
+    const saved = await this.options.stateFile.load<{ token: string } & SandboxToken>("token");
     for (const { token, ...state } of saved) this.#tokens.set(token, state);
   }
 
@@ -48,7 +40,7 @@ export class AccessTokens {
   /** Returns a new token with this lifetime. */
   issue(ttlMs: number): string {
     const token = createSandboxSecret();
-    const now = this.#options.now().getTime();
+    const now = this.options.now().getTime();
     this.#save(token, {
       id: token.slice(-8),
       issuedAt: new Date(now).toISOString(),
@@ -63,7 +55,7 @@ export class AccessTokens {
     const state = this.#tokens.get(token);
     if (state === undefined) return "unknown";
     if (state.revoked) return "revoked";
-    return this.#options.now().getTime() < Date.parse(state.expiresAt) ? "valid" : "expired";
+    return this.options.now().getTime() < Date.parse(state.expiresAt) ? "valid" : "expired";
   }
 
   /** Returns every token, newest first. */
@@ -79,14 +71,10 @@ export class AccessTokens {
 
   #save(token: string, state: SandboxToken): void {
     this.#tokens.set(token, state);
-    this.#options.stateFile.put("token", token, { token, ...state });
+    this.options.stateFile.put("token", token, { token, ...state });
   }
 }
 
 function isEqual(a: string, b: string): boolean {
-  return timingSafeEqual(sha256(a), sha256(b));
-}
-
-function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+  return timingSafeEqual(hash("sha256", a, "buffer"), hash("sha256", b, "buffer"));
 }

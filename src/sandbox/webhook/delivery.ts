@@ -34,15 +34,17 @@ export function isAccepted({ status }: Delivery): boolean {
 
 const maxResponseBytes = 64 * 1024;
 
+type RawRequest = { headers: Record<string, string>; rawBody: Buffer };
+
 /** Sends one POST, and returns the response or why there was none. Redirects are not followed. Never rejects. */
 export async function postWebhook(
   url: string,
-  webhook: { headers: Record<string, string>; rawBody: Buffer },
+  webhook: RawRequest,
   { timeoutMs, closing }: { timeoutMs: number; closing: AbortSignal },
 ): Promise<Pick<Delivery, "status" | "responseHeaders" | "responseBody" | "error">> {
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await post(url, webhook.headers, webhook.rawBody, AbortSignal.any([timeout, closing]));
+    const response = await post(url, webhook, AbortSignal.any([timeout, closing]));
     const responseBody = await readBody(response);
     const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
     return { status: response.statusCode!, responseHeaders: Object.fromEntries(headers), responseBody };
@@ -54,17 +56,12 @@ export async function postWebhook(
 }
 
 /** Uses a new connection: `fetch` keeps connections open, and one that the merchant's server closed would fail. */
-function post(
-  url: string,
-  headers: Record<string, string>,
-  body: Buffer,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
+function post(url: string, { headers, rawBody }: RawRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const request = url.startsWith("https:") ? requestHttps : requestHttp;
-  const sized = { ...headers, "Content-Length": String(body.length) };
+  const sized = { ...headers, "Content-Length": String(rawBody.length) };
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { method: "POST", agent: false, headers: sized, signal });
-    outgoing.on("response", resolve).on("error", reject).end(body);
+    outgoing.on("response", resolve).on("error", reject).end(rawBody);
   });
 }
 

@@ -2,6 +2,7 @@ import { type SandboxCore } from "../core.js";
 import { type WebhookStep } from "../scenario/scenario.js";
 import { type SandboxPayment } from "../state/payments.js";
 import { createRandom, type Random } from "../state/random.js";
+import { type Delivery } from "./delivery.js";
 
 /** The body of a webhook (interface document, 6.1 and 2.3), its fields in the document's order. */
 export interface WebhookBody {
@@ -42,22 +43,16 @@ export interface WebhookByHand {
 }
 
 /** A webhook that is ready to be sent, with the same bytes and signature at every attempt. */
-export interface WebhookMessage {
-  /** Absent where the webhook is not about a payment, as when an address is tried. */
-  paymentId?: string;
+export interface WebhookMessage extends Pick<Delivery, "paymentId" | "scenario"> {
   rawBody: Buffer;
   headers: Record<string, string>;
-  /** The scenario that made the webhook, where it is not the normal one. */
-  scenario?: string;
 }
 
 /** Makes the bytes and headers of webhooks. */
 export class WebhookMessages {
-  readonly #core: SandboxCore;
   readonly #random: Random;
 
-  constructor(core: SandboxCore) {
-    this.#core = core;
+  constructor(private readonly core: SandboxCore) {
     this.#random = createRandom(core.options.seed, "invented");
   }
 
@@ -88,10 +83,7 @@ export class WebhookMessages {
     return { paymentId: payment.id, rawBody, headers: { ...this.#headers(sign(rawBody)), ...headers } };
   }
 
-  /**
-   * Returns a webhook that tries an address: one without content. Where fields are signed, it is about a pending payment
-   * that does not exist.
-   */
+  /** Returns a webhook without content, which tries an address. Where fields are signed, it has an invented payment. */
   forTrial(): WebhookMessage {
     const timestamp = this.#timestamp();
     const payment = {
@@ -102,7 +94,7 @@ export class WebhookMessages {
       clientId: `sandbox-try-${this.#random.hex(4)}`,
     };
     const rawBody = bytesOf(
-      this.#core.signing.state.scheme === "fields"
+      this.core.signing.state.scheme === "fields"
         ? { topic: "payment.pending", timestamp, type: "payment", data: payment }
         : { topic: "webhook.try", timestamp, type: "webhook", data: {} },
     );
@@ -111,7 +103,7 @@ export class WebhookMessages {
 
   /** Returns the signature; `undefined` where the header is to be omitted. */
   #sign(rawBody: Buffer, how: WebhookStep["sign"] = "right"): string | undefined {
-    const { signing } = this.#core;
+    const { signing } = this.core;
     if (how === "missing") return undefined;
     try {
       return how === "right" ? signing.sign(rawBody) : signing.signWrongly(rawBody, how);
@@ -125,7 +117,7 @@ export class WebhookMessages {
     return {
       "Content-Type": "application/json",
       "User-Agent": "tillkit-sandbox",
-      ...(signature !== undefined && { [this.#core.signing.state.header]: signature }),
+      ...(signature !== undefined && { [this.core.signing.state.header]: signature }),
     };
   }
 
@@ -134,13 +126,13 @@ export class WebhookMessages {
     if (fields.includes("amount")) total.value = tenTimes(total.value);
     if (fields.includes("currency")) total.currency = total.currency === "EUR" ? "KMF" : "EUR";
     if (fields.includes("clientId")) {
-      const other = this.#core.payments.list().findLast((payment) => payment.id !== id);
+      const other = this.core.payments.list().findLast((payment) => payment.id !== id);
       data.clientId = other?.clientId ?? `not-yours-${this.#random.hex(4)}`;
     }
   }
 
   #timestamp(): string {
-    return this.#core.clock.now().toISOString();
+    return this.core.clock.now().toISOString();
   }
 }
 
@@ -178,10 +170,6 @@ function setAt(target: object, [head = "", ...rest]: readonly string[], value: u
   const inner = Object.hasOwn(holder, head) ? holder[head] : undefined;
   if (rest.length > 0 && typeof inner === "object" && inner !== null) return setAt(inner, rest, value);
   // An assignment would not make a field of a path named __proto__.
-  Object.defineProperty(holder, [head, ...rest].join("."), {
-    value,
-    enumerable: true,
-    configurable: true,
-    writable: true,
-  });
+  const field = { value, enumerable: true, configurable: true, writable: true };
+  Object.defineProperty(holder, [head, ...rest].join("."), field);
 }

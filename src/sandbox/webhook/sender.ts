@@ -1,5 +1,6 @@
 import { Gate } from "../clock/activity.js";
 import { type SandboxCore } from "../core.js";
+import { type WebhookStep } from "../scenario/scenario.js";
 import { createRandom, type Random } from "../state/random.js";
 import { type Delivery, isAccepted, postWebhook } from "./delivery.js";
 import { type WebhookMessage } from "./message.js";
@@ -23,7 +24,6 @@ type StoredMessage = Omit<WebhookMessage, "rawBody"> & { rawBody: string };
 /** Sends webhooks until they are accepted or the last retry has failed. */
 export class WebhookSender {
   readonly deliveries: Delivery[] = [];
-  readonly #core: SandboxCore;
   readonly #random: Random;
   readonly #gate: Gate;
   readonly #closing = new AbortController();
@@ -31,15 +31,14 @@ export class WebhookSender {
   /** The message of each delivery, by the delivery's id. */
   readonly #messages = new Map<string, WebhookMessage>();
 
-  constructor(core: SandboxCore) {
-    this.#core = core;
+  constructor(private readonly core: SandboxCore) {
     this.#random = createRandom(core.options.seed, "deliveries");
     this.#gate = new Gate(core.activity);
   }
 
   /** Restores the deliveries of an earlier run of the sandbox, and continues its jobs. */
   async restore(): Promise<void> {
-    const { stateFile } = this.#core;
+    const { stateFile } = this.core;
     const deliveries = await stateFile.load<Delivery & { message: StoredMessage }>("delivery");
     for (const { message, ...delivery } of deliveries) {
       this.deliveries.push(delivery);
@@ -52,11 +51,8 @@ export class WebhookSender {
   }
 
   /** Sends to every registered address. Resolves when each first attempt has ended. Never rejects. */
-  send(
-    message: WebhookMessage,
-    { delayMs = 0, loseFirst }: { delayMs?: number | undefined; loseFirst?: boolean | undefined } = {},
-  ): Promise<Delivery[]> {
-    const { addresses, clock, settings } = this.#core;
+  send(message: WebhookMessage, { delayMs = 0, loseFirst }: WebhookStep = {}): Promise<Delivery[]> {
+    const { addresses, clock, settings } = this.core;
     const dueAt = clock.now().getTime() + settings.current.webhookDelayMs + delayMs;
     const firstAttempts = addresses.list().map(({ url }) => {
       const job: Job = { id: this.#newJobId(), url, message, attempt: 1, dueAt, loseFirst };
@@ -68,7 +64,7 @@ export class WebhookSender {
   /** Makes one attempt immediately, also while webhooks are held. There is no retry. Never rejects. */
   sendOnce(message: WebhookMessage, url: string, attempt = 1): Promise<Delivery> {
     const id = `${this.#newJobId()}-${attempt}`;
-    return this.#core.activity.run(() => this.#attempt(id, message, { url, attempt }));
+    return this.core.activity.run(() => this.#attempt(id, message, { url, attempt }));
   }
 
   /** Sends the bytes of a delivery to its address once more. Resolves with `undefined` for an unknown delivery. */
@@ -101,7 +97,7 @@ export class WebhookSender {
   }
 
   async #run(job: Job, onFirstAttempt: (delivery: Delivery) => void = () => {}): Promise<void> {
-    const { activity, clock, stateFile, settings } = this.#core;
+    const { activity, clock, stateFile, settings } = this.core;
     this.#save(job);
     activity.enter();
     for (;;) {
@@ -138,9 +134,9 @@ export class WebhookSender {
   async #attempt(
     id: string,
     message: WebhookMessage,
-    { url, attempt, unsent }: { url: string; attempt: number; unsent?: string | undefined },
+    { url, attempt, unsent }: Pick<Job, "url" | "attempt"> & { unsent?: string | undefined },
   ): Promise<Delivery> {
-    const { clock, events, settings, stateFile } = this.#core;
+    const { clock, events, settings, stateFile } = this.core;
     const at = clock.now().toISOString();
     const startedMs = performance.now();
     const { webhookTimeoutMs: timeoutMs } = settings.current;
@@ -169,7 +165,7 @@ export class WebhookSender {
   }
 
   #isRegistered({ url }: Job): boolean {
-    return this.#core.addresses.has(url);
+    return this.core.addresses.has(url);
   }
 
   #newJobId(): string {
@@ -179,7 +175,7 @@ export class WebhookSender {
   }
 
   #save(job: Job): void {
-    this.#core.stateFile.put("job", job.id, { ...job, message: toStored(job.message) });
+    this.core.stateFile.put("job", job.id, { ...job, message: toStored(job.message) });
   }
 }
 

@@ -1,3 +1,4 @@
+import { type Router } from "express";
 import { moment, timeSpan } from "../../../pages/format.js";
 import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
@@ -15,18 +16,19 @@ import {
   selectField,
   textField,
 } from "../components.js";
-import { type View, type ViewWith, withTranslations } from "../context.js";
+import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, places } from "../dashboard-page.js";
+import { FormProblem, pageRoutes } from "../form.js";
 import { behaviourTranslations } from "./translations.js";
 
 type Behaviour = ViewWith<typeof behaviourTranslations>;
 type Group = keyof Behaviour["text"]["groups"];
 type Kind = "switch" | "status" | "errors" | "statuses" | "number" | "numbers";
 
-export type SettingName = keyof SandboxSettings;
+type SettingName = keyof SandboxSettings;
 
 /** Every setting with its group and the kind of its field, in the order of the page. */
-export const settingFields: Readonly<Record<SettingName, readonly [Group, Kind]>> = {
+const settingFields: Readonly<Record<SettingName, readonly [Group, Kind]>> = {
   strict: ["creation", "switch"],
   echoClientId: ["creation", "switch"],
   readBack: ["creation", "switch"],
@@ -45,10 +47,60 @@ export const settingFields: Readonly<Record<SettingName, readonly [Group, Kind]>
 const settingNames = Object.keys(settingFields) as SettingName[];
 
 /** The number of milliseconds in each unit that the clock can be put forward by. */
-export const clockUnits = { seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
+const clockUnits = { seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
+
+/** Returns the routes of `/developer/behaviour`: every setting in one form, and the clock. */
+export function behaviour(context: DashboardContext): Router {
+  const { sandbox } = context;
+  return pageRoutes(context, "/", behaviourPage, {
+    "/": (input) => {
+      sandbox.change(readSettings(input));
+      return `${places.behaviour}?done=saved`;
+    },
+    "/clock": async (input) => {
+      await sandbox.clock.advance(readSpan(input));
+      return `${places.behaviour}?done=forward`;
+    },
+  });
+}
+
+/** Reads every setting. A box that is not ticked is not sent. The sandbox checks the bounds itself. */
+function readSettings(input: URLSearchParams): Partial<SandboxSettings> {
+  const read: Record<string, unknown> = {};
+  for (const [name, [, kind]] of Object.entries(settingFields)) {
+    const value = input.get(name) ?? "";
+    const number = (text: string): number => numberOf(text, name as SettingName);
+    if (kind === "switch") read[name] = input.has(name);
+    else if (kind === "statuses") read[name] = input.getAll(name);
+    else if (kind === "errors") read[name] = value;
+    else if (kind === "numbers") read[name] = (value.match(/[^,;\s]+/g) ?? []).map(number);
+    else read[name] = number(value);
+  }
+  return read;
+}
+
+function numberOf(value: string, name: SettingName): number {
+  if (/^\d{1,12}$/.test(value.trim())) return Number(value);
+  throw new FormProblem([
+    `“${behaviourTranslations.en.settings[name]}” must be a whole number such as 5000, not “${value}”.`,
+    `« ${behaviourTranslations.fr.settings[name]} » doit être un nombre entier comme 5000, pas « ${value} ».`,
+  ]);
+}
+
+/** Reads the number of milliseconds that the clock is put forward by. */
+function readSpan(input: URLSearchParams): number {
+  const unit = input.get("unit") ?? "";
+  const amount = input.get("amount")?.trim().replace(",", ".") ?? "";
+  if (Object.hasOwn(clockUnits, unit) && /^\d{1,9}(\.\d{1,6})?$/.test(amount))
+    return Number(amount) * clockUnits[unit as keyof typeof clockUnits];
+  throw new FormProblem([
+    `The clock goes forward by a number above zero such as 10 or 1.5, not by “${amount}”.`,
+    `L’horloge avance d’un nombre positif comme 10 ou 1,5, pas de « ${amount} ».`,
+  ]);
+}
 
 /** Returns the page with the settings, which can be changed while the sandbox runs, and with its clock. */
-export function behaviourPage(given: View): Page {
+function behaviourPage(given: View): Page {
   const view = withTranslations(given, behaviourTranslations);
   const { text } = view;
   return dashboardPage(view, {

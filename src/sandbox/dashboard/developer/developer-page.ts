@@ -1,10 +1,12 @@
+import { type Router } from "express";
 import { moment, timeSpan } from "../../../pages/format.js";
 import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
 import { type SandboxToken } from "../../state/tokens.js";
 import { button, copyable, copyButton, postForm, secret, section } from "../components.js";
-import { type View, type ViewWith, withTranslations } from "../context.js";
+import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, places } from "../dashboard-page.js";
+import { pageRoutes } from "../form.js";
 import { liveList } from "../lists.js";
 import { developerTranslations } from "./translations.js";
 
@@ -12,8 +14,19 @@ type Developer = ViewWith<typeof developerTranslations>;
 
 const maxTokens = 20;
 
+/** Returns the routes of `/developer`: the credentials, and the access tokens. */
+export function developer(context: DashboardContext): Router {
+  return pageRoutes(context, "/", developerPage, {
+    "/tokens/revoke": (input) => {
+      const id = input.get("id") ?? undefined;
+      context.sandbox.revokeAccessTokens(id);
+      return `${places.developer}?done=${id === undefined ? "revoked-all" : "revoked"}`;
+    },
+  });
+}
+
 /** Returns the page with the credentials of the merchant and the access tokens that were issued. */
-export function developerPage(given: View): Page {
+function developerPage(given: View): Page {
   const view = withTranslations(given, developerTranslations);
   const { title, lead, done } = view.text;
   const content = [access(view), environment(view), tokens(view)];

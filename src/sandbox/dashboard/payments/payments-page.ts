@@ -1,18 +1,39 @@
+import { type Router } from "express";
 import { formatAmount, moment } from "../../../pages/format.js";
 import { type Html, html } from "../../../pages/html.js";
+import { started } from "../../actions.js";
 import { type Page } from "../../page.js";
 import { type SandboxPayment } from "../../state/payments.js";
 import { button, code, copyable, fact, link, postForm, section, selectField } from "../components.js";
-import { type View, type ViewWith, withTranslations } from "../context.js";
+import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, notice, places, unknownPage } from "../dashboard-page.js";
-import { type Params } from "../form.js";
+import { pageRoutes, type Params, showPage } from "../form.js";
 import { deliveryList, listPage, paymentList, statusBadge } from "../lists.js";
 import { paymentsTranslations } from "./translations.js";
 
 type Payments = ViewWith<typeof paymentsTranslations>;
 
+/** Returns the routes of `/payments`: every payment, and a page for each. */
+export function payments(context: DashboardContext): Router {
+  const { sandbox } = context;
+  const done = async (id: string, name: string, run: () => Promise<unknown>): Promise<string> => {
+    await started(run, { waitMs: 500 });
+    return `${places.payments}/${id}?done=${name}`;
+  };
+  const router = pageRoutes(context, "/:id", paymentPage, {
+    "/:id/pay": (input, id) =>
+      done(id, "pay", () => sandbox.pay(id, { provider: input.get("provider") ?? "" })),
+    "/:id/cancel": (_input, id) => done(id, "cancel", () => sandbox.cancel(id)),
+    "/:id/fail": (_input, id) => done(id, "fail", () => sandbox.fail(id)),
+    "/:id/scenario": (input, id) =>
+      done(id, "scenario", async () => sandbox.scenario(input.get("scenario") ?? "", { for: id })),
+  });
+  router.get("/", showPage(context, paymentsPage));
+  return router;
+}
+
 /** Returns the page with every payment, newest first. */
-export function paymentsPage(view: View): Page {
+function paymentsPage(view: View): Page {
   const text = paymentsTranslations[view.language];
   const all = view.sandbox.payments();
   const { items, path, links } = listPage(view, places.payments, all);
@@ -22,7 +43,7 @@ export function paymentsPage(view: View): Page {
 }
 
 /** Returns the page of one payment: what can be done with it, its details and its webhooks. */
-export function paymentPage(given: View, { id = "" }: Params): Page {
+function paymentPage(given: View, { id = "" }: Params): Page {
   const view = withTranslations(given, paymentsTranslations);
   const { text } = view;
   const payment = view.sandbox.find(id);

@@ -1,17 +1,39 @@
+import { type Router } from "express";
 import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
+import { readScenarios } from "../../scenario/read-scenario-file.js";
 import { choosingAmount } from "../../scenario/scenario-registry.js";
 import { randomName, type Scenario } from "../../scenario/scenario.js";
 import { aboutIn, button, checkbox, code, labelled, postForm, section } from "../components.js";
-import { type View, type ViewWith, withTranslations } from "../context.js";
+import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, places } from "../dashboard-page.js";
+import { pageRoutes } from "../form.js";
 import { scenariosTranslations } from "./translations.js";
 
 type Scenarios = ViewWith<typeof scenariosTranslations>;
 type Group = keyof Scenarios["text"]["groups"];
 
+/** Returns the routes of `/developer/scenarios`: the scenarios, and a form that adds one. */
+export function scenarios(context: DashboardContext): Router {
+  const { sandbox } = context;
+  const use = (name: string): string => {
+    sandbox.scenario(name);
+    return `${places.scenarios}?done=used`;
+  };
+  return pageRoutes(context, "/", scenariosPage, {
+    "/": (input) => use(input.get("scenario") ?? ""),
+    "/own": (input) => {
+      const added = readScenarios(input.get("json") ?? "", "JSON").map((scenario) =>
+        sandbox.addScenario(scenario),
+      );
+      const last = added.at(-1);
+      return input.has("use") && last !== undefined ? use(last) : `${places.scenarios}?done=added`;
+    },
+  });
+}
+
 /** Returns the page with every scenario, the one in use, and a form that adds one. */
-export function scenariosPage(given: View): Page {
+function scenariosPage(given: View): Page {
   const view = withTranslations(given, scenariosTranslations);
   const { title, lead, done, random, groups } = view.text;
   const all = [...view.sandbox.scenarios, { name: randomName, about: random, about_fr: random }];

@@ -1,6 +1,7 @@
 import { milliseconds, moment } from "../../../pages/format.js";
 import { type Fragment, type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
+import { readJson } from "../../read-json.js";
 import { type Delivery } from "../../webhook/delivery.js";
 import { button, code, copyable, fact, link, postForm, section } from "../components.js";
 import { type View, type ViewWith, withTranslations } from "../context.js";
@@ -35,10 +36,8 @@ export function deliveryPage(given: View, { id = "" }: Params): Page {
   });
 }
 
-function facts(
-  { id, url, at, durationMs, attempt, paymentId, scenario }: Delivery,
-  view: DeliveryView,
-): Html {
+function facts(delivery: Delivery, view: DeliveryView): Html {
+  const { id, url, at, durationMs, attempt, paymentId, scenario } = delivery;
   const { language, shared, text } = view;
   const { names } = text;
   const payment = link(view, `${places.payments}/${paymentId}`, code(paymentId));
@@ -53,15 +52,15 @@ function facts(
 }
 
 function request({ headers, requestBody }: Delivery, { text }: DeliveryView): Html {
-  const pretty = prettyJson(requestBody);
+  const parsed = readJson(requestBody);
   const unreadable = html`<p class="hint">${text.unreadable}</p>
     <pre>${requestBody}</pre>`;
-  const readable = html`<pre>${pretty}</pre>
+  const readable = html`<pre>${JSON.stringify(parsed, undefined, 2)}</pre>
     <details>
       <summary>${text.raw}</summary>
       <pre>${requestBody}</pre>
     </details>`;
-  const body = exchange(headers, pretty === undefined ? unreadable : readable, text);
+  const body = exchange(headers, parsed === undefined ? unreadable : readable, text);
   return section({ id: "request", title: text.request }, html`<div class="panel">${body}</div>`);
 }
 
@@ -78,11 +77,7 @@ function response(delivery: Delivery, { text }: DeliveryView): Html {
 }
 
 /** Returns the headers and the body of a request or of a response. */
-function exchange(
-  headers: Readonly<Record<string, string>>,
-  body: Fragment,
-  text: DeliveryView["text"],
-): Html {
+function exchange(headers: Delivery["headers"], body: Fragment, text: DeliveryView["text"]): Html {
   return html`<div>
       <h3>${text.headers}</h3>
       <dl class="facts">${Object.entries(headers).map(([name, value]) => fact(code(name), code(value)))}</dl>
@@ -91,12 +86,4 @@ function exchange(
       <h3>${text.body}</h3>
       ${body}
     </div>`;
-}
-
-function prettyJson(text: string): string | undefined {
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,20 +1,62 @@
+import { type Router } from "express";
 import { milliseconds, moment } from "../../../pages/format.js";
 import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
 import { type WebhookAddress } from "../../state/addresses.js";
 import { type Delivery, isAccepted } from "../../webhook/delivery.js";
 import { button, code, copyable, fact, link, postForm, secret, section, textField } from "../components.js";
-import { type View, type ViewWith, withTranslations } from "../context.js";
+import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, notice, places } from "../dashboard-page.js";
+import { pageRoutes, showPage } from "../form.js";
 import { deliveryList, listPage } from "../lists.js";
+import { deliveryPage } from "./delivery-page.js";
 import { webhooksTranslations } from "./translations.js";
 
 type Webhooks = ViewWith<typeof webhooksTranslations>;
 
 const home = places.webhooks;
 
+/** Returns the routes of `/developer/webhooks`: addresses, signing, and every delivery. */
+export function webhooks(context: DashboardContext): Router {
+  const { sandbox } = context;
+  const router = pageRoutes(context, "/", webhooksPage, {
+    "/addresses": (input) => {
+      sandbox.registerWebhook(input.get("url")?.trim() ?? "");
+      return `${home}?done=added`;
+    },
+    "/addresses/:id/remove": (_input, id) => {
+      sandbox.unregisterWebhook(id);
+      return `${home}?done=removed`;
+    },
+    "/addresses/:id/try": async (_input, id) => `${home}?tried=${(await sandbox.tryWebhook(id)).id}`,
+    "/secret/rotate": () => {
+      sandbox.rotateSecret();
+      return `${home}?done=rotated#signing`;
+    },
+    "/hold": (input) => {
+      sandbox.holdWebhooks();
+      return `${origin(input)}?done=held`;
+    },
+    "/release": (input) => {
+      sandbox.releaseWebhooks();
+      return `${origin(input)}?done=released`;
+    },
+    "/deliveries/:id/again": async (_input, id) => {
+      const again = await sandbox.deliverAgain(id);
+      return `${home}/deliveries/${again.id}?done=again`;
+    },
+  });
+  router.get("/deliveries/:id", showPage(context, deliveryPage));
+  return router;
+}
+
+/** Returns the page with the button that was pressed: the overview has it too. */
+function origin(input: URLSearchParams): string {
+  return input.get("from") === "overview" ? places.overview : home;
+}
+
 /** Returns the page with the webhook addresses, the signing, and every delivery (interface document, 4.4). */
-export function webhooksPage(given: View): Page {
+function webhooksPage(given: View): Page {
   const view = withTranslations(given, webhooksTranslations);
   const { text } = view;
   const { sandbox, query, shared } = view;
