@@ -3,7 +3,7 @@ import { type EventRecord, type Rematched, type WebhookPage, type WebhookRecord 
 import { decideMessage, type MessageOutcome } from "../webhook/recording/decide-message.js";
 import { LockedPayments } from "../webhook/recording/locked-payments.js";
 import { stampEvent } from "../webhook/recording/payment-events.js";
-import { keyOf, keysOf } from "../webhook/recording/plan-group.js";
+import { eventKeyOf, keysOf } from "../webhook/recording/plan-group.js";
 import { readStored } from "../webhook/recording/read-stored.js";
 import { type RecordingParts } from "../webhook/recording/rematch.js";
 import { queryTime, storeMethod } from "./query.js";
@@ -122,7 +122,7 @@ async function replayPage<Tx>(
     const events: EventRecord[] = [];
     for (const [index, webhook] of webhooks.entries()) {
       const message = messages[index]!;
-      const eventKey = keyOf(message);
+      const eventKey = eventKeyOf(message);
       // By the current rules it may be a copy of an event that is recorded elsewhere.
       const isOther = eventKey !== webhook.eventKey;
       const known = isOther && (run.seen.has(eventKey) || recorded.has(eventKey));
