@@ -164,7 +164,7 @@ async function settle<Tx>(
   }
 }
 
-/** Returns the wait before the next run. Half of it is random, so that dispatches that failed at one time run at different times. */
+/** Returns the wait before the next run. Half of it is random, so that simultaneous failures run again at different times. */
 function retryDelay(failures: number, { firstDelayMs, maxDelayMs }: RetryOptions): number {
   const full = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(failures - 1, 40));
   return Math.round(full / 2 + (full / 2) * Math.random());

@@ -25,7 +25,7 @@ interface Expectation {
 const bodyLimitBytes = 256 * 1024;
 const maxMessageLength = 500;
 const mayExist =
-  "The payment may exist: do not send it again; its webhook, or the service's dashboard, tells.";
+  "The payment may exist: do not send it again. Its webhook or the service's dashboard shows whether it does.";
 
 /** 4xx after which the payment may exist: a timeout at the service, and a conflict with a payment that it has. */
 const uncertainRefusals: readonly number[] = [408, 409];
