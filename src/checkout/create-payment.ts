@@ -2,11 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { TillkitError, type ErrorCode } from "../errors/index.js";
 import { type Payment } from "../model/payment.js";
 import { isFarther, stateOf } from "../model/status-order.js";
-import {
-  type CreatedPayment as ServicePayment,
-  type PaymentCreationError,
-  type PaymentService,
-} from "../service/index.js";
+import { type ServicePayment, type PaymentCreationError, type PaymentService } from "../service/index.js";
 import { type PaymentStore } from "../store/index.js";
 import { chooseAttempt, replacedPayment, type AttemptChoice } from "./choose-attempt.js";
 import { checkPaymentRequest, plainMetadata, type PaymentRequest } from "./payment-request.js";

@@ -10,7 +10,7 @@ export interface ReturnRequest {
   kind: ReturnKind;
   /** The last part of the address. */
   token: string;
-  /** Whether a person is looking: false for HEAD requests and prefetches, which note nothing. */
+  /** Whether a person came back. False for HEAD requests and prefetches, which are not noted. */
   visit: boolean;
 }
 
@@ -66,7 +66,7 @@ async function noteReturn<Tx>(parts: ReturnParts<Tx>, kind: ReturnKind, seen: Pa
     });
     if (isFirst && kind === "success") onSuccess?.(seen.clientId);
   } catch {
-    // The page is right without the note.
+    // The page does not depend on the note.
   }
 }
 

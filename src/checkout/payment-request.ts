@@ -48,7 +48,7 @@ export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""
   if (clientId !== undefined && !clientId.startsWith(clientIdPrefix)) {
     throw new TillkitError(
       "client_id_invalid",
-      `clientId must begin with the clientIdPrefix ${clientIdPrefix}: others are taken for another shop's.`,
+      `clientId must begin with the clientIdPrefix ${clientIdPrefix}: any other counts as another shop's.`,
     );
   }
   if (

@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { setImmediate as nextIteration } from "node:timers/promises";
-import { type NoticeMap } from "../model/event-map.js";
+import { type Notify } from "../model/event-map.js";
 import { type Claim, type HandlerKey, type PaymentStore } from "../store/index.js";
 import { type Handlers } from "./handlers.js";
-import { describe, eventOf, runClaim, type RunOptions } from "./run-claim.js";
+import { describeError, handlerEvent, runClaim, type RunOptions } from "./run-claim.js";
 
 /** Options of {@link Dispatcher}. */
 export interface DispatcherOptions<Tx> extends RunOptions<Tx> {
@@ -15,7 +15,7 @@ export interface DispatcherOptions<Tx> extends RunOptions<Tx> {
   pollMs: number;
   /** Resolves when the store is ready and knows this process's handlers. */
   ready: () => Promise<void>;
-  notify: <Type extends keyof NoticeMap>(type: Type, notice: NoticeMap[Type]) => void;
+  notify: Notify;
 }
 
 /** The names that may be claimed now, and the number of dispatches that one claim may take. */
@@ -141,8 +141,8 @@ export class Dispatcher<Tx> {
     const result = await runClaim({ ...this.#options, handlerTimeoutMs }, claim, run, this.#closing.signal);
     if (result.state !== "failed" && result.state !== "dead") return;
     const { error } = result;
-    const about = { event: eventOf(claim), handler: claim.handler };
-    if (result.state === "dead") notify("dispatch.dead", { ...about, error: describe(error) });
+    const about = { event: handlerEvent(claim), handler: claim.handler };
+    if (result.state === "dead") notify("dispatch.dead", { ...about, error: describeError(error) });
     else notify("dispatch.failed", { ...about, failures: result.failures, error });
   }
 

@@ -63,7 +63,7 @@ export async function runClaim<Tx>(
           idempotencyKey: `${claim.event.id}:${claim.handler}`,
           attempt: claim.attempt,
         };
-        const run = Promise.resolve(handler(eventOf(claim), context));
+        const run = Promise.resolve(handler(handlerEvent(claim), context));
         return Promise.race([run, guard.aborted]);
       },
       async (tx) => {
@@ -152,7 +152,7 @@ async function settle<Tx>(
   const settlement: Settlement = {
     ...idOf(claim),
     state: result.state,
-    ...("error" in result && { error: describe(result.error) }),
+    ...("error" in result && { error: describeError(result.error) }),
     ...(result.state === "failed" && { retryInMs: retryDelay(result.failures, retry) }),
   };
   try {
@@ -164,20 +164,20 @@ async function settle<Tx>(
   }
 }
 
-/** Returns the wait before the next run. Half of it is random, so that dispatches that failed at one time run at different times. */
+/** Returns the wait before the next run. Half of it is random, so that simultaneous failures run again at different times. */
 function retryDelay(failures: number, { firstDelayMs, maxDelayMs }: RetryOptions): number {
   const full = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(failures - 1, 40));
   return Math.round(full / 2 + (full / 2) * Math.random());
 }
 
 /** Returns the event of a claim in the form that handlers get. */
-export function eventOf({ event }: Claim): TillkitEvent {
+export function handlerEvent({ event }: Claim): TillkitEvent {
   const { id, type, recordedAt, payload } = event;
   return Object.freeze({ ...payload, id, type, recordedAt }) as unknown as TillkitEvent;
 }
 
 /** Returns an error as a text for people, without secrets and with at most 2000 characters. */
-export function describe(error: unknown): string {
+export function describeError(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   // Secrets first: half a secret would not be recognised.
   return withoutSecrets(text).slice(0, 2000);

@@ -32,17 +32,21 @@ export async function runInTransaction<Tx>(
       opened.catch(reject);
     });
   };
-  // Starts in a microtask, so that `outcome` has its value when the callback waits for it.
-  const outcome = Promise.resolve()
-    .then(() => run(store.lazy!(open)))
-    .finally(() => {
+  const outcome = (async () => {
+    // A store may call back immediately, and `outcome` must have its value by then.
+    await Promise.resolve();
+    try {
+      await run(store.lazy!(open));
+    } finally {
       isOver = true;
-    });
+    }
+  })();
 
   try {
     await outcome;
   } catch (error) {
-    // Waits for the rollback, because the next run must not meet its locks. A transaction that ended first throws its own error.
+    // Waits for the rollback, because the next run must not meet its locks. A transaction that ended first throws its own
+    // error.
     await opened;
     throw error;
   }

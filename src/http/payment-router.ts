@@ -89,9 +89,7 @@ function caught(endpoint: (request: Request, response: Response) => Promise<void
   };
 }
 
-/**
- * Shows the 404 page for a token that cannot be decoded (`%zz`). Express would show the error with a stack.
- */
+/** Shows the 404 page for a token that cannot be decoded (`%zz`). Express would show the error with a stack. */
 function undecodable(forged: RequestHandler): ErrorRequestHandler {
   return (error: unknown, request, response, next) =>
     error instanceof Error && error.name === "URIError" ? forged(request, response, next) : next(error);

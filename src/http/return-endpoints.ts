@@ -4,7 +4,7 @@ import { type ReturnKind, type ReturnView } from "../checkout/handle-return.js";
 import { type Payments } from "../kit/payments.js";
 import { type Payment } from "../model/payment.js";
 import { type SignedField } from "../model/signed-fields.js";
-import { readLanguage, type Language } from "../pages/language.js";
+import { readLanguage } from "../pages/language.js";
 import { newNonce } from "../pages/page.js";
 import { isFinal, notFoundPage, returnPage, unavailablePage, type PageFrame } from "./pages/return-page.js";
 import { returnTranslations } from "./pages/translations.js";
@@ -41,7 +41,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     if (!isReading(request, response)) return;
     const view = await lookUp(request, false);
     if (!view) return replyJson(response, 404, { error: "not_found" });
-    const { title, message } = returnTranslations[languageFor(request, view)][view.state];
+    const { title, message } = returnTranslations[readLanguage(request, view?.payment.locale)][view.state];
     replyJson(response, 200, { state: view.state, title, message, final: isFinal(view.state) });
   }
 
@@ -59,7 +59,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
 
   function frameFor(request: Request, view: ReturnView | undefined): PageFrame {
     return {
-      language: languageFor(request, view),
+      language: readLanguage(request, view?.payment.locale),
       nonce: newNonce(),
       shopName: returns.shopName,
       backUrl: view && returns.backUrl !== undefined ? fillAddress(returns.backUrl, view.payment) : undefined,
@@ -89,11 +89,6 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     }),
     state: guarded(state, (_request, response) => replyJson(response, 503, { error: "unavailable" })),
   };
-}
-
-/** Returns the payment's language, which the merchant chose for this customer, or else the browser's. */
-function languageFor(request: Request, view: ReturnView | undefined): Language {
-  return readLanguage(request, view?.payment.locale);
 }
 
 function isReading(request: Request, response: Response): boolean {

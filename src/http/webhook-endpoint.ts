@@ -38,7 +38,7 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
       const status = isVerificationFailure(code) && retryAfter !== undefined ? 429 : rejectionStatus[code];
       noteFacts(request, { code });
       if (status >= 500)
-        logger.error({ code, err: loggable(cause ?? error) }, `a webhook was not taken: ${fix}`);
+        logger.error({ code, err: loggable(cause ?? error) }, `a webhook was not accepted: ${fix}`);
       notify("webhook.rejected", { code, status, ...(rawBody && { bodyHash: bodyHash(rawBody) }) });
       refuse(request, response, { status, retryAfter });
     }

@@ -3,20 +3,13 @@ import { type Lookups } from "../operations/lookup/lookups.js";
 import { type Sweeper } from "../operations/sweep-payments.js";
 import { type Intake } from "../webhook/intake.js";
 import { type Core } from "./core.js";
+import { type ResolvedOptions } from "./options/resolve-options.js";
 
-/** The parts that work without being called. */
-export interface BackgroundParts<Tx> {
+interface BackgroundParts<Tx> {
   dispatcher: Dispatcher<Tx>;
   intake: Intake;
-  lookups: Pick<Lookups<Tx>, "close"> | undefined;
+  lookups: Lookups<Tx> | undefined;
   sweeper: Sweeper;
-}
-
-/** What runs in this process, and how often. */
-export interface BackgroundOptions {
-  /** Whether this process calls handlers. */
-  dispatches: boolean;
-  sweepMs: number;
 }
 
 /** How long running handlers may take to finish when the kit closes. */
@@ -25,7 +18,7 @@ const drainMs = 10_000;
 /** Returns `start` and `close` of the kit: dispatching, sweeping, draining the spool, and the store's wake-ups. */
 export function createBackground<Tx>(
   { store, ready }: Core<Tx>,
-  { dispatches, sweepMs }: BackgroundOptions,
+  { dispatches, sweepMs }: Pick<ResolvedOptions, "dispatches" | "sweepMs">,
   { dispatcher, intake, lookups, sweeper }: BackgroundParts<Tx>,
 ) {
   let timer: NodeJS.Timeout | undefined;

@@ -3,8 +3,8 @@ import { Handlers } from "../dispatch/handlers.js";
 import { logNotices, Notices } from "../dispatch/notices.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { newId } from "../shared/new-id.js";
+import { type PaymentStore } from "../store/index.js";
 import { type RecordingParts } from "../webhook/recording/rematch.js";
-import { openStore } from "./open-store.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
 
 /** What every part of the kit shares. */
@@ -28,7 +28,6 @@ export function createCore<Covers extends SignedField, Tx>(options: ResolvedOpti
   for (const warning of signature.warnings ?? []) logger.warn({ option: "signature" }, warning);
 
   const handlers = new Handlers<Tx>();
-  const onWarning = (warning: string) => logger.warn({ option: "store" }, warning);
   const listeners: (() => void)[] = [];
   return {
     store,
@@ -38,7 +37,7 @@ export function createCore<Covers extends SignedField, Tx>(options: ResolvedOpti
     handlers,
     listen,
     notify,
-    ready: openStore({ store, handlers, onWarning }),
+    ready: openStore(store, handlers, (warning) => logger.warn({ option: "store" }, warning)),
     policy: {
       clientIdPrefix: options.clientIdPrefix,
       confirms: options.confirm === "lookup",
@@ -48,5 +47,40 @@ export function createCore<Covers extends SignedField, Tx>(options: ResolvedOpti
     announceEvents: () => {
       for (const listener of listeners) listener();
     },
+  };
+}
+
+/**
+ * Returns `ready()`, which opens the store and registers the handlers of this process there. It must be awaited before
+ * anything is recorded: an event has no dispatch for a handler name that the store does not know yet. A failed call is
+ * repeated by the next one.
+ */
+function openStore<Tx>(
+  store: PaymentStore<Tx>,
+  handlers: Handlers<Tx>,
+  onWarning: (warning: string) => void,
+): () => Promise<void> {
+  let migrated = false;
+  let knownHandlers = 0;
+  let opening: Promise<void> | undefined;
+
+  async function open(): Promise<void> {
+    if (!migrated) {
+      await store.migrate?.();
+      for (const warning of (await store.warnings?.()) ?? []) onWarning(warning);
+      migrated = true;
+    }
+    const keys = handlers.keys();
+    if (keys.length > knownHandlers) await store.registerHandlers(keys);
+    knownHandlers = keys.length;
+  }
+
+  return async function ready(): Promise<void> {
+    while (!migrated || knownHandlers < handlers.size) {
+      opening ??= open().finally(() => {
+        opening = undefined;
+      });
+      await opening;
+    }
   };
 }

@@ -122,7 +122,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   sweep(): Promise<Swept>;
 
-  /** Resolves to the health, for a readiness probe: whether webhooks are taken, and what a person should look at. Never rejects. */
+  /** Resolves to the health, for a readiness probe and a person on call. Never rejects. */
   health(): Promise<Health>;
   /**
    * Deletes raw bodies of final webhooks, and events whose dispatches are done, recorded before `before`. Payments,

@@ -141,3 +141,6 @@ export interface NoticeMap {
 
 /** The name of a notice. */
 export type NoticeType = keyof NoticeMap;
+
+/** Sends a notice to the listeners of this process. */
+export type Notify = <Type extends NoticeType>(type: Type, notice: NoticeMap[Type]) => void;

@@ -23,7 +23,7 @@ export interface ReportedFields {
 /** The fields that the signature covers: the service sent these values. */
 export type Verified<Covers extends SignedField = SignedField> = Readonly<Pick<ReportedFields, Covers>>;
 
-/** The fields that the signature does not cover: anybody between may have changed them. Hints at most. */
+/** The fields that the signature does not cover. Others may have changed them on the way: use them as hints at most. */
 export type Untrusted<Covers extends SignedField = SignedField> = Readonly<
   Partial<Record<Exclude<SignedField, Covers>, unknown>>
 >;

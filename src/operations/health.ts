@@ -58,19 +58,11 @@ export interface HealthOptions<Tx> {
 
 /** Returns the function behind `payments.health`. Counts refused webhooks from now on. */
 export function createHealthCheck<Tx>(
-  { store, now, listen }: { store: PaymentStore<Tx>; now: () => Date; listen: Notices["add"] },
-  { spool, isStuck, foreignCount }: HealthSources,
+  { store, now, listen }: Pick<HealthOptions<Tx>, "store" | "now"> & { listen: Notices["add"] },
+  { spool, isStuck, foreign }: Pick<HealthOptions<Tx>, "spool" | "isStuck" | "foreign">,
 ): () => Promise<Health> {
-  const rejections = countRejections(listen);
-  const options = { store, now, spool, isStuck, rejections, foreign: foreignCount };
+  const options = { store, now, spool, isStuck, foreign, rejections: countRejections(listen) };
   return () => checkHealth({ ...options, timeoutMs: 2000, lateMs: 60_000 });
-}
-
-/** The parts of the intake that the health depends on. */
-interface HealthSources {
-  spool: HealthOptions<unknown>["spool"];
-  isStuck: () => boolean;
-  foreignCount: () => number;
 }
 
 /** Asks the store and the spool. Never rejects. */

@@ -1,4 +1,5 @@
 import { isWholeNumber } from "../shared/whole-number.js";
+import { withoutUndefined } from "../shared/without-undefined.js";
 import { queryError, queryTime, storeMethod } from "./query.js";
 import { type Payment, type PaymentState } from "../model/payment.js";
 import { withoutKey } from "../webhook/recording/payment-events.js";
@@ -56,15 +57,9 @@ export async function listPayments<Tx>(
     throw queryError(`limit must be a whole number from 1 to ${maxPerPage}.`);
   const after = positionOf(query.cursor);
 
-  const found = await storeMethod(
-    store,
-    "list",
-  )({
-    ...(state !== undefined && { state }),
-    ...(reference !== undefined && { reference }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-    ...(after && { after }),
+  const list = storeMethod(store, "list");
+  const found = await list({
+    ...withoutUndefined({ state, reference, from, to, after }),
     newestFirst: first === "newest",
     // One more than requested, to know whether there is a next page.
     limit: limit + 1,

@@ -1,5 +1,6 @@
 import { type EventType } from "../model/event-map.js";
 import { isWholeNumber } from "../shared/whole-number.js";
+import { withoutUndefined } from "../shared/without-undefined.js";
 import { queryError, storeMethod } from "./query.js";
 import { type DispatchRecord } from "../store/index.js";
 import { type RecordingParts } from "../webhook/recording/rematch.js";
@@ -39,11 +40,7 @@ export async function replayDispatches<Tx>(
 ): Promise<RevivedDispatches> {
   const { eventId, handler, type, limit = 500, dryRun = true } = query;
   if (!isWholeNumber(limit, 1, 1000)) throw queryError("limit must be a whole number from 1 to 1000.");
-  const selected = {
-    ...(eventId !== undefined && { eventId }),
-    ...(handler !== undefined && { handler }),
-    ...(type !== undefined && { type }),
-  };
+  const selected = withoutUndefined({ eventId, handler, type });
   const dead = storeMethod(store, "dead");
   if (dryRun) {
     const found = await dead({ ...selected, revive: false, limit: limit + 1 });

@@ -1,9 +1,10 @@
 import { type Payment } from "../model/payment.js";
+import { withoutUndefined } from "../shared/without-undefined.js";
 import { type EventRecord, type Rematched, type WebhookPage, type WebhookRecord } from "../store/index.js";
 import { decideMessage, type MessageOutcome } from "../webhook/recording/decide-message.js";
 import { LockedPayments } from "../webhook/recording/locked-payments.js";
 import { stampEvent } from "../webhook/recording/payment-events.js";
-import { keyOf, keysOf } from "../webhook/recording/plan-group.js";
+import { eventKeyOf, keysOf } from "../webhook/recording/plan-group.js";
 import { readStored } from "../webhook/recording/read-stored.js";
 import { type RecordingParts } from "../webhook/recording/rematch.js";
 import { queryTime, storeMethod } from "./query.js";
@@ -62,24 +63,16 @@ export async function replayWebhooks<Tx>(
   parts: RecordingParts<Tx>,
   query: ReplayQuery = {},
 ): Promise<Replayed> {
-  const { dryRun = true, onProgress } = query;
+  const { dryRun = true, onProgress, clientId, receiptId, outcome } = query;
   const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
-  const page = Object.fromEntries(
-    Object.entries({
-      clientId: query.clientId,
-      receiptId: query.receiptId,
-      outcome: query.outcome,
-      from,
-      to,
-    }).filter(([, value]) => value !== undefined),
-  ) as Omit<WebhookPage, "limit">;
+  const selected = withoutUndefined({ clientId, receiptId, outcome, from, to });
   const webhooks = storeMethod(parts.store, "webhooks");
   await parts.ready();
   const run: Run = { dryRun, unsaved: new Map(), seen: new Set() };
   const result: Replayed = { dryRun, looked: 0, forgotten: 0, changed: 0, changes: [] };
   let after: WebhookPage["after"];
   for (;;) {
-    const found = await webhooks({ ...page, ...(after && { after }), limit: pageSize });
+    const found = await webhooks({ ...selected, ...(after && { after }), limit: pageSize });
     const readable = found.filter(({ rawBody }) => rawBody.length > 0);
     const changes = await replayPage(parts, run, readable);
     result.looked += readable.length;
@@ -122,7 +115,7 @@ async function replayPage<Tx>(
     const events: EventRecord[] = [];
     for (const [index, webhook] of webhooks.entries()) {
       const message = messages[index]!;
-      const eventKey = keyOf(message);
+      const eventKey = eventKeyOf(message);
       // By the current rules it may be a copy of an event that is recorded elsewhere.
       const isOther = eventKey !== webhook.eventKey;
       const known = isOther && (run.seen.has(eventKey) || recorded.has(eventKey));

@@ -14,41 +14,25 @@ export interface Swept {
   lookups: number;
 }
 
-/** After which times a sweep raises events. */
-export interface SweepOptions {
-  overdueMs: number;
-  unmatchedAfterMs: number;
-}
-
-/** What a sweep waits for and calls, besides the store. */
-export interface SweepSteps {
-  /** Resolves when no recorded webhook is still being matched. */
-  intake: { matched(): Promise<void> };
-  /** Resolves to the number of payments that were looked up; `undefined` where nothing is looked up. */
-  lookups: { sweep(): Promise<number> } | undefined;
-}
-
 /** Sweeps one at a time. */
-export interface Sweeper {
-  /** Sweeps, or joins the sweep that this process runs already. */
-  sweep(): Promise<Swept>;
-  /** Resolves when no sweep runs any more. Never rejects. */
-  idle(): Promise<void>;
-}
+export type Sweeper = ReturnType<typeof createSweeper>;
 
 const pageSize = 100;
 /** The next sweep continues: payments that were raised are not returned again. */
 const maxPagesPerSweep = 20;
 
 /**
- * Makes the sweeper of payments that no webhook arrives for. A sweep is bounded and safe to run in several processes: each
- * mark is committed with its event, under a lock.
+ * Makes the sweeper of payments that no webhook arrives for. It waits for `intake`, and then calls `lookups`. A sweep is
+ * bounded and safe to run in several processes: each mark is committed with its event, under a lock.
  */
 export function createSweeper<Tx>(
   parts: RecordingParts<Tx>,
-  { overdueMs, unmatchedAfterMs }: SweepOptions,
-  { intake, lookups }: SweepSteps,
-): Sweeper {
+  { overdueMs, unmatchedAfterMs }: { overdueMs: number; unmatchedAfterMs: number },
+  {
+    intake,
+    lookups,
+  }: { intake: { matched(): Promise<void> }; lookups: { sweep(): Promise<number> } | undefined },
+) {
   let running: Promise<Swept> | undefined;
 
   async function sweepOnce(): Promise<Swept> {
@@ -65,7 +49,9 @@ export function createSweeper<Tx>(
   }
 
   return {
+    /** Sweeps, or joins the sweep that this process runs already. */
     sweep: () => (running ??= sweepOnce().finally(() => (running = undefined))),
+    /** Resolves when no sweep runs any more. Never rejects. */
     async idle() {
       await running?.catch(() => {});
     },

@@ -6,7 +6,7 @@ import { parseJson, readBody } from "./send-request.js";
 import { PaymentCreationError } from "./service-errors.js";
 
 /** A payment that the service created. */
-export interface CreatedPayment {
+export interface ServicePayment {
   /** The service's own id (`data.id`). */
   serviceId: string;
   /** The address for the customer's browser (`data.billing.submitUrl`). */
@@ -25,7 +25,7 @@ interface Expectation {
 const bodyLimitBytes = 256 * 1024;
 const maxMessageLength = 500;
 const mayExist =
-  "The payment may exist: do not send it again; its webhook, or the service's dashboard, tells.";
+  "The payment may exist: do not send it again. Its webhook or the service's dashboard shows whether it does.";
 
 /** 4xx after which the payment may exist: a timeout at the service, and a conflict with a payment that it has. */
 const uncertainRefusals: readonly number[] = [408, 409];
@@ -34,7 +34,7 @@ const uncertainRefusals: readonly number[] = [408, 409];
 export async function readCreationAnswer(
   response: Response,
   expectation: Expectation,
-): Promise<CreatedPayment> {
+): Promise<ServicePayment> {
   const { status: httpStatus } = response;
   // The interface document (4.1) does not show the success code; services send 201.
   if (httpStatus < 200 || httpStatus > 299) throw await refusal(response, expectation);
@@ -47,7 +47,7 @@ export async function readCreationAnswer(
   }
   if (bytes === undefined) throw invalid(`it is larger than ${bodyLimitBytes} bytes`, httpStatus);
   const parsed = creationResponseSchema.safeParse(parseJson(bytes));
-  if (!parsed.success) throw invalid(describe(parsed.error.issues), httpStatus);
+  if (!parsed.success) throw invalid(describeIssues(parsed.error.issues), httpStatus);
   const { id, status, purchase, billing } = parsed.data.data;
   const echoed = purchase.total;
   if (echoed.currency !== total.currency || !sameValue(echoed.value, total.value)) {
@@ -123,7 +123,7 @@ function invalid(why: string, httpStatus: number): PaymentCreationError {
 }
 
 /** Returns the paths of the first wrong fields, without their values. */
-function describe(issues: readonly { path: readonly PropertyKey[] }[]): string {
+function describeIssues(issues: readonly { path: readonly PropertyKey[] }[]): string {
   const paths = issues.map(({ path }) => path.map(String).join("."));
   if (paths.includes("")) return "it is not a JSON object";
   return `${paths.slice(0, 3).join(", ")} ${paths.length === 1 ? "is" : "are"} missing or not as specified`;

@@ -1,6 +1,6 @@
 export { type AccessToken, type AccessTokenRequest, type AccessTokenSource } from "./access-token.js";
 export { clientCredentials, type ClientCredentialsOptions } from "./client-credentials.js";
-export { type CreatedPayment } from "./creation-answer.js";
+export { type ServicePayment } from "./creation-answer.js";
 export {
   type CreationRequest,
   creationRequestSchema,

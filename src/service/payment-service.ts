@@ -1,7 +1,7 @@
 import { ConfigurationError, hasCode, TillkitError } from "../errors/index.js";
 import { type Money } from "../model/payment.js";
 import { type AccessToken, obtainToken, sendWithToken } from "./access-token.js";
-import { brokenOff, type CreatedPayment, readCreationAnswer } from "./creation-answer.js";
+import { brokenOff, type ServicePayment, readCreationAnswer } from "./creation-answer.js";
 import { type CreationRequest } from "./creation-schemas.js";
 import { sendRequest, untilAborted } from "./send-request.js";
 import { PaymentCreationError } from "./service-errors.js";
@@ -26,7 +26,7 @@ export interface PaymentService {
    * @throws PaymentCreationError with every failure; its `certainty` says whether the payment may exist.
    * @throws TillkitError `locale_invalid`; nothing was sent.
    */
-  createPayment(request: CreatePaymentRequest): Promise<CreatedPayment>;
+  createPayment(request: CreatePaymentRequest): Promise<ServicePayment>;
 }
 
 /**
@@ -42,7 +42,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   }
   const address = `${baseUrl.replace(/(?<!\/)\/+$/, "")}/v1/payments`;
 
-  const createPayment = async (request: CreatePaymentRequest): Promise<CreatedPayment> => {
+  const createPayment = async (request: CreatePaymentRequest): Promise<ServicePayment> => {
     const { locale, total } = request;
     if (locale !== undefined && !/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/.test(locale)) {
       throw new TillkitError("locale_invalid", 'locale must be a language tag such as "fr" or "en-GB".');

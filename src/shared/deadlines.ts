@@ -17,7 +17,7 @@ export class Deadlines<Item extends Waiting> {
   #newest: Item | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param onLate is called once for each item that is still in the list after `ms` milliseconds, and was removed */
+  /** @param onLate is called once for each item that waited for `ms` milliseconds, after it was removed from the list */
   constructor(ms: number, onLate: (item: Item) => void) {
     this.#ms = ms;
     this.#onLate = onLate;

@@ -1,14 +1,9 @@
-import { type NoticeMap, type NoticeType } from "../model/event-map.js";
+import { type Notify } from "../model/event-map.js";
 import { type Arrival, type Receipt } from "./recording/plan-group.js";
 import { Recorder } from "./recording/recorder.js";
 import { type RecordingParts } from "./recording/rematch.js";
 import { WebhookKeeper } from "./recording/webhook-keeper.js";
-import { openSpool, type Spool } from "./spool/index.js";
-
-/** The parts of the kit that the intake uses. */
-export interface IntakeParts<Tx> extends RecordingParts<Tx> {
-  notify: <Type extends NoticeType>(type: Type, notice: NoticeMap[Type]) => void;
-}
+import { openSpool } from "./spool/index.js";
 
 /** How webhooks are taken in. */
 export interface IntakeOptions {
@@ -19,27 +14,11 @@ export interface IntakeOptions {
   spool: { directory: string; maxBytes: number } | undefined;
 }
 
-/** Takes verified webhooks in: records them in the store, or spools them. */
-export interface Intake {
-  /** Resolves when the webhook is on disk. Rejects with `record_unavailable` when it is not known to be. */
-  keep: (arrival: Arrival) => Promise<Receipt>;
-  /** Resolves after the store's commit. For answers to lookups, which are not spooled. */
-  record: (arrival: Arrival) => Promise<Receipt>;
-  /** Resolves when no recorded webhook is still being matched. */
-  matched: () => Promise<void>;
-  /** Calls the listener with the clientId of each webhook that waits for a lookup. */
-  onUnconfirmed: (listener: (clientId: string) => void) => void;
-  /** Returns whether so many commits hang that new webhooks do not wait for the store. */
-  isStuck: () => boolean;
-  /** Returns the number of webhooks of other shops that this process has recorded. */
-  foreignCount: () => number;
-  readonly spool: Spool | undefined;
-  start: () => void;
-  close: () => Promise<void>;
-}
+/** Takes verified webhooks in. */
+export type Intake = ReturnType<typeof createIntake>;
 
-/** Makes the intake of the recorder and the spool. */
-export function createIntake<Tx>(parts: IntakeParts<Tx>, options: IntakeOptions): Intake {
+/** Makes the intake, which records verified webhooks in the store, or spools them while the store cannot take them. */
+export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify }, options: IntakeOptions) {
   const { store, now, notify } = parts;
   const { recordTimeoutMs, drainMs } = options;
   const listeners: ((clientId: string) => void)[] = [];
@@ -63,12 +42,18 @@ export function createIntake<Tx>(parts: IntakeParts<Tx>, options: IntakeOptions)
   const keeper = new WebhookKeeper({ recorder, spool, probe, notify, drainMs });
 
   return {
-    keep: (arrival) => keeper.keep(arrival),
-    record: (arrival) => recorder.recordArrival(arrival),
+    /** Resolves when the webhook is on disk. Rejects with `record_unavailable` when it is not known to be. */
+    keep: (arrival: Arrival) => keeper.keep(arrival),
+    /** Resolves after the store's commit. For answers to lookups, which are not spooled. */
+    record: (arrival: Arrival) => recorder.recordArrival(arrival),
+    /** Resolves when no recorded webhook is still being matched. */
     matched: () => recorder.matched(),
-    onUnconfirmed: (listener) => void listeners.push(listener),
+    /** Calls the listener with the clientId of each webhook that waits for a lookup. */
+    onUnconfirmed: (listener: (clientId: string) => void) => void listeners.push(listener),
+    /** Returns whether so many commits hang that new webhooks do not wait for the store. */
     isStuck: () => recorder.isStuck(),
-    foreignCount: () => foreign,
+    /** Returns the number of webhooks of other shops that this process has recorded. */
+    foreign: () => foreign,
     spool,
     start: () => keeper.start(),
     close: () => keeper.close(),

@@ -1,8 +1,7 @@
-import { type EventType, type PaymentsOptions, type SignedField } from "tillkit";
-import { type SqlTx } from "tillkit/sql";
-import { onEachDatabase, openPlace, openStore, type Place } from "../promises/processes/databases.js";
+import { onEachDatabase } from "../promises/processes/databases.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+import { shopBench } from "./shop-bench.js";
 
 jest.setTimeout(60_000);
 
@@ -15,21 +14,8 @@ const adoption = {
 const paid = () => signed(completedBody({ clientId: "legacy-1" }));
 
 onEachDatabase("the adoption of payments", (kind) => {
-  let place: Place;
-  beforeEach(async () => {
-    place = await openPlace(kind);
-  });
-  afterEach(async () => {
-    await closeAll();
-    await place.remove();
-  });
-
-  const shop = (options: Partial<PaymentsOptions<SignedField, SqlTx>> = {}) =>
-    testKit<SignedField, SqlTx>({ store: openStore(place.address), spool: false, ...options });
-  const recorded = async (): Promise<EventType[]> =>
-    (await place.select<{ type: EventType }>("select type from @events order by seq")).map(
-      ({ type }) => type,
-    );
+  const bench = shopBench(kind);
+  const { shop, recorded } = bench;
 
   it("stores a payment, and takes its webhooks from then on", async () => {
     const payments = shop();
@@ -61,7 +47,7 @@ onEachDatabase("the adoption of payments", (kind) => {
     const early = signed(completedBody({ clientId: "north-2", id: "s-2" }));
     expect((await payments.receiveWebhook(early)).outcome).toBe("unmatched");
     expect((await payments.adopt(parked)).payment).toMatchObject({ state: "completed", serviceId: "s-2" });
-    expect(await place.store.counts()).toMatchObject({ parked: 0 });
+    expect(await bench.place.store.counts()).toMatchObject({ parked: 0 });
   });
 
   it("loses no race with the webhook", async () => {
@@ -96,9 +82,7 @@ onEachDatabase("the adoption of payments", (kind) => {
 
   it("raises the second payment of an order as paid twice", async () => {
     const payments = shop();
-    await place.store.transaction((tx) =>
-      place.store.save(tx, { created: [pendingPayment({ serviceId: "s-0" })] }),
-    );
+    await bench.seed(pendingPayment({ serviceId: "s-0" }));
     await payments.receiveWebhook(signed(completedBody({ id: "s-0" })));
     await payments.adopt(adoption);
     await payments.receiveWebhook(paid());

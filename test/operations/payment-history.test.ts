@@ -1,35 +1,23 @@
-import { type Payment, type PaymentsOptions, type SignedField } from "tillkit";
-import { type SqlTx } from "tillkit/sql";
-import { onEachDatabase, openPlace, openStore, type Place } from "../promises/processes/databases.js";
+import { onEachDatabase } from "../promises/processes/databases.js";
 import { until } from "../promises/processes/members.js";
 import { makeReturnToken } from "../../src/checkout/return-token.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
+import { shopBench } from "./shop-bench.js";
 
 jest.setTimeout(60_000);
 
 onEachDatabase("histories", (kind) => {
-  let place: Place;
   let now: Date;
-  beforeEach(async () => {
-    place = await openPlace(kind);
+  beforeEach(() => {
     now = new Date("2026-11-20T10:00:00.000Z");
   });
-  afterEach(async () => {
-    await closeAll();
-    await place.remove();
-  });
-
-  const shop = (options: Partial<PaymentsOptions<SignedField, SqlTx>> = {}) =>
-    testKit<SignedField, SqlTx>({
-      store: openStore(place.address),
-      spool: false,
-      // Each reading of the clock is a second later, so that the order is visible.
-      now: () => (now = new Date(now.getTime() + 1000)),
-      dispatch: { pollMs: 20, firstDelayMs: 1, maxDelayMs: 1, maxFailures: 2 },
-      ...options,
-    });
-  const seed = (...created: Payment[]) => place.store.transaction((tx) => place.store.save(tx, { created }));
+  const bench = shopBench(kind, () => ({
+    // Each reading of the clock is a second later, so that the order is visible.
+    now: () => (now = new Date(now.getTime() + 1000)),
+    dispatch: { pollMs: 20, firstDelayMs: 1, maxDelayMs: 1, maxFailures: 2 },
+  }));
+  const { shop, seed } = bench;
 
   it("list everything about a payment in order, with times and reasons", async () => {
     const { token, hash } = makeReturnToken("c-1");
@@ -51,7 +39,7 @@ onEachDatabase("histories", (kind) => {
     await payments.receiveWebhook(signed(statusBody("failed")));
     await payments.resolve({ action: "refunded", clientId: "c-1", reason: "asked for", by: "Amina" });
     await until(async () => {
-      const { dispatches } = await place.store.history("c-1");
+      const { dispatches } = await bench.place.store.history("c-1");
       return dispatches.length === 2 && dispatches.every(({ state }) => state === "done" || state === "dead");
     }, "the dispatches to end");
 

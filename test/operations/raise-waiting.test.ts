@@ -1,43 +1,29 @@
-import { type EventType, MemoryStore, type Payments, type PaymentsOptions, type SignedField } from "tillkit";
+import { MemoryStore, type Payments, type SignedField } from "tillkit";
 import { type SqlTx } from "tillkit/sql";
-import { onEachDatabase, openPlace, openStore, type Place } from "../promises/processes/databases.js";
+import { onEachDatabase } from "../promises/processes/databases.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+import { shopBench } from "./shop-bench.js";
 
 jest.setTimeout(60_000);
 
 onEachDatabase("webhooks that wait", (kind) => {
-  let place: Place;
   let now: Date;
-  beforeEach(async () => {
-    place = await openPlace(kind);
+  beforeEach(() => {
     now = new Date("2026-11-20T10:00:00.000Z");
   });
-  afterEach(async () => {
-    await closeAll();
-    await place.remove();
-  });
-
+  const bench = shopBench(kind);
+  const { recorded } = bench;
   /** A process of the shop. Its events are read from the store, so that none is missed. */
-  async function shop(options: Partial<PaymentsOptions<SignedField, SqlTx>> = {}) {
-    const payments = testKit<SignedField, SqlTx>({
-      store: openStore(place.address),
-      spool: false,
-      now: () => now,
-      dispatch: false,
-      ...options,
-    });
+  async function shop(options: Parameters<typeof bench.shop>[0] = {}) {
+    const payments = bench.shop({ now: () => now, dispatch: false, ...options });
     await payments.start({ keepAlive: false });
     return payments;
   }
-  const recorded = async (): Promise<EventType[]> =>
-    (await place.select<{ type: EventType }>("select type from @events order by seq")).map(
-      ({ type }) => type,
-    );
   const later = (ms: number) => (now = new Date(now.getTime() + ms));
   const receive = (payments: Payments<SignedField, SqlTx>, data: Record<string, unknown> = {}) =>
     payments.receiveWebhook(signed(completedBody(data)));
-  const appear = () => place.store.transaction((tx) => place.store.save(tx, { created: [pendingPayment()] }));
+  const appear = () => bench.seed(pendingPayment());
 
   it("are raised as unmatched when the grace period is over, and not before", async () => {
     const payments = await shop({ unmatchedAfterMs: 60_000 });
@@ -47,7 +33,7 @@ onEachDatabase("webhooks that wait", (kind) => {
     expect(await recorded()).toEqual([]);
     later(1);
     expect(await payments.sweep()).toEqual({ overdue: 0, unmatched: 1, lookups: 0 });
-    const [{ payload }] = (await place.select<{ payload: string }>("select payload from @events")) as [
+    const [{ payload }] = (await bench.place.select<{ payload: string }>("select payload from @events")) as [
       { payload: string },
     ];
     expect(JSON.parse(payload)).toMatchObject({
@@ -80,7 +66,7 @@ onEachDatabase("webhooks that wait", (kind) => {
     expect(await payments.sweep()).toEqual({ overdue: 0, unmatched: 0, lookups: 0 });
     expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
     expect(await recorded()).toEqual(["payment.completed"]);
-    expect(await place.store.counts()).toMatchObject({ parked: 0 });
+    expect(await bench.place.store.counts()).toMatchObject({ parked: 0 });
   });
 
   it("are matched also after they were raised", async () => {
@@ -93,7 +79,7 @@ onEachDatabase("webhooks that wait", (kind) => {
     later(100_000_000);
     await payments.sweep();
     expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
-    expect(await place.store.counts()).toMatchObject({ parked: 0 });
+    expect(await bench.place.store.counts()).toMatchObject({ parked: 0 });
   });
 
   it("are another shop's where the prefix says so: recorded, counted, and never raised", async () => {
@@ -104,7 +90,7 @@ onEachDatabase("webhooks that wait", (kind) => {
     later(600_000);
     expect(await payments.sweep()).toEqual({ overdue: 0, unmatched: 1, lookups: 0 });
     expect(await payments.health()).toMatchObject({ foreign: 1, counts: { parked: 1 } });
-    expect((await place.store.history("south-1")).webhooks).toMatchObject([
+    expect((await bench.place.store.history("south-1")).webhooks).toMatchObject([
       { outcome: "foreign", copies: 1 },
     ]);
   });

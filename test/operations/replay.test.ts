@@ -1,32 +1,17 @@
-import { type EventType, type Payment, type PaymentsOptions, type SignedField } from "tillkit";
-import { type SqlTx } from "tillkit/sql";
-import { onEachDatabase, openPlace, openStore, type Place } from "../promises/processes/databases.js";
+import { type Payment } from "tillkit";
+import { onEachDatabase } from "../promises/processes/databases.js";
 import { until } from "../promises/processes/members.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
+import { shopBench } from "./shop-bench.js";
 
 jest.setTimeout(60_000);
 
 onEachDatabase("replays", (kind) => {
-  let place: Place;
-  beforeEach(async () => {
-    place = await openPlace(kind);
-  });
-  afterEach(async () => {
-    await closeAll();
-    await place.remove();
-  });
-
-  const shop = (options: Partial<PaymentsOptions<SignedField, SqlTx>> = {}) =>
-    testKit<SignedField, SqlTx>({ store: openStore(place.address), spool: false, ...options });
-  const save = (changes: Parameters<Place["store"]["save"]>[1]) =>
-    place.store.transaction((tx) => place.store.save(tx, changes));
-  const recorded = async (): Promise<EventType[]> =>
-    (await place.select<{ type: EventType }>("select type from @events order by seq")).map(
-      ({ type }) => type,
-    );
+  const bench = shopBench(kind);
+  const { shop, recorded, save } = bench;
   const outcomes = async (clientId: string) =>
-    (await place.store.history(clientId)).webhooks.map(({ outcome }) => outcome);
+    (await bench.place.store.history(clientId)).webhooks.map(({ outcome }) => outcome);
 
   it("report what would change, and change it only when asked to", async () => {
     const north = shop({ clientIdPrefix: "north-" });
@@ -53,7 +38,7 @@ onEachDatabase("replays", (kind) => {
     expect(await recorded()).toEqual(["payment.updated", "payment.completed"]);
     expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
     expect(await outcomes("c-1")).toEqual(["applied", "applied"]);
-    expect(await place.store.counts()).toMatchObject({ parked: 1 });
+    expect(await bench.place.store.counts()).toMatchObject({ parked: 1 });
 
     expect(await payments.replay({ dryRun: false })).toMatchObject({ looked: 3, changed: 0, changes: [] });
     expect(await recorded()).toHaveLength(2);
@@ -78,10 +63,10 @@ onEachDatabase("replays", (kind) => {
     await save({ created: [pendingPayment()] });
     await payments.receiveWebhook(signed(completedBody()));
     expect(await payments.replay({ dryRun: false })).toMatchObject({ changed: 0 });
-    await place.store.transaction(async (tx) => {
-      const { payments: locked } = await place.store.lock(tx, { clientIds: ["c-1"] });
+    await bench.place.store.transaction(async (tx) => {
+      const { payments: locked } = await bench.place.store.lock(tx, { clientIds: ["c-1"] });
       const { completedAt: _, ...before } = locked[0] as Payment;
-      await place.store.save(tx, {
+      await bench.place.store.save(tx, {
         updated: [{ ...before, state: "pending", status: "pending", open: true }],
       });
     });

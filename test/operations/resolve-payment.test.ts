@@ -1,35 +1,21 @@
-import {
-  fieldsSignature,
-  type Payment,
-  type PaymentsOptions,
-  type SignedField,
-  type TillkitEvent,
-} from "tillkit";
-import { type SqlTx } from "tillkit/sql";
-import { onEachDatabase, openPlace, openStore, type Place } from "../promises/processes/databases.js";
+import { fieldsSignature, type TillkitEvent } from "tillkit";
+import { onEachDatabase } from "../promises/processes/databases.js";
 import { closeAll, secret, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
+import { shopBench } from "./shop-bench.js";
 
 jest.setTimeout(60_000);
 
 const why = { reason: "the till was wrong", by: "Amina" };
 
 onEachDatabase("resolutions", (kind) => {
-  let place: Place;
-  beforeEach(async () => {
-    place = await openPlace(kind);
-  });
-  afterEach(async () => {
-    await closeAll();
-    await place.remove();
-  });
-
-  const shop = (options: Partial<PaymentsOptions<SignedField, SqlTx>> = {}) =>
-    testKit<SignedField, SqlTx>({ store: openStore(place.address), spool: false, ...options });
-  const seed = (...created: Payment[]) => place.store.transaction((tx) => place.store.save(tx, { created }));
+  const bench = shopBench(kind);
+  const { shop, seed } = bench;
   const events = async (): Promise<TillkitEvent[]> =>
     (
-      await place.select<{ type: string; payload: string }>("select type, payload from @events order by seq")
+      await bench.place.select<{ type: string; payload: string }>(
+        "select type, payload from @events order by seq",
+      )
     ).map(({ type, payload }) => ({ ...(JSON.parse(payload) as object), type }) as TillkitEvent);
   const types = async () => (await events()).map(({ type }) => type);
   const short = { total: { value: "1470", currency: "KMF" } };
@@ -47,7 +33,7 @@ onEachDatabase("resolutions", (kind) => {
     const [, completed, told] = await events();
     expect(completed).toMatchObject({ verified: { "total.value": "1470" }, reportedBy: "webhook" });
     expect(told).toMatchObject({ action: "accepted", receiptId, ...why, payment: { state: "completed" } });
-    const { webhooks, resolutions } = await place.store.history("c-1");
+    const { webhooks, resolutions } = await bench.place.store.history("c-1");
     expect(webhooks).toMatchObject([{ outcome: "mismatch" }]);
     expect(resolutions).toEqual([resolution]);
   });
@@ -96,9 +82,9 @@ onEachDatabase("resolutions", (kind) => {
     await payments.resolve({ action: "dismiss", receiptId, ...why });
     expect((await payments.health()).counts).toMatchObject({ parked: 0 });
     expect(await types()).toEqual(["payment.resolved"]);
-    expect(await place.store.transaction((tx) => place.store.stray(tx, { before: "3", limit: 9 }))).toEqual(
-      [],
-    );
+    expect(
+      await bench.place.store.transaction((tx) => bench.place.store.stray(tx, { before: "3", limit: 9 })),
+    ).toEqual([]);
     const { reference, total } = pendingPayment();
     const { payment } = await payments.adopt({ clientId: "c-1", reference, total });
     expect(payment).toMatchObject({ state: "completed" });
@@ -113,9 +99,9 @@ onEachDatabase("resolutions", (kind) => {
     expect(await payments.find("c-1")).toMatchObject({ state: "pending" });
     const { payment } = await payments.resolve({ action: "accept", receiptId, ...why });
     expect(payment).toMatchObject({ state: "completed" });
-    const { webhooks } = await place.store.history("c-1");
+    const { webhooks } = await bench.place.store.history("c-1");
     expect(webhooks).toMatchObject([{ outcome: "applied", reason: "accepted by Amina: the till was wrong" }]);
-    expect(await place.store.counts()).toMatchObject({ parked: 0 });
+    expect(await bench.place.store.counts()).toMatchObject({ parked: 0 });
   });
 
   it("keep a bound service id where a webhook with another one is accepted", async () => {

@@ -19,8 +19,8 @@ function watched() {
   return { deadlines, late, wait };
 }
 
-describe("deadlines that are the same time away for all", () => {
-  it("are told of in the order in which they pass, each once", () => {
+describe("deadlines of equal length", () => {
+  it("pass in the order in which the items came, each once", () => {
     const { late, wait } = watched();
     wait("first");
     jest.advanceTimersByTime(60);
@@ -37,7 +37,7 @@ describe("deadlines that are the same time away for all", () => {
     expect(late).toEqual(["first", "second"]);
   });
 
-  it("do not pass for whoever has ended", () => {
+  it("do not pass for an item that was removed", () => {
     const { deadlines, late, wait } = watched();
     const first = wait("first");
     jest.advanceTimersByTime(50);
@@ -50,7 +50,7 @@ describe("deadlines that are the same time away for all", () => {
     expect(late).toEqual(["second"]);
   });
 
-  it("pass for those beside whoever has ended, wherever it stood", () => {
+  it("pass for the neighbours of a removed item, at any position", () => {
     for (const ended of [0, 1, 2, 3]) {
       const { deadlines, late, wait } = watched();
       const items = ["a", "b", "c", "d"].map(wait);
@@ -63,7 +63,7 @@ describe("deadlines that are the same time away for all", () => {
     }
   });
 
-  it("need one timer, however many wait, and none when nobody came for a whole one", () => {
+  it("need one timer for any number of items, and none when no item came for a full length", () => {
     const { deadlines, wait } = watched();
     const items = ["a", "b", "c"].map(wait);
     expect(jest.getTimerCount()).toBe(1);
@@ -74,7 +74,7 @@ describe("deadlines that are the same time away for all", () => {
     expect(jest.getTimerCount()).toBe(1);
   });
 
-  it("let whoever is late wait again", () => {
+  it("allow a late item to wait again", () => {
     jest.useFakeTimers();
     const late: number[] = [];
     const deadlines = new Deadlines<Waiting>(100, ({ since }) => {
@@ -87,7 +87,7 @@ describe("deadlines that are the same time away for all", () => {
     expect(late.map((since) => since - start)).toEqual([0, 100, 200]);
   });
 
-  it("keep the process alive while somebody waits, and no longer", () => {
+  it("keep the process alive while an item waits, and no longer", () => {
     const deadlines = new Deadlines<Waiting>(60_000, () => {});
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = timers();

@@ -5,7 +5,7 @@ describe("an id of the kit", () => {
     expect(newId()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it("begins with the time, so that later ones stand behind earlier ones in an index", () => {
+  it("begins with the time, so that later ids follow earlier ones in an index", () => {
     jest.useFakeTimers({ now: new Date("2026-11-20T10:00:00.000Z") });
     const first = newId();
     expect(Number.parseInt(first.replaceAll("-", "").slice(0, 12), 16)).toBe(Date.now());
@@ -14,7 +14,7 @@ describe("an id of the kit", () => {
     jest.useRealTimers();
   });
 
-  it("has never been made before, however fast they are made", () => {
+  it("is unique, however fast ids are made", () => {
     expect(new Set(Array.from({ length: 10_000 }, newId)).size).toBe(10_000);
   });
 });

@@ -110,7 +110,7 @@ describe("a signed webhook", () => {
     });
   });
 
-  it("that corrects one which contradicted itself is not taken for its copy", async () => {
+  it("that corrects a contradictory one is no copy of it", async () => {
     const payments = testKit();
     await seed(payments.store, pendingPayment());
     const app = appOf(payments);

@@ -48,7 +48,7 @@ function signatureProblems(scheme: SignatureScheme | undefined): ConfigurationPr
     return [{ code: "option_missing", option, message }];
   }
   if (typeof scheme.verify !== "function" || typeof scheme.header !== "string" || scheme.header === "") {
-    return [{ code: "option_invalid", option, message: "must have a header and a verify function." }];
+    return invalid(option, "must have a header and a verify function.");
   }
   return checkCoverage(scheme);
 }
@@ -75,10 +75,10 @@ function storeProblems<Tx>(
   }
   const lacking = requiredMethods.filter((method) => typeof store[method] !== "function");
   if (lacking.length > 0) {
-    return [{ code: "option_invalid", option, message: `must have the methods ${lacking.join(", ")}.` }];
+    return invalid(option, `must have the methods ${lacking.join(", ")}.`);
   }
   if (store.durable || NODE_ENV !== "production") return [];
-  const message = "forgets everything at exit, and NODE_ENV is production; use a store that is durable.";
+  const message = "loses its data at exit, and NODE_ENV is production; use a store that is durable.";
   return [{ code: "store_not_durable", option, message }];
 }
 
@@ -90,9 +90,10 @@ export function returnAddressProblems(option: string, address: string | undefine
   const isPath = /^\/(?![/\\])[^\s\\]*$/.test(address);
   const isAbsolute = /^https?:\/\/[^\s\\{}/?#@]+([/?#][^\s\\]*)?$/.test(address);
   if (isWritable && (isPath || isAbsolute)) return [];
-  const message =
-    "must be a path such as /orders/{reference}, or an absolute http(s) address with a fixed host.";
-  return [{ code: "option_invalid", option, message }];
+  return invalid(
+    option,
+    "must be a path such as /orders/{reference}, or an absolute http(s) address with a fixed host.",
+  );
 }
 
 function spoolProblems({ directory, maxBytes }: SpoolDirectoryOptions): ConfigurationProblem[] {

@@ -110,21 +110,15 @@ function signatureFrom(read: Read, environment: Environment): SignatureScheme {
       return hmacSignature({ secret, algorithm, header });
     case "fields":
       return fieldsSignature({ secret, algorithm, header, merchantId: read("MERCHANT_ID") });
-    case "public-key":
+    case "public-key": {
       // Environment variables often hold line breaks as \\n.
-      return publicKeySignature({
-        publicKey: read("PUBLIC_KEY")?.replaceAll("\\n", "\n"),
-        algorithm,
-        header,
-      });
-    default:
-      throw new ConfigurationError([
-        {
-          code: "option_invalid",
-          option: "signature.scheme",
-          message: "must be hmac, fields or public-key.",
-        },
-      ]);
+      const publicKey = read("PUBLIC_KEY")?.replaceAll("\\n", "\n");
+      return publicKeySignature({ publicKey, algorithm, header });
+    }
+    default: {
+      const message = "must be hmac, fields or public-key.";
+      throw new ConfigurationError([{ code: "option_invalid", option: "signature.scheme", message }]);
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import { ConfigurationError } from "../../errors/index.js";
 import { type SignedField } from "../../model/signed-fields.js";
 import { unprinted } from "../../service/access-token.js";
 import { type PaymentServiceOptions } from "../../service/index.js";
+import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type PaymentStore } from "../../store/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
 import { defaults } from "./defaults.js";
@@ -91,6 +92,5 @@ function spoolOf(
 
 /** Returns the defaults with the given values over them. `undefined` counts as absent. */
 function withDefaults<T extends object>(given: object | undefined, known: T): T {
-  const present = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
-  return { ...known, ...Object.fromEntries(present) };
+  return { ...known, ...withoutUndefined(given ?? {}) };
 }

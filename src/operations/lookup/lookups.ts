@@ -1,5 +1,5 @@
 import { hasCode } from "../../errors/index.js";
-import { type NoticeMap, type NoticeType } from "../../model/event-map.js";
+import { type Notify } from "../../model/event-map.js";
 import { type Payment } from "../../model/payment.js";
 import { LookupError, type PaymentReader, type ShownPayment } from "../../service/index.js";
 import { readLookup } from "../../webhook/message/read-lookup.js";
@@ -8,11 +8,6 @@ import { type RecordingParts } from "../../webhook/recording/rematch.js";
 import { ListScan } from "./list-scan.js";
 import { RateLimiter } from "./rate-limiter.js";
 import { canLookUp, withNextLookup, type LookupTimes } from "./schedule.js";
-
-/** The parts of the kit that lookups use. */
-export interface LookupsParts<Tx> extends RecordingParts<Tx> {
-  notify: <Type extends NoticeType>(type: Type, notice: NoticeMap[Type]) => void;
-}
 
 /** When and how often the service is asked. */
 export interface LookupsOptions extends LookupTimes {
@@ -40,7 +35,7 @@ const maxHoldMs = 5 * 60 * 1000;
  * its lock first, which sets the time of its next lookup: two processes never ask about it at the same time.
  */
 export class Lookups<Tx> {
-  readonly #parts: LookupsParts<Tx>;
+  readonly #parts: RecordingParts<Tx> & { notify: Notify };
   readonly #options: LookupsOptions;
   readonly #reader: PaymentReader;
   readonly #record: (arrival: Arrival) => Promise<unknown>;
@@ -55,7 +50,7 @@ export class Lookups<Tx> {
 
   /** @param service reads from the service, and records its answers; `record` resolves after the commit */
   constructor(
-    parts: LookupsParts<Tx>,
+    parts: RecordingParts<Tx> & { notify: Notify },
     options: LookupsOptions,
     { reader, record }: { reader: PaymentReader; record: (arrival: Arrival) => Promise<unknown> },
   ) {

@@ -44,8 +44,8 @@ export type Decision =
 
 /**
  * Decides what a verified report does to the stored payment. Does no I/O and reads no clock. Every payment or none, and
- * every report, has exactly one decision. Only fields that the signature covers are used. `docs/reconciliation-table.md` shows all
- * decisions as tables that are generated from this function.
+ * every report, has exactly one decision. Only fields that the signature covers are used. The tables of
+ * `docs/reconciliation-table.md` are generated from this function.
  */
 export function reconcile(situation: Situation, report: PaymentReport): Decision {
   const { payment, known, ours, serviceIdIsTaken, sufficient } = situation;

@@ -44,7 +44,7 @@ export function keysOf(arrivals: readonly Pick<Arrival, "message">[]) {
   const serviceIds = new Set<string>();
   const eventKeys = new Set<string>();
   for (const { message } of arrivals) {
-    eventKeys.add(keyOf(message));
+    eventKeys.add(eventKeyOf(message));
     if (message.kind !== "payment") continue;
     clientIds.add(message.report.clientId);
     serviceIds.add(message.report.serviceId);
@@ -80,7 +80,7 @@ export function planGroup(
 
   const receipts = arrivals.map((arrival): Receipt => {
     const { receiptId, message, kind } = arrival;
-    const eventKey = keyOf(message);
+    const eventKey = eventKeyOf(message);
     const waiting = kind === "lookup" ? unconfirmed.get(eventKey) : undefined;
     const known = recorded.has(eventKey) && !waiting;
     const decided = decideMessage(payments, message, { known, now, arrival, policy });
@@ -132,6 +132,6 @@ function receiptOf(receiptId: string, outcome: Outcome, clientId: string | undef
 }
 
 /** Returns the eventKey: two messages with the same one are the same event. */
-export function keyOf(message: Message): string {
+export function eventKeyOf(message: Message): string {
   return message.kind === "payment" ? message.report.eventKey : message.eventKey;
 }

@@ -117,7 +117,7 @@ export class Recorder<Tx> {
 
   /**
    * Looks for parked webhooks again after the commit. A payment may have been stored between the decision "unmatched" and
-   * its commit: whoever stored it looked before this webhook was visible. A lookup may also have decided what a webhook
+   * its commit, and then its creation looked before this webhook was visible. A lookup may also have decided what a webhook
    * waits for that differs from it.
    */
   #matchLatecomers(arrivals: readonly Arrival[], receipts: readonly Receipt[]): void {

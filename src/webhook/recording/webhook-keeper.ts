@@ -1,5 +1,5 @@
 import { type ErrorCode, type TillkitError, WebhookRejectedError } from "../../errors/index.js";
-import { type NoticeMap, type NoticeType } from "../../model/event-map.js";
+import { type Notify } from "../../model/event-map.js";
 import { readMessage } from "../message/read-message.js";
 import { type Spool, type SpooledWebhook } from "../spool/index.js";
 import { type Arrival, type Receipt } from "./plan-group.js";
@@ -12,7 +12,7 @@ export interface KeeperParts {
   spool: Spool | undefined;
   /** Rejects when the store cannot do anything now: a failure then says nothing about a single webhook. */
   probe: () => Promise<unknown>;
-  notify: <Type extends NoticeType>(type: Type, notice: NoticeMap[Type]) => void;
+  notify: Notify;
   /** How often spooled webhooks are tried, and the segments of ended processes looked for. */
   drainMs: number;
 }

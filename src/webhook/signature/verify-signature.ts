@@ -45,7 +45,7 @@ async function verifyLater(verifying: unknown): Promise<void> {
 /** Accepts only `true` itself: a scheme in JavaScript may return another truthy value. */
 function requireTrue(verified: unknown): void {
   if (verified === true) return;
-  throw new WebhookRejectedError("signature_mismatch", "The signature is not that of this body.");
+  throw new WebhookRejectedError("signature_mismatch", "The signature does not match the body.");
 }
 
 function refusalOf(error: unknown): WebhookRejectedError {

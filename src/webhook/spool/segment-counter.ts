@@ -24,9 +24,11 @@ export function createSegmentCounter(directory: SpoolDirectory): () => Promise<O
   let known = new Map<string, SegmentCount>();
 
   async function read(name: string, last: SegmentCount | undefined): Promise<SegmentCount> {
-    // The file is missing if it was drained or adopted after it was listed.
-    const bytes = (await ifFound(directory.fs.readFile(directory.file(name)))) ?? Buffer.alloc(0);
-    const records = bytes.reduce((sum, byte) => sum + (byte === 0x0a ? 1 : 0), 0);
+    const bytes = await ifFound(directory.fs.readFile(directory.file(name)));
+    // Drained or adopted after it was listed.
+    if (!bytes) return { size: 0, records: 0, oldestAt: undefined };
+    let records = 0;
+    for (let end = bytes.indexOf("\n"); end !== -1; end = bytes.indexOf("\n", end + 1)) records += 1;
     const oldestAt = last?.oldestAt ?? readLines(bytes).find(({ webhook }) => webhook)?.webhook?.receivedAt;
     return { size: bytes.length, records, oldestAt };
   }

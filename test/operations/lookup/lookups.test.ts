@@ -1,17 +1,10 @@
-import {
-  fieldsSignature,
-  type EventType,
-  type LookupOptions,
-  type Payment,
-  type PaymentsOptions,
-  type SignedField,
-} from "tillkit";
-import { type SqlTx } from "tillkit/sql";
+import { fieldsSignature, type LookupOptions, type Payment } from "tillkit";
 import { makeReturnToken } from "../../../src/checkout/return-token.js";
-import { onEachDatabase, openPlace, openStore, type Place } from "../../promises/processes/databases.js";
+import { onEachDatabase } from "../../promises/processes/databases.js";
 import { until } from "../../promises/processes/members.js";
-import { closeAll, secret, testKit } from "../../support/kit.js";
+import { secret } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../../support/webhooks.js";
+import { shopBench } from "../shop-bench.js";
 import { shown, showingService, type ShowingService } from "./service.js";
 
 jest.setTimeout(60_000);
@@ -19,31 +12,21 @@ jest.setTimeout(60_000);
 const quick: LookupOptions = { perSecond: 1000, afterReturnMs: 1 };
 
 onEachDatabase("lookups", (kind) => {
-  let place: Place;
   let service: ShowingService;
   let now: Date;
+  const bench = shopBench(kind, () => ({
+    service: { baseUrl: service.url, accessToken: "a-token" },
+    lookup: quick,
+    now: () => now,
+    dispatch: false,
+    overdueMs: 30 * 24 * 3_600_000,
+  }));
   beforeEach(async () => {
-    place = await openPlace(kind);
     service = await showingService();
     now = new Date("2026-11-20T12:00:00.000Z");
   });
-  afterEach(async () => {
-    await closeAll();
-    await service.close();
-    await place.remove();
-  });
-
-  const shop = (options: Partial<PaymentsOptions<SignedField, SqlTx>> = {}) =>
-    testKit<SignedField, SqlTx>({
-      store: openStore(place.address),
-      spool: false,
-      service: { baseUrl: service.url, accessToken: "a-token" },
-      lookup: quick,
-      now: () => now,
-      dispatch: false,
-      overdueMs: 30 * 24 * 3_600_000,
-      ...options,
-    });
+  afterEach(() => service.close());
+  const { shop, recorded } = bench;
   /** Open payments `c-0`, `c-1`, …, due for a lookup one after the other. */
   const seed = (count: number, over: Partial<Payment> = {}) => {
     const created = Array.from({ length: count }, (_, n) =>
@@ -55,12 +38,8 @@ onEachDatabase("lookups", (kind) => {
         ...over,
       }),
     );
-    return place.store.transaction((tx) => place.store.save(tx, { created }));
+    return bench.seed(...created);
   };
-  const recorded = async (): Promise<EventType[]> =>
-    (await place.select<{ type: EventType }>("select type from @events order by seq")).map(
-      ({ type }) => type,
-    );
   const later = (ms: number) => (now = new Date(now.getTime() + ms));
   const paid = (n: number) => signed(completedBody({ clientId: `c-${n}`, id: `s-${n}` }));
 
@@ -71,7 +50,7 @@ onEachDatabase("lookups", (kind) => {
     expect(await payments.sweep()).toEqual({ lookups: 1, overdue: 0, unmatched: 0 });
     expect(await payments.find("c-0")).toMatchObject({ state: "completed", lookups: 1, open: false });
     expect(await payments.find("c-0")).not.toHaveProperty("nextLookupAt");
-    const [{ payload }] = (await place.select<{ payload: string }>("select payload from @events")) as [
+    const [{ payload }] = (await bench.place.select<{ payload: string }>("select payload from @events")) as [
       { payload: string },
     ];
     expect(JSON.parse(payload)).toMatchObject({
@@ -152,7 +131,7 @@ onEachDatabase("lookups", (kind) => {
       serviceId: "d",
       nextLookupAt: "2026-11-20T10:00:00.000Z",
     });
-    await place.store.transaction((tx) => place.store.save(tx, { created: [other] }));
+    await bench.seed(other);
     expect(await payments.sweep()).toMatchObject({ lookups: 1 });
     later(24 * 3_600_000);
     expect(await payments.sweep()).toMatchObject({ lookups: 0 });
@@ -171,14 +150,14 @@ onEachDatabase("lookups", (kind) => {
       later(24 * 3_600_000 - 1);
     }
     expect(await recorded()).toEqual(["payment.mismatched"]);
-    const { webhooks } = await place.store.history("c-0");
+    const { webhooks } = await bench.place.store.history("c-0");
     expect(webhooks).toMatchObject([{ kind: "lookup", outcome: "mismatch", copies: 1 }]);
     expect(failed.slice(0, 3)).toEqual([
       ["c-1", expect.stringContaining("another clientId")],
       ["c-2", expect.stringContaining("total.value")],
       ["c-3", expect.stringContaining("404")],
     ]);
-    expect((await place.store.history("c-2")).webhooks).toEqual([]);
+    expect((await bench.place.store.history("c-2")).webhooks).toEqual([]);
   });
 
   it("report that a canceled payment was paid later", async () => {
@@ -202,7 +181,7 @@ onEachDatabase("lookups", (kind) => {
       open: false,
       nextLookupAt: "2026-11-20T10:00:00.000Z",
     });
-    await place.store.transaction((tx) => place.store.save(tx, { created: [uncertain] }));
+    await bench.seed(uncertain);
     for (let n = 0; n < 650; n++) service.payments.set(`x-${n}`, shown(`x-${n}`, { clientId: `other-${n}` }));
     const found = shown("s-lost", {
       clientId: "lost",
@@ -235,7 +214,7 @@ onEachDatabase("lookups", (kind) => {
       open: false,
       nextLookupAt: "2026-11-20T10:00:00.000Z",
     });
-    await place.store.transaction((tx) => place.store.save(tx, { created: [uncertain] }));
+    await bench.seed(uncertain);
     service.payments.set("x", shown("x"));
     await payments.sweep();
     later(24 * 3_600_000 - 1);
@@ -279,12 +258,12 @@ onEachDatabase("lookups", (kind) => {
       await payments.sweep();
       expect(await payments.find("c-0")).toMatchObject({ state: "completed" });
       expect(await recorded()).toEqual(["payment.unconfirmed", "payment.completed"]);
-      const { webhooks } = await place.store.history("c-0");
+      const { webhooks } = await bench.place.store.history("c-0");
       expect(webhooks.find((one) => one.receiptId === receiptId)).toMatchObject({
         outcome: "applied",
         reason: "confirmed by a lookup",
       });
-      expect(await place.store.counts()).toMatchObject({ parked: 0 });
+      expect(await bench.place.store.counts()).toMatchObject({ parked: 0 });
     });
 
     it("apply it immediately where the service confirms it, also in another format", async () => {
@@ -297,7 +276,10 @@ onEachDatabase("lookups", (kind) => {
         expect((await payments.receiveWebhook(said(n))).outcome).toBe("unconfirmed");
         await until(async () => (await payments.find(`c-${n}`))?.state === "completed", "the second opinion");
       }
-      await until(async () => (await place.store.counts()).parked === 0, "the waiting webhook to be decided");
+      await until(
+        async () => (await bench.place.store.counts()).parked === 0,
+        "the waiting webhook to be decided",
+      );
       expect(await recorded()).toEqual(["payment.completed", "payment.completed"]);
     });
 

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
+import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
 import { keeper, spoolBench, webhook } from "./fixtures.js";
-import { hooked } from "./hooked-file-system.js";
+import { systemError } from "./hooked-file-system.js";
 
 const bench = spoolBench();
 
@@ -28,13 +29,25 @@ describe("stats", () => {
     expect(await one.stats()).toMatchObject({ records: 2, segments: 1, oldestAt: webhook(3).receivedAt });
   });
 
-  it("do not read an unchanged segment again", async () => {
-    let opens = 0;
-    const spool = bench.open({ fs: hooked({ open: () => void (opens += 1) }) });
+  it("read a segment again only after it has grown", async () => {
+    const reads = jest.fn(realFileSystem.readFile);
+    const spool = bench.open({ fs: { ...realFileSystem, readFile: reads as FileSystem["readFile"] } });
     await spool.append(webhook(1));
     await spool.stats();
-    const before = opens;
     await spool.stats();
-    expect(opens).toBe(before);
+    expect(reads).toHaveBeenCalledTimes(1);
+    await spool.append(webhook(2));
+    expect(await spool.stats()).toMatchObject({ records: 2, oldestAt: webhook(1).receivedAt });
+    expect(reads).toHaveBeenCalledTimes(2);
+  });
+
+  it("count nothing of a segment that was drained after it was listed", async () => {
+    const reads = jest.fn(realFileSystem.readFile);
+    const spool = bench.open({ fs: { ...realFileSystem, readFile: reads as FileSystem["readFile"] } });
+    await spool.append(webhook(1));
+    await spool.stats();
+    await spool.append(webhook(2));
+    reads.mockRejectedValueOnce(systemError("ENOENT"));
+    expect(await spool.stats()).toEqual({ records: 0, bytes: 0, segments: 1, setAside: 0 });
   });
 });

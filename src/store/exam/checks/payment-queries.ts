@@ -151,7 +151,7 @@ export const listChecks: Checks = {
       const seen: string[] = [];
       for await (const page of pages((after) => store.list!({ newestFirst, limit: 2, ...after }))) {
         seen.push(...page);
-        // Newest first, a new payment stands before every page that is still to come.
+        // With the newest first, a new payment comes before all pages that are not read yet.
         if (newestFirst && seen.length === 2)
           await saved(store, { created: [payment("late", { createdAt: at(9) })] });
       }
