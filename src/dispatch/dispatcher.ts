@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { type Notify } from "../model/event-map.js";
+import { withTimeout } from "../shared/with-timeout.js";
 import { type Claim, type HandlerKey, type PaymentStore } from "../store/index.js";
 import { type Handlers } from "./handlers.js";
 import { describeError, handlerEvent, runClaim, type RunOptions } from "./run-claim.js";
@@ -71,16 +72,11 @@ export class Dispatcher<Tx> {
     this.#stopped = true;
     this.#wakeUp();
     const abort = setTimeout(() => this.#closing.abort(new Error("tillkit is closing")), drainMs);
-    let giveUp: NodeJS.Timeout | undefined;
-    const hung = new Promise<void>((resolve) => {
-      giveUp = setTimeout(resolve, drainMs + maxReleaseMs);
-    });
     const drained = Promise.resolve(this.#loop).then(() =>
       Promise.all([...this.#running.values()].flatMap((runs) => [...runs])),
     );
-    await Promise.race([drained, hung]);
+    await withTimeout(drained, drainMs + maxReleaseMs);
     clearTimeout(abort);
-    clearTimeout(giveUp);
   }
 
   async #run(): Promise<void> {

@@ -1,3 +1,4 @@
+import { withTimeout } from "../shared/with-timeout.js";
 import { type SandboxPaymentActions, type SandboxWebhookActions } from "./contract.js";
 import { type SandboxCore } from "./core.js";
 import { type PaymentTransitions } from "./payment-transitions.js";
@@ -97,10 +98,5 @@ function requirePayment(payments: SandboxCore["payments"], idOrClientId: string)
 
 /** Starts an action that may wait. Resolves when it has ended or after `waitMs`, and rejects with its error. */
 export async function started(run: () => Promise<unknown>, { waitMs = 0 } = {}): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const waited = new Promise<void>((resolve) => {
-    if (waitMs === 0) setImmediate(resolve);
-    else timer = setTimeout(resolve, waitMs);
-  });
-  await Promise.race([run(), waited]).finally(() => clearTimeout(timer));
+  await withTimeout(run(), waitMs);
 }
