@@ -2,13 +2,12 @@ import { setMaxListeners } from "node:events";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { type Notify } from "../model/event-map.js";
 import { withTimeout } from "../shared/with-timeout.js";
-import { type Claim, type HandlerKey, type PaymentStore } from "../store/index.js";
+import { type Claim, type HandlerKey } from "../store/index.js";
 import { type Handlers } from "./handlers.js";
 import { describeError, handlerEvent, runClaim, type RunOptions } from "./run-claim.js";
 
 /** Options of {@link Dispatcher}. */
 export interface DispatcherOptions<Tx> extends RunOptions<Tx> {
-  store: PaymentStore<Tx>;
   handlers: Handlers<Tx>;
   /** The maximum number of running handlers in this process. Every handler name has an equal share, and at least one. */
   concurrency: number;

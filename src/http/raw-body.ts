@@ -16,9 +16,6 @@ export function captureRawBody(request: IncomingMessage, _response: ServerRespon
   captured.set(request, rawBody);
 }
 
-/** Returns the exact bytes of a request, read now or kept by {@link captureRawBody}. Throws or rejects with a refusal. */
-export type RawBodyReader = (request: IncomingMessage) => Buffer | Promise<Buffer>;
-
 /** A body that is being read. */
 interface Reading extends Waiting {
   readonly refuse: (error: WebhookRejectedError) => void;
@@ -26,17 +23,11 @@ interface Reading extends Waiting {
 
 type ParsedRequest = IncomingMessage & { body?: unknown; rawBody?: unknown };
 
-/** Returns a reader with these limits. */
-export function rawBodyReader({
-  limitBytes,
-  bodyTimeoutMs,
-}: {
-  limitBytes: number;
-  bodyTimeoutMs: number;
-}): RawBodyReader {
+/** Returns a function for the exact bytes of a request, read now or kept by {@link captureRawBody}. It throws or rejects. */
+export function rawBodyReader({ limitBytes, bodyTimeoutMs }: { limitBytes: number; bodyTimeoutMs: number }) {
   // The timeout is for the whole body: a sender of single bytes would otherwise never be late.
   const deadlines = new Deadlines<Reading>(bodyTimeoutMs, ({ refuse }) => refuse(tooSlow(bodyTimeoutMs)));
-  return function readRawBody(request: ParsedRequest) {
+  return function readRawBody(request: ParsedRequest): Buffer | Promise<Buffer> {
     const kept = keptBody(request);
     if (kept) {
       if (kept.length > limitBytes) throw tooLarge(limitBytes);

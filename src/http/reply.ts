@@ -1,5 +1,4 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
-import { type RejectionCode } from "../errors/index.js";
 
 const received = JSON.stringify({ received: true });
 const receivedHeaders = headersOf(received);
@@ -35,20 +34,6 @@ const errors: Readonly<Record<number, string>> = {
   500: "internal_error",
   503: "unavailable",
 };
-
-/** The refusals of a body that was not verified. */
-const verificationFailures: readonly RejectionCode[] = [
-  "signature_missing",
-  "signature_malformed",
-  "signature_mismatch",
-  "signature_check_failed",
-  "signed_fields_unreadable",
-];
-
-/** Returns whether such a refusal counts against the sender's address. */
-export function isVerificationFailure(code: RejectionCode): boolean {
-  return verificationFailures.includes(code);
-}
 
 /** Refuses a request with one constant body per status: a sender learns nothing about why a signature failed. */
 export function refuse(

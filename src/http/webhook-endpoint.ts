@@ -2,11 +2,12 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 import { rejectionStatus, type RejectionCode, WebhookRejectedError } from "../errors/index.js";
 import { loggable } from "../errors/loggable.js";
 import { type Payments } from "../kit/payments.js";
+import { isRejection, isVerificationFailure } from "../webhook/signature/verify-signature.js";
 import { type VerifyInput } from "../webhook/signature/scheme.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { clientAddress, failureThrottle } from "./failure-throttle.js";
 import { rawBodyReader } from "./raw-body.js";
-import { isVerificationFailure, refuse, replyReceived } from "./reply.js";
+import { refuse, replyReceived } from "./reply.js";
 import { bodyHash, noteFacts } from "./request-log.js";
 
 /** Returns the endpoint that the service posts webhooks to. */
@@ -79,11 +80,6 @@ function headersOf({ headers, rawHeaders }: IncomingMessage): VerifyInput["heade
     else before.push(value);
   }
   return given;
-}
-
-/** Compares by name, because a merchant's scheme may throw the class of the package's other copy (ESM, CommonJS). */
-function isRejection(error: unknown): error is WebhookRejectedError {
-  return error instanceof Error && error.name === "WebhookRejectedError";
 }
 
 function unexpected(cause: unknown): WebhookRejectedError {

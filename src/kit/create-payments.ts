@@ -1,6 +1,9 @@
 import { createPayment, type CheckoutParts } from "../checkout/create-payment.js";
 import { handleReturn } from "../checkout/handle-return.js";
 import { Dispatcher } from "../dispatch/dispatcher.js";
+import { type HandlerOptions } from "../dispatch/handler.js";
+import { type AnyHandler } from "../dispatch/handlers.js";
+import { eventTypes, type EventType, type NoticeType } from "../model/event-map.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { adoptPayment } from "../operations/adopt-payment.js";
 import { createHealthCheck } from "../operations/health.js";
@@ -23,7 +26,6 @@ import { defaults } from "./options/defaults.js";
 import { type PaymentsOptions } from "./options/options.js";
 import { resolveOptions, type ResolvedOptions } from "./options/resolve-options.js";
 import { type Payments } from "./payments.js";
-import { createSubscriptions } from "./subscriptions.js";
 
 /**
  * Creates the kit from its parts. Does no I/O: the router or `start()` opens the store.
@@ -122,4 +124,28 @@ function checkoutParts<Covers extends SignedField, Tx>(
     rematch: (clientIds) => rematch(core, clientIds),
     options: { publicUrl, reuseForMs, clientIdPrefix, creationMs, firstLookupMs: lookup.afterMs },
   };
+}
+
+/** Returns the methods that add handlers of events and listeners of notices. */
+function createSubscriptions<Covers extends SignedField, Tx>(
+  { handlers, listen }: Core<Tx>,
+  dispatcher: Dispatcher<Tx>,
+): Pick<Payments<Covers, Tx>, "on" | "onAny" | "onPaymentCompleted"> {
+  const subscribe = (event: EventType | "*", handler: unknown, options: HandlerOptions | undefined): void => {
+    handlers.add(event, handler as AnyHandler<Tx>, options);
+    dispatcher.wake();
+  };
+  const on = (type: EventType | NoticeType, handler: unknown, options?: HandlerOptions): void => {
+    if (isEventType(type)) subscribe(type, handler, options);
+    else listen(type, handler as () => void);
+  };
+  return {
+    on,
+    onAny: (handler, options) => subscribe("*", handler, options),
+    onPaymentCompleted: (handler, options) => on("payment.completed", handler, options),
+  };
+}
+
+function isEventType(type: EventType | NoticeType): type is EventType {
+  return (eventTypes as readonly string[]).includes(type);
 }

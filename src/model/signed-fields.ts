@@ -32,20 +32,10 @@ export const indispensableFields = [
 /** A field that every accepted scheme covers. */
 export type IndispensableField = (typeof indispensableFields)[number];
 
-const paths: Readonly<Record<SignedField, readonly string[]>> = {
-  topic: ["topic"],
-  timestamp: ["timestamp"],
-  type: ["type"],
-  id: ["data", "id"],
-  status: ["data", "status"],
-  captured: ["data", "captured"],
-  "total.value": ["data", "total", "value"],
-  "total.currency": ["data", "total", "currency"],
-  submittedAt: ["data", "submittedAt"],
-  clientId: ["data", "clientId"],
-  providerId: ["data", "providerId"],
-  source: ["data", "source"],
-};
+const topLevel: readonly string[] = ["topic", "timestamp", "type"];
+const paths = Object.fromEntries(
+  signedFields.map((field) => [field, topLevel.includes(field) ? [field] : ["data", ...field.split(".")]]),
+) as Record<SignedField, string[]>;
 
 /** Returns whether the name is a field of the interface document. */
 export function isSignedField(name: unknown): name is SignedField {

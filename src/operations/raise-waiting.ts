@@ -5,8 +5,7 @@ import {
   unmatchedEvent,
   type EventDraft,
 } from "../webhook/recording/payment-events.js";
-import { readStored } from "../webhook/recording/read-stored.js";
-import { rematch, type RecordingParts } from "../webhook/recording/rematch.js";
+import { readStored, rematch, type RecordingParts } from "../webhook/recording/rematch.js";
 
 const pageSize = 100;
 /** The next sweep continues: webhooks that were raised are not returned again. */

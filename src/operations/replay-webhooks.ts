@@ -5,8 +5,7 @@ import { decideMessage, type MessageOutcome } from "../webhook/recording/decide-
 import { LockedPayments } from "../webhook/recording/locked-payments.js";
 import { stampEvent } from "../webhook/recording/payment-events.js";
 import { eventKeyOf, keysOf } from "../webhook/recording/plan-group.js";
-import { readStored } from "../webhook/recording/read-stored.js";
-import { type RecordingParts } from "../webhook/recording/rematch.js";
+import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
 import { queryTime, storeMethod } from "./query.js";
 
 /** Selects stored webhooks: those that match every given condition. */

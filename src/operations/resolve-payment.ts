@@ -9,7 +9,6 @@ import {
   withoutKey,
   type EventDraft,
 } from "../webhook/recording/payment-events.js";
-import { readStored } from "../webhook/recording/read-stored.js";
 import {
   type Changes,
   type PaymentStore,
@@ -17,7 +16,7 @@ import {
   type StoredHistory,
   type WebhookRecord,
 } from "../store/index.js";
-import { type RecordingParts } from "../webhook/recording/rematch.js";
+import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
 import { storeMethod } from "./query.js";
 
 /** What a person decided about a payment or about one webhook. */

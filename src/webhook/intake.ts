@@ -30,7 +30,7 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
       if (outcome === "unconfirmed") for (const listener of listeners) listener(clientId!);
     }
   };
-  const recorder = new Recorder(parts, { deadlineMs: recordTimeoutMs, onRecorded });
+  const recorder = new Recorder(parts, recordTimeoutMs, onRecorded);
   const spool =
     options.spool &&
     openSpool({

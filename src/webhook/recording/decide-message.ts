@@ -72,7 +72,8 @@ export function decideReport(
       serviceIdIsTaken: payments.isBoundElsewhere(report),
       known,
       ours: report.clientId.startsWith(policy.clientIdPrefix ?? ""),
-      sufficient: isSufficient(policy, arrival),
+      // The answer to a lookup needs no lookup.
+      sufficient: !policy.confirms || arrival.kind === "lookup" || arrival.covers === "body",
       now,
     },
     report,
@@ -81,14 +82,6 @@ export function decideReport(
   // The lookup that the webhook waits for is due now.
   if (decision.outcome === "unconfirmed") payments.update({ ...payment!, nextLookupAt: now });
   return outcomeOf(decision, payment, report, circumstances);
-}
-
-/** Returns whether a webhook may complete a payment without a lookup. The answer to a lookup always may. */
-function isSufficient(
-  { confirms }: Policy,
-  { kind, covers }: Pick<WebhookRecord, "kind" | "covers">,
-): boolean {
-  return !confirms || kind === "lookup" || covers === "body";
 }
 
 function outcomeOf(

@@ -6,19 +6,12 @@ import { type Decision, type PaymentFact } from "../reconciliation/reconcile.js"
 /** An event before it is stamped. */
 export type EventDraft = Pick<EventRecord, "type" | "payload">;
 
-/** What {@link stampEvent} adds to an event. */
-export interface EventStamp {
-  newId: () => string;
-  /** ISO 8601 UTC. */
-  recordedAt: string;
-  clientId?: string | undefined;
-}
-
 /** Returns the event as it is stored: with an id, the time of recording, and the clientId where there is one. */
 export function stampEvent(
   { type, payload }: EventDraft,
-  { newId, recordedAt, clientId }: EventStamp,
+  stamp: { newId: () => string; recordedAt: string; clientId?: string | undefined },
 ): EventRecord {
+  const { newId, recordedAt, clientId } = stamp;
   const event: EventRecord = { id: newId(), type, recordedAt, payload };
   if (clientId !== undefined) event.clientId = clientId;
   return event;

@@ -3,13 +3,6 @@ import { GroupCommit } from "./group-commit.js";
 import { keysOf, planGroup, type Arrival, type Plan, type Receipt } from "./plan-group.js";
 import { rematch, type RecordingParts } from "./rematch.js";
 
-/** How long recording may take, and what it calls. */
-export interface RecorderOptions {
-  /** Called after each commit. */
-  onRecorded: (receipts: readonly Receipt[]) => void;
-  deadlineMs: number;
-}
-
 /** The number of webhooks in one transaction at most. */
 const maxGroup = 100;
 /** How often a group is planned, when other processes record the same events at the same moment. */
@@ -24,18 +17,23 @@ class PlanOutdated extends Error {}
  */
 export class Recorder<Tx> {
   readonly #parts: RecordingParts<Tx>;
-  readonly #options: RecorderOptions;
+  readonly #onRecorded: (receipts: readonly Receipt[]) => void;
   readonly #group: GroupCommit<Arrival, Receipt>;
   /** Matching of webhooks that were recorded while their payment was being stored. */
   readonly #matching = new Set<Promise<void>>();
 
-  constructor(parts: RecordingParts<Tx>, options: RecorderOptions) {
+  /** @param onRecorded is called after each commit */
+  constructor(
+    parts: RecordingParts<Tx>,
+    deadlineMs: number,
+    onRecorded: (receipts: readonly Receipt[]) => void,
+  ) {
     this.#parts = parts;
-    this.#options = options;
+    this.#onRecorded = onRecorded;
     this.#group = new GroupCommit({
       write: (arrivals: readonly Arrival[]) => this.#commitGroup(arrivals),
       maxGroup,
-      deadlineMs: options.deadlineMs,
+      deadlineMs,
       refillIterations: parts.store.durable ? 3 : 0,
     });
   }
@@ -65,7 +63,7 @@ export class Recorder<Tx> {
     const { changes, receipts } = await this.#commitPlan(arrivals);
     if (changes.events.length > 0) this.#parts.announceEvents();
     this.#matchLatecomers(arrivals, receipts);
-    this.#options.onRecorded(receipts);
+    this.#onRecorded(receipts);
     return receipts;
   }
 

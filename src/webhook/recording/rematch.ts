@@ -1,8 +1,15 @@
-import { type EventRecord, type PaymentStore, type Rematched } from "../../store/index.js";
+import { type Message } from "../../model/payment-report.js";
+import {
+  type EventRecord,
+  type PaymentStore,
+  type Rematched,
+  type WebhookRecord,
+} from "../../store/index.js";
+import { readLookup } from "../message/read-lookup.js";
+import { readMessage } from "../message/read-message.js";
 import { decideReport, type Policy } from "./decide-message.js";
 import { LockedPayments } from "./locked-payments.js";
 import { stampEvent } from "./payment-events.js";
-import { readStored } from "./read-stored.js";
 
 /** The parts of the kit that recording, and every operation on recorded webhooks, uses. */
 export interface RecordingParts<Tx> {
@@ -64,4 +71,10 @@ async function rematchParked<Tx>(
     if (rematched.length > 0) await store.save(tx, { updated: payments.changed(), rematched, events });
     return rematched.length;
   });
+}
+
+/** Returns the message of a stored webhook or lookup answer, trusted as far as its signature covered it on arrival. */
+export function readStored({ rawBody, covers, kind, clientId, receivedAt }: WebhookRecord): Message {
+  if (kind !== "lookup") return readMessage({ rawBody, covers });
+  return readLookup({ rawBody, covers, clientId: clientId ?? "", receivedAt });
 }

@@ -49,12 +49,12 @@ function requireTrue(verified: unknown): void {
 }
 
 function refusalOf(error: unknown): WebhookRejectedError {
-  if (isRejection(error)) return error;
+  // A scheme may throw no other code, because that would change the HTTP status.
+  if (isRejection(error) && isVerificationFailure(error.code)) return error;
   return new WebhookRejectedError("signature_check_failed", "The signature scheme threw.", { cause: error });
 }
 
-/** The codes that a scheme may throw. Any other code would change the HTTP status. */
-const reasons: readonly RejectionCode[] = [
+const verificationFailures: readonly RejectionCode[] = [
   "signature_missing",
   "signature_malformed",
   "signature_mismatch",
@@ -62,11 +62,12 @@ const reasons: readonly RejectionCode[] = [
   "signed_fields_unreadable",
 ];
 
-/** Checks the name and not the class: a merchant's scheme may throw an error of the package's other copy. */
-function isRejection(error: unknown): error is WebhookRejectedError {
-  return (
-    error instanceof Error &&
-    error.name === "WebhookRejectedError" &&
-    reasons.includes((error as WebhookRejectedError).code)
-  );
+/** Returns whether a webhook with this refusal was not verified. */
+export function isVerificationFailure(code: RejectionCode): boolean {
+  return verificationFailures.includes(code);
+}
+
+/** Compares by name, because a merchant's scheme may throw the class of the package's other copy (ESM, CommonJS). */
+export function isRejection(error: unknown): error is WebhookRejectedError {
+  return error instanceof Error && error.name === "WebhookRejectedError";
 }

@@ -48,37 +48,14 @@ export interface SpoolOptions {
 }
 
 /** Keeps verified webhooks in local, fsynced files while the store cannot take them. */
-export interface Spool {
-  /**
-   * Resolves when the webhook is on disk. Simultaneous appends share one fsync.
-   *
-   * @throws TillkitError `spool_full` over `maxBytes` or on a full disk; `spool_unavailable`, with its cause, if two
-   * segments in a row could not be written, and after `close()`. The webhook must then not be answered 200.
-   */
-  append: (webhook: SpooledWebhook) => Promise<void>;
-  /**
-   * Calls `record` for the spooled webhooks: first this process's own segments, then those of dead processes; in order
-   * within a segment. Webhooks that are appended meanwhile wait for the next drain. A rejection stops the drain and leaves
-   * the rest, except as in {@link DrainOptions.isHopeless}. A webhook may be recorded again after a crash or a rejection,
-   * so `record` must be idempotent by `receiptId`. Never rejects. A second call joins the drain that is under way.
-   */
-  drain: (record: (webhook: SpooledWebhook) => Promise<void>, options?: DrainOptions) => Promise<DrainResult>;
-  /**
-   * Returns what waits in the directory, of all processes.
-   *
-   * @throws TillkitError `spool_unavailable` if the directory cannot be read.
-   */
-  stats: () => Promise<SpoolStats>;
-  /** Waits for running appends, stops a drain after its current webhook, and leaves the files. */
-  close: () => Promise<void>;
-}
+export type Spool = ReturnType<typeof openSpool>;
 
 /**
  * Returns a spool. There is no I/O before the first call of a method.
  *
  * @throws ConfigurationError `option_invalid`, with all problems.
  */
-export function openSpool(options: SpoolOptions): Spool {
+export function openSpool(options: SpoolOptions) {
   const { maxBytes = 64 * 1024 * 1024, heartbeatMs = 2000, deadAfterMs = 10_000 } = options;
   const { now = () => new Date(), fs = realFileSystem, onSetAside } = options;
   checkOptions({ directory: options.directory, maxBytes, heartbeatMs, deadAfterMs });
@@ -94,16 +71,36 @@ export function openSpool(options: SpoolOptions): Spool {
   let closed = false;
 
   return {
-    append: (webhook) => writer.append(encodeLine(webhook)),
+    /**
+     * Resolves when the webhook is on disk. Simultaneous appends share one fsync.
+     *
+     * @throws TillkitError `spool_full` over `maxBytes` or on a full disk; `spool_unavailable`, with its cause, if two
+     * segments in a row could not be written, and after `close()`. The webhook must then not be answered 200.
+     */
+    append: (webhook: SpooledWebhook): Promise<void> => writer.append(encodeLine(webhook)),
 
-    drain(record, drainOptions) {
+    /**
+     * Calls `record` for the spooled webhooks: first this process's own segments, then those of dead processes; in order
+     * within a segment. Webhooks that are appended meanwhile wait for the next drain. A rejection stops the drain and
+     * leaves the rest, except as in {@link DrainOptions.isHopeless}. A webhook may be recorded again after a crash or a
+     * rejection, so `record` must be idempotent by `receiptId`. Never rejects. A second call joins the running drain.
+     */
+    drain(
+      record: (webhook: SpooledWebhook) => Promise<void>,
+      drainOptions?: DrainOptions,
+    ): Promise<DrainResult> {
       if (closed) return Promise.resolve({ drained: 0, setAside: 0, leftBecause: spoolClosed() });
       const parts = { directory, own, writer, quota, setAside, isClosed: () => closed };
       draining ??= drainSpool({ ...drainOptions, ...parts, record }).finally(() => (draining = undefined));
       return draining;
     },
 
-    async stats() {
+    /**
+     * Returns what waits in the directory, of all processes.
+     *
+     * @throws TillkitError `spool_unavailable` if the directory cannot be read.
+     */
+    async stats(): Promise<SpoolStats> {
       try {
         return { ...(await countSegments()), setAside: (await setAsideDirectory.list()).length };
       } catch (error) {
@@ -111,7 +108,8 @@ export function openSpool(options: SpoolOptions): Spool {
       }
     },
 
-    async close() {
+    /** Waits for running appends, stops a drain after its current webhook, and leaves the files. */
+    async close(): Promise<void> {
       closed = true;
       await writer.close();
       await draining;
