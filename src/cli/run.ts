@@ -1,12 +1,12 @@
 import { type ConfigurationProblem, TillkitError } from "../errors/index.js";
-import { doctor } from "./doctor/command.js";
-import { listen } from "./listen/command.js";
-import { migrate } from "./migrate/command.js";
-import { reconcile } from "./reconcile/command.js";
-import { replay } from "./replay/command.js";
-import { sandbox } from "./sandbox/command.js";
-import { scenario } from "./scenario/command.js";
-import { sign } from "./sign/command.js";
+import { doctorCommand } from "./doctor/command.js";
+import { listenCommand } from "./listen/command.js";
+import { migrateCommand } from "./migrate/command.js";
+import { reconcileCommand } from "./reconcile/command.js";
+import { replayCommand } from "./replay/command.js";
+import { sandboxCommand } from "./sandbox/command.js";
+import { scenarioCommand } from "./scenario/command.js";
+import { signCommand } from "./sign/command.js";
 import { readArguments } from "./terminal/arguments.js";
 import { type Command, type ExitCode, type ProcessContext } from "./terminal/command.js";
 import { commandHelp, describeCommand, toolHelp } from "./terminal/help.js";
@@ -14,21 +14,21 @@ import { didYouMean } from "./terminal/nearest.js";
 import { createOutput, type Output } from "./terminal/output.js";
 import { readOwnPackage } from "./terminal/own-package.js";
 import { readEnvironment } from "./terminal/read-file.js";
-import { trigger } from "./trigger/command.js";
-import { verify } from "./verify/command.js";
+import { triggerCommand } from "./trigger/command.js";
+import { verifyCommand } from "./verify/command.js";
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
-  sandbox,
-  scenario,
-  listen,
-  trigger,
-  sign,
-  verify,
-  reconcile,
-  replay,
-  migrate,
-  doctor,
+  sandboxCommand,
+  scenarioCommand,
+  listenCommand,
+  triggerCommand,
+  signCommand,
+  verifyCommand,
+  reconcileCommand,
+  replayCommand,
+  migrateCommand,
+  doctorCommand,
 ];
 
 /** Runs the command line, and resolves to the exit code. Never rejects: an error is printed. */

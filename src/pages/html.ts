@@ -21,20 +21,20 @@ export class Html {
 }
 
 /** What a placeholder may hold. `undefined`, `null` and `false` print nothing; lists print in order. */
-export type Fragment = string | number | Html | undefined | null | false | readonly Fragment[];
+export type HtmlFragment = string | number | Html | undefined | null | false | readonly HtmlFragment[];
 
 /**
  * Builds markup from a template, and escapes everything in a placeholder that this tag did not make. Put placeholders in
  * text and in quoted attributes only: escaping does not make a value safe in a script, a style, an unquoted attribute, or
  * an address whose scheme was not checked.
  */
-export function html(strings: TemplateStringsArray, ...fragments: Fragment[]): Html {
+export function html(strings: TemplateStringsArray, ...fragments: HtmlFragment[]): Html {
   let markup = strings[0]!;
   for (const [index, fragment] of fragments.entries()) markup += render(fragment) + strings[index + 1]!;
   return new Html(markup);
 }
 
-function render(fragment: Fragment): string {
+function render(fragment: HtmlFragment): string {
   if (fragment instanceof Html) return fragment.toString();
   if (fragment === undefined || fragment === null || fragment === false) return "";
   if (typeof fragment === "object") return fragment.map(render).join("");

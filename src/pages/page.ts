@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Fragment, Html, html } from "./html.js";
+import { type HtmlFragment, Html, html } from "./html.js";
 import { type Language } from "./language.js";
 
 /** What differs between two pages. */
@@ -11,8 +11,8 @@ export interface HtmlPage {
   /** CSS, which must be a constant of the sources: nothing escapes it. It stands in the page byte for byte. */
   style: string;
   /** Further elements of the head, before the style. */
-  head?: Fragment;
-  body: Fragment;
+  head?: HtmlFragment;
+  body: HtmlFragment;
   /** JavaScript, without which the page works too. A constant of the sources, like the style. */
   script?: string | undefined;
   /** @default none, so that the browser asks for no icon */

@@ -14,7 +14,7 @@ const drawings = {
 type Drawing = keyof typeof drawings;
 
 /** Returns a round sign with one drawing in the colours of a tone. Screen readers ignore it: the heading says the same. */
-export function sign(name: Drawing, tone?: "good" | "bad" | "info"): Html {
+export function statusSign(name: Drawing, tone?: "good" | "bad" | "info"): Html {
   return html`<div class="sign ${tone}" aria-hidden="true">${drawing(name)}</div>`;
 }
 

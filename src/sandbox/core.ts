@@ -38,7 +38,7 @@ export interface SandboxCore {
 }
 
 /** Makes the core of a sandbox. Nothing is restored from the state file yet. */
-export function createCore(options: ResolvedSandboxOptions): SandboxCore {
+export function createSandboxCore(options: ResolvedSandboxOptions): SandboxCore {
   const { clients, seed, allowRemoteWebhooks: allowRemote } = options;
   const stateFile = openStateFile(options.state);
   const events = createEvents();

@@ -5,7 +5,7 @@ import { badRequestPage, unknownPage } from "./checkout/notice-page.js";
 import { createConfiguration } from "./configuration.js";
 import { type Sandbox } from "./contract.js";
 import { controlApi } from "./control-api/control-api.js";
-import { createCore, type SandboxCore } from "./core.js";
+import { createSandboxCore, type SandboxCore } from "./core.js";
 import { dashboard } from "./dashboard/routes.js";
 import { createLifecycle, SandboxServer } from "./lifecycle.js";
 import { type SandboxOptions } from "./options.js";
@@ -30,7 +30,7 @@ import { WebhookSender } from "./webhook/sender.js";
  */
 export function createSandbox(given: SandboxOptions = {}): Sandbox {
   const options = resolveSandboxOptions(given);
-  const core = createCore(options);
+  const core = createSandboxCore(options);
   core.clock.onForward(() => saveState(core));
 
   const messages = new WebhookMessages(core);

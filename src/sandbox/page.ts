@@ -1,6 +1,6 @@
 import { type Response } from "express";
 import { baseStyle } from "../pages/design/base.js";
-import { type Fragment, type Html, html } from "../pages/html.js";
+import { type HtmlFragment, type Html, html } from "../pages/html.js";
 import { translate } from "../pages/language.js";
 import { type HtmlPage, htmlPage, newNonce } from "../pages/page.js";
 
@@ -11,7 +11,7 @@ export interface Page extends Pick<HtmlPage, "language" | "title" | "style" | "s
   /** A link that stands before everything else, for screen readers and keyboards. */
   skip?: Html;
   /** What follows the banner. */
-  main: Fragment;
+  main: HtmlFragment;
 }
 
 /** Sends a page with the headers that every page carries. */

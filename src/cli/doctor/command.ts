@@ -5,7 +5,7 @@ import { bySeverity, printFindings, type Severity } from "../terminal/finding.js
 import { examine } from "./examine.js";
 import { readSubject } from "./subject.js";
 
-export const doctor = defineCommand({
+export const doctorCommand = defineCommand({
   name: "doctor",
   summary: "examine a running app, its environment and its database",
   description: [

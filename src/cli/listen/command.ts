@@ -6,7 +6,7 @@ import { askSandbox, sandboxAddress, sandboxAddressOption } from "../sandbox/ask
 import { eventLine } from "../sandbox/event-line.js";
 import { defineCommand } from "../terminal/command.js";
 
-export const listen = defineCommand({
+export const listenCommand = defineCommand({
   name: "listen",
   summary: "print every webhook of a running sandbox as it is sent",
   description: [

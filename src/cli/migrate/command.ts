@@ -4,7 +4,7 @@ import { defineCommand } from "../terminal/command.js";
 import { databaseOptions, type NamedDatabase, requireDatabase } from "../terminal/database.js";
 import { envFileOption } from "../terminal/read-file.js";
 
-export const migrate = defineCommand({
+export const migrateCommand = defineCommand({
   name: "migrate",
   summary: "update the kit's tables to the version of this tillkit",
   description: [

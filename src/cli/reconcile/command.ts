@@ -15,7 +15,7 @@ import { printSummary } from "./print-summary.js";
 import { countBytes, progressBar } from "./progress.js";
 import { ReportFiles } from "./report-files.js";
 
-export const reconcile = defineCommand({
+export const reconcileCommand = defineCommand({
   name: "reconcile",
   summary: "compare a settlement statement with the stored payments",
   description: [

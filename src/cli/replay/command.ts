@@ -20,7 +20,7 @@ type StoredOutcome = NonNullable<ReplayQuery["outcome"]>;
 
 const outcomes = "applied|stale|mismatch|unmatched|unconfirmed|foreign|unrecognised|inadmissible";
 
-export const replay = defineCommand({
+export const replayCommand = defineCommand({
   name: "replay",
   summary: "decide stored webhooks again, or run dead dispatches again",
   description: [

@@ -5,7 +5,7 @@ import { readScenarioOption } from "./ask-sandbox.js";
 import { eventLine } from "./event-line.js";
 import { readSandboxOptions, sandboxOptions } from "./options.js";
 
-export const sandbox = defineCommand({
+export const sandboxCommand = defineCommand({
   name: "sandbox",
   summary: "start an emulated payment service, and print what happens in it",
   description: [

@@ -8,7 +8,7 @@ import {
 import { type Context, defineCommand } from "../terminal/command.js";
 import { wrap } from "../terminal/output.js";
 
-export const scenario = defineCommand({
+export const scenarioCommand = defineCommand({
   name: "scenario",
   summary: "list the scenarios of a running sandbox, or switch to one",
   description: [

@@ -3,7 +3,7 @@ import { readBytes, readText } from "../terminal/read-file.js";
 import { makeSigningScheme } from "./make-scheme.js";
 import { readSettingsWithSecret, signatureOptions } from "./signature-settings.js";
 
-export const sign = defineCommand({
+export const signCommand = defineCommand({
   name: "sign",
   summary: "compute the signature of a webhook's body",
   description: [

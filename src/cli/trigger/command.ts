@@ -9,7 +9,7 @@ import { didYouMean } from "../terminal/nearest.js";
 
 const { "--scheme <hmac|fields|public-key>": schemeSummary, ...otherSignatureOptions } = signatureOptions;
 
-export const trigger = defineCommand({
+export const triggerCommand = defineCommand({
   name: "trigger",
   summary: "sign a webhook, or the webhooks of a scenario, and send them to an endpoint",
   description: [

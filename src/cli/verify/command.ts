@@ -7,7 +7,7 @@ import { readBytes, readText } from "../terminal/read-file.js";
 import { checkSignature } from "./check-signature.js";
 import { readCapturedRequest, readOtherBodies } from "./read-input.js";
 
-export const verify = defineCommand({
+export const verifyCommand = defineCommand({
   name: "verify",
   summary: "check the signature of a webhook's body, and say why it does not match",
   description: [

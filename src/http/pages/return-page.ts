@@ -1,7 +1,7 @@
 import { type ReturnState, type ReturnView } from "../../checkout/handle-return.js";
 import { baseStyle } from "../../pages/design/base.js";
 import { formatMoney } from "../../pages/format.js";
-import { type Fragment, html } from "../../pages/html.js";
+import { type HtmlFragment, html } from "../../pages/html.js";
 import { type Language } from "../../pages/language.js";
 import { htmlPage } from "../../pages/page.js";
 import { drawing } from "../../pages/sign.js";
@@ -54,7 +54,7 @@ export function unavailablePage(frame: PageFrame): string {
 
 function page(
   { language, nonce, shopName }: PageFrame,
-  content: { state: string; title: string; message: string; rest?: Fragment; isLive?: boolean },
+  content: { state: string; title: string; message: string; rest?: HtmlFragment; isLive?: boolean },
 ): string {
   const { state, title, message, rest, isLive = false } = content;
   // A cancel page asks too, in case the payment completes after all; without scripts it does not reload.

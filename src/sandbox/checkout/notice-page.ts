@@ -1,7 +1,7 @@
 import { formatAmount } from "../../pages/format.js";
-import { type Fragment, type Html, html } from "../../pages/html.js";
+import { type HtmlFragment, type Html, html } from "../../pages/html.js";
 import { type Language } from "../../pages/language.js";
-import { sign } from "../../pages/sign.js";
+import { statusSign } from "../../pages/sign.js";
 import { type Page } from "../page.js";
 import { type SandboxPayment } from "../state/payments.js";
 import { checkoutTranslations } from "./translations.js";
@@ -18,22 +18,22 @@ export function finalPage(payment: SandboxPayment, merchantName: string, languag
       <a class="button main" href="${isOver ? cancelUrl : successUrl}">${text.back} ${merchantName}</a>
     </div>
     <p class="reference">${text.payment} <code>${id}</code></p>`;
-  if (isOver) return noticePage(status, sign("cross", "bad"), language, more);
-  if (status === "completed") return noticePage(status, sign("tick", "good"), language, more);
-  return noticePage("underWay", sign("clock", "info"), language, more);
+  if (isOver) return noticePage(status, statusSign("cross", "bad"), language, more);
+  if (status === "completed") return noticePage(status, statusSign("tick", "good"), language, more);
+  return noticePage("underWay", statusSign("clock", "info"), language, more);
 }
 
 /** Returns the page for an address with no payment, or with no page at all. */
 export function unknownPage(language: Language): Page {
-  return { ...noticePage("unknown", sign("search"), language), status: 404 };
+  return { ...noticePage("unknown", statusSign("search"), language), status: 404 };
 }
 
 /** Returns the page for a request that no form of this sandbox sends. */
 export function badRequestPage(language: Language, status = 400): Page {
-  return { ...noticePage("unreadable", sign("alert", "bad"), language), status };
+  return { ...noticePage("unreadable", statusSign("alert", "bad"), language), status };
 }
 
-function noticePage(notice: Notice, mark: Html, language: Language, more?: Fragment): Page {
+function noticePage(notice: Notice, mark: Html, language: Language, more?: HtmlFragment): Page {
   const { title, message } = checkoutTranslations[language].notices[notice];
   return {
     language,

@@ -1,13 +1,13 @@
 import { timeSpan } from "../../pages/format.js";
-import { type Fragment, type Html, html } from "../../pages/html.js";
+import { type HtmlFragment, type Html, html } from "../../pages/html.js";
 import { type Language } from "../../pages/language.js";
 import { type Scenario } from "../scenario/scenario.js";
 import { type View } from "./context.js";
 
 /** Returns a section of a page with its heading; `action` stands beside the heading. */
 export function section(
-  { id, title, lead, action }: { id: string; title: string; lead?: string; action?: Fragment },
-  content: Fragment,
+  { id, title, lead, action }: { id: string; title: string; lead?: string; action?: HtmlFragment },
+  content: HtmlFragment,
 ): Html {
   return html`<section aria-labelledby="${id}">
     <div class="head">
@@ -19,19 +19,24 @@ export function section(
 }
 
 /** Returns a value in the typeface of code. */
-export function code(value: Fragment): Html {
+export function code(value: HtmlFragment): Html {
   return html`<code>${value}</code>`;
 }
 
 /** Returns a link to a path of the sandbox. */
-export function link({ root }: View, path: string, text: Fragment, className?: string): Html {
+export function link({ root }: View, path: string, text: HtmlFragment, className?: string): Html {
   return html`<a ${className && html`class="${className}"`} href="${root}${path}">${text}</a>`;
 }
 
 /** Returns a button that sends its form. `about` completes its name for a screen reader. */
 export function button(
-  text: Fragment,
-  { kind = "", about, name, value }: { kind?: string; about?: Fragment; name?: string; value?: string } = {},
+  text: HtmlFragment,
+  {
+    kind = "",
+    about,
+    name,
+    value,
+  }: { kind?: string; about?: HtmlFragment; name?: string; value?: string } = {},
 ): Html {
   const field = name !== undefined && html`name="${name}" value="${value}"`;
   return html`<button class="button ${kind}" ${field}>
@@ -40,12 +45,12 @@ export function button(
 }
 
 /** Returns a form that is sent to a path of the sandbox. */
-export function postForm({ root }: View, path: string, content: Fragment, className = ""): Html {
+export function postForm({ root }: View, path: string, content: HtmlFragment, className = ""): Html {
   return html`<form class="${className}" method="post" action="${root}${path}">${content}</form>`;
 }
 
 /** Returns one named value of a list of facts. */
-export function fact(name: Fragment, value: Fragment): Html {
+export function fact(name: HtmlFragment, value: HtmlFragment): Html {
   return html`<div>
     <dt>${name}</dt>
     <dd>${value}</dd>
@@ -83,8 +88,8 @@ export function copyButton({ shared: { copy, copied } }: View, id: string, name:
 export interface Field {
   /** The field's id, and its name in the form. */
   id: string;
-  label: Fragment;
-  hint?: Fragment;
+  label: HtmlFragment;
+  hint?: HtmlFragment;
 }
 
 /** Returns a control under its label and its hint. */
@@ -98,7 +103,7 @@ export function labelled({ id, label, hint }: Field, control: Html): Html {
 const describedBy = ({ id, hint }: Field) => hint && html`aria-describedby="${id}-hint"`;
 
 /** Returns a field of one line; `attributes` are further attributes of its control. */
-export function textField(field: Field, value: Fragment, attributes?: Html): Html {
+export function textField(field: Field, value: HtmlFragment, attributes?: Html): Html {
   const { id } = field;
   const more = html`${attributes} ${describedBy(field)}`;
   return labelled(field, html`<input id="${id}" name="${id}" autocomplete="off" ${more} value="${value}" />`);

@@ -1,5 +1,5 @@
 import { dataStyle, formStyle, frameStyle } from "../../pages/design/components.js";
-import { type Fragment, type Html, html } from "../../pages/html.js";
+import { type HtmlFragment, type Html, html } from "../../pages/html.js";
 import { drawing } from "../../pages/sign.js";
 import { type Page } from "../page.js";
 import { type View } from "./context.js";
@@ -26,8 +26,8 @@ interface Content {
   place: Place;
   title: string;
   /** @default the title */
-  heading?: Fragment;
-  lead?: Fragment;
+  heading?: HtmlFragment;
+  lead?: HtmlFragment;
   /** Stands before the heading: the way back to a list. */
   back?: { path: string; text: string };
   /** Stands beside the heading. */
@@ -39,7 +39,7 @@ interface Content {
   /** A notice in place of these. */
   notice?: Html | undefined;
   status?: number;
-  content?: Fragment;
+  content?: HtmlFragment;
 }
 
 /** Returns a page of the dashboard: its content in the frame that every page has. */
@@ -81,12 +81,12 @@ export function dashboardPage(view: View, page: Content): Page {
 }
 
 /** Returns a notice: what was done, what is wrong, or what is unusual. */
-export function notice(tone: "good" | "bad" | "warn", content: Fragment, attributes?: Html): Html {
+export function notice(tone: "good" | "bad" | "warn", content: HtmlFragment, attributes?: Html): Html {
   return html`<p class="notice ${tone}" ${attributes}>${content}</p>`;
 }
 
 /** Returns the page for a payment or a delivery that does not exist. */
-export function unknownPage(view: View, place: Place): Page {
+export function unknownDashboardPage(view: View, place: Place): Page {
   const { unknownTitle: title, unknownText: lead } = view.shared;
   return dashboardPage(view, { place, title, lead, status: 404 });
 }

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { formatAmount, milliseconds, moment } from "../../pages/format.js";
-import { type Fragment, type Html, html } from "../../pages/html.js";
+import { type HtmlFragment, type Html, html } from "../../pages/html.js";
 import { readJson } from "../read-json.js";
 import { type SandboxPayment } from "../state/payments.js";
-import { type Delivery, isAccepted } from "../webhook/delivery.js";
+import { type Delivery, isDelivered } from "../webhook/delivery.js";
 import { code, link } from "./components.js";
 import { type View } from "./context.js";
 import { places } from "./dashboard-page.js";
@@ -13,9 +13,9 @@ interface LiveList {
   /** What a screen reader says when it changes. */
   live: string;
   /** Shown in place of the items, where there are none. */
-  empty: Fragment;
-  before?: Fragment;
-  after?: Fragment;
+  empty: HtmlFragment;
+  before?: HtmlFragment;
+  after?: HtmlFragment;
 }
 
 /** Returns a list that the script of the page keeps up to date. */
@@ -96,7 +96,7 @@ export function statusBadge(status: string): Html {
 
 /** Returns the status of the merchant's answer. */
 export function answerBadge(delivery: Delivery, { shared }: View): Html {
-  const tone = isAccepted(delivery) ? "good" : "bad";
+  const tone = isDelivered(delivery) ? "good" : "bad";
   return html`<span class="badge ${tone}">${delivery.status ?? shared.noAnswer}</span>`;
 }
 

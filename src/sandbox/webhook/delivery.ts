@@ -28,7 +28,7 @@ export interface Delivery {
 }
 
 /** Returns whether the endpoint accepted the webhook. A redirect does not count. */
-export function isAccepted({ status }: Delivery): boolean {
+export function isDelivered({ status }: Delivery): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 

@@ -2,7 +2,7 @@ import { Gate } from "../clock/activity.js";
 import { type SandboxCore } from "../core.js";
 import { type WebhookStep } from "../scenario/scenario.js";
 import { createRandom, type Random } from "../state/random.js";
-import { type Delivery, isAccepted, postWebhook } from "./delivery.js";
+import { type Delivery, isDelivered, postWebhook } from "./delivery.js";
 import { type WebhookMessage } from "./message.js";
 
 /** One webhook that is to be sent to one address until it is accepted. */
@@ -111,7 +111,7 @@ export class WebhookSender {
       // The job stays in the state file: the next run continues it.
       if (this.#closing.signal.aborted) break;
       const retryInMs = settings.current.retryDelaysMs[job.attempt - 1];
-      if (isAccepted(delivery) || retryInMs === undefined || !this.#isRegistered(job)) {
+      if (isDelivered(delivery) || retryInMs === undefined || !this.#isRegistered(job)) {
         stateFile.remove("job", job.id);
         break;
       }

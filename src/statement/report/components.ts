@@ -1,4 +1,4 @@
-import { type Fragment, html, type Html } from "../../pages/html.js";
+import { type HtmlFragment, html, type Html } from "../../pages/html.js";
 import { type FindingKind } from "../finding.js";
 
 /** The meaning of a colour: agreement, missing money, changed money, double money, or a note. */
@@ -50,7 +50,7 @@ export function bar(pieces: readonly Piece[], total: number, label: string, thin
 /** One column of a table. */
 export interface Column<Row> {
   label: string;
-  cell: (row: Row) => Fragment;
+  cell: (row: Row) => HtmlFragment;
   /** `number` aligns to the right. */
   look?: "number" | "wide";
 }

@@ -1,5 +1,5 @@
 import { moment } from "../../../pages/format.js";
-import { type Fragment, type Html, html } from "../../../pages/html.js";
+import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
 import { aboutIn, timeAhead, button, code, copyable, fact, link, postForm, section } from "../components.js";
 import { type View, type ViewWith, withTranslations } from "../context.js";
@@ -55,7 +55,7 @@ function timeCard(view: Overview): Html {
   return stateCard(view.text.time, moment(now, view.language), timeAhead(now, view), action);
 }
 
-function stateCard(name: string, state: Fragment, about: Fragment, action: Html): Html {
+function stateCard(name: string, state: HtmlFragment, about: HtmlFragment, action: Html): Html {
   return html`<div class="card state">
     <p class="hint">${name}</p>
     <p class="what">${state}</p>

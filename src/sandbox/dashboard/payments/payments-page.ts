@@ -6,7 +6,7 @@ import { type Page } from "../../page.js";
 import { type SandboxPayment } from "../../state/payments.js";
 import { button, code, copyable, fact, link, postForm, section, selectField } from "../components.js";
 import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
-import { dashboardPage, notice, places, unknownPage } from "../dashboard-page.js";
+import { dashboardPage, notice, places, unknownDashboardPage } from "../dashboard-page.js";
 import { pageRoutes, type Params, showPage } from "../form.js";
 import { deliveryList, listPage, paymentList, statusBadge } from "../lists.js";
 import { paymentsTranslations } from "./translations.js";
@@ -47,7 +47,7 @@ function paymentPage(given: View, { id = "" }: Params): Page {
   const view = withTranslations(given, paymentsTranslations);
   const { text } = view;
   const payment = view.sandbox.find(id);
-  if (payment?.id !== id) return unknownPage(view, "payments");
+  if (payment?.id !== id) return unknownDashboardPage(view, "payments");
   const { status, total } = payment;
   const amount = `${formatAmount(total, view.language)} ${total.currency}`;
   return dashboardPage(view, {

@@ -1,11 +1,11 @@
 import { milliseconds, moment } from "../../../pages/format.js";
-import { type Fragment, type Html, html } from "../../../pages/html.js";
+import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
 import { readJson } from "../../read-json.js";
 import { type Delivery } from "../../webhook/delivery.js";
 import { button, code, copyable, fact, link, postForm, section } from "../components.js";
 import { type View, type ViewWith, withTranslations } from "../context.js";
-import { dashboardPage, places, unknownPage } from "../dashboard-page.js";
+import { dashboardPage, places, unknownDashboardPage } from "../dashboard-page.js";
 import { type Params } from "../form.js";
 import { answerBadge, topicOf } from "../lists.js";
 import { deliveryTranslations } from "./translations.js";
@@ -17,7 +17,7 @@ export function deliveryPage(given: View, { id = "" }: Params): Page {
   const view = withTranslations(given, deliveryTranslations);
   const { text } = view;
   const delivery = view.sandbox.deliveries.find((each) => each.id === id);
-  if (delivery === undefined) return unknownPage(view, "webhooks");
+  if (delivery === undefined) return unknownDashboardPage(view, "webhooks");
   const path = `${places.webhooks}/deliveries/${id}`;
   const again = [button(text.again, { kind: "main" }), html`<p class="hint">${text.againHint}</p>`];
   return dashboardPage(view, {
@@ -77,7 +77,7 @@ function response(delivery: Delivery, { text }: DeliveryView): Html {
 }
 
 /** Returns the headers and the body of a request or of a response. */
-function exchange(headers: Delivery["headers"], body: Fragment, text: DeliveryView["text"]): Html {
+function exchange(headers: Delivery["headers"], body: HtmlFragment, text: DeliveryView["text"]): Html {
   return html`<div>
       <h3>${text.headers}</h3>
       <dl class="facts">${Object.entries(headers).map(([name, value]) => fact(code(name), code(value)))}</dl>

@@ -3,7 +3,7 @@ import { milliseconds, moment } from "../../../pages/format.js";
 import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
 import { type WebhookAddress } from "../../state/addresses.js";
-import { type Delivery, isAccepted } from "../../webhook/delivery.js";
+import { type Delivery, isDelivered } from "../../webhook/delivery.js";
 import { button, code, copyable, fact, link, postForm, secret, section, textField } from "../components.js";
 import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, notice, places } from "../dashboard-page.js";
@@ -87,7 +87,7 @@ function triedNotice(delivery: Delivery, view: Webhooks): Html {
   const took = milliseconds(durationMs, language);
   const answer = status === undefined ? text.triedInVain(error) : text.tried(status, took);
   const seeIt = link(view, `${home}/deliveries/${id}`, text.see);
-  return notice(isAccepted(delivery) ? "good" : "bad", html`${answer} ${seeIt}`, html`role="status"`);
+  return notice(isDelivered(delivery) ? "good" : "bad", html`${answer} ${seeIt}`, html`role="status"`);
 }
 
 function addresses(view: Webhooks): Html {
