@@ -8,16 +8,16 @@ import { type Session, type SqlResult } from "./sql-tx.js";
 /** A connection inside one open transaction. */
 export interface OpenTransaction<Raw> {
   readonly raw: Raw;
-  /** Begins the transaction now, for statements that bypass `query` and `run`. Absent where it has begun already. */
+  /** Begins the transaction now, for statements that bypass `query` and `run`. Absent where `begin` has sent its begin. */
   start?(): Promise<unknown>;
   /**
-   * Whether a statement may be sent before the result of the one in front of it is there: the database runs them in order, and
-   * refuses everything behind one that failed, also the commit.
+   * Whether a statement may be sent before the one in front of it has its result. The database runs them in order, and refuses
+   * everything after one that failed, also the commit.
    */
   readonly isPipelined?: boolean;
   /**
-   * Releases all locks and begins again, in front of the next statement; nothing must have been written. Present where statements
-   * are pipelined and a locking read has no order of its own, so that the rows to lock have to be known.
+   * Releases all locks and begins again; nothing must have been written. Present where statements are pipelined and a locking read
+   * has no order of its own, so that the rows to lock have to be known.
    */
   restart?(): Promise<unknown>;
   /** Locks and saves synchronously, where the database is in this process. */
@@ -88,6 +88,8 @@ interface PooledConnection<Answer> {
   giveBack(): void;
   /** Ends the connection immediately, also while a statement runs on it. */
   cutOff(error: Error): void;
+  /** Called before either of them; with the error if the connection is cut off. */
+  onEnd?: ((error?: Error) => void) | undefined;
 }
 
 /** The maximum duration of a rollback, in milliseconds. Over a connection that died silently it would never end. */
@@ -100,12 +102,13 @@ const maxRollbackMs = 2000;
  */
 export function endsOf<Answer>(connection: PooledConnection<Answer>, open: Set<() => void>) {
   let isOver = false;
-  const end = (error?: unknown): void => {
+  const end = (error?: Error): void => {
     if (isOver) return;
     isOver = true;
     open.delete(abandon);
-    if (error === undefined) connection.giveBack();
-    else connection.cutOff(error as Error);
+    connection.onEnd?.(error);
+    if (error) connection.cutOff(error);
+    else connection.giveBack();
   };
   const abandon = (): void => end(new Error("The transaction was abandoned."));
   open.add(abandon);
@@ -119,18 +122,14 @@ export function endsOf<Answer>(connection: PooledConnection<Answer>, open: Set<(
       end();
       return answer;
     } catch (error) {
-      end(error);
+      end(error as Error);
       throw error;
     }
   };
   return { giveBack: () => end(), abandon, rollback, commit };
 }
 
-/**
- * Loads the package of a database driver at its first use: none of them is a dependency of the kit.
- *
- * @throws TillkitError `driver_missing`
- */
+/** Loads the package of a driver at its first use: none is a dependency of the kit. Rejects with `driver_missing`. */
 export async function loadPackage<Module>(
   name: string,
   neededBy: string,

@@ -28,11 +28,7 @@ export async function readVersion(session: Session, schema: Schema): Promise<Sch
   return { version, newest: schema.steps.length };
 }
 
-/**
- * Returns whether the tables have the newest version.
- *
- * @throws TillkitError `schema_too_new`
- */
+/** Returns whether the tables have the newest version. Rejects with `schema_too_new`. */
 export async function isNewest(session: Session, schema: Schema): Promise<boolean> {
   const { version, newest } = await readVersion(session, schema);
   return expectKnown(version, schema) === newest;

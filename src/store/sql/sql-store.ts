@@ -32,7 +32,7 @@ import { countWaiting, deadDispatches, historyOf, webhooksPage } from "./tables/
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
 import { type Database, type Tables } from "./tables/names.js";
 import { pruneFinal } from "./tables/prune.js";
-import { duePayments, findPayment, listPayments, lookupDuePayments } from "./tables/read-payments.js";
+import { duePayments, findPayment, readPaymentsPage, lookupDuePayments } from "./tables/read-payments.js";
 import { saveChanges } from "./tables/save-changes.js";
 import { parkedWebhooks, strayWebhooks } from "./tables/webhooks.js";
 import { lazyTx, runInside, runTransaction, type Transaction } from "./transaction.js";
@@ -67,7 +67,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly findMany = this.#reads(findNamedPayments);
   readonly due = this.#reads(duePayments);
   readonly lookupDue = this.#reads(lookupDuePayments);
-  readonly list = this.#reads(listPayments);
+  readonly list = this.#reads(readPaymentsPage);
   readonly history = this.#reads(historyOf);
   readonly webhooks = this.#reads(webhooksPage);
   readonly counts = this.#reads(countWaiting) as () => Promise<StoreCounts>;

@@ -6,8 +6,8 @@ export interface SqlResult<Row = Record<string, unknown>> {
 }
 
 /**
- * A transaction of one of the SQL stores, as handlers get it. What a handler writes through it commits together with the
- * dispatch's own "done" mark, or not at all.
+ * A transaction of one of the SQL stores, as handlers get it. The writes of a handler commit in the same
+ * transaction as the "done" mark of its dispatch, or not at all.
  *
  * @typeParam Raw - The driver's own handle: `DatabaseSync`, pg's `PoolClient`, or mysql2's promise connection.
  */

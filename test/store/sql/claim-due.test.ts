@@ -3,7 +3,7 @@ import { claimDue, type ClaimSteps } from "../../../src/store/sql/tables/dispatc
 
 const everything = { unexpanded: true, due: true };
 
-/** Steps over so many due dispatches and so many that wait to be expanded; what was called is written down. */
+/** Returns steps over so many due dispatches and so many events to expand, and the list of the calls. */
 function steps(due: number, unexpanded: number, commitApart = true) {
   const called: string[] = [];
   let waiting = due;
@@ -25,19 +25,19 @@ function steps(due: number, unexpanded: number, commitApart = true) {
 }
 
 describe("a claim", () => {
-  it("that is filled by what is due expands nothing: new events are younger", async () => {
+  it("expands nothing when due dispatches fill it: new events are younger", async () => {
     const { some, called } = steps(10, 5);
     expect(await claimDue(some, everything, 8)).toHaveLength(8);
     expect(called).toEqual(["take 8"]);
   });
 
-  it("with room left expands new events, and takes of them what there is room for", async () => {
+  it("expands new events when due dispatches do not fill it, and takes as many as the limit allows", async () => {
     const { some, called } = steps(3, 20);
     expect(await claimDue(some, everything, 8)).toHaveLength(8);
     expect(called).toEqual(["take 8", "expand", "take 5"]);
   });
 
-  it("does not look for what was not seen", async () => {
+  it("skips the steps for which nothing was found", async () => {
     const nothingDue = steps(0, 2);
     expect(await claimDue(nothingDue.some, { unexpanded: true, due: false }, 8)).toHaveLength(2);
     expect(nothingDue.called).toEqual(["expand", "take 8"]);
@@ -46,13 +46,13 @@ describe("a claim", () => {
     expect(nothingNew.called).toEqual(["take 8"]);
   });
 
-  it("keeps what it has leased when a later step fails, and each step commits by itself", async () => {
+  it("keeps what it has leased when a later step fails, if each step commits by itself", async () => {
     const { some } = steps(3, 5);
     some.expand = () => Promise.reject(new Error("the lock was not free in time"));
     expect(await claimDue(some, everything, 8)).toHaveLength(3);
   });
 
-  it("rejects where nothing was leased, or the failure takes all of it back", async () => {
+  it("rejects where nothing was leased, or the failure rolls everything back", async () => {
     for (const { some } of [steps(0, 5), steps(3, 5, false)]) {
       some.expand = () => Promise.reject(new Error("the lock was not free in time"));
       await expect(claimDue(some, everything, 8)).rejects.toThrow("not free in time");

@@ -5,7 +5,7 @@ import { temporaryFiles } from "./support/temporary-files.js";
 
 const nextFile = temporaryFiles();
 
-it("commits nothing of two statements given at once when SQLite's disk was full for the first", async () => {
+it("commits neither of two concurrent statements when SQLite's disk is full for the first", async () => {
   const store = sqliteStore(nextFile());
   await store.transaction(async (tx) => {
     await tx.query("create table orders (id text, note blob)");
@@ -24,7 +24,7 @@ it("commits nothing of two statements given at once when SQLite's disk was full 
   await store.close();
 });
 
-it("runs statements that were given at once in their order, and commits those that nobody awaited", async () => {
+it("runs concurrent statements in order, and commits those that nobody awaited", async () => {
   const store = sqliteStore(nextFile());
   await store.transaction(async (tx) => {
     void tx.query("create table orders (id integer primary key, name text)");
@@ -36,7 +36,7 @@ it("runs statements that were given at once in their order, and commits those th
   await store.close();
 });
 
-it("hands the driver nothing that was still waiting when the run failed", async () => {
+it("runs no statement that was still waiting when the run failed", async () => {
   const store = sqliteStore(nextFile());
   await store.transaction((tx) => tx.query("create table orders (name text)"));
   let waiting: Promise<unknown> | undefined;
@@ -57,7 +57,7 @@ const url = process.env["TILLKIT_TEST_MYSQL_URL"];
 if (url !== undefined && url !== "none") onMysql(url);
 
 function onMysql(url: string): void {
-  it("commits nothing of two statements given at once when MySQL broke a deadlock with the first", async () => {
+  it("commits neither of two concurrent statements when MySQL broke a deadlock with the first", async () => {
     const pool = createPool({ uri: url }).promise();
     const tables = tablePrefixes((sql) => pool.query(sql));
     const tablePrefix = tables.next();
@@ -70,7 +70,7 @@ function onMysql(url: string): void {
       tx.query(`update ${table} set paid = paid + 1 where id in (${ids})`);
 
     const [light, heavy] = [deferred(), deferred()];
-    // The database gives up the transaction that wrote less.
+    // The database ends the transaction that wrote less.
     const victim = store.transaction(async (tx) => {
       await pay(tx, "'a'");
       light.resolve();

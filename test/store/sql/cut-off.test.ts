@@ -13,7 +13,7 @@ const postgresUrl = process.env["TILLKIT_TEST_POSTGRES_URL"];
 const mysqlUrl = process.env["TILLKIT_TEST_MYSQL_URL"];
 const given = (url: string | undefined): url is string => url !== undefined && url !== "none";
 
-/** Far longer than any test may take. */
+/** Statements that take longer than any test may. */
 const sleep = { postgres: "select pg_sleep(60)", mysql: "select sleep(60)" };
 
 interface Case {
@@ -49,7 +49,7 @@ if (given(mysqlUrl)) {
   });
 }
 
-it("needs a server to be examined", () => {
+it("runs for each server that is given", () => {
   expect(cases.map(({ url }) => url)).toEqual([postgresUrl, mysqlUrl].filter(given));
 });
 
@@ -62,7 +62,7 @@ for (const { name, url, run, end, create, driver } of cases) {
       await end();
     });
 
-    it("gives a run up while a statement of it is under way, and its connection with it", async () => {
+    it("ends a run, and its connection, while one of its statements is under way", async () => {
       const store = create(url, tablePrefix);
       let sleeping: Promise<unknown> | undefined;
       const startedAt = performance.now();
@@ -79,7 +79,7 @@ for (const { name, url, run, end, create, driver } of cases) {
       expect(performance.now() - startedAt).toBeLessThan(10_000);
     });
 
-    it("does not wait for ever for a rollback through a socket that hangs", async () => {
+    it("does not wait for ever for a rollback over a socket that hangs", async () => {
       const proxy = await hangableProxy(url);
       const store = create(proxy.url, tablePrefix);
       const run = store.transaction(async (tx) => {
@@ -108,7 +108,7 @@ for (const { name, url, run, end, create, driver } of cases) {
   });
 }
 
-/** Passes bytes on until it hangs; then takes them and says nothing. */
+/** Starts a proxy that passes bytes on until it hangs, and then drops them. */
 async function hangableProxy(target: string): Promise<{ url: string; hang: () => void; close: () => void }> {
   const url = new URL(target);
   const { hostname, port } = url;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { event, payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { type Changes, type Locked, type LockKeys } from "../../../src/store/index.js";
 import { type Driver } from "../../../src/store/sql/driver.js";
@@ -13,7 +14,7 @@ jest.setTimeout(60_000);
 
 const drivers = { sqlite: SqliteDriver, postgres: PostgresDriver, mysql: MysqlDriver };
 
-/** A store over a driver whose fast ways to record are counted, or absent. */
+/** Opens a store over a driver whose fast ways to record are counted, or removed. */
 async function openRecorder({ address: { kind, url, prefix } }: Place, isFast: boolean) {
   const tables = tablesUnder(prefix);
   const driver: Driver<unknown> = new drivers[kind](url, tables, resolveSqlStoreOptions());
@@ -24,8 +25,8 @@ async function openRecorder({ address: { kind, url, prefix } }: Place, isFast: b
   const beginPipelined = driver.beginPipelined?.bind(driver);
   if (isFast && beginPipelined) {
     // On a busy machine the connection may take longer to open than a group waits for it.
-    let first;
-    while (!(first = await beginPipelined()));
+    let first = await beginPipelined();
+    for (; !first; first = await beginPipelined()) await delay(10);
     await first.rollback();
   }
   const counted = {
@@ -42,7 +43,7 @@ function unused(): never {
   throw new Error("The pipelined connection was not used.");
 }
 
-/** The stored rows in the order of their keys or numbers, without the numbers, which failed inserts use up. */
+/** Returns the stored rows in the order of their keys or numbers, without the numbers: failed inserts leave gaps. */
 async function rowsOf(place: Place): Promise<Record<string, unknown[]>> {
   const read = async (table: string, order: string) =>
     (await place.select(`select * from @${table} order by ${order}`)).map(({ seq: _, ...row }) => row);
@@ -70,7 +71,7 @@ const completed = (id: string, over: Changes = {}): Group => ({
   }),
 });
 
-/** Groups as the recorder hands them over, and such that a store must refuse. */
+/** Groups as the recorder passes them, and groups that a store must refuse. */
 const groups: readonly (readonly [string, Group])[] = [
   ["one webhook", completed("p1")],
   [
@@ -135,7 +136,7 @@ const groups: readonly (readonly [string, Group])[] = [
   ["the payment of the refused groups", completed("p8")],
 ];
 
-/** Records every group, and returns what was locked, what came of it, and the rows in the end. */
+/** Records every group. Returns the locked payments, the outcomes, and the rows at the end. */
 async function recordAll(place: Place, isFast: boolean) {
   const { store, used } = await openRecorder(place, isFast);
   const created = ["p1", "p2", "p3", "p4", "p8"].map((id) => payment(id, { reference: `order-${id}` }));

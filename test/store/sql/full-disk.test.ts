@@ -15,7 +15,7 @@ const webhook = {
   receivedAt: "2026-11-20T10:00:00.000Z",
 } as const;
 
-it("says that the store is away when SQLite's disk is full, and works again when there is room", async () => {
+it("rejects with store_unavailable when SQLite's disk is full, and works again when there is space", async () => {
   const store = sqliteStore(nextFile());
   const limitPages = (count: number): Promise<void> =>
     store.transaction(async (tx) => (await tx.raw).exec(`pragma max_page_count = ${count}`));
@@ -28,7 +28,7 @@ it("says that the store is away when SQLite's disk is full, and works again when
   await store.close();
 });
 
-it.each([13, 10, 6922, 8, 14])("takes SQLite's result code %i for a store that is away", (errcode) => {
+it.each([13, 10, 6922, 8, 14])("translates SQLite's result code %i to store_unavailable", (errcode) => {
   expect(sqliteDialect.translate({ errcode })).toMatchObject({ code: "store_unavailable" });
 });
 
@@ -37,12 +37,12 @@ it.each([
   ["disk I/O error", "store_unavailable"],
   ["database is locked", "store_busy"],
   ["UNIQUE constraint failed: t.x", "store_conflict"],
-])("knows %j by its words, where the driver loses the result code", (message, code) => {
+])("recognises %j by its message, where the driver loses the result code", (message, code) => {
   const error = Object.assign(new Error(message), { code: "ERR_SQLITE_ERROR" });
   expect(sqliteDialect.translate(error)).toMatchObject({ code, cause: error });
 });
 
-// Full, refused, cut short, or given up in favour of another transaction: no record is to blame for any of it.
+// Full, refused, interrupted, or ended in favour of another transaction: none of it is the fault of the record.
 it.each([
   "53100",
   "53200",
@@ -58,20 +58,20 @@ it.each([
   "57014",
   "40P01",
   "40001",
-])("takes PostgreSQL's error %s for a store that is away", (code) => {
+])("translates PostgreSQL's error %s to store_unavailable", (code) => {
   const error = { severity: "ERROR", code };
   expect(postgresDialect.translate(error)).toMatchObject({ code: "store_unavailable", cause: error });
 });
 
 it.each([1021, 1040, 1053, 1114, 1290, 1836, 1927, 1044, 1045, 1047, 1049, 1129, 1142, 1213, 1698])(
-  "takes MySQL's error %i for a store that is away",
+  "translates MySQL's error %i to store_unavailable",
   (errno) => {
     const error = { errno, sqlState: "HY000" };
     expect(mysqlDialect.translate(error)).toMatchObject({ code: "store_unavailable", cause: error });
   },
 );
 
-it("knows a broken deadlock after it was translated too, so that it is tried again", () => {
+it("recognises a deadlock also after the translation, so that the transaction is tried again", () => {
   const inPostgres = { severity: "ERROR", code: "40P01" };
   const inMysql = { errno: 1213, sqlState: "40001" };
   expect(postgresDialect.isDeadlock(postgresDialect.translate(inPostgres))).toBe(true);
@@ -82,7 +82,7 @@ it("knows a broken deadlock after it was translated too, so that it is tried aga
   expect(mysqlDialect.isDeadlock(mysqlDialect.translate({ errno: 1021, sqlState: "HY000" }))).toBe(false);
 });
 
-it("leaves a statement's own mistake as it is", () => {
+it("leaves a mistake in a statement unchanged", () => {
   const syntax = { severity: "ERROR", code: "42601" };
   expect(postgresDialect.translate(syntax)).toBe(syntax);
   const unknownColumn = { errno: 1054, sqlState: "42S22" };

@@ -9,7 +9,7 @@ const mysqlUrl = process.env["TILLKIT_TEST_MYSQL_URL"];
 const given = (url: string | undefined): url is string => url !== undefined && url !== "none";
 
 it.each([4, 5.5, 0, -1, Number.NaN, 1001])(
-  "refuses %d as the most connections of a pool",
+  "refuses %d as the maximum number of connections",
   (maxConnections) => {
     expect(() => sqliteStore("never-opened.db", { maxConnections })).toThrow(
       expect.objectContaining({ code: "option_invalid" }),
@@ -58,7 +58,7 @@ function examine(
       ),
     );
     await holding;
-    // As many as recording, claiming and creating payments may want at once.
+    // As many as recording, claiming and creating payments may need at the same time.
     const four = await Promise.all([1, 2, 3, 4].map(() => store.transaction((tx) => tx.query("select 1"))));
     expect(four).toHaveLength(4);
     expect(open).toBe(2);

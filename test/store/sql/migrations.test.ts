@@ -8,7 +8,7 @@ import { onEachDatabase, openPlace, openStore, type Place } from "../../promises
 
 jest.setTimeout(60_000);
 
-/** The steps of each database, as this code knows them. */
+/** Returns the steps of a database, as this code knows them. */
 function stepsFor({ address: { kind, prefix } }: Place, collation: string): readonly (readonly string[])[] {
   const tables = tablesUnder(prefix);
   if (kind === "sqlite") return sqliteSchema(tables).steps;
@@ -60,7 +60,7 @@ onEachDatabase("tables of an older version", (kind) => {
       values ('e1', 'books', 'payment.completed', 1, 'dead', 12, 12, 12, 1)`);
   }
 
-  it("are brought to the newest version with everything in them, however many processes start", async () => {
+  it("are upgraded to the newest version with all of their rows, however many processes start", async () => {
     await fillVersion1();
     const stores = Array.from({ length: 4 }, () => openStore(place.address));
     await Promise.all(stores.map((store) => store.migrate()));
@@ -99,7 +99,7 @@ onEachDatabase("tables of an older version", (kind) => {
     await Promise.all(stores.map((one) => one.close()));
   });
 
-  it("are finished where an upgrade was cut short in the middle", async () => {
+  it("are upgraded after an upgrade was interrupted", async () => {
     await fillVersion1();
     const [, second] = stepsFor(place, "");
     // The other databases roll back a whole step, so that nothing of it is left after a crash.
@@ -110,7 +110,7 @@ onEachDatabase("tables of an older version", (kind) => {
     await store.close();
   });
 
-  it("have the newest version among those that this test knows", () => {
+  it("have a newest version that this test knows", () => {
     expect(stepsFor(place, "")).toHaveLength({ sqlite: 5, postgres: 3, mysql: 2 }[kind]);
     const source = readFileSync(path.join(__dirname, `../../../src/store/sql/${kind}/migrations.ts`), "utf8");
     expect(source).toContain("Append only");

@@ -7,16 +7,16 @@ import { temporaryFiles } from "./support/temporary-files.js";
 
 const file = temporaryFiles();
 
-/** What holds for the state of the tables, on every database. */
+/** Tests of the state of the tables that hold on every database. */
 function sentences(kind: string, database: string, tablePrefix: string): void {
-  it("is version 0 where there are no tables, and makes none by looking", async () => {
+  it("is version 0 where there are no tables, and creates none", async () => {
     const state = await schemaState(database, { tablePrefix });
     expect(state).toEqual({ kind, version: 0, newest: expect.any(Number) });
     expect(state.newest).toBeGreaterThan(0);
     expect(await schemaState(database, { tablePrefix })).toEqual(state);
   });
 
-  it("is the newest version once a store has made the tables, and whatever a newer tillkit wrote", async () => {
+  it("is the newest version after a store made the tables, and any version that a newer tillkit wrote", async () => {
     const store = sqlStore(database, { tablePrefix });
     await store.migrate();
     const { version, newest } = await schemaState(database, { tablePrefix });
@@ -33,13 +33,13 @@ describe("the state of the tables in SQLite", () => {
   const one = file();
   sentences("sqlite", one, "tillkit_");
 
-  it("makes no file by looking", async () => {
+  it("creates no file", async () => {
     const absent = file();
     expect(await schemaState(absent)).toMatchObject({ version: 0 });
     expect(existsSync(absent)).toBe(false);
   });
 
-  it("leaves a file as it is, and refuses one that is no database", async () => {
+  it("leaves a file unchanged, and refuses one that is no database", async () => {
     const text = file();
     writeFileSync(text, "This is a letter, and no database at all.".repeat(40));
     const before = readFileSync(text);
@@ -80,7 +80,7 @@ else
     sentences("mysql", mysql, prefixes.next());
   });
 
-describe("a store or a state by name", () => {
+describe("the store and the state of a database that is named", () => {
   it.each(["oracle://db", "postgres://shop:p#ss@db/shop"])(
     "refuses %s, and does not repeat it",
     async (name) => {
@@ -91,11 +91,11 @@ describe("a store or a state by name", () => {
     },
   );
 
-  it("takes sqlite: before a file", () => {
+  it("accepts sqlite: in front of a file", () => {
     expect(sqlStore("sqlite:shop.db")).toHaveProperty("file", expect.stringMatching(/[\\/]shop\.db$/));
   });
 
-  it("says that a server is not there", async () => {
+  it("rejects with store_unavailable when there is no server", async () => {
     for (const address of ["postgres://u:secret-word@127.0.0.1:1/x", "mysql://u:secret-word@127.0.0.1:1/x"]) {
       const refusal = await schemaState(address).catch((error: unknown) => error);
       expect(refusal).toMatchObject({ code: "store_unavailable" });

@@ -4,7 +4,7 @@ import { mysqlStore, postgresStore } from "tillkit/sql";
 import { mysqlDialect } from "../../../src/store/sql/mysql/mysql-dialect.js";
 import { postgresDialect } from "../../../src/store/sql/postgres/postgres-dialect.js";
 
-/** Everything that a logger could find in an error. */
+/** Returns everything that a logger could find in an error. */
 const everythingIn = (error: unknown): string => inspect(error, { depth: 10 }) + JSON.stringify(error);
 
 function thrownBy(run: () => unknown): unknown {
@@ -19,7 +19,7 @@ function thrownBy(run: () => unknown): unknown {
 it.each([
   ["mysql", mysqlStore, "mysql://shop:s3cret#Pw@db/shop"],
   ["mysql, with a number before the #", mysqlStore, "mysql://shop:1234#s3cret@db/shop"],
-  ["mysql, with a lone %", mysqlStore, "mysql://shop:s3cret%E0%A4%A@db/shop"],
+  ["mysql, with a single %", mysqlStore, "mysql://shop:s3cret%E0%A4%A@db/shop"],
   ["mysql, with a /", mysqlStore, "mysql://shop:s3cret/Pw@db/shop"],
   ["postgres", postgresStore, "postgres://shop:s3cret#Pw@db/shop"],
   ["postgres, with a ?", postgresStore, "postgres://shop:s3cret?Pw@db/shop"],
@@ -52,7 +52,7 @@ it.each([
 
 const mysqlUrl = process.env["TILLKIT_TEST_MYSQL_URL"];
 if (mysqlUrl !== undefined && mysqlUrl !== "none") {
-  it("leaves the error of the application's own statement as it is, but for the values in its text", async () => {
+  it("leaves the error of a statement of the application unchanged, except that it hides the values in the text", async () => {
     const pool = createPool({ uri: mysqlUrl }).promise();
     const store = mysqlStore(pool, { tablePrefix: `t${process.pid}secrets_` });
     try {

@@ -18,7 +18,7 @@ import {
   type MysqlPool,
   openMysqlPool,
   physical,
-  resultOf,
+  mysqlResult,
   sessionOn,
 } from "./pool.js";
 
@@ -97,22 +97,18 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   async beginPipelined(): Promise<OpenTransaction<MysqlConnection> | undefined> {
     const connection = await this.#pipeline?.take();
     if (!connection) return undefined;
-    return pipelinedTransaction(
-      connection,
-      this.#endsOf(connection, () => this.#pipeline!.free()),
-    );
+    const ends = this.#endsOf(connection, () => this.#pipeline!.free());
+    return pipelinedTransaction(connection, ends);
   }
 
   #endsOf(connection: MysqlConnection, onEnd?: () => void): TransactionEnds {
-    const giveBack = (): void => {
-      this.#giveBack(connection);
-      onEnd?.();
+    const pooled = {
+      query: (sql: string) => connection.query(sql),
+      giveBack: () => this.#giveBack(connection),
+      cutOff: () => cutOff(connection),
+      onEnd,
     };
-    const end = (): void => {
-      cutOff(connection);
-      onEnd?.();
-    };
-    return endsOf({ query: (sql) => connection.query(sql), giveBack, cutOff: end }, this.#transactions);
+    return endsOf(pooled, this.#transactions);
   }
 
   async warnings(): Promise<string[]> {
@@ -232,7 +228,7 @@ async function query(
   params: readonly unknown[],
 ): Promise<SqlResult> {
   try {
-    return resultOf(await connection.query(sql, params.map(plain)));
+    return mysqlResult(await connection.query(sql, params.map(plain)));
   } catch (error) {
     if (params.length > 0) concealValues(error, ["sql"]);
     throw error;
@@ -241,7 +237,7 @@ async function query(
 
 /** Refuses a mode in which backslashes are plain characters: mysql2 writes values into the statement with backslashes. */
 async function refuseUnsafeEscapes(connection: MysqlConnection): Promise<void> {
-  const { rows } = resultOf(await connection.query("select @@session.sql_mode as mode"));
+  const { rows } = mysqlResult(await connection.query("select @@session.sql_mode as mode"));
   if (String(rows[0]!["mode"]).includes("NO_BACKSLASH_ESCAPES"))
     throw optionInvalid("urlOrPool", "the server's sql_mode must not contain NO_BACKSLASH_ESCAPES.");
 }

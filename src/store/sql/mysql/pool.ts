@@ -62,12 +62,12 @@ export async function connectionOf(pool: MysqlPool): Promise<MysqlConnection> {
 /** Runs statements of the kit on a connection. */
 export function sessionOn(connection: MysqlConnection): Session {
   return {
-    run: async (sql, params) => resultOf(await connection.query(sql, params.map(withoutNul))) as never,
+    run: async (sql, params) => mysqlResult(await connection.query(sql, params.map(withoutNul))) as never,
   };
 }
 
 /** Returns the result of a statement, whether it returns rows or not. */
-export function resultOf([answer]: readonly unknown[]): SqlResult {
+export function mysqlResult([answer]: readonly unknown[]): SqlResult {
   if (Array.isArray(answer)) return { rows: answer as Record<string, unknown>[], affected: answer.length };
   const { affectedRows = 0, info = "" } = answer as { affectedRows?: number; info?: string };
   // An update that changes nothing has found its row all the same, whatever flags the pool has.

@@ -33,7 +33,7 @@ export function eventsOf(client: PostgresClient): EventEmitter & { unref?: () =>
 export function ignoreError(): void {}
 
 /** Returns the result of a statement. */
-export function resultOf({ rows, rowCount }: PostgresAnswer): SqlResult {
+export function postgresResult({ rows, rowCount }: PostgresAnswer): SqlResult {
   return { rows: rows as Record<string, unknown>[], affected: rowCount ?? 0 };
 }
 

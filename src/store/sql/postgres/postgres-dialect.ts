@@ -4,7 +4,7 @@ import { concealValues, type Dialect } from "../dialect.js";
 /** The SQL of PostgreSQL. */
 export const postgresDialect: Dialect = {
   name: "postgres",
-  // The time of the statement. The transaction may have begun long ago.
+  // The time of the statement, which may be much later than that of the transaction.
   now: "(extract(epoch from statement_timestamp()) * 1000)::bigint",
   rowsPerStatement: 200,
   takesLists: true,

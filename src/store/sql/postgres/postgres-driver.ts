@@ -18,7 +18,7 @@ import {
   type PostgresAnswer,
   type PostgresClient,
   type PostgresPool,
-  resultOf,
+  postgresResult,
 } from "./pool.js";
 import { numbered, postgresDialect } from "./postgres-dialect.js";
 import { Wakeups } from "./wakeups.js";
@@ -95,29 +95,24 @@ export class PostgresDriver implements Driver<PostgresClient> {
     release: () => void;
   } {
     eventsOf(client).on("error", ignoreError);
-    const ends = endsOf(
-      {
-        query: (sql) => client.query(sql),
-        giveBack: () => {
-          eventsOf(client).off("error", ignoreError);
-          onEnd?.();
-          client.release();
-        },
-        cutOff: (error) => {
-          // It may still emit an error, so that the listener stays.
-          onEnd?.(error);
-          client.release(error);
-        },
+    const pooled = {
+      query: (sql: string) => client.query(sql),
+      giveBack: () => {
+        eventsOf(client).off("error", ignoreError);
+        client.release();
       },
-      this.#transactions,
-    );
+      // The client may still emit an error, so that the listener stays.
+      cutOff: (error: Error) => client.release(error),
+      onEnd,
+    };
+    const ends = endsOf(pooled, this.#transactions);
     const begin = new Begin(client, settings);
     const open: OpenTransaction<PostgresClient> = {
       raw: client,
-      query: async (sql, params) => resultOf(await client.query(sql, [...params])),
+      query: async (sql, params) => postgresResult(await client.query(sql, [...params])),
       run: async (sql, params) => {
         const [, answer] = await Promise.all([begin.send(), this.#ask(client, sql, params)]);
-        return resultOf(answer);
+        return postgresResult(answer);
       },
       rollback: ends.rollback,
       abandon: ends.abandon,
@@ -208,7 +203,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
 
   async #run(sql: string, params: readonly unknown[]): Promise<SqlResult> {
     try {
-      return resultOf(await this.#ask(this.#pool!, sql, params));
+      return postgresResult(await this.#ask(this.#pool!, sql, params));
     } catch (error) {
       throw postgresDialect.translate(error);
     }

@@ -11,8 +11,8 @@ import { LogSyncs } from "./log-syncs.js";
 import { sqliteSchema } from "./migrations.js";
 import { openConnections, type SqliteConnections } from "./open-connections.js";
 import { sqliteDialect } from "./sqlite-dialect.js";
-import { lockStatements, lockSync, type ReadPayments } from "./synchronous/lock-sync.js";
-import { saveStatements, saveSync } from "./synchronous/save-sync.js";
+import { type LockContext, lockStatements, lockSync } from "./synchronous/lock-sync.js";
+import { type SaveContext, saveStatements, saveSync } from "./synchronous/save-sync.js";
 import { WriterQueue } from "./writer-queue.js";
 
 /**
@@ -31,8 +31,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
   readonly #tables: Tables;
   readonly #busyTimeoutMs: number;
   readonly #queue: WriterQueue;
-  readonly #locks: ReturnType<typeof lockStatements>;
-  readonly #saves: ReturnType<typeof saveStatements>;
+  readonly #statements: LockContext["statements"] & SaveContext["statements"];
   #connections: SqliteConnections | undefined;
   #syncs: LogSyncs | undefined;
 
@@ -41,8 +40,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     this.#tables = tables;
     this.#busyTimeoutMs = options.busyTimeoutMs;
     this.#queue = new WriterQueue(options.busyTimeoutMs);
-    this.#locks = lockStatements(tables);
-    this.#saves = saveStatements(tables);
+    this.#statements = { ...lockStatements(tables), ...saveStatements(tables) };
   }
 
   async migrate(): Promise<void> {
@@ -148,12 +146,8 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
 
   /** Returns the synchronous steps of one transaction. */
   #syncTx(): SyncTx {
-    const { writer } = this.#connections!;
-    const read: ReadPayments = new Map();
-    return {
-      lock: (keys) => lockSync(writer, this.#locks, read, keys),
-      save: (changes) => saveSync(writer, this.#saves, read, changes),
-    };
+    const context = { connection: this.#connections!.writer, statements: this.#statements, read: new Map() };
+    return { lock: (keys) => lockSync(context, keys), save: (changes) => saveSync(context, changes) };
   }
 
   /** Begins, and returns a promise only where another process has the lock. */

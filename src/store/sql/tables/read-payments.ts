@@ -53,7 +53,7 @@ export function lookupDuePayments(
 }
 
 /** Reads one page of a list. Each kind of list has an index in its order. */
-export function listPayments(
+export function readPaymentsPage(
   reader: Session,
   { dialect, tables }: Database,
   page: PaymentPage,

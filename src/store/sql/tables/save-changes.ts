@@ -10,7 +10,7 @@ import {
   updatePayments,
 } from "./payments.js";
 import { insertResolutions } from "./resolutions.js";
-import { countCopies, insertWebhooks, markRaised, rematch, webhooksBatch } from "./webhooks.js";
+import { countCopies, insertWebhooks, markRaised, updateRematched, webhooksBatch } from "./webhooks.js";
 import { insertStatements, updateStatements } from "./write-rows.js";
 
 /**
@@ -40,7 +40,7 @@ async function saveInSteps(tx: Transaction, db: Database, changes: Changes, lock
   const takenClientIds = await insertPayments(tx, db, created);
   const takenEventKeys = await insertWebhooks(tx, db, webhooks);
   await countCopies(tx, db, copies);
-  await rematch(tx, db, rematched);
+  await updateRematched(tx, db, rematched);
   await markRaised(tx, db, changes);
   await insertResolutions(tx, db, changes.resolutions ?? []);
   await insertEvents(tx, db, events);

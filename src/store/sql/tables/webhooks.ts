@@ -103,7 +103,7 @@ export function copiesStatements(
 }
 
 /** Gives webhooks that were decided again their new outcome. */
-export async function rematch(
+export async function updateRematched(
   tx: Transaction,
   { dialect, tables }: Database,
   rematched: NonNullable<Changes["rematched"]>,
@@ -155,25 +155,26 @@ export async function parkedWebhooks(
   if (clientIds.length === 0) return [];
   const which = dialect.among("client_id", clientIds);
   const listed = dialect.listsFewByClient ? "unlisted is null and" : "";
-  const { rows } = await tx.run<WebhookRow>(
-    `select ${webhookColumns.join(", ")} from ${tables.webhooks}
-      where outcome in ('unmatched', 'unconfirmed', 'foreign') and ${listed} ${which.sql} order by seq`,
-    which.params,
-  );
-  return rows.map(webhookOf);
+  const where = `outcome in ('unmatched', 'unconfirmed', 'foreign') and ${listed} ${which.sql}`;
+  return readWebhooks(tx, `${tables.webhooks} where ${where} order by seq`, which.params);
 }
 
 /** Reads the stray webhooks that were received before a time, oldest first, and locks them against other sweeps. */
-export async function strayWebhooks(
+export function strayWebhooks(
   tx: Transaction,
   { dialect, tables }: Database,
   { before, limit }: { before: string; limit: number },
 ): Promise<WebhookRecord[]> {
-  const { rows } = await tx.run<WebhookRow>(
-    `select ${webhookColumns.join(", ")} from ${tables.webhooks} where stray_since < ?
-      order by stray_since, receipt_id limit ? ${dialect.forUpdateSkipLocked}`,
-    [before, limit],
-  );
+  const order = `order by stray_since, receipt_id limit ? ${dialect.forUpdateSkipLocked}`;
+  return readWebhooks(tx, `${tables.webhooks} where stray_since < ? ${order}`, [before, limit]);
+}
+
+async function readWebhooks(
+  tx: Transaction,
+  from: string,
+  params: readonly unknown[],
+): Promise<WebhookRecord[]> {
+  const { rows } = await tx.run<WebhookRow>(`select ${webhookColumns.join(", ")} from ${from}`, params);
   return rows.map(webhookOf);
 }
 

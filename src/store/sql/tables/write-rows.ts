@@ -46,7 +46,7 @@ export function insertStatements(dialect: Dialect, batch: Batch): Fragment[] {
   }));
 }
 
-/** Returns the updates by key of every row, for which the same holds. */
+/** Returns the updates by key of every row. A single row is not passed as lists either. */
 export function updateStatements(dialect: Dialect, batch: Batch): Fragment[] {
   if (batch.rows.length > 1 && dialect.takesLists) return [updateFromLists(batch)];
   return chunks(batch.rows, dialect.rowsPerStatement).map((rows) =>

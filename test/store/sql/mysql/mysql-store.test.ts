@@ -1,9 +1,6 @@
 import { createPool } from "mysql2";
 import { mysqlStore } from "tillkit/sql";
-import { testStore } from "tillkit/testing";
-import { startUpSentences } from "../support/start-up-sentences.js";
-import { tablePrefixes } from "../support/table-prefixes.js";
-import { transactionSentences } from "../support/transaction-sentences.js";
+import { serverSentences } from "../support/server-sentences.js";
 
 const url = process.env["TILLKIT_TEST_MYSQL_URL"];
 
@@ -15,47 +12,19 @@ if (url === undefined || url === "none") {
 } else examine(url);
 
 function examine(url: string): void {
-  // Each test makes its tables anew, on a server that may be busy.
-  jest.setTimeout(30_000);
   const callbackPool = createPool({ uri: url, connectionLimit: 30 });
   const pool = callbackPool.promise();
-  const tables = tablePrefixes((sql) => pool.query(sql));
-  const prefixes = new WeakMap<object, string>();
-
-  const tablePrefix = tables.next();
-  const table = `${tablePrefix}orders`;
-
-  afterAll(async () => {
-    await pool.query(`drop table if exists ${table}`);
-    await tables.dropAll();
-    await pool.end();
+  const { tablePrefix, table } = serverSentences({
+    name: "MySQL",
+    url,
+    pool,
+    otherPool: callbackPool,
+    create: mysqlStore,
+    first: "?",
+    nowhere: "mysql://nobody@127.0.0.1:1/none",
   });
 
-  // Some things are sent in fewer round trips where the pool is the kit's own.
-  const pools = [
-    ["MySQL with the application's pool", pool, url],
-    ["MySQL with a pool of its own", url, pool],
-  ] as const;
-  for (const [name, source, again] of pools)
-    testStore({
-      name,
-      create: async () => {
-        const tablePrefix = tables.next();
-        const store = mysqlStore(source, { tablePrefix });
-        prefixes.set(store, tablePrefix);
-        return store;
-      },
-      reopen: async (store) => mysqlStore(again, { tablePrefix: prefixes.get(store)! }),
-      remove: (store) => tables.drop(prefixes.get(store)!),
-      test: it,
-    });
-
-  transactionSentences({ create: () => mysqlStore(callbackPool, { tablePrefix }), first: "?", table });
-
-  const empty = tables.next();
-  startUpSentences(() => mysqlStore(url, { tablePrefix: empty }), `${empty}meta`);
-
-  it("runs at READ COMMITTED, and leaves the sessions of the application's pool as they were", async () => {
+  it("runs at READ COMMITTED, and leaves the sessions of the application's pool unchanged", async () => {
     const single = createPool({ uri: url, connectionLimit: 1 }).promise();
     const store = mysqlStore(single, { tablePrefix });
     const isolation = "select @@session.transaction_isolation as level";
@@ -70,7 +39,7 @@ function examine(url: string): void {
     await single.end();
   });
 
-  it("refuses an object as a value, which the driver would write out as SQL", async () => {
+  it("refuses an object as a value, which the driver would write as SQL", async () => {
     const store = mysqlStore(pool, { tablePrefix });
     const run = store.transaction((tx) => tx.query(`select * from ${table} where id = ?`, [{ id: 1 }]));
     await expect(run).rejects.toThrow(TypeError);
@@ -104,13 +73,7 @@ function examine(url: string): void {
     await waiting.close();
   });
 
-  it("says that the database cannot be reached", async () => {
-    const store = mysqlStore("mysql://nobody@127.0.0.1:1/none");
-    await expect(store.find("p1")).rejects.toMatchObject({ code: "store_unavailable" });
-    await store.close();
-  });
-
-  it("says that the store is away when the server lets nobody in", async () => {
+  it("rejects with store_unavailable when the server refuses the connection", async () => {
     const elsewhere = new URL(url);
     elsewhere.pathname = "/no_such_database";
     const refused = mysqlStore(elsewhere.href);

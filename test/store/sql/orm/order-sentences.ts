@@ -10,13 +10,13 @@ export interface Order {
   attempt: number;
 }
 
-/** One way of an application to write into its own table through `tx`. */
+/** A way in which an application writes into its own table through `tx`. */
 export interface Way {
   kind: Address["kind"];
   insert: (tx: SqlTx, table: string, order: Order) => Promise<unknown>;
 }
 
-/** What holds for every way: committed with the handler's "done", or not there at all. */
+/** Tests that hold for every way: a write is committed with the "done" mark of the handler, or not at all. */
 export function orderSentences({ kind, insert }: Way): void {
   let place: Place;
   let table: string;

@@ -7,7 +7,7 @@ import { type Database, tablesUnder } from "../../../../src/store/sql/tables/nam
 import { pruneFinal } from "../../../../src/store/sql/tables/prune.js";
 import {
   duePayments,
-  listPayments,
+  readPaymentsPage,
   lookupDuePayments,
 } from "../../../../src/store/sql/tables/read-payments.js";
 import { saveOrFail } from "../../../../src/store/sql/tables/save-changes.js";
@@ -38,7 +38,7 @@ function examine(url: string): void {
     await pool.end();
   });
 
-  /** How PostgreSQL goes about every statement of these reads where tables are too large to be read whole. */
+  /** Returns the plans of PostgreSQL for every statement of these reads, as for tables that are too large to be read as a whole. */
   async function plansOf(
     read: (tx: Transaction) => Promise<unknown>,
     settings = ["enable_seqscan = off", "enable_sort = off", "enable_bitmapscan = off"],
@@ -62,7 +62,7 @@ function examine(url: string): void {
     return plans;
   }
 
-  /** The indexes in a plan, and whether it sorts; or a table that is read as a whole. */
+  /** Returns the indexes in a plan, and whether it sorts, or the table that it reads as a whole. */
   function usedIn(plan: string): string {
     const parts = plan.match(/using \w+|Sort$|Seq Scan on \w+/gm) ?? [];
     return parts.map((part) => part.replace("using ", "")).join(", ");
@@ -81,7 +81,7 @@ function examine(url: string): void {
     ["uncertain", both],
   ] as const)("lists the payments of the state %s in the order of an index", async (state, indexes) => {
     const page = { newestFirst: true, limit: 50, after, ...(state && { state }) };
-    const plans = await plansOf((reader) => listPayments(reader, db, page));
+    const plans = await plansOf((reader) => readPaymentsPage(reader, db, page));
     expect(plans.map(usedIn)).toEqual([indexes]);
   });
 
@@ -101,7 +101,7 @@ function examine(url: string): void {
     ]);
   });
 
-  it("reads no table as a whole when it locks, prunes, counts and tells a history", async () => {
+  it("reads no table as a whole when it locks, prunes, counts and reads a history", async () => {
     const keys = { clientIds: ["c"], serviceIds: ["s"], references: ["r"], eventKeys: ["k"] };
     const plans = await plansOf(async (session) => {
       await lockKeys(session, db, keys);
@@ -115,7 +115,7 @@ function examine(url: string): void {
 
   it.each([
     ["differ", ["completed", "failed", "canceled"], /Hash Join|Merge Join/],
-    ["are alike", ["completed", "completed", "completed"], /Index Cond: \(client_id = ANY/],
+    ["are the same", ["completed", "completed", "completed"], /Index Cond: \(client_id = ANY/],
   ] as const)("finds the payments of a group once where the changes %s", async (_, states, way) => {
     const ids = ["a", "b", "c"];
     const settings = ["enable_seqscan = off", "enable_nestloop = off"];

@@ -25,7 +25,7 @@ function examine(url: string): void {
         store.save(tx, { events: [{ id: "e1", type: "payment.overdue", recordedAt, payload: {} }] }),
       );
       await removed;
-      // An error that nobody heard would have ended this test by now.
+      // An error without a listener would have ended this test.
       expect(proxy.resets()).toBe(1);
       expect(await store.find("nobody")).toBeUndefined();
     } finally {
@@ -37,7 +37,7 @@ function examine(url: string): void {
   });
 }
 
-/** Passes bytes on, but resets the connection of a client that sends this text. */
+/** Starts a proxy that resets the connection of a client that sends this text. */
 async function resettingAt(
   text: string,
   target: string,

@@ -11,7 +11,7 @@ if (url === undefined || url === "none") {
   });
 } else examine(url);
 
-/** How often PostgreSQL plans a prepared statement anew before it compares. */
+/** How often PostgreSQL plans a prepared statement for its values before it compares that with a general plan. */
 const trials = 5;
 const rounds = 12;
 
@@ -23,10 +23,10 @@ function examine(url: string): void {
     await pool.end();
   });
 
-  it("plans what a payment's creation asks once, and not for each payment", async () => {
+  it("plans the statements of a payment's creation once, and not for each payment", async () => {
     const tablePrefix = tables.next();
     const store = postgresStore(url, { tablePrefix });
-    // Enough for what it knows of them to matter.
+    // So many that the statistics matter.
     const others = Array.from({ length: 2000 }, (_, n) =>
       payment(`other-${n}`, { reference: `order-other-${n}`, serviceId: `service-other-${n}` }),
     );
@@ -48,7 +48,7 @@ function examine(url: string): void {
       await store.transaction((tx) => store.parked(tx, [clientId]));
     }
 
-    // One transaction after the other has one connection.
+    // Transactions that run one after the other use the same connection.
     const { rows } = await store.transaction((tx) =>
       tx.query<{ statement: string; planned: number; again: number }>(
         `select statement, custom_plans::int as planned, generic_plans::int as again from pg_prepared_statements

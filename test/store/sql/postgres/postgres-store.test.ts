@@ -1,9 +1,6 @@
 import { Pool } from "pg";
 import { postgresStore } from "tillkit/sql";
-import { testStore } from "tillkit/testing";
-import { startUpSentences } from "../support/start-up-sentences.js";
-import { tablePrefixes } from "../support/table-prefixes.js";
-import { transactionSentences } from "../support/transaction-sentences.js";
+import { serverSentences } from "../support/server-sentences.js";
 
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
 
@@ -15,46 +12,17 @@ if (url === undefined || url === "none") {
 } else examine(url);
 
 function examine(url: string): void {
-  // Each test makes its tables anew, on a server that may be busy.
-  jest.setTimeout(30_000);
   const pool = new Pool({ connectionString: url, max: 30 });
-  const tables = tablePrefixes((sql) => pool.query(sql));
-  const prefixes = new WeakMap<object, string>();
-
-  const tablePrefix = tables.next();
-  const table = `${tablePrefix}orders`;
-
-  afterAll(async () => {
-    await pool.query(`drop table if exists ${table}`);
-    await tables.dropAll();
-    await pool.end();
+  const { tablePrefix, table } = serverSentences({
+    name: "PostgreSQL",
+    url,
+    pool,
+    create: postgresStore,
+    first: "$1",
+    nowhere: "postgres://nobody@127.0.0.1:1/none",
   });
 
-  // Some things are sent in fewer round trips where the pool is the kit's own.
-  const pools = [
-    ["PostgreSQL with the application's pool", pool, url],
-    ["PostgreSQL with a pool of its own", url, pool],
-  ] as const;
-  for (const [name, source, again] of pools)
-    testStore({
-      name,
-      create: async () => {
-        const tablePrefix = tables.next();
-        const store = postgresStore(source, { tablePrefix });
-        prefixes.set(store, tablePrefix);
-        return store;
-      },
-      reopen: async (store) => postgresStore(again, { tablePrefix: prefixes.get(store)! }),
-      remove: (store) => tables.drop(prefixes.get(store)!),
-      test: it,
-    });
-
-  transactionSentences({ create: () => postgresStore(pool, { tablePrefix }), first: "$1", table });
-
-  const empty = tables.next();
-  startUpSentences(() => postgresStore(url, { tablePrefix: empty }), `${empty}meta`);
-
-  it("rolls back when a statement on the driver's own handle failed unseen", async () => {
+  it("rolls back when a statement on the driver's own handle failed without the kit's knowledge", async () => {
     const store = postgresStore(pool, { tablePrefix });
     const run = store.transaction(async (tx) => {
       await tx.query(`insert into ${table} (id) values ('unseen')`);
@@ -64,7 +32,7 @@ function examine(url: string): void {
     await expect(run).rejects.toMatchObject({ code: "transaction_poisoned" });
   });
 
-  it("wakes others when events were saved, and not whoever saved them", async () => {
+  it("wakes other processes when events were saved, and not the one that saved them", async () => {
     const listening = postgresStore(url, { tablePrefix });
     const saving = postgresStore(pool, { tablePrefix });
     let woken = 0;
@@ -118,13 +86,7 @@ function examine(url: string): void {
     });
   });
 
-  it("says that the database cannot be reached", async () => {
-    const store = postgresStore("postgres://nobody@127.0.0.1:1/none");
-    await expect(store.find("p1")).rejects.toMatchObject({ code: "store_unavailable" });
-    await store.close();
-  });
-
-  it("says that the store is away when the server lets nobody in, and not when it stops the application's statement", async () => {
+  it("rejects with store_unavailable when the server refuses the connection, and not when it stops a statement of the application", async () => {
     const elsewhere = new URL(url);
     elsewhere.pathname = "/no_such_database";
     const refused = postgresStore(elsewhere.href);

@@ -14,7 +14,7 @@ const authenticated = message("R", Buffer.alloc(4));
 const ready = message("Z", "I");
 const farewell = message("E", "SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0");
 
-it("survives a server that ends a connection in the same breath in which it became ready", async () => {
+it("survives a server that ends a connection in the packet in which it becomes ready", async () => {
   const server = net.createServer((socket) => {
     socket.on("error", () => {});
     socket.once("data", () => socket.end(Buffer.concat([authenticated, ready, farewell])));

@@ -15,15 +15,15 @@ const keyOf = (clientId: string): string =>
     captured: true,
   });
 
-// A webhook and its event are in no index by clientId where the eventKey finds them.
-describe("what SQLite has on record about a clientId", () => {
+// No index by clientId lists a webhook and its event where the eventKey finds them.
+describe("a webhook and its event on SQLite", () => {
   let place: Place;
   beforeEach(async () => {
     place = await openPlace("sqlite");
   });
   afterEach(() => place.remove());
 
-  /** A webhook as the kit records it, and the event that follows from it. */
+  /** Returns a webhook as the kit records it, and the event that follows from it. */
   const completed = (clientId: string): Changes => ({
     webhooks: [webhook(keyOf(clientId), { clientId })],
     events: [event(`event of ${clientId}`, { clientId })],
@@ -49,11 +49,11 @@ describe("what SQLite has on record about a clientId", () => {
   };
 
   it.each([
-    ["that an eventKey holds whole", () => "order-1001"],
-    ["that is as long as an eventKey holds", () => "o".repeat(24)],
-    ["that the kit made", () => newId()],
+    ["that an eventKey contains as a whole", () => "order-1001"],
+    ["of the maximum length that an eventKey contains", () => "o".repeat(24)],
+    ["that the kit creates", () => newId()],
     ["that is a UUID in capital letters", () => "8F14E45F-CEEA-467E-A9C0-3B1B2C4D5E6F"],
-  ])("is found by the eventKey for one %s", async (_, make) => {
+  ])("are found by the eventKey for a clientId %s", async (_, make) => {
     const [own, other] = [make(), "order-999"];
     await saved(place.store, merged(completed(other), completed(own)));
     expect(await listed()).toEqual([0, 0]);
@@ -62,23 +62,23 @@ describe("what SQLite has on record about a clientId", () => {
   });
 
   it.each([
-    ["of which eventKeys hold what many share", (n: number) => `our-shop-in-moroni-order-${n}`],
-    ["that looks like a UUID and counts", (n: number) => `00000000-0000-4000-8000-00000000000${n}`],
-  ])("is found by an index for one %s", async (_, make) => {
+    ["whose beginning in eventKeys many others share", (n: number) => `our-shop-in-moroni-order-${n}`],
+    ["that looks like a UUID and is a counter", (n: number) => `00000000-0000-4000-8000-00000000000${n}`],
+  ])("are found by an index for a clientId %s", async (_, make) => {
     await saved(place.store, merged(completed(make(1)), completed(make(2))));
     expect(await listed()).toEqual([2, 2]);
     expect(await known(make(1))).toEqual(whole(make(1)));
     expect(await known(make(2))).toEqual(whole(make(2)));
   });
 
-  it("is not that of another whose eventKeys begin likewise", async () => {
+  it("are not found for another clientId whose eventKeys begin alike", async () => {
     const ids = ["a", "a:b", "a;", "A", "a%", "a_", "payment:a", "b"];
     await saved(place.store, merged(...ids.map(completed)));
     expect(await listed()).toEqual([0, 0]);
     for (const id of ids) expect(await known(id)).toEqual(whole(id));
   });
 
-  it("is all that changed nothing, waits, was asked for or has another eventKey too", async () => {
+  it("are found as well if the webhook changed nothing, waits, comes from a lookup or has another eventKey", async () => {
     await saved(place.store, completed("p1"));
     await saved(place.store, {
       webhooks: [
@@ -98,13 +98,13 @@ describe("what SQLite has on record about a clientId", () => {
     expect(events).toEqual(["event of p1", "e1", "e3"]);
   });
 
-  it("is an event too whose webhook was left out, because it was there", async () => {
+  it("are found as well if the webhook was left out because it is stored already", async () => {
     await saved(place.store, { webhooks: [webhook(keyOf("p1"), { clientId: "p1", outcome: "unmatched" })] });
     await saved(place.store, completed("p1"));
     expect(await known("p1")).toEqual(whole("p1"));
   });
 
-  it("is found among what waits where it was decided again", async () => {
+  it("are found among the parked webhooks after the webhook was decided again", async () => {
     await saved(place.store, completed("p1"));
     expect(await place.store.transaction((tx) => place.store.parked(tx, ["p1"]))).toEqual([]);
     const { receiptId } = webhook(keyOf("p1"));
@@ -116,7 +116,7 @@ describe("what SQLite has on record about a clientId", () => {
     expect(await known("p1")).toEqual(whole("p1"));
   });
 
-  it("is what a process of the version before writes beside this one, whose numbers are others' too", async () => {
+  it("are found as well if a process of the previous version wrote them, with numbers that others have too", async () => {
     await saved(place.store, merged(completed("p1"), completed("p2")));
     await place.select("delete from @events");
     const at = "2026-11-21T10:00:00.000Z";
@@ -151,7 +151,7 @@ describe("a reference on SQLite", () => {
 
   const conflict = { code: "store_conflict" };
 
-  it("has one open payment, whichever of them a change opens", async () => {
+  it("has one open payment, whichever payment a change opens", async () => {
     const opened = payment("p2", { reference: "r", open: true });
     await expect(saved(place.store, { updated: [opened] })).rejects.toMatchObject(conflict);
     expect(await place.store.find("p2")).toMatchObject({ open: false });
@@ -167,7 +167,7 @@ describe("a reference on SQLite", () => {
     expect(await place.store.find("p1")).toMatchObject({ open: false });
   });
 
-  it("leaves a new payment out while another is open, and takes it once that is closed", async () => {
+  it("leaves a new payment out while another is open, and stores it after that is closed", async () => {
     const added = payment("p4", { reference: "r" });
     expect(await saved(place.store, { created: [added] })).toMatchObject({ takenClientIds: ["p4"] });
     expect(await place.store.find("p4")).toBeUndefined();

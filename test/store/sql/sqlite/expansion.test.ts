@@ -5,14 +5,14 @@ import { openPlace, type Place } from "../../../promises/processes/databases.js"
 
 const later = "2099-01-01T00:00:00.000Z";
 
-/** Events of these numbers, oldest first. */
+/** Returns events with these numbers, oldest first. */
 const eventsFrom = (first: number, count: number) =>
   Array.from({ length: count }, (_, index) => event(`e${first + index}`));
 
 const idsOf = (claims: readonly Claim[]): string[] => claims.map((claim) => claim.event.id);
 
-// SQLite tells by one number which events have their dispatches: of the newest that has.
-describe("the events that SQLite gives their dispatches", () => {
+// On SQLite one number tells which events have their dispatches: that of the newest one.
+describe("the events that get their dispatches on SQLite", () => {
   let place: Place;
   beforeEach(async () => {
     place = await openPlace("sqlite");
@@ -28,8 +28,8 @@ describe("the events that SQLite gives their dispatches", () => {
   it.each([
     ["oldest first", [1, 2, 3, 4, 5]],
     ["newest first", [5, 4, 3, 2, 1]],
-    ["in no order", [3, 5, 1, 4, 2]],
-  ])("are all of those that get numbers anew when events are deleted, %s", async (_, order) => {
+    ["in another order", [3, 5, 1, 4, 2]],
+  ])("include all events that get the numbers of deleted ones, %s", async (_, order) => {
     await remember(ledger);
     await saved(place.store, { events: eventsFrom(1, 3) });
     expect(await claimed(place.store, [ledger])).toHaveLength(3);
@@ -41,7 +41,7 @@ describe("the events that SQLite gives their dispatches", () => {
     expect(idsOf(await claimed(place.store, [ledger]))).toEqual(["e6", "e7", "e8", "e9"]);
   });
 
-  it("are not those that a process of the version before has given theirs", async () => {
+  it("are not those that got theirs from a process of the previous version", async () => {
     await remember(ledger);
     await saved(place.store, { events: eventsFrom(1, 2) });
     await place.select(
@@ -52,7 +52,7 @@ describe("the events that SQLite gives their dispatches", () => {
     expect(await place.select("select 1 from @dispatches")).toHaveLength(2);
   });
 
-  it("are forgotten without any where there is no handler", async () => {
+  it("are pruned without dispatches where there is no handler", async () => {
     await saved(place.store, { events: eventsFrom(1, 3) });
     expect(await place.store.prune({ before: later, limit: 10 })).toMatchObject({ events: 3 });
     await remember(ledger);
@@ -61,7 +61,7 @@ describe("the events that SQLite gives their dispatches", () => {
     expect(idsOf(await claimed(place.store, [ledger]))).toEqual(["e4"]);
   });
 
-  it("do not wait for a handler that was not there", async () => {
+  it("do not include events that were saved before there was a handler", async () => {
     await saved(place.store, { events: eventsFrom(1, 1300) });
     expect(await place.store.counts()).not.toHaveProperty("oldestUndoneAt");
     await remember(ledger);
@@ -85,11 +85,11 @@ describe("the events that SQLite gives their dispatches", () => {
     await remember(ledger);
     await saved(place.store, { events: eventsFrom(30_001, 30_000) });
     const wanted = await medianMs();
-    // To read them takes a hundred times as long, and more.
+    // To read them takes more than a hundred times as long.
     expect(Math.max(unwanted, wanted)).toBeLessThan(20 * ofNone);
   });
 
-  it("all go to the handlers before a new one, however many there are, and none to that", async () => {
+  it("get them for the earlier handlers, however many there are, and not for a new one", async () => {
     await remember(ledger);
     await saved(place.store, { events: eventsFrom(1, 1300) });
     expect(await place.store.counts()).toMatchObject({ oldestUndoneAt: event("e1").recordedAt });

@@ -20,7 +20,7 @@ it.each(["", "Upper_", "1st_", "semi;colon", "x".repeat(33)])(
   },
 );
 
-it("opens nothing before its first use, and then says which file cannot be opened", async () => {
+it("opens nothing before its first use, and then names the file that cannot be opened", async () => {
   const file = path.join(nextFile(), "no", "such", "directory.db");
   const store = sqliteStore(file);
   await expect(store.find("p1")).rejects.toMatchObject({
@@ -30,7 +30,7 @@ it("opens nothing before its first use, and then says which file cannot be opene
   await store.close();
 });
 
-it("writes ahead with full syncs, and never blocks inside SQLite", async () => {
+it("uses a write-ahead log with full syncs, and never blocks inside SQLite", async () => {
   const store = sqliteStore(nextFile());
   const warnings = await store.warnings();
   const pragmas = await store.transaction(async (tx) => {
@@ -50,7 +50,7 @@ it("writes ahead with full syncs, and never blocks inside SQLite", async () => {
   await store.close();
 });
 
-it("binds booleans and dates, and takes bytes", async () => {
+it("binds booleans, dates and bytes", async () => {
   const store = sqliteStore(nextFile());
   const at = new Date("2024-05-01T10:00:00.000Z");
   const { rows } = await store.transaction((tx) =>
@@ -128,7 +128,7 @@ describe("while another process holds the write lock", () => {
     await once(holder, "exit");
   });
 
-  it("waits without blocking the event loop, and then goes on", async () => {
+  it("waits without blocking the event loop, and then continues", async () => {
     const store = sqliteStore(file);
     let timer: NodeJS.Timeout | undefined;
     const fortyTicks = new Promise<void>((resolve) => {
@@ -148,7 +148,7 @@ describe("while another process holds the write lock", () => {
     await store.close();
   });
 
-  it("gives up at the deadline, and reads all the while", async () => {
+  it("gives up at the deadline, and can read meanwhile", async () => {
     const store = sqliteStore(file, { busyTimeoutMs: 150 });
     const from = performance.now();
     const run = store.transaction(() => Promise.resolve());

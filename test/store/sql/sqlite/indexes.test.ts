@@ -9,7 +9,7 @@ import { type Database, tablesUnder } from "../../../../src/store/sql/tables/nam
 import { pruneFinal } from "../../../../src/store/sql/tables/prune.js";
 import {
   duePayments,
-  listPayments,
+  readPaymentsPage,
   lookupDuePayments,
 } from "../../../../src/store/sql/tables/read-payments.js";
 import { type Transaction } from "../../../../src/store/sql/transaction.js";
@@ -17,7 +17,7 @@ import { saved } from "../../../../src/store/exam/checks/steps.js";
 import { event, ledger } from "../../../../src/store/exam/checks/fixtures.js";
 import { openPlace, type Place } from "../../../promises/processes/databases.js";
 
-describe("what the kit asks SQLite", () => {
+describe("the queries of the kit on SQLite", () => {
   let place: Place;
   let db: Database;
   beforeAll(async () => {
@@ -61,7 +61,7 @@ describe("what the kit asks SQLite", () => {
     ["uncertain", `${byAwaited}; ${byState}`],
   ] as const)("lists the payments of the state %s in the order of an index", async (state, plan) => {
     const page = { newestFirst: true, limit: 50, after, ...(state && { state }) };
-    expect(await plansOf((reader) => listPayments(reader, db, page))).toEqual([plan]);
+    expect(await plansOf((reader) => readPaymentsPage(reader, db, page))).toEqual([plan]);
   });
 
   it("finds payments that are due in the order of an index", async () => {
@@ -91,7 +91,7 @@ describe("what the kit asks SQLite", () => {
     ]);
   });
 
-  it("looks through eventKeys for a clientId only where they tell it from others", async () => {
+  it("searches eventKeys for a clientId only where they contain enough of it", async () => {
     const plansFor = (clientId: string) =>
       plansOf(async (session) => {
         await historyOf(session, db, clientId);
@@ -102,13 +102,14 @@ describe("what the kit asks SQLite", () => {
     expect((await plansFor("our-shop-in-moroni-order-1001")).filter((plan) => byKey.test(plan))).toEqual([]);
   });
 
-  it("reads no table as a whole when it locks, claims, prunes, counts and tells a history", async () => {
+  it("reads no table as a whole when it locks, claims, prunes, counts and reads a history", async () => {
     const keys = { clientIds: ["c"], serviceIds: ["s"], references: ["r"], eventKeys: ["k"] };
     const many = { clientIds: ["c", "d"], serviceIds: ["s", "t"], eventKeys: ["k", "l"] };
     await place.store.registerHandlers([ledger]);
     await saved(place.store, { events: [event("e1")] });
     const plans = await plansOf(async (session, run) => {
-      for (const each of [keys, many]) lockSync({ run }, lockStatements(db.tables), new Map(), each);
+      const statements = lockStatements(db.tables);
+      for (const each of [keys, many]) lockSync({ connection: { run }, statements, read: new Map() }, each);
       await anythingToClaim(session, db, [ledger]);
       await expandSome(session, db.dialect, db.tables);
       await takeDue(session, db, { handlers: [ledger], limit: 50, leaseMs: 1000 });

@@ -9,7 +9,7 @@ import { temporaryFiles } from "../support/temporary-files.js";
 const nextFile = temporaryFiles();
 afterEach(closeAll);
 
-/** A shop with payments that were made one after the other, as the kit makes them; nothing where there is no log. */
+/** Opens a shop with payments that were created one after the other, as the kit does; `undefined` where there is no log. */
 async function shopWith(count: number) {
   const file = nextFile();
   const store = sqliteStore(file);
@@ -29,16 +29,16 @@ async function shopWith(count: number) {
     complete: ({ clientId, serviceId: id }: (typeof created)[number]) =>
       payments.receiveWebhook(signed(completedBody({ clientId, id }))),
     created,
-    /** Puts what is in the log into the file, and begins the log anew. */
+    /** Copies the log into the file, and empties it. */
     emptyLog: () => database.exec("pragma wal_checkpoint(truncate)"),
-    /** The pages in the log, counted by their headers: the log's own has 32 bytes, that of a page 24. */
+    /** Counts the pages in the log. The header of the log has 32 bytes, that of a page 24. */
     pagesInLog: () => (readFileSync(`${file}-wal`).length - 32) / (24 + 4096),
   };
 }
 
-// What a commit costs is the pages that it writes; each is there for an index that a row is in.
+// The cost of a commit is the pages that it writes: one for each index that lists a row.
 describe("the pages that SQLite writes", () => {
-  it("are no more than ten for a webhook that comes alone", async () => {
+  it("are no more than ten for a single webhook", async () => {
     const shop = await shopWith(120);
     if (!shop) return;
     const { complete, created, emptyLog, pagesInLog } = shop;
@@ -50,7 +50,7 @@ describe("the pages that SQLite writes", () => {
     expect(each).toBeLessThanOrEqual(10);
   });
 
-  it("are no more than 1.7 for each of sixty that come together", async () => {
+  it("are no more than 1.7 for each webhook of a group of sixty", async () => {
     const shop = await shopWith(660);
     if (!shop) return;
     const { complete, created, emptyLog, pagesInLog } = shop;

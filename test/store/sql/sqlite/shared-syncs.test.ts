@@ -10,10 +10,10 @@ afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
 });
 
-/** What a commit that leaves its sync to others says of itself, and one that does not. */
+/** The value of `pragma synchronous` in a transaction that leaves its sync to others, and in one that syncs. */
 const [left, own] = [1, 2];
 
-/** A store with a table of notes; `handle` writes one as a handler does, and notes down when that has ended. */
+/** Opens a store with a table of notes; `handle` writes one as a handler does, and records when that has ended. */
 async function notes() {
   const store = sqliteStore(nextFile());
   opened.push(store);
@@ -40,20 +40,20 @@ async function notes() {
     return rows.map(({ text }) => text);
   };
   const logBytes = (): number => statSync(`${store.file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  // A version of SQLite that wants a rollback journal has no log to share a sync of; there each commit makes its own.
+  // A version of SQLite that needs a rollback journal has no log, so each commit syncs by itself.
   const isLog = (await store.warnings()).length === 0;
   const expected = <T>(withLog: T, without: T): T => (isLog ? withLog : without);
   return { store, handle, levels, ended, kept, write, logBytes, expected };
 }
 
 describe("a transaction of a handler on SQLite", () => {
-  it("syncs by itself where nobody is in line behind it", async () => {
+  it("syncs by itself where no other transaction waits", async () => {
     const { handle, levels, expected } = await notes();
     await handle("alone");
     expect(levels).toEqual({ alone: expected(own, 3) });
   });
 
-  it("leaves the sync to those in line, and has ended only when that is done", async () => {
+  it("leaves the sync to the transactions that wait, and ends only after it", async () => {
     const { handle, levels, ended, kept, expected } = await notes();
     const seen: string[][] = [];
     await Promise.all([
@@ -69,7 +69,7 @@ describe("a transaction of a handler on SQLite", () => {
     expect(await kept()).toEqual(["first", "second", "third"]);
   });
 
-  it("is committed by itself all the same: readers see it before the next one ends", async () => {
+  it("commits by itself: readers see it before the next one ends", async () => {
     const { store, handle } = await notes();
     let seen: unknown;
     const payment = pendingPayment();
@@ -82,7 +82,7 @@ describe("a transaction of a handler on SQLite", () => {
     expect(seen).toMatchObject({ clientId: payment.clientId });
   });
 
-  it("stands, and is synced, where the one behind it fails", async () => {
+  it("stays committed, and is synced, where the next one fails", async () => {
     const { handle, ended, kept, logBytes, expected } = await notes();
     const before = logBytes();
     const first = handle("first");
@@ -93,7 +93,7 @@ describe("a transaction of a handler on SQLite", () => {
     expect(logBytes() > before).toBe(expected(true, false));
   });
 
-  it("is synced by a transaction behind it that writes nothing itself", async () => {
+  it("is synced by a later transaction that writes nothing itself", async () => {
     const { store, handle, ended, logBytes, expected } = await notes();
     let before = 0;
     let level: unknown;
@@ -110,7 +110,7 @@ describe("a transaction of a handler on SQLite", () => {
     expect(logBytes() > before).toBe(expected(true, false));
   });
 
-  it("does not share for ever: in a long line somebody syncs every now and then", async () => {
+  it("shares a sync with a limited number of others in a long queue", async () => {
     const { handle, levels, expected } = await notes();
     await Promise.all(Array.from({ length: 100 }, (_, n) => handle(String(n))));
     const synced = Object.values(levels).filter((level) => level !== left).length;
@@ -118,7 +118,7 @@ describe("a transaction of a handler on SQLite", () => {
   });
 });
 
-it("what records and what the application writes is synced by itself, whoever is in line", async () => {
+it("transactions of the recorder and of the application sync by themselves, whoever waits", async () => {
   const { store, write } = await notes();
   const levels = await Promise.all([1, 2, 3].map((n) => store.transaction((tx) => write(tx, String(n)))));
   expect(new Set(levels).size).toBe(1);

@@ -1,6 +1,6 @@
 import { type SqlPaymentStore } from "tillkit/sql";
 
-/** What holds when stores start, on every database; `create` gives another handle on the same, still empty tables. */
+/** Tests of the start of stores that hold on every database. `create` opens the same empty tables each time. */
 export function startUpSentences(create: () => SqlPaymentStore, meta: string): void {
   it("makes the tables once, however many processes start at the same moment", async () => {
     const stores = Array.from({ length: 6 }, create);

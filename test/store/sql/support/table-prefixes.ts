@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** Gives each store tables of its own in a shared database, and knows how to drop them. */
+/** Returns functions that give each store tables of its own in a shared database, and drop them. */
 export function tablePrefixes(run: (sql: string) => Promise<unknown>): {
   next(): string;
   drop(prefix: string): Promise<void>;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** Paths for SQLite files in a directory that is removed after the tests of the file. */
+/** Returns a function that returns paths for SQLite files, in a directory that is removed after the tests of the file. */
 export function temporaryFiles(): () => string {
   const directory = mkdtempSync(path.join(tmpdir(), "tillkit-sqlite-"));
   let count = 0;

@@ -8,7 +8,7 @@ interface Options {
   table: string;
 }
 
-/** What holds for the application's own statements, on every database. */
+/** Tests of the statements of an application that hold on every database. */
 export function transactionSentences({ create, first, table }: Options): void {
   let store: SqlPaymentStore;
 
@@ -28,7 +28,7 @@ export function transactionSentences({ create, first, table }: Options): void {
       return rows.map(({ id }) => id);
     });
 
-  it("answers rows, and how many were written", async () => {
+  it("returns rows, and how many were written", async () => {
     await store.transaction(async (tx) => {
       expect(await insert(tx, "counted")).toEqual({ rows: [], affected: 1 });
       const updated = await tx.query(`update ${table} set paid = 1 where id = ${first}`, ["counted"]);
@@ -49,7 +49,7 @@ export function transactionSentences({ create, first, table }: Options): void {
     });
   });
 
-  it("rolls back and says why when a statement failed, even if its error was swallowed", async () => {
+  it("rolls back and reports the cause when a statement failed, even if its error was swallowed", async () => {
     let failure: unknown;
     const run = store.transaction(async (tx) => {
       await insert(tx, "poisoned");
@@ -74,7 +74,7 @@ export function transactionSentences({ create, first, table }: Options): void {
     expect(await ids()).not.toContain("not awaited");
   });
 
-  it("rejects with the handler's own error when the handler rethrows the statement's", async () => {
+  it("rejects with the error of the statement when the handler rethrows it", async () => {
     const run = store.transaction((tx) => tx.query(`insert into no_such_table values (1)`));
     await expect(run).rejects.not.toHaveProperty("code", "transaction_poisoned");
   });
@@ -111,7 +111,7 @@ export function transactionSentences({ create, first, table }: Options): void {
     expect(await ids()).toContain("lazy 1");
   });
 
-  it("refuses everything once it is closed, and closes twice without complaint", async () => {
+  it("refuses everything after it is closed, and can be closed twice", async () => {
     const closed = create();
     await closed.find("nobody");
     await closed.close();

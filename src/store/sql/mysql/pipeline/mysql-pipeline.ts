@@ -8,7 +8,7 @@ import {
   type MysqlPool,
   openMysqlPool,
   physical,
-  resultOf,
+  mysqlResult,
 } from "../pool.js";
 
 /**
@@ -126,7 +126,7 @@ class StatementPipeline {
         sent.flatMap(({ params }) => params),
       );
       const answers = sent.length === 1 ? [answer] : (answer as unknown[]);
-      for (const [index, { resolve }] of sent.entries()) resolve(resultOf([answers[index]]));
+      for (const [index, { resolve }] of sent.entries()) resolve(mysqlResult([answers[index]]));
     } catch (error) {
       for (const { reject } of sent) reject(error);
     }

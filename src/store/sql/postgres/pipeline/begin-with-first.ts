@@ -1,5 +1,5 @@
 import { type OpenTransaction } from "../../driver.js";
-import { expectCommitted, type PostgresAnswer, type PostgresClient, resultOf } from "../pool.js";
+import { expectCommitted, type PostgresAnswer, type PostgresClient, postgresResult } from "../pool.js";
 import { numbered, postgresDialect } from "../postgres-dialect.js";
 import { type PipelineFailed, sendPipelined, type LeadingStatement } from "./send-pipelined.js";
 
@@ -60,7 +60,7 @@ export function beginWithFirst<Raw>(
     async query(sql, params) {
       if (!begin.isSent && isOneStatement(sql, params)) {
         try {
-          return resultOf(await begin.sendWith([], sql, params));
+          return postgresResult(await begin.sendWith([], sql, params));
         } catch (error) {
           const { cause, isLeading } = error as PipelineFailed;
           throw isLeading ? postgresDialect.translate(cause) : cause;
@@ -105,7 +105,7 @@ export function beginWithFirst<Raw>(
 
 const divisionByZero = "22012";
 
-/** Returns a statement that fails where `sql` writes no row, so that the server refuses the commit behind it. */
+/** Returns a statement that fails where `sql` writes no row, so that the server refuses the commit after it. */
 function failingWithoutRows(sql: string, params: readonly unknown[]): LeadingStatement {
   const { text, name } = numbered(`with written as (${sql} returning 1) select 1 / count(*) from written`);
   const values = (params as readonly (string | number)[]).map(String);

@@ -4,27 +4,30 @@ import { paymentColumns, paymentOf, rowOf } from "../../tables/payments.js";
 import { type SqliteConnection } from "../connection.js";
 import { sqliteDialect } from "../sqlite-dialect.js";
 
-/** The values of the payments that a transaction read and has not written since, by clientId. */
-export type ReadPayments = Map<string, readonly unknown[]>;
+/** One transaction, as its synchronous steps need it. */
+export interface LockContext {
+  connection: Pick<SqliteConnection, "run">;
+  statements: ReturnType<typeof lockStatements>;
+  /** The values of the payments that the transaction read and has not written since, by clientId. */
+  read: Map<string, readonly unknown[]>;
+}
 
 /**
- * Reads what `lock` returns. A transaction has the whole database to itself, so several queries see one state, and each can be as
+ * Reads the payments that the keys name, and the eventKeys that are stored already. A transaction has the whole database to itself, so several queries see one state, and each can be as
  * simple as possible. For webhooks whose payments are known by their service ids, and are the only ones of their references, the
  * first query is enough.
  */
 export function lockSync(
-  connection: Pick<SqliteConnection, "run">,
-  statements: LockStatements,
-  read: ReadPayments,
+  { connection, statements, read }: LockContext,
   { clientIds = [], serviceIds = [], references = [], eventKeys = [] }: LockKeys,
 ): Locked {
   const ask = (sql: string, ...params: unknown[]): unknown =>
     JSON.parse(connection.run(sql, params).rows[0]!["list"] as string);
   const isSingle = clientIds.length === 1 && eventKeys.length === 1;
-  const [payments, known] = (
-    isSingle
-      ? ask(statements.one, clientIds[0], eventKeys[0])
-      : ask(statements.several, JSON.stringify(clientIds), JSON.stringify(eventKeys))
+  const [payments, known] = ask(
+    isSingle ? statements.one : statements.several,
+    isSingle ? clientIds[0] : JSON.stringify(clientIds),
+    isSingle ? eventKeys[0] : JSON.stringify(eventKeys),
   ) as [unknown, string[]];
 
   const found = new Map<string, FoundPayment>();
@@ -51,8 +54,6 @@ type FoundPayment = readonly never[];
 const referenceIndex = paymentColumns.indexOf("reference");
 const serviceIdIndex = paymentColumns.indexOf("service_id");
 const hasSiblingsIndex = paymentColumns.length;
-
-export type LockStatements = ReturnType<typeof lockStatements>;
 
 /**
  * Returns the queries of {@link lockSync}. They return JSON, each payment as a list of values, because objects that a driver makes

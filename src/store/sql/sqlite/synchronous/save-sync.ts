@@ -10,34 +10,38 @@ import { copiesStatements, webhooksBatch } from "../../tables/webhooks.js";
 import { type Batch, insertInto } from "../../tables/write-rows.js";
 import { type SqliteConnection } from "../connection.js";
 import { sqliteDialect } from "../sqlite-dialect.js";
-import { type ReadPayments } from "./lock-sync.js";
+
+/** One transaction, as its synchronous steps need it. */
+export interface SaveContext {
+  connection: SqliteConnection;
+  statements: ReturnType<typeof saveStatements>;
+  /** The values of the payments that the transaction read and has not written since, by clientId. */
+  read: Map<string, readonly unknown[]>;
+}
 
 /** Writes what nearly every transaction writes. Returns the eventKeys of webhooks that were left out because they are taken. */
 export function saveSync(
-  connection: SqliteConnection,
-  statements: SaveStatements,
-  read: ReadPayments,
+  tx: SaveContext,
   { updated = [], webhooks = [], copies = [], events = [] }: Parameters<SyncTx["save"]>[0],
 ): string[] {
   const latest = [...new Map(updated.map((payment) => [payment.clientId, payment])).values()];
   // Payments that close an attempt go first: the attempt that opens needs the reference free.
   for (const isOpen of [false, true])
-    for (const payment of latest) if (payment.open === isOpen) update(connection, statements, read, payment);
-  const taken =
-    webhooks.length + events.length > 0 ? insertNumbered(connection, statements, webhooks, events) : [];
+    for (const payment of latest) if (payment.open === isOpen) update(tx, payment);
+  const taken = webhooks.length + events.length > 0 ? insertNumbered(tx, webhooks, events) : [];
   if (copies.length > 0)
-    for (const { sql, params } of copiesStatements(statements.db, copies)) connection.run(sql, params);
+    for (const { sql, params } of copiesStatements(tx.statements.db, copies)) tx.connection.run(sql, params);
   return taken;
 }
 
 function insertNumbered(
-  connection: SqliteConnection,
-  statements: SaveStatements,
+  tx: SaveContext,
   webhooks: readonly WebhookRecord[],
   events: readonly EventRecord[],
 ): string[] {
+  const { connection, statements } = tx;
   const newest = Number(connection.run(statements.newestSeq, []).rows[0]!["seq"]);
-  const { taken, unlisted } = insertWebhooks(connection, statements, webhooks, newest + 1);
+  const { taken, unlisted } = insertWebhooks(tx, webhooks, newest + 1);
   const numbers = numberEvents(events, unlisted, newest + webhooks.length + 1);
   for (const [index, row] of eventsBatch(statements.db, events).rows.entries()) {
     const { seq, isOfWebhook } = numbers[index]!;
@@ -51,8 +55,7 @@ function insertNumbered(
  * entry in the index by clientId, by their clientId.
  */
 function insertWebhooks(
-  connection: SqliteConnection,
-  statements: SaveStatements,
+  { connection, statements }: SaveContext,
   webhooks: readonly WebhookRecord[],
   first: number,
 ): { taken: string[]; unlisted: Map<string, number> } {
@@ -74,14 +77,8 @@ function insertWebhooks(
   return { taken, unlisted };
 }
 
-/** The number of an event, and whether a webhook about the same payment has it too. */
-interface EventNumber {
-  seq: number;
-  isOfWebhook: boolean;
-}
-
 /**
- * Returns numbers for events in their order. An event gets the number of the webhook that it follows from, as far as that keeps the
+ * Returns numbers for events in their order, and whether a webhook about the same payment has each number too. An event gets the number of the webhook that it follows from, as far as that keeps the
  * order, so that a search that finds the webhook finds the event: an index by clientId would be a page for each event. The other
  * events get fresh numbers.
  *
@@ -93,7 +90,7 @@ export function numberEvents(
   events: readonly EventRecord[],
   ofWebhooks: Map<string, number>,
   fresh: number,
-): EventNumber[] {
+): { seq: number; isOfWebhook: boolean }[] {
   let last = 0;
   return events.map(({ clientId }) => {
     const shared = clientId === undefined ? undefined : ofWebhooks.get(clientId);
@@ -104,9 +101,7 @@ export function numberEvents(
   });
 }
 
-export type SaveStatements = ReturnType<typeof saveStatements>;
-
-/** Returns the statements of {@link saveSync}, which are put together once for a store. */
+/** Returns the statements of {@link saveSync}. Their text is made once for each store. */
 export function saveStatements(tables: Tables) {
   const db: Database = { dialect: sqliteDialect, tables };
   return {
@@ -134,12 +129,8 @@ const openBit = 1 << settable.findIndex(({ column }) => column === "open_referen
  * Sets the columns that differ from what the lock read, or all columns of a payment that it did not read. SQLite writes the index of
  * every column that is set, whether its value changes or not.
  */
-function update(
-  connection: SqliteConnection,
-  statements: SaveStatements,
-  read: ReadPayments,
-  payment: Payment,
-): void {
+function update(tx: SaveContext, payment: Payment): void {
+  const { connection, read } = tx;
   const { clientId } = payment;
   const values = paymentValues(payment);
   const stored = read.get(clientId);
@@ -153,9 +144,9 @@ function update(
     params.push(values[index]);
   }
   if (columns === 0) return;
-  if (payment.open && (columns & openBit) !== 0) expectFree(connection, statements, payment);
+  if (payment.open && (columns & openBit) !== 0) expectFree(tx, payment);
   params.push(clientId);
-  const sql = updateOf(columns, statements);
+  const sql = updateOf(tx, columns);
   // A payment that was read under the lock exists.
   if (stored) connection.write(sql, params);
   else if (connection.run(sql, params).affected === 0)
@@ -163,16 +154,12 @@ function update(
 }
 
 /** Throws if another payment is open for the reference. For new payments a trigger sees to this. */
-function expectFree(
-  connection: SqliteConnection,
-  { otherOpen }: SaveStatements,
-  { clientId, reference }: Payment,
-): void {
-  if (connection.run(otherOpen, [reference, clientId]).rows.length > 0)
+function expectFree({ connection, statements }: SaveContext, { clientId, reference }: Payment): void {
+  if (connection.run(statements.otherOpen, [reference, clientId]).rows.length > 0)
     throw new TillkitError("store_conflict", "Another payment is open for the reference of an updated one.");
 }
 
-function updateOf(columns: number, { db, updates }: SaveStatements): string {
+function updateOf({ statements: { db, updates } }: SaveContext, columns: number): string {
   let sql = updates.get(columns);
   if (sql === undefined) {
     const set = settable

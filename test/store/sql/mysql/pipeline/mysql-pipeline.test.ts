@@ -18,7 +18,7 @@ if (url === undefined || url === "none") {
 } else examine(url);
 
 function examine(url: string): void {
-  // Each test makes its tables anew, on a server that may be busy.
+  // Each test creates its own tables, on a server that may be busy.
   jest.setTimeout(30_000);
   const pool = createPool({ uri: url });
   const tables = tablePrefixes((sql) => pool.query(sql));
@@ -75,7 +75,7 @@ function examine(url: string): void {
     expect(found).toEqual([bound]);
   });
 
-  it("counts a copy, and says that a webhook is taken, with nothing of its group committed", async () => {
+  it("counts a copy, and resolves false when a webhook is taken, with nothing of its group committed", async () => {
     const { store, record } = test();
     expect(await record("p1")).toBe(true);
     const again = store.record({ clientIds: ["p1"], eventKeys: ["k-p1"] }, ({ eventKeys }) => ({

@@ -129,7 +129,7 @@ function examine(url: string): void {
 
   it("writes nothing where the begin failed, although the statement was sent with it", async () => {
     const [one, two] = await claim(2);
-    proxy.replace("begin isolation", "begun isolation");
+    proxy.replace("begin isolation", "start isolation");
     await expect(run(one!, (tx) => note(tx, "outside"))).rejects.toMatchObject({ code: "42601" });
     proxy.replace("", "");
     expect(await kept()).toEqual([]);

@@ -3,7 +3,7 @@ import { binaryList } from "../../../../../src/store/sql/postgres/pipeline/binar
 
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
 
-it("makes no list of numbers, of texts beside bytes, and of nothing", () => {
+it("makes no list of numbers, of strings and bytes, or of nothing", () => {
   expect(binaryList([1, 2])).toBeUndefined();
   expect(binaryList(["a", Buffer.from("b")])).toBeUndefined();
   expect(binaryList([null, undefined])).toBeUndefined();
@@ -26,7 +26,7 @@ function examine(url: string): void {
       ["", "plain", null, `"quoted", {braced} and \\ back`, "NULL", "Ünïcödé 🙂 漢字", "x".repeat(100_000)],
     ],
     ["bytea", [Buffer.alloc(0), null, Buffer.from([0, 1, 92, 34, 255]), Buffer.alloc(200_000, 7)]],
-  ])("is read by PostgreSQL as the list of %s that it was", async (type, values) => {
+  ])("is read by PostgreSQL as the same list of %s", async (type, values) => {
     const { rows } = await pool.query<{ list: unknown }>(`select $1::${type}[] as list`, [
       binaryList(values),
     ]);
@@ -44,7 +44,7 @@ function examine(url: string): void {
     expect(rows).toEqual([{ same: true }]);
   });
 
-  it("writes half of a surrogate pair as the character that stands for what is broken", async () => {
+  it("writes half of a surrogate pair as the replacement character", async () => {
     const list = binaryList(["a\uD83D", "b"]);
     const { rows } = await pool.query<{ list: unknown }>("select $1::text[] as list", [list]);
     expect(rows[0]!.list).toEqual(["a\uFFFD", "b"]);

@@ -30,7 +30,7 @@ function examine(url: string): void {
   it("writes nothing where the begin failed, although the locks were sent with it", async () => {
     const { proxy, store, record, connect } = test();
     await connect();
-    proxy.replace("begin isolation", "begun isolation");
+    proxy.replace("begin isolation", "start isolation");
     await expect(record("p2")).rejects.toMatchObject({ code: "42601" });
     expect(await store.find("p2")).toMatchObject({ state: "pending" });
     proxy.replace("", "");

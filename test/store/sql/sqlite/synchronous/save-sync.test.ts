@@ -1,7 +1,7 @@
 import { numberEvents } from "../../../../../src/store/sql/sqlite/synchronous/save-sync.js";
 import { event } from "../../../../../src/store/exam/checks/fixtures.js";
 
-/** Events about these clientIds; `undefined` is an event about none. */
+/** Returns events about these clientIds; `undefined` stands for an event about none. */
 const about = (...clientIds: (string | undefined)[]) =>
   clientIds.map((clientId, index) => event(`e${index}`, clientId === undefined ? {} : { clientId }));
 
@@ -15,11 +15,11 @@ describe("the number of an event", () => {
     expect(numbers(["a", "b"], { a: 10, b: 11 })).toEqual(["10 of a webhook", "11 of a webhook"]);
   });
 
-  it("is a fresh one where there is no such webhook, and where it is about no payment", () => {
+  it("is a fresh one where there is no such webhook, and for an event about no payment", () => {
     expect(numbers(["a", undefined], { b: 11 })).toEqual(["100", "101"]);
   });
 
-  it("is given once", () => {
+  it("is given only once", () => {
     expect(numbers(["a", "a"], { a: 10 })).toEqual(["10 of a webhook", "100"]);
   });
 

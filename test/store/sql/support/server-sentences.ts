@@ -1,0 +1,77 @@
+import { type SqlPaymentStore } from "tillkit/sql";
+import { testStore } from "tillkit/testing";
+import { startUpSentences } from "./start-up-sentences.js";
+import { tablePrefixes } from "./table-prefixes.js";
+import { transactionSentences } from "./transaction-sentences.js";
+
+interface Server<Pool, OtherPool> {
+  name: string;
+  url: string;
+  pool: Pool;
+  /** A pool for the statements of the application, where the driver has another kind of pool. */
+  otherPool?: OtherPool;
+  create: (source: string | Pool | OtherPool, options?: { tablePrefix: string }) => SqlPaymentStore;
+  /** The first placeholder of this database. */
+  first: "?" | "$1";
+  /** An address at which no server is. */
+  nowhere: string;
+}
+
+/** Tests that hold for a store on every server. Returns a prefix of tables, and the name of a table of the application. */
+export function serverSentences<
+  Pool extends { query(sql: string): Promise<unknown>; end(): Promise<unknown> },
+  OtherPool,
+>({
+  name,
+  url,
+  pool,
+  otherPool,
+  create,
+  first,
+  nowhere,
+}: Server<Pool, OtherPool>): { tablePrefix: string; table: string } {
+  // Each test creates its own tables, on a server that may be busy.
+  jest.setTimeout(30_000);
+  const tables = tablePrefixes((sql) => pool.query(sql));
+  const prefixes = new WeakMap<object, string>();
+  const tablePrefix = tables.next();
+  const table = `${tablePrefix}orders`;
+
+  afterAll(async () => {
+    await pool.query(`drop table if exists ${table}`);
+    await tables.dropAll();
+    await pool.end();
+  });
+
+  // With its own pool the kit sends some statements in fewer round trips.
+  const pools = [
+    [`${name} with the application's pool`, pool, url],
+    [`${name} with a pool of its own`, url, pool],
+  ] as const;
+  for (const [title, source, again] of pools)
+    testStore({
+      name: title,
+      create: async () => {
+        const prefix = tables.next();
+        const store = create(source, { tablePrefix: prefix });
+        prefixes.set(store, prefix);
+        return store;
+      },
+      reopen: async (store) => create(again, { tablePrefix: prefixes.get(store)! }),
+      remove: (store) => tables.drop(prefixes.get(store)!),
+      test: it,
+    });
+
+  transactionSentences({ create: () => create(otherPool ?? pool, { tablePrefix }), first, table });
+
+  const empty = tables.next();
+  startUpSentences(() => create(url, { tablePrefix: empty }), `${empty}meta`);
+
+  it("rejects with store_unavailable when the database cannot be reached", async () => {
+    const store = create(nowhere);
+    await expect(store.find("p1")).rejects.toMatchObject({ code: "store_unavailable" });
+    await store.close();
+  });
+
+  return { tablePrefix, table };
+}
