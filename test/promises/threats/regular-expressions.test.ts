@@ -49,31 +49,27 @@ function msOf(regex: RegExp, text: string): number {
   return performance.now() - from;
 }
 
-/** Returns whether four times the text takes far more than four times as long, in each of three measurements. */
-function isSuperlinear(regex: RegExp, text: (repetitions: number) => string): boolean {
-  const growth = () => msOf(regex, text(20_000)) / Math.max(msOf(regex, text(5_000)), 0.1);
-  return [growth, growth, growth].every((measure) => measure() > 8);
+/** Returns the shortest of five measurements: what else the machine does only makes a measurement longer. */
+function shortestMs(regex: RegExp, text: string): number {
+  return Math.min(...Array.from({ length: 5 }, () => msOf(regex, text)));
 }
 
-const expressions = readExpressions();
+/** Returns whether a hostile text of four times the length takes far more than four times as long. */
+function isSuperlinear(regex: RegExp): boolean {
+  const [short, long] = [[...hostileTexts(regex, 5_000)], [...hostileTexts(regex, 20_000)]];
+  return long.some((text, index) => {
+    // A quadratic expression takes some hundred milliseconds. What is faster is not measured again.
+    if (msOf(regex, text) < 20) return false;
+    return shortestMs(regex, text) > 8 * Math.max(shortestMs(regex, short[index]!), 0.5);
+  });
+}
 
 it("Hostile text against any regular expression of the project: none takes more than linear time", () => {
+  const expressions = readExpressions();
   expect(expressions.length).toBeGreaterThan(50);
-  const slow = expressions.filter(({ regex }) => {
-    for (const [index, text] of [...hostileTexts(regex, 20_000)].entries()) {
-      // Within 20 ms an expression is not superlinear: a quadratic one takes several hundred.
-      if (msOf(regex, text) < 20) continue;
-      if (isSuperlinear(regex, (repetitions) => [...hostileTexts(regex, repetitions)][index]!)) return true;
-    }
-    return false;
-  });
-  expect(slow.map(({ where }) => where)).toEqual([]);
+  expect(expressions.filter(({ regex }) => isSuperlinear(regex)).map(({ where }) => where)).toEqual([]);
 });
 
 it("Hostile text against any regular expression of the project: a planted one is found", () => {
-  const planted = /0+$/;
-  const allTexts = (repetitions: number) => [...hostileTexts(planted, repetitions)];
-  const index = allTexts(20_000).findIndex((text) => msOf(planted, text) >= 20);
-  expect(index).toBeGreaterThanOrEqual(0);
-  expect(isSuperlinear(planted, (repetitions) => allTexts(repetitions)[index]!)).toBe(true);
+  expect(isSuperlinear(/0+$/)).toBe(true);
 });
