@@ -40,7 +40,7 @@ describe("a webhook as one line", () => {
     expect(lines).toEqual([{ line: expect.any(Buffer), problem: expect.stringContaining("length") }]);
   });
 
-  it("is left out if its end is missing", () => {
+  it("is ignored if its end is missing", () => {
     const whole = encodeLine(webhook(1));
     const torn = encodeLine(webhook(2));
     for (let length = 0; length < torn.length; length += 1) {
