@@ -16,7 +16,7 @@ import { tablesUnder } from "./tables/names.js";
  * The driver is Node's own `node:sqlite` from Node 22.16 on, else `@photostructure/sqlite`. Where the application opens
  * the same file itself, let it use the same driver: two copies of SQLite in one process cancel each other's locks.
  *
- * Transactions of one process run one after the other, in the order in which they asked; reads wait for nobody.
+ * Transactions of one process run one after the other, in the order in which they asked; reads never wait.
  *
  * Rejections: `driver_missing`, `store_unavailable` (the file cannot be opened), `store_busy` (locked for longer than
  * `busyTimeoutMs`), `schema_too_new`, `store_closed`.

@@ -78,12 +78,12 @@ export class PostgresDriver implements Driver<PostgresClient> {
     pipeline.gather();
     const settings = [this.#lockTimeout, ...pipelineSettings];
     const { open, begin } = this.#beginOn(client, settings, (error) => pipeline.free(error));
-    // If the begin fails, the statement behind it fails too, and nothing is written before that has its result.
+    // If the begin fails, the next statement fails too, and nothing is written before that has its result.
     void begin.send();
     return pipeline.pipelined(open);
   }
 
-  /** Prepares a transaction on a client: its begin, and the statements that can be sent behind it. */
+  /** Prepares a transaction on a client: its begin, and the statements that can follow it. */
   #beginOn(
     client: PostgresClient,
     settings: readonly string[],

@@ -8,7 +8,7 @@ const restMs = 20;
 
 /**
  * Notifies other processes that there are events, and listens for their notifications on a connection of its own. A notification
- * that is lost costs one poll, so nothing here is awaited by anybody.
+ * that is lost costs one poll, so no caller waits for one.
  *
  * Notifies after the commit and not inside it: PostgreSQL lets transactions that notify commit only one after the other, and the
  * processes that record could no longer commit at the same time.

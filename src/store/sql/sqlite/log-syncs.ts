@@ -10,7 +10,7 @@ interface Waiter {
 
 /**
  * Shares syncs of the write-ahead log between commits. The log is one file, written in order, so a sync for one commit puts the
- * commits before it on disk too. The transaction of a handler with others in the queue behind it commits without a sync, and its
+ * commits before it on disk too. The transaction of a handler, if others wait in the queue, commits without a sync, and its
  * promise resolves after the next one. A power failure in between takes back the newest of these transactions as a whole, with
  * their marks "done", and those handlers run again.
  */

@@ -16,8 +16,8 @@ import { type SaveContext, saveStatements, saveSync } from "./synchronous/save-s
 import { WriterQueue } from "./writer-queue.js";
 
 /**
- * Two connections to one file: a writer, for which this process queues, and a reader, which sees committed rows only and waits for
- * nobody.
+ * Two connections to one file: a writer, for which this process queues, and a reader, which sees committed rows only and never
+ * waits.
  */
 export class SqliteDriver implements Driver<SqliteDatabase> {
   readonly dialect = sqliteDialect;
@@ -93,7 +93,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     const free = await this.#queue.enter();
     const { writer, hasLog } = this.#connections!;
     const syncs = this.#syncs!;
-    // A handler leaves its sync to the transactions behind it; a claim needs none.
+    // A handler leaves its sync to the next transactions; a claim needs none.
     const isShared = purpose === "handler" && this.#queue.isAwaited && syncs.mayBeShared;
     const isSynced = !(hasLog && (isShared || purpose === "claim"));
     const leave = (): void => this.#leave(free);

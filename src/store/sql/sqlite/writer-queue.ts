@@ -19,12 +19,12 @@ export class WriterQueue {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Whether anybody waits for the writer. */
+  /** Whether a transaction waits for the writer. */
   get isAwaited(): boolean {
     return this.#waiting.size > 0;
   }
 
-  /** Whether nobody has the writer. */
+  /** Whether no transaction has the writer. */
   get isFree(): boolean {
     return this.#heldSince === undefined;
   }

@@ -22,7 +22,7 @@ export async function lockKeys(tx: Transaction, db: Database, keys: LockKeys): P
     if (named.clientIds.every((id) => locked.has(id))) return { payments, eventKeys: named.eventKeys };
     if (!clientIds) continue;
     // Further locks on top of these would not be in clientId order, and could deadlock with a transaction that keeps it.
-    tx.restart!().catch(() => undefined); // The statements behind it report its failure.
+    tx.restart!().catch(() => undefined); // The next statements report its failure.
     clientIds = named.clientIds;
   }
 }

@@ -194,7 +194,7 @@ export async function insertPayments(
 }
 
 /**
- * Rejects unless the new payment was left out because of its clientId or its open reference. Payments that were stored behind it do
+ * Rejects unless the new payment was left out because of its clientId or its open reference. Payments that were stored after it do
  * not count: they may have taken its reference since.
  */
 async function refuseServiceIdClash(

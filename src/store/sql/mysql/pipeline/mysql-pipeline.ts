@@ -61,7 +61,7 @@ export function pipelinedTransaction(
   { giveBack, abandon, rollback }: TransactionEnds,
 ): OpenTransaction<MysqlConnection> {
   const pipeline = new StatementPipeline(connection);
-  pipeline.add("start transaction").catch(() => undefined); // The statements behind it report its failure.
+  pipeline.add("start transaction").catch(() => undefined); // The next statements report its failure.
   const rollbackInOrder = async (): Promise<void> => {
     void pipeline.send();
     await rollback();
@@ -78,7 +78,7 @@ export function pipelinedTransaction(
       try {
         await pipeline.add("commit");
       } catch (error) {
-        // An error of the server means that nothing is committed; after any other error nobody knows.
+        // An error of the server means that nothing is committed; after any other error this is unknown.
         await rollbackInOrder();
         throw error;
       }
@@ -95,7 +95,7 @@ interface Statement {
 }
 
 /**
- * Sends statements that are added in one iteration of the event loop in one text. MySQL runs them in order, and none behind one that
+ * Sends statements that are added in one iteration of the event loop in one text. MySQL runs them in order, and none after one that
  * failed, so that a commit may be among them.
  */
 class StatementPipeline {

@@ -26,7 +26,7 @@ export class Begin {
     return this.#sent ?? this.#note(this.#client.query(this.#statements.join("; ")));
   }
 
-  /** Sends the begin, unless it was sent, with statements and a query behind it, in one go. Rejects with `PipelineFailed`. */
+  /** Sends the begin, unless it was sent, then statements and a query, in one go. Rejects with `PipelineFailed`. */
   sendWith(
     statements: readonly LeadingStatement[],
     text: string,
@@ -39,7 +39,7 @@ export class Begin {
   }
 
   #note<T>(sending: Promise<T>): Promise<T> {
-    sending.catch(() => undefined); // The statements behind it report its failure.
+    sending.catch(() => undefined); // The next statements report its failure.
     this.#sent ??= sending;
     return sending;
   }
@@ -70,7 +70,7 @@ export function beginWithFirst<Raw>(
       return open.query(sql, params);
     },
     async run(sql, params) {
-      // If the begin failed, a statement behind it would run outside of any transaction.
+      // After a begin that failed, a statement would run outside of any transaction.
       await begin.send();
       return open.run(sql, params);
     },

@@ -19,7 +19,7 @@ export class PipelineFailed extends Error {
 }
 
 /**
- * Sends statements and a query in one go, with one sync behind all of them: the server runs none behind one that failed, so nothing
+ * Sends statements and a query in one go, with one sync after all of them: the server runs none after one that failed, so nothing
  * has to be waited for in between. Rejects with {@link PipelineFailed}. For clients that {@link canSendPipelined} accepts.
  */
 export function sendPipelined(
