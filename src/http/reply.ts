@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
+import { refusalErrors } from "../shared/refusal-errors.js";
 
 const received = JSON.stringify({ received: true });
 const receivedHeaders = headersOf(received);
@@ -22,19 +23,6 @@ export function replyJson(
   response.end(json);
 }
 
-/** The error in the body of a refusal, by status. */
-const errors: Readonly<Record<number, string>> = {
-  400: "bad_request",
-  401: "signature_invalid",
-  405: "method_not_allowed",
-  408: "body_timeout",
-  413: "body_too_large",
-  415: "unsupported_media_type",
-  429: "too_many_failures",
-  500: "internal_error",
-  503: "unavailable",
-};
-
 /** Refuses a request with one constant body per status: a sender learns nothing about why a signature failed. */
 export function refuse(
   request: IncomingMessage,
@@ -46,7 +34,7 @@ export function refuse(
   const close: Record<string, string> = request.complete ? {} : { Connection: "close" };
   const allow: Record<string, string> = status === 405 ? { Allow: "POST" } : {};
   const retry: Record<string, string> = retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) };
-  replyJson(response, status, { error: errors[status] }, { ...close, ...allow, ...retry });
+  replyJson(response, status, { error: refusalErrors[status] }, { ...close, ...allow, ...retry });
 }
 
 function headersOf(json: string) {

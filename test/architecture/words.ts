@@ -44,5 +44,6 @@ export const replacedWords: readonly ReplacedWord[] = [
     use: "returns",
   },
   { pattern: /\bthe books\b|\bBooks\b/, use: "stored payments", except: ["docs/statement.md"] },
+  { pattern: /\bwhoever\b/i, use: "a named subject" },
   { pattern: /\*\s+The same\b/, use: "a doc comment that names its subject" },
 ];

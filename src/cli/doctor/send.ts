@@ -1,6 +1,7 @@
 import { type IncomingHttpHeaders, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
+import { refusalErrors } from "../../shared/refusal-errors.js";
 
 /** An answer to a request. */
 export interface Answer {
@@ -99,21 +100,9 @@ export function isAccepted(reply: Reply | undefined): reply is Answer {
   return isAnswer(reply) && reply.status >= 200 && reply.status < 300;
 }
 
-const refusals: Readonly<Record<number, string>> = {
-  400: "bad_request",
-  401: "signature_invalid",
-  405: "method_not_allowed",
-  408: "body_timeout",
-  413: "body_too_large",
-  415: "unsupported_media_type",
-  429: "too_many_failures",
-  500: "internal_error",
-  503: "unavailable",
-};
-
 /** Returns whether the kit refused the request, and not something in front of it. */
 export function isRefusedByKit(reply: Reply | undefined): boolean {
-  const error = isAnswer(reply) ? refusals[reply.status] : undefined;
+  const error = isAnswer(reply) ? refusalErrors[reply.status] : undefined;
   return error !== undefined && (reply as Answer).body === JSON.stringify({ error });
 }
 

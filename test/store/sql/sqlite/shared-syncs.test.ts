@@ -118,7 +118,7 @@ describe("a transaction of a handler on SQLite", () => {
   });
 });
 
-it("transactions of the recorder and of the application sync by themselves, whoever waits", async () => {
+it("transactions of the recorder and of the application sync themselves, whether or not others wait", async () => {
   const { store, write } = await notes();
   const levels = await Promise.all([1, 2, 3].map((n) => store.transaction((tx) => write(tx, String(n)))));
   expect(new Set(levels).size).toBe(1);
