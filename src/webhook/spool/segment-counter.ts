@@ -1,5 +1,5 @@
 import { readLines } from "./record-line.js";
-import { ifFound, type SpoolDirectory } from "./spool-directory.js";
+import { ifFound, type SegmentFile, type SpoolDirectory } from "./spool-directory.js";
 
 /** What the spool's directory contains, of all processes. */
 export interface SpoolStats {
@@ -14,30 +14,44 @@ export interface SpoolStats {
 }
 
 interface SegmentCount {
+  /** How far the segment was read. */
   size: number;
   records: number;
   oldestAt: string | undefined;
 }
 
-/** Returns a function that counts the webhooks in the segments. It reads only new segments and those that have grown. */
+const uncounted: SegmentCount = { size: 0, records: 0, oldestAt: undefined };
+
+/** Returns a function that counts the webhooks in the segments. Of a segment that has grown it reads only the added bytes. */
 export function createSegmentCounter(directory: SpoolDirectory): () => Promise<Omit<SpoolStats, "setAside">> {
   let known = new Map<string, SegmentCount>();
 
-  async function read(name: string, last: SegmentCount | undefined): Promise<SegmentCount> {
-    const bytes = await ifFound(directory.fs.readFile(directory.file(name)));
+  async function count({ name, size }: SegmentFile, last: SegmentCount | undefined): Promise<SegmentCount> {
+    const from = last?.oldestAt === undefined ? uncounted : last;
+    const added = await ifFound(readRange(name, from.size, size));
     // Drained or adopted after it was listed.
-    if (!bytes) return { size: 0, records: 0, oldestAt: undefined };
-    let records = 0;
-    for (let end = bytes.indexOf("\n"); end !== -1; end = bytes.indexOf("\n", end + 1)) records += 1;
-    const oldestAt = last?.oldestAt ?? readLines(bytes).find(({ webhook }) => webhook)?.webhook?.receivedAt;
-    return { size: bytes.length, records, oldestAt };
+    if (!added) return uncounted;
+    let { records } = from;
+    for (let end = added.indexOf("\n"); end !== -1; end = added.indexOf("\n", end + 1)) records += 1;
+    const oldestAt = from.oldestAt ?? readLines(added).find(({ webhook }) => webhook)?.webhook?.receivedAt;
+    return { size: from.size + added.length, records, oldestAt };
+  }
+
+  async function readRange(name: string, from: number, to: number): Promise<Buffer> {
+    const handle = await directory.fs.open(directory.file(name), "r");
+    try {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(to - from), 0, to - from, from);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await handle.close();
+    }
   }
 
   return async () => {
     const counted = new Map<string, SegmentCount>();
     for (const file of await directory.list()) {
       const last = known.get(file.name);
-      counted.set(file.name, last?.size === file.size ? last : await read(file.name, last));
+      counted.set(file.name, last?.size === file.size ? last : await count(file, last));
     }
     known = counted;
     const all = [...counted.values()];

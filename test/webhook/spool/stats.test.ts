@@ -29,25 +29,37 @@ describe("stats", () => {
     expect(await one.stats()).toMatchObject({ records: 2, segments: 1, oldestAt: webhook(3).receivedAt });
   });
 
-  it("read a segment again only after it has grown", async () => {
-    const reads = jest.fn(realFileSystem.readFile);
-    const spool = bench.open({ fs: { ...realFileSystem, readFile: reads as FileSystem["readFile"] } });
+  it("read a segment again only after it has grown, and then only the added bytes", async () => {
+    const lengths: number[] = [];
+    const open: FileSystem["open"] = async (...given) => {
+      const handle = await realFileSystem.open(...given);
+      const read = handle.read.bind(handle) as (...range: unknown[]) => unknown;
+      const counted = (...range: unknown[]) => (lengths.push(range[2] as number), read(...range));
+      return given[1] === "r" ? Object.assign(handle, { read: counted }) : handle;
+    };
+    const spool = bench.open({ fs: { ...realFileSystem, open } });
+    const size = async () => (await stat((await bench.segments())[0]!)).size;
     await spool.append(webhook(1));
+    const first = await size();
     await spool.stats();
     await spool.stats();
-    expect(reads).toHaveBeenCalledTimes(1);
+    expect(lengths).toEqual([first]);
     await spool.append(webhook(2));
     expect(await spool.stats()).toMatchObject({ records: 2, oldestAt: webhook(1).receivedAt });
-    expect(reads).toHaveBeenCalledTimes(2);
+    expect(lengths).toEqual([first, (await size()) - first]);
   });
 
   it("count nothing of a segment that was drained after it was listed", async () => {
-    const reads = jest.fn(realFileSystem.readFile);
-    const spool = bench.open({ fs: { ...realFileSystem, readFile: reads as FileSystem["readFile"] } });
+    let isGone = false;
+    const open: FileSystem["open"] = async (...given) => {
+      if (isGone && given[1] === "r") throw systemError("ENOENT");
+      return realFileSystem.open(...given);
+    };
+    const spool = bench.open({ fs: { ...realFileSystem, open } });
     await spool.append(webhook(1));
     await spool.stats();
     await spool.append(webhook(2));
-    reads.mockRejectedValueOnce(systemError("ENOENT"));
+    isGone = true;
     expect(await spool.stats()).toEqual({ records: 0, bytes: 0, segments: 1, setAside: 0 });
   });
 });
