@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { TillkitError } from "../../errors/index.js";
 import {
   type Changes,
@@ -27,7 +27,7 @@ import {
   takeDueInOneStatement,
 } from "./tables/dispatches.js";
 import { eventsPerRound, expandSome } from "./tables/expand-events.js";
-import { handlerId, rememberHandlers, unknownHandlers } from "./tables/handlers.js";
+import { handlerId, storeHandlers, unknownHandlers } from "./tables/handlers.js";
 import { countWaiting, deadDispatches, historyOf, webhooksPage } from "./tables/history.js";
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
 import { type Database, type Tables } from "./tables/names.js";
@@ -51,9 +51,9 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly durable = true;
   readonly wake?: (listener: () => void) => () => void;
   readonly #driver: Driver<Raw>;
-  readonly #tables: Tables;
   readonly #db: Database;
-  readonly #remembered = new Set<string>();
+  /** The handlers that this process knows to be stored. */
+  readonly #registered = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
   /** Limits the transactions of handlers, so that they leave connections for everything else. */
   readonly #semaphore: Semaphore | undefined;
@@ -78,7 +78,6 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   constructor(driver: Driver<Raw>, tables: Tables) {
     this.#driver = driver;
-    this.#tables = tables;
     this.#db = { dialect: driver.dialect, tables };
     if (driver.handlerTransactions !== undefined) this.#semaphore = new Semaphore(driver.handlerTransactions);
     if (driver.wake) this.wake = (listener) => driver.wake!(listener);
@@ -103,7 +102,17 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   registerHandlers(handlers: readonly HandlerKey[]): Promise<void> {
-    return this.#use(() => this.#remember(handlers));
+    return this.#use(async () => {
+      const unseen = handlers.filter((handler) => !this.#registered.has(handlerId(handler)));
+      if (unseen.length === 0) return;
+      if ((await unknownHandlers(this.#driver.reader, this.#db, unseen)).length > 0) {
+        // Events that wait are expanded in steps first, so that little is left for the transaction that blocks all others.
+        const expand = (tx: Transaction<Raw>): Promise<number> => expandSome(tx, this.#db);
+        while ((await this.#shortTransaction(expand, "claim")) >= eventsPerRound) await nextIteration();
+        await this.#shortTransaction((tx) => storeHandlers(tx, this.#db, unseen));
+      }
+      for (const handler of unseen) this.#registered.add(handlerId(handler));
+    });
   }
 
   claim(options: { handlers: readonly HandlerKey[]; limit: number; leaseMs: number }): Promise<Claim[]> {
@@ -118,12 +127,12 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       if (!found.unexpanded && !found.due) return [];
       const inside = (tx: Transaction<Raw>): ClaimSteps => ({
         take: (max) => takeDue(tx, this.#db, { ...options, limit: max }),
-        expand: () => expandSome(tx, dialect, this.#tables),
+        expand: () => expandSome(tx, this.#db),
         commitApart: false,
       });
       const apart: ClaimSteps = {
         take: (max) => takeDueInOneStatement(writer, this.#db, { ...options, limit: max }),
-        expand: () => this.#shortTransaction((tx) => expandSome(tx, dialect, this.#tables)),
+        expand: () => this.#shortTransaction((tx) => expandSome(tx, this.#db)),
         commitApart: true,
       };
       const claims = await (dialect.writesInQueries
@@ -209,19 +218,6 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       throw error;
     });
     return this.#migrated;
-  }
-
-  async #remember(handlers: readonly HandlerKey[]): Promise<void> {
-    const unseen = handlers.filter((handler) => !this.#remembered.has(handlerId(handler)));
-    if (unseen.length === 0) return;
-    const { dialect, reader } = this.#driver;
-    if ((await unknownHandlers(reader, this.#tables, unseen)).length > 0) {
-      // Events that wait are expanded in steps first, so that little is left for the transaction that blocks all others.
-      const expand = (tx: Transaction<Raw>): Promise<number> => expandSome(tx, dialect, this.#tables);
-      while ((await this.#shortTransaction(expand, "claim")) >= eventsPerRound) await turn();
-      await this.#shortTransaction((tx) => rememberHandlers(tx, dialect, this.#tables, unseen));
-    }
-    for (const handler of unseen) this.#remembered.add(handlerId(handler));
   }
 
   /** Runs a transaction of the kit alone, again where the database broke a deadlock. */

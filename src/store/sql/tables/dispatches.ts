@@ -16,11 +16,11 @@ export async function anythingToClaim(
   db: Database,
   handlers: readonly HandlerKey[],
 ): Promise<{ unexpanded: boolean; due: boolean }> {
-  const { dialect, tables } = db;
+  const { tables } = db;
   const branches = dueBranches(db, handlers);
   const due = branches.map(({ sql }) => `exists (select 1 ${sql})`).join(" or ");
   const { rows } = await reader.run<{ unexpanded: unknown; due: unknown }>(
-    `select case when exists (select 1 from ${tables.events} e where ${isUnexpanded(dialect, tables)}) then 1 else 0 end as unexpanded,
+    `select case when exists (select 1 from ${tables.events} e where ${isUnexpanded(db)}) then 1 else 0 end as unexpanded,
       case when ${due} then 1 else 0 end as due`,
     branches.flatMap(({ params }) => params),
   );

@@ -1,17 +1,16 @@
-import { type Dialect } from "../dialect.js";
 import { type Transaction } from "../transaction.js";
-import { type Tables } from "./names.js";
+import { type Database, type Tables } from "./names.js";
 
 /** The maximum number of events in one round of expansion. */
 export const eventsPerRound = 500;
 
 /** Returns the condition that the event `e` has no dispatches yet, and may get some. */
-export function isUnexpanded(dialect: Dialect, tables: Tables): string {
+export function isUnexpanded({ dialect, tables }: Database): string {
   return dialect.commitsInOrder ? `e.seq > ${lastExpanded(tables)}` : "e.unexpanded = 1";
 }
 
 /** Returns the condition that the event `e` has all of its dispatches. */
-export function isExpanded(dialect: Dialect, tables: Tables): string {
+export function isExpanded({ dialect, tables }: Database): string {
   if (!dialect.commitsInOrder) return "e.unexpanded is null";
   return `(e.seq <= ${lastExpanded(tables)} or not exists (select 1 from ${tables.handlers}))`;
 }
@@ -26,13 +25,14 @@ function lastExpanded(tables: Tables): string {
 }
 
 /** Gives events one dispatch for each known handler that wants them, oldest first. Returns the number of events. */
-export async function expandSome(tx: Transaction, dialect: Dialect, tables: Tables): Promise<number> {
+export async function expandSome(tx: Transaction, db: Database): Promise<number> {
+  const { dialect, tables } = db;
   // Other expansions may run at the same time, but no process that stores a handler.
   if (dialect.forShare !== "")
     await tx.run(`select value from ${tables.meta} where name = 'handlers' ${dialect.forShare}`, []);
   let expanded = 0;
   for (let round = 0; round < dialect.maxExpansionRounds; round++) {
-    const count = await expandRound(tx, dialect, tables);
+    const count = await expandRound(tx, db);
     expanded += count;
     if (count < eventsPerRound) break;
   }
@@ -40,8 +40,9 @@ export async function expandSome(tx: Transaction, dialect: Dialect, tables: Tabl
 }
 
 /** Gives all events their dispatches. The caller keeps other expansions out. */
-export async function expandAll(tx: Transaction, dialect: Dialect, tables: Tables): Promise<void> {
-  while ((await expandRound(tx, dialect, tables)) === eventsPerRound);
+export async function expandAll(tx: Transaction, db: Database): Promise<void> {
+  const { dialect, tables } = db;
+  while ((await expandRound(tx, db)) === eventsPerRound);
   if (!dialect.commitsInOrder) return;
   // Includes the events that were recorded while there was no handler.
   await tx.run(
@@ -50,36 +51,29 @@ export async function expandAll(tx: Transaction, dialect: Dialect, tables: Table
   );
 }
 
-async function expandRound(tx: Transaction, dialect: Dialect, tables: Tables): Promise<number> {
-  const unexpanded = `from ${tables.events} e where ${isUnexpanded(dialect, tables)} order by seq
+async function expandRound(tx: Transaction, db: Database): Promise<number> {
+  const { dialect, tables } = db;
+  const unexpanded = `from ${tables.events} e where ${isUnexpanded(db)} order by seq
     limit ${eventsPerRound} ${dialect.forUpdateSkipLocked}`;
-  if (dialect.writesInQueries) return expandInOneStatement(tx, dialect, tables, unexpanded);
+  if (dialect.writesInQueries) return expandInOneStatement(tx, db, unexpanded);
   const { rows } = await tx.run<{ seq: unknown }>(`select seq ${unexpanded}`, []);
   if (rows.length === 0) return 0;
   const seqs = rows.map((row) => Number(row.seq));
   const which = dialect.among("seq", seqs);
   // A process of the previous version that still runs gives its events their dispatches itself.
   const orNothing = dialect.commitsInOrder ? "on conflict do nothing" : "";
-  await tx.run(
-    `${insertDispatches(dialect, tables, tables.events)} where e.${which.sql} ${orNothing}`,
-    which.params,
-  );
+  await tx.run(`${insertDispatches(db, tables.events)} where e.${which.sql} ${orNothing}`, which.params);
   if (dialect.commitsInOrder)
     await tx.run(`update ${tables.meta} set value = ? where name = 'expanded'`, [String(seqs.at(-1))]);
   else await tx.run(`update ${tables.events} set unexpanded = null where ${which.sql}`, which.params);
   return rows.length;
 }
 
-async function expandInOneStatement(
-  tx: Transaction,
-  dialect: Dialect,
-  tables: Tables,
-  unexpanded: string,
-): Promise<number> {
+async function expandInOneStatement(tx: Transaction, db: Database, unexpanded: string): Promise<number> {
   const { rows } = await tx.run<{ count: unknown }>(
     `with fresh as (select seq, id, type ${unexpanded}),
-      made as (${insertDispatches(dialect, tables, "fresh")}),
-      marked as (update ${tables.events} set unexpanded = null where seq = any(array(select seq from fresh)))
+      made as (${insertDispatches(db, "fresh")}),
+      marked as (update ${db.tables.events} set unexpanded = null where seq = any(array(select seq from fresh)))
       select count(*) as count from fresh`,
     [],
   );
@@ -87,7 +81,7 @@ async function expandInOneStatement(
 }
 
 /** Returns an insert of dispatches for the events `e`. A condition for them may follow. */
-function insertDispatches(dialect: Dialect, tables: Tables, events: string): string {
+function insertDispatches({ dialect, tables }: Database, events: string): string {
   return `insert into ${tables.dispatches}
     (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)
     select distinct e.id, h.name, e.type, e.seq, 'pending', h.name, ${dialect.now}, 0, 0, 0

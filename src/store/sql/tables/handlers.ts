@@ -1,15 +1,14 @@
 import { type HandlerKey } from "../../payment-store.js";
-import { type Dialect } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Transaction } from "../transaction.js";
-import { type Tables } from "./names.js";
+import { type Database } from "./names.js";
 import { expandAll } from "./expand-events.js";
 import { insertAll } from "./write-rows.js";
 
 /** Returns the handlers that the store does not know yet. */
 export async function unknownHandlers(
   session: Session,
-  tables: Tables,
+  { tables }: Database,
   handlers: readonly HandlerKey[],
 ): Promise<HandlerKey[]> {
   const { rows } = await session.run<HandlerKey>(`select event, name from ${tables.handlers}`, []);
@@ -22,18 +21,18 @@ export async function unknownHandlers(
  * Stores handlers. Committed events first get dispatches for the handlers that are known so far: a new handler starts with the
  * events after it.
  */
-export async function rememberHandlers(
+export async function storeHandlers(
   tx: Transaction,
-  dialect: Dialect,
-  tables: Tables,
+  db: Database,
   handlers: readonly HandlerKey[],
 ): Promise<void> {
+  const { dialect, tables } = db;
   // Keeps out every expansion until the end, also of other processes: none may see half of the handlers.
   if (dialect.forUpdate !== "")
     await tx.run(`select value from ${tables.meta} where name = 'handlers' ${dialect.forUpdate}`, []);
-  const unknown = await unknownHandlers(tx, tables, handlers);
+  const unknown = await unknownHandlers(tx, db, handlers);
   if (unknown.length === 0) return;
-  await expandAll(tx, dialect, tables);
+  await expandAll(tx, db);
   const rows = unknown.map(({ event, name }) => [event, name]);
   await insertAll(tx, dialect, { table: tables.handlers, columns: ["event", "name"], rows });
 }

@@ -38,19 +38,15 @@ async function pruneWebhooks(
   return rows.length;
 }
 
-async function pruneEvents(
-  tx: Transaction,
-  { dialect, tables: t }: Database,
-  before: string,
-  limit: number,
-): Promise<number> {
+async function pruneEvents(tx: Transaction, db: Database, before: string, limit: number): Promise<number> {
+  const { dialect, tables: t } = db;
   const [old, order] = dialect.sparesIndexes
     ? ["e.seq < ? and e.recorded_at < ?", "e.seq"]
     : ["e.recorded_at < ?", "e.recorded_at"];
   const bounds = dialect.sparesIndexes ? [await firstSeqSince(tx, t.events, before), before] : [before];
   const { rows } = await tx.run<{ seq: unknown; id: string }>(
     `select e.seq, e.id from ${t.events} e
-      where ${old} and ${isExpanded(dialect, t)} and not exists
+      where ${old} and ${isExpanded(db)} and not exists
         (select 1 from ${t.dispatches} d where d.event_id = e.id and d.state <> 'done')
       order by ${order} limit ? ${dialect.forUpdateSkipLocked}`,
     [...bounds, limit],

@@ -111,7 +111,7 @@ describe("the queries of the kit on SQLite", () => {
       const statements = lockStatements(db.tables);
       for (const each of [keys, many]) lockSync({ connection: { run }, statements, read: new Map() }, each);
       await anythingToClaim(session, db, [ledger]);
-      await expandSome(session, db.dialect, db.tables);
+      await expandSome(session, db);
       await takeDue(session, db, { handlers: [ledger], limit: 50, leaseMs: 1000 });
       await pruneFinal(session, db, { before: "3", limit: 50 });
       await countWaiting(session, db);
