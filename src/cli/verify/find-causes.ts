@@ -38,12 +38,10 @@ export interface Evidence {
   otherBodies: readonly Form<Buffer>[];
 }
 
-/** Prepares a check of signatures. The check returns `undefined`, or further causes if the signature fits. */
-type Check = (secret: Buffer, message: Buffer) => (signature: Buffer) => readonly Cause[] | undefined;
+/** Prepares a check whether a signature fits. */
+type Check = (secret: Buffer, message: Buffer) => (signature: Buffer) => boolean;
 
 const maxCauses = 3;
-/** A shorter beginning of a signature could fit by chance. */
-const minSignatureBytes = 8;
 /** A list of seven fields has 5,040 orders, one of ten has millions. */
 const maxOrderedFields = 8;
 
@@ -87,9 +85,8 @@ function tryAll(
         if (causes.length > Math.min(maxCauses, best?.length ?? maxCauses)) continue;
         const fits = check.value(secret.value, message.value);
         for (const signature of signatures) {
-          const further = fits(signature.value);
-          const all = [...causes, ...signature.causes, ...(further ?? [])];
-          if (further && all.length <= (best?.length ?? all.length)) best = all;
+          const all = [...causes, ...signature.causes];
+          if (all.length <= (best?.length ?? all.length) && fits(signature.value)) best = all;
         }
       }
   return best;
@@ -118,7 +115,7 @@ function formsOf(part: "secret" | "body" | "signature", given: string | Buffer, 
   const forms = [asGiven(Buffer.from(given as string))];
   for (const [code, hypothesis] of table)
     for (const { value, causes } of forms.filter((form) => form.causes.length < maxCauses))
-      for (const [variant, detail] of hypothesis[part]?.(value.toString(), value) ?? []) {
+      for (const [variant, detail] of hypothesis[part]?.(value.toString()) ?? []) {
         const bytes = Buffer.from(variant as string);
         if (bytes.length === 0 || bytes.equals(value)) continue;
         forms.push({ value: bytes, causes: [...causes, { code, detail: detail + place }] });
@@ -194,12 +191,7 @@ function digestChecks(algorithm = "sha256"): Form<Check>[] {
   return digests.map(({ value: digest, causes }) => {
     const check: Check = (secret, message) => {
       const expected = digest(secret, message);
-      return (given) => {
-        const fits = expected.subarray(0, given.length).equals(given);
-        if (!fits || given.length < minSignatureBytes) return undefined;
-        const detail = `the first ${given.length} of ${expected.length} bytes`;
-        return given.length < expected.length ? [{ code: "signature_truncated", detail }] : [];
-      };
+      return (given) => expected.equals(given);
     };
     return { value: check, causes };
   });
@@ -222,9 +214,9 @@ function publicKeyChecks({ publicKey = "", algorithm }: SignatureSettings): Form
   const form = (digest: string | null, options: object, ...causes: Cause[]): Form<Check> => {
     const check: Check = (_, message) => (signature) => {
       try {
-        return verifySignature(digest, message, { key, ...options }, signature) ? [] : undefined;
+        return verifySignature(digest, message, { key, ...options }, signature);
       } catch {
-        return undefined;
+        return false;
       }
     };
     return { value: check, causes };
@@ -232,14 +224,11 @@ function publicKeyChecks({ publicKey = "", algorithm }: SignatureSettings): Form
   if (type === "ed25519") return [form(null, {})];
   const families = type === "ec" ? { ecdsa: { dsaEncoding: "der" } } : rsaFamilies;
   const configured = algorithm ?? `${type === "ec" ? "ecdsa" : "rsa"}-sha256`;
-  const forms = Object.entries(families).flatMap(([family, options]) =>
+  return Object.entries(families).flatMap(([family, options]) =>
     ["sha256", "sha384", "sha512", "sha1"].map((digest) => {
       const name = `${family}-${digest}`;
       if (name === configured) return form(digest, options);
       return form(digest, options, { code: "algorithm_other", detail: `the algorithm ${name}` });
     }),
   );
-  const detail = "two numbers one after the other (IEEE P1363) instead of DER";
-  const plain = form("sha256", { dsaEncoding: "ieee-p1363" }, { code: "signature_encoding", detail });
-  return type === "ec" ? [...forms, plain] : forms;
 }

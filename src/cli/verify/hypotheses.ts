@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { defaultSignedFields, signedFields } from "../../webhook/signature/index.js";
 
 /** A value to try, and a text that completes "The signature fits …" if it fits. */
@@ -15,7 +15,7 @@ export interface Hypothesis {
   /** What to do about it. */
   fix: string;
   secret?(text: string): Variant<string | Buffer>[];
-  body?(text: string, bytes: Buffer): Variant<string | Buffer>[];
+  body?(text: string): Variant<string>[];
   /** For what other lists of fields, or another separator, make of the body. */
   fields?(list: readonly string[], join: JoinFields): Variant<string>[];
   digest?(algorithm: string): Variant<Digest>[];
@@ -38,12 +38,6 @@ export const hypotheses = {
     secret: (text) => [
       [text.replace(/^\s*(["'`])(.*)\1\s*$/s, "$2"), "the secret without its quotation marks"],
       [`"${text.trim()}"`, "the secret with quotation marks around it"],
-    ],
-  },
-  secret_prefixed: {
-    fix: "Ask the service which part of the text is the key, and use only that part.",
-    secret: (text) => [
-      [text.replace(/^[a-z]{2,12}[_-]((live|test)[_-])?(?=.{8})/i, ""), "the secret without its prefix"],
     ],
   },
   secret_encoded: {
@@ -77,34 +71,6 @@ export const hypotheses = {
         [`${text.trimEnd()}\r\n`, "the body with a line break (CRLF) at its end"],
         [`${text.trimEnd()}\n`, "the body with a line break at its end"],
       ];
-    },
-  },
-  body_byte_order_mark: {
-    fix: "Save the body without a byte order mark, as it arrives.",
-    body: (text) => [
-      text.startsWith("\uFEFF")
-        ? [text.slice(1), "the body without its byte order mark"]
-        : [`\uFEFF${text}`, "the body with a byte order mark"],
-    ],
-  },
-  body_encoding: {
-    fix: "Save the body in UTF-8, as it arrives.",
-    body: (text, bytes) => [
-      [bytes.toString("utf16le").replace(/^\uFEFF/, ""), "the body converted from UTF-16 to UTF-8"],
-      [bytes.toString("latin1"), "the body converted from Latin-1 to UTF-8"],
-      [Buffer.from(text, "latin1"), "the body in Latin-1"],
-      [Buffer.from(text, "utf16le"), "the body in UTF-16"],
-    ],
-  },
-  body_part: {
-    fix: "Ask the service what it signs; a scheme of your own can verify it, see docs/signatures.md.",
-    body: (text) => {
-      const value = parseObject(text);
-      return ["data", "payload"].flatMap((name): Variant<string>[] =>
-        value?.[name] === undefined
-          ? []
-          : [[JSON.stringify(value[name]), `only the field ${name} of the body`]],
-      );
     },
   },
   body_other: { fix: "Compare the signature with the body that it came with." },
@@ -145,16 +111,6 @@ export const hypotheses = {
         .filter((name) => name !== algorithm)
         .map((name) => [hmac(name), `the algorithm ${name}`]),
   },
-  hash_not_hmac: {
-    fix:
-      "Ask the service for an HMAC: a plain hash of secret and body can be forged or extended. Until then, a scheme of your " +
-      "own can verify it.",
-    digest: () =>
-      ["sha256", "sha512", "sha1", "md5"].flatMap((name) => [
-        [hash(name), `a plain ${name} of secret and body`] as const,
-        [(secret, message) => hash(name)(message, secret), `a plain ${name} of body and secret`] as const,
-      ]),
-  },
   signature_padded: {
     fix: "Compare the signature without the characters around it.",
     signature: (text) => [
@@ -169,18 +125,8 @@ export const hypotheses = {
         return rest === undefined ? [] : [[rest, `the text after "${prefix.trim()}"`]];
       }),
   },
-  signature_repeated: {
-    fix: "Find out what adds the header a second time; the kit refuses a value that is not one signature.",
-    signature: (text) => text.split(/[,;]\s*/).map((part) => [part, "one of the values in the header"]),
-  },
   signature_base64: {
     fix: "Verify it in a scheme of your own: the kit's schemes read hexadecimal. See docs/signatures.md.",
-  },
-  signature_truncated: {
-    fix: "Copy the whole signature; if the service sends no more, it cannot be trusted.",
-  },
-  signature_encoding: {
-    fix: "Ask the service for the DER form, or verify the other one in a scheme of your own.",
   },
   signature_header_other: { fix: "Set the header's name in the scheme, as the service sends it." },
   signature_upper_case: { fix: "Nothing to do here; your own code must compare without regard to case." },
@@ -243,8 +189,4 @@ function escaped(character: string): string {
 
 export function hmac(algorithm: string): Digest {
   return (secret, message) => createHmac(algorithm, secret).update(message).digest();
-}
-
-function hash(algorithm: string): Digest {
-  return (first, second) => createHash(algorithm).update(first).update(second).digest();
 }

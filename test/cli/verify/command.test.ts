@@ -1,4 +1,4 @@
-import { createHash, createHmac, generateKeyPairSync, sign as signWith } from "node:crypto";
+import { createHmac, generateKeyPairSync, sign as signWith } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { fieldsSignature, hmacSignature } from "tillkit";
@@ -94,13 +94,6 @@ describe("tillkit verify", () => {
       ["secret_encoded"],
     ],
     [
-      "a secret with a prefix that is not part of the key",
-      compact,
-      hex(compact, secret.slice("whsec_".length)),
-      [],
-      ["secret_prefixed"],
-    ],
-    [
       "the secret of another variable",
       compact,
       hex(compact, environment.PAY_SECRET_OF_STAGING),
@@ -114,10 +107,6 @@ describe("tillkit verify", () => {
     ["a line break at the end", `${compact}\n`, hex(compact), [], ["body_line_ending"]],
     ["a missing line break at the end", compact, hex(`${compact}\n`), [], ["body_line_ending"]],
     ["line breaks of another system", pretty.replaceAll("\n", "\r\n"), hex(pretty), [], ["body_line_ending"]],
-    ["a byte order mark", `\uFEFF${compact}`, hex(compact), [], ["body_byte_order_mark"]],
-    ["a file in UTF-16", Buffer.from(compact, "utf16le"), hex(compact), [], ["body_encoding"]],
-    ["a file in Latin-1", Buffer.from(compact, "latin1"), hex(compact), [], ["body_encoding"]],
-    ["a signature of data alone", compact, hex(JSON.stringify(payload.data)), [], ["body_part"]],
     [
       "fields where the body was expected",
       compact,
@@ -169,20 +158,9 @@ describe("tillkit verify", () => {
     ],
     ["SHA-512", compact, hex(compact, secret, "sha512"), [], ["algorithm_other"]],
     ["SHA-1", compact, hex(compact, secret, "sha1"), [], ["algorithm_other"]],
-    [
-      "a plain hash",
-      compact,
-      createHash("sha256")
-        .update(secret + compact)
-        .digest("hex"),
-      [],
-      ["hash_not_hmac"],
-    ],
     ["base64", compact, hmac(compact).digest("base64"), [], ["signature_base64"]],
     ["a prefix", compact, `sha256=${hex(compact)}`, [], ["signature_prefixed"]],
     ["quotation marks", compact, ` "${hex(compact)}"`, [], ["signature_padded"]],
-    ["a header that came twice", compact, `${hex(compact)}, ${hex("other")}`, [], ["signature_repeated"]],
-    ["a signature that was cut off", compact, hex(compact).slice(0, 40), [], ["signature_truncated"]],
     [
       "two causes",
       `${compact}\n`,
@@ -284,8 +262,7 @@ describe("tillkit verify --scheme public-key", () => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const pem = folder.write("service.pem", publicKey.export({ type: "spki", format: "pem" }));
   const key = ["--scheme", "public-key", "--public-key", pem, "--secret-env", "UNUSED"];
-  const made = (body: string, options: { dsaEncoding?: "der" | "ieee-p1363" } = {}) =>
-    signWith("sha256", Buffer.from(body), { key: privateKey, ...options });
+  const made = (body: string) => signWith("sha256", Buffer.from(body), privateKey);
   const ask = async (body: string, signature: string) => {
     const file = folder.write("signed.body", body);
     const argv = ["verify", file, "--signature", signature, ...key, "--json"];
@@ -299,9 +276,6 @@ describe("tillkit verify --scheme public-key", () => {
       code: 1,
       codes: ["body_line_ending", "signature_base64"],
     });
-    expect((await ask(compact, made(compact, { dsaEncoding: "ieee-p1363" }).toString("hex"))).codes).toEqual([
-      "signature_encoding",
-    ]);
     expect((await ask(compact, made("another").toString("hex"))).codes).toEqual(["signature_unexplained"]);
   });
 });
