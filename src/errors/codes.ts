@@ -20,7 +20,7 @@ export const errorFixes = {
 
   // A webhook that is refused before anything is recorded.
   method_not_allowed: "Send webhooks with POST, and open the return addresses with GET or HEAD.",
-  content_type_unsupported: "Send the webhook as application/json.",
+  content_type_unsupported: "Send the webhook as JSON, and not as a form.",
   content_encoding_unsupported: "Send the webhook without a content-encoding.",
   body_too_large: "Raise `webhook.limitBytes` if the service really sends larger webhooks.",
   body_incomplete: "The sender closed the connection before the whole body arrived; it may send again.",

@@ -59,8 +59,9 @@ function checkEnvelope({ method, headers }: IncomingMessage): void {
       "Webhooks are sent without a content-encoding.",
     );
   }
-  if (!/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) {
-    throw new WebhookRejectedError("content_type_unsupported", "Webhooks are sent as application/json.");
+  // The interface shows no content type (4.4), so the signature decides. Only a browser's form is refused early.
+  if (/^\s*(application\/x-www-form-urlencoded|multipart\/)/i.test(headers["content-type"] ?? "")) {
+    throw new WebhookRejectedError("content_type_unsupported", "Webhooks are not sent as a form.");
   }
 }
 

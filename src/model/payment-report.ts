@@ -1,4 +1,4 @@
-import { type SignedField } from "./signed-fields.js";
+import { type SignedField, type UndecidingField } from "./signed-fields.js";
 
 /**
  * The fields of a webhook under the names that signatures use, with the types they have after the checks. Times are
@@ -6,7 +6,8 @@ import { type SignedField } from "./signed-fields.js";
  */
 export interface ReportedFields {
   topic: string;
-  timestamp: string;
+  /** `undefined` where the service sent none, or not a date-time: see {@link Untrusted}. */
+  timestamp: string | undefined;
   type: string;
   id: string;
   status: string;
@@ -23,9 +24,13 @@ export interface ReportedFields {
 /** The fields that the signature covers: the service sent these values. */
 export type Verified<Covers extends SignedField = SignedField> = Readonly<Pick<ReportedFields, Covers>>;
 
-/** The fields that the signature does not cover. Others may have changed them on the way: use them as hints at most. */
+/**
+ * The fields that the signature does not cover. Others may have changed them on the way: use them as hints at most.
+ * `timestamp`, `providerId` and `source` are also here if the signature covers them and the service sent something else
+ * than the interface shows.
+ */
 export type Untrusted<Covers extends SignedField = SignedField> = Readonly<
-  Partial<Record<Exclude<SignedField, Covers>, unknown>>
+  Partial<Record<Exclude<SignedField, Covers> | UndecidingField, unknown>>
 >;
 
 /** What a verified, admissible webhook says about a payment: the input of reconciliation. */

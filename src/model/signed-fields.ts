@@ -37,6 +37,17 @@ const paths = Object.fromEntries(
   signedFields.map((field) => [field, topLevel.includes(field) ? [field] : ["data", ...field.split(".")]]),
 ) as Record<SignedField, string[]>;
 
+/** The fields that decide nothing: a webhook is taken whatever they contain. */
+const undecidingFields = ["timestamp", "providerId", "source"] as const satisfies readonly SignedField[];
+
+/** A field that decides nothing. */
+export type UndecidingField = (typeof undecidingFields)[number];
+
+/** Returns whether nothing is decided by the field. */
+export function decidesNothing(field: SignedField): field is UndecidingField {
+  return (undecidingFields as readonly SignedField[]).includes(field);
+}
+
 /** Returns whether the name is a field of the interface document. */
 export function isSignedField(name: unknown): name is SignedField {
   return typeof name === "string" && Object.hasOwn(paths, name);

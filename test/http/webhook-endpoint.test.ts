@@ -62,13 +62,33 @@ describe("the webhook endpoint answers", () => {
     expect([response.status, response.headers["allow"]]).toEqual([405, "POST"]);
   });
 
-  it("another content type with 415", async () => {
-    const response = await request(appOf(testKit()))
-      .post("/payments/webhook")
-      .set({ ...headers, "content-type": "text/plain" })
-      .send(rawBody.toString());
-    expect(response.status).toBe(415);
-  });
+  it.each(["application/x-www-form-urlencoded", "Multipart/form-data; boundary=x"])(
+    "a form (%s) with 415",
+    async (type) => {
+      const response = await request(appOf(testKit()))
+        .post("/payments/webhook")
+        .set({ ...headers, "content-type": type })
+        .send(rawBody.toString());
+      expect(response.status).toBe(415);
+    },
+  );
+
+  it.each(["text/plain", "application/json", "application/vnd.pay+json", "*/*", undefined])(
+    "the content type %s with 200",
+    async (type) => {
+      const answer = await raw(new URL(await serve(appOf(testKit()))), [
+        "POST /payments/webhook HTTP/1.1",
+        "Host: shop",
+        ...(type === undefined ? [] : [`Content-Type: ${type}`]),
+        `Content-Length: ${rawBody.length}`,
+        `Service-Signature: ${good}`,
+        "Connection: close",
+        "",
+        rawBody.toString(),
+      ]);
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    },
+  );
 
   it("a content type with a charset with 200", async () => {
     const response = await request(appOf(testKit()))

@@ -2,9 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { quote } from "../../shared/quote.js";
 
 /** The decoded body; or a short reason that is safe to store and to log. */
-export type Decoded =
-  /** `hasNumbers`: whether the payload may contain a number. */
-  { ok: true; payload: Record<string, unknown>; hasNumbers: boolean } | { ok: false; reason: string };
+export type Decoded = { ok: true; payload: Record<string, unknown> } | { ok: false; reason: string };
 
 /** The maximum nesting of objects and lists, with the body's own object. */
 const maxDepth = 32;
@@ -17,8 +15,6 @@ const openingBrace = 0x7b;
 const closingBrace = 0x7d;
 const openingBracket = 0x5b;
 const closingBracket = 0x5d;
-const zero = 0x30;
-const nine = 0x39;
 const surrogate = /\p{Surrogate}/u;
 
 /**
@@ -40,10 +36,9 @@ export function decodeStrict(rawBody: Buffer): Decoded {
   if (!isJsonObject(payload)) return { ok: false, reason: "not a JSON object" };
   const scan = text.includes("\\") ? undefined : scanUnescaped(text);
   // This is enough for nearly every body; findAmbiguity is slower.
-  if (scan && scan.depth <= maxDepth && scan.keys === countKeys(payload))
-    return { ok: true, payload, hasNumbers: scan.hasNumbers };
+  if (scan && scan.depth <= maxDepth && scan.keys === countKeys(payload)) return { ok: true, payload };
   const reason = findAmbiguity(text);
-  return reason === undefined ? { ok: true, payload, hasNumbers: true } : { ok: false, reason };
+  return reason === undefined ? { ok: true, payload } : { ok: false, reason };
 }
 
 function isJsonObject(value: unknown): value is Record<string, unknown> {
@@ -51,23 +46,21 @@ function isJsonObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Returns the number of keys in a JSON text, its depth, and whether it contains a number. The text must be valid JSON
- * without a backslash, so that each string ends at the next quotation mark.
+ * Returns the number of keys in a JSON text, and its depth. The text must be valid JSON without a backslash, so that each
+ * string ends at the next quotation mark.
  */
-function scanUnescaped(text: string): { keys: number; depth: number; hasNumbers: boolean } {
+function scanUnescaped(text: string): { keys: number; depth: number } {
   let keys = 0;
   let open = 0;
   let depth = 0;
-  let hasNumbers = false;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit === quotationMark) while (text.charCodeAt((at += 1)) !== quotationMark);
     else if (unit === colon) keys += 1;
     else if (unit === openingBrace || unit === openingBracket) depth = Math.max(depth, (open += 1));
     else if (unit === closingBrace || unit === closingBracket) open -= 1;
-    else if (unit >= zero && unit <= nine) hasNumbers = true;
   }
-  return { keys, depth, hasNumbers };
+  return { keys, depth };
 }
 
 /** Returns the number of keys in the parsed value. It is smaller than in the text if a key is repeated there. */
@@ -127,34 +120,4 @@ function isKey(text: string, after: number): boolean {
   let at = after;
   while (text.charCodeAt(at) <= 0x20) at += 1;
   return text.charCodeAt(at) === colon;
-}
-
-/** Matches a string or a number of a JSON text. Strings are matched so that digits in them are skipped. */
-const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
-const decimal = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-
-/**
- * Returns the first number of a valid JSON text that a double cannot hold with all its digits, or `undefined`. Another
- * reader of the same bytes could read another number. A double that was printed by a program is never found, neither in
- * its shortest form (`0.1`) nor with 17 digits (`0.10000000000000001`).
- */
-export function findLossyNumber(json: string): string | undefined {
-  for (const [token] of json.matchAll(stringOrNumber)) if (token[0] !== '"' && isLossy(token)) return token;
-  return undefined;
-}
-
-function isLossy(literal: string): boolean {
-  const value = Number(literal);
-  if (!Number.isFinite(value)) return true;
-  const digits = significantDigits(literal);
-  return digits !== significantDigits(String(value)) && digits !== significantDigits(value.toPrecision(17));
-}
-
-/** Returns one form for all ways to write a decimal, without its sign, which is never lost. */
-function significantDigits(literal: string): string {
-  const [, whole = "", fraction = "", exponent = "0"] = decimal.exec(literal)!;
-  const digits = (whole + fraction).replace(/^0+/, "");
-  const trimmed = digits.replace(/(?<!0)0+$/, "");
-  if (trimmed === "") return "0";
-  return `${trimmed}e${Number(exponent) - fraction.length + digits.length - trimmed.length}`;
 }

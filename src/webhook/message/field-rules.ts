@@ -30,7 +30,7 @@ const time = "an RFC 3339 date-time";
 /** The rules of the interface document, sections 6.1 and 2.3. Other fields of a body are allowed and ignored. */
 export const fieldRules: { readonly [Field in SignedField]: FieldRule<ReportedFields[Field]> } = {
   topic: name,
-  timestamp: { schema: dateTime, expected: time },
+  timestamp: { schema: dateTime.optional(), expected: time },
   type: name,
   id: name,
   status: {

@@ -2,6 +2,7 @@ import { TillkitError } from "../../errors/index.js";
 import { fitsCurrency } from "../../model/money.js";
 import { type Message, type PaymentReport, type ReportedFields } from "../../model/payment-report.js";
 import {
+  decidesNothing,
   fieldPath,
   readField,
   readFields,
@@ -10,7 +11,7 @@ import {
   type SignedField,
 } from "../../model/signed-fields.js";
 import { quote } from "../../shared/quote.js";
-import { decodeStrict, findLossyNumber } from "./decode-strict.js";
+import { decodeStrict } from "./decode-strict.js";
 import { bodyDigest, coveredDigest, paymentKey } from "./event-keys.js";
 import { allFields, fieldRules } from "./field-rules.js";
 
@@ -25,7 +26,7 @@ export interface VerifiedWebhook {
 }
 
 /** The fields that handlers get only if the service sent them. */
-const optionalFields = ["submittedAt", "providerId", "source"] as const;
+const optionalFields = ["timestamp", "submittedAt", "providerId", "source"] as const;
 
 type Payload = Readonly<Record<string, unknown>>;
 type Fields = Partial<ReportedFields>;
@@ -33,26 +34,27 @@ type Identified = Fields & Pick<ReportedFields, (typeof indispensableFields)[num
 
 /**
  * Reads a verified webhook. Only covered fields are checked and decide; the others are passed on as `untrusted`,
- * unchanged. Unknown fields, topics and statuses are allowed: the interface document leaves these lists open.
+ * unchanged. So are covered fields that decide nothing, where they are not as the interface shows them. Unknown fields,
+ * topics and statuses are allowed: the interface document leaves these lists open.
  *
  * @throws TillkitError `signature_coverage_too_small` if `covers` lacks an indispensable field. No body makes it throw.
  */
 export function readMessage({ rawBody, payload: decodedBefore, covers }: VerifiedWebhook): Message {
   const decoded =
-    decodedBefore === undefined
-      ? decodeStrict(rawBody)
-      : { ok: true as const, payload: decodedBefore, hasNumbers: true };
+    decodedBefore === undefined ? decodeStrict(rawBody) : { ok: true as const, payload: decodedBefore };
   if (!decoded.ok) return inadmissible(bodyDigest(rawBody), decoded.reason);
-  const { payload, hasNumbers } = decoded;
+  const { payload } = decoded;
   const covered = covers === "body" ? signedFields : signedFields.filter((field) => covers.includes(field));
   const digest = () => (covers === "body" ? bodyDigest(rawBody) : coveredDigest(payload, covered));
 
   const fields: Fields = (covers === "body" && readAll(payload)) || {};
+  const odd: SignedField[] = [];
   // One field at a time if not all are covered or one is wrong, in the order of the interface document: the envelope
   // is checked before the payment.
   for (const field of fields.type === undefined ? covered : []) {
     const reason = readInto(fields, payload, field);
-    if (reason !== undefined) return inadmissible(digest(), reason);
+    if (reason !== undefined && !decidesNothing(field)) return inadmissible(digest(), reason);
+    if (reason !== undefined) odd.push(field);
     if (field === "type" && fields.type !== "payment")
       return {
         kind: "unrecognised",
@@ -62,13 +64,10 @@ export function readMessage({ rawBody, payload: decodedBefore, covers }: Verifie
       };
   }
   requireIndispensable(fields);
-  // Checked in the whole body: what a message says about money must not depend on its reader.
-  const lossy = hasNumbers ? findLossyNumber(rawBody.toString("utf8")) : undefined;
-  if (lossy !== undefined)
-    return inadmissible(digest(), `a number with more digits than a double: ${quote(lossy)}`);
   const reason = findContradiction(fields, covered);
   if (reason !== undefined) return inadmissible(digest(), reason);
-  return { kind: "payment", report: toReport(fields, payload, covered) };
+  const trusted = odd.length === 0 ? covered : covered.filter((field) => !odd.includes(field));
+  return { kind: "payment", report: toReport(fields, payload, trusted) };
 }
 
 /** Returns all fields of a payment's webhook, or `undefined` if a field is wrong or the type is another one. */
@@ -99,7 +98,7 @@ function findContradiction(fields: Identified, covered: readonly SignedField[]):
   return undefined;
 }
 
-function toReport(fields: Identified, payload: Payload, covered: readonly SignedField[]): PaymentReport {
+function toReport(fields: Identified, payload: Payload, trusted: readonly SignedField[]): PaymentReport {
   const report: PaymentReport = {
     eventKey: paymentKey(fields),
     serviceId: fields.id,
@@ -109,21 +108,21 @@ function toReport(fields: Identified, payload: Payload, covered: readonly Signed
     currency: fields["total.currency"],
     submittedAt: fields.submittedAt,
     verified: fields,
-    untrusted: untrustedFields(payload, covered),
+    untrusted: untrustedFields(payload, trusted),
   };
   if (fields.topic !== undefined) report.topic = fields.topic;
   if (fields.captured !== undefined) report.captured = fields.captured;
   return report;
 }
 
-/** The untrusted fields under a signature over the whole body. */
+/** The untrusted fields of a webhook whose fields are all covered and as the interface shows them. */
 const none: PaymentReport["untrusted"] = Object.freeze({});
 
-function untrustedFields(payload: Payload, covered: readonly SignedField[]): PaymentReport["untrusted"] {
-  if (covered.length === signedFields.length) return none;
+function untrustedFields(payload: Payload, trusted: readonly SignedField[]): PaymentReport["untrusted"] {
+  if (trusted.length === signedFields.length) return none;
   const untrusted: Partial<Record<SignedField, unknown>> = {};
   for (const field of signedFields) {
-    const value = covered.includes(field) ? undefined : readField(payload, field);
+    const value = trusted.includes(field) ? undefined : readField(payload, field);
     if (value !== undefined) untrusted[field] = value;
   }
   return untrusted;

@@ -54,15 +54,8 @@ function casesOf(documents: readonly [string, Buffer][]): Case[] {
   );
 }
 
-/** Documents that two parsers read differently: they differ in the value or the digits that count. */
+/** Documents that two parsers read differently: one takes the first of two equal keys, another the last. */
 const ambiguous = [
-  "number_-9223372036854775808.json",
-  "number_-9223372036854775809.json",
-  "number_1.000000000000000005.json",
-  "number_10000000000000000999.json",
-  "number_1e-999.json",
-  "number_9223372036854775807.json",
-  "number_9223372036854775808.json",
   "object_same_key_different_values.json",
   "object_same_key_same_value.json",
   "object_same_key_unclear_values.json",
@@ -153,10 +146,11 @@ describe("JSON documents that parsers read differently, as signed webhooks and a
     });
 
     it.each(schemeNames)("complete the payment where they are valid and in an extra field (%s)", (name) => {
+      // No field that the kit reads is a number, so a number that a double cannot hold changes nothing.
       const valid = results(name).filter(
-        (one) => isExtra(one) && one.file.startsWith("y_") && !mustBeRefused(one),
+        (one) => isExtra(one) && /^(y_|number_)/.test(one.file) && !mustBeRefused(one),
       );
-      expect(valid.length).toBeGreaterThan(150);
+      expect(valid.length).toBeGreaterThan(160);
       expect(named(valid.filter(({ status, outcome }) => status !== 200 || outcome !== "applied"))).toEqual(
         [],
       );

@@ -20,7 +20,7 @@ const always: Rule = () => "applied";
 const bodyRules: Readonly<Record<string, Rule>> = {
   topic: (text) => keptIf(printable(text, 1, 128), "applied"),
   type: (text) => keptIf(printable(text, 1, 128), "unrecognised"),
-  timestamp: never,
+  timestamp: always,
   id: (text) => keptIf(printable(text, 1, 128), "mismatch"),
   // The topic is completed, and no string of the corpus is.
   status: (text) => keptIf(/^[A-Za-z0-9_.-]{1,64}$/.test(text), "mismatch"),
@@ -29,8 +29,8 @@ const bodyRules: Readonly<Record<string, Rule>> = {
   currency: (text) => keptIf(/^[A-Z]{3}$/.test(text), "mismatch"),
   submittedAt: never,
   clientId: (text) => keptIf(/^[A-Za-z0-9._:-]{1,64}$/.test(text), "unmatched"),
-  providerId: (text) => keptIf(printable(text, 0, 256), "applied"),
-  source: (text) => keptIf(printable(text, 0, 256), "applied"),
+  providerId: always,
+  source: always,
   extra: always,
 };
 

@@ -21,11 +21,7 @@ describe("decodeStrict", () => {
     const written = JSON.stringify(
       webhook({ note: 'a "quoted\\" {brace} [\u2028 é 😀', list: [1, -0, 1e30] }),
     );
-    expect(decodeStrict(bytes(written))).toEqual({
-      ok: true,
-      payload: JSON.parse(written),
-      hasNumbers: true,
-    });
+    expect(decodeStrict(bytes(written))).toEqual({ ok: true, payload: JSON.parse(written) });
     expect(reason(' \t\r\n{ "a" : [ "b" , { "a" : "a" } ] } ')).toBeUndefined();
   });
 
@@ -138,13 +134,8 @@ describe("decodeStrict", () => {
     fc.assert(
       fc.property(object, fc.constantFrom(0, 1, "\t"), (value, indent) => {
         const written = JSON.stringify(value, undefined, indent);
-        const numbers = /\d/.test(written.replace(/"(?:[^"\\]|\\.)*"/g, ""));
         const decoded = decodeStrict(bytes(written));
-        expect(decoded).toEqual({
-          ok: true,
-          payload: JSON.parse(written),
-          hasNumbers: written.includes("\\") || numbers,
-        });
+        expect(decoded).toEqual({ ok: true, payload: JSON.parse(written) });
       }),
     );
   });
