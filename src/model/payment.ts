@@ -12,7 +12,7 @@ export interface Money {
  * - `creating`: stored, and the creation request is under way.
  * - `pending`: the service knows the payment; the customer has not paid yet.
  * - `uncertain`: the creation request ended without a usable answer; the payment may exist at the service.
- * - `failed`: the service refused the creation, or reported the payment as failed.
+ * - `failed`: the service refused the creation, or reported the payment as failed or expired.
  * - `canceled`: the service reported the payment as canceled.
  * - `completed`: paid. Final: no later report changes it.
  */

@@ -2,8 +2,8 @@ import { type PaymentState } from "./payment.js";
 
 /**
  * The rank of each status. A status replaces only one of a lower rank, so webhooks in any order, repeated or not, lead
- * to the same state. The interface document names `pending` and `completed`; services use the others too. `failed` and
- * `canceled` rank below `completed`, so that a late success is never dropped.
+ * to the same state. The interface document names `pending` and `completed`; services use the others too, and both
+ * spellings of `canceled`. What ends unpaid ranks below `completed`, so that a late success is never dropped.
  */
 const ranks: Readonly<Record<string, number>> = {
   __proto__: null as never,
@@ -12,8 +12,10 @@ const ranks: Readonly<Record<string, number>> = {
   submitted: 3,
   approved: 4,
   captured: 5,
+  expired: 6,
   failed: 6,
   canceled: 7,
+  cancelled: 7,
   completed: 8,
 };
 
@@ -30,7 +32,8 @@ export function isFarther(next: string, current: string | undefined): boolean {
 /** Returns the kit's state for a status of the service. */
 export function stateOf(status: string): PaymentState {
   if (status === "completed" || status === "failed" || status === "canceled") return status;
-  return "pending";
+  if (status === "expired") return "failed";
+  return status === "cancelled" ? "canceled" : "pending";
 }
 
 /** Returns the value that `captured` must have with this status, or `undefined` if both values are valid. */

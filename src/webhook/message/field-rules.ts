@@ -42,7 +42,7 @@ export const fieldRules: { readonly [Field in SignedField]: FieldRule<ReportedFi
     schema: z.string().refine(isAmount),
     expected: 'a decimal string such as "1475" or "10.50"',
   },
-  "total.currency": { schema: z.string().regex(/^[A-Z]{3}$/), expected: "three capital letters" },
+  "total.currency": { schema: z.string().regex(/^[A-Za-z]{1,16}$/), expected: "1 to 16 letters" },
   submittedAt: {
     schema: z.preprocess(blankToUndefined, dateTime.optional()),
     expected: `${time}, or nothing`,

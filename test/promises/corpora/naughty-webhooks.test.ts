@@ -26,7 +26,7 @@ const bodyRules: Readonly<Record<string, Rule>> = {
   status: (text) => keptIf(/^[A-Za-z0-9_.-]{1,64}$/.test(text), "mismatch"),
   captured: never,
   value: (text) => keptIf(/^(0|[1-9][0-9]{0,15})(\.0{1,4})?$/.test(text), "mismatch"),
-  currency: (text) => keptIf(/^[A-Z]{3}$/.test(text), "mismatch"),
+  currency: (text) => keptIf(/^[A-Za-z]{1,16}$/.test(text), "mismatch"),
   submittedAt: never,
   clientId: (text) => keptIf(/^[A-Za-z0-9._:-]{1,64}$/.test(text), "unmatched"),
   providerId: always,

@@ -152,7 +152,8 @@ describe("readMessage with a signature over the whole body", () => {
     ["value", webhook({ total: { value: "1e3", currency: "KMF" } }), "data.total.value"],
     ["value", webhook({ total: { value: "10,00", currency: "KMF" } }), "data.total.value"],
     ["value", webhook({ total: { value: "1475.50", currency: "KMF" } }), "data.total.value"],
-    ["currency", webhook({ total: { value: "1475", currency: "kmf" } }), "data.total.currency"],
+    ["currency", webhook({ total: { value: "1475", currency: "KM1" } }), "data.total.currency"],
+    ["currency", webhook({ total: { value: "1475", currency: "x".repeat(17) } }), "data.total.currency"],
     ["submittedAt", webhook({ submittedAt: "yesterday" }), "data.submittedAt"],
     ["submittedAt", webhook({ submittedAt: 0 }), "data.submittedAt"],
     ["clientId", webhook({ clientId: "ordér" }), "data.clientId"],
@@ -162,6 +163,11 @@ describe("readMessage with a signature over the whole body", () => {
     const message = readMessage({ rawBody, covers: "body" });
     expect(message).toMatchObject({ kind: "inadmissible", eventKey: `inadmissible:${sha256(rawBody)}` });
     expect(reasonOf(body)).toMatch(new RegExp(`^${path.replaceAll(".", "\\.")}: expected .+, got .+`));
+  });
+
+  it("leaves every alphabetic currency code to the comparison with the payment", () => {
+    for (const currency of ["kmf", "USDC", "X"])
+      expect(reportOf(webhook({ total: { value: "1475", currency } }))).toMatchObject({ currency });
   });
 
   it("names the first wrong field in the order of the interface document", () => {

@@ -85,13 +85,36 @@ describe("reconciliation", () => {
     });
   });
 
-  it.each(["pending", "failed", "canceled", "submitted", "never_seen_before", "completed"])(
-    "leaves a completed payment as it is when %s is reported later",
-    (status) => {
-      const completed = pendingPayment({ state: "completed", status: "completed", open: false });
-      expect(reconcile(situation(completed), reportOf(status)).outcome).toBe("stale");
-    },
-  );
+  it.each([
+    ["expired", "failed"],
+    ["cancelled", "canceled"],
+    ["captured", "pending"],
+  ])("understands %s as what it says", (status, state) => {
+    const decision = reconcile(
+      situation(pendingPayment()),
+      reportOf(status, { captured: status === "captured" }),
+    );
+    const open = state === "pending";
+    expect(decision).toMatchObject({ outcome: "applied", payment: { status, state, open } });
+    const later = decision.outcome === "applied" ? decision.payment : undefined;
+    expect(reconcile(situation(later), reportOf("completed"))).toMatchObject({
+      payment: { state: "completed" },
+    });
+  });
+
+  it.each([
+    "pending",
+    "failed",
+    "expired",
+    "cancelled",
+    "canceled",
+    "submitted",
+    "never_seen_before",
+    "completed",
+  ])("leaves a completed payment as it is when %s is reported later", (status) => {
+    const completed = pendingPayment({ state: "completed", status: "completed", open: false });
+    expect(reconcile(situation(completed), reportOf(status)).outcome).toBe("stale");
+  });
 
   it("reports a second completed payment of one reference instead of fulfilling it again", () => {
     const first = pendingPayment({ clientId: "c-0", serviceId: "s-0", state: "completed", open: false });
@@ -121,6 +144,8 @@ describe("reconciliation", () => {
       "captured",
       "completed",
       "canceled",
+      "cancelled",
+      "expired",
       "failed",
       "zz",
       "aa",
