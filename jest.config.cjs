@@ -1,5 +1,5 @@
-// One suite for the sources and for the built package: TILLKIT_TARGET=cjs runs the same tests on dist/cjs.
-const target = process.env.TILLKIT_TARGET ?? "src";
+// One suite for the sources and for the built package: TILLKIT_TEST_TARGET=cjs runs the same tests on dist/cjs.
+const target = process.env.TILLKIT_TEST_TARGET ?? "src";
 const at = (path) => (target === "src" ? `<rootDir>/src/${path}.ts` : `<rootDir>/dist/${target}/${path}.js`);
 
 /** @type {import('jest').Config} */

@@ -33,7 +33,7 @@ async function jest(name, target, ignored = []) {
   const file = path.resolve(`.tmp/jest-${target}.json`);
   const ignore = ["/node_modules/", ...ignored].flatMap((pattern) => ["--testPathIgnorePatterns", pattern]);
   const command = ["jest", "--json", "--outputFile", file, ...ignore];
-  const result = await runStage(name, command, { TILLKIT_TARGET: target }, file);
+  const result = await runStage(name, command, { TILLKIT_TEST_TARGET: target }, file);
   leftOut.push(...leftOutBy(file));
   printed.push(printedBy(file));
   return add(Promise.resolve({ ...result, totals: jestTotals(file, result.passed) }));

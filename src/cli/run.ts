@@ -10,7 +10,7 @@ import { signCommand } from "./sign/command.js";
 import { readArguments } from "./terminal/arguments.js";
 import { type Command, type ExitCode, type ProcessContext } from "./terminal/command.js";
 import { commandHelp, describeCommand, toolHelp } from "./terminal/help.js";
-import { didYouMean } from "./terminal/nearest.js";
+import { didYouMean } from "../shared/nearest.js";
 import { createOutput, type Output } from "./terminal/output.js";
 import { readOwnPackage } from "./terminal/own-package.js";
 import { readEnvironment } from "./terminal/read-file.js";

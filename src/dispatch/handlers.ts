@@ -1,6 +1,7 @@
 import { TillkitError } from "../errors/index.js";
 import { type EventType, type TillkitEvent } from "../model/event-map.js";
 import { type HandlerKey } from "../store/index.js";
+import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 import { isWholeNumber, maxTimerMs } from "../shared/whole-number.js";
 import { type HandlerContext, type HandlerOptions } from "./handler.js";
 
@@ -23,6 +24,8 @@ export class Handlers<Tx> {
   /** @throws TillkitError `option_invalid`, `handler_name_taken` */
   add(event: EventType | "*", run: AnyHandler<Tx>, options: HandlerOptions = {}): void {
     const { name = event === "*" ? "any" : event, timeoutMs } = options;
+    const unknown = describeUnknown(options, { name, timeoutMs } satisfies NamesOf<HandlerOptions>);
+    if (unknown !== undefined) throw new TillkitError("option_invalid", `A handler's option: ${unknown}`);
     if (timeoutMs !== undefined && !isWholeNumber(timeoutMs, 1, maxTimerMs)) {
       throw new TillkitError(
         "option_invalid",

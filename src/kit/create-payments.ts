@@ -1,9 +1,10 @@
+import { TillkitError } from "../errors/index.js";
 import { createPayment, type CheckoutParts } from "../checkout/create-payment.js";
 import { handleReturn } from "../checkout/handle-return.js";
 import { Dispatcher } from "../dispatch/dispatcher.js";
 import { type HandlerOptions } from "../dispatch/handler.js";
 import { type AnyHandler } from "../dispatch/handlers.js";
-import { eventTypes, type EventType, type NoticeType } from "../model/event-map.js";
+import { eventTypes, noticeTypes, type EventType, type NoticeType } from "../model/event-map.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { adoptPayment } from "../operations/adopt-payment.js";
 import { createHealthCheck } from "../operations/health.js";
@@ -15,6 +16,7 @@ import { replayDispatches } from "../operations/replay-dispatches.js";
 import { replayWebhooks } from "../operations/replay-webhooks.js";
 import { resolvePayment } from "../operations/resolve-payment.js";
 import { createSweeper } from "../operations/sweep-payments.js";
+import { suggestion } from "../shared/unknown-names.js";
 import { createPaymentReader, createPaymentService } from "../service/index.js";
 import { reconcileStatement } from "../statement/index.js";
 import { createIntake } from "../webhook/intake.js";
@@ -136,14 +138,22 @@ function createSubscriptions<Covers extends SignedField, Tx>(
     dispatcher.wake();
   };
   const on = (type: EventType | NoticeType, handler: unknown, options?: HandlerOptions): void => {
-    if (isEventType(type)) subscribe(type, handler, options);
-    else listen(type, handler as () => void);
+    if (isEventType(type)) return subscribe(type, handler, options);
+    requireNotice(type);
+    listen(type, handler as () => void);
   };
   return {
     on,
     onAny: (handler, options) => subscribe("*", handler, options),
     onPaymentCompleted: (handler, options) => on("payment.completed", handler, options),
   };
+}
+
+/** Throws if no notice has this name: a listener for it would never be called. */
+function requireNotice(type: NoticeType): void {
+  if ((noticeTypes as readonly string[]).includes(type)) return;
+  const meant = suggestion(type, [...eventTypes, ...noticeTypes]);
+  throw new TillkitError("option_invalid", `No event or notice is named "${type}". ${meant}`);
 }
 
 function isEventType(type: EventType | NoticeType): type is EventType {

@@ -142,5 +142,16 @@ export interface NoticeMap {
 /** The name of a notice. */
 export type NoticeType = keyof NoticeMap;
 
+/** The names of all notices. */
+export const noticeTypes = Object.keys({
+  "webhook.rejected": 1,
+  "webhook.spooled": 1,
+  "webhook.set_aside": 1,
+  "dispatch.failed": 1,
+  "dispatch.dead": 1,
+  "lookup.failed": 1,
+  "store.unavailable": 1,
+} satisfies Record<NoticeType, 1>);
+
 /** Sends a notice to the listeners of this process. */
 export type Notify = <Type extends NoticeType>(type: Type, notice: NoticeMap[Type]) => void;

@@ -1,6 +1,7 @@
 import { isWholeNumber } from "../shared/whole-number.js";
 import { withoutUndefined } from "../shared/without-undefined.js";
-import { queryError, queryTime, storeMethod } from "./query.js";
+import { type NamesOf } from "../shared/unknown-names.js";
+import { queryError, queryTime, refuseUnknown, storeMethod } from "./query.js";
 import { type Payment, type PaymentState } from "../model/payment.js";
 import { withoutKey } from "../webhook/recording/payment-events.js";
 import { type PaymentStore } from "../store/index.js";
@@ -37,6 +38,15 @@ const states: readonly PaymentState[] = [
   "completed",
 ];
 const maxPerPage = 500;
+const queryNames = {
+  state: 1,
+  reference: 1,
+  from: 1,
+  to: 1,
+  first: 1,
+  limit: 1,
+  cursor: 1,
+} satisfies NamesOf<PaymentQuery>;
 
 /**
  * Returns one page of the stored payments in the order of their creation, then of their clientId. That order never
@@ -46,6 +56,7 @@ export async function listPayments<Tx>(
   store: PaymentStore<Tx>,
   query: PaymentQuery = {},
 ): Promise<PaymentList> {
+  refuseUnknown(query, queryNames);
   const { state, reference, first = "newest", limit = 50 } = query;
   const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
   if (state !== undefined && !states.includes(state))

@@ -1,4 +1,5 @@
 import { TillkitError } from "../errors/index.js";
+import { describeUnknown } from "../shared/unknown-names.js";
 import { type PaymentStore } from "../store/index.js";
 
 /**
@@ -10,6 +11,16 @@ export function queryTime(name: string, time: Date | undefined): string | undefi
   if (time === undefined) return undefined;
   if (time instanceof Date && !Number.isNaN(time.getTime())) return time.toISOString();
   throw queryError(`${name} must be a Date.`);
+}
+
+/**
+ * Refuses a condition that is not known: without it, a misspelt query would select more than was meant.
+ *
+ * @throws TillkitError `query_invalid`
+ */
+export function refuseUnknown(query: object, known: object): void {
+  const unknown = describeUnknown(query, known);
+  if (unknown !== undefined) throw queryError(unknown);
 }
 
 /** Returns the error of a query that cannot be run. */

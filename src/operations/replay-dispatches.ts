@@ -1,7 +1,8 @@
 import { type EventType } from "../model/event-map.js";
 import { isWholeNumber } from "../shared/whole-number.js";
 import { withoutUndefined } from "../shared/without-undefined.js";
-import { queryError, storeMethod } from "./query.js";
+import { type NamesOf } from "../shared/unknown-names.js";
+import { queryError, refuseUnknown, storeMethod } from "./query.js";
 import { type DispatchRecord } from "../store/index.js";
 import { type RecordingParts } from "../webhook/recording/rematch.js";
 
@@ -39,6 +40,7 @@ export async function replayDispatches<Tx>(
   query: DispatchQuery = {},
 ): Promise<RevivedDispatches> {
   const { eventId, handler, type, limit = 500, dryRun = true } = query;
+  refuseUnknown(query, { eventId, handler, type, limit, dryRun } satisfies NamesOf<DispatchQuery>);
   if (!isWholeNumber(limit, 1, 1000)) throw queryError("limit must be a whole number from 1 to 1000.");
   const selected = withoutUndefined({ eventId, handler, type });
   const dead = storeMethod(store, "dead");

@@ -6,7 +6,8 @@ import { LockedPayments } from "../webhook/recording/locked-payments.js";
 import { stampEvent } from "../webhook/recording/payment-events.js";
 import { eventKeyOf, keysOf } from "../webhook/recording/plan-group.js";
 import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
-import { queryTime, storeMethod } from "./query.js";
+import { type NamesOf } from "../shared/unknown-names.js";
+import { queryTime, refuseUnknown, storeMethod } from "./query.js";
 
 /** Selects stored webhooks: those that match every given condition. */
 export interface ReplayQuery {
@@ -48,6 +49,15 @@ export interface Replayed {
   changes: ReplayChange[];
 }
 
+const queryNames = {
+  clientId: 1,
+  receiptId: 1,
+  outcome: 1,
+  from: 1,
+  to: 1,
+  dryRun: 1,
+  onProgress: 1,
+} satisfies NamesOf<ReplayQuery>;
 const pageSize = 100;
 const maxListed = 1000;
 
@@ -62,6 +72,7 @@ export async function replayWebhooks<Tx>(
   parts: RecordingParts<Tx>,
   query: ReplayQuery = {},
 ): Promise<Replayed> {
+  refuseUnknown(query, queryNames);
   const { dryRun = true, onProgress, clientId, receiptId, outcome } = query;
   const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
   const selected = withoutUndefined({ clientId, receiptId, outcome, from, to });

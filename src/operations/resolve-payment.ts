@@ -16,6 +16,7 @@ import {
   type StoredHistory,
   type WebhookRecord,
 } from "../store/index.js";
+import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
 import { storeMethod } from "./query.js";
 
@@ -209,10 +210,19 @@ function findIn({ resolutions }: StoredHistory, id: string): ResolutionRecord | 
   return resolutions.find((one) => one.id === id);
 }
 
-function checkResolution({ action, receiptId, clientId, reason, by }: Resolution): void {
+function checkResolution(given: Resolution): void {
+  const { action, receiptId, clientId, reason, by } = given;
   const invalid = (message: string): never => {
     throw new TillkitError("resolution_invalid", message);
   };
+  const unknown = describeUnknown(given, {
+    action,
+    receiptId,
+    clientId,
+    reason,
+    by,
+  } satisfies NamesOf<Resolution>);
+  if (unknown !== undefined) invalid(unknown);
   if (!Object.hasOwn(actions, action)) invalid("action must be accept, refunded or dismiss.");
   const named = [receiptId, clientId].filter((id) => id !== undefined);
   if (named.length !== 1 || typeof named[0] !== "string" || named[0] === "")

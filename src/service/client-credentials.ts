@@ -7,6 +7,7 @@ import {
   sandboxMessage,
 } from "./access-token.js";
 import { untilAborted } from "./send-request.js";
+import { type NamesOf, unknownOptions } from "../shared/unknown-names.js";
 import { addressProblems, timeoutProblems } from "./service-options.js";
 import { requestToken } from "./token-request.js";
 
@@ -91,6 +92,16 @@ export function clientCredentials(options: ClientCredentialsOptions): AccessToke
   return Object.freeze({ get });
 }
 
+const optionNames = {
+  tokenUrl: 1,
+  clientId: 1,
+  clientSecret: 1,
+  scope: 1,
+  timeoutMs: 1,
+  fetch: 1,
+  now: 1,
+} satisfies NamesOf<ClientCredentialsOptions>;
+
 function credentialsProblems(options: ClientCredentialsOptions): ConfigurationProblem[] {
   const pathOf = (name: keyof ClientCredentialsOptions): string => `clientCredentials.${name}`;
   const problem = (
@@ -98,7 +109,10 @@ function credentialsProblems(options: ClientCredentialsOptions): ConfigurationPr
     message: string,
     code: ConfigurationProblem["code"] = "option_invalid",
   ): ConfigurationProblem => ({ code, option: pathOf(name), message });
-  const problems = addressProblems(pathOf("tokenUrl"), options.tokenUrl, { query: true });
+  const problems = [
+    ...unknownOptions("clientCredentials.", options, optionNames),
+    ...addressProblems(pathOf("tokenUrl"), options.tokenUrl, { query: true }),
+  ];
   for (const name of ["clientId", "clientSecret"] as const) {
     const value: unknown = options[name];
     if (value === undefined || value === null || (typeof value === "string" && value.trim() === "")) {

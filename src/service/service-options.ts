@@ -1,4 +1,5 @@
 import { type ConfigurationProblem } from "../errors/index.js";
+import { type NamesOf, unknownOptions } from "../shared/unknown-names.js";
 import { isWholeNumber, maxTimerMs } from "../shared/whole-number.js";
 import { accessTokenProblems, type AccessToken } from "./access-token.js";
 
@@ -30,7 +31,9 @@ export interface PaymentServiceOptions {
 /** Returns everything that is wrong with the options. Paths start with `service.`. */
 export function serviceProblems(options: PaymentServiceOptions | undefined): ConfigurationProblem[] {
   const { baseUrl, accessToken, timeoutMs, fetch }: Partial<PaymentServiceOptions> = options ?? {};
+  const names: NamesOf<PaymentServiceOptions> = { baseUrl, accessToken, timeoutMs, fetch };
   const problems = [
+    ...unknownOptions("service.", options, names),
     ...addressProblems("service.baseUrl", baseUrl),
     ...accessTokenProblems("service.accessToken", accessToken),
     ...timeoutProblems("service.timeoutMs", timeoutMs),

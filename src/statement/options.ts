@@ -1,4 +1,5 @@
 import { TillkitError } from "../errors/index.js";
+import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 import { type SortLimits } from "./sorting/external-sort.js";
 
 /** How a statement is compared with the stored payments. */
@@ -54,9 +55,23 @@ export interface Period {
 
 const defaultPaidStatuses = ["completed", "paid", "settled", "success", "successful", "succeeded"];
 
+const optionNames = {
+  period: 1,
+  paidStatuses: 1,
+  clientIdPrefix: 1,
+  edgeMs: 1,
+  createdFrom: 1,
+  temporaryDirectory: 1,
+  signal: 1,
+  onProgress: 1,
+  sort: 1,
+} satisfies NamesOf<ReconcileOptions>;
+
 /** Checks the options and fills in defaults. Throws `option_invalid`. */
 export function resolveReconcileOptions(options: ReconcileOptions) {
   const { period, paidStatuses = defaultPaidStatuses, edgeMs = 0, createdFrom } = options;
+  const unknown = describeUnknown(options, optionNames) ?? describeUnknown(period, { from: 1, to: 1 });
+  if (unknown !== undefined) throw invalidOption(unknown);
   if (!Number.isFinite(edgeMs) || edgeMs < 0)
     throw invalidOption("edgeMs must be a number of milliseconds, 0 or more.");
   const resolved: Period | undefined = period && {

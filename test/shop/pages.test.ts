@@ -8,7 +8,7 @@ import { settlesTo } from "./settles-to.js";
 
 jest.setTimeout(60_000);
 
-const screenshots = process.env["TILLKIT_SCREENSHOTS"];
+const screenshots = process.env["TILLKIT_TEST_SCREENSHOTS"];
 if (screenshots !== undefined) mkdirSync(screenshots, { recursive: true });
 
 const screens: Record<string, BrowserContextOptions> = {
@@ -36,7 +36,7 @@ describeInBrowser("every page in a browser", () => {
       const { page } = customer;
       const tooWide: string[] = [];
 
-      /** Checks the page. With TILLKIT_SCREENSHOTS it also keeps a screenshot. */
+      /** Checks the page. With TILLKIT_TEST_SCREENSHOTS it also keeps a screenshot. */
       async function look(name: string): Promise<void> {
         const fits = "document.documentElement.scrollWidth <= document.documentElement.clientWidth";
         if (!(await page.evaluate<boolean>(fits))) tooWide.push(name);

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { TillkitError } from "../../errors/index.js";
 import { type Arguments, type Command, type OptionSpec } from "./command.js";
-import { didYouMean } from "./nearest.js";
+import { didYouMean } from "../../shared/nearest.js";
 
 type OptionToken = { rawName: string; value?: string | undefined; inlineValue?: boolean | undefined };
 

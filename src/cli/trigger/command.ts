@@ -5,7 +5,7 @@ import { makeSigningScheme } from "../sign/make-scheme.js";
 import { readSettingsWithSecret, signatureOptions } from "../sign/signature-settings.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { defineCommand } from "../terminal/command.js";
-import { didYouMean } from "../terminal/nearest.js";
+import { didYouMean } from "../../shared/nearest.js";
 
 const { "--scheme <hmac|fields|public-key>": schemeSummary, ...otherSignatureOptions } = signatureOptions;
 

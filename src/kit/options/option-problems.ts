@@ -1,12 +1,47 @@
 import { type ConfigurationProblem } from "../../errors/index.js";
 import { type SignedField } from "../../model/signed-fields.js";
 import { addressProblems, serviceProblems } from "../../service/service-options.js";
+import { type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
 import { isWholeNumber, maxTimerMs } from "../../shared/whole-number.js";
 import { type PaymentStore } from "../../store/index.js";
 import { checkCoverage } from "../../webhook/signature/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
 import { defaults } from "./defaults.js";
-import { type FailureOptions, type PaymentsOptions, type SpoolDirectoryOptions } from "./options.js";
+import {
+  type FailureOptions,
+  type PaymentsOptions,
+  type ReturnOptions,
+  type SpoolDirectoryOptions,
+} from "./options.js";
+
+const { reuseForMs, overdueMs, sweepMs, unmatchedAfterMs } = defaults;
+const ownNumbers = { reuseForMs, overdueMs, sweepMs, unmatchedAfterMs };
+
+/** The options that are no numbers, by the object that contains them. */
+const otherNames = {
+  kit: {
+    publicUrl: 1,
+    service: 1,
+    signature: 1,
+    store: 1,
+    webhook: 1,
+    spool: 1,
+    returns: 1,
+    dispatch: 1,
+    clientIdPrefix: 1,
+    lookup: 1,
+    confirm: 1,
+    logger: 1,
+    now: 1,
+  } satisfies NamesOf<Omit<PaymentsOptions, keyof typeof ownNumbers>>,
+  returns: {
+    backUrl: 1,
+    successUrl: 1,
+    cancelUrl: 1,
+    shopName: 1,
+    render: 1,
+  } satisfies NamesOf<ReturnOptions>,
+};
 
 /** Returns all problems of the options; empty when the kit can use them. */
 export function problemsOf<Covers extends SignedField, Tx>(
@@ -14,18 +49,17 @@ export function problemsOf<Covers extends SignedField, Tx>(
   environment: NodeJS.ProcessEnv,
 ): ConfigurationProblem[] {
   const { publicUrl, service, signature, store, webhook, dispatch, returns } = options;
-  const { reuseForMs, overdueMs, sweepMs } = defaults;
   return [
+    ...numberProblems("", options, ownNumbers, otherNames.kit),
+    ...unknownOptions("returns.", returns, otherNames.returns),
     ...addressProblems("publicUrl", publicUrl),
     ...serviceProblems(service),
     ...signatureProblems(signature),
     ...storeProblems(store, environment),
     ...(options.spool ? spoolProblems(options.spool) : []),
-    ...numberProblems("webhook.", webhook, defaults.webhook),
+    ...numberProblems("webhook.", webhook, defaults.webhook, { failures: 1 }),
     ...failuresProblems(webhook?.failures),
     ...numberProblems("dispatch.", dispatch || {}, defaults.dispatch),
-    ...numberProblems("", options, { reuseForMs, overdueMs, sweepMs }),
-    ...numberProblems("", options, { unmatchedAfterMs: defaults.unmatchedAfterMs }),
     ...prefixProblems(options.clientIdPrefix),
     ...lookupProblems(options.lookup),
     ...confirmProblems(options),
@@ -96,11 +130,15 @@ export function returnAddressProblems(option: string, address: string | undefine
   );
 }
 
-function spoolProblems({ directory, maxBytes }: SpoolDirectoryOptions): ConfigurationProblem[] {
+function spoolProblems(given: SpoolDirectoryOptions): ConfigurationProblem[] {
+  const { directory } = given;
   const isNamed = typeof directory === "string" && directory.trim() !== "";
   const message = "must name a local directory; leave the spool out, or set it to false, to have none.";
   const unnamed: ConfigurationProblem = { code: "option_missing", option: "spool.directory", message };
-  return [...(isNamed ? [] : [unnamed]), ...numberProblems("spool.", { maxBytes }, defaults.spool)];
+  return [
+    ...(isNamed ? [] : [unnamed]),
+    ...numberProblems("spool.", given, defaults.spool, { directory: 1 }),
+  ];
 }
 
 function failuresProblems(failures: FailureOptions | false | undefined): ConfigurationProblem[] {
@@ -152,13 +190,19 @@ const maximums: Readonly<Record<string, number>> = {
   perSecond: 10_000,
 };
 
-/** Returns a problem for each given option of `known` that is no whole number within its limits. */
-function numberProblems(path: string, given: object | undefined, known: object): ConfigurationProblem[] {
-  return Object.keys(known).flatMap((name): ConfigurationProblem[] => {
+/** Returns a problem for each option that is not known, and for each number that is not whole or beyond its limits. */
+function numberProblems(
+  path: string,
+  given: object | undefined,
+  known: object,
+  others: object = {},
+): ConfigurationProblem[] {
+  const wrong = Object.keys(known).flatMap((name): ConfigurationProblem[] => {
     const value: unknown = (given as Record<string, unknown> | undefined)?.[name];
     const max = maximums[name] ?? Number.MAX_SAFE_INTEGER;
     return value === undefined || isWholeNumber(value, 1, max)
       ? []
       : invalid(path + name, `must be a whole number from 1 to ${max}.`);
   });
+  return [...unknownOptions(path, given, { ...known, ...others }), ...wrong];
 }

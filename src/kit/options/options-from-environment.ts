@@ -6,6 +6,7 @@ import { fieldsSignature, hmacSignature, publicKeySignature } from "../../webhoo
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
 import { type IndispensableField } from "../../model/signed-fields.js";
 import { type PaymentStore } from "../../store/index.js";
+import { unknownOptions } from "../../shared/unknown-names.js";
 import { sqlStore, type SqlTx } from "../../store/sql/index.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -34,6 +35,11 @@ const variables: Readonly<Record<string, string>> = {
   "returns.backUrl": "TILLKIT_BACK_URL",
   "returns.successUrl": "TILLKIT_SUCCESS_URL",
   "returns.cancelUrl": "TILLKIT_CANCEL_URL",
+  "returns.shopName": "TILLKIT_SHOP_NAME",
+  "clientCredentials.scope": "TILLKIT_TOKEN_SCOPE",
+  logger: "TILLKIT_LOG",
+  // The command line's own.
+  sandbox: "TILLKIT_SANDBOX_URL",
 };
 
 /**
@@ -85,9 +91,14 @@ export function optionsFromEnvironment(
     (option === "store" && reported.has("store")) ||
     (option === "service.accessToken" && reported.has("clientCredentials"));
   problems.push(...problemsOf(options, environment as NodeJS.ProcessEnv).filter((one) => !isReported(one)));
+  // TEST and BENCH are those of the kit's own tests and benchmark.
+  const isOurs = ({ option }: ConfigurationProblem) => /^TILLKIT_(?!TEST_|BENCH_)/.test(option);
+  problems.push(...unknownOptions("", environment, knownVariables).filter(isOurs));
   if (problems.length > 0) throw new ConfigurationError(problems.toSorted(inReadingOrder).map(byVariable));
   return options;
 }
+
+const knownVariables = Object.fromEntries(Object.values(variables).map((name) => [name, 1]));
 
 type Read = (name: string) => string | undefined;
 

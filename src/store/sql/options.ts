@@ -1,4 +1,5 @@
 import { ConfigurationError } from "../../errors/index.js";
+import { type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 
 /** Options of every SQL store. */
@@ -52,6 +53,14 @@ export const reservedConnections = 4;
 export function resolveSqlStoreOptions(options: SqlStoreOptions = {}): ResolvedSqlStoreOptions {
   const { tablePrefix = "tillkit_", busyTimeoutMs = 3000, maxConnections = 16 } = options;
   const { preparedStatements = true } = options;
+  const resolved: NamesOf<SqlStoreOptions> & ResolvedSqlStoreOptions = {
+    tablePrefix,
+    busyTimeoutMs,
+    maxConnections,
+    preparedStatements,
+  };
+  const unknown = unknownOptions("", options, resolved);
+  if (unknown.length > 0) throw new ConfigurationError(unknown);
   if (!/^[a-z_][a-z0-9_]{0,31}$/.test(tablePrefix))
     throw optionInvalid(
       "tablePrefix",
@@ -63,7 +72,7 @@ export function resolveSqlStoreOptions(options: SqlStoreOptions = {}): ResolvedS
     throw optionInvalid("maxConnections", `must be a whole number from ${reservedConnections + 1} to 1000.`);
   if (typeof preparedStatements !== "boolean")
     throw optionInvalid("preparedStatements", "must be true or false.");
-  return { tablePrefix, busyTimeoutMs, maxConnections, preparedStatements };
+  return resolved;
 }
 
 /** Returns the error for an option that cannot be used. */

@@ -40,7 +40,10 @@ export function fieldsSignature<const Fields extends readonly ListedField[] = ty
   options: FieldsSignatureOptions<Fields>,
 ): SigningScheme<CoveredBy<Fields>> {
   const problems: ConfigurationProblem[] = [];
-  const { header, warnings, readGiven, matches, sign } = readHmacOptions(options, problems);
+  const { header, warnings, readGiven, matches, sign } = readHmacOptions(options, problems, {
+    merchantId: 1,
+    fields: 1,
+  });
   const fields = readFieldList(options.fields, problems);
   const { merchantId } = options;
   checkMerchantId(merchantId, fields.includes("merchantId"), problems);

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
+import { type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
 import { type SigningScheme, type VerifyInput } from "./scheme.js";
 import { readSecrets, type SecretOption } from "./secrets.js";
 import { readHeaderName, readSignature } from "./signature-header.js";
@@ -58,8 +59,19 @@ interface Hmac {
 
 const digestBytes = { sha256: 32, sha384: 48, sha512: 64 } as const satisfies Record<HmacAlgorithm, number>;
 
-/** Reads the options that all HMAC schemes share. Adds what is wrong to `problems`; then the result is unusable. */
-export function readHmacOptions(options: HmacSignatureOptions, problems: ConfigurationProblem[]): Hmac {
+const optionNames = { secret: 1, algorithm: 1, header: 1 } satisfies NamesOf<HmacSignatureOptions>;
+
+/**
+ * Reads the options that all HMAC schemes share. Adds what is wrong to `problems`; then the result is unusable.
+ *
+ * @param others - The names of the scheme's other options.
+ */
+export function readHmacOptions(
+  options: HmacSignatureOptions,
+  problems: ConfigurationProblem[],
+  others: object = {},
+): Hmac {
+  problems.push(...unknownOptions("signature.", options, { ...optionNames, ...others }));
   const { secrets, warnings } = readSecrets(options.secret, problems);
   const algorithm = readAlgorithm(options.algorithm, problems);
   const header = readHeaderName(options.header, problems);

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
 import { algorithmRules, isPublicKeyAlgorithm, type PublicKeyAlgorithm, readKey } from "./public-keys.js";
+import { type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
 import { type SignatureScheme, type SigningScheme } from "./scheme.js";
 import { readHeaderName, readSignature } from "./signature-header.js";
 
@@ -19,6 +20,13 @@ export interface PublicKeySignatureOptions {
   privateKey?: string | KeyObject | undefined;
 }
 
+const optionNames = {
+  publicKey: 1,
+  algorithm: 1,
+  header: 1,
+  privateKey: 1,
+} satisfies NamesOf<PublicKeySignatureOptions>;
+
 /**
  * Returns a scheme with a public-key signature over the raw body, in hexadecimal. It covers all fields of the webhook.
  *
@@ -29,7 +37,7 @@ export function publicKeySignature(
 ): SigningScheme;
 export function publicKeySignature(options: PublicKeySignatureOptions): SignatureScheme;
 export function publicKeySignature(options: PublicKeySignatureOptions): SignatureScheme {
-  const problems: ConfigurationProblem[] = [];
+  const problems = unknownOptions("signature.", options, optionNames);
   const header = readHeaderName(options.header, problems);
   const algorithm = readAlgorithm(options.algorithm, problems);
   if (algorithm === undefined) throw new ConfigurationError(problems);

@@ -1,4 +1,4 @@
-import { nearest } from "../../../src/cli/terminal/nearest.js";
+import { nearest } from "../../src/shared/nearest.js";
 
 const known = ["sign", "verify", "migrate", "doctor", "sandbox"];
 

@@ -8,7 +8,7 @@ export function didYouMean(word: string, known: readonly string[], prefix = ""):
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const maxDistance = Math.max(1, Math.floor(word.length / 3));
   const [best] = known
-    .map((one) => ({ one, distance: distanceBetween(word.toLowerCase(), one) }))
+    .map((one) => ({ one, distance: distanceBetween(word.toLowerCase(), one.toLowerCase()) }))
     .filter(({ one, distance }) => distance <= maxDistance || (word.length >= 3 && one.startsWith(word)))
     .toSorted((a, b) => a.distance - b.distance);
   return best?.one;
