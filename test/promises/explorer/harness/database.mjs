@@ -87,6 +87,7 @@ export class Database {
     if (this.transactions.lock(tx, [`dispatch ${key}`]) === blocked) return blocked;
     const dispatch = this.dispatches.get(key);
     if (!dispatch || dispatch.state !== "leased" || dispatch.fence !== fence) return false;
+    this.#monitor.onLeaseUse(dispatch);
     tx.settlements.set(key, settlement);
     return true;
   }
@@ -96,7 +97,10 @@ export class Database {
       this.#monitor.onPayment(this.payments.get(clientId), payment);
       this.payments.set(clientId, payment);
     }
-    for (const [eventKey, row] of tx.webhooks) this.webhooks.set(eventKey, row);
+    for (const [eventKey, row] of tx.webhooks) {
+      this.#monitor.onWebhook(this.webhooks.get(eventKey), row);
+      this.webhooks.set(eventKey, row);
+    }
     for (const event of tx.events.values()) this.#expand(event);
     for (const [key, settlement] of tx.settlements) this.#applySettlement(this.dispatches.get(key), settlement);
     this.rows.push(...tx.rows);
@@ -126,6 +130,7 @@ export class Database {
     if (this.transactions.isLockedByOther(`dispatch ${key}`)) return blocked;
     const dispatch = this.dispatches.get(key);
     if (dispatch?.state !== "leased" || dispatch.fence !== fence) return false;
+    this.#monitor.onLeaseUse(dispatch);
     dispatch.dueAt = this.#world.mono + leaseMs;
     return true;
   }

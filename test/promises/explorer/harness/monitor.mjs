@@ -38,6 +38,19 @@ export class Monitor {
       if (before[field] !== after[field]) this.#world.violate("D", `${field} of ${clientId} has changed`);
   }
 
+  /** Called with each version of a webhook that is committed. */
+  onWebhook(before, { outcome, eventKey }) {
+    const isFinal = before && !["unmatched", "unconfirmed", "foreign"].includes(before.outcome);
+    if (isFinal && before.outcome !== outcome)
+      this.#world.violate("C", `the webhook ${eventKey} was ${before.outcome} and is ${outcome}`);
+  }
+
+  /** Called when the holder of a lease renews or settles it. */
+  onLeaseUse({ dueAt, handler }) {
+    if (this.#world.isStrict && dueAt <= this.#world.mono)
+      this.#world.violate("leases", `the lease of ${handler} ended during its run, without any fault`);
+  }
+
   /** Called when a process answers a webhook. */
   onAnswer({ status, rawBody, isForged }) {
     if (status !== 200) return;

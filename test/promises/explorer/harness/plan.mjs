@@ -2,7 +2,16 @@ import { randomFrom } from "../../crash/harness/random.mjs";
 
 const day = 24 * 60 * 60 * 1000;
 /** The steps of a run in which faults begin. */
-const faultySteps = 700;
+const faultySteps = 400;
+
+/** What the faults of a run are mostly about. The seed chooses one of these lists. */
+const themes = [
+  ["store", "commit", "commit", "service", "disk", "crash", "outage", "clock", "stop"],
+  ["store", "store", "commit", "commit", "commit", "crash", "crash"],
+  ["outage", "outage", "disk", "clock", "clock", "crash", "stop"],
+  ["service", "service", "service", "commit", "crash"],
+  ["crash", "crash", "crash", "stop", "commit"],
+];
 
 /**
  * Returns the faults of a seed, each with the step from which on it strikes. The list is made before the run, so that it can
@@ -11,15 +20,13 @@ const faultySteps = 700;
 export function planFaults(seed) {
   const random = randomFrom(seed ^ 0xfa17);
   const count = random.chance(0.15) ? 0 : random.between(1, 9);
-  return Array.from({ length: count }, () => planFault(random)).toSorted((a, b) => a.at - b.at);
+  const theme = random.pick(themes);
+  return Array.from({ length: count }, () => planFault(random, theme)).toSorted((a, b) => a.at - b.at);
 }
 
-function planFault(random) {
-  const at = random.below(faultySteps);
-  const what = random.pick([
-    ...["store", "store", "store", "commit", "commit", "commit", "commit"],
-    ...["service", "service", "disk", "disk", "crash", "crash", "crash", "outage", "outage", "clock", "stop"],
-  ]);
+function planFault(random, theme) {
+  const at = random.below(random.pick([60, 150, faultySteps]));
+  const what = random.pick(theme);
   const process = random.below(3);
   const delayMs = random.between(1, 12_000);
   switch (what) {

@@ -62,7 +62,7 @@ async function live(world, parts) {
     world.wallOffset = world.maxWallOffset;
     world.jump(ms);
     for (const { process, payments } of shop.running.filter(Boolean)) {
-      const call = traffic.expect("sweep", process);
+      const call = traffic.expect("sweep", process, 10 * minute);
       world.start(process, "sweep", () => void payments.sweep().then(call.end, call.end));
     }
     await settle(world, parts, isQuiet);

@@ -16,12 +16,12 @@ export class SimulatedService {
 
   /** The `fetch` of the kit. */
   fetch = async (address, { method, body, signal }) => {
-    const { pathname, searchParams } = new URL(address);
+    const { pathname } = new URL(address);
     const label = `${method} ${pathname}`;
     const answer = await this.#world.io("service", label, (fault) => {
       if (fault?.how === "unreachable") throw Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
       if (fault?.status === 400) return { status: 400, json: { title: "refused" } };
-      const answered = method === "POST" ? this.#create(JSON.parse(body)) : this.#show(pathname, searchParams);
+      const answered = method === "POST" ? this.#create(JSON.parse(body)) : this.#show(pathname);
       return fault?.status ? { status: fault.status, json: { title: "broken" } } : answered;
     });
     signal?.throwIfAborted();
@@ -41,14 +41,19 @@ export class SimulatedService {
 
   #create({ clientId, purchase: { total }, successUrl, cancelUrl }) {
     if (this.payments.has(clientId)) return { status: 409, json: { title: "exists" } };
-    const id = `pay_${++this.#count}`;
     const last = (address) => address.split("/").at(-1);
-    const tokens = { success: last(successUrl), cancel: last(cancelUrl) };
+    const { id } = this.add(clientId, total, { success: last(successUrl), cancel: last(cancelUrl) });
+    const billing = { submitUrl: `https://pay.example/${id}` };
+    return { status: 201, json: { next: billing.submitUrl, data: { id, status: "pending", purchase: { total }, billing } } };
+  }
+
+  /** Makes a payment. `tokens`: the last parts of the return addresses, where the kit made them. */
+  add(clientId, total, tokens) {
+    const id = `pay_${++this.#count}`;
     const payment = { id, clientId, total, status: "pending", reported: [], submittedAt: undefined, tokens };
     this.payments.set(clientId, payment);
     this.#world.as(this.#world.outside, () => this.#onCreated(payment));
-    const billing = { submitUrl: `https://pay.example/${id}` };
-    return { status: 201, json: { next: billing.submitUrl, data: { id, status: "pending", purchase: { total }, billing } } };
+    return payment;
   }
 
   #show(pathname) {

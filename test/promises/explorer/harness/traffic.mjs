@@ -13,7 +13,6 @@ const fates = [
   ...[["completed"], ["completed"], ["completed"], ["submitted", "completed"], ["unknown", "completed"]],
   ...[["failed"], ["canceled", "completed"], ["unknown"], ["failed", "unknown"], []],
 ];
-const answerWithinMs = 60_000;
 
 /** Customers and the service's webhooks: what reaches the shop from outside. */
 export class Traffic {
@@ -45,6 +44,27 @@ export class Traffic {
         this.#later(random.pick([1, 1, 3000, 9000]), () => this.#create(request));
     }
     if (random.chance(0.2)) this.#later(1, () => this.#sendOther());
+    const strangers = random.pick([0, 0, 0, 1, 2, 4]);
+    for (let count = 1; count <= strangers; count++) this.#later(random.pick([1, 1, 1500]), () => this.#addStranger(count));
+  }
+
+  /** A payment that other code created at the service. Its webhooks arrive before, while or after it is adopted. */
+  #addStranger(count) {
+    const { random } = this.#world;
+    const payment = this.#service.add(`legacy-${count}`, random.pick(amounts));
+    const { clientId, id, total } = payment;
+    const reference = random.pick(["order-1", `legacy-order-${count}`]);
+    const adoption = { clientId, reference, total, ...(random.chance(0.5) && { serviceId: id }) };
+    const times = random.pick([0, 1, 1, 2, 3]);
+    for (let time = 0; time < times; time++)
+      this.#later(random.pick([1, 1, 2, 600, 2100, 7000]), () => this.#adopt(adoption));
+  }
+
+  #adopt(adoption) {
+    const target = this.#shop.pick();
+    if (!target) return;
+    const call = this.expect(`adopt ${adoption.clientId}`, target.process);
+    this.#world.start(target.process, call.what, () => void target.payments.adopt(adoption).then(call.end, call.end));
   }
 
   /** Called by the service when it has made a payment. */
@@ -156,8 +176,8 @@ export class Traffic {
   }
 
   /** Notes that a process owes a result. `onLost` is called where the process ends before. */
-  expect(what, process) {
-    const call = { what, process, onLost: undefined, since: this.#world.mono };
+  expect(what, process, withinMs = 60_000) {
+    const call = { what, process, onLost: undefined, endsAt: this.#world.mono + withinMs };
     call.end = () => this.pending.delete(call);
     this.pending.add(call);
     return call;
@@ -169,9 +189,9 @@ export class Traffic {
       if (!call.process.isAlive) {
         this.pending.delete(call);
         this.#world.as(this.#world.outside, () => call.onLost?.());
-      } else if (this.#world.mono - call.since > answerWithinMs) {
+      } else if (this.#world.mono > call.endsAt) {
         this.pending.delete(call);
-        this.#world.violate("liveness", `no result within ${answerWithinMs} ms: ${call.what}`);
+        this.#world.violate("liveness", `no result in time: ${call.what}`);
       }
     }
   }

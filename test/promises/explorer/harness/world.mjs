@@ -7,6 +7,9 @@ const nativeSetImmediate = globalThis.setImmediate;
 /** The virtual time at which every run starts: ISO 8601 UTC. */
 const epoch = Date.parse("2026-03-01T12:00:00.000Z");
 
+/** How much time may go by in one step while I/O is under way. */
+const maxSlowMs = 3000;
+
 /** One process of the simulated world. After a crash nothing of it runs any more. */
 class SimulatedProcess {
   isAlive = true;
@@ -175,7 +178,8 @@ export class World {
   #step() {
     const timer = this.#nextTimer();
     const count = this.#pending.length;
-    if (count > 0 && (!timer || this.random.chance(this.patience))) {
+    const isFar = timer && timer.at > this.mono + maxSlowMs;
+    if (count > 0 && (!timer || isFar || this.random.chance(this.patience))) {
       this.#complete(this.random.below(count));
       return true;
     }
