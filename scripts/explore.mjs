@@ -18,7 +18,7 @@ async function main() {
 }
 
 async function runSeeds(folder, options) {
-  const { runs, quiet, json, trace: isTraced, ...others } = options;
+  const { runs, quiet, json } = options;
   let failed = 0;
   const bar = new Progress({ total: runs, unit: "runs", quiet, describe: () => `${failed} violations` });
   const progress = {
@@ -27,7 +27,7 @@ async function runSeeds(folder, options) {
       bar.tick();
     },
   };
-  const result = await explore(folder, { ...others, runs, isTraced }, progress);
+  const result = await explore(folder, options, progress);
   console.log(json ? JSON.stringify(result) : describeResult(result));
   return result.ok;
 }

@@ -28,7 +28,9 @@ function describeRun({ seed, plan, problems, trace }) {
 export function describePlanted(found) {
   return found
     .map(({ name, runs, seed, problem }) =>
-      runs === undefined ? `NOT FOUND        ${name}` : `${String(runs).padStart(5)} runs  ${name} (${problem.invariant}, seed ${seed})`,
+      runs === undefined
+        ? `NOT FOUND        ${name}`
+        : `${String(runs).padStart(5)} runs  ${name} (${problem.invariant}, seed ${seed})`,
     )
     .join("\n");
 }

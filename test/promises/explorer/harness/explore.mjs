@@ -7,18 +7,20 @@ import { shorten } from "./shorten.mjs";
 const maxFailed = 20;
 
 /** Runs the seeds, and shortens the first run that violates something. Resolves to the sums and the violations. */
-export async function explore(folder, { runs, seed, maxMs = Infinity, isTraced = false }, progress) {
+export async function explore(folder, { runs, seed, maxMs = Infinity, trace, twice }, progress) {
   const kit = loadKit(folder);
   const startedAt = performance.now();
   const total = { runs: 0, steps: 0, virtualMs: 0, struck: 0 };
   const failed = [];
   let first;
   for (let next = seed; next < seed + runs; next++) {
+    const isTraced = twice || (trace && next === seed);
     const result = await runSeed(kit, next, { isTraced });
+    if (twice) compare(result, await runSeed(kit, next, { isTraced }));
     total.runs += 1;
     for (const name of ["steps", "virtualMs", "struck"]) total[name] += result[name];
     progress?.tick(failed.length);
-    if (isTraced) first ??= result;
+    if (trace) first ??= result;
     if (result.problems.length > 0) {
       failed.push({ seed: next, problems: result.problems });
       if (failed.length === 1) first = await shorten(kit, result);
@@ -27,6 +29,13 @@ export async function explore(folder, { runs, seed, maxMs = Infinity, isTraced =
   }
   const ms = Math.round(performance.now() - startedAt);
   return { ok: failed.length === 0, seed, ...total, ms, failed, ...(first && { first }) };
+}
+
+/** Adds a violation where two runs of one seed differ. */
+function compare({ trace, problems }, again) {
+  const at = trace.findIndex((step, index) => step !== again.trace[index]);
+  if (at === -1 && trace.length === again.trace.length) return;
+  problems.push({ invariant: "determinism", text: `${trace[at]} / ${again.trace[at]}` });
 }
 
 /** Runs the kit with each planted fault until it is found. Resolves to the number of runs that each of them took. */

@@ -65,7 +65,8 @@ function installTimers() {
   const { setTimeout: pause, setImmediate: next } = timers;
   timers.setImmediate = (value) =>
     world ? new Promise((resolve) => world.post("iteration", () => resolve(value))) : next(value);
-  timers.setTimeout = (ms, value, options) => (world ? pauseIn(world, ms, value, options) : pause(ms, value, options));
+  timers.setTimeout = (ms, value, options) =>
+    world ? pauseIn(world, ms, value, options) : pause(ms, value, options);
 
   const nativeTimeout = AbortSignal.timeout;
   AbortSignal.timeout = (ms) => {

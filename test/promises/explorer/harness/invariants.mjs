@@ -2,7 +2,17 @@ import { factsOf } from "./monitor.mjs";
 import { dispatch as settings } from "./shop.mjs";
 
 /** The statuses of the interface in the order in which they replace each other; unknown ones are after `pending`. */
-const order = ["init", "pending", "unknown", "submitted", "approved", "captured", "failed", "canceled", "completed"];
+const order = [
+  "init",
+  "pending",
+  "unknown",
+  "submitted",
+  "approved",
+  "captured",
+  "failed",
+  "canceled",
+  "completed",
+];
 
 /** Checks what must hold after everything has settled. */
 export function checkSettled(world, { database, shop, service, traffic }) {
@@ -25,7 +35,8 @@ function checkWebhooks({ world, violate, database, shop, traffic }) {
     if (traffic.forged.some((forged) => forged.equals(rawBody)))
       violate("E", `a webhook that nobody signed is stored: ${facts}`);
   }
-  for (const [facts, count] of stored) if (count > 1) violate("C", `${count} outcomes of one event: ${facts}`);
+  for (const [facts, count] of stored)
+    if (count > 1) violate("C", `${count} outcomes of one event: ${facts}`);
   for (const { status, rawBody } of traffic.answered) {
     if (status !== 200 || stored.has(factsOf(rawBody))) continue;
     const line = JSON.stringify(rawBody.toString("base64"));
@@ -44,9 +55,13 @@ function checkPayments({ violate, database, service }) {
       violate("creation", `${clientId} is failed, and the service has the payment`);
     const about = rows.filter((row) => row.clientId === clientId);
     for (const { outcome } of about)
-      if (outcome === "unmatched") violate("matching", `a webhook of ${clientId} waits, although its payment is stored`);
+      if (outcome === "unmatched")
+        violate("matching", `a webhook of ${clientId} waits, although its payment is stored`);
     const reports = about.filter(({ outcome }) => outcome === "applied" || outcome === "stale");
-    const farthest = reports.map((row) => row.status).toSorted(byRank).at(-1);
+    const farthest = reports
+      .map((row) => row.status)
+      .toSorted(byRank)
+      .at(-1);
     if (farthest !== undefined && byRank(farthest, status) > 0)
       violate("D", `${clientId} has the status ${status}, and ${farthest} was reported`);
   }
@@ -88,7 +103,10 @@ function checkDispatches({ world, violate, database, shop }) {
       violate("B", `the dispatch ${name} is dead after ${failures} failures and ${attempt} attempts`);
     const run = shop.runs.get(key);
     if (world.isStrict && run && run.started !== run.threw + (state === "done" ? 1 : 0))
-      violate("B", `the handler ${name} ran ${run.started} times and threw ${run.threw} times, without a fault`);
+      violate(
+        "B",
+        `the handler ${name} ran ${run.started} times and threw ${run.threw} times, without a fault`,
+      );
   }
 }
 
@@ -102,12 +120,14 @@ function checkWrites({ violate, database }) {
   for (const [key, { state, handler }] of database.dispatches) {
     const count = written.get(key) ?? 0;
     const isDone = state === "done";
-    if (count !== (isDone ? 1 : 0)) violate("B", `${handler} is ${state} and its writes committed ${count} times`);
+    if (count !== (isDone ? 1 : 0))
+      violate("B", `${handler} is ${state} and its writes committed ${count} times`);
   }
 }
 
 /** An event that is recorded from now on has a dispatch for every handler of every running process. */
 function checkHandlers({ violate, database, shop }) {
   for (const { process, key } of shop.handlerKeys)
-    if (process.isAlive && !database.handlers.has(key)) violate("C", `the store does not know the handler ${key}`);
+    if (process.isAlive && !database.handlers.has(key))
+      violate("C", `the store does not know the handler ${key}`);
 }

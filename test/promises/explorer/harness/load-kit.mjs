@@ -11,7 +11,9 @@ export function loadKit(folder) {
   isInstalled = true;
   // Thousands of errors are made on purpose; their stacks would take much of the time.
   Error.stackTraceLimit = 0;
-  const { createPayments, paymentRouter, hmacSignature, fieldsSignature } = require(path.join(folder, "index.js"));
+  const { createPayments, paymentRouter, hmacSignature, fieldsSignature } = require(
+    path.join(folder, "index.js"),
+  );
   const { newId } = require(path.join(folder, "shared", "new-id.js"));
   const { pino } = require("pino");
   const logger = pino({ enabled: false });

@@ -9,6 +9,7 @@ without faults, and what must always hold is checked.
   --runs <n>     how many seeds (1000)
   --seed <n>     the first seed (1); a seed that fails repeats exactly
   --from <n>     skip so many seeds after the first one (0)
+  --twice        run each seed two times, and compare all steps
   --trace        print every step of the first run
   --planted      plant known faults in copies of the kit, and count the runs until each is found (at most --runs, 10000)
   --only <text>  with --planted: only the faults whose name contains the text
@@ -27,7 +28,7 @@ export function readOptions(args) {
     args,
     options: {
       ...{ runs: text, seed: text, from: text, kit: text, only: text, "max-ms": text },
-      ...{ trace: flag, planted: flag, json: flag, quiet: flag, help: flag },
+      ...{ trace: flag, twice: flag, planted: flag, json: flag, quiet: flag, help: flag },
     },
   });
   const number = (name, fallback) => {

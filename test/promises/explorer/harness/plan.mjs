@@ -39,7 +39,12 @@ function planFault(random, theme) {
     case "clock":
       return { at, what, ms: random.pick([-day, day, -3_600_000, 3_600_000]) };
     case "service":
-      return { at, what, how: random.pick(["error", "unreachable", "lost", "delay", "500", "409", "400"]), delayMs };
+      return {
+        at,
+        what,
+        how: random.pick(["error", "unreachable", "lost", "delay", "500", "409", "400"]),
+        delayMs,
+      };
     default:
       return { at, what, how: random.pick(["error", "lost", "lost", "delay"]), delayMs };
   }
@@ -87,7 +92,8 @@ export class Faults {
     this.struck += 1;
     const { how, delayMs } = fault;
     if (how === "delay") return { how, delayMs };
-    if (kind === "service" && !["error", "lost"].includes(how)) return { how, status: Number(how) || undefined };
+    if (kind === "service" && !["error", "lost"].includes(how))
+      return { how, status: Number(how) || undefined };
     return { how, error: kind === "disk" ? diskFailed : connectionLost };
   }
 

@@ -152,6 +152,9 @@ export function plant(folder, { file, text, by }) {
     remove();
     throw new Error(`The text to replace is ${times} times in ${file}, and must be there once: ${text}`);
   }
-  writeFileSync(place, source.replace(text, () => by));
+  writeFileSync(
+    place,
+    source.replace(text, () => by),
+  );
   return { folder: copy, remove };
 }

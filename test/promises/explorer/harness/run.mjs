@@ -74,7 +74,8 @@ async function live(world, parts) {
 async function settle(world, parts, isQuiet) {
   const restarted = () => {
     for (let place = 0; place < parts.shop.setup.processes; place++)
-      if (!parts.shop.running[place] && world.mono > startAt) world.as(world.outside, () => parts.shop.start(place));
+      if (!parts.shop.running[place] && world.mono > startAt)
+        world.as(world.outside, () => parts.shop.start(place));
   };
   const startAt = world.mono + 16_000;
   const until = world.mono + 10 * minute;
@@ -95,7 +96,8 @@ function isSettled(world, parts) {
 function whatIsLeft(world, { database, shop, traffic }) {
   if (traffic.planned > 0) return `${traffic.planned} requests`;
   if (traffic.pending.size > 0) return [...traffic.pending].map(({ what }) => what).join(", ");
-  for (let place = 0; place < shop.setup.processes; place++) if (!shop.running[place]) return "a process is down";
+  for (let place = 0; place < shop.setup.processes; place++)
+    if (!shop.running[place]) return "a process is down";
   if (!database.transactions.isIdle) return "open transactions";
   for (const { state, handler } of database.dispatches.values())
     if (state === "pending" || state === "leased") return `${state} dispatch of ${handler}`;

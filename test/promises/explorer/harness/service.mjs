@@ -44,7 +44,10 @@ export class SimulatedService {
     const last = (address) => address.split("/").at(-1);
     const { id } = this.add(clientId, total, { success: last(successUrl), cancel: last(cancelUrl) });
     const billing = { submitUrl: `https://pay.example/${id}` };
-    return { status: 201, json: { next: billing.submitUrl, data: { id, status: "pending", purchase: { total }, billing } } };
+    return {
+      status: 201,
+      json: { next: billing.submitUrl, data: { id, status: "pending", purchase: { total }, billing } },
+    };
   }
 
   /** Makes a payment. `tokens`: the last parts of the return addresses, where the kit made them. */
@@ -75,8 +78,13 @@ export function isCaptured(status) {
 function responseOf({ status, json }) {
   const parts = [Buffer.from(JSON.stringify(json))];
   const reader = {
-    read: async () => (parts.length > 0 ? { done: false, value: parts.pop() } : { done: true, value: undefined }),
+    read: async () =>
+      parts.length > 0 ? { done: false, value: parts.pop() } : { done: true, value: undefined },
     cancel: async () => undefined,
   };
-  return { status, headers: { get: () => null }, body: { getReader: () => reader, cancel: async () => undefined } };
+  return {
+    status,
+    headers: { get: () => null },
+    body: { getReader: () => reader, cancel: async () => undefined },
+  };
 }

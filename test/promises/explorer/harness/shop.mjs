@@ -110,7 +110,11 @@ export class SimulatedShop {
     const { hasLookup, confirms, hasSpool, features } = this.setup;
     return {
       publicUrl: "https://shop.example/payments",
-      service: { baseUrl: "https://api.example", accessToken: "token-of-the-shop", fetch: this.#service.fetch },
+      service: {
+        baseUrl: "https://api.example",
+        accessToken: "token-of-the-shop",
+        fetch: this.#service.fetch,
+      },
       signature: this.scheme,
       store: createStore(this.#world, this.#database, features),
       spool: hasSpool ? { directory: spoolFolder } : false,
@@ -158,7 +162,8 @@ export class SimulatedShop {
     };
     add("payment.completed", "books");
     // The first place runs every handler; the others may be without some of them.
-    if (place === 0 || random.chance(0.7)) add("payment.completed", "mail", (run) => run.started % 2 === 0 && failOnPurpose(run));
+    if (place === 0 || random.chance(0.7))
+      add("payment.completed", "mail", (run) => run.started % 2 === 0 && failOnPurpose(run));
     if (place === 0 || random.chance(0.5)) add("*", "audit");
     if (this.setup.hasSlowHandler) add("payment.completed", "slow", (run) => pause(run.plan.ms));
     payments.on("webhook.set_aside", () => void (this.setAside += 1));

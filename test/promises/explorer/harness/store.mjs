@@ -1,6 +1,11 @@
 /** What the stores of one run offer besides the required members, as the seed chose. */
 export function storeFeatures(random) {
-  return { record: random.chance(0.7), lazy: random.chance(0.7), wake: random.chance(0.5), durable: random.chance(0.5) };
+  return {
+    record: random.chance(0.7),
+    lazy: random.chance(0.7),
+    wake: random.chance(0.5),
+    durable: random.chance(0.5),
+  };
 }
 
 /** Returns the store of one process: the contract of `PaymentStore` over connections to the simulated database. */
@@ -57,7 +62,9 @@ export function createStore(world, database, features) {
     lock: (tx, keys) => statement(tx, "lock", () => database.lock(tx, keys)),
     save: (tx, changes) => statement(tx, "save", () => database.save(tx, changes)),
     settle: (tx, settlement) =>
-      statement(tx, `settle ${settlement.handler} ${settlement.state}`, () => database.settle(tx, settlement)),
+      statement(tx, `settle ${settlement.handler} ${settlement.state}`, () =>
+        database.settle(tx, settlement),
+      ),
     registerHandlers: (handlers) => read("register handlers", () => database.register(handlers)),
     claim: (options) => read("claim", () => database.claim(options)),
     parked: (tx, clientIds) => statement(tx, "parked", () => database.parked(tx, clientIds)),

@@ -45,7 +45,8 @@ export class Traffic {
     }
     if (random.chance(0.2)) this.#later(1, () => this.#sendOther());
     const strangers = random.pick([0, 0, 0, 1, 2, 4]);
-    for (let count = 1; count <= strangers; count++) this.#later(random.pick([1, 1, 1500]), () => this.#addStranger(count));
+    for (let count = 1; count <= strangers; count++)
+      this.#later(random.pick([1, 1, 1500]), () => this.#addStranger(count));
   }
 
   /** A payment that other code created at the service. Its webhooks arrive before, while or after it is adopted. */
@@ -64,7 +65,11 @@ export class Traffic {
     const target = this.#shop.pick();
     if (!target) return;
     const call = this.expect(`adopt ${adoption.clientId}`, target.process);
-    this.#world.start(target.process, call.what, () => void target.payments.adopt(adoption).then(call.end, call.end));
+    this.#world.start(
+      target.process,
+      call.what,
+      () => void target.payments.adopt(adoption).then(call.end, call.end),
+    );
   }
 
   /** Called by the service when it has made a payment. */
@@ -87,7 +92,11 @@ export class Traffic {
     if (!target) return;
     const world = this.#world;
     const call = this.expect(`create ${request.reference}`, target.process);
-    world.start(target.process, call.what, () => void target.payments.create(request).then(call.end, call.end));
+    world.start(
+      target.process,
+      call.what,
+      () => void target.payments.create(request).then(call.end, call.end),
+    );
   }
 
   #change(payment, status) {
@@ -112,7 +121,12 @@ export class Traffic {
 
   /** Sends a webhook about something else than a payment. */
   #sendOther() {
-    const message = { topic: "account.changed", timestamp: "2026-03-01T12:00:00Z", type: "account", data: {} };
+    const message = {
+      topic: "account.changed",
+      timestamp: "2026-03-01T12:00:00Z",
+      type: "account",
+      data: {},
+    };
     if (this.#shop.setup.scheme === "fields") return;
     const rawBody = Buffer.from(JSON.stringify(message));
     this.#send({ rawBody, signature: this.#shop.scheme.sign(rawBody), message });
@@ -121,7 +135,10 @@ export class Traffic {
   /** Sends a completion that nobody signed, or with the signature of another body. */
   #forge(payment) {
     const { random } = this.#world;
-    const message = this.#service.message({ ...payment, status: "completed" }, { submittedAt: "2026-03-01T00:00:00Z" });
+    const message = this.#service.message(
+      { ...payment, status: "completed" },
+      { submittedAt: "2026-03-01T00:00:00Z" },
+    );
     const rawBody = Buffer.from(JSON.stringify(message));
     this.forged.push(rawBody);
     const other = Buffer.from(JSON.stringify(this.#service.message(payment)));
@@ -133,7 +150,11 @@ export class Traffic {
   #tamper(payment) {
     const { value, currency } = payment.total;
     const other = value === "9007199254740993" ? "9007199254740992" : `1${value}`;
-    const changed = { status: "completed", total: { value: other, currency }, submittedAt: "2026-03-02T00:00:00Z" };
+    const changed = {
+      status: "completed",
+      total: { value: other, currency },
+      submittedAt: "2026-03-02T00:00:00Z",
+    };
     this.#post({ ...payment }, changed, 1);
   }
 
@@ -151,7 +172,8 @@ export class Traffic {
       this.#world.note(`answers ${status} to ${what}`);
       this.#onAnswer({ status, rawBody, message, isForged });
       // The service learns nothing of an answer that is lost on its way.
-      if (status !== 200 || this.#world.random.chance(0.1)) this.#world.as(this.#world.outside, () => retry?.());
+      if (status !== 200 || this.#world.random.chance(0.1))
+        this.#world.as(this.#world.outside, () => retry?.());
     });
     call.onLost = retry;
   }
@@ -171,7 +193,8 @@ export class Traffic {
     send(this.#world, target.process, target.router, { method: "GET", url }, (status, body) => {
       call.end();
       this.#world.monitor.onPage(payment, status, body);
-      if (this.#world.random.chance(0.5)) this.#world.as(this.#world.outside, () => this.#later(2500, () => this.#comeBack(payment, kind)));
+      if (this.#world.random.chance(0.5))
+        this.#world.as(this.#world.outside, () => this.#later(2500, () => this.#comeBack(payment, kind)));
     });
   }
 

@@ -168,7 +168,11 @@ export class World {
       this.steps += 1;
       this.current = this.outside;
       if (!this.isSettling) this.faults.atStep(this);
-      if (!this.#step()) return isOver();
+      try {
+        if (!this.#step()) return isOver();
+      } catch (error) {
+        this.violate("errors", `${this.current.name} would have ended: ${error}`);
+      }
       // Everything that follows from the step without waiting belongs to its process.
       await new Promise((resolve) => nativeSetImmediate(resolve));
     }
@@ -231,7 +235,9 @@ export class World {
     if (fault) fault.onAnswer?.();
     if (this.trace) {
       const how = fault ? ` (${fault.how})` : "";
-      this.as(owner, () => this.note(`${label}${how}${answer.error ? ` fails: ${answer.error.message}` : ""}`));
+      this.as(owner, () =>
+        this.note(`${label}${how}${answer.error ? ` fails: ${answer.error.message}` : ""}`),
+      );
     }
     operation.answer = answer;
     if (this.random.chance(0.6)) this.#deliver(operation);
