@@ -9,11 +9,12 @@ import { readOptions, usage } from "../test/promises/explorer/harness/options.mj
 async function main() {
   const options = readOptions(process.argv.slice(2));
   if (options.help) return console.log(usage);
-  const { folder, remove } = options.kit ? { folder: options.kit, remove() {} } : compileKit();
+  const compiled = options.kit ? undefined : compileKit();
   try {
+    const folder = options.kit ?? compiled.folder;
     process.exitCode = (await (options.planted ? runPlanted : runSeeds)(folder, options)) ? 0 : 1;
   } finally {
-    remove();
+    compiled?.remove();
   }
 }
 

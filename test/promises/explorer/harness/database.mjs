@@ -4,6 +4,8 @@ import { Transactions } from "./transactions.mjs";
 const waiting = ["unmatched", "unconfirmed"];
 const parkable = [...waiting, "foreign"];
 const openStates = ["creating", "pending", "uncertain"];
+const sorted = (texts) => texts.toSorted((a, b) => (a < b ? -1 : 1));
+
 /** Copies a payment. Nothing in it is deeper, because the explorer gives no metadata. */
 const copyOf = (payment) => ({ ...payment, total: { ...payment.total } });
 const wants = (key, type) => key.event === "*" || key.event === type;
@@ -60,7 +62,7 @@ export class Database {
     for (const { clientId } of updated)
       if (!tx.locks.has(`payment ${clientId}`))
         this.#world.violate("contract", `the payment ${clientId} was updated and not locked`);
-    if (this.transactions.lock(tx, keys.toSorted()) === blocked) return blocked;
+    if (this.transactions.lock(tx, sorted(keys)) === blocked) return blocked;
     for (const payment of updated) this.#write(tx, payment);
     const takenClientIds = created.flatMap((payment) => this.#insertPayment(tx, payment));
     const takenEventKeys = webhooks.flatMap((webhook) => this.#insertWebhook(tx, webhook));

@@ -5,7 +5,8 @@ const NativeDate = Date;
 const nativeNow = performance.now.bind(performance);
 /** The world of the run, or `undefined` between runs: then everything is real. */
 let world;
-let isFilled = false;
+/** How often random bytes were asked for. */
+let fills = 0;
 
 /** Makes this world the one that the kit runs in. */
 export function enter(next) {
@@ -18,8 +19,9 @@ export function leave() {
 
 /** Calls `newId` until its random bytes are used up, so that each run begins with bytes of its own seed. */
 export function alignIds(newId) {
-  isFilled = false;
-  while (!isFilled) newId();
+  const before = fills;
+  const isAligned = () => fills > before;
+  while (!isAligned()) newId();
 }
 
 /** Replaces what is not deterministic in this process: time, timers, random numbers, files, process numbers. Call it before the kit is loaded. */
@@ -68,9 +70,9 @@ function installTimers() {
   timers.setTimeout = (ms, value, options) =>
     world ? pauseIn(world, ms, value, options) : pause(ms, value, options);
 
-  const nativeTimeout = AbortSignal.timeout;
+  const nativeTimeout = AbortSignal.timeout.bind(AbortSignal);
   AbortSignal.timeout = (ms) => {
-    if (!world) return nativeTimeout.call(AbortSignal, ms);
+    if (!world) return nativeTimeout(ms);
     const controller = new AbortController();
     const late = () => controller.abort(new DOMException("The operation timed out.", "TimeoutError"));
     world.setTimer(late, ms);
@@ -101,7 +103,7 @@ function installRandom() {
     return buffer;
   };
   crypto.randomFillSync = (buffer) => {
-    isFilled = true;
+    fills += 1;
     return world ? fill(buffer) : randomFillSync(buffer);
   };
   crypto.randomBytes = (size) => (world ? fill(Buffer.alloc(size)) : randomBytes(size));
@@ -117,10 +119,11 @@ function installFiles() {
 }
 
 function installProcess() {
-  const { pid, kill } = process;
+  const { pid } = process;
+  const kill = process.kill.bind(process);
   Object.defineProperty(process, "pid", { get: () => (world ? world.current.pid : pid) });
   process.kill = (target, signal) => {
-    if (!world) return kill.call(process, target, signal);
+    if (!world) return kill(target, signal);
     if (world.isAlive(target)) return true;
     throw Object.assign(new Error(`kill ESRCH ${target}`), { code: "ESRCH" });
   };

@@ -27,8 +27,18 @@ export function readOptions(args) {
   const { values } = parseArgs({
     args,
     options: {
-      ...{ runs: text, seed: text, from: text, kit: text, only: text, "max-ms": text },
-      ...{ trace: flag, twice: flag, planted: flag, json: flag, quiet: flag, help: flag },
+      runs: text,
+      seed: text,
+      from: text,
+      kit: text,
+      only: text,
+      "max-ms": text,
+      trace: flag,
+      twice: flag,
+      planted: flag,
+      json: flag,
+      quiet: flag,
+      help: flag,
     },
   });
   const number = (name, fallback) => {

@@ -35,7 +35,14 @@ function planFault(random, theme) {
     case "stop":
       return { at, what, process, restartMs: random.between(1, 5000) };
     case "outage":
-      return { at, what, ms: random.between(500, 20_000), how: random.pick(["error", "delay"]) };
+      return {
+        at,
+        what,
+        ms: random.between(500, 20_000),
+        how: random.pick(["error", "delay"]),
+        // Only one process loses its way to the database, or all of them do.
+        ...(random.chance(0.5) && { process }),
+      };
     case "clock":
       return { at, what, ms: random.pick([-day, day, -3_600_000, 3_600_000]) };
     case "service":
@@ -59,7 +66,7 @@ export function describeFault({ at, what, ...details }) {
 /** Lets the faults of a plan strike. `shop` carries out those of whole processes. */
 export class Faults {
   #waiting;
-  #outage;
+  #outages = [];
   struck = 0;
 
   constructor(plan) {
@@ -79,11 +86,14 @@ export class Faults {
   }
 
   /** Returns the fault of an operation, or `undefined`. */
-  take(kind, label, world) {
+  take(kind, owner, world) {
     if (kind === "rollback") return undefined;
     const isStore = kind === "store" || kind === "commit";
-    if (isStore && this.#outage && world.mono < this.#outage.until) {
-      const { how, until } = this.#outage;
+    const outage =
+      isStore &&
+      this.#outages.find(({ until, name = owner.name }) => world.mono < until && name === owner.name);
+    if (outage) {
+      const { how, until } = outage;
       return how === "delay" ? { how, delayMs: until - world.mono } : { how, error: connectionLost };
     }
     const at = this.#waiting.findIndex((fault) => fault.what === kind && fault.at <= world.steps);
@@ -100,8 +110,14 @@ export class Faults {
   #strike(fault, world) {
     world.note(describeFault(fault));
     if (fault.what === "clock") world.jump(fault.ms);
-    else if (fault.what === "outage") this.#outage = { how: fault.how, until: world.mono + fault.ms };
-    else world.shop.strike(fault);
+    else if (fault.what === "outage") {
+      const { how, ms, process: place } = fault;
+      this.#outages.push({
+        how,
+        until: world.mono + ms,
+        ...(place !== undefined && { name: `kit${place}` }),
+      });
+    } else world.shop.strike(fault);
   }
 }
 

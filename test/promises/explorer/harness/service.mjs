@@ -60,8 +60,10 @@ export class SimulatedService {
   }
 
   #show(pathname) {
-    const shown = ({ id, status, total, submittedAt, clientId }) => ({
-      ...{ id, status, captured: isCaptured(status), total, submittedAt, clientId, providerId: "mvola" },
+    const shown = ({ tokens: _, reported: __, ...payment }) => ({
+      ...payment,
+      captured: isCaptured(payment.status),
+      providerId: "mvola",
     });
     const id = pathname.split("/v1/payments/")[1];
     if (id === undefined) return { status: 200, json: { data: [...this.payments.values()].map(shown) } };

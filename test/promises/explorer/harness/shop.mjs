@@ -31,7 +31,6 @@ export class SimulatedShop {
   #kit;
   #database;
   #service;
-  #plans = new Map();
 
   constructor(world, { kit, database, service }) {
     this.#world = world;
@@ -143,7 +142,7 @@ export class SimulatedShop {
 
   #addHandlers({ payments, process, place }) {
     const { random } = this.#world;
-    const add = (type, name, behave = () => undefined) => {
+    const add = (type, name, behave = async () => {}) => {
       const handler = async (event, { tx }) => {
         const run = this.#noteRun(event, name);
         try {
@@ -163,7 +162,9 @@ export class SimulatedShop {
     add("payment.completed", "books");
     // The first place runs every handler; the others may be without some of them.
     if (place === 0 || random.chance(0.7))
-      add("payment.completed", "mail", (run) => run.started % 2 === 0 && failOnPurpose(run));
+      add("payment.completed", "mail", async (run) => {
+        if (run.started % 2 === 0) failOnPurpose(run);
+      });
     if (place === 0 || random.chance(0.5)) add("*", "audit");
     if (this.setup.hasSlowHandler) add("payment.completed", "slow", (run) => pause(run.plan.ms));
     payments.on("webhook.set_aside", () => void (this.setAside += 1));
@@ -174,22 +175,18 @@ export class SimulatedShop {
   #noteRun(event, name) {
     const { random } = this.#world;
     const key = `${event.id} ${name}`;
-    const run = this.runs.get(key) ?? { started: 0, threw: 0, failed: 0, plan: undefined };
-    run.plan ??= this.#planOf(key, random, name);
+    const run = this.runs.get(key) ?? { started: 0, threw: 0, failed: 0, plan: planRun(random, name) };
     run.started += 1;
     this.runs.set(key, run);
     this.#world.note(`runs ${name} for ${event.type}`);
     return run;
   }
+}
 
-  #planOf(key, random, name) {
-    const plan = this.#plans.get(key) ?? {
-      failures: name === "mail" ? random.pick([0, 0, 1, 2, 3, 99]) : 0,
-      ms: random.pick([100, 3000, 5000, 9000]),
-    };
-    this.#plans.set(key, plan);
-    return plan;
-  }
+/** Returns how often a handler fails for an event, and how long it takes. */
+function planRun(random, name) {
+  const failures = name === "mail" ? random.pick([0, 0, 1, 2, 3, 99]) : 0;
+  return { failures, ms: random.pick([100, 3000, 5000, 9000]) };
 }
 
 /** How the kit's dispatcher is configured: short, so that a run has few polls. */

@@ -10,8 +10,16 @@ const amounts = [
 const unknownStatuses = ["constructor", "toString", "refunded", "on_hold"];
 /** What becomes of a payment at the service, one status after the other. */
 const fates = [
-  ...[["completed"], ["completed"], ["completed"], ["submitted", "completed"], ["unknown", "completed"]],
-  ...[["failed"], ["canceled", "completed"], ["unknown"], ["failed", "unknown"], []],
+  ["completed"],
+  ["completed"],
+  ["completed"],
+  ["submitted", "completed"],
+  ["unknown", "completed"],
+  ["failed"],
+  ["canceled", "completed"],
+  ["unknown"],
+  ["failed", "unknown"],
+  [],
 ];
 
 /** Customers and the service's webhooks: what reaches the shop from outside. */

@@ -171,7 +171,7 @@ export class World {
       try {
         if (!this.#step()) return isOver();
       } catch (error) {
-        this.violate("errors", `${this.current.name} would have ended: ${error}`);
+        this.violate("errors", `${this.current.name} would have ended: ${String(error)}`);
       }
       // Everything that follows from the step without waiting belongs to its process.
       await new Promise((resolve) => nativeSetImmediate(resolve));
@@ -218,7 +218,7 @@ export class World {
 
   #perform(operation) {
     const { kind, label, effect, isTried, owner } = operation;
-    const fault = isTried || this.isSettling ? undefined : this.faults.take(kind, label, this);
+    const fault = isTried || this.isSettling ? undefined : this.faults.take(kind, owner, this);
     operation.isTried = true;
     if (fault?.delayMs !== undefined) {
       this.as(owner, () => this.setTimer(() => this.#pending.push(operation), fault.delayMs));
