@@ -22,6 +22,7 @@ interface Found {
   runs?: number;
   seed: number;
   problem: Problem;
+  faults: { what: string }[];
 }
 
 describe("the explorer", () => {
@@ -64,12 +65,13 @@ describe("the explorer", () => {
     expect(traces[1]).toEqual(traces[0]);
   });
 
-  it("finds a webhook that is answered 200 before it is on disk", () => {
+  it("finds a webhook that is answered 200 before it is on disk, and needs few faults for it", () => {
     const args = ["--only", "200 before the sync", "--runs", "500"];
     const { status, result } = findPlanted(...args);
     expect(result).toEqual([
       expect.objectContaining({ problem: expect.objectContaining({ invariant: "A" }) }),
     ]);
+    expect(result[0]!.faults.length).toBeLessThanOrEqual(3);
     expect(status).toBe(0);
   });
 

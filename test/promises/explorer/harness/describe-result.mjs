@@ -27,10 +27,10 @@ function describeRun({ seed, plan, problems, trace }) {
 /** Returns the table of planted faults. */
 export function describePlanted(found) {
   return found
-    .map(({ name, runs, seed, problem }) =>
+    .map(({ name, runs, seed, problem, faults }) =>
       runs === undefined
         ? `NOT FOUND        ${name}`
-        : `${String(runs).padStart(5)} runs  ${name} (${problem.invariant}, seed ${seed})`,
+        : `${String(runs).padStart(5)} runs  ${name} (${problem.invariant}, seed ${seed}, with ${faults.length} faults)`,
     )
     .join("\n");
 }

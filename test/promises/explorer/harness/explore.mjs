@@ -58,8 +58,10 @@ export async function findPlanted(folder, { runs, seed, names }, onFound) {
 
 async function findOne(kit, { runs, seed }) {
   for (let run = 1; run <= runs; run++) {
-    const { problems } = await runSeed(kit, seed + run - 1);
-    if (problems.length > 0) return { runs: run, seed: seed + run - 1, problem: problems[0] };
+    const result = await runSeed(kit, seed + run - 1);
+    if (result.problems.length === 0) continue;
+    const { plan, problems, trace } = await shorten(kit, result);
+    return { runs: run, seed: result.seed, problem: problems[0], faults: plan, steps: trace.length };
   }
   return { runs: undefined };
 }

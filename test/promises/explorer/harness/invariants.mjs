@@ -46,16 +46,18 @@ function checkWebhooks({ world, violate, database, shop, traffic }) {
 }
 
 /** Each payment is what the webhooks that were stored for it say, in any order. */
-function checkPayments({ violate, database, service }) {
+function checkPayments({ violate, database, service, shop }) {
   const rows = [...database.webhooks.values()];
   for (const payment of database.payments.values()) {
     const { clientId, state, status } = payment;
     const truth = service.payments.get(clientId);
     if (state === "failed" && truth && !truth.reported.includes("failed"))
       violate("creation", `${clientId} is failed, and the service has the payment`);
+    if (shop.setup.hasLookup && truth?.reported.includes("completed") && state !== "completed")
+      violate("lookup", `${clientId} is paid at the service, which was asked, and is ${state}`);
     const about = rows.filter((row) => row.clientId === clientId);
     for (const { outcome } of about)
-      if (outcome === "unmatched")
+      if (outcome === "unmatched" || outcome === "foreign")
         violate("matching", `a webhook of ${clientId} waits, although its payment is stored`);
     const reports = about.filter(({ outcome }) => outcome === "applied" || outcome === "stale");
     const farthest = reports

@@ -106,6 +106,6 @@ function whatIsLeft(world, { database, shop, traffic }) {
 
 function checkParked(world, { database }) {
   for (const { clientId, outcome } of database.webhooks.values())
-    if (outcome === "unmatched" && database.payments.has(clientId))
+    if ((outcome === "unmatched" || outcome === "foreign") && database.payments.has(clientId))
       world.violate("matching", `a webhook of ${clientId} waits for the sweep, without any fault`);
 }

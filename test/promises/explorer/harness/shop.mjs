@@ -12,6 +12,8 @@ function chooseSetup(random) {
     hasLookup,
     confirms: scheme === "fields" && hasLookup && random.chance(0.3),
     hasSpool: random.chance(0.8),
+    // With a prefix, payments of other code are another shop's until they are adopted.
+    clientIdPrefix: random.chance(0.2) ? "shop-" : undefined,
     hasSlowHandler: random.chance(0.4),
     hasLateHandler: random.chance(0.3),
     processes: random.between(1, 3),
@@ -106,7 +108,7 @@ export class SimulatedShop {
   }
 
   #options() {
-    const { hasLookup, confirms, hasSpool, features } = this.setup;
+    const { hasLookup, confirms, hasSpool, features, clientIdPrefix } = this.setup;
     return {
       publicUrl: "https://shop.example/payments",
       service: {
@@ -118,6 +120,7 @@ export class SimulatedShop {
       store: createStore(this.#world, this.#database, features),
       spool: hasSpool ? { directory: spoolFolder } : false,
       lookup: hasLookup,
+      clientIdPrefix,
       ...(confirms && { confirm: "lookup" }),
       dispatch: { ...dispatch },
       logger: this.#kit.logger,

@@ -232,7 +232,6 @@ export class World {
     } catch (error) {
       answer = { error };
     }
-    if (fault) fault.onAnswer?.();
     if (this.trace) {
       const how = fault ? ` (${fault.how})` : "";
       this.as(owner, () =>
@@ -240,6 +239,11 @@ export class World {
       );
     }
     operation.answer = answer;
+    // The answers of the service may be slower than its webhooks.
+    if (kind === "service" && this.random.chance(0.3))
+      return void this.as(owner, () =>
+        this.setTimer(() => this.#deliver(operation), this.random.pick([1, 50, 2500])),
+      );
     if (this.random.chance(0.6)) this.#deliver(operation);
     else this.#pending.push(operation);
   }
