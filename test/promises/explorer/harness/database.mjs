@@ -1,0 +1,266 @@
+import { blocked } from "./world.mjs";
+import { Transactions } from "./transactions.mjs";
+
+const waiting = ["unmatched", "unconfirmed"];
+const parkable = [...waiting, "foreign"];
+const openStates = ["creating", "pending", "uncertain"];
+const sorted = (texts) => texts.toSorted((a, b) => (a < b ? -1 : 1));
+
+/** Copies a payment. Nothing in it is deeper, because the explorer gives no metadata. */
+const copyOf = (payment) => ({ ...payment, total: { ...payment.total } });
+const wants = (key, type) => key.event === "*" || key.event === type;
+
+/** The database that all processes share: what is committed, and what each statement does. No statement waits in the middle. */
+export class Database {
+  payments = new Map();
+  /** By eventKey. */
+  webhooks = new Map();
+  events = new Map();
+  handlers = new Map();
+  /** By event and handler. */
+  dispatches = new Map();
+  /** What the merchant's handlers wrote. */
+  rows = [];
+  #world;
+  #monitor;
+
+  constructor(world, monitor) {
+    this.#world = world;
+    this.#monitor = monitor;
+    this.transactions = new Transactions(world);
+  }
+
+  find(clientId) {
+    const payment = this.payments.get(clientId);
+    return payment && copyOf(payment);
+  }
+
+  lock(tx, { clientIds = [], references = [], serviceIds = [], eventKeys = [] }) {
+    for (;;) {
+      const named = this.#named(tx, { clientIds, references, serviceIds });
+      const keys = named.map(({ clientId }) => `payment ${clientId}`);
+      const isComplete = keys.every((key) => tx.locks.has(key));
+      if (!isComplete && this.transactions.lock(tx, keys) === blocked) return blocked;
+      if (isComplete)
+        return { payments: named.map(copyOf), eventKeys: eventKeys.filter((key) => this.#webhook(tx, key)) };
+    }
+  }
+
+  save(tx, changes) {
+    const { created = [], updated = [], webhooks = [], copies = [], rematched = [], events = [] } = changes;
+    const { raised = [], dismissed = [] } = changes;
+    const rowOf = (receiptId) => this.#ofReceipt(tx, receiptId)?.eventKey;
+    const touched = [...rematched.map((one) => one.receiptId), ...raised, ...dismissed].flatMap(
+      (receiptId) => rowOf(receiptId) ?? [],
+    );
+    const keys = [
+      ...created.flatMap(({ clientId, reference }) => [`payment ${clientId}`, `open ${reference}`]),
+      ...[...created, ...updated].flatMap(({ serviceId }) => (serviceId ? `service ${serviceId}` : [])),
+      ...webhooks.flatMap(({ eventKey, receiptId }) => [`webhook ${eventKey}`, `receipt ${receiptId}`]),
+      ...[...copies.map(({ eventKey }) => eventKey), ...touched].map((eventKey) => `webhook ${eventKey}`),
+    ];
+    for (const { clientId } of updated)
+      if (!tx.locks.has(`payment ${clientId}`))
+        this.#world.violate("contract", `the payment ${clientId} was updated and not locked`);
+    if (this.transactions.lock(tx, sorted(keys)) === blocked) return blocked;
+    for (const payment of updated) this.#write(tx, payment);
+    const takenClientIds = created.flatMap((payment) => this.#insertPayment(tx, payment));
+    const takenEventKeys = webhooks.flatMap((webhook) => this.#insertWebhook(tx, webhook));
+    for (const { eventKey, count } of copies) {
+      const row = this.#webhook(tx, eventKey);
+      if (row) tx.webhooks.set(eventKey, { ...row, copies: row.copies + count });
+    }
+    const change = (receiptId, changed) => {
+      const row = this.#ofReceipt(tx, receiptId);
+      if (row) tx.webhooks.set(row.eventKey, { ...row, ...changed });
+    };
+    for (const { receiptId, ...decided } of rematched) change(receiptId, { ...decided, isRaised: false });
+    for (const receiptId of [...raised, ...dismissed]) change(receiptId, { isRaised: true });
+    for (const event of events) {
+      if (this.events.has(event.id) || tx.events.has(event.id)) throw conflict(`the event ${event.id}`);
+      tx.events.set(event.id, JSON.stringify(event));
+    }
+    return { takenClientIds, takenEventKeys };
+  }
+
+  settle(tx, settlement) {
+    const { eventId, handler, fence } = settlement;
+    const key = `${eventId} ${handler}`;
+    if (this.transactions.lock(tx, [`dispatch ${key}`]) === blocked) return blocked;
+    const dispatch = this.dispatches.get(key);
+    if (!dispatch || dispatch.state !== "leased" || dispatch.fence !== fence) return false;
+    this.#monitor.onLeaseUse(dispatch);
+    tx.settlements.set(key, settlement);
+    return true;
+  }
+
+  commit(tx) {
+    for (const [clientId, payment] of tx.payments) {
+      this.#monitor.onPayment(this.payments.get(clientId), payment);
+      this.payments.set(clientId, payment);
+    }
+    for (const [eventKey, row] of tx.webhooks) {
+      this.#monitor.onWebhook(this.webhooks.get(eventKey), row);
+      this.webhooks.set(eventKey, row);
+    }
+    for (const event of tx.events.values()) this.#expand(JSON.parse(event));
+    for (const [key, settlement] of tx.settlements)
+      this.#applySettlement(this.dispatches.get(key), settlement);
+    this.rows.push(...tx.rows);
+    this.transactions.end(tx);
+  }
+
+  claim({ handlers, limit, leaseMs }) {
+    const claims = [];
+    for (const [key, dispatch] of this.dispatches) {
+      const { event, handler, state } = dispatch;
+      if (claims.length >= limit) break;
+      if (state === "done" || state === "dead" || dispatch.dueAt > this.#world.mono) continue;
+      if (!handlers.some((one) => one.name === handler && wants(one, event.type))) continue;
+      if (this.transactions.isLockedByOther(`dispatch ${key}`)) continue;
+      dispatch.state = "leased";
+      dispatch.dueAt = this.#world.mono + leaseMs;
+      dispatch.fence += 1;
+      dispatch.attempt += 1;
+      const { fence, attempt, failures } = dispatch;
+      claims.push({ event: { ...event }, handler, fence, attempt, failures });
+    }
+    return claims;
+  }
+
+  renew({ eventId, handler, fence }, leaseMs) {
+    const key = `${eventId} ${handler}`;
+    if (this.transactions.isLockedByOther(`dispatch ${key}`)) return blocked;
+    const dispatch = this.dispatches.get(key);
+    if (dispatch?.state !== "leased" || dispatch.fence !== fence) return false;
+    this.#monitor.onLeaseUse(dispatch);
+    dispatch.dueAt = this.#world.mono + leaseMs;
+    return true;
+  }
+
+  parked(tx, clientIds) {
+    return this.#webhooksOf(tx)
+      .filter(({ outcome, clientId }) => parkable.includes(outcome) && clientIds.includes(clientId))
+      .map(recordOf);
+  }
+
+  stray(tx, { before, limit }) {
+    const found = this.#webhooksOf(tx)
+      .filter(({ outcome, isRaised }) => waiting.includes(outcome) && !isRaised)
+      .filter(({ receivedAt }) => receivedAt < before)
+      .filter(({ eventKey }) => !this.transactions.isLockedByOther(`webhook ${eventKey}`, tx))
+      .toSorted(byArrival)
+      .slice(0, limit);
+    this.transactions.lock(
+      tx,
+      found.map(({ eventKey }) => `webhook ${eventKey}`),
+    );
+    return found.map(recordOf);
+  }
+
+  due({ before, after, limit }) {
+    const position = ({ createdAt, clientId }) => `${createdAt} ${clientId}`;
+    return [...this.payments.values()]
+      .filter(({ state, overdueAt }) => openStates.includes(state) && overdueAt === undefined)
+      .filter((payment) => payment.createdAt < before && (!after || position(payment) > position(after)))
+      .toSorted((a, b) => (position(a) < position(b) ? -1 : 1))
+      .slice(0, limit)
+      .map(copyOf);
+  }
+
+  lookupDue({ before, limit }) {
+    return [...this.payments.values()]
+      .filter(({ nextLookupAt }) => nextLookupAt !== undefined && nextLookupAt < before)
+      .toSorted((a, b) => (a.nextLookupAt < b.nextLookupAt ? -1 : 1))
+      .slice(0, limit)
+      .map(copyOf);
+  }
+
+  register(handlers) {
+    for (const key of handlers) this.handlers.set(`${key.event} ${key.name}`, key);
+  }
+
+  #named(tx, { clientIds, references, serviceIds }) {
+    const all = [...new Map([...this.payments, ...tx.payments]).values()];
+    const named = all.filter(
+      ({ clientId, reference, serviceId }) =>
+        clientIds.includes(clientId) || references.includes(reference) || serviceIds.includes(serviceId),
+    );
+    const wanted = new Set(named.map(({ reference }) => reference));
+    return all
+      .filter(({ reference }) => wanted.has(reference))
+      .toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
+  }
+
+  #write(tx, payment) {
+    const others = [...new Map([...this.payments, ...tx.payments]).values()].filter(
+      ({ clientId }) => clientId !== payment.clientId,
+    );
+    if (payment.open && others.some(({ open, reference }) => open && reference === payment.reference))
+      throw conflict(`a second open attempt of ${payment.reference}`);
+    if (payment.serviceId && others.some(({ serviceId }) => serviceId === payment.serviceId))
+      throw conflict(`the service id ${payment.serviceId}`);
+    tx.payments.set(payment.clientId, copyOf(payment));
+  }
+
+  #insertPayment(tx, payment) {
+    const { clientId, reference } = payment;
+    const all = [...new Map([...this.payments, ...tx.payments]).values()];
+    const isTaken = all.some((one) => one.clientId === clientId || (one.open && one.reference === reference));
+    if (!isTaken) this.#write(tx, payment);
+    return isTaken ? [clientId] : [];
+  }
+
+  #insertWebhook(tx, webhook) {
+    const { eventKey, receiptId } = webhook;
+    if (this.#webhook(tx, eventKey) || this.#ofReceipt(tx, receiptId)) return [eventKey];
+    tx.webhooks.set(eventKey, { ...webhook, copies: 0, isRaised: false });
+    return [];
+  }
+
+  #webhook(tx, eventKey) {
+    return tx.webhooks.get(eventKey) ?? this.webhooks.get(eventKey);
+  }
+
+  #ofReceipt(tx, receiptId) {
+    return this.#webhooksOf(tx).find((row) => row.receiptId === receiptId);
+  }
+
+  #webhooksOf(tx) {
+    if (tx.webhooks.size === 0) return [...this.webhooks.values()];
+    return [...new Map([...this.webhooks, ...tx.webhooks]).values()];
+  }
+
+  #expand(event) {
+    this.events.set(event.id, event);
+    const names = new Set();
+    for (const key of this.handlers.values()) if (wants(key, event.type)) names.add(key.name);
+    for (const handler of names) {
+      const fresh = { event, handler, state: "pending", dueAt: 0, fence: 0, attempt: 0, failures: 0 };
+      this.dispatches.set(`${event.id} ${handler}`, fresh);
+    }
+  }
+
+  #applySettlement(dispatch, { state, retryInMs = 0, error }) {
+    dispatch.error = error;
+    if (state === "done" || state === "dead") dispatch.state = state;
+    else {
+      dispatch.state = "pending";
+      dispatch.dueAt = state === "failed" ? this.#world.mono + retryInMs : 0;
+      if (state === "failed") dispatch.failures += 1;
+      else dispatch.attempt -= 1;
+    }
+  }
+}
+
+function conflict(what) {
+  return Object.assign(new Error(`unique constraint: ${what}`), { code: "store_conflict" });
+}
+
+function byArrival(a, b) {
+  return `${a.receivedAt} ${a.receiptId}` < `${b.receivedAt} ${b.receiptId}` ? -1 : 1;
+}
+
+function recordOf({ copies: _, isRaised: __, rawBody, ...row }) {
+  return { ...row, rawBody: Buffer.from(rawBody) };
+}

@@ -1,0 +1,135 @@
+import { factsOf } from "./monitor.mjs";
+import { dispatch as settings } from "./shop.mjs";
+
+/** The statuses of the interface in the order in which they replace each other; unknown ones are after `pending`. */
+const order = [
+  "init",
+  "pending",
+  "unknown",
+  "submitted",
+  "approved",
+  "captured",
+  "failed",
+  "canceled",
+  "completed",
+];
+
+/** Checks what must hold after everything has settled. */
+export function checkSettled(world, { database, shop, service, traffic }) {
+  const violate = (invariant, text) => world.violate(invariant, text);
+  const parts = { world, violate, database, shop, service, traffic };
+  checkWebhooks(parts);
+  checkPayments(parts);
+  checkEvents(parts);
+  checkDispatches(parts);
+  checkWrites(parts);
+  checkHandlers(parts);
+}
+
+/** A and C: what was answered 200 has exactly one outcome, and what nobody signed has none. */
+function checkWebhooks({ world, violate, database, shop, traffic }) {
+  const stored = new Map();
+  for (const { rawBody } of database.webhooks.values()) {
+    const facts = factsOf(rawBody);
+    stored.set(facts, (stored.get(facts) ?? 0) + 1);
+    if (traffic.forged.some((forged) => forged.equals(rawBody)))
+      violate("E", `a webhook that nobody signed is stored: ${facts}`);
+  }
+  for (const [facts, count] of stored)
+    if (count > 1) violate("C", `${count} outcomes of one event: ${facts}`);
+  for (const { status, rawBody } of traffic.answered) {
+    if (status !== 200 || stored.has(factsOf(rawBody))) continue;
+    const line = JSON.stringify(rawBody.toString("base64"));
+    if (world.disk.holds(line, `${shop.spoolFolder}/set-aside`)) continue;
+    violate("C", `a webhook was answered 200 and is not stored: ${factsOf(rawBody)}`);
+  }
+}
+
+/** Each payment is what the webhooks that were stored for it say, in any order. */
+function checkPayments({ violate, database, service, shop }) {
+  const rows = [...database.webhooks.values()];
+  for (const payment of database.payments.values()) {
+    const { clientId, state, status } = payment;
+    const truth = service.payments.get(clientId);
+    if (state === "failed" && truth && !truth.reported.includes("failed"))
+      violate("creation", `${clientId} is failed, and the service has the payment`);
+    if (shop.setup.hasLookup && truth?.reported.includes("completed") && state !== "completed")
+      violate("lookup", `${clientId} is paid at the service, which was asked, and is ${state}`);
+    const about = rows.filter((row) => row.clientId === clientId);
+    for (const { outcome } of about)
+      if (outcome === "unmatched" || outcome === "foreign")
+        violate("matching", `a webhook of ${clientId} waits, although its payment is stored`);
+    const reports = about.filter(({ outcome }) => outcome === "applied" || outcome === "stale");
+    const farthest = reports
+      .map((row) => row.status)
+      .toSorted(byRank)
+      .at(-1);
+    if (farthest !== undefined && byRank(farthest, status) > 0)
+      violate("D", `${clientId} has the status ${status}, and ${farthest} was reported`);
+  }
+}
+
+function byRank(a, b) {
+  const rank = (status) => order.indexOf(order.includes(status) ? status : "unknown");
+  return rank(a) - rank(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** G: one completion of each payment is one event, and one fulfilment of each reference. */
+function checkEvents({ violate, database }) {
+  const events = [...database.events.values()];
+  const fulfilled = new Map();
+  for (const payment of database.payments.values()) {
+    const { clientId, reference, state } = payment;
+    const count = (type) => events.filter((one) => one.type === type && one.clientId === clientId).length;
+    const [completed, twice] = [count("payment.completed"), count("payment.paid_twice")];
+    fulfilled.set(reference, (fulfilled.get(reference) ?? 0) + completed);
+    const expected = state === "completed" ? 1 : 0;
+    if (completed + twice !== expected)
+      violate("G", `${clientId} is ${state} and has ${completed} completed, ${twice} paid_twice`);
+  }
+  for (const [reference, count] of fulfilled)
+    if (count > 1) violate("G", `${reference} was fulfilled ${count} times`);
+  for (const { state, reference } of database.payments.values())
+    if (state === "completed" && fulfilled.get(reference) !== 1)
+      violate("G", `${reference} is paid and was fulfilled ${fulfilled.get(reference)} times`);
+}
+
+/** C: each dispatch ends as done, or as dead for a reason. */
+function checkDispatches({ world, violate, database, shop }) {
+  for (const [key, { state, failures, attempt, handler }] of database.dispatches) {
+    const name = `${handler} of ${key.split(" ")[0]}`;
+    if (state !== "done" && state !== "dead") violate("C", `the dispatch ${name} is ${state}`);
+    const lost = attempt - 1 - failures;
+    const isWorn = failures >= settings.maxFailures - 1 || lost >= settings.maxLostLeases;
+    if (state === "dead" && !isWorn)
+      violate("B", `the dispatch ${name} is dead after ${failures} failures and ${attempt} attempts`);
+    const run = shop.runs.get(key);
+    if (world.isStrict && run && run.started !== run.threw + (state === "done" ? 1 : 0))
+      violate(
+        "B",
+        `the handler ${name} ran ${run.started} times and threw ${run.threw} times, without a fault`,
+      );
+  }
+}
+
+/** B and F: what handlers write commits once with the mark "done", and not otherwise. */
+function checkWrites({ violate, database }) {
+  const written = new Map();
+  for (const { eventId, handler } of database.rows) {
+    const key = `${eventId} ${handler}`;
+    written.set(key, (written.get(key) ?? 0) + 1);
+  }
+  for (const [key, { state, handler }] of database.dispatches) {
+    const count = written.get(key) ?? 0;
+    const isDone = state === "done";
+    if (count !== (isDone ? 1 : 0))
+      violate("B", `${handler} is ${state} and its writes committed ${count} times`);
+  }
+}
+
+/** An event that is recorded from now on has a dispatch for every handler of every running process. */
+function checkHandlers({ violate, database, shop }) {
+  for (const { process, key } of shop.handlerKeys)
+    if (process.isAlive && !database.handlers.has(key))
+      violate("C", `the store does not know the handler ${key}`);
+}

@@ -1,0 +1,79 @@
+/** Returns what a webhook or a lookup answer says, equal for two that say the same. */
+export function factsOf(rawBody) {
+  let facts = known.get(rawBody);
+  if (facts === undefined) known.set(rawBody, (facts = readFacts(rawBody)));
+  return facts;
+}
+
+const known = new WeakMap();
+
+function readFacts(rawBody) {
+  const json = JSON.parse(rawBody.toString());
+  const { id, clientId, status, total, submittedAt } = json.data?.id === undefined ? json : json.data;
+  return JSON.stringify([id, clientId, status, total?.value, total?.currency, submittedAt]);
+}
+
+const fixed = ["clientId", "reference", "createdAt"];
+
+/** Checks what must hold at every moment: at each commit, and at each answer that a process sends. */
+export class Monitor {
+  #world;
+  #parts;
+
+  constructor(world, parts) {
+    this.#world = world;
+    this.#parts = parts;
+  }
+
+  /** Called with each version of a payment that is committed. */
+  onPayment(before, after) {
+    const { clientId, state } = after;
+    if (state === "completed") this.#checkPaid(clientId, after);
+    if (!before) return;
+    if (before.state === "completed" && state !== "completed")
+      this.#world.violate("D", `${clientId} is ${state} after it was completed`);
+    if (before.serviceId !== undefined && after.serviceId !== before.serviceId)
+      this.#world.violate("D", `${clientId} has another service id`);
+    for (const field of fixed)
+      if (before[field] !== after[field]) this.#world.violate("D", `${field} of ${clientId} has changed`);
+  }
+
+  /** Called with each version of a webhook that is committed. */
+  onWebhook(before, { outcome, eventKey }) {
+    const isFinal = before && !["unmatched", "unconfirmed", "foreign"].includes(before.outcome);
+    if (isFinal && before.outcome !== outcome)
+      this.#world.violate("C", `the webhook ${eventKey} was ${before.outcome} and is ${outcome}`);
+  }
+
+  /** Called when the holder of a lease renews or settles it. */
+  onLeaseUse({ dueAt, handler }) {
+    if (this.#world.isStrict && dueAt <= this.#world.mono)
+      this.#world.violate("leases", `the lease of ${handler} ended during its run, without any fault`);
+  }
+
+  /** Called when a process answers a webhook. */
+  onAnswer({ status, rawBody, isForged }) {
+    if (status !== 200) return;
+    if (isForged) this.#world.violate("E", "a webhook that nobody signed was answered 200");
+    const { database } = this.#parts;
+    const facts = factsOf(rawBody);
+    for (const row of database.webhooks.values()) if (factsOf(row.rawBody) === facts) return;
+    if (this.#world.disk.holdsDurably(JSON.stringify(rawBody.toString("base64")))) return;
+    this.#world.violate("A", `a webhook was answered 200 before it was on disk: ${facts}`);
+  }
+
+  /** Called when a customer gets a page. */
+  onPage(payment, status, body) {
+    if (status !== 200 || !/"state":"paid"/.test(body)) return;
+    if (!payment.reported.includes("completed"))
+      this.#world.violate("returns", `the page of ${payment.clientId} says paid before it was paid`);
+  }
+
+  #checkPaid(clientId, { total }) {
+    const truth = this.#parts.service.payments.get(clientId);
+    if (!truth?.reported.includes("completed"))
+      this.#world.violate("E", `${clientId} is completed, and the service knows no payment of it`);
+    else if (truth.total.value !== total.value)
+      this.#world.violate("E", `${clientId} is completed with another amount`);
+  }
+}

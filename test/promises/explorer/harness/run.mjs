@@ -1,0 +1,111 @@
+import { alignIds, enter, leave } from "./install.mjs";
+import { SimulatedDisk } from "./disk.mjs";
+import { Database } from "./database.mjs";
+import { checkSettled } from "./invariants.mjs";
+import { Monitor } from "./monitor.mjs";
+import { Faults, planFaults } from "./plan.mjs";
+import { SimulatedService } from "./service.mjs";
+import { SimulatedShop } from "./shop.mjs";
+import { Traffic } from "./traffic.mjs";
+import { World } from "./world.mjs";
+
+const minute = 60_000;
+const hour = 60 * minute;
+const maxSteps = 6000;
+
+/**
+ * Runs one seed: the kit under faults, then without any, then the checks. `plan` replaces the faults of the seed. Resolves to
+ * the violations, and with `isTraced` to every step.
+ */
+export async function runSeed(kit, seed, { plan = planFaults(seed), isTraced = false } = {}) {
+  const faults = new Faults(plan);
+  const world = new World(seed, { faults, isStrict: plan.length === 0, isTraced });
+  const parts = {};
+  world.disk = new SimulatedDisk(world);
+  world.monitor = new Monitor(world, parts);
+  parts.database = new Database(world, world.monitor);
+  parts.service = new SimulatedService(world, (payment) => parts.traffic.onCreated(payment));
+  const onRejection = (error) => world.violate("errors", `nothing handled ${error?.stack ?? error}`);
+  process.on("unhandledRejection", onRejection);
+  enter(world);
+  try {
+    alignIds(kit.newId);
+    parts.shop = world.shop = new SimulatedShop(world, { kit, ...parts });
+    parts.traffic = new Traffic(world, parts);
+    await live(world, parts);
+  } finally {
+    leave();
+    process.off("unhandledRejection", onRejection);
+  }
+  const { steps, mono, problems, trace } = world;
+  return { seed, plan, steps, virtualMs: Math.round(mono), struck: faults.struck, problems, trace };
+}
+
+async function live(world, parts) {
+  const { shop, traffic } = parts;
+  const isBad = () => world.problems.length > 0;
+  shop.open();
+  traffic.begin();
+  const isQuiet = () => {
+    traffic.giveUp();
+    return isBad() || (world.mono > 2500 && isSettled(world, parts));
+  };
+  // While faults strike: long enough for most of them.
+  await world.run(() => isQuiet() || world.mono > 30_000, 2500);
+  world.isSettling = true;
+  await settle(world, parts, isQuiet);
+  if (isBad()) return;
+  // Without faults nothing needs the sweep.
+  if (world.isStrict) checkParked(world, parts);
+  for (const ms of [20 * minute, 25 * hour, 7 * hour]) {
+    // The clocks are right again, and later than anything that they have shown.
+    world.wallOffset = world.maxWallOffset;
+    world.jump(ms);
+    for (const { process, payments } of shop.running.filter(Boolean)) {
+      const call = traffic.expect("sweep", process, 10 * minute);
+      world.start(process, "sweep", () => void payments.sweep().then(call.end, call.end));
+    }
+    await settle(world, parts, isQuiet);
+    if (isBad()) return;
+  }
+  checkSettled(world, parts);
+}
+
+async function settle(world, parts, isQuiet) {
+  const restarted = () => {
+    for (let place = 0; place < parts.shop.setup.processes; place++)
+      if (!parts.shop.running[place] && world.mono > startAt)
+        world.as(world.outside, () => parts.shop.start(place));
+  };
+  const startAt = world.mono + 16_000;
+  const until = world.mono + 10 * minute;
+  const isOver = () => {
+    restarted();
+    return isQuiet() || world.mono > until;
+  };
+  if (!(await world.run(isOver, maxSteps)) || world.mono > until) {
+    if (world.problems.length === 0) world.violate("liveness", `not settled: ${whatIsLeft(world, parts)}`);
+  }
+}
+
+function isSettled(world, parts) {
+  return whatIsLeft(world, parts) === "";
+}
+
+/** Returns what is still to be done, or an empty string. */
+function whatIsLeft(world, { database, shop, traffic }) {
+  if (traffic.planned > 0) return `${traffic.planned} requests`;
+  if (traffic.pending.size > 0) return [...traffic.pending].map(({ what }) => what).join(", ");
+  for (let place = 0; place < shop.setup.processes; place++)
+    if (!shop.running[place]) return "a process is down";
+  if (!database.transactions.isIdle) return "open transactions";
+  for (const { state, handler } of database.dispatches.values())
+    if (state === "pending" || state === "leased") return `${state} dispatch of ${handler}`;
+  return shop.setup.hasSpool && shop.spoolFiles().length > 0 ? "spooled webhooks" : "";
+}
+
+function checkParked(world, { database }) {
+  for (const { clientId, outcome } of database.webhooks.values())
+    if ((outcome === "unmatched" || outcome === "foreign") && database.payments.has(clientId))
+      world.violate("matching", `a webhook of ${clientId} waits for the sweep, without any fault`);
+}

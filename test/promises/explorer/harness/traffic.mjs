@@ -1,0 +1,241 @@
+import { send } from "./http.mjs";
+
+const amounts = [
+  { value: "1475", currency: "KMF" },
+  { value: "10.50", currency: "EUR" },
+  // A double has no room for the last digit.
+  { value: "9007199254740993", currency: "KMF" },
+];
+/** Statuses that the interface document does not show. Some are names of members of every object. */
+const unknownStatuses = ["constructor", "toString", "refunded", "on_hold"];
+/** What becomes of a payment at the service, one status after the other. */
+const fates = [
+  ["completed"],
+  ["completed"],
+  ["completed"],
+  ["submitted", "completed"],
+  ["unknown", "completed"],
+  ["failed"],
+  ["canceled", "completed"],
+  ["unknown"],
+  ["failed", "unknown"],
+  [],
+];
+
+/** Customers and the service's webhooks: what reaches the shop from outside. */
+export class Traffic {
+  /** Webhooks that were answered, in order. */
+  answered = [];
+  /** Raw bodies that nobody signed. */
+  forged = [];
+  /** Requests and calls without a result. */
+  pending = new Set();
+  #world;
+  #shop;
+  #service;
+
+  constructor(world, { shop, service }) {
+    this.#world = world;
+    this.#shop = shop;
+    this.#service = service;
+  }
+
+  /** Plans the purchases of this run. */
+  begin() {
+    const { random } = this.#world;
+    const orders = random.between(1, 3);
+    for (let order = 1; order <= orders; order++) {
+      const request = { reference: `order-${order}`, total: random.pick(amounts) };
+      const times = random.pick([1, 1, 2, 3]);
+      // Two clicks at one moment, or another attempt later.
+      for (let time = 0; time < times; time++)
+        this.#later(random.pick([1, 1, 3000, 9000]), () => this.#create(request));
+    }
+    if (random.chance(0.2)) this.#later(1, () => this.#sendOther());
+    const strangers = random.pick([0, 0, 0, 1, 2, 4]);
+    for (let count = 1; count <= strangers; count++)
+      this.#later(random.pick([1, 1, 1500]), () => this.#addStranger(count));
+  }
+
+  /** A payment that other code created at the service. Its webhooks arrive before, while or after it is adopted. */
+  #addStranger(count) {
+    const { random } = this.#world;
+    const payment = this.#service.add(`legacy-${count}`, random.pick(amounts));
+    const { clientId, id, total } = payment;
+    const reference = random.pick(["order-1", `legacy-order-${count}`]);
+    const adoption = { clientId, reference, total, ...(random.chance(0.5) && { serviceId: id }) };
+    const times = random.pick([0, 1, 1, 2, 3]);
+    for (let time = 0; time < times; time++)
+      this.#later(random.pick([1, 1, 2, 600, 2100, 7000]), () => this.#adopt(adoption));
+  }
+
+  #adopt(adoption) {
+    const target = this.#shop.pick();
+    if (!target) return;
+    const call = this.expect(`adopt ${adoption.clientId}`, target.process);
+    this.#world.start(
+      target.process,
+      call.what,
+      () => void target.payments.adopt(adoption).then(call.end, call.end),
+    );
+  }
+
+  /** Called by the service when it has made a payment. */
+  onCreated = (payment) => {
+    const { random } = this.#world;
+    let ms = random.pick([0, 0, 1, 2000]);
+    for (const fate of random.pick(fates)) {
+      const status = fate === "unknown" ? random.pick(unknownStatuses) : fate;
+      this.#later(ms, () => this.#change(payment, status));
+      ms += random.pick([1, 1, 500, 6000]);
+    }
+    if (random.chance(0.3)) this.#later(random.below(4000), () => this.#forge(payment));
+    if (random.chance(0.3)) this.#later(random.below(8000), () => this.#tamper(payment));
+    for (const kind of ["success", "cancel"])
+      if (random.chance(0.3)) this.#later(random.below(9000), () => this.#comeBack(payment, kind));
+  };
+
+  #create(request) {
+    const target = this.#shop.pick();
+    if (!target) return;
+    const world = this.#world;
+    const call = this.expect(`create ${request.reference}`, target.process);
+    world.start(
+      target.process,
+      call.what,
+      () => void target.payments.create(request).then(call.end, call.end),
+    );
+  }
+
+  #change(payment, status) {
+    const { random } = this.#world;
+    payment.status = status;
+    payment.reported.push(status);
+    if (status === "completed") payment.submittedAt ??= new Date(this.#world.wall()).toISOString();
+    // Some webhooks never leave the service.
+    const copies = random.pick([0, 1, 1, 1, 2, 2, 3]);
+    const report = { ...payment, total: { ...payment.total } };
+    for (let copy = 0; copy < copies; copy++)
+      this.#later(random.pick([0, 0, 0, 1, 1500, 7000]), () => this.#post(report, {}, random.below(4)));
+  }
+
+  #post(report, changed, retries) {
+    const message = this.#service.message(report, changed);
+    const rawBody = Buffer.from(JSON.stringify(message));
+    const signature = this.#shop.scheme.sign(rawBody);
+    const again = () => this.#later(2000, () => this.#post(report, changed, retries - 1));
+    this.#send({ rawBody, signature, message }, retries > 0 ? again : undefined);
+  }
+
+  /** Sends a webhook about something else than a payment. */
+  #sendOther() {
+    const message = {
+      topic: "account.changed",
+      timestamp: "2026-03-01T12:00:00Z",
+      type: "account",
+      data: {},
+    };
+    if (this.#shop.setup.scheme === "fields") return;
+    const rawBody = Buffer.from(JSON.stringify(message));
+    this.#send({ rawBody, signature: this.#shop.scheme.sign(rawBody), message });
+  }
+
+  /** Sends a completion that nobody signed, or with the signature of another body. */
+  #forge(payment) {
+    const { random } = this.#world;
+    const message = this.#service.message(
+      { ...payment, status: "completed" },
+      { submittedAt: "2026-03-01T00:00:00Z" },
+    );
+    const rawBody = Buffer.from(JSON.stringify(message));
+    this.forged.push(rawBody);
+    const other = Buffer.from(JSON.stringify(this.#service.message(payment)));
+    const signature = random.pick([undefined, "00".repeat(32), "zz", this.#shop.scheme.sign(other)]);
+    this.#send({ rawBody, signature, message, isForged: true });
+  }
+
+  /** Sends a signed completion of another amount, which says nothing about this payment. */
+  #tamper(payment) {
+    const { value, currency } = payment.total;
+    const other = value === "9007199254740993" ? "9007199254740992" : `1${value}`;
+    const changed = {
+      status: "completed",
+      total: { value: other, currency },
+      submittedAt: "2026-03-02T00:00:00Z",
+    };
+    this.#post({ ...payment }, changed, 1);
+  }
+
+  #send({ rawBody, signature, message, isForged = false }, retry) {
+    const target = this.#shop.pick();
+    if (!target) return retry?.();
+    const headers = { "content-type": "application/json" };
+    if (signature !== undefined) headers[this.#shop.scheme.header.toLowerCase()] = signature;
+    const what = `webhook ${message.data.status} of ${message.data.clientId}`;
+    const call = this.expect(what, target.process);
+    const request = { method: "POST", url: "/webhook", headers, body: rawBody };
+    this.#world.note(`sends ${isForged ? "forged " : ""}${what}`);
+    send(this.#world, target.process, target.router, request, (status) => {
+      call.end();
+      this.#world.note(`answers ${status} to ${what}`);
+      this.#onAnswer({ status, rawBody, message, isForged });
+      // The service learns nothing of an answer that is lost on its way.
+      if (status !== 200 || this.#world.random.chance(0.1))
+        this.#world.as(this.#world.outside, () => retry?.());
+    });
+    call.onLost = retry;
+  }
+
+  #onAnswer(answer) {
+    this.answered.push(answer);
+    this.#world.monitor.onAnswer(answer);
+  }
+
+  #comeBack(payment, kind) {
+    const target = this.#shop.pick();
+    if (!target || !payment.tokens) return;
+    const token = payment.tokens[kind];
+    const isAsking = this.#world.random.chance(0.5);
+    const url = `/${kind}/${token}${isAsking ? "/state" : ""}`;
+    const call = this.expect(`return to ${kind}`, target.process);
+    send(this.#world, target.process, target.router, { method: "GET", url }, (status, body) => {
+      call.end();
+      this.#world.monitor.onPage(payment, status, body);
+      if (this.#world.random.chance(0.5))
+        this.#world.as(this.#world.outside, () => this.#later(2500, () => this.#comeBack(payment, kind)));
+    });
+  }
+
+  /** Notes that a process owes a result. `onLost` is called where the process ends before. */
+  expect(what, process, withinMs = 60_000) {
+    const call = { what, process, onLost: undefined, endsAt: this.#world.mono + withinMs };
+    call.end = () => this.pending.delete(call);
+    this.pending.add(call);
+    return call;
+  }
+
+  /** Gives up the calls of dead processes, as their clients do. */
+  giveUp() {
+    for (const call of this.pending) {
+      if (!call.process.isAlive) {
+        this.pending.delete(call);
+        this.#world.as(this.#world.outside, () => call.onLost?.());
+      } else if (this.#world.mono > call.endsAt) {
+        this.pending.delete(call);
+        this.#world.violate("liveness", `no result in time: ${call.what}`);
+      }
+    }
+  }
+
+  #later(ms, run) {
+    this.planned += 1;
+    this.#world.as(this.#world.outside, () =>
+      this.#world.setTimer(() => {
+        this.planned -= 1;
+        run();
+      }, ms),
+    );
+  }
+
+  planned = 0;
+}
