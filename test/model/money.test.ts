@@ -83,6 +83,16 @@ describe("amounts", () => {
     fc.assert(fc.property(few, few, (a, b) => sameValue(a, b) === (Number(a) === Number(b))));
   });
 
+  it.each([
+    ["9007199254740992", "9007199254740993"],
+    ["9999999999999998", "9999999999999999"],
+    ["900719925474099.3", "900719925474099.31"],
+    ["9999999999999999.0001", "9999999999999999.0002"],
+  ])("tells %s from %s, which are one number as floats", (a, b) => {
+    expect(sameValue(a, b)).toBe(false);
+    expect(minorUnits(a, "UYW")).not.toBe(minorUnits(b, "UYW"));
+  });
+
   it("has one canonical form for each value", () => {
     fc.assert(
       fc.property(written, ({ text, tenThousandths }) => {
