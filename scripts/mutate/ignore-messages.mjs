@@ -7,7 +7,7 @@ export const strykerPlugins = [
       shouldIgnore({ node, parent, key, listKey }) {
         if (node.type !== "StringLiteral" && node.type !== "TemplateLiteral") return undefined;
         const { type, callee } = parent ?? {};
-        const isError = type === "NewExpression" && /Error$/.test(callee.name ?? "");
+        const isError = type === "NewExpression" && (callee.name ?? "").endsWith("Error");
         // A code is a single word; a message has spaces.
         if (isError && listKey === "arguments" && isSentence(node)) return "the message of an error";
         if (type === "VariableDeclarator" && key === "init" && isSentence(node))
