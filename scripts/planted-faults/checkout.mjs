@@ -40,7 +40,7 @@ export const checkoutFaults = [
     file: "service/creation-answer.ts",
     from: `const details = { certainty: "uncertain", cause`,
     to: `const details = { certainty: "failed", cause`,
-    test: "service/creation-answer.test.ts",
+    test: "service/payment-service.test.ts",
   },
   {
     about: "a conflict leaves the payment failed",
