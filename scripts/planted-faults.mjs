@@ -44,12 +44,13 @@ async function main() {
     quiet: options.quiet,
     describe: () => `${missed} not found`,
   });
-  const results = await plantEach(faults, ({ isFound }) => {
-    if (!isFound) missed++;
+  const results = await plantEach(faults, (result) => {
+    if (!result.isFound) missed++;
+    if (!options.json) printResult(result);
     progress.tick();
   });
   if (options.json) console.log(JSON.stringify(results));
-  else printTable(results);
+  else console.log(`${results.length - missed} of ${results.length} planted faults were found.`);
   process.exitCode = missed > 0 ? 1 : 0;
 }
 
@@ -61,13 +62,9 @@ function withServer(name, faults) {
   return [];
 }
 
-function printTable(results) {
-  for (const { isFound, file, about, test, seconds, problem } of results) {
-    console.log(`${isFound ? "found    " : "NOT FOUND"} ${file}: ${about} (${test}, ${seconds} s)`);
-    if (problem !== undefined) console.log(`          ${problem}`);
-  }
-  const found = results.filter(({ isFound }) => isFound).length;
-  console.log(`${found} of ${results.length} planted faults were found.`);
+function printResult({ isFound, file, about, test, seconds, problem }) {
+  console.log(`${isFound ? "found    " : "NOT FOUND"} ${file}: ${about} (${test}, ${seconds} s)`);
+  if (problem !== undefined) console.log(`          ${problem}`);
 }
 
 try {

@@ -86,8 +86,7 @@ export const sqliteFaults = [
     file: driver,
     from: '"begin immediate"',
     to: '"begin"',
-    test: sqliteExam,
-    title: "record|concurrent",
+    test: "store/sql/sqlite/sqlite-driver.test.ts",
   },
   {
     about: "a failed transaction is not rolled back",
@@ -134,8 +133,7 @@ export const sqliteFaults = [
     file: "store/sql/tables/expand-events.ts",
     from: "where name = 'expanded'`, [String(seqs.at(-1))]",
     to: "where name = 'handlers'`, [String(seqs.at(-1))]",
-    test: sqliteExam,
-    title: "dispatched|claim",
+    test: "store/sql/sqlite/expansion.test.ts",
   },
   {
     about: "a new handler gets the events before it",
@@ -152,13 +150,6 @@ export const sqliteFaults = [
     to: "for (const isOpen of [true, false])",
     test: "store/sql/fast-ways.test.ts",
     title: "SQLite",
-  },
-  {
-    about: "a transaction that failed unawaited commits",
-    file: "store/sql/transaction.ts",
-    from: "if (this.#newest && !this.isPipelined) await Promise.allSettled([this.#newest]);",
-    to: "",
-    test: "store/sql/orm",
   },
   {
     about: "a poisoned transaction commits",
@@ -343,6 +334,14 @@ export const postgresFaults = [
 
 /** Faults in the locks, fences and commits of MySQL and MariaDB. */
 export const mysqlFaults = [
+  {
+    about: "a transaction that failed unawaited commits",
+    file: "store/sql/transaction.ts",
+    from: "if (this.#newest && !this.isPipelined) await Promise.allSettled([this.#newest]);",
+    to: "",
+    test: mysqlExam,
+    title: "nobody awaited",
+  },
   {
     about: "a lease is counted from the time when it was due",
     file: dispatches,
