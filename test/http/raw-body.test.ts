@@ -66,6 +66,40 @@ describe.each(versions)("the raw body, on %s,", (_, express) => {
     expect(rejected).toEqual([{ code: "raw_body_consumed", status: 500 }]);
   });
 
+  it.each([
+    ["is read by the router", undefined],
+    ["is taken from captureRawBody", express.json({ verify: captureRawBody, limit: "1mb" })],
+    ["is taken from express.raw()", express.raw({ type: "*/*", limit: "1mb" })],
+  ])("may have exactly the bytes of the limit, and not one more, where it %s", async (_, parser) => {
+    const payments = testKit({ webhook: { limitBytes: Buffer.byteLength(body) } });
+    const app = express();
+    if (parser) app.use(parser);
+    app.use("/payments", paymentRouter(payments) as never);
+    expect((await post(app, "/payments/webhook")).status).toBe(200);
+
+    const larger = signed(`${body} `);
+    const refused = await request(app)
+      .post("/payments/webhook")
+      .set(larger.headers)
+      .send(larger.rawBody.toString());
+    expect(refused.status).toBe(413);
+  });
+
+  it("is refused at the first byte too many, where its length is not announced", async () => {
+    const limitBytes = Buffer.byteLength(body);
+    const app = express().use("/payments", paymentRouter(testKit({ webhook: { limitBytes } })) as never);
+    const chunked = (text: string) => {
+      const { headers } = signed(text);
+      const sending = request(app)
+        .post("/payments/webhook")
+        .set({ ...headers, "transfer-encoding": "chunked" });
+      sending.write(text.slice(0, 10));
+      return sending.send(text.slice(10));
+    };
+    expect((await chunked(body)).status).toBe(200);
+    expect((await chunked(`${body} `)).status).toBe(413);
+  });
+
   it("may be empty, and is then not signed", async () => {
     const app = express().use("/payments", router() as never);
     const response = await request(app).post("/payments/webhook").set("content-type", "application/json");

@@ -63,6 +63,17 @@ describe("amounts", () => {
 
   it.each([1475, 1475n, null, undefined, ["1475"], { value: "1475" }, true])("does not read %p", (value) => {
     expect(isAmount(value)).toBe(false);
+    expect(parseAmount(value)).toEqual({ ok: false });
+  });
+
+  it("are never equal to a text that is no amount", () => {
+    for (const [a, b] of [
+      ["1", "x"],
+      ["x", "1"],
+      ["x", "y"],
+      ["", "0"],
+    ] as const)
+      expect(sameValue(a, b)).toBe(false);
   });
 
   it("returns 1475 for 1475.00", () => {
@@ -81,6 +92,16 @@ describe("amounts", () => {
     );
     const few = fc.constantFrom("1", "1.0", "1.00", "10", "10.0", "1.1", "1.10", "1.01", "0", "0.0", "0.1");
     fc.assert(fc.property(few, few, (a, b) => sameValue(a, b) === (Number(a) === Number(b))));
+  });
+
+  it.each([
+    ["9007199254740992", "9007199254740993"],
+    ["9999999999999998", "9999999999999999"],
+    ["900719925474099.3", "900719925474099.31"],
+    ["9999999999999999.0001", "9999999999999999.0002"],
+  ])("tells %s from %s, which are one number as floats", (a, b) => {
+    expect(sameValue(a, b)).toBe(false);
+    expect(minorUnits(a, "UYW")).not.toBe(minorUnits(b, "UYW"));
   });
 
   it("has one canonical form for each value", () => {
@@ -138,7 +159,19 @@ describe("an amount to collect", () => {
     [10.5, "string"],
     ["10,00", "comma"],
     ["1,475", "comma"],
+    [1475n, "numbers lose decimals"],
     ["1e3", "exponent"],
+    ["1E10", "exponent"],
+    ["12.25e+10", "exponent"],
+    ["x1e3", "without spaces or symbols"],
+    ["1e3x", "without spaces or symbols"],
+    ["1e", "without spaces or symbols"],
+    ["1-5", "without spaces or symbols"],
+    ["x12345678901234567", "without spaces or symbols"],
+    ["12.34567", "more than 4 decimals"],
+    ["x1.23456", "without spaces or symbols"],
+    ["1.5.5", "without spaces or symbols"],
+    [{}, 'such as "1475" or "10.50".'],
     ["007", "zero"],
     ["-5", "sign"],
     ["+5", "sign"],
@@ -148,7 +181,7 @@ describe("an amount to collect", () => {
     ["1.23456", "more than 4 decimals"],
     ["12345678901234567", "16 digits"],
     ["1475 KMF", "decimal string"],
-    ["", "decimal string"],
+    ["", 'such as "1475" or "10.50".'],
     [undefined, "decimal string"],
     [null, "decimal string"],
   ])("is refused if the value is %j, with a message that contains: %s", (value, hint) => {
@@ -165,10 +198,21 @@ describe("an amount to collect", () => {
     ["174", "ISO 4217"],
     [undefined, "ISO 4217"],
     ["K\u0000F", "ISO 4217"],
+    [["KMF"], "ISO 4217"],
+    [["kmf"], "ISO 4217"],
   ])("is refused if the currency is %j", (currency, hint) => {
     const problem = checkAmount({ value: "1475", currency });
     expect(problem?.code).toBe("currency_invalid");
     expect(problem?.message).toContain(hint);
+  });
+
+  it("is refused with the number of decimals that its currency has", () => {
+    expect(checkAmount({ value: "10.505", currency: "EUR" })?.message).toContain(
+      "EUR has at most 2 decimals",
+    );
+    expect(checkAmount({ value: "10.5055", currency: "BHD" })?.message).toContain(
+      "BHD has at most 3 decimals",
+    );
   });
 
   it.each([undefined, null, "1475", 7, []])("is refused if the total is %p", (total) => {

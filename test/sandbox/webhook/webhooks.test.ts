@@ -99,6 +99,16 @@ describe("sending webhooks", () => {
     expect(merchant.webhooks).toHaveLength(1);
   });
 
+  it("drops the retry to an address that was unregistered while the retry waited, without a delivery", async () => {
+    await openPayment({ retryDelaysMs: [60_000] });
+    merchant.answers.push(status(500));
+    expect(await sandbox.pay("c-1")).toMatchObject([{ status: 500 }]);
+    sandbox.unregisterWebhook(merchant.webhookUrl);
+    await sandbox.clock.advance(60_000);
+    await sandbox.settled();
+    expect(sandbox.deliveries).toHaveLength(1);
+  });
+
   it("sends no webhooks while they are held, and sends them on release", async () => {
     await openPayment();
     sandbox.holdWebhooks();

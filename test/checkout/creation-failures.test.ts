@@ -1,0 +1,151 @@
+import { MemoryStore, type MemoryTx, type Payment } from "tillkit";
+import { createPayment, type CheckoutParts } from "../../src/checkout/create-payment.js";
+import { PaymentCreationError } from "../../src/service/service-errors.js";
+import { type PaymentService } from "../../src/service/index.js";
+import { pendingPayment } from "../support/webhooks.js";
+
+const created = Date.parse("2026-11-20T10:00:00.000Z");
+const order = { reference: "order-7", total: { value: "1475", currency: "KMF" }, clientId: "c-7" };
+const answer = { serviceId: "s-7", checkoutUrl: "https://pay.invalid/7", status: "pending" };
+
+/** Returns the parts of a kit whose service does what the test says. */
+function partsOf(answering: PaymentService["createPayment"]) {
+  const store = new MemoryStore();
+  const rematched: string[] = [];
+  const parts: CheckoutParts<MemoryTx> = {
+    store,
+    service: { createPayment: answering },
+    now: () => new Date(created),
+    newId: () => "an-id",
+    ready: () => Promise.resolve(),
+    rematch: async (clientIds) => void rematched.push(...clientIds),
+    options: {
+      publicUrl: "https://shop.example/payments",
+      reuseForMs: 60_000,
+      clientIdPrefix: undefined,
+      firstLookupMs: 60_000,
+      creationMs: 10_000,
+    },
+  };
+  const change = (over: Partial<Payment>) =>
+    store.transaction(async (tx) => {
+      const { payments } = await store.lock(tx, { clientIds: ["c-7"] });
+      await store.save(tx, { updated: [{ ...payments[0]!, ...over }] });
+    });
+  return { parts, store, rematched, change };
+}
+
+const failed = new PaymentCreationError("creation_refused", "No.", { certainty: "failed" });
+const uncertain = new PaymentCreationError("creation_timeout", "No answer.", { certainty: "uncertain" });
+
+describe("a creation that fails", () => {
+  it("leaves the payment failed and without a lookup where the service certainly made none", async () => {
+    const { parts, store } = partsOf(() => Promise.reject(failed));
+    await expect(createPayment(parts, order)).rejects.toBe(failed);
+    const payment = await store.find("c-7");
+    expect(payment).toMatchObject({ state: "failed", open: false, failure: "creation_refused" });
+    expect(payment).not.toHaveProperty("nextLookupAt");
+  });
+
+  it("leaves the payment uncertain, and to be looked up, where the service may have made it", async () => {
+    const { parts, store } = partsOf(() => Promise.reject(uncertain));
+    await expect(createPayment(parts, order)).rejects.toBe(uncertain);
+    expect(await store.find("c-7")).toMatchObject({
+      state: "uncertain",
+      open: false,
+      failure: "creation_timeout",
+      nextLookupAt: new Date(created + 60_000).toISOString(),
+    });
+  });
+
+  it("leaves the payment uncertain where the error does not say what is known", async () => {
+    const { parts, store } = partsOf(() =>
+      Promise.reject(Object.assign(new Error("?"), { code: "creation_failed" })),
+    );
+    await expect(createPayment(parts, order)).rejects.toThrow("?");
+    expect(await store.find("c-7")).toMatchObject({ state: "uncertain", open: false });
+  });
+
+  it.each(["completed", "canceled", "pending"] as const)(
+    "keeps the state %s, which a webhook set meanwhile",
+    async (state) => {
+      const { parts, store, change } = partsOf(async () => {
+        await change({ state, status: state });
+        throw failed;
+      });
+      await expect(createPayment(parts, order)).rejects.toBe(failed);
+      expect(await store.find("c-7")).toMatchObject({ state, status: state, open: false });
+    },
+  );
+});
+
+describe("an answer of the service", () => {
+  it("is stored, and the webhooks that came before it are decided again", async () => {
+    const { parts, store, rematched } = partsOf(() => Promise.resolve(answer));
+    expect(await createPayment(parts, order)).toEqual({
+      clientId: "c-7",
+      checkoutUrl: answer.checkoutUrl,
+      reused: false,
+    });
+    expect(await store.find("c-7")).toMatchObject({ ...answer, state: "pending", open: true });
+    expect(rematched).toEqual(["c-7"]);
+  });
+
+  it("whose id belongs to another payment binds nothing, and leaves the payment uncertain", async () => {
+    const { parts, store } = partsOf(() => Promise.resolve(answer));
+    const other = pendingPayment({ clientId: "c-1", serviceId: "s-7" });
+    await store.transaction((tx) => store.save(tx, { created: [other] }));
+    await expect(createPayment(parts, order)).rejects.toMatchObject({ code: "creation_response_invalid" });
+    const payment = await store.find("c-7");
+    expect(payment).toMatchObject({ state: "uncertain", open: false, failure: "creation_response_invalid" });
+    expect(payment).not.toHaveProperty("serviceId");
+    expect(await store.find("c-1")).toEqual(other);
+  });
+
+  it("whose id is not the one that a webhook has bound replaces nothing", async () => {
+    const { parts, store, change } = partsOf(async () => {
+      await change({ serviceId: "s-of-webhook", state: "pending", status: "pending" });
+      return answer;
+    });
+    await expect(createPayment(parts, order)).rejects.toMatchObject({ code: "creation_response_invalid" });
+    expect(await store.find("c-7")).toMatchObject({
+      serviceId: "s-of-webhook",
+      state: "pending",
+      open: false,
+    });
+  });
+
+  it.each([
+    ["completed", "pending"],
+    ["failed", "pending"],
+    ["submitted", "submitted"],
+    ["constructor", "constructor"],
+  ])("with the status %s stores the status %s: only a webhook ends a payment", async (status, stored) => {
+    const { parts, store, change } = partsOf(async () => {
+      await change({ status: "pending" });
+      return { ...answer, status };
+    });
+    await createPayment(parts, order);
+    expect(await store.find("c-7")).toMatchObject({ state: "pending", status: stored });
+  });
+
+  it("does not take back what a webhook that overtook it has said", async () => {
+    const { parts, store, change } = partsOf(async () => {
+      await change({ state: "completed", status: "completed", open: false });
+      return answer;
+    });
+    await createPayment(parts, order);
+    expect(await store.find("c-7")).toMatchObject({
+      state: "completed",
+      status: "completed",
+      open: false,
+      serviceId: "s-7",
+    });
+  });
+
+  it("is returned also where the webhooks that came before it cannot be decided now", async () => {
+    const { parts } = partsOf(() => Promise.resolve(answer));
+    parts.rematch = () => Promise.reject(new Error("the store is away"));
+    expect(await createPayment(parts, order)).toMatchObject({ clientId: "c-7" });
+  });
+});

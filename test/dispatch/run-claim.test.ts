@@ -1,0 +1,237 @@
+import { type Claim, hmacSignature, MemoryStore, type MemoryTx, TillkitError } from "tillkit";
+import { handlerEvent, runClaim, type RunOptions } from "../../src/dispatch/run-claim.js";
+import { type AnyHandler } from "../../src/dispatch/handlers.js";
+
+const handlers = [{ event: "payment.completed", name: "books" }] as const;
+const open = new AbortController().signal;
+
+/** Leases one dispatch of a store, and returns how to run it. */
+async function leasedRun(over: Partial<RunOptions<MemoryTx>> = {}, leaseMs = 60_000) {
+  const store = over.store ?? new MemoryStore();
+  const event = {
+    id: "e-1",
+    type: "payment.completed",
+    recordedAt: "2026-11-20T10:00:06.000Z",
+    payload: {},
+  } as const;
+  await store.registerHandlers(handlers);
+  await store.transaction((tx) => store.save(tx, { events: [event] }));
+  const [claim] = await store.claim({ handlers, limit: 1, leaseMs });
+  const options: RunOptions<MemoryTx> = {
+    store,
+    leaseMs,
+    handlerTimeoutMs: 60_000,
+    maxLostLeases: 3,
+    retry: { maxFailures: 5, firstDelayMs: 1000, maxDelayMs: 60_000 },
+    ...over,
+  };
+  const run = (
+    handler: AnyHandler<MemoryTx>,
+    { closing = open, ...as }: Partial<Claim> & { closing?: AbortSignal } = {},
+  ) => runClaim(options, { ...claim!, ...as }, handler, closing);
+  return { store, claim: claim!, run };
+}
+
+const fails = (): never => {
+  throw new Error("it failed");
+};
+
+describe("the counts of a claim", () => {
+  it.each([
+    ["failures alone are no crashes", { attempt: 4, failures: 3 }, "failed"],
+    ["crashes alone are no failures", { attempt: 3, failures: 0 }, "failed"],
+    [
+      "the last failure is the last run, however many crashes came before",
+      { attempt: 6, failures: 4 },
+      "dead",
+    ],
+    ["too many crashes are the end, however few failures came before", { attempt: 5, failures: 1 }, "dead"],
+  ])("%s", async (_, counts, state) => {
+    const { run } = await leasedRun();
+    const result = await run(fails, counts);
+    const failures = state === "failed" ? { failures: counts.failures + 1 } : {};
+    expect(result).toMatchObject({ state, ...failures });
+  });
+
+  it("does not run a handler during whose runs the process ended too often", async () => {
+    const { run } = await leasedRun();
+    let runs = 0;
+    const result = await run(() => void (runs += 1), { attempt: 4, failures: 0 });
+    expect(result).toMatchObject({ state: "dead", error: { code: "handler_crashed_often" } });
+    expect(runs).toBe(0);
+  });
+});
+
+describe("the wait before the next run", () => {
+  it.each([
+    [0, 1000],
+    [1, 2000],
+    [3, 8000],
+  ])("after %i earlier failures is between half and all of %i ms", async (failures, fullMs) => {
+    for (const [random, expected] of [
+      [0, fullMs / 2],
+      [1, fullMs],
+    ] as const) {
+      jest.spyOn(Math, "random").mockReturnValue(random);
+      const { store, run } = await leasedRun();
+      const settle = jest.spyOn(store, "settle");
+      await run(fails, { attempt: failures + 1, failures });
+      expect(settle.mock.calls[0]![1]).toMatchObject({ state: "failed", retryInMs: expected });
+    }
+    jest.restoreAllMocks();
+  });
+
+  it("is never longer than its limit", async () => {
+    jest.spyOn(Math, "random").mockReturnValue(1);
+    const retry = { maxFailures: 5000, firstDelayMs: 1000, maxDelayMs: 60_000 };
+    const { store, run } = await leasedRun({ retry });
+    const settle = jest.spyOn(store, "settle");
+    await run(fails, { attempt: 2001, failures: 2000 });
+    expect(settle.mock.calls[0]![1]).toMatchObject({ retryInMs: 60_000 });
+    jest.restoreAllMocks();
+  });
+});
+
+describe("the lease of a run", () => {
+  beforeEach(
+    () =>
+      void jest.useFakeTimers({ doNotFake: ["performance", "nextTick", "setImmediate", "queueMicrotask"] }),
+  );
+  afterEach(() => void jest.useRealTimers());
+
+  /** Runs a handler that ends when the test says so, with a store that notes renewals. */
+  async function running(renew: () => Promise<boolean>, over: Partial<RunOptions<MemoryTx>> = {}) {
+    const store = new MemoryStore();
+    let renewals = 0;
+    store.renew = () => ((renewals += 1), renew());
+    const { run } = await leasedRun({ store, ...over }, 3000);
+    let end!: () => void;
+    const result = run(() => new Promise<void>((resolve) => (end = resolve)));
+    await new Promise(setImmediate);
+    return { result, end: () => end(), renewals: () => renewals };
+  }
+
+  it("is renewed each third of it, so that two renewals can fail before it ends", async () => {
+    const { result, end, renewals } = await running(() => Promise.resolve(true));
+    await jest.advanceTimersByTimeAsync(2999);
+    expect(renewals()).toBe(2);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(renewals()).toBe(3);
+    end();
+    expect(await result).toEqual({ state: "done" });
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(renewals()).toBe(3);
+  });
+
+  it("that is lost ends the run, whose result is not settled", async () => {
+    const { result } = await running(() => Promise.resolve(false));
+    await jest.advanceTimersByTimeAsync(1001);
+    expect(await result).toMatchObject({ state: "lost", error: { code: "lease_lost" } });
+  });
+
+  it("is not taken for lost where its renewal rejects", async () => {
+    const { result, end } = await running(() => Promise.reject(new Error("the database is restarting")));
+    await jest.advanceTimersByTimeAsync(2500);
+    end();
+    expect(await result).toEqual({ state: "done" });
+  });
+
+  it("limits the run where the store renews none", async () => {
+    const store = new MemoryStore();
+    Object.defineProperty(store, "renew", { value: undefined });
+    const { run } = await leasedRun({ store }, 3000);
+    const result = run(() => new Promise(() => {}));
+    await jest.advanceTimersByTimeAsync(3001);
+    expect(await result).toMatchObject({ state: "failed", error: { code: "handler_timeout" } });
+  });
+});
+
+describe("the end of a run", () => {
+  it("commits no write where the fence is old", async () => {
+    const { run, claim, store } = await leasedRun();
+    const writes: string[] = [];
+    const result = await run((_, { tx }) => tx.onCommit(() => writes.push("written")), {
+      fence: claim.fence + 1,
+    });
+    expect(result).toMatchObject({ state: "lost", error: { code: "lease_lost" } });
+    expect(writes).toEqual([]);
+    expect(
+      await store.transaction((tx) =>
+        store.settle(tx, { eventId: "e-1", handler: "books", fence: 1, state: "done" }),
+      ),
+    ).toBe(true);
+  });
+
+  it("commits no write where it was aborted before the handler resolved", async () => {
+    const closing = new AbortController();
+    const { run, store } = await leasedRun();
+    const writes: string[] = [];
+    const handler: AnyHandler<MemoryTx> = (_, { tx }) => {
+      tx.onCommit(() => writes.push("written"));
+      closing.abort(new Error("closing"));
+    };
+    expect(await run(handler, { closing: closing.signal })).toEqual({ state: "released" });
+    expect(writes).toEqual([]);
+    // A released claim costs neither an attempt nor a failure.
+    expect(await store.claim({ handlers, limit: 1, leaseMs: 1000 })).toMatchObject([
+      { attempt: 1, failures: 0, fence: 2 },
+    ]);
+  });
+
+  it("is released, and nothing runs, where the kit was closing before it", async () => {
+    const closing = new AbortController();
+    closing.abort(new Error("closing"));
+    const { run } = await leasedRun();
+    expect(await run(() => new Promise(() => {}), { closing: closing.signal })).toEqual({
+      state: "released",
+    });
+  });
+
+  it("is lost where the store cannot settle a failure, so that the lease ends by itself", async () => {
+    const { run, store } = await leasedRun();
+    const away = new TillkitError("store_unavailable", "The database is restarting.");
+    store.settle = () => Promise.reject(away);
+    expect(await run(fails)).toEqual({ state: "lost", error: away });
+    store.settle = () => Promise.resolve(false);
+    expect(await run(fails)).toMatchObject({ state: "lost", error: { code: "lease_lost" } });
+  });
+
+  it("stores the error of the handler, without secrets and limited", async () => {
+    const { run, store } = await leasedRun();
+    const settle = jest.spyOn(store, "settle");
+    const secret = "whsec_9f2c4b7a1d8e3f605c9b2a7d4e1f8c3b";
+    hmacSignature({ secret });
+    await run(() => {
+      throw new TypeError(`${secret} ${"x".repeat(3000)}`);
+    });
+    const { error } = settle.mock.calls[0]![1];
+    expect(error).toMatch(/^TypeError: /);
+    expect(error).not.toContain(secret);
+    expect(error).toHaveLength(2000);
+    settle.mockRestore();
+  });
+
+  it("stores an error that is no Error as its text", async () => {
+    const { run, store } = await leasedRun();
+    const settle = jest.spyOn(store, "settle");
+    await run(() => {
+      throw "a string" as unknown as Error;
+    });
+    expect(settle.mock.calls[0]![1]).toMatchObject({ error: "a string" });
+    settle.mockRestore();
+  });
+});
+
+it("a handler gets a frozen event with its id, its type and its time", async () => {
+  const { claim, run } = await leasedRun();
+  let seen: unknown;
+  let key = "";
+  await run((event, { idempotencyKey }) => {
+    seen = event;
+    key = idempotencyKey;
+  });
+  expect(seen).toEqual(handlerEvent(claim));
+  expect(seen).toEqual({ id: "e-1", type: "payment.completed", recordedAt: "2026-11-20T10:00:06.000Z" });
+  expect(Object.isFrozen(seen)).toBe(true);
+  expect(key).toBe("e-1:books");
+});

@@ -1,0 +1,82 @@
+import { MemoryStore, type MemoryTx } from "tillkit";
+import { closeAll, testKit } from "../support/kit.js";
+import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+
+afterEach(closeAll);
+
+/** So long that no test waits for a poll. */
+const dispatch = { pollMs: 3_600_000 };
+
+async function paidStore() {
+  const store = new MemoryStore();
+  await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+  return store;
+}
+
+describe("a kit", () => {
+  it("calls a handler for a webhook without waiting for a poll", async () => {
+    const payments = testKit<never, MemoryTx>({ store: await paidStore(), dispatch });
+    const handled = new Promise<string>((resolve) =>
+      payments.onPaymentCompleted(({ payment }) => resolve(payment.clientId)),
+    );
+    await payments.start({ keepAlive: false });
+    // The first poll of an empty store is over.
+    await payments.health();
+    await new Promise(setImmediate);
+    await payments.receiveWebhook(signed(completedBody()));
+    expect(await handled).toBe("c-1");
+  });
+
+  it("calls a handler for a webhook that another process announced", async () => {
+    const store = await paidStore();
+    let announce!: () => void;
+    Object.assign(store, { wake: (listener: () => void) => ((announce = listener), () => {}) });
+    const payments = testKit<never, MemoryTx>({ store, dispatch });
+    const handled = new Promise<void>((resolve) => payments.onPaymentCompleted(() => resolve()));
+    await payments.start({ keepAlive: false });
+    const other = testKit<never, MemoryTx>({ store, dispatch: false });
+    await other.receiveWebhook(signed(completedBody()));
+    announce();
+    await handled;
+  });
+
+  it("registers handlers that are added after the start, before it records the next webhook", async () => {
+    const store = await paidStore();
+    const register = jest.spyOn(store, "registerHandlers");
+    const payments = testKit<never, MemoryTx>({ store, dispatch });
+    payments.onPaymentCompleted(() => {}, { name: "early" });
+    await payments.start({ keepAlive: false });
+    const late = new Promise<void>((resolve) =>
+      payments.onPaymentCompleted(() => resolve(), { name: "late" }),
+    );
+    await payments.receiveWebhook(signed(completedBody()));
+    await late;
+    expect(register.mock.calls.map(([keys]) => keys.map(({ name }) => name))).toEqual([
+      ["early"],
+      ["early", "late"],
+    ]);
+  });
+
+  it("does nothing at a start after it was closed", async () => {
+    const store = await paidStore();
+    const wake = jest.fn(() => () => {});
+    Object.assign(store, { wake });
+    const payments = testKit<never, MemoryTx>({ store, dispatch });
+    await payments.close();
+    await payments.start({ keepAlive: true });
+    expect(wake).not.toHaveBeenCalled();
+  });
+
+  it("stops listening to other processes when it closes", async () => {
+    const store = await paidStore();
+    const stop = jest.fn();
+    const wake = jest.fn(() => stop);
+    Object.assign(store, { wake });
+    const payments = testKit<never, MemoryTx>({ store, dispatch });
+    await payments.start({ keepAlive: false });
+    await payments.start({ keepAlive: false });
+    expect(wake).toHaveBeenCalledTimes(1);
+    await payments.close();
+    expect(stop).toHaveBeenCalledTimes(1);
+  });
+});

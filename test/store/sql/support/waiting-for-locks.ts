@@ -1,0 +1,22 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type Place } from "../../../promises/processes/databases.js";
+
+const waiting = {
+  postgres:
+    "select count(*) as waiting from pg_stat_activity where wait_event_type = 'Lock' and query like '%@%'",
+  mysql:
+    "select count(*) as waiting from information_schema.innodb_trx where trx_state = 'LOCK WAIT' and trx_query like '%@%'",
+};
+
+/** Resolves when a statement on the tables of the test waits for a lock. Rejects after ten seconds without one. */
+export async function untilWaiting(place: Place): Promise<void> {
+  const sql = waiting[place.address.kind as keyof typeof waiting];
+  const giveUpAt = performance.now() + 10_000;
+  while (performance.now() < giveUpAt) {
+    const [row] = await place.select<{ waiting: unknown }>(sql);
+    if (Number(row!.waiting) > 0) return;
+    // InnoDB shows the state of a tenth of a second ago for as long as it is asked more often.
+    await delay(150);
+  }
+  throw new Error("No statement has waited for a lock.");
+}

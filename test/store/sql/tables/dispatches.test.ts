@@ -1,0 +1,82 @@
+import {
+  claimed,
+  firstClaim,
+  leased,
+  runOf,
+  saved,
+  settled,
+} from "../../../../src/store/exam/checks/steps.js";
+import { event, ledger } from "../../../../src/store/exam/checks/fixtures.js";
+import { sqliteDialect } from "../../../../src/store/sql/sqlite/sqlite-dialect.js";
+import { postgresDialect } from "../../../../src/store/sql/postgres/postgres-dialect.js";
+import { mysqlDialect } from "../../../../src/store/sql/mysql/mysql-dialect.js";
+import { onEachDatabase, openPlace, type Place } from "../../../promises/processes/databases.js";
+
+jest.setTimeout(60_000);
+
+const dialects = { sqlite: sqliteDialect, postgres: postgresDialect, mysql: mysqlDialect };
+const hourMs = 3_600_000;
+
+onEachDatabase("leases", (kind) => {
+  const { now } = dialects[kind];
+  let place: Place;
+  beforeEach(async () => {
+    place = await openPlace(kind);
+  });
+  afterEach(() => place.remove());
+
+  /** Returns in how many milliseconds the dispatch is due, by the clock of the database. */
+  const dueInMs = async (): Promise<number> => {
+    const [row] = await place.select<{ due: unknown }>(`select due_at - ${now} as due from @dispatches`);
+    return Number(row!.due);
+  };
+
+  it("a lease lasts from the claim on, however long its dispatch was due", async () => {
+    const { store } = place;
+    await settled(store, await leased(store), { state: "failed", retryInMs: 0 });
+    await place.select(`update @dispatches set due_at = due_at - ${hourMs}`);
+    await firstClaim(store, [ledger]);
+    expect(await dueInMs()).toBeGreaterThan(0);
+    expect(await claimed(store, [ledger])).toEqual([]);
+  });
+
+  it("the lease of a first claim lasts from the claim on, however old its event is", async () => {
+    const { store } = place;
+    const other = { event: "payment.overdue", name: "other" } as const;
+    await store.registerHandlers([ledger, other]);
+    await saved(store, { events: [event("e0")] });
+    // A claim of another handler gives the event its dispatch.
+    expect(await claimed(store, [other])).toEqual([]);
+    await place.select(`update @dispatches set due_at = due_at - ${hourMs}`);
+    expect(await claimed(store, [ledger])).toHaveLength(1);
+    expect(await dueInMs()).toBeGreaterThan(0);
+  });
+
+  it("a renewed lease lasts from the renewal on, and not from its old end", async () => {
+    const { store } = place;
+    const run = runOf(await leased(store, hourMs));
+    expect(await store.renew(run, 1000)).toBe(true);
+    expect(await dueInMs()).toBeLessThanOrEqual(1000);
+    await place.select(`update @dispatches set due_at = due_at - ${hourMs}`);
+    expect(await store.renew(run, 60_000)).toBe(true);
+    expect(await dueInMs()).toBeGreaterThan(0);
+  });
+
+  it("a wait counts from the failure, also at the end of a transaction that took long", async () => {
+    const { store } = place;
+    const claim = await leased(store, hourMs);
+    const settledAt = await store.transaction(async (tx) => {
+      const pause = {
+        sqlite: "select 1 as one",
+        postgres: "select pg_sleep(0.3)",
+        mysql: "select sleep(0.3)",
+      };
+      await tx.query(pause[kind]);
+      const { rows } = await tx.query<{ now: unknown }>(`select ${now} as now`);
+      await store.settle(tx, { ...runOf(claim), state: "failed", retryInMs: hourMs });
+      return Number(rows[0]!.now);
+    });
+    const [row] = await place.select<{ due: unknown }>("select due_at as due from @dispatches");
+    expect(Number(row!.due) - hourMs).toBeGreaterThanOrEqual(settledAt);
+  });
+});

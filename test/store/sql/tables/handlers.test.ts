@@ -1,0 +1,55 @@
+import { event, ledger, mailer } from "../../../../src/store/exam/checks/fixtures.js";
+import { claimed, pairs, saved } from "../../../../src/store/exam/checks/steps.js";
+import { postgresDialect } from "../../../../src/store/sql/postgres/postgres-dialect.js";
+import { mysqlDialect } from "../../../../src/store/sql/mysql/mysql-dialect.js";
+import { onEachServer, openPlace, openStore, type Place } from "../../../promises/processes/databases.js";
+import { untilWaiting } from "../support/waiting-for-locks.js";
+
+jest.setTimeout(60_000);
+
+const dialects = { postgres: postgresDialect, mysql: mysqlDialect };
+
+// SQLite has one writer, so that an expansion and a registration never run at the same time.
+onEachServer("handlers", (kind) => {
+  const { forShare, forUpdate } = dialects[kind];
+  let place: Place;
+  beforeEach(async () => {
+    place = await openPlace(kind);
+  });
+  afterEach(() => place.remove());
+
+  /** Takes the lock of the table of handlers, and runs what is to wait for it. */
+  const whileLocked = (how: string, run: () => Promise<void>): Promise<void> =>
+    place.store.transaction(async (tx) => {
+      await tx.query(`select value from ${place.address.prefix}meta where name = 'handlers' ${how}`);
+      await run();
+    });
+
+  it("a handler is registered only after the expansions that run, which do not know it", async () => {
+    const other = openStore(place.address);
+    await other.registerHandlers([ledger]);
+    let registering: Promise<void> | undefined;
+    await whileLocked(forShare, async () => {
+      registering = other.registerHandlers([mailer]);
+      await untilWaiting(place);
+      expect(await place.select("select name from @handlers")).toEqual([{ name: "ledger" }]);
+    });
+    await registering;
+    expect(await place.select("select name from @handlers")).toHaveLength(2);
+    await other.close();
+  });
+
+  it("events are expanded only after the registrations that run, of which they may need a dispatch", async () => {
+    const other = openStore(place.address);
+    await place.store.registerHandlers([ledger]);
+    await saved(place.store, { events: [event("e1")] });
+    let claiming: ReturnType<typeof claimed> | undefined;
+    await whileLocked(forUpdate, async () => {
+      claiming = claimed(other, [ledger, mailer]);
+      await untilWaiting(place);
+      expect(await place.select("select handler from @dispatches")).toEqual([]);
+    });
+    expect(pairs((await claiming)!)).toEqual(["e1 ledger"]);
+    await other.close();
+  });
+});

@@ -1,0 +1,199 @@
+import { type Changes, type Locked, type LockKeys, MemoryStore, type MemoryTx } from "tillkit";
+import { indispensableFields } from "../../../src/model/signed-fields.js";
+import { readMessage } from "../../../src/webhook/message/read-message.js";
+import { type Arrival, type Receipt } from "../../../src/webhook/recording/plan-group.js";
+import { Recorder } from "../../../src/webhook/recording/recorder.js";
+import { rematch, type RecordingParts } from "../../../src/webhook/recording/rematch.js";
+import { completedBody, pendingPayment } from "../../support/webhooks.js";
+
+type Decide = (locked: Locked) => Changes;
+
+/** A recorder with what it announced, and one verified webhook. */
+function recorderOf(store: MemoryStore, policy: Partial<RecordingParts<MemoryTx>["policy"]> = {}) {
+  const announced: string[] = [];
+  const receipts: Receipt[] = [];
+  let ids = 0;
+  const parts: RecordingParts<MemoryTx> = {
+    store,
+    now: () => new Date("2026-11-20T10:00:06.000Z"),
+    newId: () => `id-${++ids}`,
+    policy: { clientIdPrefix: undefined, confirms: false, hasGrace: true, ...policy },
+    ready: () => Promise.resolve(),
+    announceEvents: () => void announced.push("events"),
+  };
+  const recorder = new Recorder(parts, 5000, (some) => receipts.push(...some));
+  return { recorder, announced, receipts, parts };
+}
+
+function arrivalOf(data: Record<string, unknown> = {}, receiptId = "r-1"): Arrival {
+  const rawBody = Buffer.from(JSON.stringify(completedBody(data)));
+  const message = readMessage({ rawBody, covers: "body" });
+  return { receiptId, rawBody, covers: "body", receivedAt: "2026-11-20T10:00:05.000Z", message };
+}
+
+/** A store whose `record` is replaced for some calls. */
+class ChangedRecord extends MemoryStore {
+  calls = 0;
+  change: (call: number, plain: () => Promise<boolean>) => Promise<boolean> = (_, plain) => plain();
+
+  override record(keys: LockKeys, decide: Decide): Promise<boolean> {
+    this.calls += 1;
+    return this.change(this.calls, () => super.record(keys, decide));
+  }
+}
+
+async function seeded<Store extends MemoryStore>(
+  store: Store,
+  ...created: ReturnType<typeof pendingPayment>[]
+) {
+  await store.transaction((tx) => store.save(tx, { created }));
+  return store;
+}
+
+const outcomesOf = async (store: MemoryStore) =>
+  (await store.webhooks({ limit: 10 })).map(({ receiptId, outcome }) => `${receiptId} ${outcome}`);
+
+describe("a recorder", () => {
+  it("resolves after the commit, with the outcome, and announces the events", async () => {
+    const store = await seeded(new MemoryStore(), pendingPayment());
+    const { recorder, announced, receipts } = recorderOf(store);
+    const receipt = await recorder.recordArrival(arrivalOf());
+    expect(receipt).toEqual({ receiptId: "r-1", outcome: "applied", clientId: "c-1" });
+    expect(await outcomesOf(store)).toEqual(["r-1 applied"]);
+    expect([announced, receipts]).toEqual([["events"], [receipt]]);
+  });
+
+  it("announces no events where there are none", async () => {
+    const store = new MemoryStore();
+    const { recorder, announced } = recorderOf(store);
+    expect(await recorder.recordArrival(arrivalOf())).toMatchObject({ outcome: "unmatched" });
+    await recorder.matched();
+    expect(announced).toEqual([]);
+  });
+
+  it("plans again where the store has committed nothing, and then finds the webhook of the other process", async () => {
+    const store = await seeded(new ChangedRecord(), pendingPayment());
+    const { recorder } = recorderOf(store);
+    store.change = async (call, plain) => {
+      if (call > 1) return plain();
+      // Another process records the same event first.
+      await recorderOf(store).recorder.recordArrivals([arrivalOf({}, "r-other")]);
+      return false;
+    };
+    expect(await recorder.recordArrival(arrivalOf())).toMatchObject({ outcome: "duplicate" });
+    expect(await outcomesOf(store)).toEqual(["r-other applied"]);
+  });
+
+  it("rejects where the store commits nothing again and again, instead of answering for what is not stored", async () => {
+    const store = await seeded(new ChangedRecord(), pendingPayment());
+    store.change = () => Promise.resolve(false);
+    const { recorder, announced, receipts } = recorderOf(store);
+    await expect(recorder.recordArrival(arrivalOf())).rejects.toBeInstanceOf(Error);
+    expect(store.calls).toBe(3);
+    expect([announced, receipts, await outcomesOf(store)]).toEqual([[], [], []]);
+  });
+
+  it("rejects where the store's record rejects after the decision, and keeps nothing", async () => {
+    const store = await seeded(new ChangedRecord(), pendingPayment());
+    store.change = async (_, plain) => {
+      await plain();
+      throw new Error("the connection was lost during the commit");
+    };
+    const { recorder, announced, receipts } = recorderOf(store);
+    await expect(recorder.recordArrival(arrivalOf())).rejects.toThrow("lost during the commit");
+    expect([announced, receipts]).toEqual([[], []]);
+  });
+
+  it("plans again where a save in steps left out a webhook", async () => {
+    const store = await seeded(new MemoryStore(), pendingPayment());
+    // A store without `record` is used in steps.
+    Object.defineProperty(store, "record", { value: undefined });
+    const { recorder } = recorderOf(store);
+    const lock = store.lock.bind(store);
+    let locks = 0;
+    store.lock = async (tx, keys) => {
+      const locked = await lock(tx, keys);
+      // Another process stores the event after the lock had looked.
+      if (++locks === 1)
+        await store.save(tx, {
+          webhooks: [
+            {
+              receiptId: "r-other",
+              eventKey: keys.eventKeys![0]!,
+              outcome: "applied",
+              rawBody: Buffer.from("{}"),
+              covers: "body",
+              receivedAt: "2026-11-20T10:00:04.000Z",
+            },
+          ],
+        });
+      return locked;
+    };
+    await recorder.recordArrival(arrivalOf());
+    expect(locks).toBe(2);
+  });
+
+  it("matches after the commit a webhook whose payment was stored between the decision and the commit", async () => {
+    const store = new ChangedRecord();
+    store.change = async (_, plain) => {
+      const isRecorded = await plain();
+      // The creation looked for webhooks before this one was visible.
+      await seeded(store, pendingPayment());
+      return isRecorded;
+    };
+    const { recorder, announced } = recorderOf(store);
+    expect(await recorder.recordArrival(arrivalOf())).toMatchObject({ outcome: "unmatched" });
+    await recorder.matched();
+    expect(await outcomesOf(store)).toEqual(["r-1 applied"]);
+    expect(await store.find("c-1")).toMatchObject({ state: "completed" });
+    expect(announced).toEqual(["events"]);
+  });
+
+  it("matches a foreign webhook only where its payment was adopted meanwhile", async () => {
+    const store = new ChangedRecord();
+    const policy = { clientIdPrefix: "shop-" };
+    const { recorder } = recorderOf(store, policy);
+    store.change = async (_, plain) => {
+      const isRecorded = await plain();
+      await seeded(store, pendingPayment());
+      return isRecorded;
+    };
+    const other = arrivalOf({ clientId: "c-2", id: "another" }, "r-2");
+    const receipts = await recorder.recordArrivals([arrivalOf(), other]);
+    expect(receipts.map(({ outcome }) => outcome)).toEqual(["foreign", "foreign"]);
+    await recorder.matched();
+    expect((await outcomesOf(store)).toSorted()).toEqual(["r-1 applied", "r-2 foreign"]);
+  });
+
+  it("decides after a lookup what waits for it and says something else", async () => {
+    const store = await seeded(new MemoryStore(), pendingPayment());
+    const { recorder } = recorderOf(store, { confirms: true });
+    const covers = indispensableFields;
+    const { rawBody } = arrivalOf();
+    const message = readMessage({ rawBody, covers });
+    const receipt = await recorder.recordArrival({ ...arrivalOf(), covers, message });
+    expect(receipt).toMatchObject({ outcome: "unconfirmed" });
+
+    const lookup = arrivalOf({ submittedAt: "2026-11-20T10:00:01.000Z" }, "r-2");
+    expect(await recorder.recordArrival({ ...lookup, kind: "lookup" })).toMatchObject({ outcome: "applied" });
+    await recorder.matched();
+    expect((await outcomesOf(store)).toSorted()).toEqual(["r-1 stale", "r-2 applied"]);
+  });
+
+  it("leaves a parked webhook as it is where another process matched it before the lock of its payment", async () => {
+    const store = new MemoryStore();
+    const { recorder, parts, announced } = recorderOf(store);
+    await recorder.recordArrival(arrivalOf());
+    await recorder.matched();
+    await seeded(store, pendingPayment());
+    const lock = store.lock.bind(store);
+    store.lock = async (tx, keys) => {
+      await store.save(tx, { rematched: [{ receiptId: "r-1", outcome: "stale" }] });
+      return lock(tx, keys);
+    };
+    await rematch(parts, ["c-1"]);
+    expect(await outcomesOf(store)).toEqual(["r-1 stale"]);
+    expect(await store.find("c-1")).toMatchObject({ state: "pending" });
+    expect(announced).toEqual([]);
+  });
+});
