@@ -139,9 +139,26 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
   }
 
   async close(): Promise<void> {
-    this.#connections?.reader.close();
-    this.#connections?.writer.close();
+    if (!this.#connections) return;
+    const { reader, writer } = this.#connections;
+    reader.close();
+    // A transaction that was cut off would keep the log as it is.
+    this.#rollback();
+    this.#emptyLog();
+    writer.close();
     this.#connections = undefined;
+  }
+
+  /**
+   * Copies the log into the file and empties it, as far as other connections allow. With `@photostructure/sqlite`, prepared
+   * statements keep a closed connection half open, so SQLite would not do that at the close.
+   */
+  #emptyLog(): void {
+    try {
+      this.#connections!.writer.run("pragma wal_checkpoint(truncate)", []);
+    } catch {
+      // The log stays complete, and the next process that opens the file reads it.
+    }
   }
 
   /** Returns the synchronous steps of one transaction. */
