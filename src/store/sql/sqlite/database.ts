@@ -18,7 +18,7 @@ export interface SqliteStatement {
 export interface SqliteModule {
   DatabaseSync: DatabaseConstructor;
   /** Copies a database to another file, in another thread. `rate` is the number of pages for each step. */
-  backup(source: SqliteDatabase, to: string, options: { rate: number }): Promise<unknown>;
+  backup(this: void, source: SqliteDatabase, to: string, options: { rate: number }): Promise<unknown>;
 }
 
 type DatabaseConstructor = new (file: string, options?: { readOnly: boolean }) => SqliteDatabase;
@@ -35,7 +35,7 @@ export async function loadDriver(): Promise<SqliteModule> {
     major > 22 || (major === 22 && minor >= 16) ? process.getBuiltinModule?.("node:sqlite") : undefined;
   if (builtIn) return builtIn as SqliteModule;
   try {
-    return (await import("@photostructure/sqlite")) as SqliteModule;
+    return await import("@photostructure/sqlite");
   } catch (cause) {
     throw new TillkitError(
       "driver_missing",

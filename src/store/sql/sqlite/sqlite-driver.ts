@@ -6,6 +6,7 @@ import { type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
 import { runTransaction } from "../transaction.js";
+import { backUp } from "./back-up.js";
 import { SqliteConnection } from "./connection.js";
 import { isBusy, loadDriver, openDatabase, retryBusy, type SqliteDatabase } from "./database.js";
 import { LogSyncs } from "./log-syncs.js";
@@ -147,6 +148,10 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
 
   warnings(): Promise<string[]> {
     return Promise.resolve(this.#connections!.warnings);
+  }
+
+  backup(to: string): Promise<{ bytes: number }> {
+    return backUp(this.#file, to);
   }
 
   async close(): Promise<void> {
