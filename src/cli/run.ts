@@ -1,4 +1,5 @@
 import { type ConfigurationProblem, TillkitError } from "../errors/index.js";
+import { backupCommand } from "./backup/command.js";
 import { doctorCommand } from "./doctor/command.js";
 import { listenCommand } from "./listen/command.js";
 import { migrateCommand } from "./migrate/command.js";
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   reconcileCommand,
   replayCommand,
   migrateCommand,
+  backupCommand,
   doctorCommand,
 ];
 

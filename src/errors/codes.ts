@@ -81,6 +81,9 @@ export const errorFixes = {
   store_busy: "The database stayed locked beyond the deadline.",
   store_unavailable: "The database could not be reached; see the `cause`.",
   store_closed: "The store was closed; make no calls after close().",
+  backup_refused:
+    "Name a file that does not exist yet, or use the database's own tool that the message names.",
+  backup_failed: "See the `cause`; nothing was left under the name of the backup.",
   schema_too_new: "A newer tillkit made the tables; upgrade this process.",
   driver_missing: "Install the database driver that the message names.",
   sqlite_version_affected:

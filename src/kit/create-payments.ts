@@ -11,6 +11,7 @@ import { createHealthCheck } from "../operations/health.js";
 import { listPayments } from "../operations/list-payments.js";
 import { Lookups } from "../operations/lookup/lookups.js";
 import { paymentHistory } from "../operations/payment-history.js";
+import { storeMethod } from "../operations/query.js";
 import { pruneRecords } from "../operations/prune-records.js";
 import { replayDispatches } from "../operations/replay-dispatches.js";
 import { replayWebhooks } from "../operations/replay-webhooks.js";
@@ -73,6 +74,7 @@ export function createPayments<Covers extends SignedField, Tx>(
     sweep: () => sweeper.sweep(),
     health: createHealthCheck(core, intake),
     prune: ({ before }) => pruneRecords(store, before),
+    backup: async (file) => storeMethod(store, "backup")(file),
     ...background,
 
     notify: core.notify,

@@ -129,6 +129,14 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * eventKeys, and everything that is parked, undone or dead stay. Needs a store with `prune`.
    */
   prune(options: { before: Date }): Promise<Pruned>;
+  /**
+   * Writes a backup of a SQLite database to a file that does not exist yet, while the shop goes on. Resolves to its size in
+   * bytes when it is durable. A file with this name is always complete.
+   *
+   * @throws TillkitError `backup_refused` for a file that exists, and for databases that have a tool of their own;
+   * `backup_failed`, `store_unavailable`, `store_method_missing`.
+   */
+  backup(file: string): Promise<{ bytes: number }>;
 
   readonly store: PaymentStore<Tx>;
   readonly options: ResolvedOptions<Covers, Tx>;

@@ -76,6 +76,8 @@ export interface Driver<Raw> {
   /** Reads the version of the tables, before any other method is called. Makes and changes nothing. */
   readVersion(): Promise<SchemaVersion>;
   warnings(): Promise<string[]>;
+  /** Writes a backup, also before `migrate` is called. Absent where the database's own tool does that. */
+  backup?(to: string): Promise<{ bytes: number }>;
   close(): Promise<void>;
   /** Notifies other processes; called after a commit that wrote events. */
   announce?(): void;

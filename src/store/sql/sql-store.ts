@@ -175,6 +175,15 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     return this.#use(() => Promise.resolve());
   }
 
+  backup(file: string): Promise<{ bytes: number }> {
+    // Without `#use`: a backup may be wanted before the tables are upgraded.
+    return this.#track(async () => {
+      if (this.#driver.backup) return this.#driver.backup(file);
+      const tools = "pg_dump for PostgreSQL, mysqldump or mariadb-dump for MySQL";
+      throw new TillkitError("backup_refused", `Only SQLite is backed up here. Use ${tools}.`);
+    });
+  }
+
   warnings(): Promise<readonly string[]> {
     return this.#use(() => this.#driver.warnings());
   }
@@ -199,10 +208,15 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       runInside(tx, (inner) => step(inner, this.#db, asked));
   }
 
+  /** Runs whatever needs the tables. */
+  #use<T>(run: () => Promise<T>): Promise<T> {
+    return this.#track(() => this.#migrate().then(run));
+  }
+
   /** Runs whatever touches the database: refused once the store is closed, and awaited by `close`. */
-  async #use<T>(run: () => Promise<T>): Promise<T> {
+  async #track<T>(run: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new TillkitError("store_closed", "The store was closed.");
-    const running = this.#migrate().then(run);
+    const running = run();
     this.#running.add(running);
     try {
       return await running;

@@ -64,10 +64,11 @@ export interface Place {
   remove(): Promise<void>;
 }
 
-export async function openPlace(kind: Address["kind"]): Promise<Place> {
+/** @param server - The database, for a test that does not use the one of the environment. */
+export async function openPlace(kind: Address["kind"], server = serverUrl): Promise<Place> {
   const folder = mkdtempSync(path.join(tmpdir(), "tillkit-place-"));
   const prefix = `t${randomBytes(6).toString("hex")}_`;
-  const url = kind === "sqlite" ? path.join(folder, "shop.db") : serverUrl(kind)!;
+  const url = kind === "sqlite" ? path.join(folder, "shop.db") : server(kind)!;
   const address = { kind, url, prefix };
   const store = openStore(address);
   const select = async <Row>(sql: string): Promise<Row[]> => {

@@ -14,6 +14,13 @@ export interface SqliteStatement {
   columns(): readonly unknown[];
 }
 
+/** The part of `node:sqlite` that the kit needs. */
+export interface SqliteModule {
+  DatabaseSync: DatabaseConstructor;
+  /** Copies a database to another file, in another thread. `rate` is the number of pages for each step. */
+  backup(this: void, source: SqliteDatabase, to: string, options: { rate: number }): Promise<unknown>;
+}
+
 type DatabaseConstructor = new (file: string, options?: { readOnly: boolean }) => SqliteDatabase;
 
 /**
@@ -22,14 +29,13 @@ type DatabaseConstructor = new (file: string, options?: { readOnly: boolean }) =
  *
  * @throws TillkitError `driver_missing`
  */
-export async function loadDriver(): Promise<DatabaseConstructor> {
+export async function loadDriver(): Promise<SqliteModule> {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const builtIn =
     major > 22 || (major === 22 && minor >= 16) ? process.getBuiltinModule?.("node:sqlite") : undefined;
-  if (builtIn) return (builtIn as { DatabaseSync: DatabaseConstructor }).DatabaseSync;
+  if (builtIn) return builtIn as SqliteModule;
   try {
-    const module = await import("@photostructure/sqlite");
-    return module.DatabaseSync;
+    return await import("@photostructure/sqlite");
   } catch (cause) {
     throw new TillkitError(
       "driver_missing",

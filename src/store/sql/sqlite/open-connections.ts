@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { errorFixes } from "../../../errors/index.js";
 import { SqliteConnection } from "./connection.js";
 import { loadDriver, openDatabase, retryBusy } from "./database.js";
@@ -8,12 +9,14 @@ export interface SqliteConnections {
   reader: SqliteConnection;
   /** Whether commits go to a write-ahead log. */
   hasLog: boolean;
+  /** The paths of the file, its log and the log's index, with what identified them when they were opened. */
+  files: [path: string, inode: string | undefined][];
   warnings: string[];
 }
 
 /** Opens both connections and makes their commits durable, whatever the defaults of the driver are. */
 export async function openConnections(file: string, busyTimeoutMs: number): Promise<SqliteConnections> {
-  const DatabaseSync = await loadDriver();
+  const { DatabaseSync } = await loadDriver();
   const opened: SqliteConnection[] = [];
   const open = (): SqliteConnection => {
     const connection = new SqliteConnection(openDatabase(DatabaseSync, file));
@@ -37,9 +40,16 @@ export async function openConnections(file: string, busyTimeoutMs: number): Prom
     writer.exec("pragma cache_size = -32768");
     const reader = open();
     reader.exec("pragma query_only = 1");
+    // The first read creates the log.
+    await retryBusy(busyTimeoutMs, () => reader.run("select 1 from sqlite_master", []));
+    const endings = affected ? [""] : ["", "-wal", "-shm"];
+    const files = endings.map((ending): [string, string | undefined] => [
+      file + ending,
+      inodeAt(file + ending),
+    ]);
     const warning = `sqlite_version_affected: SQLite ${version} can lose a committed write with a write-ahead log.`;
     const warnings = affected ? [`${warning} ${errorFixes.sqlite_version_affected}`] : [];
-    return { writer, reader, hasLog: !affected, warnings };
+    return { writer, reader, hasLog: !affected, files, warnings };
   } catch (error) {
     for (const connection of opened) connection.close();
     throw error;
@@ -57,4 +67,10 @@ export function isAffected(version: string): boolean {
   if (minor === 50) return patch < 7;
   if (minor === 44) return patch < 6;
   return true;
+}
+
+/** Returns what identifies the file at a path. Does not open it: closing it would release this process's locks on the database. */
+export function inodeAt(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
 }

@@ -1,19 +1,24 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
+import { TillkitError } from "../../../errors/index.js";
 import { type Driver, type OpenTransaction, type Purpose, type SyncTx } from "../driver.js";
 import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
 import { type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
 import { runTransaction } from "../transaction.js";
+import { backUp } from "./back-up.js";
 import { SqliteConnection } from "./connection.js";
 import { isBusy, loadDriver, openDatabase, retryBusy, type SqliteDatabase } from "./database.js";
 import { LogSyncs } from "./log-syncs.js";
 import { sqliteSchema } from "./migrations.js";
-import { openConnections, type SqliteConnections } from "./open-connections.js";
+import { inodeAt, openConnections, type SqliteConnections } from "./open-connections.js";
 import { sqliteDialect } from "./sqlite-dialect.js";
 import { type LockContext, lockStatements, lockSync } from "./synchronous/lock-sync.js";
 import { type SaveContext, saveStatements, saveSync } from "./synchronous/save-sync.js";
 import { WriterQueue } from "./writer-queue.js";
+
+/** How long, in milliseconds, a read or the begin of a transaction relies on the last look at the files. */
+const maxUncheckedMs = 1000;
 
 /**
  * Two connections to one file: a writer, for which this process queues, and a reader, which sees committed rows only and never
@@ -22,7 +27,11 @@ import { WriterQueue } from "./writer-queue.js";
 export class SqliteDriver implements Driver<SqliteDatabase> {
   readonly dialect = sqliteDialect;
   readonly reader: Session = {
-    run: (sql, params) => this.#retry(() => this.#connections!.reader.run(sql, params)) as never,
+    run: (sql, params) =>
+      this.#retry(() => {
+        this.#checkFiles(maxUncheckedMs);
+        return this.#connections!.reader.run(sql, params);
+      }) as never,
   };
   readonly writer: Session = {
     run: (sql, params) => runTransaction(this, (tx) => tx.run(sql, params)) as never,
@@ -34,6 +43,8 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
   readonly #statements: LockContext["statements"] & SaveContext["statements"];
   #connections: SqliteConnections | undefined;
   #syncs: LogSyncs | undefined;
+  #lost: string | undefined;
+  #checkedAt = -Infinity;
 
   constructor(file: string, tables: Tables, options: ResolvedSqlStoreOptions) {
     this.#file = file;
@@ -57,7 +68,8 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     const schema = sqliteSchema(this.#tables);
     // To open a file that does not exist would create it.
     if (!existsSync(this.#file)) return { version: 0, newest: schema.steps.length };
-    const database = openDatabase(await loadDriver(), this.#file, { readOnly: true });
+    const { DatabaseSync } = await loadDriver();
+    const database = openDatabase(DatabaseSync, this.#file, { readOnly: true });
     const connection = new SqliteConnection(database);
     try {
       const run = async (sql: string, params: readonly unknown[]) => connection.run(sql, params);
@@ -138,10 +150,54 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     return Promise.resolve(this.#connections!.warnings);
   }
 
+  backup(to: string): Promise<{ bytes: number }> {
+    return backUp(this.#file, to);
+  }
+
   async close(): Promise<void> {
-    this.#connections?.reader.close();
-    this.#connections?.writer.close();
+    if (!this.#connections) return;
+    const { reader, writer } = this.#connections;
+    reader.close();
+    // A transaction that was cut off would keep the log as it is.
+    this.#rollback();
+    try {
+      this.#checkFiles(0);
+      this.#emptyLog();
+    } catch {
+      // The file was lost. The log was emptied then, and another process may use it now.
+    }
+    writer.close();
     this.#connections = undefined;
+  }
+
+  /**
+   * Copies the log into the file and empties it, unless another connection needs it. SQLite does that at the close, but not with
+   * `@photostructure/sqlite`: its prepared statements keep a closed connection half open.
+   */
+  #emptyLog(): boolean {
+    try {
+      const { rows } = this.#connections!.writer.run("pragma wal_checkpoint(truncate)", []);
+      return rows[0]!["busy"] === 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Throws `store_unavailable` once the file or its log was removed or replaced, if `maxAgeMs` have passed since the last look. */
+  #checkFiles(maxAgeMs: number): void {
+    const now = performance.now();
+    if (this.#lost === undefined && now - this.#checkedAt >= maxAgeMs) {
+      this.#checkedAt = now;
+      const { files } = this.#connections!;
+      const isThere = ([path, inode]: (typeof files)[number]): boolean => inodeAt(path) === inode;
+      this.#lost = files.slice(0, 2).find((file) => !isThere(file))?.[0];
+      // A file that replaced the lost one must not be read with the log of the lost one.
+      if (this.#lost !== undefined && this.#emptyLog() && this.#lost === this.#file)
+        for (const [path] of files.slice(1).filter(isThere)) rmSync(path);
+    }
+    if (this.#lost === undefined) return;
+    const problem = `${this.#lost} was removed or replaced while it was open.`;
+    throw new TillkitError("store_unavailable", `${problem} Restart every process that uses it.`);
   }
 
   /** Returns the synchronous steps of one transaction. */
@@ -152,6 +208,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
 
   /** Begins, and returns a promise only where another process has the lock. */
   #begin(isSynced: boolean): Promise<unknown> | undefined {
+    this.#checkFiles(maxUncheckedMs);
     const { writer, hasLog } = this.#connections!;
     if (hasLog) this.#syncs!.use(isSynced);
     return this.#runOrRetry(() => writer.run("begin immediate", []));
@@ -164,6 +221,8 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       if (isSynced && syncs.areAwaited) syncs.prepare();
       // With a rollback journal, a process that reads blocks a commit; the transaction stays open meanwhile.
       this.#connections!.writer.run("commit", []);
+      // After the commit, so that none counts as durable that went into a file without a name.
+      this.#checkFiles(0);
       if (isSynced) syncs.done();
     };
     return this.#runOrRetry(commit);

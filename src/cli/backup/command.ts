@@ -1,0 +1,38 @@
+import path from "node:path";
+import { TillkitError } from "../../errors/index.js";
+import { schemaState, sqlStore } from "../../store/sql/index.js";
+import { defineCommand } from "../terminal/command.js";
+import { databaseOptions, requireDatabase } from "../terminal/database.js";
+import { envFileOption } from "../terminal/read-file.js";
+
+export const backupCommand = defineCommand({
+  name: "backup",
+  summary: "write a backup of the SQLite file while the application runs",
+  description: [
+    "Writes one complete file, as the database is at one moment. Webhooks are taken meanwhile. The backup has its name only " +
+      "when it is complete and on disk, and an existing file is never overwritten.",
+    "PostgreSQL and MySQL have tools of their own. docs/backup.md says how to back up and restore each database.",
+  ],
+  operand: { name: "file", summary: "The backup, which must not exist yet." },
+  options: { ...databaseOptions, ...envFileOption },
+  examples: {
+    "beside a running shop": "tillkit backup /backups/shop-2026-11-22.db --store /srv/shop/shop.db",
+    "the database of the environment": "tillkit backup shop.backup.db --env-file .env",
+  },
+  exitCodes: {
+    0: "The backup is complete and on disk.",
+    2: "Used wrongly; no database is named.",
+    3: "The database cannot be read or is not a SQLite file of the kit; the backup exists already or cannot be written.",
+  },
+  async run(args, context) {
+    const { database, label, tablePrefix } = requireDatabase(args, context);
+    const { kind, version } = await schemaState(database, { tablePrefix });
+    if (kind === "sqlite" && version === 0)
+      throw new TillkitError("store_unavailable", `${label} has no tables of the kit.`);
+    const file = path.resolve(context.cwd, args.operand!);
+    const { bytes } = await sqlStore(database, { tablePrefix }).backup(file);
+    context.output.print(`${label} was backed up to ${file} (${bytes} bytes).`);
+    context.output.printJson({ database: label, file, bytes });
+    return 0;
+  },
+});

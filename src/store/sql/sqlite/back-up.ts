@@ -1,0 +1,47 @@
+import { open, rename, rm, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { TillkitError } from "../../../errors/index.js";
+import { newId } from "../../../shared/new-id.js";
+import { loadDriver, openDatabase } from "./database.js";
+
+/** More pages than a file has. In steps, each write of the shop would make the backup start again. */
+const allPages = 2 ** 31 - 1;
+
+/**
+ * Writes a copy of a SQLite file, as it is at one moment, to a path where there is nothing yet. Another thread copies, on a
+ * connection of its own: with a write-ahead log nothing waits for it. With a rollback journal, commits wait.
+ *
+ * @throws TillkitError `backup_refused`, `backup_failed`, `store_unavailable`
+ */
+export async function backUp(file: string, to: string): Promise<{ bytes: number }> {
+  const target = path.resolve(to);
+  if (await stat(target).catch(() => undefined))
+    throw new TillkitError("backup_refused", `${target} exists already; a backup overwrites nothing.`);
+  const { DatabaseSync, backup } = await loadDriver();
+  const source = openDatabase(DatabaseSync, file, { readOnly: true });
+  const partial = `${target}.${newId()}.partial`;
+  try {
+    const { mode } = await stat(file);
+    await writeFile(partial, "", { flag: "wx", mode });
+    await backup(source, partial, { rate: allPages });
+    await sync(partial);
+    await rename(partial, target);
+    // Windows cannot open a directory, and does not need this call.
+    if (process.platform !== "win32") await sync(path.dirname(target));
+    return { bytes: (await stat(target)).size };
+  } catch (cause) {
+    await rm(partial, { force: true }).catch(() => {});
+    throw new TillkitError("backup_failed", `The backup ${target} could not be written.`, { cause });
+  } finally {
+    source.close();
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

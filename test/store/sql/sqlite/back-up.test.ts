@@ -1,0 +1,104 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { sqliteStore } from "tillkit/sql";
+import { completionOf, openShop, seedPayments } from "../../../promises/faults/shop.js";
+import { openPlace, type Place } from "../../../promises/processes/databases.js";
+import { closeAll } from "../../../support/kit.js";
+
+jest.setTimeout(30_000);
+
+let place: Place;
+let folder: string;
+beforeEach(async () => {
+  place = await openPlace("sqlite");
+  folder = path.join(place.folder, "backups");
+  mkdirSync(folder);
+});
+afterEach(async () => {
+  await closeAll();
+  await place.remove();
+});
+
+const open = (file: string) => sqliteStore(file, { tablePrefix: place.address.prefix });
+
+describe("a backup of a SQLite file", () => {
+  it("is complete and sound while webhooks are recorded, none of which waits for it or is refused", async () => {
+    const count = 100;
+    await seedPayments(place, count);
+    const shop = await openShop(place, { dispatch: false });
+    const file = path.join(folder, "shop.db");
+    const backingUp = Promise.all([shop.post(completionOf(0)), shop.post(completionOf(1))]).then(() =>
+      shop.payments.backup(file),
+    );
+    const statuses = [];
+    for (let n = 2; n < count; n++) statuses.push(await shop.post(completionOf(n)));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    const { bytes } = await backingUp;
+    expect(bytes).toBe(statSync(file).size);
+    expect(readdirSync(folder)).toEqual(["shop.db"]);
+
+    const copy = open(file);
+    const { rows } = await copy.transaction((tx) => tx.query("pragma integrity_check"));
+    expect(rows.map((row) => Object.values(row))).toEqual([["ok"]]);
+    const completed = await copy.list({ state: "completed", newestFirst: false, limit: 1000 });
+    const webhooks = await copy.webhooks({ limit: 1000 });
+    expect(completed.length).toBeGreaterThanOrEqual(2);
+    // One moment for all tables: each completed payment has its webhook, and the reverse.
+    expect(new Set(webhooks.map(({ clientId }) => clientId))).toEqual(
+      new Set(completed.map(({ clientId }) => clientId)),
+    );
+    expect(webhooks.length).toBe(completed.length);
+    await copy.close();
+  });
+
+  it("is refused if the file exists, which stays as it is", async () => {
+    const file = path.join(folder, "shop.db");
+    writeFileSync(file, "precious");
+    await expect(place.store.backup(file)).rejects.toMatchObject({ code: "backup_refused" });
+    await expect(place.store.backup(place.address.url)).rejects.toMatchObject({ code: "backup_refused" });
+    expect(readFileSync(file, "utf8")).toBe("precious");
+    expect(readdirSync(folder)).toEqual(["shop.db"]);
+  });
+
+  it("leaves nothing behind if it cannot be written", async () => {
+    await expect(place.store.backup(path.join(folder, "no", "shop.db"))).rejects.toMatchObject({
+      code: "backup_failed",
+      cause: { code: "ENOENT" },
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("of a file that is no database fails, and nothing has its name", async () => {
+    const wrong = path.join(place.folder, "wrong.db");
+    writeFileSync(wrong, "This is not a database. ".repeat(1000));
+    await expect(open(wrong).backup(path.join(folder, "shop.db"))).rejects.toMatchObject({
+      code: "backup_failed",
+    });
+    await expect(
+      open(path.join(place.folder, "none.db")).backup(path.join(folder, "shop.db")),
+    ).rejects.toMatchObject({
+      code: "store_unavailable",
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("can be read by no more users than the file", async () => {
+    await place.store.find("c-0");
+    chmodSync(place.address.url, 0o600);
+    const file = path.join(folder, "shop.db");
+    await place.store.backup(file);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it("is made from a closed shop's file, and changes no tables", async () => {
+    await seedPayments(place, 1);
+    await place.select("update @meta set value = '1' where name = 'version'");
+    await place.store.close();
+    const file = path.join(folder, "shop.db");
+    const store = open(place.address.url);
+    await store.backup(file);
+    await store.close();
+    await expect(store.backup(`${file}.2`)).rejects.toMatchObject({ code: "store_closed" });
+    expect(readFileSync(file).subarray(0, 15).toString()).toBe("SQLite format 3");
+  });
+});
