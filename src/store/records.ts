@@ -136,6 +136,11 @@ export interface ClaimOptions {
   handlers: readonly HandlerKey[];
   limit: number;
   leaseMs: number;
+  /**
+   * The longest time that a dispatch can wait. One that is due later than that was written by a clock that has jumped back
+   * since, so it is due now. Absent: every due time counts.
+   */
+  maxWaitMs?: number;
 }
 
 /** One dispatch that this process may run now. */

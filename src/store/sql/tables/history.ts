@@ -104,7 +104,7 @@ export async function deadDispatches(
   if (!revive) return rows.map(dispatchOf);
   for (const which of dispatchesAmong(rows.map((row) => [row.event_id, row.handler])))
     await tx.run(
-      `update ${t.dispatches} set state = 'pending', dead = null, open_handler = handler, due_at = ${dialect.now},
+      `update ${t.dispatches} set state = 'pending', dead = null, open_handler = handler, due_at = 0,
         attempt = 0, failures = 0, error = null, settled_at = null where ${which.sql}`,
       which.params,
     );
