@@ -44,8 +44,9 @@ export function createPayments<Covers extends SignedField, Tx>(
     spool: options.spool,
     drainMs: options.dispatch.pollMs,
   });
-  const lookups = createLookups(core, options, intake);
-  const sweeper = createSweeper(core, options, { intake, lookups });
+  const cautious = { ...core, now: () => core.clock.cautious(now()) };
+  const lookups = createLookups(cautious, options, intake);
+  const sweeper = createSweeper(cautious, options, { intake, lookups });
   const background = createBackground(core, options, { dispatcher, intake, lookups, sweeper });
   const subscriptions = createSubscriptions<Covers, Tx>(core, dispatcher);
   const checkout = checkoutParts(core, options);
@@ -69,7 +70,10 @@ export function createPayments<Covers extends SignedField, Tx>(
       reconcileStatement(store, rows, { clientIdPrefix, ...others }),
 
     sweep: () => sweeper.sweep(),
-    health: createHealthCheck(core, intake),
+    health: createHealthCheck(core, intake, {
+      ...options.health,
+      runs: (name) => options.dispatches && core.handlers.keys().some((key) => key.name === name),
+    }),
     prune: ({ before }) => pruneRecords(store, before),
     ...background,
 

@@ -24,6 +24,7 @@ export function problemsOf<Covers extends SignedField, Tx>(
     ...numberProblems("webhook.", webhook, defaults.webhook),
     ...failuresProblems(webhook?.failures),
     ...numberProblems("dispatch.", dispatch || {}, defaults.dispatch),
+    ...numberProblems("health.", options.health, defaults.health),
     ...numberProblems("", options, { reuseForMs, overdueMs, sweepMs }),
     ...numberProblems("", options, { unmatchedAfterMs: defaults.unmatchedAfterMs }),
     ...prefixProblems(options.clientIdPrefix),
