@@ -7,6 +7,7 @@ export { captureRawBody } from "./http/raw-body.js";
 export {
   type DispatchOptions,
   type FailureOptions,
+  type HealthOptions,
   type LookupOptions,
   type PaymentsOptions,
   type ReturnOptions,
@@ -61,7 +62,13 @@ export { type Handler, type HandlerContext, type HandlerOptions } from "./dispat
 export { type NoticeListener } from "./dispatch/notices.js";
 export { type RetryOptions } from "./dispatch/run-claim.js";
 
-export { type Health, type Rejections, type SpoolHealth } from "./operations/health.js";
+export {
+  type Health,
+  type HealthReason,
+  healthReasonCodes,
+  type Rejections,
+  type SpoolHealth,
+} from "./operations/health.js";
 export { type Pruned } from "./operations/prune-records.js";
 export { type Swept } from "./operations/sweep-payments.js";
 

@@ -54,14 +54,14 @@ export async function createPayment<Tx>(
   checkPaymentRequest(request, parts.options.clientIdPrefix);
   await parts.ready();
 
-  const giveUpAt = parts.now().getTime() + parts.options.creationMs;
+  const giveUpAt = performance.now() + parts.options.creationMs;
   for (let round = 0; ; round++) {
     const started = await startAttempt(parts, request);
     if (started.kind === "created") return complete(parts, started.payment, started.token);
     if (started.kind === "reuse") {
       return { clientId: started.payment.clientId, checkoutUrl: started.checkoutUrl, reused: true };
     }
-    if (parts.now().getTime() > giveUpAt) {
+    if (performance.now() > giveUpAt) {
       throw new TillkitError(
         "creation_pending_elsewhere",
         `Another call is still creating ${request.reference}.`,

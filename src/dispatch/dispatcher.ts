@@ -118,10 +118,11 @@ export class Dispatcher<Tx> {
   }
 
   async #claim(handlers: readonly HandlerKey[], limit: number): Promise<Claim[]> {
-    const { store, leaseMs, notify, ready } = this.#options;
+    const { store, leaseMs, retry, notify, ready } = this.#options;
     try {
       await ready();
-      return await store.claim({ handlers, limit, leaseMs });
+      // The sum, because the longer of the two alone would not allow the clock to go back by a moment.
+      return await store.claim({ handlers, limit, leaseMs, maxWaitMs: leaseMs + retry.maxDelayMs });
     } catch (error) {
       notify("store.unavailable", { during: "claim", error });
       return [];

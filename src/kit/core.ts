@@ -2,6 +2,7 @@ import { pino, type Logger } from "pino";
 import { Handlers } from "../dispatch/handlers.js";
 import { logNotices, Notices } from "../dispatch/notices.js";
 import { type SignedField } from "../model/signed-fields.js";
+import { type ClockWatch, watchClock } from "../shared/clock-watch.js";
 import { newId } from "../shared/new-id.js";
 import { type PaymentStore } from "../store/index.js";
 import { type RecordingParts } from "../webhook/recording/rematch.js";
@@ -10,6 +11,7 @@ import { type ResolvedOptions } from "./options/resolve-options.js";
 /** What every part of the kit shares. */
 export interface Core<Tx> extends RecordingParts<Tx> {
   logger: Logger;
+  clock: ClockWatch;
   handlers: Handlers<Tx>;
   /** Adds a listener for notices. */
   listen: Notices["add"];
@@ -33,6 +35,7 @@ export function createCore<Covers extends SignedField, Tx>(options: ResolvedOpti
     store,
     now,
     newId,
+    clock: watchClock(),
     logger,
     handlers,
     listen,

@@ -47,8 +47,9 @@ export function createPayments<Covers extends SignedField, Tx>(
     spool: options.spool,
     drainMs: options.dispatch.pollMs,
   });
-  const lookups = createLookups(core, options, intake);
-  const sweeper = createSweeper(core, options, { intake, lookups });
+  const cautious = { ...core, now: () => core.clock.cautious(now()) };
+  const lookups = createLookups(cautious, options, intake);
+  const sweeper = createSweeper(cautious, options, { intake, lookups });
   const background = createBackground(core, options, { dispatcher, intake, lookups, sweeper });
   const subscriptions = createSubscriptions<Covers, Tx>(core, dispatcher);
   const checkout = checkoutParts(core, options);
@@ -72,7 +73,10 @@ export function createPayments<Covers extends SignedField, Tx>(
       reconcileStatement(store, rows, { clientIdPrefix, ...others }),
 
     sweep: () => sweeper.sweep(),
-    health: createHealthCheck(core, intake),
+    health: createHealthCheck(core, intake, {
+      ...options.health,
+      runs: (name) => options.dispatches && core.handlers.keys().some((key) => key.name === name),
+    }),
     prune: ({ before }) => pruneRecords(store, before),
     backup: async (file) => storeMethod(store, "backup")(file),
     ...background,

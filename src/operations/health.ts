@@ -1,14 +1,43 @@
 import { type Notices } from "../dispatch/notices.js";
+import { type ClockWatch } from "../shared/clock-watch.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type PaymentStore, type StoreCounts } from "../store/index.js";
+import { type Keeping } from "../webhook/recording/webhook-keeper.js";
+
+/** The codes of all reasons, the gravest first; docs/operations.md explains them. */
+export const healthReasonCodes = [
+  "webhooks_refused",
+  "spooling_too_long",
+  "store_unreachable",
+  "store_not_writable",
+  "store_stuck",
+  "webhook_not_recordable",
+  "spool_waiting",
+  "spool_set_aside",
+  "dispatches_dead",
+  "events_late",
+  "handler_missing",
+  "signatures_failing",
+  "clock_jumped",
+  "database_clock_off",
+  "durability_warning",
+] as const;
+
+/** Why the health is not `ok`: a stable code for machines, and a message for people, which may change. */
+export interface HealthReason {
+  code: (typeof healthReasonCodes)[number];
+  message: string;
+}
 
 /** The state of the kit, for a readiness probe and for a person on call. */
 export interface Health {
   /**
-   * `ok`: webhooks are taken and handlers run. `degraded`: webhooks are taken, and a person should look: a dead dispatch,
-   * an old undone event, webhooks in the spool, a durability warning. `down`: webhooks would be refused.
+   * `ok`: webhooks are taken and handlers run. `degraded`: webhooks are taken, and a person should look. `down`: webhooks
+   * are refused, or the store has taken none of the spooled ones for too long.
    */
   status: "ok" | "degraded" | "down";
+  /** Why the status is not `ok`: every reason, the gravest first. */
+  reasons: readonly HealthReason[];
   /**
    * `reachable`: the store answered in time. `stuck`: so many commits hang that webhooks no longer wait for the store.
    * `warnings`: its findings on durability.
@@ -42,62 +71,154 @@ export interface SpoolHealth {
 }
 
 /** What the health depends on. */
-export interface HealthOptions<Tx> {
+export interface HealthParts<Tx> {
   store: PaymentStore<Tx>;
   spool: { stats(): Promise<SpoolHealth> } | undefined;
   /** Whether commits hang. */
   isStuck: () => boolean;
+  keeping: () => Keeping;
+  retryRefused: () => Promise<void>;
+  clock: Pick<ClockWatch, "look">;
   now: () => Date;
+  /** Whether this process calls the handler with this name. */
+  runs: (handler: string) => boolean;
   rejections: () => Rejections;
+  /** The wrong signatures since the last verified webhook: their number, and the time from the first to the last. */
+  mismatches: () => { count: number; spanMs: number };
   foreign: () => number;
   /** How long the store may take to answer. */
   timeoutMs: number;
   /** The age from which an undone event degrades the health. */
   lateMs: number;
+  spoolingDownAfterMs: number;
 }
+
+/** Fewer wrong signatures, or within less time than `lateMs`, can be a passing attack. */
+const minMismatches = 10;
 
 /** Returns the function behind `payments.health`. Counts refused webhooks from now on. */
 export function createHealthCheck<Tx>(
-  { store, now, listen }: Pick<HealthOptions<Tx>, "store" | "now"> & { listen: Notices["add"] },
-  { spool, isStuck, foreign }: Pick<HealthOptions<Tx>, "spool" | "isStuck" | "foreign">,
+  core: Pick<HealthParts<Tx>, "store" | "now" | "clock"> & { listen: Notices["add"] },
+  intake: Pick<HealthParts<Tx>, "spool" | "isStuck" | "keeping" | "retryRefused" | "foreign"> & {
+    verified: () => number;
+  },
+  options: Pick<HealthParts<Tx>, "runs" | "spoolingDownAfterMs">,
 ): () => Promise<Health> {
-  const options = { store, now, spool, isStuck, foreign, rejections: countRejections(listen) };
-  return () => checkHealth({ ...options, timeoutMs: 2000, lateMs: 60_000 });
+  const counted = countRejections(core.listen, intake.verified);
+  const parts = { ...core, ...intake, ...options, ...counted, timeoutMs: 2000, lateMs: 60_000 };
+  return () => checkHealth(parts);
 }
 
 /** Asks the store and the spool. Never rejects. */
-export async function checkHealth<Tx>(options: HealthOptions<Tx>): Promise<Health> {
-  const { store, spool, now, timeoutMs, lateMs } = options;
-  const stuck = options.isStuck();
-  const [asked, spooled] = await Promise.all([
+export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
+  const { store, timeoutMs } = parts;
+  const stuck = parts.isStuck();
+  const [asked, writable, spool] = await Promise.all([
     withTimeout(askStore(store), timeoutMs).catch(() => undefined),
-    spool?.stats().catch(() => undefined),
+    withTimeout(writeNothing(store), timeoutMs).then(Boolean, () => false),
+    parts.spool?.stats().catch(() => undefined),
+    withTimeout(parts.retryRefused(), timeoutMs).catch(() => {}),
   ]);
-  const counts = asked?.counts;
-  const warnings = asked?.warnings ?? [];
-  const oldest = counts?.oldestUndoneAt;
-  const isLate = oldest !== undefined && now().getTime() - Date.parse(oldest) > lateMs;
-  const isWaiting = spooled !== undefined && (spooled.records > 0 || spooled.setAside > 0);
-  const needsLook = !asked || stuck || warnings.length > 0 || (counts?.dead ?? 0) > 0 || isLate || isWaiting;
-  const takesWebhooks = (asked !== undefined && !stuck) || spooled !== undefined;
+  const { counts, warnings = [] } = asked ?? {};
+  const reachable = asked !== undefined;
+  const takes = reachable && writable && !stuck;
+  const { refused } = parts.keeping();
+  const isRefused = refused === "store" || (refused !== undefined && !takes);
+  const found: Found = {
+    webhooks_refused: isRefused && "Neither the store nor a spool could keep the last webhook.",
+    store_unreachable: !reachable && "The store does not answer.",
+    store_not_writable: reachable && !writable && "The store answers reads, and takes no write.",
+    store_stuck: stuck && "So many commits hang that webhooks do not wait for the store.",
+    webhook_not_recordable: refused !== undefined && !isRefused && "The store refused the last webhook.",
+    durability_warning: warnings.length > 0 && warnings.join("; "),
+    ...findInSpool(parts, spool),
+    ...findInCounts(parts, counts),
+    ...findInProcess(parts),
+  };
+  const isDown = isRefused || found.spooling_too_long || (!takes && !spool);
+  const reasons = healthReasonCodes.flatMap((code) => {
+    const message = found[code];
+    return message ? [{ code, message }] : [];
+  });
   return {
-    status: !takesWebhooks ? "down" : needsLook ? "degraded" : "ok",
-    store: { reachable: asked !== undefined, stuck, warnings },
+    status: isDown ? "down" : reasons.length > 0 ? "degraded" : "ok",
+    reasons,
+    store: { reachable, stuck, warnings },
     ...(counts && { counts }),
-    ...(spooled && { spool: spooled }),
-    rejections: options.rejections(),
-    foreign: options.foreign(),
+    ...(spool && { spool }),
+    rejections: parts.rejections(),
+    foreign: parts.foreign(),
   };
 }
 
-function countRejections(listen: Notices["add"]): () => Rejections {
+/** The messages of the reasons that hold. */
+type Found = Partial<Record<HealthReason["code"], string | false>>;
+
+function findInSpool<Tx>(
+  { keeping, spoolingDownAfterMs }: HealthParts<Tx>,
+  { records, setAside }: Pick<SpoolHealth, "records" | "setAside"> = { records: 0, setAside: 0 },
+): Found {
+  const { failingSince = Infinity } = keeping();
+  const failingMs = Math.round(performance.now() - failingSince);
+  const isTooLong = records > 0 && failingMs > spoolingDownAfterMs;
+  return {
+    spooling_too_long: isTooLong && `The store has taken no webhook for ${failingMs} ms.`,
+    spool_waiting: records > 0 && `${records} webhooks wait in the spool.`,
+    spool_set_aside: setAside > 0 && `${setAside} webhooks were set aside.`,
+  };
+}
+
+function findInCounts<Tx>({ now, runs, lateMs }: HealthParts<Tx>, counts: StoreCounts | undefined): Found {
+  if (!counts) return {};
+  const { dead, oldestUndoneAt, waiting = [], clock } = counts;
+  // The distance in both directions: a time far ahead was written by a clock that was wrong.
+  const isFar = (time: string, from: number) => Math.abs(from - Date.parse(time)) > lateMs;
+  const storeNow = clock === undefined ? now().getTime() : Date.parse(clock);
+  const missing = waiting.filter(({ handler, since }) => !runs(handler) && isFar(since, storeNow));
+  const isLate = oldestUndoneAt !== undefined && isFar(oldestUndoneAt, now().getTime());
+  const isOff = clock !== undefined && isFar(clock, Date.now());
+  return {
+    dispatches_dead: dead > 0 && `${dead} dispatches are dead.`,
+    events_late: isLate && `An event waits since ${oldestUndoneAt}.`,
+    handler_missing:
+      missing.length > 0 && `No process runs: ${missing.map(({ handler }) => handler).join(", ")}.`,
+    database_clock_off: isOff && `The database's clock says ${clock}.`,
+  };
+}
+
+function findInProcess<Tx>({ clock, mismatches, lateMs }: HealthParts<Tx>): Found {
+  const { lastMs } = clock.look();
+  const { count, spanMs } = mismatches();
+  const isFailing = count >= minMismatches && spanMs > lateMs;
+  return {
+    signatures_failing:
+      isFailing && `None of ${count} webhooks verified: a wrong secret, or forged webhooks.`,
+    clock_jumped: lastMs !== 0 && `The machine's clock jumped by ${lastMs} ms, or the machine was suspended.`,
+  };
+}
+
+function countRejections(listen: Notices["add"], verified: () => number) {
   const byCode = new Map<string, number>();
   let throttled = 0;
+  let wrong = { count: 0, since: 0, spanMs: 0, verified: 0 };
   listen("webhook.rejected", ({ code, status }) => {
     byCode.set(code, (byCode.get(code) ?? 0) + 1);
     if (status === 429) throttled += 1;
+    if (code !== "signature_mismatch") return;
+    const { count, since } = wrong.verified === verified() ? wrong : { count: 0, since: 0 };
+    const first = count === 0 ? performance.now() : since;
+    wrong = { count: count + 1, since: first, spanMs: performance.now() - first, verified: verified() };
   });
-  return () => ({ byCode: Object.fromEntries(byCode), throttled });
+  return {
+    rejections: (): Rejections => ({ byCode: Object.fromEntries(byCode), throttled }),
+    mismatches: () => (wrong.verified === verified() ? wrong : { count: 0, spanMs: 0 }),
+  };
+}
+
+/** Resolves to `true` when a statement that would write was committed. It changes nothing: no webhook has this receiptId. */
+async function writeNothing<Tx>(store: PaymentStore<Tx>): Promise<true> {
+  await store.transaction((tx) => store.save(tx, { raised: ["health"] }));
+  return true;
 }
 
 async function askStore<Tx>(store: PaymentStore<Tx>) {

@@ -71,7 +71,7 @@ export interface PaymentStore<Tx = unknown> extends Partial<StoreTiers<Tx>> {
   /**
    * In one transaction of its own: gives every event one dispatch for each registered handler that wants it, then
    * leases at most `limit` dispatches of the named handlers and returns them. It takes those that are pending and due,
-   * and those whose lease has ended, oldest event first. Each gets fence + 1 and attempt + 1, and is leased for `leaseMs`
+   * and those whose lease has ended, oldest event first. What is due later than `maxWaitMs` from now counts as due. Each gets fence + 1 and attempt + 1, and is leased for `leaseMs`
    * by the database's clock. Two callers never get the same dispatch while its lease lasts. Registers nothing: a
    * handler that was never registered has no dispatches.
    */

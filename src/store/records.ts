@@ -136,6 +136,11 @@ export interface ClaimOptions {
   handlers: readonly HandlerKey[];
   limit: number;
   leaseMs: number;
+  /**
+   * The longest time that a dispatch can wait. One that is due later than that was written by a clock that has jumped back
+   * since, so it is due now. Absent: every due time counts.
+   */
+  maxWaitMs?: number;
 }
 
 /** One dispatch that this process may run now. */
@@ -184,6 +189,13 @@ export interface StoreCounts {
   parked: number;
   /** When the oldest event was recorded that some registered handler has not done, if there is one. */
   oldestUndoneAt?: string;
+  /**
+   * The handlers whose oldest undone dispatch could be claimed now, and since when. Where a process calls the handler, this
+   * lasts for a moment. Absent: nothing is said about handlers that no process has.
+   */
+  waiting?: readonly { handler: string; since: string }[];
+  /** The clock that leases go by, if it is not that of this machine: ISO 8601 UTC. */
+  clock?: string;
 }
 
 /** The place of a payment in the order by creation. */

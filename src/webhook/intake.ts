@@ -23,6 +23,7 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
   const { recordTimeoutMs, drainMs } = options;
   const listeners: ((clientId: string) => void)[] = [];
   let foreign = 0;
+  let verified = 0;
 
   const onRecorded = (receipts: readonly Receipt[]): void => {
     for (const { outcome, clientId } of receipts) {
@@ -43,7 +44,7 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
 
   return {
     /** Resolves when the webhook is on disk. Rejects with `record_unavailable` when it is not known to be. */
-    keep: (arrival: Arrival) => keeper.keep(arrival),
+    keep: (arrival: Arrival) => ((verified += 1), keeper.keep(arrival)),
     /** Resolves after the store's commit. For answers to lookups, which are not spooled. */
     record: (arrival: Arrival) => recorder.recordArrival(arrival),
     /** Resolves when no recorded webhook is still being matched. */
@@ -54,6 +55,11 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
     isStuck: () => recorder.isStuck(),
     /** Returns the number of webhooks of other shops that this process has recorded. */
     foreign: () => foreign,
+    /** Returns the number of webhooks that this process has verified. */
+    verified: () => verified,
+    /** Returns what became of the last webhooks. */
+    keeping: () => keeper.keeping,
+    retryRefused: () => keeper.retryRefused(),
     spool,
     start: () => keeper.start(),
     close: () => keeper.close(),

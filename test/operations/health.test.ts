@@ -1,5 +1,6 @@
-import { MemoryStore, type MemoryTx } from "tillkit";
+import { type Changes, type Health, MemoryStore, type MemoryTx, type Saved } from "tillkit";
 import { checkHealth } from "../../src/operations/health.js";
+import { type Keeping } from "../../src/webhook/recording/webhook-keeper.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 
@@ -13,12 +14,21 @@ const asked = {
   lateMs: 60_000,
   rejections: () => ({ byCode: {}, throttled: 0 }),
   foreign: () => 0,
+  keeping: (): Keeping => ({}),
+  retryRefused: async () => {},
+  clock: { look: () => ({ lastMs: 0, sumMs: 0 }) },
+  runs: () => true,
+  mismatches: () => ({ count: 0, spanMs: 0 }),
+  spoolingDownAfterMs: 1000,
 };
+
+const codesOf = ({ reasons }: Health) => reasons.map(({ code }) => code);
 
 describe("health", () => {
   it("is ok when the store answers and nothing waits", async () => {
     expect(await testKit().health()).toEqual({
       status: "ok",
+      reasons: [],
       store: { reachable: true, stuck: false, warnings: [] },
       counts: { dead: 0, parked: 0 },
       rejections: { byCode: {}, throttled: 0 },
@@ -31,6 +41,7 @@ describe("health", () => {
     store.find = () => new Promise(() => {});
     expect(await checkHealth({ ...asked, store })).toEqual({
       status: "down",
+      reasons: [{ code: "store_unreachable", message: "The store does not answer." }],
       store: { reachable: false, stuck: false, warnings: [] },
       rejections: { byCode: {}, throttled: 0 },
       foreign: 0,
@@ -87,5 +98,33 @@ describe("health", () => {
     await web.start({ keepAlive: false });
     await dead;
     expect(await checkHealth({ ...asked, store })).toMatchObject({ status: "degraded", counts: { dead: 1 } });
+  });
+
+  it("is degraded, not down, by one webhook that an available store refuses, until another one is recorded", async () => {
+    let refuses = true;
+    class Refusing extends MemoryStore {
+      override save(tx: MemoryTx, changes: Changes): Promise<Saved> {
+        return refuses && changes.webhooks?.length
+          ? Promise.reject(new Error("this row is too much for the table"))
+          : super.save(tx, changes);
+      }
+    }
+    const payments = testKit<never, MemoryTx>({ store: new Refusing() });
+    await expect(payments.receiveWebhook(signed(completedBody()))).rejects.toMatchObject({
+      code: "record_unavailable",
+    });
+    const health = await payments.health();
+    expect([health.status, ...codesOf(health)]).toEqual(["degraded", "webhook_not_recordable"]);
+    refuses = false;
+    await payments.receiveWebhook(signed(completedBody({ clientId: "c-2" })));
+    expect(await payments.health()).toMatchObject({ status: "ok", reasons: [] });
+  });
+
+  it("is down while a refused webhook is refused again because no commit ends, and keeps its promise not to reject", async () => {
+    const store = new MemoryStore();
+    const keeping = (): Keeping => ({ failingSince: 0, refused: "store" });
+    const retryRefused = () => new Promise<void>(() => {});
+    const health = await checkHealth({ ...asked, store, keeping, retryRefused });
+    expect([health.status, ...codesOf(health)]).toEqual(["down", "webhooks_refused"]);
   });
 });

@@ -111,15 +111,16 @@ class PlainStore implements PaymentStore<Shop> {
     });
   }
 
-  claim({ handlers, limit, leaseMs }: ClaimOptions) {
+  claim({ handlers, limit, leaseMs, maxWaitMs = Infinity }: ClaimOptions) {
     return this.transaction(async (tx): Promise<Claim[]> => {
       const now = performance.now();
       const isOurs = ({ handler, event }: Dispatch) =>
         handlers.some(
           ({ name, event: wanted }) => name === handler && (wanted === "*" || wanted === event.type),
         );
+      const isDue = ({ dueAt }: Dispatch) => dueAt <= now || dueAt > now + maxWaitMs;
       const due = [...tx.dispatches.values()].filter(
-        (one) => (one.state === "pending" || one.state === "leased") && one.dueAt <= now && isOurs(one),
+        (one) => (one.state === "pending" || one.state === "leased") && isDue(one) && isOurs(one),
       );
       return due.slice(0, limit).map((one) => {
         Object.assign(one, {

@@ -23,6 +23,7 @@ export const defaults = {
     afterReturnMs: 3000,
     timeoutMs: 10_000,
   },
+  health: { spoolingDownAfterMs: 5 * 60 * 1000 },
   reuseForMs: 15 * 60 * 1000,
   overdueMs: 24 * 60 * 60 * 1000,
   sweepMs: 60 * 1000,

@@ -62,6 +62,15 @@ export interface SpoolDirectoryOptions {
   maxBytes?: number | undefined;
 }
 
+/** When `payments.health()` changes its status. */
+export interface HealthOptions {
+  /**
+   * How long the store may take none of the spooled webhooks before the health is `down`, for a liveness probe that
+   * restarts the process. @default 300000 (5 minutes)
+   */
+  spoolingDownAfterMs?: number | undefined;
+}
+
 /** How handlers are called. */
 export interface DispatchOptions extends Partial<RetryOptions> {
   /** The number of handlers that run at the same time in this process. @default 8 */
@@ -114,6 +123,7 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
    * `false`: no spool, and such webhooks are answered 503. @default beside the file for SQLite, else no spool
    */
   spool?: SpoolDirectoryOptions | false | undefined;
+  health?: HealthOptions | undefined;
   returns?: ReturnOptions | undefined;
   /**
    * How handlers are called. `false`: this process registers its handlers, and other processes call them, such as a worker

@@ -18,6 +18,7 @@ export interface ResolvedOptions<Covers extends SignedField = SignedField, Tx = 
   store: PaymentStore<Tx>;
   webhook: typeof defaults.webhook & { failures: typeof defaults.failures | undefined };
   spool: { directory: string; maxBytes: number } | undefined;
+  health: typeof defaults.health;
   returns: ReturnOptions;
   dispatch: typeof defaults.dispatch;
   /** Whether this process calls handlers. */
@@ -65,6 +66,7 @@ export function resolveOptions<Covers extends SignedField, Tx>(
       failures: failures === false ? undefined : withDefaults(failures, defaults.failures),
     },
     spool: spoolOf(options.spool, store),
+    health: withDefaults(options.health, defaults.health),
     returns,
     dispatch: withDefaults(options.dispatch || {}, defaults.dispatch),
     dispatches: options.dispatch !== false,

@@ -58,14 +58,14 @@ export class DispatchesTable {
     for (const handler of handlers) this.#handlers.set(`${handler.event} ${handler.name}`, handler);
   }
 
-  claim({ handlers, limit, leaseMs }: ClaimOptions): Claim[] {
+  claim({ handlers, limit, leaseMs, maxWaitMs = Infinity }: ClaimOptions): Claim[] {
     const now = performance.now();
     const claims: Claim[] = [];
     for (const dispatch of this.#open) {
       if (claims.length >= limit) break;
       const { event, handler } = dispatch;
-      if (dispatch.dueAt > now || !handlers.some((key) => key.name === handler && wants(key, event)))
-        continue;
+      if (dispatch.dueAt > now && dispatch.dueAt <= now + maxWaitMs) continue;
+      if (!handlers.some((key) => key.name === handler && wants(key, event))) continue;
       dispatch.state = "leased";
       dispatch.dueAt = now + leaseMs;
       dispatch.fence += 1;

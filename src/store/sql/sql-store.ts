@@ -3,6 +3,7 @@ import { TillkitError } from "../../errors/index.js";
 import {
   type Changes,
   type Claim,
+  type ClaimOptions,
   type DeadPage,
   type DispatchRecord,
   type HandlerKey,
@@ -115,7 +116,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     });
   }
 
-  claim(options: { handlers: readonly HandlerKey[]; limit: number; leaseMs: number }): Promise<Claim[]> {
+  claim(options: ClaimOptions): Promise<Claim[]> {
     return this.#use(async () => {
       const { handlers, limit } = options;
       if (limit <= 0 || handlers.length === 0) return [];
@@ -123,7 +124,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       // After a full claim there is nearly always more. Only an idle poll is worth a query that takes no lock.
       const found = this.#wasFull
         ? { unexpanded: true, due: true }
-        : await anythingToClaim(reader, this.#db, handlers);
+        : await anythingToClaim(reader, this.#db, options);
       if (!found.unexpanded && !found.due) return [];
       const inside = (tx: Transaction<Raw>): ClaimSteps => ({
         take: (max) => takeDue(tx, this.#db, { ...options, limit: max }),

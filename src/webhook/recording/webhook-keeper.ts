@@ -29,6 +29,14 @@ const unavailableCodes: readonly ErrorCode[] = [
 /** How often a spooled webhook may fail while the store is available, before it is set aside for a person. */
 const maxFailures = 3;
 
+/** What became of the last webhooks of this process. */
+export interface Keeping {
+  /** When the store began to record none of them, by `performance.now()`. Absent while it records them. */
+  failingSince?: number;
+  /** Present when the last one was neither recorded nor spooled: whether it was the store that failed, or only this webhook. */
+  refused?: "store" | "webhook";
+}
+
 /** A spooled webhook that is set aside. */
 class SetAsideError extends Error {}
 
@@ -40,6 +48,9 @@ export class WebhookKeeper {
   readonly #parts: KeeperParts;
   /** The number of failures of each spooled webhook, by receiptId. */
   readonly #failures = new Map<string, number>();
+  #keeping: Keeping = {};
+  /** The last webhook, if it was refused. The health tries it again. */
+  #refused: Arrival | undefined;
   #pending = 0;
   readonly #closing: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -55,11 +66,27 @@ export class WebhookKeeper {
     // Not an async function: every webhook goes through here, and nearly all need nothing more.
     return this.#parts.recorder.recordArrival(arrival).then(
       (receipt) => {
+        this.#noteRecorded();
         this.#end();
         return receipt;
       },
       (error: unknown) => this.#spoolOrReject(arrival, error).finally(() => this.#end()),
     );
+  }
+
+  /** Returns what became of the last webhooks. */
+  get keeping(): Keeping {
+    return this.#keeping;
+  }
+
+  /**
+   * Tries the last webhook again if it was refused: only a webhook shows whether webhooks are kept. To record it is harmless,
+   * also when the service sends it again. Never rejects.
+   */
+  async retryRefused(): Promise<void> {
+    const refused = this.#refused;
+    this.#refused = undefined;
+    if (refused) await this.keep(refused).catch(() => {});
   }
 
   /** Starts to record what is spooled, and what an earlier process left. */
@@ -78,6 +105,21 @@ export class WebhookKeeper {
     await this.#parts.spool?.close();
   }
 
+  #noteRecorded(): void {
+    if (this.#keeping.failingSince === undefined) return;
+    this.#keeping = {};
+    this.#refused = undefined;
+  }
+
+  #noteFailed(refused?: { arrival: Arrival; cause: unknown }): void {
+    const { failingSince = performance.now() } = this.#keeping;
+    this.#refused = refused?.arrival;
+    this.#keeping = {
+      failingSince,
+      ...(refused && { refused: isUnavailable(refused.cause) ? "store" : "webhook" }),
+    };
+  }
+
   #end(): void {
     this.#pending -= 1;
     if (this.#pending === 0) for (const resolve of this.#closing.splice(0)) resolve();
@@ -88,15 +130,18 @@ export class WebhookKeeper {
     notify("store.unavailable", { during: "record", error: cause });
     const { receiptId, receivedAt, rawBody, covers, message } = arrival;
     if (!spool) {
+      this.#noteFailed({ arrival, cause });
       const reason = "The store is not available, and there is no spool.";
       throw new WebhookRejectedError("record_unavailable", reason, { cause });
     }
     try {
       await spool.append({ receiptId, receivedAt, rawBody, covers });
     } catch (spoolError) {
+      this.#noteFailed({ arrival, cause });
       const reason = "Neither the store nor the spool could keep the webhook.";
       throw new WebhookRejectedError("record_unavailable", reason, { cause: spoolError });
     }
+    this.#noteFailed();
     notify("webhook.spooled", { receiptId, error: cause });
     const clientId = message.kind === "payment" ? { clientId: message.report.clientId } : {};
     return { receiptId, outcome: "spooled", ...clientId };
@@ -114,6 +159,7 @@ export class WebhookKeeper {
   /** Records in one commit, so that a store which comes back meanwhile never gets a later webhook before an earlier one. */
   async #recordMany(webhooks: readonly SpooledWebhook[]): Promise<void> {
     await this.#parts.recorder.recordArrivals(webhooks.map(fromSpool));
+    this.#noteRecorded();
     for (const { receiptId } of webhooks) this.#failures.delete(receiptId);
   }
 
@@ -122,6 +168,7 @@ export class WebhookKeeper {
     const { receiptId } = webhook;
     try {
       await this.#parts.recorder.recordArrival(fromSpool(webhook));
+      this.#noteRecorded();
       this.#failures.delete(receiptId);
     } catch (error) {
       if (isUnavailable(error) || (await this.#isProbeFailing())) throw error;

@@ -10,6 +10,8 @@ export interface Shop {
   payments: Payments<SignedField, SqlTx>;
   /** Sends one webhook. Resolves with the status of the answer. */
   post(this: void, body: WebhookBody): Promise<number>;
+  /** Sends bytes with these headers. Resolves with the status of the answer. */
+  postSigned(this: void, headers: Record<string, string>, rawBody: Buffer): Promise<number>;
 }
 
 /** Opens a shop. Its handler, where it dispatches, writes to the ledger. `closeAll` closes it. */
@@ -30,13 +32,18 @@ export async function openShop(
   payments.onPaymentCompleted(ledgerOf(place), { name: "books" });
   await payments.start({ keepAlive: false });
   const address = await serve(appOf(payments));
+  const postSigned: Shop["postSigned"] = async (headers, rawBody) => {
+    const body = new Uint8Array(rawBody);
+    const answer = await fetch(`${address}/payments/webhook`, { method: "POST", headers, body });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
   return {
     payments,
-    async post(body) {
+    postSigned,
+    post(body) {
       const { headers, rawBody } = signed(body);
-      const answer = await fetch(`${address}/payments/webhook`, { method: "POST", headers, body: rawBody });
-      await answer.arrayBuffer();
-      return answer.status;
+      return postSigned(headers, rawBody);
     },
   };
 }

@@ -184,6 +184,13 @@ export const defects: Defect[] = [
     caughtBy: ["a lease that ended is taken over, with the next fence and attempt and no failure"],
   },
   {
+    does: "waits for every lease, however late it ends",
+    spoil: (store) => but(store, { claim: ({ maxWaitMs: _, ...options }) => store.claim(options) }),
+    caughtBy: [
+      "a lease that ends later than the longest wait is taken over, and its fence refuses the earlier run",
+    ],
+  },
+  {
     does: "renews a lease that was taken over",
     spoil: (store) => but(store, { renew: () => Promise.resolve(true) }),
     caughtBy: ["a lease that was taken over, settled or never given cannot be renewed"],

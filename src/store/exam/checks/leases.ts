@@ -30,6 +30,20 @@ export const leaseChecks: Checks = {
     assert.ok(lasted >= 190, `the lease of 200 ms lasted ${lasted} ms`);
   },
 
+  async "a lease that ends later than the longest wait is taken over, and its fence refuses the earlier run"(
+    store,
+    another,
+  ) {
+    const first = await leased(store, 60_000);
+    const claim = (maxWaitMs: number) =>
+      another.claim({ handlers: [ledger], limit: 10, leaseMs: 60_000, maxWaitMs });
+    same(await claim(120_000), []);
+    const [second] = await claim(10_000);
+    same(second, { ...first, fence: 2, attempt: 2 });
+    assert.equal(await settled(store, first, { state: "done" }), false);
+    assert.equal(await settled(another, second!, { state: "done" }), true);
+  },
+
   async "a lease ends although the claimer's own clock stands still"(store, another) {
     await leased(store, 100);
     const { now } = Date;

@@ -1,5 +1,5 @@
 import { TillkitError } from "../../../errors/index.js";
-import { type Claim, type HandlerKey, type Settlement } from "../../payment-store.js";
+import { type Claim, type ClaimOptions, type Settlement } from "../../payment-store.js";
 import { type Dialect, type Fragment, placeholders } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Transaction } from "../transaction.js";
@@ -14,10 +14,10 @@ type ClaimRow = EventRow & { handler: string } & Record<"fence" | "attempt" | "f
 export async function anythingToClaim(
   reader: Session,
   db: Database,
-  handlers: readonly HandlerKey[],
+  options: Omit<ClaimOptions, "limit" | "leaseMs">,
 ): Promise<{ unexpanded: boolean; due: boolean }> {
   const { tables } = db;
-  const branches = dueBranches(db, handlers);
+  const branches = dueBranches(db, options);
   const due = branches.map(({ sql }) => `exists (select 1 ${sql})`).join(" or ");
   const { rows } = await reader.run<{ unexpanded: unknown; due: unknown }>(
     `select case when exists (select 1 from ${tables.events} e where ${isUnexpanded(db)}) then 1 else 0 end as unexpanded,
@@ -53,14 +53,8 @@ export async function claimDue(
   return claims;
 }
 
-interface TakeOptions {
-  handlers: readonly HandlerKey[];
-  limit: number;
-  leaseMs: number;
-}
-
 /** Leases due dispatches with a statement that reads them and others that write, inside a transaction. */
-export async function takeDue(tx: Transaction, db: Database, options: TakeOptions): Promise<Claim[]> {
+export async function takeDue(tx: Transaction, db: Database, options: ClaimOptions): Promise<Claim[]> {
   const { dialect, tables } = db;
   const due = dueDispatches(db, options);
   const { rows } = await tx.run<ClaimRow>(
@@ -89,7 +83,7 @@ export function dispatchesAmong(keys: readonly [eventId: string, handler: string
 export async function takeDueInOneStatement(
   writer: Session,
   db: Database,
-  options: TakeOptions,
+  options: ClaimOptions,
 ): Promise<Claim[]> {
   const { dialect, tables } = db;
   const due = dueDispatches(db, options);
@@ -109,8 +103,9 @@ export async function takeDueInOneStatement(
 const eventColumns = "e.id, e.type, e.client_id, e.recorded_at, e.payload";
 
 /** Returns a query with a branch for each handler, which reads its part of the index in event order and stops at the limit. */
-function dueDispatches(db: Database, { handlers, limit }: TakeOptions): Fragment {
-  const branches = dueBranches(db, handlers);
+function dueDispatches(db: Database, options: ClaimOptions): Fragment {
+  const { limit } = options;
+  const branches = dueBranches(db, options);
   const selects = branches.map(
     ({ sql }, index) => `select * from (select event_id, handler, event_seq, fence, attempt, failures ${sql}
       order by event_seq limit ? ${db.dialect.forUpdateSkipLocked}) branch${index}`,
@@ -119,14 +114,25 @@ function dueDispatches(db: Database, { handlers, limit }: TakeOptions): Fragment
 }
 
 /** Returns for each handler name its due dispatches of the event types for which the name is registered. */
-function dueBranches({ dialect, tables }: Database, handlers: readonly HandlerKey[]): Fragment[] {
+function dueBranches(
+  { dialect, tables }: Database,
+  { handlers, maxWaitMs }: Pick<ClaimOptions, "handlers" | "maxWaitMs">,
+): Fragment[] {
+  const isDue =
+    maxWaitMs === undefined
+      ? `due_at <= ${dialect.now}`
+      : `(due_at <= ${dialect.now} or due_at > ${dialect.now} + ?)`;
   const types = new Map<string, Set<string>>();
   for (const { event, name } of handlers) types.set(name, (types.get(name) ?? new Set()).add(event));
   return [...types].map(([name, wanted]) => {
     const only = wanted.has("*") ? "" : `and event_type in (${placeholders(wanted.size)})`;
     return {
-      sql: `from ${tables.dispatches} where open_handler = ? ${only} and due_at <= ${dialect.now}`,
-      params: [name, ...(only === "" ? [] : wanted)],
+      sql: `from ${tables.dispatches} where open_handler = ? ${only} and ${isDue}`,
+      params: [
+        name,
+        ...(only === "" ? [] : wanted),
+        ...(maxWaitMs === undefined ? [] : [Math.round(maxWaitMs)]),
+      ],
     };
   });
 }
@@ -165,7 +171,7 @@ function assignments(dialect: Dialect, { state, retryInMs, error }: Settlement):
     case "dead":
       return { sql: `state = 'dead', dead = 1, ${over}, error = ?`, params: [error ?? null] };
     case "released":
-      return { sql: `state = 'pending', attempt = attempt - 1, due_at = ${dialect.now}`, params: [] };
+      return { sql: `state = 'pending', attempt = attempt - 1, due_at = 0`, params: [] };
     case "failed":
       return {
         sql: `state = 'pending', failures = failures + 1, due_at = ${dialect.now} + ?, error = ?`,

@@ -80,10 +80,10 @@ async function expandInOneStatement(tx: Transaction, db: Database, unexpanded: s
   return Number(rows[0]!.count);
 }
 
-/** Returns an insert of dispatches for the events `e`. A condition for them may follow. */
-function insertDispatches({ dialect, tables }: Database, events: string): string {
+/** Returns an insert of dispatches for the events `e`, due at any time of any clock. A condition for them may follow. */
+function insertDispatches({ tables }: Database, events: string): string {
   return `insert into ${tables.dispatches}
     (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)
-    select distinct e.id, h.name, e.type, e.seq, 'pending', h.name, ${dialect.now}, 0, 0, 0
+    select distinct e.id, h.name, e.type, e.seq, 'pending', h.name, 0, 0, 0, 0
     from ${events} e join ${tables.handlers} h on h.event = e.type or h.event = '*'`;
 }

@@ -104,7 +104,7 @@ export async function deadDispatches(
   if (!revive) return rows.map(dispatchOf);
   for (const which of dispatchesAmong(rows.map((row) => [row.event_id, row.handler])))
     await tx.run(
-      `update ${t.dispatches} set state = 'pending', dead = null, open_handler = handler, due_at = ${dialect.now},
+      `update ${t.dispatches} set state = 'pending', dead = null, open_handler = handler, due_at = 0,
         attempt = 0, failures = 0, error = null, settled_at = null where ${which.sql}`,
       which.params,
     );
@@ -128,7 +128,30 @@ export async function countWaiting(session: Session, db: Database): Promise<Stor
     [],
   );
   const { dead, parked, undone } = rows[0]!;
-  return { dead: Number(dead), parked: Number(parked), ...(undone !== null && { oldestUndoneAt: undone }) };
+  return {
+    dead: Number(dead),
+    parked: Number(parked),
+    ...(undone !== null && { oldestUndoneAt: undone }),
+    ...(await readWaiting(session, db)),
+  };
+}
+
+/** Reads which handlers' oldest open dispatches are due, and the database's clock. */
+async function readWaiting(session: Session, { dialect, tables: t }: Database) {
+  const { rows } = await session.run<{ name: string; now: unknown; due: unknown; recorded: string | null }>(
+    `select h.name, ${dialect.now} as now, d.due_at as due, e.recorded_at as recorded
+      from (select name, (select min(event_seq) from ${t.dispatches} where open_handler = name) as seq
+        from (select distinct name from ${t.handlers}) names) h
+      left join ${t.dispatches} d on d.open_handler = h.name and d.event_seq = h.seq
+      left join ${t.events} e on e.seq = h.seq`,
+    [],
+  );
+  const waiting = rows.flatMap(({ name: handler, now, due, recorded }) => {
+    if (recorded === null || due === null || Number(due) > Number(now)) return [];
+    // A new dispatch is due since its event.
+    return [{ handler, since: Number(due) === 0 ? recorded : new Date(Number(due)).toISOString() }];
+  });
+  return { waiting, ...(rows[0] && { clock: new Date(Number(rows[0].now)).toISOString() }) };
 }
 
 type DispatchRow = Record<"event_id" | "type" | "handler" | "state", string> &

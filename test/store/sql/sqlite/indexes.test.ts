@@ -110,9 +110,11 @@ describe("the queries of the kit on SQLite", () => {
     const plans = await plansOf(async (session, run) => {
       const statements = lockStatements(db.tables);
       for (const each of [keys, many]) lockSync({ connection: { run }, statements, read: new Map() }, each);
-      await anythingToClaim(session, db, [ledger]);
-      await expandSome(session, db);
-      await takeDue(session, db, { handlers: [ledger], limit: 50, leaseMs: 1000 });
+      for (const waits of [{}, { maxWaitMs: 60_000 }]) {
+        await anythingToClaim(session, db, { handlers: [ledger], ...waits });
+        await expandSome(session, db);
+        await takeDue(session, db, { handlers: [ledger], limit: 50, leaseMs: 1000, ...waits });
+      }
       await pruneFinal(session, db, { before: "3", limit: 50 });
       await countWaiting(session, db);
       await historyOf(session, db, "c");

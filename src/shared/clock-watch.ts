@@ -1,0 +1,37 @@
+/** A difference that is no jump: clocks are corrected by less all the time. */
+const maxDriftMs = 10_000;
+
+/** How long a jump counts as new. A clock that was put wrong is usually put right within this time. */
+const newForMs = 60 * 60 * 1000;
+
+/** Watches this machine's clock. */
+export type ClockWatch = ReturnType<typeof watchClock>;
+
+/**
+ * Notices when this machine's clock jumps, by comparing it with the monotonic clock at each call. A machine that was
+ * suspended looks the same, because its monotonic clock stood still.
+ */
+export function watchClock() {
+  let offset = Date.now() - performance.now();
+  let jump = { at: -Infinity, lastMs: 0, sumMs: 0 };
+
+  /** Returns the jumps of the last hour: the last one, and their sum, in milliseconds. */
+  function look(): { lastMs: number; sumMs: number } {
+    const at = performance.now();
+    const lastMs = Math.round(Date.now() - at - offset);
+    const known = at - jump.at < newForMs ? jump : { lastMs: 0, sumMs: 0 };
+    if (Math.abs(lastMs) <= maxDriftMs) return known;
+    offset += lastMs;
+    jump = { at, lastMs, sumMs: known.sumMs + lastMs };
+    return jump;
+  }
+
+  return {
+    look,
+    /**
+     * Returns the time without the jumps forward of the last hour. Marks that are final go by it, because a clock that
+     * was put forward by mistake must not end what has just started.
+     */
+    cautious: (now: Date) => new Date(now.getTime() - Math.max(0, look().sumMs)),
+  };
+}
