@@ -13,6 +13,7 @@ import { paymentHistory } from "../operations/payment-history.js";
 import { pruneRecords } from "../operations/prune-records.js";
 import { replayDispatches } from "../operations/replay-dispatches.js";
 import { replayWebhooks } from "../operations/replay-webhooks.js";
+import { retireHandler } from "../operations/retire-handler.js";
 import { resolvePayment } from "../operations/resolve-payment.js";
 import { createSweeper } from "../operations/sweep-payments.js";
 import { createPaymentReader, createPaymentService } from "../service/index.js";
@@ -70,6 +71,7 @@ export function createPayments<Covers extends SignedField, Tx>(
 
     sweep: () => sweeper.sweep(),
     health: createHealthCheck(core, intake),
+    retireHandler: (name) => retireHandler(core, name),
     prune: ({ before }) => pruneRecords(store, before),
     ...background,
 

@@ -22,7 +22,7 @@ export function queryError(message: string): TillkitError {
  *
  * @throws TillkitError `store_method_missing`
  */
-export function storeMethod<Tx, Name extends "list" | "history" | "webhooks" | "dead">(
+export function storeMethod<Tx, Name extends "list" | "history" | "webhooks" | "dead" | "retire">(
   store: PaymentStore<Tx>,
   name: Name,
 ): NonNullable<PaymentStore<Tx>[Name]> {
