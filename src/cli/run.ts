@@ -5,6 +5,7 @@ import { listenCommand } from "./listen/command.js";
 import { migrateCommand } from "./migrate/command.js";
 import { reconcileCommand } from "./reconcile/command.js";
 import { replayCommand } from "./replay/command.js";
+import { retireCommand } from "./retire/command.js";
 import { sandboxCommand } from "./sandbox/command.js";
 import { scenarioCommand } from "./scenario/command.js";
 import { signCommand } from "./sign/command.js";
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   verifyCommand,
   reconcileCommand,
   replayCommand,
+  retireCommand,
   migrateCommand,
   backupCommand,
   doctorCommand,

@@ -74,9 +74,10 @@ export const errorFixes = {
   transaction_poisoned:
     "A statement failed, so the transaction was rolled back; do not catch and ignore its error.",
   transaction_closed: "Await every statement before the handler resolves.",
-  lease_lost: "Another process took over the dispatch; this run was rolled back.",
+  lease_lost: "Another process took over the dispatch, or it was retired; this run was rolled back.",
   handler_timeout: "The handler ran longer than `handlerTimeoutMs`; watch `signal` and finish sooner.",
   handler_crashed_often: "The process ended each time this handler ran; see `dispatch.dead`.",
+  handler_registered: "Remove the handler from the code first, or retire the name with `tillkit retire`.",
   store_conflict: "A value that must be unique is taken; the transaction was rolled back.",
   store_busy: "The database stayed locked beyond the deadline.",
   store_unavailable: "The database could not be reached; see the `cause`.",

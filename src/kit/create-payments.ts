@@ -15,6 +15,7 @@ import { storeMethod } from "../operations/query.js";
 import { pruneRecords } from "../operations/prune-records.js";
 import { replayDispatches } from "../operations/replay-dispatches.js";
 import { replayWebhooks } from "../operations/replay-webhooks.js";
+import { retireHandler } from "../operations/retire-handler.js";
 import { resolvePayment } from "../operations/resolve-payment.js";
 import { createSweeper } from "../operations/sweep-payments.js";
 import { suggestion } from "../shared/unknown-names.js";
@@ -77,6 +78,7 @@ export function createPayments<Covers extends SignedField, Tx>(
       ...options.health,
       runs: (name) => options.dispatches && core.handlers.keys().some((key) => key.name === name),
     }),
+    retireHandler: (name) => retireHandler(core, name),
     prune: ({ before }) => pruneRecords(store, before),
     backup: async (file) => storeMethod(store, "backup")(file),
     ...background,

@@ -125,8 +125,16 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   /** Resolves to the health, for a readiness probe and a person on call. Never rejects. */
   health(): Promise<Health>;
   /**
-   * Deletes raw bodies of final webhooks, and events whose dispatches are done, recorded before `before`. Payments,
-   * eventKeys, and everything that is parked, undone or dead stay. Needs a store with `prune`.
+   * Retires a handler name that no process registers any more. Later events get no dispatch for it. Its dispatches that are
+   * not done, dead ones too, become `retired`: they never run again. A run of it at this moment is rolled back, unless it
+   * commits first. Resolves to the number of retired dispatches. May be repeated.
+   *
+   * @throws TillkitError `handler_registered` if this process has a handler of that name, `store_method_missing`
+   */
+  retireHandler(name: string): Promise<number>;
+  /**
+   * Deletes raw bodies of final webhooks, and events whose dispatches are done or retired, recorded before
+   * `before`. Payments, eventKeys, and everything that is parked, undone or dead stay. Needs a store with `prune`.
    */
   prune(options: { before: Date }): Promise<Pruned>;
   /**

@@ -21,7 +21,7 @@ export interface Reported<Covers extends SignedField = SignedField> {
 
 /**
  * The durable events by name, with their payloads. Each event is recorded in the transaction of the change that it
- * reports, survives restarts, and is dispatched until each of its handlers is done or dead.
+ * reports, survives restarts, and is dispatched until each of its handlers is done, dead or retired.
  */
 export interface EventMap<Covers extends SignedField = SignedField> {
   /** The payment is paid: fulfil the order. Raised once per clientId, and never twice for one reference. */

@@ -4,7 +4,7 @@ import { type PaymentStore } from "../store/index.js";
 export interface Pruned {
   /** Webhooks whose raw bytes were deleted; their rows stay. */
   webhooks: number;
-  /** Deleted events, whose dispatches were all done. */
+  /** Deleted events, whose dispatches were all done or retired. */
   events: number;
 }
 

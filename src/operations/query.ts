@@ -33,7 +33,7 @@ export function queryError(message: string): TillkitError {
  *
  * @throws TillkitError `store_method_missing`
  */
-export function storeMethod<Tx, Name extends "list" | "history" | "webhooks" | "dead" | "backup">(
+export function storeMethod<Tx, Name extends "list" | "history" | "webhooks" | "dead" | "backup" | "retire">(
   store: PaymentStore<Tx>,
   name: Name,
 ): NonNullable<PaymentStore<Tx>[Name]> {

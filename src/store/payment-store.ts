@@ -196,7 +196,7 @@ export interface StoreUpkeep {
   /**
    * Deletes what was recorded before the given time and is final, at most `limit` of each kind: the raw bytes of
    * webhooks that are not parked (their rows and eventKeys stay, so that a copy is still recognised), and events whose
-   * dispatches are all done, with these dispatches. Never deletes a payment. Resolves to how many of each. Without it
+   * dispatches are all done or retired, with these dispatches. Never deletes a payment. Resolves to how many of each. Without it
    * `payments.prune` deletes nothing.
    */
   prune(options: { before: string; limit: number }): Promise<{ webhooks: number; events: number }>;
@@ -206,6 +206,14 @@ export interface StoreUpkeep {
    * webhooks meanwhile. Resolves to its size when it is durable. Changes no tables. Without it: no `payments.backup`.
    */
   backup(file: string): Promise<{ bytes: number }>;
+
+  /**
+   * Forgets the handlers of one name, so that events which are saved later get no dispatch for it. Then settles at most
+   * `limit` of its dispatches as `retired`: all that are not done, also the leased and the dead ones. A retired dispatch is
+   * never claimed, renewed or settled again. Resolves to how many; when they are fewer than `limit`, none is left.
+   * Without it no handler can be retired.
+   */
+  retire(options: { handler: string; limit: number }): Promise<number>;
 
   /**
    * Makes or upgrades the tables. Safe to call again, and from several processes at the same time. Without it the

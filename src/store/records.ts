@@ -250,11 +250,11 @@ export interface DispatchRecord {
   type: EventType;
   clientId?: string;
   handler: string;
-  state: "pending" | "leased" | "done" | "dead";
+  state: "pending" | "leased" | "done" | "dead" | "retired";
   attempt: number;
   failures: number;
   error?: string;
-  /** When a run was last settled, by the database's clock: ISO 8601 UTC. */
+  /** When a run was last settled, or the dispatch retired, by the database's clock: ISO 8601 UTC. */
   settledAt?: string;
 }
 

@@ -1,17 +1,14 @@
 import {
-  createPayments,
   type DispatchQuery,
   type EventType,
-  hmacSignature,
   type Payments,
   type ReplayQuery,
   type RevivedDispatches,
-  TillkitError,
 } from "../../index.js";
-import { schemaState, sqlStore } from "../../store/sql/index.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, defineCommand, type Environment } from "../terminal/command.js";
-import { databaseOptions, requireDatabase } from "../terminal/database.js";
+import { type Arguments, defineCommand } from "../terminal/command.js";
+import { databaseOptions } from "../terminal/database.js";
+import { openOfflineKit } from "../terminal/offline-kit.js";
 import { type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 
@@ -58,15 +55,11 @@ export const replayCommand = defineCommand({
     3: "The database cannot be reached, or has no tables of the kit.",
   },
   async run(args, context) {
-    const { database, label, tablePrefix } = requireDatabase(args, context);
     const isDead = args.has("dead");
     const [wrong] = (isDead ? webhookOptions : dispatchOptions).filter((name) => args.has(name));
     if (wrong !== undefined)
       throw optionError(`--${wrong} ${isDead ? "cannot be used" : "can only be used"} with --dead.`);
-    const { version } = await schemaState(database, { tablePrefix });
-    if (version === 0) throw new TillkitError("store_unavailable", `${label} has no tables of the kit.`);
-
-    const payments = offlineKit(sqlStore(database, { tablePrefix }), context.env);
+    const payments = await openOfflineKit(args, context);
     try {
       const changed = await (isDead ? replayDispatches : replayWebhooks)(payments, args, context.output);
       if (changed === 0 || args.has("apply")) return 0;
@@ -80,24 +73,6 @@ export const replayCommand = defineCommand({
 
 const webhookOptions = ["client-id", "receipt-id", "outcome", "from", "to"] as const;
 const dispatchOptions = ["handler", "event", "event-id"] as const;
-
-/** Creates a kit without network and handlers. It decides webhooks as the application's own kit does. */
-function offlineKit(store: ReturnType<typeof sqlStore>, env: Environment): Payments {
-  const read = (name: string): string | undefined => env[`TILLKIT_${name}`]?.trim() || undefined;
-  const confirm = read("CONFIRM") === "lookup" ? ("lookup" as const) : undefined;
-  return createPayments({
-    publicUrl: "http://localhost/payments",
-    service: { baseUrl: "http://localhost", accessToken: "none" },
-    // Required by the kit, and never used: this process receives no webhooks.
-    signature: hmacSignature({ secret: crypto.randomUUID() }),
-    store,
-    clientIdPrefix: read("CLIENT_ID_PREFIX"),
-    ...(confirm && { confirm, lookup: true }),
-    dispatch: false,
-    spool: false,
-    logger: false,
-  });
-}
 
 async function replayWebhooks(payments: Payments, args: Arguments, output: Output): Promise<number> {
   const dryRun = !args.has("apply");

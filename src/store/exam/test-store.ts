@@ -6,7 +6,7 @@ import { leaseChecks, renewalChecks } from "./checks/leases.js";
 import { lockChecks } from "./checks/locks.js";
 import { listChecks, lookupDueChecks, overdueChecks } from "./checks/payment-queries.js";
 import { attemptChecks, paymentChecks } from "./checks/payments.js";
-import { pruneChecks } from "./checks/prune.js";
+import { pruneChecks, retireChecks } from "./checks/prune.js";
 import { recordChecks } from "./checks/record.js";
 import { settlementChecks } from "./checks/settlements.js";
 import { type Checks } from "./checks/steps.js";
@@ -61,7 +61,14 @@ const recommended: Readonly<Record<keyof RecommendedStore, Checks>> = {
 };
 
 /** Each of these checks passes where the store lacks the member. */
-const optional: readonly Checks[] = [recordChecks, listChecks, historyChecks, deadChecks, pruneChecks];
+const optional: readonly Checks[] = [
+  recordChecks,
+  listChecks,
+  historyChecks,
+  deadChecks,
+  pruneChecks,
+  retireChecks,
+];
 
 /**
  * Registers the tests that every {@link PaymentStore} must pass: contract, isolation, uniqueness, leases and races. They

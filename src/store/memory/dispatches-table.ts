@@ -41,7 +41,7 @@ export class DispatchesTable {
   readonly #handlers = new Map<string, HandlerKey>();
   /** Those that are pending or leased, in the order of their events. */
   readonly #open = new Set<Dispatch>();
-  /** Those that are done or dead. */
+  /** Those that are done, dead or retired. */
   readonly #ended = new Set<Dispatch>();
   readonly #drafted = new Map<string, StoredEvent>();
   #settlements: Settlement[] = [];
@@ -120,13 +120,26 @@ export class DispatchesTable {
     return records;
   }
 
-  /** Deletes events whose dispatches are all done. Returns how many. */
+  /** Forgets a handler name, and retires at most `limit` of its dispatches. Returns how many. */
+  retire({ handler, limit }: { handler: string; limit: number }): number {
+    for (const [id, { name }] of this.#handlers) if (name === handler) this.#handlers.delete(id);
+    const found = [...this.#open, ...this.#ended]
+      .filter((one) => one.handler === handler && !isFinal(one))
+      .slice(0, limit);
+    for (const dispatch of found) {
+      this.#open.delete(dispatch);
+      this.#ended.add(Object.assign(dispatch, { state: "retired", settledAt: new Date().toISOString() }));
+    }
+    return found.length;
+  }
+
+  /** Deletes events whose dispatches are all final. Returns how many. */
   prune(before: string, limit: number): number {
     let pruned = 0;
     for (const [id, event] of this.#events) {
       if (pruned >= limit) break;
       if (!event || event.recordedAt >= before || event.dispatches.length === 0) continue;
-      if (event.dispatches.some(({ state }) => state !== "done")) continue;
+      if (!event.dispatches.every(isFinal)) continue;
       for (const dispatch of event.dispatches) this.#ended.delete(dispatch);
       this.#events.set(id, undefined);
       pruned += 1;
@@ -182,6 +195,10 @@ export class DispatchesTable {
 
 function wants(key: HandlerKey, { type }: EventRecord): boolean {
   return key.event === "*" || key.event === type;
+}
+
+function isFinal({ state }: Dispatch): boolean {
+  return state === "done" || state === "retired";
 }
 
 /** Returns a copy of plain JSON, as a database would. */

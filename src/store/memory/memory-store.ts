@@ -159,6 +159,10 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     }));
   }
 
+  retire(options: { handler: string; limit: number }): Promise<number> {
+    return this.transaction(async () => this.#dispatches.retire(options));
+  }
+
   /** A handler that never uses `tx` must not make the other transactions wait. */
   lazy(open: () => Promise<MemoryTx>): MemoryTx {
     const writes: (() => void)[] = [];

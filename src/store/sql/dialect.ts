@@ -38,6 +38,8 @@ export interface Dialect {
   readonly sparesIndexes: boolean;
   /** Whether the indexes by clientId list only the rows that no eventKey finds; see `aboutClient`. */
   readonly listsFewByClient: boolean;
+  /** Returns what follows a table's name so that this index is read; empty where the database chooses well by itself. */
+  forceIndex(index: string): string;
   /** Returns the condition that `column` is one of `values`. */
   among(column: string, values: readonly unknown[]): Fragment;
   /**

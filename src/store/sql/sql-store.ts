@@ -23,12 +23,13 @@ import {
   claimDue,
   type ClaimSteps,
   renewLease,
+  retireDispatches,
   settleDispatch,
   takeDue,
   takeDueInOneStatement,
 } from "./tables/dispatches.js";
 import { eventsPerRound, expandSome } from "./tables/expand-events.js";
-import { handlerId, storeHandlers, unknownHandlers } from "./tables/handlers.js";
+import { deleteHandlers, handlerId, storeHandlers, unknownHandlers } from "./tables/handlers.js";
 import { countWaiting, deadDispatches, historyOf, webhooksPage } from "./tables/history.js";
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
 import { type Database, type Tables } from "./tables/names.js";
@@ -107,9 +108,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       const unseen = handlers.filter((handler) => !this.#registered.has(handlerId(handler)));
       if (unseen.length === 0) return;
       if ((await unknownHandlers(this.#driver.reader, this.#db, unseen)).length > 0) {
-        // Events that wait are expanded in steps first, so that little is left for the transaction that blocks all others.
-        const expand = (tx: Transaction<Raw>): Promise<number> => expandSome(tx, this.#db);
-        while ((await this.#shortTransaction(expand, "claim")) >= eventsPerRound) await nextIteration();
+        await this.#expandMost();
         await this.#shortTransaction((tx) => storeHandlers(tx, this.#db, unseen));
       }
       for (const handler of unseen) this.#registered.add(handlerId(handler));
@@ -158,6 +157,16 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   prune(options: { before: string; limit: number }): Promise<{ webhooks: number; events: number }> {
     return this.#use(() => this.#shortTransaction((tx) => pruneFinal(tx, this.#db, options)));
+  }
+
+  retire(options: { handler: string; limit: number }): Promise<number> {
+    return this.#use(async () => {
+      const { handler } = options;
+      for (const id of this.#registered) if (id.endsWith(` ${handler}`)) this.#registered.delete(id);
+      await this.#expandMost();
+      await this.#shortTransaction((tx) => deleteHandlers(tx, this.#db, handler));
+      return this.#shortTransaction((tx) => retireDispatches(tx, this.#db, options));
+    });
   }
 
   lazy(open: () => Promise<SqlTx<Raw>>): SqlTx<Raw> {
@@ -233,6 +242,12 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       throw error;
     });
     return this.#migrated;
+  }
+
+  /** Expands the events that wait in steps, so that little is left for the transaction that blocks all other expansions. */
+  async #expandMost(): Promise<void> {
+    const expand = (tx: Transaction<Raw>): Promise<number> => expandSome(tx, this.#db);
+    while ((await this.#shortTransaction(expand, "claim")) >= eventsPerRound) await nextIteration();
   }
 
   /** Runs a transaction of the kit alone, again where the database broke a deadlock. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type EventRecord } from "../../payment-store.js";
-import { at, auditor, event, ledger, payment, webhook } from "./fixtures.js";
-import { type Checks, claimed, eventIds, same, saved, settled } from "./steps.js";
+import { at, auditor, event, ledger, mailer, payment, webhook } from "./fixtures.js";
+import { type Checks, claimed, eventIds, pairs, same, saved, settled, withEvents } from "./steps.js";
 
 const later = "2099-01-01T00:00:00.000Z";
 
@@ -69,5 +69,43 @@ export const pruneChecks: Checks = {
     same([await pruned(36), await pruned(36), await pruned(59), await pruned(59)], [20, 5, 1, 0]);
     await finished([event("next", { recordedAt: at(58) })]);
     same([await pruned(58), await pruned(59)], [0, 1]);
+  },
+};
+
+/** `retire`, where the store has it. */
+export const retireChecks: Checks = {
+  async "retire ends what is not done of one handler name, in steps, and no run of it commits any more"(
+    store,
+    another,
+  ) {
+    if (!store.retire) return;
+    await withEvents(store, [ledger, mailer], 5);
+    const [running, done, dead] = await claimed(store, [ledger], { limit: 3 });
+    await settled(store, done!, { state: "done" });
+    await settled(store, dead!, { state: "dead", error: "no" });
+    await saved(store, { events: [event("unclaimed")] });
+
+    const retired = (limit: number) => another.retire!({ handler: "ledger", limit });
+    same([await retired(3), await retired(3), await retired(3)], [3, 2, 0]);
+    assert.equal(await settled(store, running!, { state: "done" }), false);
+    assert.equal(await settled(store, running!, { state: "failed", retryInMs: 0 }), false);
+    same(await store.dead?.({ revive: true, limit: 10 }), store.dead && []);
+    same(await claimed(store, [ledger]), []);
+    assert.equal((await claimed(store, [mailer])).length, 6, "another handler was retired too");
+  },
+
+  async "a retired name gets no later events until it is registered again, and its dispatches are final"(
+    store,
+  ) {
+    if (!store.retire) return;
+    await withEvents(store, [ledger], 1);
+    same(await store.retire({ handler: "ledger", limit: 10 }), 1);
+    await saved(store, { events: [event("between", { clientId: "p1" })] });
+    same(await claimed(store, [ledger]), []);
+    await store.registerHandlers([ledger]);
+    await saved(store, { events: [event("after")] });
+    same(pairs(await claimed(store, [ledger])), ["after ledger"]);
+    if (store.prune)
+      assert.ok((await store.prune({ before: later, limit: 10 })).events > 0, "nothing was pruned");
   },
 };

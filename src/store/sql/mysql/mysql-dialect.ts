@@ -34,6 +34,8 @@ export const mysqlDialect: Dialect = {
   forUpdateSkipLocked: "for update skip locked",
   // The older form, which MariaDB supports too.
   forShare: "lock in share mode",
+  // By itself MySQL begins a later page of one state at the first payment of that state.
+  forceIndex: (index) => `force index (${index})`,
   among: (column, values) =>
     values.length === 0
       ? { sql: "1 = 0", params: [] }

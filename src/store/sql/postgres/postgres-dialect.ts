@@ -19,6 +19,7 @@ export const postgresDialect: Dialect = {
   forUpdate: "for update",
   forUpdateSkipLocked: "for update skip locked",
   forShare: "for share",
+  forceIndex: () => "",
   // One value is not passed as a list: PostgreSQL assumes that a list has ten, finds a plan for this very call much cheaper than
   // the one that it keeps, and so plans each call again.
   among: (column, values) =>

@@ -20,6 +20,7 @@ export const sqliteDialect: Dialect = {
   forUpdate: "",
   forUpdateSkipLocked: "",
   forShare: "",
+  forceIndex: () => "",
   among: (column, values) =>
     values.length === 1
       ? { sql: `${column} = ?`, params: [...values] }

@@ -194,3 +194,29 @@ export async function renewLease(
   );
   return affected > 0;
 }
+
+/** Retires dispatches of a handler name that are not done, at most `limit`. Returns how many. */
+export async function retireDispatches(
+  tx: Transaction,
+  { dialect, tables: t }: Database,
+  { handler, limit }: { handler: string; limit: number },
+): Promise<number> {
+  let retired = 0;
+  for (const unfinished of ["open_handler = ?", "dead = 1 and handler = ?"]) {
+    // Waits for a run that is about to commit, and then no longer finds its dispatch.
+    const { rows } = await tx.run<{ event_id: string }>(
+      `select event_id from ${t.dispatches} where ${unfinished} order by event_seq limit ? ${dialect.forUpdate}`,
+      [handler, limit - retired],
+    );
+    if (rows.length === 0) continue;
+    const ids = rows.map((row) => row.event_id);
+    const which = dialect.among("event_id", ids);
+    await tx.run(
+      `update ${t.dispatches} set state = 'retired', dead = null, open_handler = null, due_at = null,
+        settled_at = ${dialect.now} where ${which.sql} and handler = ?`,
+      [...which.params, handler],
+    );
+    retired += rows.length;
+  }
+  return retired;
+}

@@ -27,14 +27,25 @@ export async function storeHandlers(
   handlers: readonly HandlerKey[],
 ): Promise<void> {
   const { dialect, tables } = db;
-  // Keeps out every expansion until the end, also of other processes: none may see half of the handlers.
-  if (dialect.forUpdate !== "")
-    await tx.run(`select value from ${tables.meta} where name = 'handlers' ${dialect.forUpdate}`, []);
+  await keepExpansionsOut(tx, db);
   const unknown = await unknownHandlers(tx, db, handlers);
   if (unknown.length === 0) return;
   await expandAll(tx, db);
   const rows = unknown.map(({ event, name }) => [event, name]);
   await insertAll(tx, dialect, { table: tables.handlers, columns: ["event", "name"], rows });
+}
+
+/** Deletes the handlers of a name. Committed events first get their dispatches for it, which are then retired as well. */
+export async function deleteHandlers(tx: Transaction, db: Database, name: string): Promise<void> {
+  await keepExpansionsOut(tx, db);
+  await expandAll(tx, db);
+  await tx.run(`delete from ${db.tables.handlers} where name = ?`, [name]);
+}
+
+/** Keeps out every expansion until the end, also of other processes: none may see half of the handlers. */
+async function keepExpansionsOut(tx: Transaction, { dialect, tables }: Database): Promise<void> {
+  if (dialect.forUpdate !== "")
+    await tx.run(`select value from ${tables.meta} where name = 'handlers' ${dialect.forUpdate}`, []);
 }
 
 /** Returns one string for a handler; event names have no space. */

@@ -47,7 +47,7 @@ async function pruneEvents(tx: Transaction, db: Database, before: string, limit:
   const { rows } = await tx.run<{ seq: unknown; id: string }>(
     `select e.seq, e.id from ${t.events} e
       where ${old} and ${isExpanded(db)} and not exists
-        (select 1 from ${t.dispatches} d where d.event_id = e.id and d.state <> 'done')
+        (select 1 from ${t.dispatches} d where d.event_id = e.id and d.state not in ('done', 'retired'))
       order by ${order} limit ? ${dialect.forUpdateSkipLocked}`,
     [...bounds, limit],
   );

@@ -32,11 +32,12 @@ export function duePayments(
 ): Promise<Payment[]> {
   const { isMarked, orderBy } = orderOfMarked(dialect, "awaited_since", "created_at");
   const position = after ? `and ${orderBy} >= ? and (${orderBy} > ? or client_id > ?)` : "";
-  return read(reader, {
-    sql: `select ${columns} from ${tables.payments} where ${isMarked} ${orderBy} < ? ${position}
-      order by ${orderBy}, client_id limit ?`,
-    params: [before, ...(after ? [after.createdAt, after.createdAt, after.clientId] : []), limit],
-  });
+  const indexes = dialect.sparesIndexes ? awaitedStates.map((state) => `state = '${state}' and`) : [""];
+  const queries = indexes.map((index) => ({
+    sql: `select ${columns} from ${tables.payments} where ${index} ${isMarked} ${orderBy} < ? ${position}`,
+    params: [before, ...(after ? [after.createdAt, after.createdAt, after.clientId] : [])],
+  }));
+  return read(reader, pageOf(dialect, queries, `${orderBy}, client_id`, limit));
 }
 
 /** Reads the payments that the service may be asked about now, in the order of `nextLookupAt`. */
@@ -60,8 +61,10 @@ export function readPaymentsPage(
 ): Promise<Payment[]> {
   const { state, reference, from, to, after, newestFirst, limit } = page;
   const [behind, direction] = newestFirst ? ["<", "desc"] : [">", "asc"];
+  const isOfState = state !== undefined && reference === undefined;
   const conditions = [
-    { sql: "state = ?", params: [state] },
+    // A reference has few payments. In this form no index of the states is read for them.
+    { sql: isOfState ? "state = ?" : "coalesce(state, '') = ?", params: [state] },
     { sql: "reference = ?", params: [reference] },
     { sql: "created_at >= ?", params: [from] },
     { sql: "created_at < ?", params: [to] },
@@ -71,19 +74,18 @@ export function readPaymentsPage(
       params: [after?.createdAt, after?.createdAt, after?.clientId],
     },
   ];
+  const table = `${tables.payments} ${isOfState ? dialect.forceIndex(`${tables.payments}_state`) : ""}`;
   const queries = (dialect.sparesIndexes ? indexesOf(page) : ["1 = 1"]).map((index) => {
     const where = allOf([{ sql: index, params: [] }, ...conditions]);
-    return { ...where, sql: `select ${columns} from ${tables.payments} where ${where.sql}` };
+    return { ...where, sql: `select ${columns} from ${table} where ${where.sql}` };
   });
   return read(reader, pageOf(dialect, queries, `created_at ${direction}, client_id ${direction}`, limit));
 }
 
-/**
- * Returns the conditions of the partial indexes to read a page from. Completed payments are in no index of their state: so many
- * payments are completed that a page of them is found quickly among all payments.
- */
+/** Returns the conditions of the partial indexes to read a page from. */
 function indexesOf({ state, reference }: PaymentPage): string[] {
-  if (state === undefined || state === "completed" || reference !== undefined) return ["1 = 1"];
+  if (state === undefined || reference !== undefined) return ["1 = 1"];
+  if (state === "completed") return ["state = 'completed'"];
   const settled = "awaited_since is null and state <> 'completed'";
   return awaitedStates.includes(state) ? ["awaited_since is not null", settled] : [settled];
 }

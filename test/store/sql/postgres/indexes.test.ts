@@ -69,11 +69,11 @@ function examine(url: string): void {
   }
 
   const after = { createdAt: "2026-11-20T10:00:00.000Z", clientId: "c" };
-  const both = "payments_awaited, payments_state";
+  const both = "payments_listed, payments_state";
 
   it.each([
     [undefined, "payments_created"],
-    ["completed", "payments_created"],
+    ["completed", "payments_listed"],
     ["failed", "payments_state"],
     ["canceled", "payments_state"],
     ["creating", both],
@@ -94,7 +94,7 @@ function examine(url: string): void {
       await webhooksPage(reader, db, { receiptId: "r", limit: 50 });
     });
     expect(plans.map(usedIn)).toEqual([
-      "payments_awaited",
+      "payments_listed, payments_listed, payments_listed",
       "payments_lookup",
       "webhooks_kept, webhooks_pruned",
       "Sort, webhooks_receipt_id_key",

@@ -47,32 +47,42 @@ describe("the queries of the kit on SQLite", () => {
   }
 
   const after = { createdAt: "2026-11-20T10:00:00.000Z", clientId: "c" };
-  const byAwaited = "SEARCH payments USING INDEX payments_awaited (created_at<?)";
+  const byListed = "SEARCH payments USING INDEX payments_listed (state=? AND created_at<?)";
   const byState = "SEARCH payments USING INDEX payments_state (state=? AND created_at<?)";
   const byCreated = "SEARCH payments USING INDEX payments_created (created_at<?)";
 
   it.each([
     [undefined, byCreated],
-    ["completed", byCreated],
+    ["completed", byListed],
     ["failed", byState],
     ["canceled", byState],
-    ["creating", `${byAwaited}; ${byState}`],
-    ["pending", `${byAwaited}; ${byState}`],
-    ["uncertain", `${byAwaited}; ${byState}`],
+    ["creating", `${byListed}; ${byState}`],
+    ["pending", `${byListed}; ${byState}`],
+    ["uncertain", `${byListed}; ${byState}`],
   ] as const)("lists the payments of the state %s in the order of an index", async (state, plan) => {
     const page = { newestFirst: true, limit: 50, after, ...(state && { state }) };
     expect(await plansOf((reader) => readPaymentsPage(reader, db, page))).toEqual([plan]);
   });
 
+  it.each([undefined, "completed", "failed", "pending"] as const)(
+    "lists the payments of one reference and the state %s by the reference",
+    async (state) => {
+      const page = { newestFirst: true, limit: 50, reference: "r", ...(state && { state }) };
+      const plans = await plansOf((reader) => readPaymentsPage(reader, db, page));
+      expect(plans).toEqual([expect.stringContaining("INDEX payments_reference (reference=?)")]);
+    },
+  );
+
   it("finds payments that are due in the order of an index", async () => {
+    const byBoth = byListed.replace("created_at<?", "created_at>? AND created_at<?");
     const plans = await plansOf(async (reader) => {
       await duePayments(reader, db, { before: "3", limit: 50 });
       await duePayments(reader, db, { before: "3", after, limit: 50 });
       await lookupDuePayments(reader, db, { before: "3", limit: 50 });
     });
     expect(plans).toEqual([
-      byAwaited,
-      "SEARCH payments USING INDEX payments_awaited (created_at>? AND created_at<?)",
+      [byListed, byListed, byListed].join("; "),
+      [byBoth, byBoth, byBoth].join("; "),
       "SEARCH payments USING INDEX payments_lookup (next_lookup_at<?)",
     ]);
   });

@@ -1,0 +1,36 @@
+import { defineCommand } from "../terminal/command.js";
+import { databaseOptions } from "../terminal/database.js";
+import { openOfflineKit } from "../terminal/offline-kit.js";
+import { envFileOption } from "../terminal/read-file.js";
+
+export const retireCommand = defineCommand({
+  name: "retire",
+  summary: "retire the name of a handler that no process registers any more",
+  description: [
+    "Later events get no dispatch for the name, and what is not done of it never runs again, dead dispatches too. First let the " +
+      "application do what waits for the name, and stop the processes that have it. The command may be repeated.",
+  ],
+  operand: { name: "handler", summary: "The name that the code gave the handler." },
+  options: { ...databaseOptions, ...envFileOption },
+  examples: {
+    "a handler was removed from the code": "tillkit retire books --store shop.db",
+    "with the database of the environment": "tillkit retire books --env-file .env",
+  },
+  exitCodes: {
+    0: "The name is retired, or the store never knew it.",
+    2: "Used wrongly; no name or no database is given.",
+    3: "The database cannot be reached, or has no tables of the kit.",
+  },
+  async run(args, context) {
+    const handler = args.operand!;
+    const payments = await openOfflineKit(args, context);
+    try {
+      const retired = await payments.retireHandler(handler);
+      context.output.print(`${handler} is retired. ${retired} of its dispatches were not done.`);
+      context.output.printJson({ handler, retired });
+      return 0;
+    } finally {
+      await payments.close();
+    }
+  },
+});

@@ -1,0 +1,37 @@
+import { type PaymentState } from "tillkit";
+import { mysqlDialect } from "../../../../src/store/sql/mysql/mysql-dialect.js";
+import { type Database, tablesUnder } from "../../../../src/store/sql/tables/names.js";
+import { duePayments, readPaymentsPage } from "../../../../src/store/sql/tables/read-payments.js";
+import { type Session } from "../../../../src/store/sql/sql-tx.js";
+import { openPlace, serverUrl } from "../../../promises/processes/databases.js";
+
+if (serverUrl("mysql") === undefined) {
+  it("leaves the plans of MySQL out, because TILLKIT_TEST_MYSQL_URL names no server", () => {
+    expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_MYSQL_URL"]);
+  });
+} else {
+  it("reads each list of payments on MySQL in the order of an index, which begins with the state", async () => {
+    const place = await openPlace("mysql");
+    const { prefix } = place.address;
+    const db: Database = { dialect: mysqlDialect, tables: tablesUnder(prefix) };
+    await place.store.migrate();
+    const used: string[] = [];
+    const after = { createdAt: "2026-11-20T10:00:00.000Z", clientId: "c" };
+    await place.store.transaction(async (tx) => {
+      const run = async (sql: string, params: readonly unknown[]) => {
+        const plan = await tx.query<{ key: string; Extra: string }>(`explain ${sql}`, params);
+        for (const { key, Extra } of plan.rows)
+          used.push(`${key.replace(prefix, "")} ${/filesort/.exec(Extra) ?? ""}`.trim());
+        return { rows: [], affected: 0 };
+      };
+      const reader = { run } as unknown as Session;
+      const page = { newestFirst: true, limit: 50, after };
+      for (const state of ["completed", "pending", "failed"] satisfies PaymentState[])
+        await readPaymentsPage(reader, db, { ...page, state });
+      await readPaymentsPage(reader, db, page);
+      await duePayments(reader, db, { before: "3", after, limit: 50 });
+    });
+    expect(used).toEqual([...Array(3).fill("payments_state"), "payments_created", "payments_awaited"]);
+    await place.remove();
+  });
+}
