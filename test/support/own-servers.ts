@@ -109,7 +109,7 @@ export function startProgram(name: string, args: readonly string[]): OwnServer {
   const child = spawn("setpriv", command, { cwd: "/", env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (text: Buffer) => (output = `${output}${text}`.slice(-4000)));
+    stream.on("data", (text: Buffer) => (output = `${output}${text.toString()}`.slice(-4000)));
   const isOver = () => child.exitCode !== null || child.signalCode !== null;
   const server: OwnServer = {
     child,

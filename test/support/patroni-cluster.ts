@@ -73,12 +73,18 @@ export async function startPatroni(): Promise<PatroniCluster> {
 async function startEtcd(): Promise<number> {
   const [port, peerPort] = [await freePort(), await freePort()];
   const [client, peer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`];
-  startProgram("etcd", [
-    ...["--data-dir", path.join(ownFolder(), "etcd"), "--name", "one"],
-    ...["--listen-client-urls", client, "--advertise-client-urls", client],
-    ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer],
-    ...["--initial-cluster", `one=${peer}`, "--unsafe-no-fsync", "--log-level", "error"],
-  ]);
+  const options = {
+    "data-dir": path.join(ownFolder(), "etcd"),
+    name: "one",
+    "listen-client-urls": client,
+    "advertise-client-urls": client,
+    "listen-peer-urls": peer,
+    "initial-advertise-peer-urls": peer,
+    "initial-cluster": `one=${peer}`,
+    "log-level": "error",
+  };
+  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+  startProgram("etcd", [...flags, "--unsafe-no-fsync"]);
   await until("etcd", async () => (await fetch(`${client}/health`)).ok);
   return port;
 }
@@ -142,19 +148,19 @@ function postmasterIn(dataFolder: string): number | undefined {
 
 /** Points the address to the leader, as a load balancer does that asks each node. */
 function follow(address: VirtualAddress, nodes: readonly Node[]): { stop(): Promise<void> } {
-  let isStopped = false;
+  const stopping = new AbortController();
   let current: number | undefined;
   const following = (async () => {
-    while (!isStopped) {
+    while (!stopping.signal.aborted) {
       const port = (await roleOf(nodes, "primary"))?.port;
-      if (port !== current && !isStopped) address.point(port, "cut");
+      if (port !== current && !stopping.signal.aborted) address.point(port, "cut");
       current = port;
       await delay(100);
     }
   })();
   return {
     async stop() {
-      isStopped = true;
+      stopping.abort();
       await following;
     },
   };

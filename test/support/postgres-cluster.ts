@@ -114,7 +114,8 @@ async function untilTrue(url: string, sql: string, deadlineMs = 60_000): Promise
   for (;;) {
     const answer = await ask<{ yes: boolean }>(url, sql).catch((error: unknown) => error as Error);
     if (Array.isArray(answer) && answer[0]?.yes) return;
-    if (performance.now() - from > deadlineMs) throw new Error(`${sql}: not in time; ${String(answer)}`);
+    if (performance.now() - from > deadlineMs)
+      throw new Error(`${sql}: not in time; ${JSON.stringify(answer)}`);
     await delay(50);
   }
 }

@@ -9,7 +9,11 @@ onOwnServers("a cluster of Patroni under load", patroniPrograms, () => {
   let cluster: PatroniCluster | undefined;
   afterEach(async () => {
     await cluster?.close();
-    await closeAll().finally(stopOwnServers);
+    try {
+      await closeAll();
+    } finally {
+      await stopOwnServers();
+    }
   });
 
   it("switchover, then the death of the leader: each webhook that was answered 200 is recorded once, and each order is handled once", async () => {

@@ -20,7 +20,11 @@ onOwnServers("the loss of a primary under load", clusterPrograms, () => {
   afterEach(async () => {
     // First, because a kit whose connections are silent may not close before they are broken.
     await address?.close();
-    await closeAll().finally(stopOwnServers);
+    try {
+      await closeAll();
+    } finally {
+      await stopOwnServers();
+    }
   });
 
   it("primary stops immediately: the promoted standby has each webhook that was answered 200, and each order is handled once", async () => {

@@ -19,7 +19,11 @@ onOwnServers("bad connections under load", clusterPrograms, () => {
   });
   afterEach(async () => {
     await address?.close();
-    await closeAll().finally(stopOwnServers);
+    try {
+      await closeAll();
+    } finally {
+      await stopOwnServers();
+    }
   });
 
   it("connection cut after a commit: its answer is lost, and each order is handled once", async () => {
@@ -29,6 +33,7 @@ onOwnServers("bad connections under load", clusterPrograms, () => {
     const from = performance.now();
     const recovery = await trial.recovers(from);
     const figures = await trial.check(server.url);
+    expect(figures.health.spooling.down).toBe(0);
     print(`${address.lostCommits} commits whose answer was lost`, figures, recovery);
   });
 

@@ -16,6 +16,8 @@ interface Loaded {
   post: Post;
   sent: Sent[];
   health: ReturnType<typeof watchHealth>;
+  /** Why the store could not do something, the last time. */
+  problem?: string;
 }
 
 /** The results of a trial. */
@@ -73,7 +75,12 @@ export async function startTrial(url: string, seedUrl = url, options: SqlStoreOp
   const open = async (spool: { directory: string } | false): Promise<Loaded> => {
     const store = openStore({ ...place.address, url, options });
     const { payments, post } = await openKit(place, { store, spool }, runs);
-    return { payments, post, sent: [], health: watchHealth(payments) };
+    const kit: Loaded = { payments, post, sent: [], health: watchHealth(payments) };
+    payments.on("store.unavailable", ({ during, error }) => {
+      const { message, cause } = error as Error;
+      kit.problem = `${during}, ${new Date().toISOString()}: ${message} ${String(cause)}`;
+    });
+    return kit;
   };
   const spooling = await open({ directory: path.join(place.folder, "spool") });
   const plain = await open(false);
@@ -96,11 +103,8 @@ export async function startTrial(url: string, seedUrl = url, options: SqlStoreOp
       const times = () => [recorded(), handled(), ...healthy()];
       const isOver = async () => times().every((at) => at !== undefined);
       await until(isOver, "the recovery", limitMs).catch(async (error: unknown) => {
-        const found = {
-          times: times(),
-          health: await Promise.all(kits.map(({ payments }) => payments.health())),
-        };
-        throw new Error(JSON.stringify(found, undefined, 1), { cause: error });
+        const found = { times: times(), problems: kits.map(({ problem }) => problem) };
+        throw new Error(`No recovery: ${JSON.stringify(found)}`, { cause: error });
       });
       const since = (...at: readonly (number | undefined)[]) =>
         Math.round(Math.max(from, ...at.map((one) => one ?? from)) - from);

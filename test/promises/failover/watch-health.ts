@@ -26,9 +26,9 @@ const everyMs = 50;
 /** Asks a kit for its health all the time. */
 export function watchHealth(payments: Payments<SignedField, SqlTx>) {
   const answers: Answer[] = [];
-  let isStopped = false;
+  const stopping = new AbortController();
   const asking = (async () => {
-    while (!isStopped) {
+    while (!stopping.signal.aborted) {
       const from = performance.now();
       const { status } = await payments.health();
       answers.push({ from, to: performance.now(), status });
@@ -42,7 +42,7 @@ export function watchHealth(payments: Payments<SignedField, SqlTx>) {
       return later.slice(later.findLastIndex(({ status }) => status !== "ok") + 1)[0]?.to;
     },
     async stop(): Promise<void> {
-      isStopped = true;
+      stopping.abort();
       await asking;
     },
     compare(sent: readonly Sent[]): ComparedHealth {
