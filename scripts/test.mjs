@@ -81,6 +81,8 @@ if (installed?.passed === false) {
       "/test/promises/faults/killed",
       "/test/promises/faults/several-processes",
       "/test/promises/threats/denial-of-service",
+      // These start clusters of databases.
+      "/test/promises/failover/",
     ]);
     await check("Package: publint", ["publint", "--strict"]);
     await check("Package: types for every importer", ["attw", "--pack", ".", "--profile", "node16"]);

@@ -37,7 +37,7 @@ interface Way {
 /** Receives webhooks, backs up meanwhile, goes on, and is killed. Then the backup is restored and everything is sent again. */
 async function loseAndRestore(kind: Address["kind"], way: Way): Promise<object> {
   const url = await way.create();
-  const place = await openPlace(kind, () => url);
+  const place = await openPlace(kind, url);
   const newUrl = await way.create();
   try {
     await seedPayments(place, count);

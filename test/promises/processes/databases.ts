@@ -2,7 +2,14 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { mysqlStore, postgresStore, sqliteStore, type SqlPaymentStore, type SqlTx } from "tillkit/sql";
+import {
+  mysqlStore,
+  postgresStore,
+  sqliteStore,
+  type SqlPaymentStore,
+  type SqlStoreOptions,
+  type SqlTx,
+} from "tillkit/sql";
 
 /** The database of one test. Child processes get it too. */
 export interface Address {
@@ -10,6 +17,8 @@ export interface Address {
   /** A URL, or the file for SQLite. */
   url: string;
   prefix: string;
+  /** Further options of the store. */
+  options?: SqlStoreOptions;
 }
 
 /** One committed run of a handler. The handlers of these tests write these rows. */
@@ -48,8 +57,8 @@ export function serverUrl(kind: "postgres" | "mysql"): string | undefined {
   return url === "none" ? undefined : url;
 }
 
-export function openStore({ kind, url, prefix }: Address): SqlPaymentStore {
-  const options = { tablePrefix: prefix };
+export function openStore({ kind, url, prefix, options: more }: Address): SqlPaymentStore {
+  const options = { tablePrefix: prefix, ...more };
   if (kind === "sqlite") return sqliteStore(url, options);
   return kind === "postgres" ? postgresStore(url, options) : mysqlStore(url, options);
 }
@@ -64,11 +73,11 @@ export interface Place {
   remove(): Promise<void>;
 }
 
-/** @param server - The database, for a test that does not use the one of the environment. */
-export async function openPlace(kind: Address["kind"], server = serverUrl): Promise<Place> {
+/** @param server - The URL of another server than that of all tests. */
+export async function openPlace(kind: Address["kind"], server?: string): Promise<Place> {
   const folder = mkdtempSync(path.join(tmpdir(), "tillkit-place-"));
   const prefix = `t${randomBytes(6).toString("hex")}_`;
-  const url = kind === "sqlite" ? path.join(folder, "shop.db") : server(kind)!;
+  const url = server ?? (kind === "sqlite" ? path.join(folder, "shop.db") : serverUrl(kind)!);
   const address = { kind, url, prefix };
   const store = openStore(address);
   const select = async <Row>(sql: string): Promise<Row[]> => {
