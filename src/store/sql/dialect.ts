@@ -38,6 +38,8 @@ export interface Dialect {
   readonly sparesIndexes: boolean;
   /** Whether the indexes by clientId list only the rows that no eventKey finds; see `aboutClient`. */
   readonly listsFewByClient: boolean;
+  /** Whether several servers take writes, so that transactions conflict only in rows that both write; known once it has migrated. */
+  hasSeveralWriters?: boolean;
   /** Returns the condition that `column` is one of `values`. */
   among(column: string, values: readonly unknown[]): Fragment;
   /**
@@ -49,7 +51,7 @@ export interface Dialect {
   isClashIn?(error: unknown, table: string): boolean;
   /** Returns the kit's error for a failure of the driver, or the failure itself where the kit has none. */
   translate(error: unknown): unknown;
-  /** Whether the database ended the transaction in favour of another one. It may be run again. */
+  /** Whether the database ended the transaction in favour of another one, or is not ready for it yet. It may be run again. */
   isDeadlock(error: unknown): boolean;
 }
 
