@@ -1,5 +1,5 @@
 import { concealValues, type Dialect } from "../dialect.js";
-import { type Driver, endsOf, type OpenTransaction } from "../driver.js";
+import { type Driver, endsOf, type OpenTransaction, replicationWarning } from "../driver.js";
 import { readVersion, type SchemaVersion } from "../migrate.js";
 import { optionInvalid, reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
@@ -122,9 +122,22 @@ export class MysqlDriver implements Driver<MysqlConnection> {
       ["innodb_flush_log_at_trx_commit", true],
       ["sync_binlog", settings.get("log_bin") === "ON"],
     ] as const;
-    return weak
+    const warnings = weak
       .filter(([name, matters]) => matters && settings.get(name) !== "1")
       .map(([name]) => `MySQL has ${name} = ${settings.get(name)}: a commit may be lost in a crash.`);
+    // The status and not the setting: semi-synchronous replication goes on without replicas that do not answer.
+    const waiting = await this.reader.run(
+      `show global status where variable_name in ('Rpl_semi_sync_master_status', 'Rpl_semi_sync_source_status')
+        and value = 'ON'`,
+      [],
+    );
+    const replicas = await this.reader.run(
+      "select id from information_schema.processlist where command like 'Binlog Dump%'",
+      [],
+    );
+    if (waiting.rows.length === 0 && replicas.rows.length > 0)
+      warnings.push(replicationWarning("MySQL", replicas.rows.length));
+    return warnings;
   }
 
   async close(): Promise<void> {
