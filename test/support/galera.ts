@@ -32,61 +32,24 @@ export function galeraIsMissing(): string | undefined {
 
 /** Starts two servers that form a cluster. Resolves when both are synced. */
 export async function startGalera(): Promise<GaleraCluster> {
-  const folder = mkdtempSync(path.join(tmpdir(), "tillkit-galera-"));
-  const servers: ChildProcess[] = [];
-  const stop = async (): Promise<void> => {
-    await Promise.all(servers.map((server) => end(server, "SIGKILL")));
-    rmSync(folder, { recursive: true, force: true });
-  };
+  const { start, stop } = prepare();
   try {
-    // The files are sent to the second server by a program that gives up the rights of root, so that root cannot run the servers.
-    const user = process.getuid?.() === 0 ? ["--user=mysql"] : [];
-    for (const number of [1, 2]) mkdirSync(path.join(folder, String(number), "data"), { recursive: true });
-    if (user.length > 0) execFileSync("chown", ["-R", "mysql", folder]);
-    const quick = ["--auth-root-authentication-method=normal", "--skip-test-db"];
-    const install1 = ["--no-defaults", ...user, ...quick, `--datadir=${folder}/1/data`];
-    execFileSync(install, install1, { stdio: "ignore", cwd: folder });
     const groupPort = await freePort();
-    const start = async (number: number, others: string, basePort: number): Promise<string> => {
-      const own = path.join(folder, String(number));
-      const port = await freePort();
-      const base = `base_host=127.0.0.1;base_port=${basePort}`;
-      const options = `${base};gcache.size=32M;ist.recv_addr=127.0.0.1:${await freePort()}`;
-      const server = spawn(
-        mariadbd,
-        [
-          "--no-defaults",
-          ...user,
-          `--datadir=${own}/data`,
-          `--socket=${own}/socket`,
-          `--pid-file=${own}/pid`,
-          `--log-error=${own}/log.err`,
-          `--port=${port}`,
-          "--bind-address=127.0.0.1",
-          "--skip-name-resolve",
-          "--innodb-buffer-pool-size=64M",
-          "--innodb-flush-log-at-trx-commit=0",
-          "--binlog-format=ROW",
-          "--innodb-autoinc-lock-mode=2",
-          "--wsrep-on=ON",
-          `--wsrep-provider=${provider}`,
-          `--wsrep-provider-options=${options}`,
-          `--wsrep-node-address=127.0.0.1:${basePort}`,
-          `--wsrep-cluster-address=gcomm://${others}`,
-          "--wsrep-sst-method=rsync",
-          `--wsrep-sst-receive-address=127.0.0.1:${await freePort()}`,
-          "--wsrep-slave-threads=2",
-        ],
-        { stdio: "ignore" },
-      );
-      servers.push(server);
-      const url = `mysql://root@127.0.0.1:${port}/`;
-      await synced(url, server, `${own}/log.err`);
-      return url;
-    };
-    const first = await start(1, "", groupPort);
+    const join = async (number: number, others: string, basePort: number): Promise<string> =>
+      start(number, "show status where variable_name = 'wsrep_local_state_comment' and value = 'Synced'", [
+        "--innodb-autoinc-lock-mode=2",
+        "--wsrep-on=ON",
+        `--wsrep-provider=${provider}`,
+        `--wsrep-provider-options=base_host=127.0.0.1;base_port=${basePort};gcache.size=32M;ist.recv_addr=127.0.0.1:${await freePort()}`,
+        `--wsrep-node-address=127.0.0.1:${basePort}`,
+        `--wsrep-cluster-address=gcomm://${others}`,
+        "--wsrep-sst-method=rsync",
+        `--wsrep-sst-receive-address=127.0.0.1:${await freePort()}`,
+        "--wsrep-slave-threads=2",
+      ]);
+    const first = await join(1, "", groupPort);
     await run(first, "create database test");
-    const second = await start(2, `127.0.0.1:${groupPort}`, await freePort());
+    const second = await join(2, `127.0.0.1:${groupPort}`, await freePort());
     return { urls: [`${first}test`, `${second}test`], stop };
   } catch (error) {
     await stop();
@@ -94,11 +57,77 @@ export async function startGalera(): Promise<GaleraCluster> {
   }
 }
 
-async function end(server: ChildProcess, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null) return;
-  const ended = once(server, "exit");
-  server.kill(signal);
-  await ended;
+/** Starts a server that can have replicas. */
+export async function startMariadb(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const { start, stop } = prepare();
+  try {
+    const url = await start(1, "show status like 'uptime'", [
+      "--log-bin=tillkit",
+      "--server-id=1",
+      "--sync-binlog=1",
+    ]);
+    await run(url, "create database test");
+    return { url: `${url}test`, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Makes the files of a new server, and returns functions that start servers and stop them. */
+function prepare() {
+  const folder = mkdtempSync(path.join(tmpdir(), "tillkit-mariadb-"));
+  const servers: ChildProcess[] = [];
+  const stop = async (): Promise<void> => {
+    for (const server of servers) {
+      if (server.exitCode !== null || server.signalCode !== null) continue;
+      const ended = once(server, "exit");
+      server.kill("SIGKILL");
+      await ended;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  };
+  // The files are sent to a second server by a program that gives up the rights of root, so that root cannot run the servers.
+  const user = process.getuid?.() === 0 ? ["--user=mysql"] : [];
+  for (const number of [1, 2]) mkdirSync(path.join(folder, String(number), "data"), { recursive: true });
+  if (user.length > 0) execFileSync("chown", ["-R", "mysql", folder]);
+  const quick = ["--auth-root-authentication-method=normal", "--skip-test-db"];
+  const installing = ["--no-defaults", ...user, ...quick, `--datadir=${folder}/1/data`];
+  execFileSync(install, installing, { stdio: "ignore", cwd: folder });
+
+  /** Resolves when the query returns a row. */
+  const start = async (number: number, isReady: string, options: readonly string[]): Promise<string> => {
+    const own = path.join(folder, String(number));
+    const port = await freePort();
+    const server = spawn(
+      mariadbd,
+      [
+        "--no-defaults",
+        ...user,
+        `--datadir=${own}/data`,
+        `--socket=${own}/socket`,
+        `--pid-file=${own}/pid`,
+        `--log-error=${own}/log.err`,
+        `--port=${port}`,
+        "--bind-address=127.0.0.1",
+        "--skip-name-resolve",
+        "--innodb-buffer-pool-size=64M",
+        "--innodb-flush-log-at-trx-commit=1",
+        "--binlog-format=ROW",
+        ...options,
+      ],
+      { stdio: "ignore" },
+    );
+    servers.push(server);
+    const url = `mysql://root@127.0.0.1:${port}/`;
+    for (const startedAt = performance.now(); ; await delay(50)) {
+      if ((await run(url, isReady).catch(() => [])).length > 0) return url;
+      if (server.exitCode !== null || server.signalCode !== null)
+        throw new Error(`MariaDB has ended: ${execFileSync("tail", ["-5", `${own}/log.err`]).toString()}`);
+      if (performance.now() - startedAt > maxStartMs) throw new Error("MariaDB did not start in time.");
+    }
+  };
+  return { start, stop };
 }
 
 async function run(url: string, sql: string): Promise<RowDataPacket[]> {
@@ -107,19 +136,6 @@ async function run(url: string, sql: string): Promise<RowDataPacket[]> {
     return (await connection.query<RowDataPacket[]>(sql))[0];
   } finally {
     await connection.end();
-  }
-}
-
-/** Resolves when the server answers as a member of its cluster. */
-async function synced(url: string, server: ChildProcess, log: string): Promise<void> {
-  for (const startedAt = performance.now(); ;) {
-    const rows = await run(url, "show status like 'wsrep_local_state_comment'").catch(() => []);
-    if (rows[0]?.["Value"] === "Synced") return;
-    if (server.exitCode !== null || server.signalCode !== null)
-      throw new Error(`MariaDB has ended; its log is ${execFileSync("tail", ["-5", log]).toString()}`);
-    if (performance.now() - startedAt > maxStartMs)
-      throw new Error("MariaDB did not join the cluster in time.");
-    await delay(50);
   }
 }
 
