@@ -12,7 +12,7 @@ if (url === undefined || url === "none") {
 } else examine(url);
 
 function examine(url: string): void {
-  it("names each prepared statement by a hash of its text, so that no two processes give one name to two texts", async () => {
+  it("names each prepared statement by a hash of its text, so that no process gives the name to another statement", async () => {
     const driver = new PostgresDriver(
       url,
       tablesUnder("none_"),
