@@ -89,6 +89,8 @@ export const errorFixes = {
   driver_missing: "Install the database driver that the message names.",
   sqlite_version_affected:
     "Upgrade SQLite to 3.51.3, 3.50.7 or 3.44.6; until then the rollback journal is used.",
+  replication_asynchronous:
+    "Let commits wait for a standby: synchronous_standby_names on PostgreSQL, semi-synchronous replication on MySQL.",
 
   // The spool.
   spool_full:

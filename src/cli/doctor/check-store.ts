@@ -50,6 +50,9 @@ function* checkSchema(label: string, { version, newest }: SchemaState, isRunning
     yield finding("schema_missing", `${label} has no tables of the kit, although the app runs.`);
 }
 
+/** The warnings of a store that begin with a code. */
+const coded = ["sqlite_version_affected", "replication_asynchronous"] as const;
+
 const clocks = {
   postgres: "select extract(epoch from clock_timestamp()) * 1000 as now",
   mysql: "select unix_timestamp(sysdate(3)) * 1000 as now",
@@ -62,10 +65,12 @@ async function* checkOpened(
 ): AsyncFindings {
   const store = sqlStore(database, { tablePrefix });
   try {
-    for (const warning of await store.warnings())
-      yield warning.startsWith("sqlite_version_affected")
-        ? finding("sqlite_version_affected", warning.replace(/^\w+: /, ""))
+    for (const warning of await store.warnings()) {
+      const code = coded.find((each) => warning.startsWith(each));
+      yield code
+        ? finding(code, warning.replace(/^\w+: /, ""))
         : finding("store_not_durable", `${label}: ${warning}`, isProduction ? "error" : "note");
+    }
     if (kind === "sqlite") return;
     const before = now().getTime();
     const { rows } = await store.transaction((tx) => tx.query<{ now: string | number }>(clocks[kind]));

@@ -78,6 +78,8 @@ export const doctorFixes = {
   store_on_network_disk: "Move it to a local disk: SQLite's locks and its log do not work over a network.",
   sqlite_version_affected:
     "Upgrade SQLite to 3.51.3, 3.50.7 or 3.44.6; until then the kit is slower, and safe.",
+  replication_asynchronous:
+    "Let commits wait for a standby: synchronous_standby_names on PostgreSQL, semi-synchronous replication on MySQL.",
   database_clock_off: "Synchronise the clock of the database's machine by NTP.",
 
   // What is installed.
@@ -100,6 +102,7 @@ const lessThanErrors: Partial<Record<DoctorCode, Severity>> = {
   return_page_altered: "warning",
   schema_behind: "warning",
   sqlite_version_affected: "note",
+  replication_asynchronous: "warning",
   database_clock_off: "warning",
 };
 

@@ -40,6 +40,8 @@ export interface Dialect {
   readonly listsFewByClient: boolean;
   /** Returns what follows a table's name so that this index is read; empty where the database chooses well by itself. */
   forceIndex(index: string): string;
+  /** Whether several servers take writes, so that transactions conflict only in rows that both write; known once it has migrated. */
+  hasSeveralWriters?: boolean;
   /** Returns the condition that `column` is one of `values`. */
   among(column: string, values: readonly unknown[]): Fragment;
   /**
@@ -51,7 +53,7 @@ export interface Dialect {
   isClashIn?(error: unknown, table: string): boolean;
   /** Returns the kit's error for a failure of the driver, or the failure itself where the kit has none. */
   translate(error: unknown): unknown;
-  /** Whether the database ended the transaction in favour of another one. It may be run again. */
+  /** Whether the database ended the transaction in favour of another one, or is not ready for it yet. It may be run again. */
   isDeadlock(error: unknown): boolean;
 }
 

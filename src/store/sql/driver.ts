@@ -1,4 +1,4 @@
-import { TillkitError } from "../../errors/index.js";
+import { errorFixes, TillkitError } from "../../errors/index.js";
 import { withTimeout } from "../../shared/with-timeout.js";
 import { type Changes, type Locked, type LockKeys } from "../payment-store.js";
 import { type Dialect } from "./dialect.js";
@@ -129,6 +129,12 @@ export function endsOf<Answer>(connection: PooledConnection<Answer>, open: Set<(
     }
   };
   return { giveBack: () => end(), abandon, rollback, commit };
+}
+
+/** Returns the warning that commits do not wait for this number of standbys. */
+export function replicationWarning(database: string, standbys: number): string {
+  const seen = `${database} has ${standbys} connected standbys and waits for none of them`;
+  return `replication_asynchronous: ${seen}: a failover can lose a webhook that was answered 200. ${errorFixes.replication_asynchronous}`;
 }
 
 /** Loads the package of a driver at its first use: none is a dependency of the kit. Rejects with `driver_missing`. */

@@ -59,17 +59,28 @@ export function sqliteStore(
  * `schema_too_new`, `store_closed`.
  *
  * @param urlOrPool - `postgres://…` for a pool of the store's own (`maxConnections` clients, 3 s to connect), closed by `close()`; or a
- * `Pool` of pg, which the caller closes, and whose `error` event the caller must listen to.
+ * `Pool` of pg, which the caller closes, and whose `error` event the caller must listen to. An address names one host, and may
+ * contain `?preparedStatements=false`.
  * @throws ConfigurationError with `option_invalid`.
  */
 export function postgresStore(
   urlOrPool: string | PostgresPool,
   options?: SqlStoreOptions,
 ): SqlPaymentStore<PostgresClient> {
-  requireUrlOrPool(urlOrPool, ["postgres:", "postgresql:"], readPostgresAddress);
-  const resolved = resolveSqlStoreOptions(options);
+  const [source, inAddress] = typeof urlOrPool === "string" ? splitOptions(urlOrPool) : [urlOrPool, {}];
+  requireUrlOrPool(source, ["postgres:", "postgresql:"], readPostgresAddress);
+  const resolved = resolveSqlStoreOptions({ ...inAddress, ...options });
   const tables = tablesUnder(resolved.tablePrefix);
-  return new SqlStore(new PostgresDriver(urlOrPool, tables, resolved), tables);
+  return new SqlStore(new PostgresDriver(source, tables, resolved), tables);
+}
+
+/** Takes the parameter `preparedStatements` out of an address: it is an option of the store, which the driver must not see. */
+function splitOptions(address: string): [string, SqlStoreOptions] {
+  const [found, value] = /(?<=[?&])preparedStatements=([^&]*)&?/.exec(address) ?? [];
+  if (found === undefined) return [address, {}];
+  if (value !== "true" && value !== "false")
+    throw optionInvalid("preparedStatements", "must be true or false in the address.");
+  return [address.replace(found, "").replace(/[?&]$/, ""), { preparedStatements: value === "true" }];
 }
 
 /**

@@ -27,7 +27,8 @@ export interface SqlStoreOptions {
   maxConnections?: number | undefined;
   /**
    * Whether the kit's own statements are prepared once per connection, on PostgreSQL with a pool of the store's own. Disable it
-   * behind a pooler that gives one session to several clients, such as PgBouncer before 1.21 in transaction mode.
+   * behind a pooler that gives one session to several clients, such as PgBouncer before 1.21 in transaction mode. In an address:
+   * `?preparedStatements=false`.
    *
    * @default true
    */
@@ -110,7 +111,8 @@ function isReadable(address: string, read: (address: string) => URL): boolean {
     for (const part of [url.username, url.password, url.hostname, url.pathname]) decodeURIComponent(part);
     // The drivers silently ignore the part after a #, which may be the rest of a password.
     return url.hash === "";
-  } catch {
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw error;
     // The error of Node contains the whole address.
     return false;
   }

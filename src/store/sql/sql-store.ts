@@ -17,6 +17,7 @@ import { Semaphore } from "../../shared/semaphore.js";
 import { withTimeout } from "../../shared/with-timeout.js";
 import { type Driver, type Purpose } from "./driver.js";
 import { recordChanges } from "./record-changes.js";
+import { retryConflicts } from "./retry-conflicts.js";
 import { type Session, type SqlTx } from "./sql-tx.js";
 import {
   anythingToClaim,
@@ -100,7 +101,8 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   record(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean> {
-    return this.#use(() => recordChanges(this.#driver, this.#db, keys, decide));
+    const recording = (): Promise<boolean> => recordChanges(this.#driver, this.#db, keys, decide);
+    return this.#use(() => retryConflicts(this.#driver.dialect, recording));
   }
 
   registerHandlers(handlers: readonly HandlerKey[]): Promise<void> {
@@ -144,7 +146,8 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   renew(claim: { eventId: string; handler: string; fence: number }, leaseMs: number): Promise<boolean> {
-    return this.#use(() => renewLease(this.#driver.writer, this.#db, claim, leaseMs));
+    const renewing = (): Promise<boolean> => renewLease(this.#driver.writer, this.#db, claim, leaseMs);
+    return this.#use(() => retryConflicts(this.#driver.dialect, renewing));
   }
 
   dead(options: DeadPage): Promise<DispatchRecord[]> {
@@ -251,13 +254,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   /** Runs a transaction of the kit alone, again where the database broke a deadlock. */
-  async #shortTransaction<T>(run: (tx: Transaction<Raw>) => Promise<T>, purpose?: Purpose): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await runTransaction(this.#driver, run, purpose);
-      } catch (error) {
-        if (tries === 5 || !this.#driver.dialect.isDeadlock(error)) throw error;
-      }
-    }
+  #shortTransaction<T>(run: (tx: Transaction<Raw>) => Promise<T>, purpose?: Purpose): Promise<T> {
+    return retryConflicts(this.#driver.dialect, () => runTransaction(this.#driver, run, purpose));
   }
 }

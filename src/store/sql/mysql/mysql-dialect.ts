@@ -5,15 +5,18 @@ import { hasServerAnswered } from "./pool.js";
 /**
  * The errors after which the server cannot run any statement now: disk full (1021), table full (1114), too many connections (1040,
  * 1203), out of memory (1037, 1038, 1041), shutting down (1053), read-only (1290, 1792, 1836), connection killed (1317, 1927), no
- * access (1044, 1045, 1129, 1698), no rights (1142), no such database (1049), a member of a cluster that is not ready (1047).
+ * access (1044, 1045, 1129, 1698), no rights (1142), no such database (1049).
  */
 const unable = [
-  1021, 1037, 1038, 1040, 1041, 1053, 1114, 1203, 1290, 1317, 1792, 1836, 1927, 1044, 1045, 1047, 1049, 1129,
-  1142, 1698,
+  1021, 1037, 1038, 1040, 1041, 1053, 1114, 1203, 1290, 1317, 1792, 1836, 1927, 1044, 1045, 1049, 1129, 1142,
+  1698,
 ];
 
-/** The error of a transaction that was ended in favour of another one. */
-const deadlock = 1213;
+/**
+ * The errors of a transaction that may run again: a deadlock, also with a transaction of another server (1213), a refusal by
+ * group replication at the commit (3101), and a member of a cluster that is not ready (1047).
+ */
+const conflicts = [1213, 3101, 1047];
 
 /** The SQL of MySQL and MariaDB. */
 export const mysqlDialect: Dialect = {
@@ -52,12 +55,12 @@ export const mysqlDialect: Dialect = {
       return new TillkitError("store_busy", "A lock in MySQL was not free in time.", { cause: error });
     if (!hasServerAnswered(error) && !(error instanceof TypeError) && !(error instanceof TillkitError))
       return new TillkitError("store_unavailable", "MySQL cannot be reached.", { cause: error });
-    if (errno === deadlock || unable.includes(Number(errno)))
+    if (conflicts.includes(Number(errno)) || unable.includes(Number(errno)))
       return new TillkitError("store_unavailable", "MySQL cannot do it now.", { cause: error });
     return error;
   },
   isDeadlock: (error) =>
-    [error, (error as { cause?: unknown }).cause].some(
-      (each) => (each as { errno?: unknown } | undefined)?.errno === deadlock,
+    [error, (error as { cause?: unknown }).cause].some((each) =>
+      conflicts.includes(Number((each as { errno?: unknown } | undefined)?.errno)),
     ),
 };

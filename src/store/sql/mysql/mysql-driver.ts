@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto";
-import { TillkitError } from "../../../errors/index.js";
-import { concealValues } from "../dialect.js";
-import { type Driver, endsOf, type OpenTransaction } from "../driver.js";
-import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
+import { concealValues, type Dialect } from "../dialect.js";
+import { type Driver, endsOf, type OpenTransaction, replicationWarning } from "../driver.js";
+import { readVersion, type SchemaVersion } from "../migrate.js";
 import { optionInvalid, reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
+import { migrateMysql } from "./migrate-mysql.js";
 import { mysqlSchema } from "./migrations.js";
 import { mysqlDialect } from "./mysql-dialect.js";
 import { MysqlPipeline, pipelinedTransaction, type TransactionEnds } from "./pipeline/mysql-pipeline.js";
@@ -14,6 +13,7 @@ import {
   connectionOf,
   connectTimeoutMs,
   cutOff,
+  hasSeveralWriters,
   type MysqlConnection,
   type MysqlPool,
   openMysqlPool,
@@ -24,7 +24,7 @@ import {
 
 /** A pool of the kit's own, or of the application. Each transaction has a connection to itself. */
 export class MysqlDriver implements Driver<MysqlConnection> {
-  readonly dialect = mysqlDialect;
+  readonly dialect: Dialect = { ...mysqlDialect };
   readonly handlerTransactions?: number;
   readonly reader: Session = {
     run: (sql, params) => this.#onConnection((connection) => sessionOn(connection).run(sql, params)),
@@ -58,7 +58,8 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     this.#pool ??= await this.#open();
     await this.#onConnection(async (connection) => {
       await refuseUnsafeEscapes(connection);
-      await migrate(connection, this.#tables);
+      this.dialect.hasSeveralWriters = await hasSeveralWriters(connection);
+      await migrateMysql(sessionOn(connection), this.#tables);
     });
   }
 
@@ -121,9 +122,22 @@ export class MysqlDriver implements Driver<MysqlConnection> {
       ["innodb_flush_log_at_trx_commit", true],
       ["sync_binlog", settings.get("log_bin") === "ON"],
     ] as const;
-    return weak
+    const warnings = weak
       .filter(([name, matters]) => matters && settings.get(name) !== "1")
       .map(([name]) => `MySQL has ${name} = ${settings.get(name)}: a commit may be lost in a crash.`);
+    // The status and not the setting: semi-synchronous replication goes on without replicas that do not answer.
+    const waiting = await this.reader.run(
+      `show global status where variable_name in ('Rpl_semi_sync_master_status', 'Rpl_semi_sync_source_status')
+        and value = 'ON'`,
+      [],
+    );
+    const replicas = await this.reader.run(
+      "select id from information_schema.processlist where command like 'Binlog Dump%'",
+      [],
+    );
+    if (waiting.rows.length === 0 && replicas.rows.length > 0)
+      warnings.push(replicationWarning("MySQL", replicas.rows.length));
+    return warnings;
   }
 
   async close(): Promise<void> {
@@ -182,42 +196,6 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     } finally {
       this.#giveBack(connection);
     }
-  }
-}
-
-/** Brings the tables to the newest version, under a lock of the kit's own. */
-async function migrate(connection: MysqlConnection, tables: Tables): Promise<void> {
-  const session = sessionOn(connection);
-  const read = async (sql: string, params: unknown[] = []): Promise<Record<string, unknown>> =>
-    (await session.run(sql, params)).rows[0] ?? {};
-  const { database, version } = await read("select database() as `database`, version() as version");
-  // Both compare exactly, also spaces at the end; the two servers have different names for it.
-  const collation = String(version).includes("MariaDB") ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin";
-  const schema = mysqlSchema(tables, collation);
-  if (await isNewest(session, schema)) return;
-  // The name of a lock is valid for the whole server, and must be short.
-  const name = createHash("sha256")
-    .update(`tillkit ${String(database)} ${tables.meta}`)
-    .digest("hex");
-  const lock = name.slice(0, 60);
-  const { locked } = await read("select get_lock(?, 60) as locked", [lock]);
-  if (Number(locked) !== 1)
-    throw new TillkitError("store_busy", "Another process has been making the tables for a minute.");
-  try {
-    // A step that was cut short runs again from its start, so its columns and keys may exist.
-    const run = async (sql: string, params: readonly unknown[]): Promise<SqlResult> => {
-      try {
-        return await session.run(sql, params);
-      } catch (error) {
-        const [duplicateColumn, duplicateKey] = [1060, 1061];
-        const { errno } = error as { errno?: number };
-        if (errno !== duplicateColumn && errno !== duplicateKey) throw error;
-        return { rows: [], affected: 0 };
-      }
-    };
-    await applyMissingSteps({ run: run as Session["run"] }, schema);
-  } finally {
-    await connection.query("select release_lock(?)", [lock]);
   }
 }
 

@@ -80,6 +80,15 @@ export function hasServerAnswered(error: unknown): boolean {
   return (error as { sqlState?: unknown }).sqlState !== undefined;
 }
 
+/** Whether the server is in a Galera cluster, or in a group whose members all take writes. */
+export async function hasSeveralWriters(connection: MysqlConnection): Promise<boolean> {
+  const { rows } = mysqlResult(
+    await connection.query(`show variables where (variable_name = 'wsrep_on' and value = 'ON')
+      or (variable_name = 'group_replication_single_primary_mode' and value = 'OFF')`),
+  );
+  return rows.length > 0;
+}
+
 /** Returns the connection itself, which stays the same when the pool gives it out again in a new wrapper. */
 export function physical(connection: MysqlConnection): {
   stream?: { ref?: () => void; unref?: () => void; destroy?: (error: Error) => void };

@@ -2,6 +2,7 @@ import { type EventEmitter } from "node:events";
 import { type Duplex } from "node:stream";
 import { TillkitError } from "../../../errors/index.js";
 import { loadPackage } from "../driver.js";
+import { optionInvalid } from "../options.js";
 import { type SqlResult } from "../sql-tx.js";
 
 /** The part of a client of the package pg that the kit needs. */
@@ -66,8 +67,15 @@ export async function openPostgresPool(
   return pool;
 }
 
+const severalHosts =
+  "must name one host, without target_session_attrs. Name one that always leads to the primary: a virtual address, a DNS name or a " +
+  "proxy such as HAProxy or PgBouncer; see docs/failover.md.";
+
 /** Reads an address as pg does, which accepts bare spaces and percent signs, and a user without a host. */
 export function readPostgresAddress(address: string): URL {
+  const authority = /\/\/([^/?#]*)/.exec(address)?.[1] ?? "";
+  if (authority.split("@").at(-1)!.includes(",") || /[?&]target_session_attrs=/.test(address))
+    throw optionInvalid("urlOrPool", severalHosts);
   const isUnescaped = / |%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(address);
   const text = isUnescaped ? encodeURI(address).replaceAll(/%25(\d\d)/g, "%$1") : address;
   return new URL(text.replace("@/", "@localhost/"));

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { TillkitError } from "../../../errors/index.js";
 import { concealValues, type Dialect } from "../dialect.js";
 
@@ -36,6 +37,8 @@ export const postgresDialect: Dialect = {
       return new TillkitError("store_conflict", "A value that must be unique is taken.", { cause: error });
     if (code === "55P03")
       return new TillkitError("store_busy", "A lock in PostgreSQL was not free in time.", { cause: error });
+    if (["26000", "42P05"].includes(String(code)))
+      return new TillkitError("store_unavailable", sharedSessions, { cause: error });
     if (isUnreachable(error))
       return new TillkitError("store_unavailable", "PostgreSQL cannot be reached.", { cause: error });
     if (isUnable(error))
@@ -44,6 +47,10 @@ export const postgresDialect: Dialect = {
   },
   isDeadlock: (error) => isDeadlock(error) || isDeadlock((error as { cause?: unknown }).cause),
 };
+
+const sharedSessions =
+  "A pooler shares PostgreSQL's sessions. Set preparedStatements: false, or ?preparedStatements=false in the address; or set " +
+  "max_prepared_statements of PgBouncer 1.21 or newer.";
 
 /** Whether the transaction was ended in favour of another one. */
 function isDeadlock(error: unknown): boolean {
@@ -69,7 +76,10 @@ function isUnable(error: unknown): boolean {
 /** A statement of the kit in the form of PostgreSQL. */
 export interface NumberedStatement {
   text: string;
-  /** The name to prepare it under, once per connection. Only the first few hundred statements have one; the kit has no more. */
+  /**
+   * The name to prepare it under, once per connection. It is a hash of the text, so that no other process that shares the session
+   * prepares another statement under it. Only the first few hundred statements have one; the kit has no more.
+   */
   name?: string;
 }
 
@@ -83,8 +93,8 @@ export function numbered(sql: string): NumberedStatement {
   if (statement === undefined) {
     let count = 0;
     const text = sql.replaceAll("?", () => `$${++count}`);
-    // A name is never used for another statement, not even after the map was emptied.
-    statement = names < maxNames ? { text, name: `tillkit_${++names}` } : { text };
+    const digest = createHash("sha256").update(text).digest("hex").slice(0, 32);
+    statement = names++ < maxNames ? { text, name: `tillkit_${digest}` } : { text };
     if (translated.size >= 500) translated.clear();
     translated.set(sql, statement);
   }

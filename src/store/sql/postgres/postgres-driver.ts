@@ -1,5 +1,5 @@
 import { withoutNul } from "../dialect.js";
-import { type Driver, endsOf, type OpenTransaction, type Purpose } from "../driver.js";
+import { type Driver, endsOf, type OpenTransaction, type Purpose, replicationWarning } from "../driver.js";
 import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
@@ -139,16 +139,22 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   async warnings(): Promise<string[]> {
-    const { rows } = await this.reader.run<{ name: string; setting: string }>(
-      `select name, setting from pg_settings
-        where name in ('synchronous_commit', 'fsync', 'full_page_writes') order by name`,
+    const { rows } = await this.reader.run<{ name: string; setting: string; standbys: unknown }>(
+      `select name, setting, (select count(*) from pg_stat_replication r
+          left join pg_replication_slots s on s.active_pid = r.pid
+          where r.state is distinct from 'backup' and s.slot_type is distinct from 'logical') as standbys
+        from pg_settings where name in
+          ('synchronous_commit', 'fsync', 'full_page_writes', 'synchronous_standby_names') order by name`,
       [],
     );
-    return rows
-      .filter(
-        ({ name, setting }) => setting === "off" || (name === "synchronous_commit" && setting === "local"),
-      )
+    const isWeak = ({ name, setting }: (typeof rows)[number]): boolean =>
+      setting === "off" || (name === "synchronous_commit" && setting === "local");
+    const weak = rows
+      .filter(isWeak)
       .map(({ name, setting }) => `PostgreSQL has ${name} = ${setting}: a commit may be lost in a crash.`);
+    const waits = rows.every((row) => row.name !== "synchronous_standby_names" || row.setting !== "");
+    const standbys = Number(rows[0]?.standbys ?? 0);
+    return waits || standbys === 0 ? weak : [...weak, replicationWarning("PostgreSQL", standbys)];
   }
 
   announce(): void {

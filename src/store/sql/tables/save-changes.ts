@@ -1,3 +1,5 @@
+import { createHash, randomUUID } from "node:crypto";
+import { type Payment } from "../../../model/payment.js";
 import { type Changes, type Locked, type Saved } from "../../payment-store.js";
 import { type Transaction } from "../transaction.js";
 import { eventsBatch, insertEvents } from "./events.js";
@@ -36,6 +38,7 @@ export async function saveChanges(
 
 async function saveInSteps(tx: Transaction, db: Database, changes: Changes, locked?: Locked): Promise<Saved> {
   const { created = [], updated = [], webhooks = [], copies = [], rematched = [], events = [] } = changes;
+  if (db.dialect.hasSeveralWriters) await markReferences(tx, db, [...created, ...updated], locked);
   await updatePayments(tx, db, updated, locked?.payments);
   const takenClientIds = await insertPayments(tx, db, created);
   const takenEventKeys = await insertWebhooks(tx, db, webhooks);
@@ -45,6 +48,28 @@ async function saveInSteps(tx: Transaction, db: Database, changes: Changes, lock
   await insertResolutions(tx, db, changes.resolutions ?? []);
   await insertEvents(tx, db, events);
   return { takenClientIds, takenEventKeys };
+}
+
+/**
+ * Writes a row of the references with several attempts. Servers that all take writes do not know each other's locks: of two attempts
+ * that complete at the same time on two servers, only a row that both transactions write makes one of them fail.
+ */
+async function markReferences(
+  tx: Transaction,
+  { tables }: Database,
+  payments: readonly Payment[],
+  locked?: Locked,
+): Promise<void> {
+  const isShared = ({ reference }: Payment): boolean =>
+    !locked || locked.payments.filter((other) => other.reference === reference).length > 1;
+  const digests = payments
+    .filter(isShared)
+    .map(({ reference }) => createHash("sha256").update(reference).digest("hex").slice(0, 3));
+  for (const digest of [...new Set(digests)].toSorted())
+    await tx.run(`replace into ${tables.meta} (name, value) values (?, ?)`, [
+      `reference ${digest}`,
+      randomUUID(),
+    ]);
 }
 
 const inOneStatement: readonly string[] = ["updated", "webhooks", "events"] satisfies (keyof Changes)[];

@@ -4,6 +4,7 @@ import { PipelinedConnection } from "../../pipelined-connection.js";
 import { type SqlResult } from "../../sql-tx.js";
 import {
   hasServerAnswered,
+  hasSeveralWriters,
   type MysqlConnection,
   type MysqlPool,
   openMysqlPool,
@@ -35,13 +36,18 @@ export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnectio
     return this.#prepared(pool);
   }
 
-  /** Tries it: not every proxy takes several statements; some refuse them in their own way, and some run only the first. */
+  /**
+   * Tries it: not every proxy takes several statements; some refuse them in their own way, and some run only the first. Where
+   * several servers take writes, another server's commit ends a transaction between two statements of one text, and the server
+   * would commit each of the others alone.
+   */
   protected override async canPipeline(connection: MysqlConnection): Promise<boolean> {
     const session = physical(connection);
     if (this.#proven.has(session)) return true;
     try {
       const [answers] = await connection.query("select 1 as one; select 2 as two");
-      const isProven = JSON.stringify(answers) === '[[{"one":1}],[{"two":2}]]';
+      const runsAll = JSON.stringify(answers) === '[[{"one":1}],[{"two":2}]]';
+      const isProven = runsAll && !(await hasSeveralWriters(connection));
       if (isProven) this.#proven.add(session);
       return isProven;
     } catch (error) {

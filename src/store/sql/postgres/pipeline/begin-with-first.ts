@@ -32,9 +32,7 @@ export class Begin {
     text: string,
     values: readonly unknown[],
   ): Promise<PostgresAnswer> {
-    const begin = this.isSent
-      ? []
-      : this.#statements.map((each, index) => ({ text: each, name: `tillkit_begin_${index}` }));
+    const begin = this.isSent ? [] : this.#statements.map(numbered);
     return this.#note(sendPipelined(this.#client, [...begin, ...statements], text, values));
   }
 

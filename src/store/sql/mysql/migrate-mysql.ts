@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { applyMissingSteps, isNewest, type Schema } from "../migrate.js";
+import { retryConflicts } from "../retry-conflicts.js";
+import { type Session } from "../sql-tx.js";
+import { type Tables } from "../tables/names.js";
+import { mysqlSchema } from "./migrations.js";
+import { mysqlDialect } from "./mysql-dialect.js";
+
+/** After this time another process takes over from one that may have died. Both may run the steps, each of which can run again. */
+const claimMs = 60_000;
+const pollMs = 100;
+
+/**
+ * Brings the tables to the newest version. One process at a time does it, and the others wait: it claims a row, because `get_lock`
+ * holds on one server of a cluster only.
+ */
+export async function migrateMysql(session: Session, tables: Tables): Promise<void> {
+  const { rows } = await session.run<{ version: string }>("select version() as version", []);
+  // Both compare exactly, also spaces at the end; the two servers have different names for it.
+  const collation = rows[0]!.version.includes("MariaDB") ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin";
+  const schema = mysqlSchema(tables, collation);
+  const repeated = repeatable(session);
+  const holder = randomUUID();
+  while (!(await isNewest(session, schema))) {
+    if (!(await claim(repeated, schema, holder))) {
+      await delay(pollMs);
+      continue;
+    }
+    try {
+      await applyMissingSteps(repeated, schema);
+    } finally {
+      await repeated.run(`delete from ${tables.meta} where name = 'migrating' and value like ?`, [
+        `${holder} %`,
+      ]);
+    }
+  }
+}
+
+/** Claims the migration by an insert, or from a claim that is over. Resolves `false` while another process has it. */
+async function claim(
+  session: Session,
+  { tables: { meta }, createMeta }: Schema,
+  holder: string,
+): Promise<boolean> {
+  const { now } = mysqlDialect;
+  await session.run(createMeta, []);
+  await session.run(
+    `delete from ${meta} where name = 'migrating' and substring_index(value, ' ', -1) < ${now}`,
+    [],
+  );
+  const { affected } = await session.run(
+    `insert ignore into ${meta} (name, value) values ('migrating', concat(?, ' ', ${now} + ${claimMs}))`,
+    [holder],
+  );
+  return affected === 1;
+}
+
+/** Returns the session for statements that may run again: after a conflict, and where a step that was cut short made their parts. */
+function repeatable(session: Session): Session {
+  const run = async (sql: string, params: readonly unknown[]) => {
+    try {
+      return await retryConflicts(mysqlDialect, () => session.run(sql, params));
+    } catch (error) {
+      const [duplicateColumn, duplicateKey] = [1060, 1061];
+      const { errno } = error as { errno?: number };
+      if (errno !== duplicateColumn && errno !== duplicateKey) throw error;
+      return { rows: [], affected: 0 };
+    }
+  };
+  return { run: run as Session["run"] };
+}

@@ -1,0 +1,56 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { createPool } from "mysql2/promise";
+import { mysqlStore } from "tillkit/sql";
+import { tablePrefixes } from "../support/table-prefixes.js";
+
+const url = process.env["TILLKIT_TEST_MYSQL_URL"];
+
+if (url === undefined || url === "none") {
+  it("leaves the claim of the migration on MySQL out, because TILLKIT_TEST_MYSQL_URL names no server", () => {
+    expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_MYSQL_URL"]);
+  });
+} else examine(url);
+
+function examine(url: string): void {
+  // Each test creates its own tables, on a server that may be busy.
+  jest.setTimeout(30_000);
+  const pool = createPool({ uri: url });
+  const tables = tablePrefixes((sql) => pool.query(sql));
+  afterEach(() => tables.dropAll());
+  afterAll(() => pool.end());
+
+  /** Stores a claim of another process until this time, in milliseconds since 1970. */
+  async function claimUntil(meta: string, until: number): Promise<void> {
+    await pool.query(
+      `create table ${meta} (name varchar(64) primary key, value varchar(255) not null) engine = InnoDB`,
+    );
+    await pool.query(`insert into ${meta} (name, value) values ('migrating', ?)`, [`another ${until}`]);
+  }
+
+  it("waits for a process that makes the tables, and makes them when its claim is gone", async () => {
+    const tablePrefix = tables.next();
+    const meta = `${tablePrefix}meta`;
+    await claimUntil(meta, Date.now() + 3_600_000);
+    const store = mysqlStore(url, { tablePrefix });
+    const order: string[] = [];
+    const migrating = store.migrate().then(() => order.push("migrated"));
+    // By the time the waiting process reads the version again, it has seen the claim.
+    await Promise.race([migrating, delay(300)]);
+    order.push("released");
+    await pool.query(`delete from ${meta} where name = 'migrating'`);
+    await migrating;
+    expect(order).toEqual(["released", "migrated"]);
+    expect(await store.find("nobody")).toBeUndefined();
+    await store.close();
+  });
+
+  it("takes over from a process that died while it made the tables", async () => {
+    const tablePrefix = tables.next();
+    await claimUntil(`${tablePrefix}meta`, Date.now() - 1);
+    const store = mysqlStore(url, { tablePrefix });
+    await store.migrate();
+    const [rows] = await pool.query(`select name from ${tablePrefix}meta order by name`);
+    expect(rows).toEqual([{ name: "handlers" }, { name: "version" }]);
+    await store.close();
+  });
+}

@@ -1,0 +1,35 @@
+import { postgresStore, sqlStore } from "tillkit/sql";
+
+/** Returns the error for an address. */
+function problemOf(address: string): unknown {
+  try {
+    sqlStore(address);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+describe("an address of PostgreSQL", () => {
+  it.each([
+    "postgres://h1,h2/shop",
+    "postgres://shop:a-password@h1:5432,h2:5432/shop",
+    "postgres://h1/shop?target_session_attrs=read-write",
+  ])("names one host: %s is refused with an error that says what to do", (address) => {
+    expect(problemOf(address)).toMatchObject({
+      code: "option_invalid",
+      message: expect.stringContaining("docs/failover.md"),
+    });
+    expect(String((problemOf(address) as Error).message)).not.toContain("a-password");
+  });
+
+  it.each(["postgres://a,b:c,d@h1/shop", "postgres://h1/shop?application_name=a,b"])(
+    "may have a comma elsewhere: %s",
+    (address) => expect(problemOf(address)).toBeUndefined(),
+  );
+
+  it("refuses another value of preparedStatements than true and false", () => {
+    expect(problemOf("postgres://h1/shop?preparedStatements=no")).toMatchObject({ code: "option_invalid" });
+    expect(() => postgresStore("postgres://h1/shop?a=1&preparedStatements=true&b=2")).not.toThrow();
+  });
+});

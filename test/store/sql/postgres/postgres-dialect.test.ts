@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+import { PostgresDriver } from "../../../../src/store/sql/postgres/postgres-driver.js";
+import { resolveSqlStoreOptions } from "../../../../src/store/sql/options.js";
+import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
+
+const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
+
+if (url === undefined || url === "none") {
+  it("leaves the names of prepared statements out, because TILLKIT_TEST_POSTGRES_URL names no server", () => {
+    expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_POSTGRES_URL"]);
+  });
+} else examine(url);
+
+function examine(url: string): void {
+  it("names each prepared statement by a hash of its text, so that no process gives the name to another statement", async () => {
+    const driver = new PostgresDriver(
+      url,
+      tablesUnder("none_"),
+      resolveSqlStoreOptions({ busyTimeoutMs: 1234 }),
+    );
+    await driver.readVersion();
+    const tx = await driver.begin("handler");
+    const { rows } = await tx.query("select name, statement from pg_prepared_statements where $1 = 1", [1]);
+    await tx.run("select ?::text as kept", ["a value"]);
+    const { rows: later } = await tx.query("select name, statement from pg_prepared_statements", []);
+    await tx.rollback();
+    await driver.close();
+    const named = [...rows, ...later].filter((row) => String(row["name"]).startsWith("tillkit_"));
+    expect(named.map((row) => row["statement"])).toEqual(
+      expect.arrayContaining(["set local lock_timeout = 1234", "select $1::text as kept"]),
+    );
+    for (const { name, statement } of named) {
+      const digest = createHash("sha256").update(String(statement)).digest("hex").slice(0, 32);
+      expect(String(name).replace(/_ahead$/, "")).toBe(`tillkit_${digest}`);
+    }
+  });
+}
