@@ -63,7 +63,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   #migrated: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  readonly find = this.#reads(findPayment);
+  readonly find = this.#reads(findPayment, false);
   readonly findMany = this.#reads(findNamedPayments);
   readonly due = this.#reads(duePayments);
   readonly lookupDue = this.#reads(lookupDuePayments);
@@ -109,7 +109,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
         // Events that wait are expanded in steps first, so that little is left for the transaction that blocks all others.
         const expand = (tx: Transaction<Raw>): Promise<number> => expandSome(tx, this.#db);
         while ((await this.#shortTransaction(expand, "claim")) >= eventsPerRound) await nextIteration();
-        await this.#shortTransaction((tx) => storeHandlers(tx, this.#db, unseen));
+        await this.#shortTransaction((tx) => storeHandlers(tx, this.#db, unseen), "upkeep");
       }
       for (const handler of unseen) this.#registered.add(handlerId(handler));
     });
@@ -149,14 +149,14 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   dead(options: DeadPage): Promise<DispatchRecord[]> {
     return this.#use(async () => {
-      const dead = await this.#shortTransaction((tx) => deadDispatches(tx, this.#db, options));
+      const dead = await this.#shortTransaction((tx) => deadDispatches(tx, this.#db, options), "upkeep");
       if (options.revive && dead.length > 0) this.#driver.announce?.();
       return dead;
     });
   }
 
   prune(options: { before: string; limit: number }): Promise<{ webhooks: number; events: number }> {
-    return this.#use(() => this.#shortTransaction((tx) => pruneFinal(tx, this.#db, options)));
+    return this.#use(() => this.#shortTransaction((tx) => pruneFinal(tx, this.#db, options), "upkeep"));
   }
 
   lazy(open: () => Promise<SqlTx<Raw>>): SqlTx<Raw> {
@@ -188,9 +188,10 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     return this.#closed;
   }
 
-  /** Returns a method that reads committed rows. */
-  #reads<Asked, T>(read: (reader: Session, db: Database, asked: Asked) => Promise<T>) {
-    return (asked: Asked): Promise<T> => this.#use(() => read(this.#driver.reader, this.#db, asked));
+  /** Returns a method that reads committed rows, which may take long where they are many. */
+  #reads<Asked, T>(read: (reader: Session, db: Database, asked: Asked) => Promise<T>, many = true) {
+    const reader = (): Session => (many && this.#driver.slowReader) || this.#driver.reader;
+    return (asked: Asked): Promise<T> => this.#use(() => read(reader(), this.#db, asked));
   }
 
   /** Returns a method that runs inside the transaction that it is given. */

@@ -165,7 +165,10 @@ function assignments(dialect: Dialect, { state, retryInMs, error }: Settlement):
     case "dead":
       return { sql: `state = 'dead', dead = 1, ${over}, error = ?`, params: [error ?? null] };
     case "released":
-      return { sql: `state = 'pending', attempt = attempt - 1, due_at = ${dialect.now}`, params: [] };
+      return {
+        sql: `state = 'pending', attempt = attempt - 1, due_at = ${dialect.now} + ?`,
+        params: [Math.round(retryInMs ?? 0)],
+      };
     case "failed":
       return {
         sql: `state = 'pending', failures = failures + 1, due_at = ${dialect.now} + ?, error = ?`,

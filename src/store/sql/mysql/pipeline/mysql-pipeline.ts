@@ -1,3 +1,4 @@
+import { type Ask } from "../../answer-limits.js";
 import { withoutNul } from "../../dialect.js";
 import { type endsOf, type OpenTransaction } from "../../driver.js";
 import { PipelinedConnection } from "../../pipelined-connection.js";
@@ -53,14 +54,14 @@ export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnectio
 }
 
 /** The ways in which a transaction gives its connection back. */
-export type TransactionEnds = ReturnType<typeof endsOf>;
+export type TransactionEnds = ReturnType<typeof endsOf> & { ask: Ask };
 
 /** Begins a transaction whose statements are pipelined, without waiting for the result. */
 export function pipelinedTransaction(
   connection: MysqlConnection,
-  { giveBack, abandon, rollback }: TransactionEnds,
+  { ask, giveBack, abandon, rollback }: TransactionEnds,
 ): OpenTransaction<MysqlConnection> {
-  const pipeline = new StatementPipeline(connection);
+  const pipeline = new StatementPipeline(connection, ask);
   pipeline.add("start transaction").catch(() => undefined); // The next statements report its failure.
   const rollbackInOrder = async (): Promise<void> => {
     void pipeline.send();
@@ -100,10 +101,12 @@ interface Statement {
  */
 class StatementPipeline {
   readonly #connection: MysqlConnection;
+  readonly #ask: Ask;
   #waiting: Statement[] = [];
 
-  constructor(connection: MysqlConnection) {
+  constructor(connection: MysqlConnection, ask: Ask) {
     this.#connection = connection;
+    this.#ask = ask;
   }
 
   /** Resolves with the result of the statement. Rejects where one of the statements that were sent with it failed. */
@@ -121,10 +124,8 @@ class StatementPipeline {
     this.#waiting = [];
     const text = sent.map(({ sql }) => sql).join("; ");
     try {
-      const [answer] = await this.#connection.query(
-        text,
-        sent.flatMap(({ params }) => params),
-      );
+      const params = sent.flatMap((statement) => statement.params);
+      const [answer] = await this.#ask(() => this.#connection.query(text, params));
       const answers = sent.length === 1 ? [answer] : (answer as unknown[]);
       for (const [index, { resolve }] of sent.entries()) resolve(mysqlResult([answers[index]]));
     } catch (error) {
