@@ -25,13 +25,13 @@ function limits() {
 }
 
 const never = (): Promise<never> => new Promise(() => undefined);
-const atOnce = async (): Promise<string> => "answer";
+const answering = async (): Promise<string> => "answer";
 
 describe("a statement of the kit", () => {
   it("has the answer of its database, and its connection stays", async () => {
     const { connect, cut, pass } = limits();
     const { ask } = connect("a");
-    expect(await ask(atOnce)).toBe("answer");
+    expect(await ask(answering)).toBe("answer");
     await expect(ask(() => Promise.reject(new Error("no such table")))).rejects.toThrow("no such table");
     await pass(10_000);
     expect(cut).toEqual([]);
@@ -76,13 +76,13 @@ describe("after a connection was found dead", () => {
   it("those that have not answered since are suspect, and new ones are not", async () => {
     const { answers, connect, pass } = limits();
     const [idle, dead, fresh] = [connect("idle"), connect("dead"), connect("fresh")];
-    await idle.ask(atOnce);
+    await idle.ask(answering);
     dead.ask(never).catch(() => undefined);
     await pass(4000);
     expect(answers.isSuspect(idle.session)).toBe(true);
     expect(answers.isSuspect(fresh.session)).toBe(false);
     await pass(1);
-    await fresh.ask(atOnce);
+    await fresh.ask(answering);
     expect(answers.isSuspect(fresh.session)).toBe(false);
   });
 
@@ -97,7 +97,7 @@ describe("after a connection was found dead", () => {
       .catch(() => undefined);
     const alive = connect("alive");
     await pass(2000);
-    await alive.ask(atOnce);
+    await alive.ask(answering);
     alive.ask(never).catch(() => undefined);
     await pass(1000);
     expect(cut).toEqual(["dead", "handler"]);
@@ -106,14 +106,14 @@ describe("after a connection was found dead", () => {
   it("a handler's next statement on a suspect connection waits for an answer of the kit's own", async () => {
     const { connect, pass } = limits();
     const handler = connect("handler");
-    await handler.ask(atOnce, "application");
+    await handler.ask(answering, "application");
     connect("dead")
       .ask(never)
       .catch(() => undefined);
     await pass(4000);
-    expect(await handler.ask(atOnce, "application")).toBe("answer");
+    expect(await handler.ask(answering, "application")).toBe("answer");
     expect(handler.checks).toBe(1);
-    await handler.ask(atOnce, "application");
+    await handler.ask(answering, "application");
     expect(handler.checks).toBe(1);
   });
 
@@ -135,7 +135,7 @@ describe("after a connection was found dead", () => {
 it("a session that says that it is read-only is cut off, and the others are suspect", async () => {
   const { answers, connect, cut, pass } = limits();
   const [idle, standby] = [connect("idle"), connect("standby")];
-  await idle.ask(atOnce);
+  await idle.ask(answering);
   await pass(1);
   await expect(standby.ask(() => Promise.reject(new Error("read-only")))).rejects.toThrow("read-only");
   expect(cut).toEqual(["standby"]);
