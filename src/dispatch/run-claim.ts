@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { withoutSecrets } from "../errors/conceal-secrets.js";
 import { hasCode, TillkitError } from "../errors/index.js";
 import { type TillkitEvent } from "../model/event-map.js";
@@ -15,6 +16,9 @@ export interface RetryOptions {
   maxDelayMs: number;
 }
 
+/** The pause before a run is given back again to a database that could not take it. */
+const settlePauseMs = 200;
+
 /** Options of {@link runClaim}. */
 export interface RunOptions<Tx> {
   store: PaymentStore<Tx>;
@@ -29,6 +33,7 @@ export interface RunOptions<Tx> {
 export type RunResult =
   | { state: "done" }
   | { state: "released" }
+  | { state: "released"; retryInMs: number }
   | { state: "lost"; error: unknown }
   | { state: "failed"; failures: number; error: unknown }
   | { state: "dead"; error: unknown };
@@ -47,7 +52,7 @@ export async function runClaim<Tx>(
       "handler_crashed_often",
       `The process ended during ${lostLeases} runs of "${claim.handler}".`,
     );
-    return settle(store, claim, { state: "dead", error }, options.retry);
+    return settle(options, claim, { state: "dead", error }, closing);
   }
 
   const guard = guardRun(options, claim, closing);
@@ -74,7 +79,7 @@ export async function runClaim<Tx>(
     );
     return { state: "done" };
   } catch (error) {
-    return await settle(store, claim, resultOf(options, claim, error, closing), options.retry);
+    return await settle(options, claim, resultOf(options, claim, error, closing), closing);
   } finally {
     guard.end();
   }
@@ -137,30 +142,40 @@ function resultOf<Tx>(
 ): RunResult {
   if (hasCode(error, "lease_lost")) return { state: "lost", error };
   if (closing.aborted && error === closing.reason) return { state: "released" };
+  // The database or the connection failed, and not the handler.
+  if (hasCode(error, "store_unavailable")) return { state: "released", retryInMs: retryDelay(1, retry) };
   const failures = claim.failures + 1;
   return failures >= retry.maxFailures ? { state: "dead", error } : { state: "failed", failures, error };
 }
 
-/** Stores the end of a run that is not done. Where that fails too, the lease ends, and a later claim takes the dispatch. */
+/**
+ * Stores the end of a run that is not done. Where that fails too, the lease ends, and a later claim takes the dispatch. After a lost
+ * connection it tries again for as long as a lease, because the run would count as one whose process ended.
+ */
 async function settle<Tx>(
-  store: PaymentStore<Tx>,
+  { store, leaseMs, retry }: RunOptions<Tx>,
   claim: Claim,
   result: RunResult,
-  retry: RetryOptions,
+  closing: AbortSignal,
 ): Promise<RunResult> {
   if (result.state === "lost" || result.state === "done") return result;
   const settlement: Settlement = {
     ...idOf(claim),
     state: result.state,
     ...("error" in result && { error: describeError(result.error) }),
-    ...(result.state === "failed" && { retryInMs: retryDelay(result.failures, retry) }),
+    ...("failures" in result && { retryInMs: retryDelay(result.failures, retry) }),
+    ...("retryInMs" in result && { retryInMs: result.retryInMs }),
   };
-  try {
-    return (await store.transaction((tx) => store.settle(tx, settlement)))
-      ? result
-      : { state: "lost", error: leaseLost(claim) };
-  } catch (error) {
-    return { state: "lost", error };
+  const giveUpAt = performance.now() + ("retryInMs" in result ? leaseMs : 0);
+  for (;;) {
+    try {
+      return (await store.transaction((tx) => store.settle(tx, settlement)))
+        ? result
+        : { state: "lost", error: leaseLost(claim) };
+    } catch (error) {
+      if (closing.aborted || performance.now() >= giveUpAt) return { state: "lost", error };
+      await delay(settlePauseMs, undefined, { signal: closing, ref: false }).catch(() => undefined);
+    }
   }
 }
 

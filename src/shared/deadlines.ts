@@ -36,6 +36,11 @@ export class Deadlines<Item extends Waiting> {
     else this.#watch(item);
   }
 
+  /** Iterates over the items that wait, the oldest first. */
+  *[Symbol.iterator](): Iterator<Item> {
+    for (let item = this.#oldest; item; item = item.newer) yield item;
+  }
+
   delete(item: Item): void {
     const { older, newer } = item;
     const waits = older !== undefined || item === this.#oldest;

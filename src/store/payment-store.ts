@@ -38,7 +38,8 @@ export interface PaymentStore<Tx = unknown> extends Partial<StoreTiers<Tx>> {
   /**
    * Runs `run` in one transaction. When `run` resolves, the promise resolves with the same value, and by then the
    * transaction is committed and durable. When `run` rejects, the transaction is rolled back and the promise rejects
-   * with the same error. Isolation is READ COMMITTED or stricter; transactions that lock the same payment run one after
+   * with the same error; with the code `store_unavailable` where the connection was lost meanwhile, so that the handler's
+   * run does not count as failed. Isolation is READ COMMITTED or stricter; transactions that lock the same payment run one after
    * the other. Application code may call it for its own writes.
    */
   transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;

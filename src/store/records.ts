@@ -166,7 +166,7 @@ export interface RunKey {
 export interface Settlement extends RunKey {
   /**
    * `done`: never claimed again. `failed`: claimed again after `retryInMs`, with one failure more. `released`: claimed
-   * again immediately, and this attempt is not counted. `dead`: never claimed again, and kept.
+   * again after `retryInMs`, and this attempt is not counted. `dead`: never claimed again, and kept.
    */
   state: "done" | "failed" | "released" | "dead";
   /**
@@ -175,7 +175,7 @@ export interface Settlement extends RunKey {
    * `lease_lost`. A store may ignore it.
    */
   isLast?: true;
-  /** With `failed`: how long to wait, by the database's clock. */
+  /** With `failed` and `released`: how long to wait, by the database's clock. @default 0 */
   retryInMs?: number;
   /** With `failed` and `dead`: for people; at most 2,000 characters. */
   error?: string;

@@ -139,7 +139,7 @@ class PlainStore implements PaymentStore<Shop> {
     const one = tx.dispatches.get(`${eventId} ${handler}`);
     if (!one || one.state !== "leased" || one.fence !== fence) return false;
     one.state = state === "failed" || state === "released" ? "pending" : state;
-    one.dueAt = performance.now() + (state === "failed" ? retryInMs : 0);
+    one.dueAt = performance.now() + retryInMs;
     if (state === "failed") one.failures += 1;
     if (state === "released") one.attempt -= 1;
     return true;

@@ -187,7 +187,7 @@ export class DispatchesTable {
       return;
     }
     dispatch.state = "pending";
-    dispatch.dueAt = state === "failed" ? performance.now() + retryInMs : 0;
+    dispatch.dueAt = retryInMs > 0 ? performance.now() + retryInMs : 0;
     if (state === "failed") dispatch.failures += 1;
     else dispatch.attempt -= 1;
   }

@@ -1,3 +1,4 @@
+import { type Socket } from "node:net";
 import { errorFixes, TillkitError } from "../../errors/index.js";
 import { withTimeout } from "../../shared/with-timeout.js";
 import { type Changes, type Locked, type LockKeys } from "../payment-store.js";
@@ -37,6 +38,8 @@ export interface OpenTransaction<Raw> {
   rollback(): Promise<void>;
   /** Ends the transaction immediately, and its connection, also while a statement runs. */
   abandon(): void;
+  /** Whether the connection is gone, so that the transaction cannot commit. Absent where the database is in this process. */
+  isLost?(): boolean;
 }
 
 /** Synchronous steps of one transaction. Nothing else in this process runs meanwhile. */
@@ -47,10 +50,11 @@ export interface SyncTx {
 }
 
 /**
- * The purpose of a transaction, where a driver makes use of it. `handler`: one run of a handler, whose commit may take a little
- * longer. `claim`: a claim that is lost in a power failure is harmless, so it needs no sync.
+ * The purpose of a transaction or of a statement, where a driver makes use of it. `handler`: one run of a handler, whose commit may
+ * take a little longer. `claim`: a claim that is lost in a power failure is harmless, so it needs no sync. `upkeep`: many rows.
+ * `application`: a statement of a handler.
  */
-export type Purpose = "handler" | "claim";
+export type Purpose = "handler" | "claim" | "upkeep" | "migration" | "application";
 
 /** The differences between the databases beyond their SQL. Opens nothing before its first use. */
 export interface Driver<Raw> {
@@ -70,6 +74,8 @@ export interface Driver<Raw> {
   beginPipelined?(): Promise<OpenTransaction<Raw> | undefined>;
   /** Runs statements outside of any transaction: sees committed rows only, and never waits for a transaction. */
   readonly reader: Session;
+  /** As `reader`, for queries that may take long. Absent where no statement has a time limit. */
+  readonly slowReader?: Session;
   /** Runs one short statement that writes, on a connection of its own. */
   readonly writer: Session;
   migrate(): Promise<void>;
@@ -94,6 +100,9 @@ interface PooledConnection<Answer> {
   onEnd?: ((error?: Error) => void) | undefined;
 }
 
+/** After how much silence, in milliseconds, the operating system checks a connection of the kit's own. */
+export const keepAliveAfterMs = 10_000;
+
 /** The maximum duration of a rollback, in milliseconds. Over a connection that died silently it would never end. */
 const maxRollbackMs = 2000;
 
@@ -112,7 +121,7 @@ export function endsOf<Answer>(connection: PooledConnection<Answer>, open: Set<(
     if (error) connection.cutOff(error);
     else connection.giveBack();
   };
-  const abandon = (): void => end(new Error("The transaction was abandoned."));
+  const abandon = (error = new Error("The transaction was abandoned.")): void => end(error);
   open.add(abandon);
   const rollback = async (): Promise<void> => {
     const hangs = (): Error => new Error("The rollback takes too long.");
@@ -135,6 +144,11 @@ export function endsOf<Answer>(connection: PooledConnection<Answer>, open: Set<(
 export function replicationWarning(database: string, standbys: number): string {
   const seen = `${database} has ${standbys} connected standbys and waits for none of them`;
   return `replication_asynchronous: ${seen}: a failover can lose a webhook that was answered 200. ${errorFixes.replication_asynchronous}`;
+}
+
+/** Returns whether a connection with this socket is gone. Of a driver with another kind of connection this is not known. */
+export function isGone(socket: Partial<Socket> | undefined): boolean {
+  return socket?.destroyed === true || socket?.readable === false;
 }
 
 /** Loads the package of a driver at its first use: none is a dependency of the kit. Rejects with `driver_missing`. */

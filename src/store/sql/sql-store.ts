@@ -66,7 +66,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   #migrated: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  readonly find = this.#reads(findPayment);
+  readonly find = this.#reads(findPayment, false);
   readonly findMany = this.#reads(findNamedPayments);
   readonly due = this.#reads(duePayments);
   readonly lookupDue = this.#reads(lookupDuePayments);
@@ -111,7 +111,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       if (unseen.length === 0) return;
       if ((await unknownHandlers(this.#driver.reader, this.#db, unseen)).length > 0) {
         await this.#expandMost();
-        await this.#shortTransaction((tx) => storeHandlers(tx, this.#db, unseen));
+        await this.#shortTransaction((tx) => storeHandlers(tx, this.#db, unseen), "upkeep");
       }
       for (const handler of unseen) this.#registered.add(handlerId(handler));
     });
@@ -152,14 +152,14 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   dead(options: DeadPage): Promise<DispatchRecord[]> {
     return this.#use(async () => {
-      const dead = await this.#shortTransaction((tx) => deadDispatches(tx, this.#db, options));
+      const dead = await this.#shortTransaction((tx) => deadDispatches(tx, this.#db, options), "upkeep");
       if (options.revive && dead.length > 0) this.#driver.announce?.();
       return dead;
     });
   }
 
   prune(options: { before: string; limit: number }): Promise<{ webhooks: number; events: number }> {
-    return this.#use(() => this.#shortTransaction((tx) => pruneFinal(tx, this.#db, options)));
+    return this.#use(() => this.#shortTransaction((tx) => pruneFinal(tx, this.#db, options), "upkeep"));
   }
 
   retire(options: { handler: string; limit: number }): Promise<number> {
@@ -167,8 +167,8 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       const { handler } = options;
       for (const id of this.#registered) if (id.endsWith(` ${handler}`)) this.#registered.delete(id);
       await this.#expandMost();
-      await this.#shortTransaction((tx) => deleteHandlers(tx, this.#db, handler));
-      return this.#shortTransaction((tx) => retireDispatches(tx, this.#db, options));
+      await this.#shortTransaction((tx) => deleteHandlers(tx, this.#db, handler), "upkeep");
+      return this.#shortTransaction((tx) => retireDispatches(tx, this.#db, options), "upkeep");
     });
   }
 
@@ -210,9 +210,10 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     return this.#closed;
   }
 
-  /** Returns a method that reads committed rows. */
-  #reads<Asked, T>(read: (reader: Session, db: Database, asked: Asked) => Promise<T>) {
-    return (asked: Asked): Promise<T> => this.#use(() => read(this.#driver.reader, this.#db, asked));
+  /** Returns a method that reads committed rows, which may take long where they are many. */
+  #reads<Asked, T>(read: (reader: Session, db: Database, asked: Asked) => Promise<T>, many = true) {
+    const reader = (): Session => (many && this.#driver.slowReader) || this.#driver.reader;
+    return (asked: Asked): Promise<T> => this.#use(() => read(reader(), this.#db, asked));
   }
 
   /** Returns a method that runs inside the transaction that it is given. */

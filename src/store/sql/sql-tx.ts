@@ -20,7 +20,8 @@ export interface SqlTx<Raw = unknown> {
    * bound as 0 and 1 and dates as ISO 8601.
    *
    * Once it rejects, the transaction is lost: every later statement rejects with `transaction_poisoned`, and the transaction is
-   * rolled back even where the caller swallows the error. After the end it rejects with `transaction_closed`.
+   * rolled back even where the caller swallows the error. After the end it rejects with `transaction_closed`. Where the connection
+   * was lost it rejects with `store_unavailable`, and the driver's error is its `cause`.
    */
   query<Row = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<SqlResult<Row>>;
 

@@ -14,8 +14,10 @@ export async function runTransaction<Raw, T>(
   try {
     result = await run(tx);
   } catch (error) {
+    // Before the rollback, which may end the connection by itself.
+    const failure = tx.orLost(error);
     await tx.rollback();
-    throw error;
+    throw failure;
   }
   await tx.commit();
   if (tx.wroteEvents) driver.announce?.();
@@ -72,8 +74,12 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
     return this.#guarded(() => this.#open.start!()).then(() => this.#open.raw);
   }
 
-  query<Row>(sql: string, params: readonly unknown[] = []): Promise<SqlResult<Row>> {
-    return this.#guarded(() => this.#open.query(sql, params)) as Promise<SqlResult<Row>>;
+  async query<Row>(sql: string, params: readonly unknown[] = []): Promise<SqlResult<Row>> {
+    try {
+      return (await this.#guarded(() => this.#open.query(sql, params))) as SqlResult<Row>;
+    } catch (error) {
+      throw this.orLost(error);
+    }
   }
 
   run<Row>(sql: string, params: readonly unknown[]): Promise<SqlResult<Row>> {
@@ -95,6 +101,13 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
     });
   }
 
+  /** Returns the error of a lost connection where it is lost, whatever the application made of it, or else the error itself. */
+  orLost(cause: unknown): unknown {
+    if (!this.#open.isLost?.() || hasCode(cause, "store_unavailable")) return cause;
+    const message = "The connection was lost during the transaction.";
+    return new TillkitError("store_unavailable", message, { cause });
+  }
+
   /** Makes sure that the transaction cannot commit. */
   poison(cause: unknown): void {
     this.#poison ??= { cause };
@@ -112,8 +125,9 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
     // A statement that nobody awaited may still fail, and then the transaction must not commit.
     if (this.#newest && !this.isPipelined) await Promise.allSettled([this.#newest]);
     if (this.#poison) {
+      const failure = this.orLost(this.#poisoned());
       await this.#open.rollback();
-      throw this.#poisoned();
+      throw failure;
     }
     const last = this.#last;
     const isCommitted = await this.#translated(async () => {

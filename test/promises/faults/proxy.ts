@@ -10,6 +10,8 @@ export interface Proxy {
   cut(): void;
   /** Blocks all bytes, without breaking a connection. */
   hold(): void;
+  /** Drops all bytes of the present connections from now on, without breaking them. New connections work. */
+  silence(): void;
   /** Passes bytes again. */
   open(): void;
   /** Breaks the connection of the next such statement, after the server has answered it. */
@@ -20,6 +22,7 @@ export interface Proxy {
 export async function proxyTo(target: string): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const pairs = new Set<readonly [Socket, Socket]>();
+  const silent = new Set<readonly [Socket, Socket]>();
   let state: "open" | "held" | "cut" = "open";
   let trap: { statement: RegExp; sprung: () => void } | undefined;
 
@@ -31,6 +34,7 @@ export async function proxyTo(target: string): Promise<Proxy> {
     let lost: (() => void) | undefined;
     const end = () => {
       pairs.delete(pair);
+      silent.delete(pair);
       for (const socket of pair) socket.destroy();
     };
     for (const socket of pair) {
@@ -55,7 +59,7 @@ export async function proxyTo(target: string): Promise<Proxy> {
   url.host = `127.0.0.1:${portOf(server)}`;
 
   const breakAll = () => {
-    for (const pair of pairs) for (const socket of pair) socket.destroy();
+    for (const pair of [...pairs, ...silent]) for (const socket of pair) socket.destroy();
   };
   return {
     url: url.href,
@@ -67,6 +71,13 @@ export async function proxyTo(target: string): Promise<Proxy> {
     hold() {
       state = "held";
       for (const pair of pairs) for (const socket of pair) socket.pause();
+    },
+    silence() {
+      for (const pair of pairs) {
+        pairs.delete(pair);
+        silent.add(pair);
+        for (const socket of pair) socket.removeAllListeners("data").resume();
+      }
     },
     open() {
       state = "open";

@@ -41,11 +41,18 @@ export const settlementChecks: Checks = {
     same(await firstClaim(store, [ledger]), { ...claim, fence: 3, attempt: 3, failures: 2 });
   },
 
-  async "a released dispatch is claimed again immediately, and only its fence has changed"(store, another) {
+  async "a released dispatch is claimed again immediately or after its wait, and only its fence has changed"(
+    store,
+    another,
+  ) {
     const claim = await leased(store);
     assert.equal(await settled(store, claim, { state: "released" }), true);
     const [again] = await claimed(another, [ledger]);
     same(again, { ...claim, fence: 2 });
+    const from = performance.now();
+    assert.equal(await settled(store, again!, { state: "released", retryInMs: 150 }), true);
+    same(await firstClaim(another, [ledger]), { ...claim, fence: 3 });
+    assert.ok(performance.now() - from >= 140, "it was claimed before its wait was over");
   },
 
   async "an old fence settles nothing"(store, another) {

@@ -1,12 +1,20 @@
+import { AnswerLimits } from "../answer-limits.js";
 import { concealValues, type Dialect } from "../dialect.js";
-import { type Driver, endsOf, type OpenTransaction, replicationWarning } from "../driver.js";
+import {
+  type Driver,
+  endsOf,
+  isGone,
+  type OpenTransaction,
+  type Purpose,
+  replicationWarning,
+} from "../driver.js";
 import { readVersion, type SchemaVersion } from "../migrate.js";
 import { optionInvalid, reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
 import { migrateMysql } from "./migrate-mysql.js";
 import { mysqlSchema } from "./migrations.js";
-import { mysqlDialect } from "./mysql-dialect.js";
+import { isSessionOver, mysqlDialect } from "./mysql-dialect.js";
 import { MysqlPipeline, pipelinedTransaction, type TransactionEnds } from "./pipeline/mysql-pipeline.js";
 import {
   type AnyMysqlPool,
@@ -27,7 +35,10 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   readonly dialect: Dialect = { ...mysqlDialect };
   readonly handlerTransactions?: number;
   readonly reader: Session = {
-    run: (sql, params) => this.#onConnection((connection) => sessionOn(connection).run(sql, params)),
+    run: (sql, params) => this.#onConnection((session) => session.run(sql, params)),
+  };
+  readonly slowReader: Session = {
+    run: (sql, params) => this.#onConnection((session) => session.run(sql, params), "upkeep"),
   };
   readonly writer: Session = this.reader;
   readonly #source: string | AnyMysqlPool;
@@ -38,6 +49,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   readonly #pipeline?: MysqlPipeline;
   readonly #own: boolean;
   readonly #prepared = new WeakSet<object>();
+  readonly #answers: AnswerLimits;
   /** The functions that end the open transactions. */
   readonly #transactions = new Set<() => void>();
   #pool: MysqlPool | undefined;
@@ -47,6 +59,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     this.#own = typeof source === "string";
     this.#tables = tables;
     this.#busyTimeoutMs = options.busyTimeoutMs;
+    this.#answers = new AnswerLimits(options.busyTimeoutMs, isSessionOver);
     this.#maxConnections = options.maxConnections;
     if (typeof source !== "string") return;
     this.handlerTransactions = options.maxConnections - reservedConnections;
@@ -56,41 +69,37 @@ export class MysqlDriver implements Driver<MysqlConnection> {
 
   async migrate(): Promise<void> {
     this.#pool ??= await this.#open();
-    await this.#onConnection(async (connection) => {
-      await refuseUnsafeEscapes(connection);
-      this.dialect.hasSeveralWriters = await hasSeveralWriters(connection);
-      await migrateMysql(sessionOn(connection), this.#tables);
-    });
+    await this.#onConnection(async (session) => {
+      await refuseUnsafeEscapes(session);
+      this.dialect.hasSeveralWriters = await hasSeveralWriters(session);
+      await migrateMysql(session, this.#tables);
+    }, "migration");
   }
 
   async readVersion(): Promise<SchemaVersion> {
     this.#pool ??= await this.#open();
-    try {
-      const connection = await connectionOf(this.#pool);
-      const reading = readVersion(sessionOn(connection), mysqlSchema(this.#tables, ""));
-      return await reading.finally(() => connection.release());
-    } catch (error) {
-      throw mysqlDialect.translate(error);
-    }
+    return this.#onConnection((session) => readVersion(session, mysqlSchema(this.#tables, "")));
   }
 
-  async begin(): Promise<OpenTransaction<MysqlConnection>> {
+  async begin(purpose?: Purpose): Promise<OpenTransaction<MysqlConnection>> {
     const connection = await this.#connect();
-    const { abandon, rollback, commit } = this.#endsOf(connection);
+    const { ask, abandon, rollback, commit } = this.#watch(connection);
+    const send = (sql: string) => ask(() => connection.query(sql));
     try {
       // Holds for the next transaction only: the session of an application's pool stays as it was.
-      if (!this.#own) await connection.query("set transaction isolation level read committed");
-      await connection.query("start transaction");
+      if (!this.#own) await send("set transaction isolation level read committed");
+      await send("start transaction");
     } catch (error) {
       abandon();
       throw mysqlDialect.translate(error);
     }
     return {
       raw: connection,
-      query: (sql, params) => query(connection, sql, params),
-      run: (sql, params) => sessionOn(connection).run(sql, params),
+      query: (sql, params) => ask(() => query(connection, sql, params), "application"),
+      run: (sql, params) => sessionOn(connection, ask, purpose).run(sql, params),
       rollback,
       abandon,
+      isLost: () => isGone(physical(connection).stream),
       commit: async () => void (await commit()),
     };
   }
@@ -98,18 +107,23 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   async beginPipelined(): Promise<OpenTransaction<MysqlConnection> | undefined> {
     const connection = await this.#pipeline?.take();
     if (!connection) return undefined;
-    const ends = this.#endsOf(connection, () => this.#pipeline!.free());
-    return pipelinedTransaction(connection, ends);
+    const watched = this.#watch(connection, () => this.#pipeline!.free());
+    return pipelinedTransaction(connection, watched);
   }
 
-  #endsOf(connection: MysqlConnection, onEnd?: () => void): TransactionEnds {
+  /** Returns how to send statements on a connection, and the ways to give it back. */
+  #watch(connection: MysqlConnection, onEnd?: () => void): TransactionEnds {
+    const query = (sql: string) => connection.query(sql);
+    const session = physical(connection);
+    const ask = this.#answers.on({ session, query, cutOff: (error) => ends.abandon(error) });
     const pooled = {
-      query: (sql: string) => connection.query(sql),
+      query: (sql: string) => ask(() => query(sql)),
       giveBack: () => this.#giveBack(connection),
       cutOff: () => cutOff(connection),
       onEnd,
     };
-    return endsOf(pooled, this.#transactions);
+    const ends = endsOf(pooled, this.#transactions);
+    return { ask, ...ends };
   }
 
   async warnings(): Promise<string[]> {
@@ -148,14 +162,19 @@ export class MysqlDriver implements Driver<MysqlConnection> {
 
   async #open(): Promise<MysqlPool> {
     if (typeof this.#source === "string") return openMysqlPool(this.#source, this.#maxConnections);
+    this.#answers.watchPool(this.#source, "connection", physical);
     return "promise" in this.#source ? this.#source.promise() : this.#source;
   }
 
+  /** Takes a connection. Throws away those that are likely to be as dead as another one. */
   async #connect(pool = this.#pool!): Promise<MysqlConnection> {
     try {
-      const connection = await connectionOf(pool);
-      if (this.#own) await this.#prepare(connection);
-      return connection;
+      for (;;) {
+        const connection = await connectionOf(pool);
+        if (this.#own) await this.#prepare(connection);
+        if (!this.#answers.isSuspect(physical(connection))) return connection;
+        cutOff(connection);
+      }
     } catch (error) {
       throw mysqlDialect.translate(error);
     }
@@ -171,7 +190,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
       const seconds = Math.max(1, Math.ceil(this.#busyTimeoutMs / 1000));
       await connection.query("set session transaction isolation level read committed");
       await connection.query(`set session innodb_lock_wait_timeout = ${seconds}`);
-      await refuseUnsafeEscapes(connection);
+      await refuseUnsafeEscapes(sessionOn(connection));
     } catch (error) {
       connection.destroy();
       throw error;
@@ -187,14 +206,15 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     connection.release();
   }
 
-  async #onConnection<T>(work: (connection: MysqlConnection) => Promise<T>): Promise<T> {
+  async #onConnection<T>(work: (session: Session) => Promise<T>, purpose?: Purpose): Promise<T> {
     const connection = await this.#connect();
+    const { ask, giveBack } = this.#watch(connection);
     try {
-      return await work(connection);
+      return await work(sessionOn(connection, ask, purpose));
     } catch (error) {
       throw mysqlDialect.translate(error);
     } finally {
-      this.#giveBack(connection);
+      giveBack();
     }
   }
 }
@@ -214,8 +234,8 @@ async function query(
 }
 
 /** Refuses a mode in which backslashes are plain characters: mysql2 writes values into the statement with backslashes. */
-async function refuseUnsafeEscapes(connection: MysqlConnection): Promise<void> {
-  const { rows } = mysqlResult(await connection.query("select @@session.sql_mode as mode"));
+async function refuseUnsafeEscapes(session: Session): Promise<void> {
+  const { rows } = await session.run("select @@session.sql_mode as mode", []);
   if (String(rows[0]!["mode"]).includes("NO_BACKSLASH_ESCAPES"))
     throw optionInvalid("urlOrPool", "the server's sql_mode must not contain NO_BACKSLASH_ESCAPES.");
 }

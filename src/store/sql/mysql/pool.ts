@@ -1,8 +1,10 @@
 import { type EventEmitter } from "node:events";
+import { type Socket } from "node:net";
 import { TillkitError } from "../../../errors/index.js";
 import { withTimeout } from "../../../shared/with-timeout.js";
+import { type Ask } from "../answer-limits.js";
 import { withoutNul } from "../dialect.js";
-import { loadPackage } from "../driver.js";
+import { keepAliveAfterMs, loadPackage, type Purpose } from "../driver.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 
 /** The part of a promise connection of the package mysql2 that the kit needs. */
@@ -38,6 +40,8 @@ export async function openMysqlPool(
     connectionLimit: maxConnections,
     connectTimeout: connectTimeoutMs,
     charset: "utf8mb4",
+    enableKeepAlive: true,
+    keepAliveInitialDelay: keepAliveAfterMs,
     ...options,
   });
 }
@@ -60,10 +64,13 @@ export async function connectionOf(pool: MysqlPool): Promise<MysqlConnection> {
 }
 
 /** Runs statements of the kit on a connection. */
-export function sessionOn(connection: MysqlConnection): Session {
-  return {
-    run: async (sql, params) => mysqlResult(await connection.query(sql, params.map(withoutNul))) as never,
-  };
+export function sessionOn(
+  connection: MysqlConnection,
+  ask: Ask = (send) => send(),
+  purpose?: Purpose,
+): Session {
+  const send = (sql: string, params: readonly unknown[]) => connection.query(sql, params.map(withoutNul));
+  return { run: async (sql, params) => mysqlResult(await ask(() => send(sql, params), purpose)) as never };
 }
 
 /** Returns the result of a statement, whether it returns rows or not. */
@@ -81,18 +88,17 @@ export function hasServerAnswered(error: unknown): boolean {
 }
 
 /** Whether the server is in a Galera cluster, or in a group whose members all take writes. */
-export async function hasSeveralWriters(connection: MysqlConnection): Promise<boolean> {
-  const { rows } = mysqlResult(
-    await connection.query(`show variables where (variable_name = 'wsrep_on' and value = 'ON')
-      or (variable_name = 'group_replication_single_primary_mode' and value = 'OFF')`),
+export async function hasSeveralWriters(session: Session): Promise<boolean> {
+  const { rows } = await session.run(
+    `show variables where (variable_name = 'wsrep_on' and value = 'ON')
+      or (variable_name = 'group_replication_single_primary_mode' and value = 'OFF')`,
+    [],
   );
   return rows.length > 0;
 }
 
 /** Returns the connection itself, which stays the same when the pool gives it out again in a new wrapper. */
-export function physical(connection: MysqlConnection): {
-  stream?: { ref?: () => void; unref?: () => void; destroy?: (error: Error) => void };
-} {
+export function physical(connection: MysqlConnection): { stream?: Partial<Socket> } {
   return (connection as { connection?: object }).connection ?? connection;
 }
 

@@ -1,7 +1,8 @@
 import { type EventEmitter } from "node:events";
+import { type Socket } from "node:net";
 import { type Duplex } from "node:stream";
 import { TillkitError } from "../../../errors/index.js";
-import { loadPackage } from "../driver.js";
+import { keepAliveAfterMs, loadPackage } from "../driver.js";
 import { optionInvalid } from "../options.js";
 import { type SqlResult } from "../sql-tx.js";
 
@@ -30,8 +31,16 @@ export function eventsOf(client: PostgresClient): EventEmitter & { unref?: () =>
   return client as unknown as EventEmitter;
 }
 
-/** Listens to the errors of a connection, which would end the process without a listener: something else reports them. */
-export function ignoreError(): void {}
+/** Returns the socket of a client, where pg itself has it. */
+export function socketOf(client: PostgresClient): Partial<Socket> | undefined {
+  return (client as { connection?: { stream?: Partial<Socket> } }).connection?.stream;
+}
+
+/** Throws a client away. Without its socket pg would wait for a server that may be gone. */
+export function cutOff(client: PostgresClient, error: Error): void {
+  client.release(error);
+  socketOf(client)?.destroy?.();
+}
 
 /** Returns the result of a statement. */
 export function postgresResult({ rows, rowCount }: PostgresAnswer): SqlResult {
@@ -57,6 +66,8 @@ export async function openPostgresPool(
     max: maxConnections,
     connectionTimeoutMillis: 3000,
     allowExitOnIdle: true,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveAfterMs,
     application_name: "tillkit",
     ...options,
   });

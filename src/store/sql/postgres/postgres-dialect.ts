@@ -65,6 +65,15 @@ function isUnreachable(error: unknown): boolean {
 }
 
 /**
+ * Whether the sessions of this server are of no more use: it is a standby now (25006), or goes away. Such a session would stay
+ * read-only after a failover.
+ */
+export function isSessionOver(error: unknown): boolean {
+  const { code, cause = {} } = error as { code?: unknown; cause?: { code?: unknown } };
+  return /^(25006|08...|57P..)$/.test(String(code ?? cause.code));
+}
+
+/**
  * Whether the server cannot run any statement now: no disk, memory or connection left (class 53), a failing disk (58), a standby
  * (25006), no access (28), no such database (3D000), no rights (42501), stopped by a person or a time limit (57014).
  */

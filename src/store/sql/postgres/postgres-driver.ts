@@ -1,5 +1,13 @@
+import { AnswerLimits, type Ask } from "../answer-limits.js";
 import { withoutNul } from "../dialect.js";
-import { type Driver, endsOf, type OpenTransaction, type Purpose, replicationWarning } from "../driver.js";
+import {
+  type Driver,
+  endsOf,
+  isGone,
+  type OpenTransaction,
+  type Purpose,
+  replicationWarning,
+} from "../driver.js";
 import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
@@ -11,16 +19,17 @@ import { binaryList } from "./pipeline/binary-lists.js";
 import { pipelineSettings, PostgresPipeline } from "./pipeline/postgres-pipeline.js";
 import { canSendPipelined } from "./pipeline/send-pipelined.js";
 import {
+  cutOff,
   eventsOf,
   expectCommitted,
-  ignoreError,
   openPostgresPool,
   type PostgresAnswer,
   type PostgresClient,
   type PostgresPool,
   postgresResult,
+  socketOf,
 } from "./pool.js";
-import { numbered, postgresDialect } from "./postgres-dialect.js";
+import { isSessionOver, numbered, postgresDialect } from "./postgres-dialect.js";
 import { Wakeups } from "./wakeups.js";
 
 /** A pool of the kit's own, or of the application. Each transaction has a client to itself. */
@@ -28,6 +37,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
   readonly dialect = postgresDialect;
   readonly handlerTransactions?: number;
   readonly reader: Session = { run: (sql, params) => this.#run(sql, params) as never };
+  readonly slowReader: Session = { run: (sql, params) => this.#run(sql, params, "upkeep") as never };
   readonly writer: Session = this.reader;
   readonly #source: string | PostgresPool;
   readonly #tables: Tables;
@@ -37,13 +47,15 @@ export class PostgresDriver implements Driver<PostgresClient> {
   readonly #pipeline?: PostgresPipeline;
   readonly #prepares: boolean;
   readonly #wakeups: Wakeups;
+  readonly #answers: AnswerLimits;
   /** The functions that end the open transactions. */
   readonly #transactions = new Set<() => void>();
   #opening: Promise<PostgresPool> | undefined;
-  #pool: PostgresPool | undefined;
 
   constructor(source: string | PostgresPool, tables: Tables, options: ResolvedSqlStoreOptions) {
     this.#source = source;
+    this.#answers = new AnswerLimits(options.busyTimeoutMs, isSessionOver);
+    if (typeof source !== "string") this.#answers.watchPool(source, "connect", (client) => client);
     this.#tables = tables;
     // To the server 0 would mean to wait for ever.
     this.#lockTimeout = `lock_timeout = ${Math.max(1, options.busyTimeoutMs)}`;
@@ -51,15 +63,15 @@ export class PostgresDriver implements Driver<PostgresClient> {
     this.#prepares = typeof source === "string" && options.preparedStatements;
     if (typeof source === "string") this.handlerTransactions = options.maxConnections - reservedConnections;
     if (typeof source === "string" && this.#prepares) {
-      this.#pipeline = new PostgresPipeline(source);
+      this.#pipeline = new PostgresPipeline(source, (pool) => this.#connect(pool));
       this.#maxConnections -= 1;
     }
-    this.#wakeups = new Wakeups(`${tables.prefix}events`, this.reader, () => this.#connect());
+    this.#wakeups = new Wakeups(`${tables.prefix}events`, this.reader, () => this.#take());
   }
 
   async begin(purpose?: Purpose): Promise<OpenTransaction<PostgresClient>> {
     const client = await this.#connect();
-    const { open, begin, release } = this.#beginOn(client, [this.#lockTimeout]);
+    const { open, begin, release } = this.#beginOn(client, [this.#lockTimeout], purpose);
     if (purpose === "handler" && this.#prepares && canSendPipelined(client))
       return beginWithFirst(begin, open, release);
     try {
@@ -77,7 +89,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     if (!pipeline || !client) return undefined;
     pipeline.gather();
     const settings = [this.#lockTimeout, ...pipelineSettings];
-    const { open, begin } = this.#beginOn(client, settings, (error) => pipeline.free(error));
+    const { open, begin } = this.#beginOn(client, settings, undefined, () => pipeline.free());
     // If the begin fails, the next statement fails too, and nothing is written before that has its result.
     void begin.send();
     return pipeline.pipelined(open);
@@ -87,54 +99,71 @@ export class PostgresDriver implements Driver<PostgresClient> {
   #beginOn(
     client: PostgresClient,
     settings: readonly string[],
-    onEnd?: (error?: Error) => void,
+    purpose?: Purpose,
+    onEnd?: () => void,
   ): {
     open: OpenTransaction<PostgresClient>;
     begin: Begin;
     /** Gives the client back. */
     release: () => void;
   } {
-    eventsOf(client).on("error", ignoreError);
+    const { ask, giveBack, abandon, rollback, commit } = this.#watch(client, onEnd);
+    const begin = new Begin(client, ask, settings);
+    const open: OpenTransaction<PostgresClient> = {
+      raw: client,
+      query: async (sql, params) =>
+        postgresResult(await ask(async () => client.query(sql, [...params]), "application")),
+      run: async (sql, params) => {
+        const asking = ask(async () => this.#ask(client, sql, params), purpose);
+        const [, answer] = await Promise.all([begin.send(), asking]);
+        return postgresResult(answer);
+      },
+      rollback,
+      abandon,
+      isLost: () => isGone(socketOf(client)),
+      commit: async () => expectCommitted(await commit()),
+    };
+    return { open, begin, release: giveBack };
+  }
+
+  async #take(): Promise<WatchedClient> {
+    return this.#watch(await this.#connect());
+  }
+
+  /** Returns how to send statements on a client, and the ways to give it back. */
+  #watch(client: PostgresClient, onEnd?: () => void): WatchedClient {
+    // One that breaks while no statement runs says so by this event only.
+    const onError = (error: Error): void => ends.abandon(error);
+    eventsOf(client).on("error", onError);
+    const query = (sql: string) => client.query(sql);
+    const ask = this.#answers.on({ session: client, query, cutOff: (error) => ends.abandon(error) });
     const pooled = {
-      query: (sql: string) => client.query(sql),
+      query: (sql: string) => ask(() => query(sql)),
       giveBack: () => {
-        eventsOf(client).off("error", ignoreError);
+        eventsOf(client).off("error", onError);
         client.release();
       },
       // The client may still emit an error, so that the listener stays.
-      cutOff: (error: Error) => client.release(error),
+      cutOff: (error: Error) => cutOff(client, error),
       onEnd,
     };
     const ends = endsOf(pooled, this.#transactions);
-    const begin = new Begin(client, settings);
-    const open: OpenTransaction<PostgresClient> = {
-      raw: client,
-      query: async (sql, params) => postgresResult(await client.query(sql, [...params])),
-      run: async (sql, params) => {
-        const [, answer] = await Promise.all([begin.send(), this.#ask(client, sql, params)]);
-        return postgresResult(answer);
-      },
-      rollback: ends.rollback,
-      abandon: ends.abandon,
-      commit: async () => expectCommitted(await ends.commit()),
-    };
-    return { open, begin, release: ends.giveBack };
+    return { client, ask, ...ends };
   }
 
   async migrate(): Promise<void> {
-    this.#pool = await this.#open();
     const schema = postgresSchema(this.#tables);
     if (await isNewest(this.reader, schema)) return;
-    await runTransaction(this, async (tx) => {
+    const fix = async (tx: Session): Promise<void> => {
       // Processes that start at the same time wait until the first has made all tables, which may exceed `busyTimeoutMs`.
       await tx.run("set local lock_timeout = '60s'", []);
       await tx.run("select pg_advisory_xact_lock(hashtext(?))", [`tillkit ${this.#tables.meta}`]);
       await applyMissingSteps(tx, schema);
-    });
+    };
+    await runTransaction(this, fix, "migration");
   }
 
   async readVersion(): Promise<SchemaVersion> {
-    this.#pool = await this.#open();
     return readVersion(this.reader, postgresSchema(this.#tables));
   }
 
@@ -181,9 +210,14 @@ export class PostgresDriver implements Driver<PostgresClient> {
     return this.#opening;
   }
 
-  async #connect(): Promise<PostgresClient> {
+  /** Takes a client. Throws away those that are likely to be as dead as another one. */
+  async #connect(pool?: PostgresPool): Promise<PostgresClient> {
     try {
-      return await (await this.#open()).connect();
+      for (;;) {
+        const client = await (pool ?? (await this.#open())).connect();
+        if (!this.#answers.isSuspect(client)) return client;
+        cutOff(client, new Error("The connection is likely to be dead."));
+      }
     } catch (error) {
       throw postgresDialect.translate(error);
     }
@@ -207,13 +241,23 @@ export class PostgresDriver implements Driver<PostgresClient> {
     return (client as unknown as NamedQueries).query({ name, text, values });
   }
 
-  async #run(sql: string, params: readonly unknown[]): Promise<SqlResult> {
+  async #run(sql: string, params: readonly unknown[], purpose?: Purpose): Promise<SqlResult> {
+    const { client, ask, giveBack, abandon } = await this.#take();
     try {
-      return postgresResult(await this.#ask(this.#pool!, sql, params));
+      const answer = await ask(async () => this.#ask(client, sql, params), purpose);
+      giveBack();
+      return postgresResult(answer);
     } catch (error) {
+      abandon();
       throw postgresDialect.translate(error);
     }
   }
+}
+
+/** A client, how to send statements on it, and the ways to give it back. */
+export interface WatchedClient extends ReturnType<typeof endsOf<PostgresAnswer>> {
+  readonly client: PostgresClient;
+  readonly ask: Ask;
 }
 
 /** The query of pg that takes a name. */

@@ -1,10 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { type Ask } from "../answer-limits.js";
 import { type Session } from "../sql-tx.js";
 import { eventsOf, type PostgresClient } from "./pool.js";
 
 /** The time between two notifications. One for each commit would cost the database much, and nothing would be claimed sooner. */
 const restMs = 20;
+
+/** The time between two checks of the connection that listens. Until it is made anew, a poll finds the events. */
+const checkMs = 10_000;
+
+/** A client that listens. */
+type WatchedClient = { client: PostgresClient; ask: Ask; abandon: () => void };
 
 /**
  * Notifies other processes that there are events, and listens for their notifications on a connection of its own. A notification
@@ -16,11 +23,12 @@ const restMs = 20;
 export class Wakeups {
   readonly #channel: string;
   readonly #session: Session;
-  readonly #connect: () => Promise<PostgresClient>;
+  readonly #connect: () => Promise<WatchedClient>;
   /** Marks the notifications of this process. */
   readonly #sender = randomUUID();
   readonly #listeners = new Set<() => void>();
-  #client: PostgresClient | undefined;
+  #watched: WatchedClient | undefined;
+  #check: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #connecting: Promise<void> | undefined;
   #announcing: Promise<void> | undefined;
@@ -28,7 +36,7 @@ export class Wakeups {
   readonly #closing = new AbortController();
 
   /** @param session - Sends the notifications. */
-  constructor(channel: string, session: Session, connect: () => Promise<PostgresClient>) {
+  constructor(channel: string, session: Session, connect: () => Promise<WatchedClient>) {
     this.#channel = channel;
     this.#session = session;
     this.#connect = connect;
@@ -73,7 +81,7 @@ export class Wakeups {
   }
 
   #start(retryInMs: number): void {
-    if (this.#client || this.#connecting || this.#retry || this.#closing.signal.aborted) return;
+    if (this.#watched || this.#connecting || this.#retry || this.#closing.signal.aborted) return;
     this.#connecting = this.#subscribe()
       .catch(() => this.#later(retryInMs))
       .finally(() => (this.#connecting = undefined));
@@ -89,38 +97,46 @@ export class Wakeups {
   }
 
   async #subscribe(): Promise<void> {
-    const client = await this.#connect();
+    const watched = await this.#connect();
+    const { client, ask, abandon } = watched;
     try {
-      eventsOf(client).on("error", () => this.#lost(client));
+      eventsOf(client).on("error", () => this.#lost(watched));
       eventsOf(client).on("notification", (message: { payload?: string }) => {
         if (message.payload !== this.#sender) this.#wake();
       });
-      await client.query(`listen "${this.#channel}"`);
+      await ask(() => client.query(`listen "${this.#channel}"`));
     } catch (error) {
-      client.release(true);
+      abandon();
       throw error;
     }
-    if (this.#closing.signal.aborted || this.#listeners.size === 0) return client.release(true);
-    this.#client = client;
+    if (this.#closing.signal.aborted || this.#listeners.size === 0) return abandon();
+    this.#watched = watched;
+    // A connection that only listens would not notice that it is dead.
+    const check = (): void => void ask(() => client.query("select 1")).catch(() => this.#lost(watched));
+    this.#check = setInterval(check, checkMs).unref();
     // This connection does not keep the process alive.
     eventsOf(client).unref?.();
     // Events may have been saved before the subscription was there.
     this.#wake();
   }
 
-  #lost(client: PostgresClient): void {
-    if (this.#client !== client) return;
-    this.#client = undefined;
-    client.release(true);
+  #lost(watched: WatchedClient): void {
+    if (this.#watched !== watched) return;
+    this.#release();
     this.#later(100);
   }
 
   #stop(): void {
     clearTimeout(this.#retry);
     this.#retry = undefined;
+    this.#release();
+  }
+
+  #release(): void {
+    clearInterval(this.#check);
     // Closed and not given back, because it would go on listening.
-    this.#client?.release(true);
-    this.#client = undefined;
+    this.#watched?.abandon();
+    this.#watched = undefined;
   }
 
   #wake(): void {

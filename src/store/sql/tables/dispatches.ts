@@ -171,7 +171,10 @@ function assignments(dialect: Dialect, { state, retryInMs, error }: Settlement):
     case "dead":
       return { sql: `state = 'dead', dead = 1, ${over}, error = ?`, params: [error ?? null] };
     case "released":
-      return { sql: `state = 'pending', attempt = attempt - 1, due_at = 0`, params: [] };
+      return {
+        sql: `state = 'pending', attempt = attempt - 1, due_at = ${retryInMs ? `${dialect.now} + ?` : "0"}`,
+        params: retryInMs ? [Math.round(retryInMs)] : [],
+      };
     case "failed":
       return {
         sql: `state = 'pending', failures = failures + 1, due_at = ${dialect.now} + ?, error = ?`,

@@ -1,7 +1,8 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import { Pool } from "pg";
 import { postgresStore } from "tillkit/sql";
+import { proxyTo } from "../../../promises/faults/proxy.js";
 import { tablePrefixes } from "../support/table-prefixes.js";
 
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
@@ -35,6 +36,34 @@ function examine(url: string): void {
       proxy.close();
     }
   });
+
+  it("listens on a new connection after the one that listened went quiet", async () => {
+    const proxy = await proxyTo(url);
+    const pool = new Pool({ connectionString: url });
+    const tables = tablePrefixes((sql) => pool.query(sql));
+    const tablePrefix = tables.next();
+    const listening = postgresStore(proxy.url, { tablePrefix, busyTimeoutMs: 100 });
+    const saving = postgresStore(pool, { tablePrefix });
+    await saving.migrate();
+    const events = new EventEmitter();
+    const stop = listening.wake!(() => void events.emit("woken"));
+    // Each subscription wakes once.
+    await once(events, "woken");
+    proxy.silence();
+    await once(events, "woken");
+    const woken = once(events, "woken");
+    const recordedAt = "2026-11-20T10:00:00.000Z";
+    await saving.transaction((tx) =>
+      saving.save(tx, { events: [{ id: "e1", type: "payment.overdue", recordedAt, payload: {} }] }),
+    );
+    await woken;
+    stop();
+    await listening.close();
+    await saving.close();
+    await tables.dropAll();
+    await pool.end();
+    await proxy.close();
+  }, 60_000);
 }
 
 /** Starts a proxy that resets the connection of a client that sends this text. */

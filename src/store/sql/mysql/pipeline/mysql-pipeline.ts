@@ -1,3 +1,4 @@
+import { type Ask } from "../../answer-limits.js";
 import { withoutNul } from "../../dialect.js";
 import { type endsOf, type OpenTransaction } from "../../driver.js";
 import { PipelinedConnection } from "../../pipelined-connection.js";
@@ -10,6 +11,7 @@ import {
   openMysqlPool,
   physical,
   mysqlResult,
+  sessionOn,
 } from "../pool.js";
 
 /**
@@ -47,7 +49,7 @@ export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnectio
     try {
       const [answers] = await connection.query("select 1 as one; select 2 as two");
       const runsAll = JSON.stringify(answers) === '[[{"one":1}],[{"two":2}]]';
-      const isProven = runsAll && !(await hasSeveralWriters(connection));
+      const isProven = runsAll && !(await hasSeveralWriters(sessionOn(connection)));
       if (isProven) this.#proven.add(session);
       return isProven;
     } catch (error) {
@@ -59,14 +61,14 @@ export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnectio
 }
 
 /** The ways in which a transaction gives its connection back. */
-export type TransactionEnds = ReturnType<typeof endsOf>;
+export type TransactionEnds = ReturnType<typeof endsOf> & { ask: Ask };
 
 /** Begins a transaction whose statements are pipelined, without waiting for the result. */
 export function pipelinedTransaction(
   connection: MysqlConnection,
-  { giveBack, abandon, rollback }: TransactionEnds,
+  { ask, giveBack, abandon, rollback }: TransactionEnds,
 ): OpenTransaction<MysqlConnection> {
-  const pipeline = new StatementPipeline(connection);
+  const pipeline = new StatementPipeline(connection, ask);
   pipeline.add("start transaction").catch(() => undefined); // The next statements report its failure.
   const rollbackInOrder = async (): Promise<void> => {
     void pipeline.send();
@@ -106,10 +108,12 @@ interface Statement {
  */
 class StatementPipeline {
   readonly #connection: MysqlConnection;
+  readonly #ask: Ask;
   #waiting: Statement[] = [];
 
-  constructor(connection: MysqlConnection) {
+  constructor(connection: MysqlConnection, ask: Ask) {
     this.#connection = connection;
+    this.#ask = ask;
   }
 
   /** Resolves with the result of the statement. Rejects where one of the statements that were sent with it failed. */
@@ -127,10 +131,8 @@ class StatementPipeline {
     this.#waiting = [];
     const text = sent.map(({ sql }) => sql).join("; ");
     try {
-      const [answer] = await this.#connection.query(
-        text,
-        sent.flatMap(({ params }) => params),
-      );
+      const params = sent.flatMap((statement) => statement.params);
+      const [answer] = await this.#ask(() => this.#connection.query(text, params));
       const answers = sent.length === 1 ? [answer] : (answer as unknown[]);
       for (const [index, { resolve }] of sent.entries()) resolve(mysqlResult([answers[index]]));
     } catch (error) {

@@ -1,4 +1,5 @@
-import { type OpenTransaction } from "../../driver.js";
+import { type Ask } from "../../answer-limits.js";
+import { type OpenTransaction, type Purpose } from "../../driver.js";
 import { expectCommitted, type PostgresAnswer, type PostgresClient, postgresResult } from "../pool.js";
 import { numbered, postgresDialect } from "../postgres-dialect.js";
 import { type PipelineFailed, sendPipelined, type LeadingStatement } from "./send-pipelined.js";
@@ -6,11 +7,13 @@ import { type PipelineFailed, sendPipelined, type LeadingStatement } from "./sen
 /** The begin of a transaction, which is sent once: by itself, or in front of the first statement. */
 export class Begin {
   readonly #client: PostgresClient;
+  readonly #ask: Ask;
   readonly #statements: readonly string[];
   #sent: Promise<unknown> | undefined;
 
-  constructor(client: PostgresClient, settings: readonly string[]) {
+  constructor(client: PostgresClient, ask: Ask, settings: readonly string[]) {
     this.#client = client;
+    this.#ask = ask;
     this.#statements = [
       "begin isolation level read committed",
       ...settings.map((setting) => `set local ${setting}`),
@@ -23,7 +26,7 @@ export class Begin {
 
   /** Sends the begin by itself, unless it was sent. */
   send(): Promise<unknown> {
-    return this.#sent ?? this.#note(this.#client.query(this.#statements.join("; ")));
+    return this.#sent ?? this.#note(this.#ask(() => this.#client.query(this.#statements.join("; "))));
   }
 
   /** Sends the begin, unless it was sent, then statements and a query, in one go. Rejects with `PipelineFailed`. */
@@ -31,9 +34,11 @@ export class Begin {
     statements: readonly LeadingStatement[],
     text: string,
     values: readonly unknown[],
+    purpose?: Purpose,
   ): Promise<PostgresAnswer> {
     const begin = this.isSent ? [] : this.#statements.map(numbered);
-    return this.#note(sendPipelined(this.#client, [...begin, ...statements], text, values));
+    const leading = [...begin, ...statements];
+    return this.#note(this.#ask(() => sendPipelined(this.#client, leading, text, values), purpose));
   }
 
   #note<T>(sending: Promise<T>): Promise<T> {
@@ -58,9 +63,9 @@ export function beginWithFirst<Raw>(
     async query(sql, params) {
       if (!begin.isSent && isOneStatement(sql, params)) {
         try {
-          return postgresResult(await begin.sendWith([], sql, params));
+          return postgresResult(await begin.sendWith([], sql, params, "application"));
         } catch (error) {
-          const { cause, isLeading } = error as PipelineFailed;
+          const { cause = error, isLeading = true } = error as Partial<PipelineFailed>;
           throw isLeading ? postgresDialect.translate(cause) : cause;
         }
       }
@@ -86,7 +91,7 @@ export function beginWithFirst<Raw>(
       try {
         answer = await begin.sendWith([failingWithoutRows(sql, params)], "commit", []);
       } catch (error) {
-        const { cause, isLeading } = error as PipelineFailed;
+        const { cause = error, isLeading = true } = error as Partial<PipelineFailed>;
         const { code, severity } = cause as { code?: unknown; severity?: unknown };
         // Without a severity no server answered. After a failed commit the connection cannot be used either.
         if (isLeading && severity !== undefined) await open.rollback();

@@ -9,12 +9,15 @@ import { openPostgresPool, type PostgresClient, type PostgresPool } from "../poo
  */
 export class PostgresPipeline extends PipelinedConnection<PostgresPool, PostgresClient> {
   readonly #url: string;
+  readonly #take: (pool: PostgresPool) => Promise<PostgresClient>;
   /** The socket of the newest connection. */
   #socket: Socket | undefined;
 
-  constructor(url: string) {
+  /** @param take - Takes a client of a pool. */
+  constructor(url: string, take: (pool: PostgresPool) => Promise<PostgresClient>) {
     super();
     this.#url = url;
+    this.#take = take;
   }
 
   /** Returns the transaction with its statements pipelined. What is sent in one iteration of the event loop is one write. */
@@ -40,20 +43,13 @@ export class PostgresPipeline extends PipelinedConnection<PostgresPool, Postgres
     process.nextTick(() => socket?.uncork());
   }
 
-  /** @param error - Why the connection is thrown away, where it is. */
-  override free(error?: Error): void {
-    super.free();
-    // In this mode pg would wait for all results first, from a server that may be gone.
-    if (error) this.#socket?.destroy();
-  }
-
   protected override open(): Promise<PostgresPool> {
     const stream = (): Socket => (this.#socket = new Socket());
     return openPostgresPool(this.#url, 1, { pipeline: true, stream });
   }
 
   protected override connect(pool: PostgresPool): Promise<PostgresClient> {
-    return pool.connect();
+    return this.#take(pool);
   }
 
   /** An older pg ignores the mode, and would send one statement at a time. */

@@ -1,0 +1,143 @@
+import { EventEmitter } from "node:events";
+import { setImmediate as nextIteration } from "node:timers/promises";
+import { type Ask, AnswerLimits } from "../../../src/store/sql/answer-limits.js";
+
+afterEach(() => jest.useRealTimers());
+
+/** Limits of 3000 + 1000 ms with a clock of the test. */
+function limits() {
+  jest.useFakeTimers({ doNotFake: ["setImmediate"] });
+  const isOver = (error: unknown): boolean => (error as Error).message === "read-only";
+  const answers = new AnswerLimits(3000, isOver);
+  const cut: string[] = [];
+  const connect = (name: string): { session: object; ask: Ask; checks: number } => {
+    const connection = { session: { name }, ask: undefined as never as Ask, checks: 0 };
+    const query = async (): Promise<void> => void connection.checks++;
+    connection.ask = answers.on({ session: connection.session, query, cutOff: () => void cut.push(name) });
+    return connection;
+  };
+  const pass = async (ms: number): Promise<void> => {
+    jest.advanceTimersByTime(ms);
+    await nextIteration();
+    await nextIteration();
+  };
+  return { answers, cut, connect, pass };
+}
+
+const never = (): Promise<never> => new Promise(() => undefined);
+const answering = async (): Promise<string> => "answer";
+
+describe("a statement of the kit", () => {
+  it("has the answer of its database, and its connection stays", async () => {
+    const { connect, cut, pass } = limits();
+    const { ask } = connect("a");
+    expect(await ask(answering)).toBe("answer");
+    await expect(ask(() => Promise.reject(new Error("no such table")))).rejects.toThrow("no such table");
+    await pass(10_000);
+    expect(cut).toEqual([]);
+  });
+
+  it("without an answer is ended a second after the longest wait for a lock, and its connection is cut off", async () => {
+    const { connect, cut, pass } = limits();
+    const asked = connect("a").ask(never);
+    asked.catch(() => undefined);
+    await pass(3999);
+    expect(cut).toEqual([]);
+    await pass(1);
+    await expect(asked).rejects.toMatchObject({ code: "store_unavailable" });
+    expect(cut).toEqual(["a"]);
+  });
+
+  it("that has its answer in time is not late because this process was suspended", async () => {
+    const { connect, cut } = limits();
+    let answer!: (text: string) => void;
+    const asked = connect("a").ask(() => new Promise<string>((resolve) => (answer = resolve)));
+    jest.advanceTimersByTime(60_000);
+    answer("it was there");
+    await nextIteration();
+    expect(await asked).toBe("it was there");
+    expect(cut).toEqual([]);
+  });
+
+  it("that reads many rows, migrates or is the application's may take longer", async () => {
+    const { connect, cut, pass } = limits();
+    for (const purpose of ["upkeep", "migration", "application"] as const)
+      connect(purpose)
+        .ask(never, purpose)
+        .catch(() => undefined);
+    await pass(60_000);
+    expect(cut).toEqual([]);
+    await pass(3000);
+    expect(cut).toEqual(["upkeep", "application"]);
+  });
+});
+
+describe("after a connection was found dead", () => {
+  it("those that have not answered since are suspect, and new ones are not", async () => {
+    const { answers, connect, pass } = limits();
+    const [idle, dead, fresh] = [connect("idle"), connect("dead"), connect("fresh")];
+    await idle.ask(answering);
+    dead.ask(never).catch(() => undefined);
+    await pass(4000);
+    expect(answers.isSuspect(idle.session)).toBe(true);
+    expect(answers.isSuspect(fresh.session)).toBe(false);
+    await pass(1);
+    await fresh.ask(answering);
+    expect(answers.isSuspect(fresh.session)).toBe(false);
+  });
+
+  it("statements that have waited for half of the limit are ended too, those of handlers included", async () => {
+    const { connect, cut, pass } = limits();
+    connect("dead")
+      .ask(never)
+      .catch(() => undefined);
+    await pass(1000);
+    connect("handler")
+      .ask(never, "application")
+      .catch(() => undefined);
+    const alive = connect("alive");
+    await pass(2000);
+    await alive.ask(answering);
+    alive.ask(never).catch(() => undefined);
+    await pass(1000);
+    expect(cut).toEqual(["dead", "handler"]);
+  });
+
+  it("a handler's next statement on a suspect connection waits for an answer of the kit's own", async () => {
+    const { connect, pass } = limits();
+    const handler = connect("handler");
+    await handler.ask(answering, "application");
+    connect("dead")
+      .ask(never)
+      .catch(() => undefined);
+    await pass(4000);
+    expect(await handler.ask(answering, "application")).toBe("answer");
+    expect(handler.checks).toBe(1);
+    await handler.ask(answering, "application");
+    expect(handler.checks).toBe(1);
+  });
+
+  it("an application's connections are suspect that the kit has never used, unless they were opened later", async () => {
+    const { answers, connect, pass } = limits();
+    const pool = new EventEmitter();
+    answers.watchPool(pool, "connect", (session) => session);
+    const [old, fresh] = [{}, {}];
+    connect("dead")
+      .ask(never)
+      .catch(() => undefined);
+    await pass(4000);
+    await pass(1);
+    pool.emit("connect", fresh);
+    expect([answers.isSuspect(old), answers.isSuspect(fresh)]).toEqual([true, false]);
+  });
+});
+
+it("a session that says that it is read-only is cut off, and the others are suspect", async () => {
+  const { answers, connect, cut, pass } = limits();
+  const [idle, standby] = [connect("idle"), connect("standby")];
+  await idle.ask(answering);
+  await pass(1);
+  await expect(standby.ask(() => Promise.reject(new Error("read-only")))).rejects.toThrow("read-only");
+  expect(cut).toEqual(["standby"]);
+  expect(answers.isSuspect(idle.session)).toBe(true);
+});
