@@ -149,6 +149,19 @@ onEachServer("connections that are lost", (kind) => {
     expect(dead).toEqual([]);
   });
 
+  it("are not assumed where every answer of the server takes a tenth of a second", async () => {
+    const proxy = await proxyTo(serverUrl(kind)!);
+    const shop = await openShop(place, { url: proxy.url, webhook: {} });
+    const unavailable: unknown[] = [];
+    shop.payments.on("store.unavailable", (notice) => void unavailable.push(notice));
+    proxy.delay(100);
+    expect(await shop.post(completionOf(0))).toBe(200);
+    await until(async () => (await place.ledger()).length === 1, "the payment is handled", 60_000);
+    expect(unavailable).toEqual([]);
+    await closeAll();
+    await proxy.close();
+  });
+
   it("do not end a statement of a handler that takes longer than the kit waits for its own", async () => {
     const { url, prefix } = place.address;
     const options = { tablePrefix: prefix, busyTimeoutMs: 0 };
