@@ -76,7 +76,7 @@ onEachServer("connections that die silently", (kind) => {
       expect(rows).toHaveLength(count);
     };
 
-    it("webhooks are recorded and handled again after all connections went quiet together", async () => {
+    it("webhooks are recorded and handled again after all connections went quiet in one moment", async () => {
       await opened.fill();
       expect(new Set(await post(0, 20))).toEqual(new Set([200]));
       await handled(20);
