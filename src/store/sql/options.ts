@@ -13,7 +13,7 @@ export interface SqlStoreOptions {
   /**
    * How long, in milliseconds, a statement of the kit may wait for a lock of another transaction before it rejects with
    * `store_busy`. On PostgreSQL, and on MySQL with a pool of the store's own, it holds for a handler's statements too. On both, a
-   * connection on which a statement of the kit has no answer for a second more is cut off, with `store_unavailable`.
+   * connection on which a statement of the kit has no answer for one or two seconds more is cut off, with `store_unavailable`.
    *
    * @default 3000
    */

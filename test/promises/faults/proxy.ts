@@ -12,6 +12,8 @@ export interface Proxy {
   hold(): void;
   /** Drops all bytes of the present connections from now on, without breaking them. New connections work. */
   silence(): void;
+  /** Passes the server's bytes so many milliseconds later from now on. */
+  delay(ms: number): void;
   /** Passes bytes again. */
   open(): void;
   /** Breaks the connection of the next such statement, after the server has answered it. */
@@ -24,6 +26,7 @@ export async function proxyTo(target: string): Promise<Proxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   const silent = new Set<readonly [Socket, Socket]>();
   let state: "open" | "held" | "cut" = "open";
+  let delayMs = 0;
   let trap: { statement: RegExp; sprung: () => void } | undefined;
 
   const server = createServer((client) => {
@@ -49,6 +52,7 @@ export async function proxyTo(target: string): Promise<Proxy> {
       upstream.write(bytes);
     });
     upstream.on("data", (bytes: Buffer) => {
+      if (!lost && delayMs > 0) return void setTimeout(() => client.write(bytes), delayMs);
       if (!lost) return void client.write(bytes);
       end();
       lost();
@@ -79,6 +83,7 @@ export async function proxyTo(target: string): Promise<Proxy> {
         for (const socket of pair) socket.removeAllListeners("data").resume();
       }
     },
+    delay: (ms) => void (delayMs = ms),
     open() {
       state = "open";
       for (const pair of pairs) for (const socket of pair) socket.resume();

@@ -43,7 +43,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   readonly writer: Session = this.reader;
   readonly #source: string | AnyMysqlPool;
   readonly #tables: Tables;
-  readonly #busyTimeoutMs: number;
+  readonly #lockWaitSeconds: number;
   readonly #maxConnections: number;
   /** Present where the connections are the kit's own; the pool of an application is used as it is. */
   readonly #pipeline?: MysqlPipeline;
@@ -58,8 +58,9 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     this.#source = source;
     this.#own = typeof source === "string";
     this.#tables = tables;
-    this.#busyTimeoutMs = options.busyTimeoutMs;
-    this.#answers = new AnswerLimits(options.busyTimeoutMs, isSessionOver);
+    this.#lockWaitSeconds = Math.max(1, Math.ceil(options.busyTimeoutMs / 1000));
+    // InnoDB ends waits for locks once a second.
+    this.#answers = new AnswerLimits((this.#lockWaitSeconds + 1) * 1000, isSessionOver);
     this.#maxConnections = options.maxConnections;
     if (typeof source !== "string") return;
     this.handlerTransactions = options.maxConnections - reservedConnections;
@@ -187,9 +188,8 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     if (this.#prepared.has(session)) return;
     const tooLong = setTimeout(() => cutOff(connection), connectTimeoutMs);
     try {
-      const seconds = Math.max(1, Math.ceil(this.#busyTimeoutMs / 1000));
       await connection.query("set session transaction isolation level read committed");
-      await connection.query(`set session innodb_lock_wait_timeout = ${seconds}`);
+      await connection.query(`set session innodb_lock_wait_timeout = ${this.#lockWaitSeconds}`);
       await refuseUnsafeEscapes(sessionOn(connection));
     } catch (error) {
       connection.destroy();

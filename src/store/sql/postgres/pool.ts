@@ -2,7 +2,8 @@ import { type EventEmitter } from "node:events";
 import { type Socket } from "node:net";
 import { type Duplex } from "node:stream";
 import { TillkitError } from "../../../errors/index.js";
-import { keepAliveAfterMs, loadPackage } from "../driver.js";
+import { type Ask } from "../answer-limits.js";
+import { type endsOf, keepAliveAfterMs, loadPackage } from "../driver.js";
 import { optionInvalid } from "../options.js";
 import { type SqlResult } from "../sql-tx.js";
 
@@ -10,6 +11,12 @@ import { type SqlResult } from "../sql-tx.js";
 export interface PostgresClient {
   query(sql: string, params?: unknown[]): Promise<PostgresAnswer>;
   release(error?: Error | boolean): void;
+}
+
+/** A client, how to send statements on it, and the ways to give it back. */
+export interface WatchedClient extends ReturnType<typeof endsOf<PostgresAnswer>> {
+  client: PostgresClient;
+  ask: Ask;
 }
 
 /** The part of a `Pool` of the package pg that the kit needs. */

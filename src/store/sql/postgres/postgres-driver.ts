@@ -1,4 +1,4 @@
-import { AnswerLimits, type Ask } from "../answer-limits.js";
+import { AnswerLimits } from "../answer-limits.js";
 import { withoutNul } from "../dialect.js";
 import {
   type Driver,
@@ -28,6 +28,7 @@ import {
   type PostgresPool,
   postgresResult,
   socketOf,
+  type WatchedClient,
 } from "./pool.js";
 import { isSessionOver, numbered, postgresDialect } from "./postgres-dialect.js";
 import { Wakeups } from "./wakeups.js";
@@ -252,12 +253,6 @@ export class PostgresDriver implements Driver<PostgresClient> {
       throw postgresDialect.translate(error);
     }
   }
-}
-
-/** A client, how to send statements on it, and the ways to give it back. */
-export interface WatchedClient extends ReturnType<typeof endsOf<PostgresAnswer>> {
-  readonly client: PostgresClient;
-  readonly ask: Ask;
 }
 
 /** The query of pg that takes a name. */

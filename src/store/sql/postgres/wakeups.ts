@@ -1,17 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Ask } from "../answer-limits.js";
 import { type Session } from "../sql-tx.js";
-import { eventsOf, type PostgresClient } from "./pool.js";
+import { eventsOf, type WatchedClient } from "./pool.js";
 
 /** The time between two notifications. One for each commit would cost the database much, and nothing would be claimed sooner. */
 const restMs = 20;
 
 /** The time between two checks of the connection that listens. Until it is made anew, a poll finds the events. */
 const checkMs = 10_000;
-
-/** A client that listens. */
-type WatchedClient = { client: PostgresClient; ask: Ask; abandon: () => void };
 
 /**
  * Notifies other processes that there are events, and listens for their notifications on a connection of its own. A notification

@@ -56,7 +56,7 @@ function examine(url: string): void {
     await saving.transaction((tx) =>
       saving.save(tx, { events: [{ id: "e1", type: "payment.overdue", recordedAt, payload: {} }] }),
     );
-    await woken;
+    expect(await woken).toEqual([]);
     stop();
     await listening.close();
     await saving.close();
