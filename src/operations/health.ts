@@ -208,10 +208,18 @@ function countRejections(listen: Notices["add"], verified: () => number) {
   };
 }
 
+/** The running writes of `writeNothing`: a store that hangs must not be given another one at each call. */
+const writes = new WeakMap<object, Promise<true>>();
+
 /** Resolves to `true` when a statement that would write was committed. It changes nothing: no webhook has this receiptId. */
-async function writeNothing<Tx>(store: PaymentStore<Tx>): Promise<true> {
-  await store.transaction((tx) => store.save(tx, { raised: ["health"] }));
-  return true;
+function writeNothing<Tx>(store: PaymentStore<Tx>): Promise<true> {
+  const write = async (): Promise<true> => {
+    await store.transaction((tx) => store.save(tx, { raised: ["health"] }));
+    return true;
+  };
+  const running = writes.get(store) ?? write().finally(() => writes.delete(store));
+  writes.set(store, running);
+  return running;
 }
 
 async function askStore<Tx>(store: PaymentStore<Tx>) {
