@@ -2,7 +2,7 @@ import { type Notices } from "../dispatch/notices.js";
 import { type ClockWatch } from "../shared/clock-watch.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type PaymentStore, type StoreCounts } from "../store/index.js";
-import { type Keeping } from "../webhook/recording/webhook-keeper.js";
+import { type Intake } from "../webhook/intake.js";
 
 /** The codes of all reasons, the gravest first; docs/operations.md explains them. */
 export const healthReasonCodes = [
@@ -71,13 +71,9 @@ export interface SpoolHealth {
 }
 
 /** What the health depends on. */
-export interface HealthParts<Tx> {
+export interface HealthParts<Tx> extends Pick<Intake, "isStuck" | "keeping" | "retryRefused" | "foreign"> {
   store: PaymentStore<Tx>;
   spool: { stats(): Promise<SpoolHealth> } | undefined;
-  /** Whether commits hang. */
-  isStuck: () => boolean;
-  keeping: () => Keeping;
-  retryRefused: () => Promise<void>;
   clock: Pick<ClockWatch, "look">;
   now: () => Date;
   /** Whether this process calls the handler with this name. */
@@ -85,7 +81,6 @@ export interface HealthParts<Tx> {
   rejections: () => Rejections;
   /** The wrong signatures since the last verified webhook: their number, and the time from the first to the last. */
   mismatches: () => { count: number; spanMs: number };
-  foreign: () => number;
   /** How long the store may take to answer. */
   timeoutMs: number;
   /** The age from which an undone event degrades the health. */
@@ -99,9 +94,7 @@ const minMismatches = 10;
 /** Returns the function behind `payments.health`. Counts refused webhooks from now on. */
 export function createHealthCheck<Tx>(
   core: Pick<HealthParts<Tx>, "store" | "now" | "clock"> & { listen: Notices["add"] },
-  intake: Pick<HealthParts<Tx>, "spool" | "isStuck" | "keeping" | "retryRefused" | "foreign"> & {
-    verified: () => number;
-  },
+  intake: Intake,
   options: Pick<HealthParts<Tx>, "runs" | "spoolingDownAfterMs">,
 ): () => Promise<Health> {
   const counted = countRejections(core.listen, intake.verified);
@@ -215,10 +208,18 @@ function countRejections(listen: Notices["add"], verified: () => number) {
   };
 }
 
+/** The running writes of `writeNothing`: a store that hangs must not be given another one at each call. */
+const writes = new WeakMap<object, Promise<true>>();
+
 /** Resolves to `true` when a statement that would write was committed. It changes nothing: no webhook has this receiptId. */
-async function writeNothing<Tx>(store: PaymentStore<Tx>): Promise<true> {
-  await store.transaction((tx) => store.save(tx, { raised: ["health"] }));
-  return true;
+function writeNothing<Tx>(store: PaymentStore<Tx>): Promise<true> {
+  const write = async (): Promise<true> => {
+    await store.transaction((tx) => store.save(tx, { raised: ["health"] }));
+    return true;
+  };
+  const running = writes.get(store) ?? write().finally(() => writes.delete(store));
+  writes.set(store, running);
+  return running;
 }
 
 async function askStore<Tx>(store: PaymentStore<Tx>) {

@@ -20,7 +20,7 @@ export interface ReceiveParts {
  * the record.
  *
  * Resolves when the webhook is durable and may be answered 200, whatever its outcome. Rejects with a
- * `WebhookRejectedError`, which has the status to answer, when the webhook was refused; nothing is kept then.
+ * `WebhookRejectedError`, which has the status to answer, when the webhook was refused; it is not known to be kept then.
  */
 export function receiveWebhook(parts: ReceiveParts, request: WebhookRequest): Promise<Receipt> {
   // Not an async function: most schemes verify synchronously, and the promise of the record is enough.

@@ -28,7 +28,7 @@ describe("the README", () => {
 
   it("has a row for every option", () => {
     const under = (group: string, names: string[]) => names.map((name) => `${group}.${name}`);
-    const groups = ["service", "webhook", "returns", "dispatch"];
+    const groups = ["service", "webhook", "health", "returns", "dispatch"];
     const top = membersOf("src/kit/options/options.ts", "PaymentsOptions").filter(
       (name) => !groups.includes(name),
     );
@@ -36,6 +36,7 @@ describe("the README", () => {
       ...top,
       ...under("service", membersOf("src/service/service-options.ts", "PaymentServiceOptions")),
       ...under("webhook", membersOf("src/kit/options/options.ts", "WebhookOptions")),
+      ...under("health", membersOf("src/kit/options/options.ts", "HealthOptions")),
       ...under("returns", membersOf("src/kit/options/options.ts", "ReturnOptions")),
       ...under("dispatch", membersOf("src/kit/options/options.ts", "DispatchOptions")),
       ...under("dispatch", membersOf("src/dispatch/run-claim.ts", "RetryOptions")),

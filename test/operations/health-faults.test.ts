@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { Client } from "pg";
-import { hmacSignature, type Health } from "tillkit";
+import { hmacSignature, MemoryStore, type Health, type MemoryTx } from "tillkit";
 import { sqliteStore } from "tillkit/sql";
 import { completionOf, openShop, seedPayments } from "../promises/faults/shop.js";
 import {
@@ -275,4 +275,36 @@ describe("marks that are final, when the clock of the machine jumps forward by a
     for (const each of ["wallMs", "monotonicMs"] as const) moved[each] += 6 * minuteMs;
     expect(await shop.payments.sweep()).toMatchObject({ unmatched: 1 });
   });
+
+  it("does not end the lookups of a payment, and plans none of them a day late", async () => {
+    const moved = moveClocks();
+    const store = new MemoryStore();
+    const at = now().toISOString();
+    const waiting = pendingPayment({ createdAt: at, updatedAt: at, nextLookupAt: at });
+    await store.transaction((tx) => store.save(tx, { created: [waiting] }));
+    const fetch = () => Promise.reject(new Error("The service cannot be reached."));
+    const service = { baseUrl: "https://pay.invalid", accessToken: "a-token", fetch };
+    const payments = testKit<never, MemoryTx>({ store, now, service, lookup: true });
+    await payments.health();
+    moved.wallMs += 4 * dayMs;
+    moved.monotonicMs += 1000;
+    expect(await payments.sweep()).toMatchObject({ lookups: 1 });
+    const { nextLookupAt } = (await payments.find("c-1"))!;
+    expect(Date.parse(nextLookupAt!)).toBeLessThan(Date.parse(at) + 10 * minuteMs);
+  });
+});
+
+it("ends the wait for another call's creation in time, although the clock stands still or is put back", async () => {
+  const moved = moveClocks();
+  const at = new Date();
+  const store = new MemoryStore();
+  const { checkoutUrl: _, serviceId: __, ...intent } = pendingPayment({ state: "creating" });
+  await store.transaction((tx) => store.save(tx, { created: [{ ...intent, createdAt: at.toISOString() }] }));
+  const payments = testKit<never, MemoryTx>({ store, now: () => at });
+  const locked = jest.spyOn(store, "lock");
+  const creating = payments.create({ reference: intent.reference, total: intent.total });
+  const refusal = creating.catch((error: unknown) => error);
+  await until(async () => locked.mock.calls.length > 1, "the call waits");
+  moved.monotonicMs += minuteMs;
+  expect(await refusal).toMatchObject({ code: "creation_pending_elsewhere" });
 });

@@ -127,4 +127,21 @@ describe("health", () => {
     const health = await checkHealth({ ...asked, store, keeping, retryRefused });
     expect([health.status, ...codesOf(health)]).toEqual(["down", "webhooks_refused"]);
   });
+
+  it("does not start another write while one hangs, and is ok again when it ends", async () => {
+    const ends: (() => void)[] = [];
+    class Hanging extends MemoryStore {
+      override async transaction<T>(run: (tx: MemoryTx) => Promise<T>): Promise<T> {
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return super.transaction(run);
+      }
+    }
+    const store = new Hanging();
+    for (let times = 0; times < 3; times++)
+      expect(codesOf(await checkHealth({ ...asked, store }))).toEqual(["store_not_writable"]);
+    expect(ends).toHaveLength(1);
+    const health = checkHealth({ ...asked, store, timeoutMs: 10_000 });
+    ends[0]!();
+    expect(await health).toMatchObject({ status: "ok" });
+  });
 });

@@ -48,7 +48,8 @@ export class WebhookKeeper {
   readonly #parts: KeeperParts;
   /** The number of failures of each spooled webhook, by receiptId. */
   readonly #failures = new Map<string, number>();
-  #keeping: Keeping = {};
+  /** What became of the last webhooks. */
+  keeping: Keeping = {};
   /** The last webhook, if it was refused. The health tries it again. */
   #refused: Arrival | undefined;
   #pending = 0;
@@ -74,15 +75,7 @@ export class WebhookKeeper {
     );
   }
 
-  /** Returns what became of the last webhooks. */
-  get keeping(): Keeping {
-    return this.#keeping;
-  }
-
-  /**
-   * Tries the last webhook again if it was refused: only a webhook shows whether webhooks are kept. To record it is harmless,
-   * also when the service sends it again. Never rejects.
-   */
+  /** Tries the last webhook again if it was refused. To record it is harmless, also if the service sends it again. Never rejects. */
   async retryRefused(): Promise<void> {
     const refused = this.#refused;
     this.#refused = undefined;
@@ -106,15 +99,15 @@ export class WebhookKeeper {
   }
 
   #noteRecorded(): void {
-    if (this.#keeping.failingSince === undefined) return;
-    this.#keeping = {};
+    if (this.keeping.failingSince === undefined) return;
+    this.keeping = {};
     this.#refused = undefined;
   }
 
   #noteFailed(refused?: { arrival: Arrival; cause: unknown }): void {
-    const { failingSince = performance.now() } = this.#keeping;
+    const { failingSince = performance.now() } = this.keeping;
     this.#refused = refused?.arrival;
-    this.#keeping = {
+    this.keeping = {
       failingSince,
       ...(refused && { refused: isUnavailable(refused.cause) ? "store" : "webhook" }),
     };

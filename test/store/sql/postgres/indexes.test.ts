@@ -1,6 +1,7 @@
 import { Pool } from "pg";
 import { postgresStore } from "tillkit/sql";
 import { numbered, postgresDialect } from "../../../../src/store/sql/postgres/postgres-dialect.js";
+import { anythingToClaim, takeDueInOneStatement } from "../../../../src/store/sql/tables/dispatches.js";
 import { countWaiting, historyOf, webhooksPage } from "../../../../src/store/sql/tables/history.js";
 import { lockKeys } from "../../../../src/store/sql/tables/lock-payments.js";
 import { type Database, tablesUnder } from "../../../../src/store/sql/tables/names.js";
@@ -12,7 +13,7 @@ import {
 } from "../../../../src/store/sql/tables/read-payments.js";
 import { saveOrFail } from "../../../../src/store/sql/tables/save-changes.js";
 import { type Transaction } from "../../../../src/store/sql/transaction.js";
-import { event, payment, webhook } from "../../../../src/store/exam/checks/fixtures.js";
+import { event, ledger, payment, webhook } from "../../../../src/store/exam/checks/fixtures.js";
 import { tablePrefixes } from "../support/table-prefixes.js";
 
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
@@ -101,10 +102,15 @@ function examine(url: string): void {
     ]);
   });
 
-  it("reads no table as a whole when it locks, prunes, counts and reads a history", async () => {
+  it("reads no table as a whole when it locks, claims, prunes, counts and reads a history", async () => {
     const keys = { clientIds: ["c"], serviceIds: ["s"], references: ["r"], eventKeys: ["k"] };
     const plans = await plansOf(async (session) => {
       await lockKeys(session, db, keys);
+      for (const waits of [{}, { maxWaitMs: 60_000 }]) {
+        await anythingToClaim(session, db, { handlers: [ledger], ...waits });
+        const options = { handlers: [ledger], limit: 50, leaseMs: 1000, ...waits };
+        await takeDueInOneStatement(session, db, options);
+      }
       await pruneFinal(session, db, { before: "3", limit: 50 });
       await historyOf(session, db, "c");
       await countWaiting(session, db);
