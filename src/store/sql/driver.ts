@@ -75,7 +75,7 @@ export interface Driver<Raw> {
   migrate(): Promise<void>;
   /** Reads the version of the tables, before any other method is called. Makes and changes nothing. */
   readVersion(): Promise<SchemaVersion>;
-  warnings(): Promise<string[]>;
+  warnings(concurrency?: number): Promise<string[]>;
   close(): Promise<void>;
   /** Notifies other processes; called after a commit that wrote events. */
   announce?(): void;

@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../../errors/index.js";
+import { ConfigurationError, errorFixes } from "../../errors/index.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 
 /** Options of every SQL store. */
@@ -43,6 +43,18 @@ export interface ResolvedSqlStoreOptions {
 
 /** The connections for recording, claiming, leases and listening, which must go on while every handler holds a connection. */
 export const reservedConnections = 4;
+
+/** Returns a sentence if the pool of an application is too small for so many handlers at the same time, otherwise "". */
+export function poolShortage(size: unknown, concurrency: number): string {
+  const needed = concurrency + reservedConnections;
+  if (!isWholeNumber(size, 0, needed - 1)) return "";
+  return `The pool has ${size} connections, and the kit needs ${needed}.`;
+}
+
+/** Returns the warning that begins with its code, where there is a shortage. */
+export function poolWarnings(shortage: string): string[] {
+  return shortage === "" ? [] : [`pool_too_small: ${shortage} ${errorFixes.pool_too_small}`];
+}
 
 /**
  * Checks options, and adds the defaults.

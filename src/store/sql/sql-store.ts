@@ -184,8 +184,8 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     return this.#use(() => Promise.resolve());
   }
 
-  warnings(): Promise<readonly string[]> {
-    return this.#use(() => this.#driver.warnings());
+  warnings(kit?: { concurrency: number }): Promise<readonly string[]> {
+    return this.#use(() => this.#driver.warnings(kit?.concurrency));
   }
 
   close(): Promise<void> {

@@ -3,7 +3,13 @@ import { TillkitError } from "../../../errors/index.js";
 import { concealValues } from "../dialect.js";
 import { type Driver, endsOf, type OpenTransaction } from "../driver.js";
 import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
-import { optionInvalid, reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
+import {
+  optionInvalid,
+  poolShortage,
+  poolWarnings,
+  reservedConnections,
+  type ResolvedSqlStoreOptions,
+} from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
 import { mysqlSchema } from "./migrations.js";
@@ -20,6 +26,7 @@ import {
   physical,
   mysqlResult,
   sessionOn,
+  sizeOf,
 } from "./pool.js";
 
 /** A pool of the kit's own, or of the application. Each transaction has a connection to itself. */
@@ -40,6 +47,8 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   readonly #prepared = new WeakSet<object>();
   /** The functions that end the open transactions. */
   readonly #transactions = new Set<() => void>();
+  /** Says how much too small the pool of an application is, if it is. */
+  #shortage = "";
   #pool: MysqlPool | undefined;
 
   constructor(source: string | AnyMysqlPool, tables: Tables, options: ResolvedSqlStoreOptions) {
@@ -111,7 +120,9 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     return endsOf(pooled, this.#transactions);
   }
 
-  async warnings(): Promise<string[]> {
+  async warnings(concurrency?: number): Promise<string[]> {
+    if (typeof this.#source !== "string" && concurrency !== undefined)
+      this.#shortage = poolShortage(sizeOf(this.#source), concurrency);
     const { rows } = await this.reader.run<{ name: string; value: string }>(
       `show global variables where variable_name in ('innodb_flush_log_at_trx_commit', 'sync_binlog', 'log_bin')`,
       [],
@@ -121,9 +132,12 @@ export class MysqlDriver implements Driver<MysqlConnection> {
       ["innodb_flush_log_at_trx_commit", true],
       ["sync_binlog", settings.get("log_bin") === "ON"],
     ] as const;
-    return weak
-      .filter(([name, matters]) => matters && settings.get(name) !== "1")
-      .map(([name]) => `MySQL has ${name} = ${settings.get(name)}: a commit may be lost in a crash.`);
+    return [
+      ...poolWarnings(concurrency === undefined ? "" : this.#shortage),
+      ...weak
+        .filter(([name, matters]) => matters && settings.get(name) !== "1")
+        .map(([name]) => `MySQL has ${name} = ${settings.get(name)}: a commit may be lost in a crash.`),
+    ];
   }
 
   async close(): Promise<void> {
@@ -139,7 +153,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
 
   async #connect(pool = this.#pool!): Promise<MysqlConnection> {
     try {
-      const connection = await connectionOf(pool);
+      const connection = await connectionOf(pool, this.#shortage);
       if (this.#own) await this.#prepare(connection);
       return connection;
     } catch (error) {

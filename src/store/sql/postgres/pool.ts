@@ -15,6 +15,8 @@ export interface PostgresPool {
   connect(): Promise<PostgresClient>;
   query(sql: string, params?: unknown[]): Promise<PostgresAnswer>;
   end(): Promise<void>;
+  /** Its settings; `max` is the number of its clients. */
+  readonly options?: { max?: unknown };
 }
 
 /** The result of a query of the package pg. */

@@ -1,7 +1,8 @@
+import { TillkitError } from "../../../errors/index.js";
 import { withoutNul } from "../dialect.js";
 import { type Driver, endsOf, type OpenTransaction, type Purpose } from "../driver.js";
 import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
-import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
+import { poolShortage, poolWarnings, reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
 import { runTransaction } from "../transaction.js";
@@ -39,6 +40,8 @@ export class PostgresDriver implements Driver<PostgresClient> {
   readonly #wakeups: Wakeups;
   /** The functions that end the open transactions. */
   readonly #transactions = new Set<() => void>();
+  /** Says how much too small the pool of an application is, if it is. */
+  #shortage = "";
   #opening: Promise<PostgresPool> | undefined;
   #pool: PostgresPool | undefined;
 
@@ -138,17 +141,23 @@ export class PostgresDriver implements Driver<PostgresClient> {
     return readVersion(this.reader, postgresSchema(this.#tables));
   }
 
-  async warnings(): Promise<string[]> {
+  async warnings(concurrency?: number): Promise<string[]> {
+    if (typeof this.#source !== "string" && concurrency !== undefined)
+      this.#shortage = poolShortage(this.#source.options?.max, concurrency);
     const { rows } = await this.reader.run<{ name: string; setting: string }>(
       `select name, setting from pg_settings
         where name in ('synchronous_commit', 'fsync', 'full_page_writes') order by name`,
       [],
     );
-    return rows
-      .filter(
-        ({ name, setting }) => setting === "off" || (name === "synchronous_commit" && setting === "local"),
-      )
-      .map(({ name, setting }) => `PostgreSQL has ${name} = ${setting}: a commit may be lost in a crash.`);
+    const weak = rows.filter(
+      ({ name, setting }) => setting === "off" || (name === "synchronous_commit" && setting === "local"),
+    );
+    return [
+      ...poolWarnings(concurrency === undefined ? "" : this.#shortage),
+      ...weak.map(
+        ({ name, setting }) => `PostgreSQL has ${name} = ${setting}: a commit may be lost in a crash.`,
+      ),
+    ];
   }
 
   announce(): void {
@@ -179,8 +188,16 @@ export class PostgresDriver implements Driver<PostgresClient> {
     try {
       return await (await this.#open()).connect();
     } catch (error) {
-      throw postgresDialect.translate(error);
+      throw this.#translate(error);
     }
+  }
+
+  /** Returns the kit's error for a failure of the pool, which names the shortage where a connection was not free in time. */
+  #translate(error: unknown): unknown {
+    if (this.#shortage === "" || !/^timeout exceeded/.test(String((error as Error).message)))
+      return postgresDialect.translate(error);
+    const message = `No connection of the PostgreSQL pool was free in time. ${this.#shortage}`;
+    return new TillkitError("store_unavailable", message, { cause: error });
   }
 
   /**
@@ -205,7 +222,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     try {
       return postgresResult(await this.#ask(this.#pool!, sql, params));
     } catch (error) {
-      throw postgresDialect.translate(error);
+      throw this.#translate(error);
     }
   }
 }
