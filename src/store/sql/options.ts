@@ -1,4 +1,4 @@
-import { ConfigurationError, errorFixes } from "../../errors/index.js";
+import { ConfigurationError } from "../../errors/index.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 
 /** Options of every SQL store. */
@@ -45,15 +45,10 @@ export interface ResolvedSqlStoreOptions {
 export const reservedConnections = 4;
 
 /** Returns a sentence if the pool of an application is too small for so many handlers at the same time, otherwise "". */
-export function poolShortage(size: unknown, concurrency: number): string {
+export function poolShortage(size: number | undefined, concurrency: number): string {
   const needed = concurrency + reservedConnections;
-  if (!isWholeNumber(size, 0, needed - 1)) return "";
+  if (size === undefined || size >= needed) return "";
   return `The pool has ${size} connections, and the kit needs ${needed}.`;
-}
-
-/** Returns the warning that begins with its code, where there is a shortage. */
-export function poolWarnings(shortage: string): string[] {
-  return shortage === "" ? [] : [`pool_too_small: ${shortage} ${errorFixes.pool_too_small}`];
 }
 
 /**

@@ -24,7 +24,7 @@ const open: Record<string, ((size: number) => Place) | undefined> = {
       : (max) => {
           const pool = new Pool({ connectionString: postgresUrl, max, connectionTimeoutMillis: 300 });
           return {
-            store: (tablePrefix) => postgresStore(pool, { tablePrefix }) as SqlPaymentStore,
+            store: (tablePrefix) => postgresStore(pool, { tablePrefix }),
             run: (sql) => pool.query(sql),
             take: () => pool.connect(),
             end: () => pool.end(),
@@ -39,7 +39,7 @@ function mysqlPlace(uri: string, connectionLimit: number, isPromise: boolean): P
   const plain = createPool({ uri, connectionLimit });
   const pool = plain.promise();
   return {
-    store: (tablePrefix) => mysqlStore(isPromise ? pool : plain, { tablePrefix }) as SqlPaymentStore,
+    store: (tablePrefix) => mysqlStore(isPromise ? pool : plain, { tablePrefix }),
     run: (sql) => pool.query(sql),
     take: () => pool.getConnection(),
     end: () => pool.end(),

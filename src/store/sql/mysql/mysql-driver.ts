@@ -3,13 +3,7 @@ import { TillkitError } from "../../../errors/index.js";
 import { concealValues } from "../dialect.js";
 import { type Driver, endsOf, type OpenTransaction } from "../driver.js";
 import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
-import {
-  optionInvalid,
-  poolShortage,
-  poolWarnings,
-  reservedConnections,
-  type ResolvedSqlStoreOptions,
-} from "../options.js";
+import { optionInvalid, reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
 import { mysqlSchema } from "./migrations.js";
@@ -33,6 +27,8 @@ import {
 export class MysqlDriver implements Driver<MysqlConnection> {
   readonly dialect = mysqlDialect;
   readonly handlerTransactions?: number;
+  readonly poolSize: number | undefined;
+  shortage = "";
   readonly reader: Session = {
     run: (sql, params) => this.#onConnection((connection) => sessionOn(connection).run(sql, params)),
   };
@@ -47,8 +43,6 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   readonly #prepared = new WeakSet<object>();
   /** The functions that end the open transactions. */
   readonly #transactions = new Set<() => void>();
-  /** Says how much too small the pool of an application is, if it is. */
-  #shortage = "";
   #pool: MysqlPool | undefined;
 
   constructor(source: string | AnyMysqlPool, tables: Tables, options: ResolvedSqlStoreOptions) {
@@ -57,7 +51,10 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     this.#tables = tables;
     this.#busyTimeoutMs = options.busyTimeoutMs;
     this.#maxConnections = options.maxConnections;
-    if (typeof source !== "string") return;
+    if (typeof source !== "string") {
+      this.poolSize = sizeOf(source);
+      return;
+    }
     this.handlerTransactions = options.maxConnections - reservedConnections;
     this.#pipeline = new MysqlPipeline(source, (pool) => this.#connect(pool));
     this.#maxConnections -= 1;
@@ -120,9 +117,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     return endsOf(pooled, this.#transactions);
   }
 
-  async warnings(concurrency?: number): Promise<string[]> {
-    if (typeof this.#source !== "string" && concurrency !== undefined)
-      this.#shortage = poolShortage(sizeOf(this.#source), concurrency);
+  async warnings(): Promise<string[]> {
     const { rows } = await this.reader.run<{ name: string; value: string }>(
       `show global variables where variable_name in ('innodb_flush_log_at_trx_commit', 'sync_binlog', 'log_bin')`,
       [],
@@ -132,12 +127,9 @@ export class MysqlDriver implements Driver<MysqlConnection> {
       ["innodb_flush_log_at_trx_commit", true],
       ["sync_binlog", settings.get("log_bin") === "ON"],
     ] as const;
-    return [
-      ...poolWarnings(concurrency === undefined ? "" : this.#shortage),
-      ...weak
-        .filter(([name, matters]) => matters && settings.get(name) !== "1")
-        .map(([name]) => `MySQL has ${name} = ${settings.get(name)}: a commit may be lost in a crash.`),
-    ];
+    return weak
+      .filter(([name, matters]) => matters && settings.get(name) !== "1")
+      .map(([name]) => `MySQL has ${name} = ${settings.get(name)}: a commit may be lost in a crash.`);
   }
 
   async close(): Promise<void> {
@@ -153,7 +145,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
 
   async #connect(pool = this.#pool!): Promise<MysqlConnection> {
     try {
-      const connection = await connectionOf(pool, this.#shortage);
+      const connection = await connectionOf(pool, this.shortage);
       if (this.#own) await this.#prepare(connection);
       return connection;
     } catch (error) {

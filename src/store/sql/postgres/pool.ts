@@ -16,7 +16,7 @@ export interface PostgresPool {
   query(sql: string, params?: unknown[]): Promise<PostgresAnswer>;
   end(): Promise<void>;
   /** Its settings; `max` is the number of its clients. */
-  readonly options?: { max?: unknown };
+  readonly options?: { max?: number | undefined };
 }
 
 /** The result of a query of the package pg. */

@@ -2,7 +2,7 @@ import { TillkitError } from "../../../errors/index.js";
 import { withoutNul } from "../dialect.js";
 import { type Driver, endsOf, type OpenTransaction, type Purpose } from "../driver.js";
 import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
-import { poolShortage, poolWarnings, reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
+import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
 import { runTransaction } from "../transaction.js";
@@ -28,6 +28,8 @@ import { Wakeups } from "./wakeups.js";
 export class PostgresDriver implements Driver<PostgresClient> {
   readonly dialect = postgresDialect;
   readonly handlerTransactions?: number;
+  readonly poolSize: number | undefined;
+  shortage = "";
   readonly reader: Session = { run: (sql, params) => this.#run(sql, params) as never };
   readonly writer: Session = this.reader;
   readonly #source: string | PostgresPool;
@@ -40,8 +42,6 @@ export class PostgresDriver implements Driver<PostgresClient> {
   readonly #wakeups: Wakeups;
   /** The functions that end the open transactions. */
   readonly #transactions = new Set<() => void>();
-  /** Says how much too small the pool of an application is, if it is. */
-  #shortage = "";
   #opening: Promise<PostgresPool> | undefined;
   #pool: PostgresPool | undefined;
 
@@ -53,6 +53,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     this.#maxConnections = options.maxConnections;
     this.#prepares = typeof source === "string" && options.preparedStatements;
     if (typeof source === "string") this.handlerTransactions = options.maxConnections - reservedConnections;
+    else this.poolSize = source.options?.max;
     if (typeof source === "string" && this.#prepares) {
       this.#pipeline = new PostgresPipeline(source);
       this.#maxConnections -= 1;
@@ -141,23 +142,17 @@ export class PostgresDriver implements Driver<PostgresClient> {
     return readVersion(this.reader, postgresSchema(this.#tables));
   }
 
-  async warnings(concurrency?: number): Promise<string[]> {
-    if (typeof this.#source !== "string" && concurrency !== undefined)
-      this.#shortage = poolShortage(this.#source.options?.max, concurrency);
+  async warnings(): Promise<string[]> {
     const { rows } = await this.reader.run<{ name: string; setting: string }>(
       `select name, setting from pg_settings
         where name in ('synchronous_commit', 'fsync', 'full_page_writes') order by name`,
       [],
     );
-    const weak = rows.filter(
-      ({ name, setting }) => setting === "off" || (name === "synchronous_commit" && setting === "local"),
-    );
-    return [
-      ...poolWarnings(concurrency === undefined ? "" : this.#shortage),
-      ...weak.map(
-        ({ name, setting }) => `PostgreSQL has ${name} = ${setting}: a commit may be lost in a crash.`,
-      ),
-    ];
+    return rows
+      .filter(
+        ({ name, setting }) => setting === "off" || (name === "synchronous_commit" && setting === "local"),
+      )
+      .map(({ name, setting }) => `PostgreSQL has ${name} = ${setting}: a commit may be lost in a crash.`);
   }
 
   announce(): void {
@@ -194,9 +189,9 @@ export class PostgresDriver implements Driver<PostgresClient> {
 
   /** Returns the kit's error for a failure of the pool, which names the shortage where a connection was not free in time. */
   #translate(error: unknown): unknown {
-    if (this.#shortage === "" || !/^timeout exceeded/.test(String((error as Error).message)))
-      return postgresDialect.translate(error);
-    const message = `No connection of the PostgreSQL pool was free in time. ${this.#shortage}`;
+    const isWait = (error as Partial<Error>).message?.startsWith("timeout exceeded");
+    if (this.shortage === "" || !isWait) return postgresDialect.translate(error);
+    const message = `No connection of the PostgreSQL pool was free in time. ${this.shortage}`;
     return new TillkitError("store_unavailable", message, { cause: error });
   }
 
