@@ -29,7 +29,7 @@ export const defects: Defect[] = [
     caughtBy: ["findMany returns the payments that any key names, with their siblings, each once"],
   },
   {
-    does: "registers a retired name again at once",
+    does: "registers a retired name again immediately",
     spoil: (store) =>
       but(store, {
         retire: async (options) => {
