@@ -87,6 +87,8 @@ export const errorFixes = {
   backup_failed: "See the `cause`; nothing was left under the name of the backup.",
   schema_too_new: "A newer tillkit made the tables; upgrade this process.",
   driver_missing: "Install the database driver that the message names.",
+  pool_too_small:
+    "Give the pool at least `dispatch.concurrency` + 4 connections, or set a smaller `dispatch.concurrency`.",
   sqlite_version_affected:
     "Upgrade SQLite to 3.51.3, 3.50.7 or 3.44.6; until then the rollback journal is used.",
   replication_asynchronous:

@@ -24,6 +24,7 @@ export interface Core<Tx> extends RecordingParts<Tx> {
 /** Makes the core. Does no I/O: `ready()` opens the store. */
 export function createCore<Covers extends SignedField, Tx>(options: ResolvedOptions<Covers, Tx>): Core<Tx> {
   const { store, now, signature } = options;
+  const concurrency = options.dispatches ? options.dispatch.concurrency : 0;
   const logger = options.logger || pino({ name: "tillkit", enabled: options.logger !== false });
   const { add: listen, notify } = new Notices();
   logNotices(listen, logger);
@@ -40,7 +41,7 @@ export function createCore<Covers extends SignedField, Tx>(options: ResolvedOpti
     handlers,
     listen,
     notify,
-    ready: openStore(store, handlers, (warning) => logger.warn({ option: "store" }, warning)),
+    ready: openStore(store, handlers, concurrency, (warning) => logger.warn({ option: "store" }, warning)),
     policy: {
       clientIdPrefix: options.clientIdPrefix,
       confirms: options.confirm === "lookup",
@@ -61,6 +62,7 @@ export function createCore<Covers extends SignedField, Tx>(options: ResolvedOpti
 function openStore<Tx>(
   store: PaymentStore<Tx>,
   handlers: Handlers<Tx>,
+  concurrency: number,
   onWarning: (warning: string) => void,
 ): () => Promise<void> {
   let migrated = false;
@@ -70,7 +72,7 @@ function openStore<Tx>(
   async function open(): Promise<void> {
     if (!migrated) {
       await store.migrate?.();
-      for (const warning of (await store.warnings?.()) ?? []) onWarning(warning);
+      for (const warning of (await store.warnings?.({ concurrency })) ?? []) onWarning(warning);
       migrated = true;
     }
     const keys = handlers.keys();

@@ -229,10 +229,10 @@ export interface StoreUpkeep {
   close(): Promise<void>;
 
   /**
-   * Returns findings on durability that do not stop the kit. The kit reads them once, after `migrate`. Without it
-   * nothing is said about durability.
+   * Returns findings that do not stop the kit: on durability, and with `concurrency`, the number of handlers that the kit
+   * runs at the same time, on too few connections. The kit reads them once, after `migrate`. Without it nothing is said.
    */
-  warnings(): Promise<readonly string[]>;
+  warnings(kit?: { concurrency: number }): Promise<readonly string[]>;
 
   /**
    * A directory on this machine's disk for webhooks that the store cannot take at the moment. It is used when the `spool`

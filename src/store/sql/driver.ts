@@ -61,6 +61,10 @@ export interface Driver<Raw> {
   readonly dialect: Dialect;
   /** The number of handlers' transactions that may be open at the same time; absent where the kit does not know the pool. */
   readonly handlerTransactions?: number;
+  /** The number of connections in the pool of an application, where the pool shows it. */
+  readonly poolSize?: number | undefined;
+  /** Says how much too small that pool is, for the error of waiting for one of its connections; empty where it is not. */
+  shortage?: string;
   begin(purpose?: Purpose): Promise<OpenTransaction<Raw>>;
   /**
    * Begins, runs and commits with as few promises as possible. Rejects with the error that `run` throws, and nothing is written

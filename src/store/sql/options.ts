@@ -47,6 +47,13 @@ export interface ResolvedSqlStoreOptions {
 /** The connections for recording, claiming, leases and listening, which must go on while every handler holds a connection. */
 export const reservedConnections = 4;
 
+/** Returns a sentence if the pool of an application is too small for so many handlers at the same time, otherwise "". */
+export function poolShortage(size: number | undefined, concurrency: number): string {
+  const needed = concurrency + reservedConnections;
+  if (size === undefined || size >= needed) return "";
+  return `The pool has ${size} connections, and the kit needs ${needed}.`;
+}
+
 /**
  * Checks options, and adds the defaults.
  *

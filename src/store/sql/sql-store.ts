@@ -1,5 +1,5 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
-import { TillkitError } from "../../errors/index.js";
+import { errorFixes, TillkitError } from "../../errors/index.js";
 import {
   type Changes,
   type Claim,
@@ -16,6 +16,7 @@ import {
 import { Semaphore } from "../../shared/semaphore.js";
 import { withTimeout } from "../../shared/with-timeout.js";
 import { type Driver, type Purpose } from "./driver.js";
+import { poolShortage } from "./options.js";
 import { recordChanges } from "./record-changes.js";
 import { retryConflicts } from "./retry-conflicts.js";
 import { type Session, type SqlTx } from "./sql-tx.js";
@@ -197,8 +198,14 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     });
   }
 
-  warnings(): Promise<readonly string[]> {
-    return this.#use(() => this.#driver.warnings());
+  warnings(kit?: { concurrency: number }): Promise<readonly string[]> {
+    return this.#use(async () => {
+      const weak = await this.#driver.warnings();
+      if (!kit) return weak;
+      const shortage = poolShortage(this.#driver.poolSize, kit.concurrency);
+      this.#driver.shortage = shortage;
+      return shortage ? [`pool_too_small: ${shortage} ${errorFixes.pool_too_small}`, ...weak] : weak;
+    });
   }
 
   close(): Promise<void> {

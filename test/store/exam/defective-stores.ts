@@ -1,4 +1,4 @@
-import { type Claim, type Settlement } from "../../../src/store/payment-store.js";
+import { type Claim, type HandlerKey, type Settlement } from "../../../src/store/payment-store.js";
 import { type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 
 /** A defect of a store, and the checks of the exam that must fail with it. */
@@ -27,6 +27,21 @@ export const defects: Defect[] = [
           (await store.findMany(keys)).filter(({ clientId }) => keys.clientIds?.includes(clientId)),
       }),
     caughtBy: ["findMany returns the payments that any key names, with their siblings, each once"],
+  },
+  {
+    does: "registers a retired name again immediately",
+    spoil: (store) =>
+      but(store, {
+        retire: async (options) => {
+          const handlers = await store.transaction((tx) =>
+            tx.query<HandlerKey>("select event, name from tillkit_handlers"),
+          );
+          const retired = await store.retire(options);
+          await store.registerHandlers(handlers.rows);
+          return retired;
+        },
+      }),
+    caughtBy: ["a retired name gets no events until it is registered again, and its dispatches are final"],
   },
   {
     does: "returns true for a group that was not recorded",

@@ -28,12 +28,15 @@ import {
   physical,
   mysqlResult,
   sessionOn,
+  sizeOf,
 } from "./pool.js";
 
 /** A pool of the kit's own, or of the application. Each transaction has a connection to itself. */
 export class MysqlDriver implements Driver<MysqlConnection> {
   readonly dialect: Dialect = { ...mysqlDialect };
   readonly handlerTransactions?: number;
+  readonly poolSize: number | undefined;
+  shortage = "";
   readonly reader: Session = {
     run: (sql, params) => this.#onConnection((session) => session.run(sql, params)),
   };
@@ -62,7 +65,10 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     // InnoDB ends waits for locks once a second.
     this.#answers = new AnswerLimits((this.#lockWaitSeconds + 1) * 1000, isSessionOver);
     this.#maxConnections = options.maxConnections;
-    if (typeof source !== "string") return;
+    if (typeof source !== "string") {
+      this.poolSize = sizeOf(source);
+      return;
+    }
     this.handlerTransactions = options.maxConnections - reservedConnections;
     this.#pipeline = new MysqlPipeline(source, (pool) => this.#connect(pool));
     this.#maxConnections -= 1;
@@ -171,7 +177,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   async #connect(pool = this.#pool!): Promise<MysqlConnection> {
     try {
       for (;;) {
-        const connection = await connectionOf(pool);
+        const connection = await connectionOf(pool, this.shortage);
         if (this.#own) await this.#prepare(connection);
         if (!this.#answers.isSuspect(physical(connection))) return connection;
         cutOff(connection);

@@ -46,11 +46,17 @@ export async function openMysqlPool(
   });
 }
 
-/** Takes a connection of the pool, which by itself would wait for ever for a free one. */
-export async function connectionOf(pool: MysqlPool): Promise<MysqlConnection> {
+/** Returns the number of connections of an application's pool, where the pool shows it. */
+export function sizeOf(pool: AnyMysqlPool): number | undefined {
+  const { pool: inner = pool } = pool as { pool?: object };
+  return (inner as { config?: { connectionLimit?: number } }).config?.connectionLimit;
+}
+
+/** Takes a connection of the pool, which by itself would wait for ever for a free one. The error contains `shortage`. */
+export async function connectionOf(pool: MysqlPool, shortage = ""): Promise<MysqlConnection> {
   const connecting = pool.getConnection();
-  const tooLate = (): Error =>
-    new TillkitError("store_unavailable", "No connection of the MySQL pool was free in time.");
+  const message = `No connection of the MySQL pool was free in time. ${shortage}`.trim();
+  const tooLate = (): Error => new TillkitError("store_unavailable", message);
   try {
     return await withTimeout(connecting, connectTimeoutMs, tooLate);
   } catch (error) {

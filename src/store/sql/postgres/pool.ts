@@ -24,6 +24,8 @@ export interface PostgresPool {
   connect(): Promise<PostgresClient>;
   query(sql: string, params?: unknown[]): Promise<PostgresAnswer>;
   end(): Promise<void>;
+  /** Its settings; `max` is the number of its clients. */
+  readonly options?: { max?: number | undefined };
 }
 
 /** The result of a query of the package pg. */

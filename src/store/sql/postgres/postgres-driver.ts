@@ -1,3 +1,4 @@
+import { TillkitError } from "../../../errors/index.js";
 import { AnswerLimits } from "../answer-limits.js";
 import { withoutNul } from "../dialect.js";
 import {
@@ -37,6 +38,8 @@ import { Wakeups } from "./wakeups.js";
 export class PostgresDriver implements Driver<PostgresClient> {
   readonly dialect = postgresDialect;
   readonly handlerTransactions?: number;
+  readonly poolSize: number | undefined;
+  shortage = "";
   readonly reader: Session = { run: (sql, params) => this.#run(sql, params) as never };
   readonly slowReader: Session = { run: (sql, params) => this.#run(sql, params, "upkeep") as never };
   readonly writer: Session = this.reader;
@@ -63,6 +66,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     this.#maxConnections = options.maxConnections;
     this.#prepares = typeof source === "string" && options.preparedStatements;
     if (typeof source === "string") this.handlerTransactions = options.maxConnections - reservedConnections;
+    else this.poolSize = source.options?.max;
     if (typeof source === "string" && this.#prepares) {
       this.#pipeline = new PostgresPipeline(source, (pool) => this.#connect(pool));
       this.#maxConnections -= 1;
@@ -220,8 +224,16 @@ export class PostgresDriver implements Driver<PostgresClient> {
         cutOff(client, new Error("The connection is likely to be dead."));
       }
     } catch (error) {
-      throw postgresDialect.translate(error);
+      throw this.#translate(error);
     }
+  }
+
+  /** Returns the kit's error for a failure of the pool, which names the shortage where a connection was not free in time. */
+  #translate(error: unknown): unknown {
+    const isWait = (error as Partial<Error>).message?.startsWith("timeout exceeded");
+    if (this.shortage === "" || !isWait) return postgresDialect.translate(error);
+    const message = `No connection of the PostgreSQL pool was free in time. ${this.shortage}`;
+    return new TillkitError("store_unavailable", message, { cause: error });
   }
 
   /**
@@ -250,7 +262,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
       return postgresResult(answer);
     } catch (error) {
       abandon();
-      throw postgresDialect.translate(error);
+      throw this.#translate(error);
     }
   }
 }
