@@ -5,7 +5,7 @@ import { openPlace, type Place } from "../../../promises/processes/databases.js"
 import { members, until } from "../../../promises/processes/members.js";
 import { closeAll } from "../../../support/kit.js";
 
-jest.setTimeout(30_000);
+jest.setTimeout(120_000);
 
 let place: Place;
 let file: string;
