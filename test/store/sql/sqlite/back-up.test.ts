@@ -11,6 +11,9 @@ import { closeAll } from "../../../support/kit.js";
 
 jest.setTimeout(120_000);
 
+/** Only the file decides what is spooled, and not the speed of the machine. */
+const calm = { dispatch: false as const, webhook: { recordTimeoutMs: 20_000 } };
+
 let place: Place;
 let folder: string;
 beforeEach(async () => {
@@ -29,7 +32,7 @@ describe("a backup of a SQLite file", () => {
   it("is complete and sound while webhooks are recorded, none of which waits for it or is refused", async () => {
     const count = 100;
     await seedPayments(place, count);
-    const shop = await openShop(place, { dispatch: false });
+    const shop = await openShop(place, calm);
     const file = path.join(folder, "shop.db");
     const backingUp = Promise.all([shop.post(completionOf(0)), shop.post(completionOf(1))]).then(() =>
       shop.payments.backup(file),
