@@ -8,6 +8,8 @@ import { signed, statusBody } from "../support/webhooks.js";
 import { temporaryFiles } from "../store/sql/support/temporary-files.js";
 import { freePages } from "./free-pages.js";
 
+jest.setTimeout(60_000);
+
 const nextFile = temporaryFiles();
 afterEach(closeAll);
 
@@ -32,7 +34,12 @@ describe("pruning a SQLite file", () => {
     await prepared(file);
     const store = sqliteStore(file);
     expect(await pragma(store, "auto_vacuum")).toBe(2);
-    const payments = testKit<SignedField, SqlTx<SqliteDatabase>>({ store, dispatch: false, spool: false });
+    const payments = testKit<SignedField, SqlTx<SqliteDatabase>>({
+      store,
+      dispatch: false,
+      spool: false,
+      webhook: { recordTimeoutMs: 20_000 },
+    });
     const receive = (n: number) => {
       const body = { ...statusBody("failed", { clientId: `c-${n}`, id: `s-${n}` }), type: "unknown" };
       return payments.receiveWebhook(signed({ ...body, padding: "x".repeat(20_000) }));

@@ -1,11 +1,18 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import path from "node:path";
 import { sqliteStore } from "tillkit/sql";
 import { completionOf, openShop, seedPayments } from "../../../promises/faults/shop.js";
 import { openPlace, type Place } from "../../../promises/processes/databases.js";
+import { until } from "../../../promises/processes/members.js";
+import { buildKit } from "../../../support/built-kit.js";
 import { closeAll } from "../../../support/kit.js";
 
-jest.setTimeout(30_000);
+jest.setTimeout(120_000);
+
+/** Only the file decides what is spooled, and not the speed of the machine. */
+const calm = { dispatch: false as const, webhook: { recordTimeoutMs: 20_000 } };
 
 let place: Place;
 let folder: string;
@@ -25,7 +32,7 @@ describe("a backup of a SQLite file", () => {
   it("is complete and sound while webhooks are recorded, none of which waits for it or is refused", async () => {
     const count = 100;
     await seedPayments(place, count);
-    const shop = await openShop(place, { dispatch: false });
+    const shop = await openShop(place, calm);
     const file = path.join(folder, "shop.db");
     const backingUp = Promise.all([shop.post(completionOf(0)), shop.post(completionOf(1))]).then(() =>
       shop.payments.backup(file),
@@ -80,6 +87,26 @@ describe("a backup of a SQLite file", () => {
       code: "store_unavailable",
     });
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("has its name only if it is complete, also if the process is killed", async () => {
+    const kit = buildKit();
+    await place.select("create table filler (bytes blob)");
+    await place.select(
+      "with recursive n(x) as (select 1 union all select x + 1 from n where x < 400) insert into filler select randomblob(100000) from n",
+    );
+    const file = path.join(folder, "shop.db");
+    const program = `require(${JSON.stringify(`${kit}/store/sql/index.js`)})
+      .sqliteStore(process.argv[1]).backup(process.argv[2])`;
+    const child = spawn(process.execPath, ["-e", program, place.address.url, file]);
+    const exited = once(child, "exit");
+    await until(async () => readdirSync(folder).length > 0, "the backup begins", 100_000);
+    child.kill("SIGKILL");
+    await exited;
+    rmSync(kit, { recursive: true });
+    // A fast machine may have completed it before the signal.
+    const complete = readdirSync(folder).filter((name) => !name.includes(".partial"));
+    expect(complete.every((name) => statSync(path.join(folder, name)).size > 40_000_000)).toBe(true);
   });
 
   it("can be read by no more users than the file", async () => {

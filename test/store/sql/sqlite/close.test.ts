@@ -4,6 +4,11 @@ import { completionOf, openShop, seedPayments } from "../../../promises/faults/s
 import { openPlace, type Place } from "../../../promises/processes/databases.js";
 import { closeAll } from "../../../support/kit.js";
 
+jest.setTimeout(60_000);
+
+/** Only the file decides what is spooled, and not the speed of the machine. */
+const calm = { dispatch: false as const, webhook: { recordTimeoutMs: 20_000 } };
+
 let place: Place;
 beforeEach(async () => {
   place = await openPlace("sqlite");
@@ -30,7 +35,7 @@ describe("closing on SQLite", () => {
   it("leaves everything in the one file, so that a copy of it is complete", async () => {
     await seedPayments(place, 100);
     await place.store.close();
-    const shop = await openShop(place, { dispatch: false });
+    const shop = await openShop(place, calm);
     const statuses = await Promise.all(Array.from({ length: 100 }, (_, n) => shop.post(completionOf(n))));
     expect(statuses).toEqual(Array(100).fill(200));
     await shop.payments.close();
