@@ -94,18 +94,16 @@ export interface NumberedStatement {
 
 const translated = new Map<string, NumberedStatement>();
 const maxNames = 300;
-let names = 0;
 
 /** Returns a statement with PostgreSQL's `$1`, `$2`, … for the kit's `?`. The kit's statements have no other question mark. */
 export function numbered(sql: string): NumberedStatement {
-  let statement = translated.get(sql);
-  if (statement === undefined) {
-    let count = 0;
-    const text = sql.replaceAll("?", () => `$${++count}`);
-    const digest = createHash("sha256").update(text).digest("hex").slice(0, 32);
-    statement = names++ < maxNames ? { text, name: `tillkit_${digest}` } : { text };
-    if (translated.size >= 500) translated.clear();
-    translated.set(sql, statement);
-  }
+  const known = translated.get(sql);
+  if (known) return known;
+  let count = 0;
+  const text = sql.replaceAll("?", () => `$${++count}`);
+  if (translated.size >= maxNames) return { text };
+  const digest = createHash("sha256").update(text).digest("hex").slice(0, 32);
+  const statement = { text, name: `tillkit_${digest}` };
+  translated.set(sql, statement);
   return statement;
 }

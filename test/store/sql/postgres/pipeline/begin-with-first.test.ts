@@ -3,6 +3,7 @@ import { postgresStore, type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 import { runInTransaction } from "../../../../../src/dispatch/run-in-transaction.js";
 import { type Claim } from "../../../../../src/store/index.js";
 import { event } from "../../../../../src/store/exam/checks/fixtures.js";
+import { numbered } from "../../../../../src/store/sql/postgres/postgres-dialect.js";
 import { type DatabaseProxy, proxyTo } from "../../support/database-proxy.js";
 import { tablePrefixes } from "../../support/table-prefixes.js";
 
@@ -15,7 +16,7 @@ if (url === undefined || url === "none") {
 } else examine(url);
 
 /** A text that only the run of a handler sends. */
-const runsOnly = "tillkit_begin_0";
+const runsOnly = numbered("begin isolation level read committed").name!;
 
 function examine(url: string): void {
   const pool = new Pool({ connectionString: url });
@@ -191,7 +192,7 @@ function examine(url: string): void {
     const runs: ((tx: SqlTx<never>) => Promise<unknown>)[] = [
       () => Promise.resolve(),
       (tx) => tx.query("select $1::int as number", [7]),
-      async (tx) => [await note(tx, "a"), await tx.query("select count(*)::int as count from pg_class")],
+      async (tx) => [await note(tx, "a"), await tx.query("select count(*)::int as count from pg_am")],
       (tx) => note(tx, "taken"),
       (tx) => note(tx, "taken").catch(() => undefined),
       (tx) => tx.query(`insert into ${notes} values ('x'); insert into ${notes} values ('y')`),
