@@ -55,8 +55,7 @@ async function live(world, parts) {
   world.isSettling = true;
   await settle(world, parts, isQuiet);
   if (isBad()) return;
-  // Without faults nothing needs the sweep.
-  if (world.isStrict) checkParked(world, parts);
+  if (!world.faults.hasInterrupted) checkParked(world, parts);
   for (const ms of [20 * minute, 25 * hour, 7 * hour]) {
     // The clocks are right again, and later than anything that they have shown.
     world.wallOffset = world.maxWallOffset;
@@ -107,5 +106,8 @@ function whatIsLeft(world, { database, shop, traffic }) {
 function checkParked(world, { database }) {
   for (const { clientId, outcome } of database.webhooks.values())
     if ((outcome === "unmatched" || outcome === "foreign") && database.payments.has(clientId))
-      world.violate("matching", `a webhook of ${clientId} waits for the sweep, without any fault`);
+      world.violate(
+        "matching",
+        `a webhook of ${clientId} waits for the sweep, although nothing was interrupted`,
+      );
 }

@@ -200,6 +200,7 @@ export class Traffic {
     const call = this.expect(`return to ${kind}`, target.process);
     send(this.#world, target.process, target.router, { method: "GET", url }, (status, body) => {
       call.end();
+      this.#world.note(`answers ${status} to the return to ${kind}${isAsking ? ": " + body : ""}`);
       this.#world.monitor.onPage(payment, status, body);
       if (this.#world.random.chance(0.5))
         this.#world.as(this.#world.outside, () => this.#later(2500, () => this.#comeBack(payment, kind)));
