@@ -56,9 +56,12 @@ function checkPayments({ violate, database, service, shop }) {
     if (shop.setup.hasLookup && truth?.reported.includes("completed") && state !== "completed")
       violate("lookup", `${clientId} is paid at the service, which was asked, and is ${state}`);
     const about = rows.filter((row) => row.clientId === clientId);
-    for (const { outcome } of about)
-      if (outcome === "unmatched" || outcome === "foreign")
-        violate("matching", `a webhook of ${clientId} waits, although its payment is stored`);
+    // A foreign webhook is matched by the adoption. One whose adoption was interrupted, and that decides nothing any more,
+    // may wait until the payment is adopted again.
+    const waits = (row) =>
+      row.outcome === "unmatched" || (row.outcome === "foreign" && byRank(row.status, status ?? "init") > 0);
+    if (about.some(waits))
+      violate("matching", `a webhook of ${clientId} waits, although its payment is stored`);
     const reports = about.filter(({ outcome }) => outcome === "applied" || outcome === "stale");
     const farthest = reports
       .map((row) => row.status)

@@ -55,7 +55,7 @@ async function live(world, parts) {
   world.isSettling = true;
   await settle(world, parts, isQuiet);
   if (isBad()) return;
-  if (!world.faults.hasInterrupted) checkParked(world, parts);
+  if (!world.faults.hasInterrupted) checkParked(world, parts, ["unmatched", "foreign"]);
   for (const ms of [20 * minute, 25 * hour, 7 * hour]) {
     // The clocks are right again, and later than anything that they have shown.
     world.wallOffset = world.maxWallOffset;
@@ -65,6 +65,8 @@ async function live(world, parts) {
       world.start(process, "sweep", () => void payments.sweep().then(call.end, call.end));
     }
     await settle(world, parts, isQuiet);
+    // The first sweep already matches what an interruption left.
+    checkParked(world, parts, ["unmatched"]);
     if (isBad()) return;
   }
   checkSettled(world, parts);
@@ -103,11 +105,8 @@ function whatIsLeft(world, { database, shop, traffic }) {
   return shop.setup.hasSpool && shop.spoolFiles().length > 0 ? "spooled webhooks" : "";
 }
 
-function checkParked(world, { database }) {
+function checkParked(world, { database }, outcomes) {
   for (const { clientId, outcome } of database.webhooks.values())
-    if ((outcome === "unmatched" || outcome === "foreign") && database.payments.has(clientId))
-      world.violate(
-        "matching",
-        `a webhook of ${clientId} waits for the sweep, although nothing was interrupted`,
-      );
+    if (outcomes.includes(outcome) && database.payments.has(clientId))
+      world.violate("matching", `a webhook of ${clientId} still waits, although its payment is stored`);
 }

@@ -3,7 +3,7 @@ import { send } from "./http.mjs";
 const amounts = [
   { value: "1475", currency: "KMF" },
   { value: "10.50", currency: "EUR" },
-  // A double has no room for the last digit.
+  // A double cannot hold the last digit.
   { value: "9007199254740993", currency: "KMF" },
 ];
 /** Statuses that the interface document does not show. Some are names of members of every object. */
