@@ -23,7 +23,6 @@ export function checkSettled(world, { database, shop, service, traffic }) {
   checkEvents(parts);
   checkDispatches(parts);
   checkWrites(parts);
-  checkHandlers(parts);
 }
 
 /** A and C: what was answered 200 has exactly one outcome, and what nobody signed has none. */
@@ -128,11 +127,4 @@ function checkWrites({ violate, database }) {
     if (count !== (isDone ? 1 : 0))
       violate("B", `${handler} is ${state} and its writes committed ${count} times`);
   }
-}
-
-/** An event that is recorded from now on has a dispatch for every handler of every running process. */
-function checkHandlers({ violate, database, shop }) {
-  for (const { process, key } of shop.handlerKeys)
-    if (process.isAlive && !database.handlers.has(key))
-      violate("C", `the store does not know the handler ${key}`);
 }

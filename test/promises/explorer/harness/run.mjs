@@ -99,6 +99,9 @@ function whatIsLeft(world, { database, shop, traffic }) {
   if (traffic.pending.size > 0) return [...traffic.pending].map(({ what }) => what).join(", ");
   for (let place = 0; place < shop.setup.processes; place++)
     if (!shop.running[place]) return "a process is down";
+  // A process that started just now may still be adding handlers.
+  const unknown = shop.handlerKeys.find(({ process, key }) => process.isAlive && !database.handlers.has(key));
+  if (unknown) return `the store does not know the handler ${unknown.key}`;
   if (!database.transactions.isIdle) return "open transactions";
   for (const { state, handler } of database.dispatches.values())
     if (state === "pending" || state === "leased") return `${state} dispatch of ${handler}`;
