@@ -4,7 +4,7 @@ import { Transactions } from "./transactions.mjs";
 const waiting = ["unmatched", "unconfirmed"];
 const parkable = [...waiting, "foreign"];
 const openStates = ["creating", "pending", "uncertain"];
-const sorted = (texts) => texts.toSorted((a, b) => (a < b ? -1 : 1));
+const sorted = (keys) => keys.toSorted((a, b) => (a < b ? -1 : 1));
 
 /** Copies a payment. Nothing in it is deeper, because the explorer gives no metadata. */
 const copyOf = (payment) => ({ ...payment, total: { ...payment.total } });

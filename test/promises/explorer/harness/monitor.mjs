@@ -64,6 +64,9 @@ export class Monitor {
 
   /** Called when a customer gets a page. */
   onPage(payment, status, body) {
+    const isExpected = status === 200 || (status === 503 && this.#world.faults.hasInterrupted);
+    if (!isExpected && (status !== 404 || this.#parts.database.payments.has(payment.clientId)))
+      this.#world.violate("returns", `a return of ${payment.clientId} was answered ${status}`);
     if (status !== 200 || !/"state":"paid"/.test(body)) return;
     if (!payment.reported.includes("completed"))
       this.#world.violate("returns", `the page of ${payment.clientId} says paid before it was paid`);

@@ -68,6 +68,8 @@ export class Faults {
   #waiting;
   #outages = [];
   struck = 0;
+  /** Whether a process ended, or could not use the store. What it left undone then waits for the sweep. */
+  hasInterrupted = false;
 
   constructor(plan) {
     this.#waiting = [...plan];
@@ -80,7 +82,7 @@ export class Faults {
       );
       if (at === -1) return;
       const [fault] = this.#waiting.splice(at, 1);
-      this.struck += 1;
+      this.#count(fault);
       this.#strike(fault, world);
     }
   }
@@ -99,12 +101,17 @@ export class Faults {
     const at = this.#waiting.findIndex((fault) => fault.what === kind && fault.at <= world.steps);
     if (at === -1) return undefined;
     const [fault] = this.#waiting.splice(at, 1);
-    this.struck += 1;
+    this.#count(fault);
     const { how, delayMs } = fault;
     if (how === "delay") return { how, delayMs };
     if (kind === "service" && !["error", "lost"].includes(how))
       return { how, status: Number(how) || undefined };
     return { how, error: kind === "disk" ? diskFailed : connectionLost };
+  }
+
+  #count({ what }) {
+    this.struck += 1;
+    this.hasInterrupted ||= !["clock", "service", "disk"].includes(what);
   }
 
   #strike(fault, world) {

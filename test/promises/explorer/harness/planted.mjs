@@ -37,7 +37,7 @@ export const planted = [
     by: "",
   },
   {
-    name: "an adopted segment is read by its owner's name",
+    name: "a line in a segment that another process has adopted is acknowledged",
     file: "webhook/spool/segment-writer.js",
     text: "if (await this.#isInPlace(segment)) {",
     by: "if (true) {",

@@ -55,8 +55,7 @@ async function live(world, parts) {
   world.isSettling = true;
   await settle(world, parts, isQuiet);
   if (isBad()) return;
-  // Without faults nothing needs the sweep.
-  if (world.isStrict) checkParked(world, parts);
+  if (!world.faults.hasInterrupted) checkParked(world, parts, ["unmatched", "foreign"]);
   for (const ms of [20 * minute, 25 * hour, 7 * hour]) {
     // The clocks are right again, and later than anything that they have shown.
     world.wallOffset = world.maxWallOffset;
@@ -66,6 +65,8 @@ async function live(world, parts) {
       world.start(process, "sweep", () => void payments.sweep().then(call.end, call.end));
     }
     await settle(world, parts, isQuiet);
+    // The first sweep already matches what an interruption left.
+    checkParked(world, parts, ["unmatched"]);
     if (isBad()) return;
   }
   checkSettled(world, parts);
@@ -98,14 +99,17 @@ function whatIsLeft(world, { database, shop, traffic }) {
   if (traffic.pending.size > 0) return [...traffic.pending].map(({ what }) => what).join(", ");
   for (let place = 0; place < shop.setup.processes; place++)
     if (!shop.running[place]) return "a process is down";
+  // A process that started just now may still be adding handlers.
+  const unknown = shop.handlerKeys.find(({ process, key }) => process.isAlive && !database.handlers.has(key));
+  if (unknown) return `the store does not know the handler ${unknown.key}`;
   if (!database.transactions.isIdle) return "open transactions";
   for (const { state, handler } of database.dispatches.values())
     if (state === "pending" || state === "leased") return `${state} dispatch of ${handler}`;
   return shop.setup.hasSpool && shop.spoolFiles().length > 0 ? "spooled webhooks" : "";
 }
 
-function checkParked(world, { database }) {
+function checkParked(world, { database }, outcomes) {
   for (const { clientId, outcome } of database.webhooks.values())
-    if ((outcome === "unmatched" || outcome === "foreign") && database.payments.has(clientId))
-      world.violate("matching", `a webhook of ${clientId} waits for the sweep, without any fault`);
+    if (outcomes.includes(outcome) && database.payments.has(clientId))
+      world.violate("matching", `a webhook of ${clientId} still waits, although its payment is stored`);
 }

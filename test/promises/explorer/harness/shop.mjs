@@ -100,7 +100,7 @@ export class SimulatedShop {
     world.crash(process);
     if (this.running[place]?.process === process) this.running[place] = undefined;
     world.as(world.outside, () => {
-      // The database notices at once, or after a while, that a connection is gone.
+      // The database notices immediately, or after a while, that a connection is gone.
       const delay = world.random.pick([1, 1, 2000]);
       world.setTimer(() => this.#database.transactions.endOf(process), delay);
       world.setTimer(() => this.start(place), restartMs);

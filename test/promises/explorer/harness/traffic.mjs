@@ -3,7 +3,7 @@ import { send } from "./http.mjs";
 const amounts = [
   { value: "1475", currency: "KMF" },
   { value: "10.50", currency: "EUR" },
-  // A double has no room for the last digit.
+  // A double cannot hold the last digit.
   { value: "9007199254740993", currency: "KMF" },
 ];
 /** Statuses that the interface document does not show. Some are names of members of every object. */
@@ -200,6 +200,7 @@ export class Traffic {
     const call = this.expect(`return to ${kind}`, target.process);
     send(this.#world, target.process, target.router, { method: "GET", url }, (status, body) => {
       call.end();
+      this.#world.note(`answers ${status} to the return to ${kind}${isAsking ? ": " + body : ""}`);
       this.#world.monitor.onPage(payment, status, body);
       if (this.#world.random.chance(0.5))
         this.#world.as(this.#world.outside, () => this.#later(2500, () => this.#comeBack(payment, kind)));

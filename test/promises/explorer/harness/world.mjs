@@ -50,7 +50,7 @@ export class World {
     this.faults = faults;
     this.isStrict = isStrict;
     // The share of steps in which I/O completes before time goes on.
-    this.patience = isStrict ? 1 : this.random.pick([0.9, 0.98, 0.995, 1]);
+    this.ioShare = isStrict ? 1 : this.random.pick([0.9, 0.98, 0.995, 1]);
     if (isTraced) this.trace = [];
   }
 
@@ -183,7 +183,7 @@ export class World {
     const timer = this.#nextTimer();
     const count = this.#pending.length;
     const isFar = timer && timer.at > this.mono + maxSlowMs;
-    if (count > 0 && (!timer || isFar || this.random.chance(this.patience))) {
+    if (count > 0 && (!timer || isFar || this.random.chance(this.ioShare))) {
       this.#complete(this.random.below(count));
       return true;
     }
