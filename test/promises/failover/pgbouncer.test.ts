@@ -22,7 +22,7 @@ import { openPlace, openStore } from "../processes/databases.js";
 import { members } from "../processes/members.js";
 import { print, startTrial } from "./trial.js";
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 const processes = members();
 
 onOwnServers("PgBouncer", [...clusterPrograms, "pgbouncer"], () => {

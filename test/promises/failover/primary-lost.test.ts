@@ -4,7 +4,7 @@ import { clusterPrograms, type PostgresNode, startCluster } from "../../support/
 import { type VirtualAddress, virtualAddress } from "../../support/virtual-address.js";
 import { print, startTrial, type Trial } from "./trial.js";
 
-jest.setTimeout(240_000);
+jest.setTimeout(360_000);
 
 onOwnServers("the loss of a primary under load", clusterPrograms, () => {
   let primary: PostgresNode;
