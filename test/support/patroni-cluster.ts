@@ -31,7 +31,7 @@ interface Node {
 }
 
 /** A leader that says nothing for this time loses its role. */
-const ttlSeconds = 10;
+const ttlSeconds = 20;
 const limitMs = 90_000;
 
 /** Starts the cluster. Close it before `stopOwnServers`. */
@@ -102,7 +102,7 @@ async function startNode(name: string, etcdPort: number): Promise<Node> {
       dcs: {
         ttl: ttlSeconds,
         loop_wait: 1,
-        retry_timeout: 4,
+        retry_timeout: 6,
         synchronous_mode: true,
         postgresql: { parameters: { shared_buffers: "16MB", max_connections: 100 } },
       },

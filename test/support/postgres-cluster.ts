@@ -56,7 +56,7 @@ async function nodeIn(folder: string): Promise<PostgresNode> {
     unix_socket_directories: "",
     shared_buffers: "16MB",
     max_wal_senders: 4,
-    // A standby that lost its primary looks for the new one soon.
+    // A standby that lost its primary looks for the new one shortly.
     wal_retrieve_retry_interval: "200ms",
   };
   const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);

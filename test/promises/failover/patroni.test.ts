@@ -3,7 +3,7 @@ import { onOwnServers, stopOwnServers } from "../../support/own-servers.js";
 import { type PatroniCluster, patroniPrograms, startPatroni } from "../../support/patroni-cluster.js";
 import { print, startTrial } from "./trial.js";
 
-jest.setTimeout(300_000);
+jest.setTimeout(480_000);
 
 onOwnServers("a cluster of Patroni under load", patroniPrograms, () => {
   let cluster: PatroniCluster | undefined;

@@ -1,9 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { type SqlTx } from "tillkit/sql";
 import { type SignedField } from "tillkit";
 import { appOf, closeAll, serve, testKit } from "../../support/kit.js";
 import {
+  findProgram,
   freePort,
   onOwnServers,
   ownFolder,
@@ -22,8 +24,13 @@ import { openPlace, openStore } from "../processes/databases.js";
 import { members } from "../processes/members.js";
 import { print, startTrial } from "./trial.js";
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 const processes = members();
+const program = findProgram("pgbouncer");
+const version =
+  program && /\d+\.\d+\.\d+/.exec(execFileSync(program, ["--version"], { encoding: "utf8" }))?.[0];
+/** Whether it translates the names of prepared statements in transaction mode. */
+const keepsNames = version !== undefined && Number(version.split(".")[1]) >= 21;
 
 onOwnServers("PgBouncer", [...clusterPrograms, "pgbouncer"], () => {
   let server: PostgresNode;
@@ -37,10 +44,11 @@ onOwnServers("PgBouncer", [...clusterPrograms, "pgbouncer"], () => {
     await stopOwnServers();
   });
 
-  const settings = [
-    { name: "the defaults of the kit", options: {} },
-    { name: "preparedStatements: false", options: { preparedStatements: false } },
-  ];
+  const withoutNames = { name: "preparedStatements: false", options: { preparedStatements: false } };
+  const settings = [...(keepsNames ? [{ name: "the defaults of the kit", options: {} }] : []), withoutNames];
+  if (!keepsNames)
+    it("leaves the defaults of the kit behind PgBouncer out, because only PgBouncer 1.21 and newer knows prepared statements", () =>
+      expect(version).toMatch(/^1\.(\d|1\d|20)\./));
 
   it.each(settings)(
     "a whole purchase with $name: a worker of another process is woken within pollMs",
@@ -96,6 +104,7 @@ async function startPgBouncer(serverPort: number): Promise<string> {
     pool_mode: "transaction",
     default_pool_size: 6,
     max_client_conn: 200,
+    ...(keepsNames && { max_prepared_statements: 200 }),
   };
   const lines = Object.entries(configuration).map(([name, value]) => `${name} = ${value}`);
   const databases = ["[databases]", `postgres = host=127.0.0.1 port=${serverPort}`];

@@ -4,7 +4,7 @@ import { clusterPrograms, type PostgresNode, startCluster } from "../../support/
 import { type VirtualAddress, virtualAddress } from "../../support/virtual-address.js";
 import { print, startTrial, type Trial } from "./trial.js";
 
-jest.setTimeout(240_000);
+jest.setTimeout(360_000);
 
 onOwnServers("the loss of a primary under load", clusterPrograms, () => {
   let primary: PostgresNode;
@@ -36,7 +36,7 @@ onOwnServers("the loss of a primary under load", clusterPrograms, () => {
     const recovery = await trial.recovers(from);
     await trial.handles(100);
     print("Primary stopped", await trial.check(standby.url), recovery);
-    expect(recovery.refusedUntil).toBeLessThan(10_000);
+    expect(recovery.refusedUntil).toBeLessThan(20_000);
   });
 
   it("open connections lead to the former primary, which is read-only: they are replaced, and each order is handled once", async () => {
@@ -51,7 +51,7 @@ onOwnServers("the loss of a primary under load", clusterPrograms, () => {
     const recovery = await trial.recovers(from);
     await trial.handles(100);
     print("Left on a read-only server", await trial.check(standby.url), recovery);
-    expect(recovery.refusedUntil).toBeLessThan(10_000);
+    expect(recovery.refusedUntil).toBeLessThan(20_000);
   });
 
   it("primary disappears without closing a connection: new ones lead to the promoted standby, and each order is handled once", async () => {
@@ -65,6 +65,6 @@ onOwnServers("the loss of a primary under load", clusterPrograms, () => {
     const recovery = await trial.recovers(from);
     await trial.handles(100);
     print("Silent connections", await trial.check(standby.url), recovery);
-    expect(recovery.refusedUntil).toBeLessThan(20_000);
+    expect(recovery.refusedUntil).toBeLessThan(30_000);
   });
 });

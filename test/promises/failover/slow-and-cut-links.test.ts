@@ -5,7 +5,7 @@ import { type VirtualAddress, virtualAddress } from "../../support/virtual-addre
 import { until } from "../processes/members.js";
 import { print, startTrial, type Trial } from "./trial.js";
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 onOwnServers("bad connections under load", clusterPrograms, () => {
   let server: PostgresNode;

@@ -58,7 +58,7 @@ export interface Trial {
 type Options = PaymentsOptions<SignedField, SqlTx>;
 
 const maxOrders = 8000;
-const limitMs = 60_000;
+const limitMs = 100_000;
 
 /**
  * Starts the kits with their defaults over the database at `url`, and sends them webhooks.
