@@ -44,7 +44,7 @@ export const sqliteFaults = [
     file: "store/sql/sqlite/open-connections.ts",
     from: '"extra" : "full"',
     to: '"extra" : "normal"',
-    test: levels,
+    test: "store/sql/sqlite/file.test.ts",
   },
   {
     about: "a handler ends before the sync of its commit",
