@@ -379,8 +379,7 @@ export const mysqlFaults = [
     file: "store/sql/mysql/pipeline/mysql-pipeline.ts",
     from: 'Promise.all([pipeline.add("rollback"), pipeline.add("start transaction")])',
     to: "Promise.all([])",
-    test: locks,
-    title: "MySQL",
+    test: "store/sql/mysql/pipeline/second-look.test.ts",
   },
   {
     about: "a handler is registered during an expansion",
