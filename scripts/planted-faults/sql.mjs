@@ -148,8 +148,7 @@ export const sqliteFaults = [
     file: "store/sql/sqlite/synchronous/save-sync.ts",
     from: "for (const isOpen of [false, true])",
     to: "for (const isOpen of [true, false])",
-    test: "store/sql/fast-ways.test.ts",
-    title: "SQLite",
+    test: "store/sql/sqlite/sqlite-driver.test.ts",
   },
   {
     about: "a poisoned transaction commits",
