@@ -286,8 +286,8 @@ export const postgresFaults = [
     file: "store/sql/record-changes.ts",
     from: "    expectLocked(changes, locked);\n    if",
     to: "    if",
-    test: "store/sql/fast-ways.test.ts",
-    title: "PostgreSQL",
+    test: postgresExam,
+    title: "record rejects",
   },
   {
     about: "a refused commit counts as a commit",
