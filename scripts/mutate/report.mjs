@@ -2,9 +2,10 @@ import { reasons } from "../../test/mutation/reasons.mjs";
 
 /** Returns the report on the stored results: a table of the parts, and every survivor with the reason why it survives. */
 export function report(results) {
-  const rows = Object.entries(results).map(([part, { mutants, killed, survivors }]) => {
+  const rows = Object.entries(results).map(([part, { mutants, killed, survivors, note }]) => {
     const percent = ((100 * killed) / mutants).toFixed(1);
-    return `| \`${part}\` | ${mutants} | ${killed} | ${percent} % | ${survivors.length} |`;
+    const name = note === undefined ? `\`${part}\`` : `\`${part}\`, ${note}`;
+    return `| ${name} | ${mutants} | ${killed} | ${percent} % | ${survivors.length} |`;
   });
   const lists = Object.entries(results).map(([part, { survivors }]) => {
     if (survivors.length === 0) return `## ${part}\n\nNo mutant survives.`;

@@ -1,12 +1,12 @@
 // Plants faults in a temporary copy of the project, one at a time, and runs the named test of each there.
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
 const root = path.resolve(import.meta.dirname, "../..");
-const copied = ["src", "test", "scripts", "docs", "jest.config.cjs", "package.json", "tsconfig.json"];
 const linked = ["node_modules", "dist"];
+const uncopied = [...linked, ".git", ".tmp", "coverage"];
 
 /** The time limit of one test of a planted fault. A test that hangs has found the fault. */
 const testTimeoutMs = 30_000;
@@ -22,7 +22,9 @@ export async function plantEach(faults, onResult) {
   for (const fault of faults) plantedIn(path.join(root, "src", fault.file), fault);
   const folder = mkdtempSync(path.join(tmpdir(), "tillkit-planted-"));
   try {
-    for (const name of copied) cpSync(path.join(root, name), path.join(folder, name), { recursive: true });
+    for (const name of readdirSync(root))
+      if (!uncopied.includes(name))
+        cpSync(path.join(root, name), path.join(folder, name), { recursive: true });
     for (const name of linked) symlinkSync(path.join(root, name), path.join(folder, name));
     const results = [];
     const passing = new Map();

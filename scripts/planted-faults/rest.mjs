@@ -117,7 +117,7 @@ export const restFaults = [
     file: "cli/terminal/finding.ts",
     from: '["error", "warning", "note"];',
     to: '["warning", "error", "note"];',
-    test: "cli/doctor/command.test.ts",
+    test: "cli/terminal/finding.test.ts",
   },
   {
     about: "amounts of a statement are compared as text",

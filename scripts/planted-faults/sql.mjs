@@ -44,7 +44,7 @@ export const sqliteFaults = [
     file: "store/sql/sqlite/open-connections.ts",
     from: '"extra" : "full"',
     to: '"extra" : "normal"',
-    test: levels,
+    test: "store/sql/sqlite/file.test.ts",
   },
   {
     about: "a handler ends before the sync of its commit",
@@ -148,8 +148,7 @@ export const sqliteFaults = [
     file: "store/sql/sqlite/synchronous/save-sync.ts",
     from: "for (const isOpen of [false, true])",
     to: "for (const isOpen of [true, false])",
-    test: "store/sql/fast-ways.test.ts",
-    title: "SQLite",
+    test: "store/sql/sqlite/sqlite-driver.test.ts",
   },
   {
     about: "a poisoned transaction commits",
@@ -287,8 +286,8 @@ export const postgresFaults = [
     file: "store/sql/record-changes.ts",
     from: "    expectLocked(changes, locked);\n    if",
     to: "    if",
-    test: "store/sql/fast-ways.test.ts",
-    title: "PostgreSQL",
+    test: postgresExam,
+    title: "record rejects",
   },
   {
     about: "a refused commit counts as a commit",
@@ -379,8 +378,7 @@ export const mysqlFaults = [
     file: "store/sql/mysql/pipeline/mysql-pipeline.ts",
     from: 'Promise.all([pipeline.add("rollback"), pipeline.add("start transaction")])',
     to: "Promise.all([])",
-    test: locks,
-    title: "MySQL",
+    test: "store/sql/mysql/pipeline/second-look.test.ts",
   },
   {
     about: "a handler is registered during an expansion",

@@ -32,12 +32,14 @@ describe("a kit", () => {
     let announce!: () => void;
     Object.assign(store, { wake: (listener: () => void) => ((announce = listener), () => {}) });
     const payments = testKit<never, MemoryTx>({ store, dispatch });
-    const handled = new Promise<void>((resolve) => payments.onPaymentCompleted(() => resolve()));
+    const handled = new Promise<string>((resolve) =>
+      payments.onPaymentCompleted(({ payment }) => resolve(payment.clientId)),
+    );
     await payments.start({ keepAlive: false });
     const other = testKit<never, MemoryTx>({ store, dispatch: false });
     await other.receiveWebhook(signed(completedBody()));
     announce();
-    await handled;
+    expect(await handled).toBe("c-1");
   });
 
   it("registers handlers that are added after the start, before it records the next webhook", async () => {

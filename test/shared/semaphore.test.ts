@@ -27,4 +27,14 @@ describe("a semaphore", () => {
     await expect(failing).rejects.toThrow("failed");
     await expect(next).resolves.toBe("next");
   });
+
+  it("has its permits again after tasks that nobody waited for ended, also with an error", async () => {
+    const semaphore = new Semaphore(1);
+    await semaphore.run(() => Promise.resolve());
+    await expect(semaphore.run(() => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
+    const started: string[] = [];
+    const last = semaphore.run(async () => void started.push("last"));
+    expect(started).toEqual(["last"]);
+    await last;
+  });
 });

@@ -26,6 +26,13 @@ describe("the differences of a report from its payment", () => {
     expect(differencesFromPayment(payment, report, false)).toEqual([]);
   });
 
+  it("name another currency", () => {
+    const report = { ...reportOf("completed"), currency: "EUR" };
+    expect(differencesFromPayment(payment, report, false)).toEqual([
+      { field: "total.currency", expected: "KMF", got: "EUR" },
+    ]);
+  });
+
   it("name a service id that another payment has, also where the payment has none", () => {
     const { serviceId: _, ...unbound } = payment;
     const report = reportOf("completed");

@@ -1,6 +1,11 @@
 import { WebhookRejectedError } from "../../../src/errors/index.js";
 import { type SignatureScheme } from "../../../src/webhook/signature/scheme.js";
-import { verifySignature } from "../../../src/webhook/signature/verify-signature.js";
+import {
+  decodeSignedFields,
+  isRejection,
+  isVerificationFailure,
+  verifySignature,
+} from "../../../src/webhook/signature/verify-signature.js";
 
 const input = { headers: {}, rawBody: Buffer.from("{}") };
 
@@ -67,5 +72,45 @@ describe("verifySignature", () => {
       expect(await verdictOf(throws)).toBe(code);
       expect(await verdictOf(async () => throws())).toBe(code);
     }
+  });
+});
+
+describe("the refusals of a verification", () => {
+  it("are those that say that a webhook was not verified, and no others", () => {
+    const failures = [
+      "signature_missing",
+      "signature_malformed",
+      "signature_mismatch",
+      "signature_check_failed",
+      "signed_fields_unreadable",
+    ] as const;
+    expect(failures.filter((code) => !isVerificationFailure(code))).toEqual([]);
+    expect(isVerificationFailure("record_unavailable")).toBe(false);
+    expect(isVerificationFailure("body_too_large")).toBe(false);
+  });
+
+  it("keep the error of the scheme as their cause", async () => {
+    const broken = new Error("broken");
+    const verifying = schemeOf(() => Promise.reject(broken));
+    await expect(verifySignature(verifying, input)).rejects.toMatchObject({ cause: { message: "broken" } });
+  });
+
+  it("are known by their name, also those of the package's other copy, and are always errors", () => {
+    const copy = Object.assign(new Error("no"), { name: "WebhookRejectedError" });
+    expect(isRejection(copy)).toBe(true);
+    expect(isRejection(new Error("no"))).toBe(false);
+    expect(isRejection({ name: "WebhookRejectedError" })).toBe(false);
+  });
+});
+
+describe("the fields of a body", () => {
+  it("are decoded before the verification only for a scheme that signs fields", () => {
+    const rawBody = Buffer.from('{"type":"payment"}');
+    const body = schemeOf(() => true);
+    expect(decodeSignedFields(body, rawBody)).toBeUndefined();
+    expect(decodeSignedFields(body, Buffer.from("{"))).toBeUndefined();
+    const fields = { ...body, covers: ["type"] } as unknown as SignatureScheme;
+    expect(decodeSignedFields(fields, rawBody)).toEqual({ type: "payment" });
+    expect(() => decodeSignedFields(fields, Buffer.from("{"))).toThrow(WebhookRejectedError);
   });
 });

@@ -97,14 +97,18 @@ describe("a transaction of a handler on SQLite", () => {
     const { store, handle, ended, logBytes, expected } = await notes();
     let before = 0;
     let level: unknown;
+    let kept = 0;
     let endedBefore: string[] = [];
     const first = handle("first");
-    const second = store.transaction(async (tx) => {
+    // A handler that only reads. A transaction that is not lazy would begin before the first one.
+    const read = async (tx: SqlTx<SqliteDatabase>): Promise<void> => {
       level = Object.values((await tx.query("pragma synchronous")).rows[0]!)[0];
+      kept = (await tx.query("select text from notes")).rows.length;
       before = logBytes();
       endedBefore = [...ended];
-    });
-    await Promise.all([first, second]);
+    };
+    await Promise.all([first, runInTransaction(store, read, async () => {})]);
+    expect(kept).toBe(1);
     expect(level).toBe(expected(own, 3));
     expect(endedBefore).toEqual(expected([], endedBefore));
     expect(logBytes() > before).toBe(expected(true, false));

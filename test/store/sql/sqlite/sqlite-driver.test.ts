@@ -1,4 +1,6 @@
 import { sqliteStore } from "tillkit/sql";
+import { payment } from "../../../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../../../src/store/exam/checks/steps.js";
 import { temporaryFiles } from "../support/temporary-files.js";
 
 const nextFile = temporaryFiles();
@@ -15,4 +17,23 @@ it("a transaction has the lock for writing from its begin on, so that no other p
     await expect(recording).rejects.toMatchObject({ code: "store_busy" });
   });
   await Promise.all([one.close(), other.close()]);
+});
+
+it("one record closes an attempt and opens another one, whichever comes first", async () => {
+  const store = sqliteStore(nextFile());
+  const reference = "order-1";
+  await saved(store, {
+    created: [payment("p1", { reference, open: false }), payment("p2", { reference })],
+  });
+  for (let round = 0; round < 2; round++) {
+    const isRecorded = await store.record({ references: [reference] }, ({ payments }) => ({
+      updated: payments.map((found) => ({ ...found, open: !found.open })),
+    }));
+    expect(isRecorded).toBe(true);
+    expect([(await store.find("p1"))?.open, (await store.find("p2"))?.open]).toEqual([
+      round === 0,
+      round === 1,
+    ]);
+  }
+  await store.close();
 });

@@ -8,15 +8,15 @@ const waiting = {
     "select count(*) as waiting from information_schema.innodb_trx where trx_state = 'LOCK WAIT' and trx_query like '%@%'",
 };
 
-/** Resolves when a statement on the tables of the test waits for a lock. Rejects after ten seconds without one. */
-export async function untilWaiting(place: Place): Promise<void> {
+/** Resolves when so many statements on the tables of the test wait for locks. Rejects after ten seconds without them. */
+export async function untilWaiting(place: Place, count = 1): Promise<void> {
   const sql = waiting[place.address.kind as keyof typeof waiting];
   const giveUpAt = performance.now() + 10_000;
   while (performance.now() < giveUpAt) {
     const [row] = await place.select<{ waiting: unknown }>(sql);
-    if (Number(row!.waiting) > 0) return;
+    if (Number(row!.waiting) >= count) return;
     // InnoDB shows the state of a tenth of a second ago for as long as it is asked more often.
     await delay(150);
   }
-  throw new Error("No statement has waited for a lock.");
+  throw new Error("Too few statements have waited for a lock.");
 }
