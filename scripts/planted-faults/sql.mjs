@@ -354,8 +354,8 @@ export const mysqlFaults = [
     file: "store/sql/mysql/mysql-dialect.ts",
     from: '"for update skip locked"',
     to: '"for update"',
-    test: mysqlExam,
-    title: "stray|claim",
+    test: leases,
+    title: "MySQL",
   },
   {
     about: "payments are read without a lock",

@@ -81,4 +81,16 @@ onEachDatabase("leases", (kind) => {
     const [row] = await place.select<{ due: unknown }>("select due_at as due from @dispatches");
     expect(Number(row!.due) - hourMs).toBeGreaterThanOrEqual(settledAt - 1);
   });
+
+  // SQLite has one writer, so that no claim meets the rows of another one.
+  if (kind !== "sqlite")
+    it("a claim takes what no other claim has locked, and does not wait for the rest", async () => {
+      const { store, address } = place;
+      await settled(store, await leased(store), { state: "failed", retryInMs: 0 });
+      await store.transaction(async (tx) => {
+        await tx.query(`select event_id from ${address.prefix}dispatches for update`);
+        expect(await claimed(store, [ledger])).toEqual([]);
+      });
+      expect(await firstClaim(store, [ledger])).toMatchObject({ attempt: 2 });
+    });
 });
