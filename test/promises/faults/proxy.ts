@@ -29,7 +29,8 @@ export async function proxyTo(target: string): Promise<Proxy> {
   let delayMs = 0;
   let trap: { statement: RegExp; sprung: () => void } | undefined;
 
-  const server = createServer((client) => {
+  // A silent connection does not even answer the end of the other side.
+  const server = createServer({ allowHalfOpen: true }, (client) => {
     if (state === "cut") return void client.destroy();
     const upstream = connect({ host: hostname, port: Number(port) });
     const pair = [client, upstream] as const;
@@ -44,6 +45,7 @@ export async function proxyTo(target: string): Promise<Proxy> {
       socket.on("error", end).on("close", end);
       if (state === "held") socket.pause();
     }
+    client.on("end", () => void (silent.has(pair) || end()));
     client.on("data", (bytes: Buffer) => {
       if (trap?.statement.test(bytes.toString("latin1"))) {
         lost = trap.sprung;

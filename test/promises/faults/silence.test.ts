@@ -90,6 +90,17 @@ onEachServer("connections that die silently", (kind) => {
       await expectOnce(30);
     });
 
+    it("the store closes although no connection says goodbye", async () => {
+      await opened.fill();
+      expect(new Set(await post(0, 10))).toEqual(new Set([200]));
+      await handled(10);
+      proxy.silence();
+      const from = performance.now();
+      await opened.store.close();
+      expect(performance.now() - from).toBeLessThan(maxRecoveryMs);
+      proxy.cut();
+    });
+
     it("nothing is lost or done twice where the connections go quiet while they are in use", async () => {
       await post(0, 10);
       const posting = post(10, 60);
