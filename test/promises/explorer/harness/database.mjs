@@ -246,7 +246,7 @@ export class Database {
     if (state === "done" || state === "dead") dispatch.state = state;
     else {
       dispatch.state = "pending";
-      dispatch.dueAt = state === "failed" ? this.#world.mono + retryInMs : 0;
+      dispatch.dueAt = retryInMs ? this.#world.mono + retryInMs : 0;
       if (state === "failed") dispatch.failures += 1;
       else dispatch.attempt -= 1;
     }

@@ -63,6 +63,11 @@ export class World {
     this.maxWallOffset = Math.max(this.maxWallOffset, this.wallOffset);
   }
 
+  /** Lets time go by in one step: every timer that is due by then runs once. */
+  pass(ms) {
+    this.mono += ms;
+  }
+
   note(text) {
     this.trace?.push(`${this.steps} +${Math.round(this.mono)}ms ${this.current.name}: ${text}`);
   }
