@@ -38,13 +38,15 @@ export async function startCluster(): Promise<{ primary: PostgresNode; standby: 
   const standby = await nodeIn(folder);
   await standby.start();
   // Only now, so that the copy has no such setting: after its promotion it has no standby to wait for.
-  await ask(primary.url, "alter system set synchronous_standby_names = '*'");
-  await ask(primary.url, "select pg_reload_conf()");
-  await untilTrue(
-    primary.url,
-    "select count(*) = 1 as yes from pg_stat_replication where sync_state = 'sync'",
-  );
+  await waitForStandby(primary);
   return { primary, standby };
+}
+
+/** Makes every commit of the primary wait for its standby. Without this, the health of a kit says that it does not. */
+export async function waitForStandby({ url }: PostgresNode): Promise<void> {
+  await ask(url, "alter system set synchronous_standby_names = '*'");
+  await ask(url, "select pg_reload_conf()");
+  await untilTrue(url, "select count(*) = 1 as yes from pg_stat_replication where sync_state = 'sync'");
 }
 
 async function nodeIn(folder: string): Promise<PostgresNode> {

@@ -1,6 +1,11 @@
 import { closeAll } from "../../support/kit.js";
 import { onOwnServers, stopOwnServers } from "../../support/own-servers.js";
-import { clusterPrograms, type PostgresNode, startCluster } from "../../support/postgres-cluster.js";
+import {
+  clusterPrograms,
+  type PostgresNode,
+  startCluster,
+  waitForStandby,
+} from "../../support/postgres-cluster.js";
 import { type VirtualAddress, virtualAddress } from "../../support/virtual-address.js";
 import { print, startTrial, type Trial } from "./trial.js";
 
@@ -45,6 +50,7 @@ onOwnServers("the loss of a primary under load", clusterPrograms, () => {
     await standby.promote();
     primary.follow(standby);
     await primary.start();
+    await waitForStandby(standby);
     await trial.refuses(10);
     const from = performance.now();
     address.point(standby.port, "leave");
