@@ -166,6 +166,18 @@ describe("a connection that fails", () => {
     }
   });
 
+  it("is uncertain when one of several addresses may have read the request", async () => {
+    const errors = [
+      { code: "ECONNREFUSED", syscall: "connect" },
+      { code: "ECONNRESET", syscall: "read" },
+    ].map((fields) => Object.assign(new Error(fields.code), fields));
+    const failed = new TypeError("fetch failed", { cause: new AggregateError(errors) });
+    const fetch = () => Promise.reject(failed);
+    const service = createPaymentService({ baseUrl: "http://localhost:1", accessToken: token, fetch });
+    const error = await errorOf(service.createPayment(request));
+    expect(error).toMatchObject({ code: "creation_unreachable", certainty: "uncertain" });
+  });
+
   it("is certainly failed when the name has no address", async () => {
     // The resolver itself refuses such a long label, so the test needs no name server.
     const service = createPaymentService({

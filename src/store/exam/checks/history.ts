@@ -119,20 +119,24 @@ export const historyChecks: Checks = {
 export const deadChecks: Checks = {
   async "counts returns what waits: parked webhooks, dead dispatches, the oldest undone event"(store) {
     if (!store.counts) return;
-    same(await store.counts(), { dead: 0, parked: 0 });
+    const counts = async () => {
+      const { waiting: _, clock: __, ...counted } = await store.counts!();
+      return counted;
+    };
+    same(await counts(), { dead: 0, parked: 0 });
     await store.registerHandlers([auditor]);
     const [first, second] = [event("e1"), event("e2")];
     await saved(store, {
       webhooks: [webhook("w1", { outcome: "unmatched" }), webhook("w2")],
       events: [first, second],
     });
-    same(await store.counts(), { dead: 0, parked: 1, oldestUndoneAt: first.recordedAt });
+    same(await counts(), { dead: 0, parked: 1, oldestUndoneAt: first.recordedAt });
 
     const claims = await claimed(store, [auditor]);
     for (const [index, claim] of claims.entries())
       await settled(store, claim, { state: index === 0 ? "dead" : "done", error: "no" });
     await saved(store, { rematched: [{ receiptId: "receipt-of-w1", outcome: "applied" }] });
-    same(await store.counts(), { dead: 1, parked: 0 });
+    same(await counts(), { dead: 1, parked: 0 });
   },
 
   async "dead dispatches are found by any condition, and revived only on request"(store) {
