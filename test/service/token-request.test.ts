@@ -48,6 +48,13 @@ describe("the token request", () => {
   });
 });
 
+describe("a lifetime", () => {
+  it("below zero keeps no token", async () => {
+    const source = await sourceThat(issuing({ expires_in: -3600 }));
+    expect([await source.get(), await source.get()]).toEqual(["token-1", "token-2"]);
+  });
+});
+
 describe("an issuer that fails", () => {
   it.each([400, 401, 403])(
     "with %i refuses: access_token_refused, with the RFC's error code",

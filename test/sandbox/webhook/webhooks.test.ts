@@ -54,6 +54,14 @@ describe("sending webhooks", () => {
     expect(merchant.webhooks).toHaveLength(1);
   });
 
+  it("sends again after a redirect", async () => {
+    await openPayment({ retryDelaysMs: [0] });
+    merchant.answers.push(status(302, { Location: `${merchant.url}/elsewhere` }));
+    await sandbox.pay("c-1");
+    await sandbox.settled();
+    expect(sandbox.deliveries).toMatchObject([{ status: 302 }, { attempt: 2, status: 200 }]);
+  });
+
   it("records a merchant that does not respond in time, and tries again", async () => {
     await openPayment({ webhookTimeoutMs: 300, retryDelaysMs: [0] });
     merchant.answers.push(() => {});
