@@ -47,7 +47,7 @@ describe("mistakes in deciding", () => {
   it("failed is made final, and the late success dropped: the success counts, and raises payment.paid_late", async () => {
     const { post, seed, payments, events } = shop();
     await seed(pendingPayment());
-    for (const status of ["failed", "expired", "canceled", "completed", "failed"])
+    for (const status of ["failed", "held", "canceled", "completed", "failed"])
       expect(await post(statusBody(status, { captured: status === "completed" }))).toBe(200);
     expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
     expect(await events("c-1")).toEqual([

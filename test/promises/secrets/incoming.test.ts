@@ -45,7 +45,11 @@ describe("no secret, token or signature is shown", () => {
     const right = headers["service-signature"];
     const answers = await Promise.all([
       send(url, { method: "PUT", headers, body: rawBody }),
-      send(url, { method: "POST", headers: { ...headers, "content-type": "text/plain" }, body: rawBody }),
+      send(url, {
+        method: "POST",
+        headers: { ...headers, "content-type": "multipart/form-data" },
+        body: rawBody,
+      }),
       send(url, { method: "POST", headers: { ...headers, "content-encoding": "br" }, body: rawBody }),
       send(url, { method: "POST", headers, body: Buffer.alloc(3000) }),
       send(eaten, { method: "POST", headers, body: rawBody }),

@@ -151,7 +151,7 @@ it.each<[string, Record<string, unknown>]>([
   ["a value of seventeen digits", { total: { value: "10000000000000000", currency: "KMF" } }],
   ["a value in other digits", { total: { value: "١٤٧٥", currency: "KMF" } }],
   ["decimals that the currency does not have", { total: { value: "1475.50", currency: "KMF" } }],
-  ["a currency in small letters", { total: { value: "1475", currency: "kmf" } }],
+  ["a currency with a digit", { total: { value: "1475", currency: "KM1" } }],
   ["a clientId with a space", { clientId: "c 1" }],
   ["a date that does not exist", { submittedAt: "2026-02-30T10:00:00.000Z" }],
   ["a date that is a word", { submittedAt: "yesterday" }],

@@ -188,8 +188,8 @@ describe("a sandbox with a state file", () => {
     const first = await ids(2, "first");
     await restart(options);
     const second = await ids(2, "second");
-    rmSync(state);
     await restart({ ...options, state: path.join(folder, "other.db") });
+    rmSync(state);
     expect(await ids(4, "all")).toEqual([...first, ...second]);
   });
 

@@ -4,8 +4,8 @@ import { mysqlStore, postgresStore, type SqlPaymentStore, type SqlTx } from "til
 import { closeAll } from "../../support/kit.js";
 import { onEachServer, openPlace, serverUrl, type Place } from "../processes/databases.js";
 import { until } from "../processes/members.js";
-import { proxyTo, type Proxy } from "./proxy.js";
-import { completionOf, openShop, seedPayments, type Shop } from "./shop.js";
+import { proxyTo, type Proxy } from "../faults/proxy.js";
+import { completionOf, openShop, seedPayments, type Shop } from "../faults/shop.js";
 
 jest.setTimeout(90_000);
 

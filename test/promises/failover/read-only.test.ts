@@ -3,7 +3,7 @@ import { mysqlStore, postgresStore } from "tillkit/sql";
 import { closeAll } from "../../support/kit.js";
 import { openPlace, serverUrl } from "../processes/databases.js";
 import { until } from "../processes/members.js";
-import { completionOf, openShop, seedPayments } from "./shop.js";
+import { completionOf, openShop, seedPayments } from "../faults/shop.js";
 
 jest.setTimeout(60_000);
 
