@@ -10,8 +10,11 @@ export interface Proxy {
   cut(): void;
   /** Blocks all bytes, without breaking a connection. */
   hold(): void;
-  /** Drops all bytes of the present connections from now on, without breaking them. New connections work. */
-  silence(): void;
+  /**
+   * Drops all bytes of the present connections from now on, without breaking them. New connections work. The server learns
+   * when the kit ends a connection, unless the connection is deaf as well.
+   */
+  silence(options?: { isDeaf: boolean }): void;
   /** Passes the server's bytes so many milliseconds later from now on. */
   delay(ms: number): void;
   /** Passes bytes again. */
@@ -25,11 +28,12 @@ export async function proxyTo(target: string): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const pairs = new Set<readonly [Socket, Socket]>();
   const silent = new Set<readonly [Socket, Socket]>();
+  const deaf = new Set<readonly [Socket, Socket]>();
   let state: "open" | "held" | "cut" = "open";
   let delayMs = 0;
   let trap: { statement: RegExp; sprung: () => void } | undefined;
 
-  // A silent connection does not even answer the end of the other side.
+  // A deaf connection does not even answer the end of the other side.
   const server = createServer({ allowHalfOpen: true }, (client) => {
     if (state === "cut") return void client.destroy();
     const upstream = connect({ host: hostname, port: Number(port) });
@@ -45,7 +49,7 @@ export async function proxyTo(target: string): Promise<Proxy> {
       socket.on("error", end).on("close", end);
       if (state === "held") socket.pause();
     }
-    client.on("end", () => void (silent.has(pair) || end()));
+    client.on("end", () => void (deaf.has(pair) || end()));
     client.on("data", (bytes: Buffer) => {
       if (trap?.statement.test(bytes.toString("latin1"))) {
         lost = trap.sprung;
@@ -78,10 +82,11 @@ export async function proxyTo(target: string): Promise<Proxy> {
       state = "held";
       for (const pair of pairs) for (const socket of pair) socket.pause();
     },
-    silence() {
+    silence({ isDeaf } = { isDeaf: false }) {
       for (const pair of pairs) {
         pairs.delete(pair);
         silent.add(pair);
+        if (isDeaf) deaf.add(pair);
         for (const socket of pair) socket.removeAllListeners("data").resume();
       }
     },
