@@ -38,7 +38,8 @@ async function shopWith(count: number) {
 
 // The cost of a commit is the pages that it writes: one for each index that lists a row.
 describe("the pages that SQLite writes", () => {
-  it("are no more than ten for a single webhook", async () => {
+  // With completed payments in the index by state about a fifth of a page more than without: 9.6 to 10.1.
+  it("are no more than ten and a half for a single webhook", async () => {
     const shop = await shopWith(120);
     if (!shop) return;
     const { complete, created, emptyLog, pagesInLog } = shop;
@@ -47,7 +48,7 @@ describe("the pages that SQLite writes", () => {
     for (const payment of created.slice(20)) await complete(payment);
     const each = pagesInLog() / 100;
     expect(each).toBeGreaterThan(5);
-    expect(each).toBeLessThanOrEqual(10);
+    expect(each).toBeLessThanOrEqual(10.5);
   });
 
   it("are no more than 1.7 for each webhook of a group of sixty", async () => {
