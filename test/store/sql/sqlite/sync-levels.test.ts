@@ -1,7 +1,7 @@
 import { SqliteConnection } from "../../../../src/store/sql/sqlite/connection.js";
 import { event, ledger, webhook } from "../../../../src/store/exam/checks/fixtures.js";
 import { runInTransaction } from "../../../../src/dispatch/run-in-transaction.js";
-import { sqliteStore } from "tillkit/sql";
+import { sqliteStore } from "../../../../src/store/sql/index.js";
 import { temporaryFiles } from "../support/temporary-files.js";
 
 const nextFile = temporaryFiles();
