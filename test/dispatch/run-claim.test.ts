@@ -1,6 +1,7 @@
-import { type Claim, hmacSignature, MemoryStore, type MemoryTx, TillkitError } from "tillkit";
+import { type Claim, MemoryStore, type MemoryTx, TillkitError } from "tillkit";
 import { handlerEvent, runClaim, type RunOptions } from "../../src/dispatch/run-claim.js";
 import { type AnyHandler } from "../../src/dispatch/handlers.js";
+import { hmacSignature } from "../../src/webhook/signature/index.js";
 
 const handlers = [{ event: "payment.completed", name: "books" }] as const;
 const open = new AbortController().signal;
