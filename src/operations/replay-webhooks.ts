@@ -113,7 +113,7 @@ async function replayPage<Tx>(
 ): Promise<ReplayChange[]> {
   if (webhooks.length === 0) return [];
   const messages = webhooks.map(readStored);
-  return store.transaction(async (tx) => {
+  const { changes, events } = await store.transaction(async (tx) => {
     const locked = await store.lock(tx, keysOf(messages.map((message) => ({ message }))));
     const recorded = new Set(locked.eventKeys);
     const payments = new LockedPayments(
@@ -147,10 +147,11 @@ async function replayPage<Tx>(
       for (const payment of payments.changed()) run.unsaved.set(payment.clientId, payment);
     } else if (rematched.length > 0) {
       await store.save(tx, { updated: payments.changed(), rematched, events });
-      announceEvents();
     }
-    return changes;
+    return { changes, events };
   });
+  if (!run.dryRun && events.length > 0) announceEvents();
+  return changes;
 }
 
 /** Returns whether the decision differs from the stored one. An applied webhook is stale by now, and stays applied. */

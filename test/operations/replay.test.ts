@@ -1,5 +1,6 @@
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { type Payment } from "tillkit";
-import { onEachDatabase } from "../promises/processes/databases.js";
+import { onEachDatabase, openStore } from "../promises/processes/databases.js";
 import { until } from "../promises/processes/members.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
@@ -56,6 +57,33 @@ onEachDatabase("replays", (kind) => {
     const would = await payments.replay({ onProgress: ({ looked }) => looks.push(looked) });
     expect(looks).toEqual([100, 121]);
     expect(would.changes.map(({ to }) => to)).toEqual(["applied", ...Array<string>(120).fill("stale")]);
+  });
+
+  it("wake the handlers for what they change, and do not leave it to the next poll", async () => {
+    const north = shop({ clientIdPrefix: "north-" });
+    await north.receiveWebhook(signed(completedBody()));
+    await north.sweep();
+    await save({ created: [pendingPayment()] });
+    const store = openStore(bench.place.address);
+    const [claim, transaction] = [store.claim.bind(store), store.transaction.bind(store)];
+    const polled = new Promise<void>((resolve) => {
+      store.claim = (options) => claim(options).finally(resolve);
+    });
+    // A slow commit: who looks for work before it finds none.
+    store.transaction = (work) =>
+      transaction(async (tx) => {
+        const result = await work(tx);
+        for (let turn = 0; turn < 20; turn++) await nextIteration();
+        return result;
+      });
+    const payments = shop({ store, dispatch: { pollMs: 3_600_000 } });
+    const handled = new Promise<string>((resolve) =>
+      payments.onPaymentCompleted(({ payment }) => resolve(payment.clientId)),
+    );
+    await payments.start({ keepAlive: false });
+    await polled;
+    await payments.replay({ dryRun: false });
+    expect(await handled).toBe("c-1");
   });
 
   it("apply again what a restored database has lost, and revert nothing", async () => {
