@@ -31,8 +31,8 @@ export interface CheckoutParts<Tx> {
 
 /** The settings that creating a payment depends on. */
 export interface CheckoutOptions {
-  /** Where the router is reached from outside, without a slash at the end. */
-  publicUrl: string;
+  /** The public addresses that the customer returns to, without the token. */
+  returnUrls: { success: string; cancel: string };
   /** How long an open attempt is returned again. */
   reuseForMs: number;
   /** What clientIds begin with. */
@@ -138,14 +138,14 @@ async function complete<Tx>(
   token: string,
 ): Promise<CreatedPayment> {
   const { clientId, total, locale } = payment;
-  const { publicUrl } = parts.options;
+  const { returnUrls } = parts.options;
   let answer: ServicePayment;
   try {
     answer = await parts.service.createPayment({
       clientId,
       total,
-      successUrl: `${publicUrl}/success/${token}`,
-      cancelUrl: `${publicUrl}/cancel/${token}`,
+      successUrl: `${returnUrls.success}/${token}`,
+      cancelUrl: `${returnUrls.cancel}/${token}`,
       ...(locale !== undefined && { locale }),
     });
   } catch (error) {
@@ -161,7 +161,7 @@ async function complete<Tx>(
 async function storeAnswer<Tx>(
   parts: CheckoutParts<Tx>,
   clientId: string,
-  { serviceId, checkoutUrl, status }: ServicePayment,
+  { serviceId, checkoutUrl, status, captured, createdAt }: ServicePayment,
 ): Promise<void> {
   const { store } = parts;
   const isOwnId = await store.transaction(async (tx) => {
@@ -175,6 +175,13 @@ async function storeAnswer<Tx>(
     const isNewer = stateOf(status) === "pending" && isFarther(status, current.status);
     const updatedAt = parts.now().toISOString();
     const updated = { ...current, ...(isNewer && { status }), state, serviceId, checkoutUrl, updatedAt };
+    updated.reported ??= {
+      status,
+      ...(captured !== undefined && { captured }),
+      at: updatedAt,
+      verified: captured === undefined ? ["status"] : ["status", "captured"],
+    };
+    if (createdAt !== undefined) updated.service = { ...current.service, createdAt };
     await store.save(tx, { updated: [updated] });
     return true;
   });

@@ -14,14 +14,23 @@ export interface ReturnRequest {
   visit: boolean;
 }
 
-/** What to show to the customer. `confirming`: the browser came back to success, and no webhook has decided yet. */
-export type ReturnState = "confirming" | "paid" | "canceled" | "failed";
+/**
+ * What to show to the customer. `confirming`: the browser came back to success, and no webhook has decided yet. `delayed`:
+ * that was more than a minute ago. `mismatch`: a webhook does not fit the payment, and nobody has dismissed it; the
+ * customer must not read that the payment failed, nor that it is paid.
+ */
+export type ReturnState = "confirming" | "delayed" | "mismatch" | "paid" | "canceled" | "failed";
+
+/** How long after its first return a payment is `delayed`. */
+export const delayedAfterMs = 60 * 1000;
 
 /** The result of a return: what to show, or where to redirect. */
 export interface ReturnView {
   kind: ReturnKind;
   state: ReturnState;
   payment: Payment;
+  /** How long ago the browser first came back to this address. Zero at the first visit. */
+  waitedMs: number;
 }
 
 /** The parts of the kit that handling a return uses. */
@@ -46,12 +55,19 @@ export async function handleReturn<Tx>(
   const payment = await parts.store.find(named.clientId);
   if (!payment || !isReturnTokenOf(payment, named.hash, parts.now())) return undefined;
   if (visit) await noteReturn(parts, kind, payment);
-  return { kind, state: stateFor(kind, payment), payment };
+  const since = payment[noteFields[kind]];
+  const waitedMs = since === undefined ? 0 : Math.max(0, parts.now().getTime() - Date.parse(since));
+  const state = await stateFor(parts.store, kind, payment);
+  const isDelayed = state === "confirming" && waitedMs >= delayedAfterMs;
+  return { kind, state: isDelayed ? "delayed" : state, payment, waitedMs };
 }
+
+/** The fields that keep when the browser first came back. */
+const noteFields = { success: "successReturnedAt", cancel: "cancelReturnedAt" } as const;
 
 async function noteReturn<Tx>(parts: ReturnParts<Tx>, kind: ReturnKind, seen: Payment): Promise<void> {
   const { store, now, onSuccess } = parts;
-  const field = kind === "success" ? "successReturnedAt" : "cancelReturnedAt";
+  const field = noteFields[kind];
   // A page that reloads itself must not cost a commit each time.
   if (seen[field] !== undefined || seen.state === "completed") return;
   try {
@@ -70,8 +86,27 @@ async function noteReturn<Tx>(parts: ReturnParts<Tx>, kind: ReturnKind, seen: Pa
   }
 }
 
-function stateFor(kind: ReturnKind, { state }: Payment): ReturnState {
+async function stateFor<Tx>(
+  store: PaymentStore<Tx>,
+  kind: ReturnKind,
+  payment: Payment,
+): Promise<ReturnState> {
+  const { clientId, state } = payment;
   if (state === "completed") return "paid";
+  // The page of a canceled attempt offers another one: not where another one was paid.
+  const attempts = (kind === "cancel" && (await store.findMany?.({ clientIds: [clientId] }))) || [];
+  if (attempts.some((attempt) => attempt.state === "completed")) return "paid";
+  if (await hasOpenMismatch(store, clientId)) return "mismatch";
   if (state === "failed" || state === "canceled") return state;
   return kind === "cancel" ? "canceled" : "confirming";
+}
+
+async function hasOpenMismatch<Tx>(store: PaymentStore<Tx>, clientId: string): Promise<boolean> {
+  const outcome = "mismatch";
+  const found = await store.webhooks?.({ clientId, outcome, limit: 1 });
+  if (found === undefined || found.length === 0) return false;
+  // Few payments have a mismatch, so the history is rarely read.
+  const { webhooks = [], resolutions = [] } = (await store.history?.(clientId)) ?? {};
+  const resolved = new Set(resolutions.map(({ receiptId }) => receiptId));
+  return webhooks.some((webhook) => webhook.outcome === outcome && !resolved.has(webhook.receiptId));
 }

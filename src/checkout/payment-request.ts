@@ -4,7 +4,7 @@ import { checkAmount } from "../model/money.js";
 
 /** A payment to create. */
 export interface PaymentRequest {
-  /** The merchant's own order id: 1 to 200 characters. */
+  /** The merchant's own order id: 1 to 200 characters, not only dots. */
   reference: string;
   /** Above zero, with no more decimals than the currency has. */
   total: Money;
@@ -31,10 +31,11 @@ const maxMetadataBytes = 4096;
 export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""): void {
   // Callers in JavaScript may pass anything, and get an error with a code.
   const { reference, total, clientId, locale, metadata }: Partial<PaymentRequest> = request ?? {};
-  if (typeof reference !== "string" || !/^[^\p{Cc}\p{Cs}]{1,200}$/u.test(reference)) {
+  if (typeof reference !== "string" || !/^(?!\.+$)[^\p{Cc}\p{Cs}]{1,200}$/u.test(reference)) {
     throw new TillkitError(
       "reference_invalid",
-      "reference must be a string of 1 to 200 characters without control characters: the merchant's order id.",
+      "reference must be a string of 1 to 200 characters without control characters, and not of dots only: the " +
+        "merchant's order id.",
     );
   }
   const problem = checkAmount(total);
@@ -42,7 +43,7 @@ export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""
   if (clientId !== undefined && !isClientId(clientId)) {
     throw new TillkitError(
       "client_id_invalid",
-      "clientId must be 1 to 64 characters of A-Z a-z 0-9 . _ : - and unique per payment.",
+      "clientId must be 1 to 64 characters of A-Z a-z 0-9 . _ : - and not of dots only, and unique per payment.",
     );
   }
   if (clientId !== undefined && !clientId.startsWith(clientIdPrefix)) {
@@ -60,8 +61,9 @@ export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""
   if (metadata !== undefined) plainMetadata(metadata);
 }
 
+/** Dots only would be another address where an id becomes part of one: `/orders/..`. */
 function isClientId(clientId: unknown): boolean {
-  return typeof clientId === "string" && /^[A-Za-z0-9._:-]{1,64}$/.test(clientId);
+  return typeof clientId === "string" && /^(?!\.+$)[A-Za-z0-9._:-]{1,64}$/.test(clientId);
 }
 
 /**

@@ -30,13 +30,15 @@ export const errorFixes = {
     "Mount the payment router before the JSON parser, or pass `verify: captureRawBody` to that parser.",
   signature_missing: "The request has no signature header; send only the service's webhooks to this address.",
   signature_malformed: "The signature header must be one hexadecimal string of the right length.",
-  signature_mismatch: "Compare the secret and the scheme with the service's; see `docs/errors.md`.",
-  signature_check_failed: "The signature scheme threw an error; see the `cause`.",
+  signature_mismatch:
+    "Compare the secret and the scheme with the service's: keep the body in a file, and run `npx tillkit verify`.",
+  signature_check_failed: "Fix the signature scheme: it threw the error that the message names.",
   signed_fields_unreadable: "The signed fields must be plain strings in a strict JSON body.",
   record_unavailable: "Neither the store nor the spool could keep the webhook; fix the store.",
 
   // Creating a payment.
-  reference_invalid: "Use a reference of 1 to 200 characters without control characters.",
+  reference_invalid:
+    "Use a reference of 1 to 200 characters without control characters, and not of dots only.",
   amount_invalid: 'Give total.value as a decimal string such as "1475" or "10.50", above zero.',
   currency_invalid: "Give total.currency as three capital letters of ISO 4217.",
   client_id_invalid: "Use 1 to 64 characters of A-Z a-z 0-9 . _ : - as clientId.",
@@ -45,16 +47,16 @@ export const errorFixes = {
   locale_invalid: 'Give locale as a language tag such as "fr" or "en-GB".',
   already_paid: "The reference has a completed payment; do not collect it again.",
   creation_timeout: "The service did not answer in time; the payment may exist and stays matchable.",
-  creation_unreachable: "The service could not be reached or broke the connection; see the `cause`.",
+  creation_unreachable: "Check service.baseUrl, the name resolution, the network and the firewall.",
   creation_refused: "The service refused the payment; the error contains the service's message.",
   creation_failed: "The service failed; the payment may exist and stays matchable.",
   creation_response_invalid: "The service's answer is not the envelope of the interface document, 2.2.",
   creation_pending_elsewhere: "Another call is still creating this payment; try again after a moment.",
-  access_token_unavailable: "The access token could not be obtained; see the `cause`.",
+  access_token_unavailable: "Check the token address and the client's credentials.",
   access_token_refused: "The service refused the access token; check the credentials.",
 
   // Asking the service about payments.
-  lookup_failed: "See the `cause` and the status; the kit asks the service again later by itself.",
+  lookup_failed: "The kit asks the service again later by itself; fix what the message names.",
   lookup_answer_invalid:
     "Compare the service's answer with the interface document, 2.1 and 2.3; nothing was recorded.",
 
@@ -67,6 +69,10 @@ export const errorFixes = {
   resolution_invalid: "Say what is settled, how, by whom and why, as the message says.",
   resolution_not_possible:
     "Look at the payment's history; the payment or webhook cannot be settled in this way, or already is.",
+  evidence_missing: "Give `evidence`: a row of a statement, an answer of the service, or a letter.",
+  evidence_invalid: "Give evidence of the form that the message names.",
+  evidence_mismatch:
+    "Look again whose payment the evidence shows; it must have this payment's ids and amount.",
   query_invalid: "Give conditions of the form that the message names.",
   store_method_missing: "Add the optional method that the message names to the store, or use a shipped one.",
 
@@ -74,18 +80,22 @@ export const errorFixes = {
   transaction_poisoned:
     "A statement failed, so the transaction was rolled back; do not catch and ignore its error.",
   transaction_closed: "Await every statement before the handler resolves.",
+  transaction_control_refused:
+    "Use plain BEGIN, COMMIT, ROLLBACK and savepoints in a handler, without an isolation level, a stream or a cursor.",
   lease_lost: "Another process took over the dispatch, or it was retired; this run was rolled back.",
   handler_timeout: "The handler ran longer than `handlerTimeoutMs`; watch `signal` and finish sooner.",
   handler_crashed_often: "The process ended each time this handler ran; see `dispatch.dead`.",
   handler_registered: "Remove the handler from the code first, or retire the name with `tillkit retire`.",
   store_conflict: "A value that must be unique is taken; the transaction was rolled back.",
   store_busy: "The database stayed locked beyond the deadline.",
-  store_unavailable: "The database could not be reached; see the `cause`.",
+  store_unavailable: "Start the database, or correct its address and its permissions.",
   store_closed: "The store was closed; make no calls after close().",
   backup_refused:
     "Name a file that does not exist yet, or use the database's own tool that the message names.",
-  backup_failed: "See the `cause`; nothing was left under the name of the backup.",
+  backup_failed: "Fix what the message names; nothing was left under the name of the backup.",
   schema_too_new: "A newer tillkit made the tables; upgrade this process.",
+  path_exposed:
+    "Name a real path, not a link; give it to the user of the process (chown), and let not all users write to it (chmod o-w).",
   driver_missing: "Install the database driver that the message names.",
   pool_too_small:
     "Give the pool at least `dispatch.concurrency` + 4 connections, or set a smaller `dispatch.concurrency`.",
@@ -97,8 +107,9 @@ export const errorFixes = {
   // The spool.
   spool_full:
     "Free disk space, raise the spool's `maxBytes`, or fix the store so that the spool can be drained.",
-  spool_unavailable: "The spool's directory cannot be used; see the `cause`.",
-  spool_record_unreadable: "Look at the file that was set aside: its bytes changed on the disk.",
+  spool_unavailable: "Let the process write to the spool's directory, or name another one.",
+  spool_record_unreadable:
+    "Look at the file that was set aside: it changed on the disk, or no spool of this directory wrote it.",
 
   // The sandbox.
   sandbox_unreachable: "Start the sandbox, or give its address with --sandbox or TILLKIT_SANDBOX_URL.",

@@ -1,4 +1,4 @@
-import { type Payment } from "./payment.js";
+import { type CompletedPayment, type Evidence, type Payment } from "./payment.js";
 import { type SignedField } from "./signed-fields.js";
 import { type Untrusted, type Verified } from "./payment-report.js";
 
@@ -15,8 +15,11 @@ export interface Reported<Covers extends SignedField = SignedField> {
   verified: Verified<Covers>;
   /** The fields that the signature does not cover. Use them as hints at most. */
   untrusted: Untrusted<Covers>;
-  /** The source of the report: a webhook, or the service's answer to a lookup of the kit. */
-  reportedBy: "webhook" | "lookup";
+  /**
+   * The source of the report: a webhook, the service's answer to a lookup of the kit, or a person's evidence. With `person`,
+   * `verified` has what the evidence shows.
+   */
+  reportedBy: "webhook" | "lookup" | "person";
 }
 
 /**
@@ -25,7 +28,7 @@ export interface Reported<Covers extends SignedField = SignedField> {
  */
 export interface EventMap<Covers extends SignedField = SignedField> {
   /** The payment is paid: fulfil the order. Raised once per clientId, and never twice for one reference. */
-  "payment.completed": Reported<Covers> & { payment: Payment };
+  "payment.completed": Reported<Covers> & { payment: CompletedPayment };
   /** The service reported a status other than `completed`, and the kit applied it. */
   "payment.updated": Reported<Covers> & { payment: Payment; previousStatus?: string };
   /**
@@ -54,7 +57,7 @@ export interface EventMap<Covers extends SignedField = SignedField> {
   "payment.unconfirmed": Reported<Covers> & { payment: Payment; receiptId: string; receivedAt: string };
   /** A second payment of one reference is completed. Raised instead of `payment.completed`. Refund one of the two. */
   "payment.paid_twice": Reported<Covers> & {
-    payment: Payment;
+    payment: CompletedPayment;
     firstClientId: string;
     /** The payment that was completed first, in its state at that time. */
     first: Payment;
@@ -64,7 +67,7 @@ export interface EventMap<Covers extends SignedField = SignedField> {
    * reported as overdue). Raised in addition to the event of the completion.
    */
   "payment.paid_late": Reported<Covers> & {
-    payment: Payment;
+    payment: CompletedPayment;
     because: "canceled" | "failed" | "replaced" | "given_up";
   };
   /** The payment is open for longer than `overdueMs`, and the service reported nothing. */
@@ -77,6 +80,8 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     by: string;
     /** The webhook that was settled, if it was one. */
     receiptId?: string;
+    /** What showed the person that the payment is paid. */
+    evidence?: Evidence;
     /** The payment in its state at that time, if the store had it. */
     payment?: Payment;
   };

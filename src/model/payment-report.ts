@@ -1,4 +1,4 @@
-import { type SignedField, type UndecidingField } from "./signed-fields.js";
+import { type IndispensableField, type SignedField, type UndecidingField } from "./signed-fields.js";
 
 /**
  * The fields of a webhook under the names that signatures use, with the types they have after the checks. Times are
@@ -21,16 +21,24 @@ export interface ReportedFields {
   source: string | undefined;
 }
 
-/** The fields that the signature covers: the service sent these values. */
-export type Verified<Covers extends SignedField = SignedField> = Readonly<Pick<ReportedFields, Covers>>;
+/**
+ * The fields that the signature covers: the service sent these values. `never` stands for a scheme that the compiler does not
+ * know, because the environment configures it: the indispensable fields are present, and each of the others may be.
+ */
+export type Verified<Covers extends SignedField = SignedField> = [Covers] extends [never]
+  ? Readonly<Pick<ReportedFields, IndispensableField> & Partial<ReportedFields>>
+  : Readonly<Pick<ReportedFields, Covers>>;
 
 /**
  * The fields that the signature does not cover. Others may have changed them on the way: use them as hints at most.
  * `timestamp`, `providerId` and `source` are also here if the signature covers them and the service sent something else
- * than the interface shows.
+ * than the interface shows. Under a scheme that the compiler does not know, the type has only these three: any other field
+ * may be a verified one.
  */
 export type Untrusted<Covers extends SignedField = SignedField> = Readonly<
-  Partial<Record<Exclude<SignedField, Covers> | UndecidingField, unknown>>
+  Partial<
+    Record<([Covers] extends [never] ? never : Exclude<SignedField, Covers>) | UndecidingField, unknown>
+  >
 >;
 
 /** What a verified, admissible webhook says about a payment: the input of reconciliation. */
@@ -47,8 +55,10 @@ export interface PaymentReport {
   topic?: string;
   /** Present only if the signature covers it. */
   captured?: boolean;
+  /** The service's time of the creation. Present only in the answer to a lookup. */
+  createdAt?: string;
   verified: Partial<Verified>;
-  untrusted: Untrusted<never>;
+  untrusted: Readonly<Partial<Record<SignedField, unknown>>>;
 }
 
 /** The content of a correctly signed body: a payment report, another kind of message, or no message of the interface. */

@@ -18,6 +18,38 @@ export interface Money {
  */
 export type PaymentState = "creating" | "pending" | "uncertain" | "failed" | "canceled" | "completed";
 
+/** What the service said last about a payment: in its answer to the creation, in a webhook or in a lookup. */
+export interface LastReport {
+  /** The status as the service wrote it. */
+  status: string;
+  captured?: boolean;
+  /** When the customer submitted the payment, by the service's clock: an RFC 3339 date-time as it came. */
+  submittedAt?: string;
+  /** The provider's reference of the transaction. */
+  providerId?: string;
+  /** The provider's channel. */
+  source?: string;
+  /** When this shop received it. */
+  at: string;
+  /**
+   * The names of those fields above that are proven: by the webhook's signature, or because the kit asked the service itself. The
+   * others may have been changed on the way.
+   */
+  verified: readonly LastReportField[];
+}
+
+/** The fields of the service in a {@link LastReport}. */
+export const lastReportFields = ["status", "captured", "submittedAt", "providerId", "source"] as const;
+type LastReportField = (typeof lastReportFields)[number];
+
+/** Times by the service's clock, which may differ from the shop's: RFC 3339 date-times as they came. Each of them is proven. */
+export interface ServiceTimes {
+  /** When the service made the payment. */
+  createdAt?: string;
+  /** The time of the last reported event. */
+  reportedAt?: string;
+}
+
 /** One attempt to collect one amount. All times are ISO 8601 UTC with milliseconds. */
 export interface Payment {
   /** Unique per payment. Identifies the payment in the merchant's system and at the service. */
@@ -28,6 +60,13 @@ export interface Payment {
   state: PaymentState;
   /** The last status of the service that was applied, as the service wrote it. */
   status?: string;
+  /**
+   * What the service said last, unless the payment was already further along. It may not have been applied: then it differs
+   * from the payment, or waits for a lookup. Nothing is decided by it.
+   */
+  reported?: LastReport;
+  /** The service's own times. */
+  service?: ServiceTimes;
   /** Whether another call for the reference returns this attempt. At most one attempt per reference is open. */
   open: boolean;
   /** The service's id of the payment. Set once, then never changed. */
@@ -57,4 +96,24 @@ export interface Payment {
   nextLookupAt?: string;
   /** How many times the service was asked about the payment. Absent for never. */
   lookups?: number;
+}
+
+/** A payment that is paid. */
+export interface CompletedPayment extends Payment {
+  state: "completed";
+  completedAt: string;
+}
+
+/** What a person saw that shows that a payment is paid. */
+export interface Evidence {
+  /** `lookup`: an answer of the service that the person asked for. `webhook`: a stored one that the kit could not read. */
+  kind: "statement" | "lookup" | "letter" | "webhook";
+  /** Where it is, for readers of the history: `statement-2026-11.csv, line 14`. 1 to 500 characters. */
+  document: string;
+  /** The amount that it shows. */
+  total: Money;
+  /** The service's id of the payment. Needed where the payment has none yet. */
+  serviceId?: string;
+  /** The provider's reference. */
+  providerId?: string;
 }

@@ -13,6 +13,9 @@ export interface ServicePayment {
   checkoutUrl: string;
   /** The status as the service wrote it; the interface document shows `pending`. */
   status: string;
+  captured?: boolean | undefined;
+  /** By the service's clock: an RFC 3339 date-time. */
+  createdAt?: string | undefined;
 }
 
 interface Expectation {
@@ -48,7 +51,7 @@ export async function readCreationAnswer(
   if (bytes === undefined) throw invalid(`it is larger than ${bodyLimitBytes} bytes`, httpStatus);
   const parsed = creationResponseSchema.safeParse(parseJson(bytes));
   if (!parsed.success) throw invalid(describeIssues(parsed.error.issues), httpStatus);
-  const { id, status, purchase, billing } = parsed.data.data;
+  const { id, status, purchase, billing, captured, createdAt } = parsed.data.data;
   const echoed = purchase.total;
   if (echoed.currency !== total.currency || !sameValue(echoed.value, total.value)) {
     throw invalid(
@@ -56,7 +59,7 @@ export async function readCreationAnswer(
       httpStatus,
     );
   }
-  return { serviceId: id, checkoutUrl: billing.submitUrl, status };
+  return { serviceId: id, checkoutUrl: billing.submitUrl, status, captured, createdAt };
 }
 
 /** Returns the error of a request that may have reached the service, and whose answer could not be read to its end. */
@@ -122,9 +125,18 @@ function invalid(why: string, httpStatus: number): PaymentCreationError {
   );
 }
 
+/** A part of zod's issues. A `custom` one has a message of {@link creationResponseSchema}. */
+interface Issue {
+  code?: string | undefined;
+  message: string;
+  path: readonly PropertyKey[];
+}
+
 /** Returns the paths of the first wrong fields, without their values. */
-function describeIssues(issues: readonly { path: readonly PropertyKey[] }[]): string {
+function describeIssues(issues: readonly Issue[]): string {
   const paths = issues.map(({ path }) => path.map(String).join("."));
   if (paths.includes("")) return "it is not a JSON object";
+  const [first] = issues;
+  if (issues.length === 1 && first?.code === "custom") return `${paths[0]} ${first.message}`;
   return `${paths.slice(0, 3).join(", ")} ${paths.length === 1 ? "is" : "are"} missing or not as specified`;
 }

@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { isDateTime } from "../shared/date-time.js";
 import { parseSecureAddress } from "./service-options.js";
 
 // The fields that the kit sends and reads of the interface document's sections 2.1, 2.2 and 4.1. Further fields are allowed.
-// Fields that the kit does not use (`captured`, `createdAt`, the echoed addresses) are not required: an answer without them
-// names a real payment, and refusing it would lose the checkout address.
+// Fields that decide nothing (`captured`, `createdAt`, the echoed addresses) are not required, nor is their form: an answer without
+// them names a real payment, and refusing it would lose the checkout address.
 
 const total = z.object({
   // The form of amounts everywhere in the kit; others could not be compared.
@@ -30,7 +31,10 @@ const checkoutAddress = z
   .string()
   .max(2048)
   .refine((text) => parseSecureAddress(text) !== undefined, {
-    error: "must be an absolute https address (http only on this machine)",
+    error: ({ input }) =>
+      /^http:/i.test(String(input))
+        ? "is plain http on another host than this machine, where anyone on the way could change the page; it must be https"
+        : "is not an absolute https address",
   });
 
 /**
@@ -44,6 +48,8 @@ export const creationResponseSchema = z.object({
     status: word,
     purchase: z.object({ total }),
     billing: z.object({ submitUrl: checkoutAddress }),
+    captured: z.boolean().optional().catch(undefined),
+    createdAt: z.string().refine(isDateTime).optional().catch(undefined),
   }),
 });
 

@@ -2,6 +2,7 @@ import { obtainToken, sendWithToken } from "./access-token.js";
 import { discardBody, parseJson, readBody, sendRequest, untilAborted } from "./send-request.js";
 import { LookupError } from "./service-errors.js";
 import { type PaymentServiceOptions } from "./service-options.js";
+import { because } from "../shared/because.js";
 
 /** A payment as the service shows it. It is read further by the rules of webhooks. */
 export type ShownPayment = Readonly<Record<string, unknown>>;
@@ -43,7 +44,7 @@ export function createPaymentReader(options: PaymentServiceOptions, timeoutMs: n
       if (cause instanceof LookupError) throw cause;
       const message = timeout.aborted
         ? `The service gave no complete answer within ${timeoutMs} ms.`
-        : "The service could not be asked: no token, no connection, or the connection broke; see the cause.";
+        : `The service could not be asked${because(cause)}`;
       throw new LookupError("lookup_failed", message, { cause });
     }
   };

@@ -6,6 +6,7 @@ import { type CreationRequest } from "./creation-schemas.js";
 import { sendRequest, untilAborted } from "./send-request.js";
 import { PaymentCreationError } from "./service-errors.js";
 import { type PaymentServiceOptions, serviceProblems } from "./service-options.js";
+import { because } from "../shared/because.js";
 
 /** A payment to create at the service. */
 export interface CreatePaymentRequest {
@@ -83,11 +84,13 @@ async function tokenFor(accessToken: AccessToken, call: Call, refused: string | 
     const httpStatus = refused === undefined ? undefined : 401;
     const details = { certainty: "failed", cause, httpStatus } as const;
     if (hasCode(cause, "access_token_refused")) {
-      const message = "The issuer refused to give an access token, so no payment was created; see the cause.";
+      const message = `The issuer refused to give an access token, so no payment was created${because(cause)}`;
       throw new PaymentCreationError("access_token_refused", message, details);
     }
-    const reason = signal.aborted ? `was not there within ${timeoutMs} ms` : "could not be obtained";
-    const message = `The access token ${reason}, so no payment was created; see the cause, then create it again.`;
+    const [reason, why] = signal.aborted
+      ? [`was not there within ${timeoutMs} ms`, "."]
+      : ["could not be obtained", because(cause)];
+    const message = `The access token ${reason}, so no payment was created${why} Create it again.`;
     throw new PaymentCreationError("access_token_unavailable", message, details);
   }
 }
@@ -104,8 +107,7 @@ async function send(call: Call, token: string): Promise<Response> {
     return await sendRequest(fetch, address, { method: "POST", headers, body }, signal);
   } catch (cause) {
     if (wasNeverSent(cause)) {
-      const message =
-        "The service could not be connected to, so no payment was created. Check service.baseUrl and the network.";
+      const message = `No payment was created: the service cannot be reached${because(cause)} Check service.baseUrl and the network.`;
       throw new PaymentCreationError("creation_unreachable", message, { certainty: "failed", cause });
     }
     throw brokenOff(cause, call);

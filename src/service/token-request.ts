@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { TillkitError } from "../errors/index.js";
 import { discardBody, parseJson, readBody, sendRequest } from "./send-request.js";
+import { because } from "../shared/because.js";
 
 const bodyLimitBytes = 64 * 1024;
 /** The lifetime of a token where the answer has no `expires_in`. */
@@ -43,7 +44,7 @@ export async function requestToken(request: TokenRequest): Promise<{ token: stri
     throw unavailable(
       signal.aborted
         ? `the token address did not answer within ${request.timeoutMs} ms.`
-        : "the token address could not be reached, or it broke the connection.",
+        : `the token address could not be reached, or it broke the connection${because(cause)}`,
       cause,
     );
   }

@@ -18,7 +18,7 @@ export type StatementRows =
 /**
  * Compares a settlement statement with the stored payments, in bounded memory. Writes nothing to the store.
  *
- * The run fails with `statement_period_missing`, `store_method_missing`, or with an error of the store or of the rows.
+ * The run fails with `statement_period_missing`, `statement_unreadable`, `store_method_missing`, or with an error of the store or of the rows.
  *
  * @throws TillkitError `option_invalid`
  */
@@ -128,6 +128,7 @@ async function addBadRow(
 ): Promise<StatementFinding> {
   const { line, problem, clientId, serviceId } = row;
   run.rows.bad += 1;
+  run.firstProblem ??= `Line ${line}: ${problem.message}`;
   run.count("bad_row");
   const { byClientId, byServiceId } = stored.matching(row);
   const payment = byClientId ?? byServiceId;

@@ -18,6 +18,8 @@ export class RunState {
   /** Paid payments of references that have several payments. */
   readonly siblings: ExternalSort;
   readonly rows = { read: 0, bad: 0, foreign: 0, unpaid: 0, outsidePeriod: 0, matched: 0 };
+  /** The first row that could not be read: its line, and why. */
+  firstProblem: string | undefined;
   /** The number of payments that were completed in the period. */
   completed = 0;
   readonly #options: ResolvedReconcileOptions;
@@ -47,10 +49,16 @@ export class RunState {
     if (this.#latest === undefined || time > this.#latest) this.#latest = time;
   }
 
-  /** Returns the given period, or else the whole UTC days of the rows. Throws `statement_period_missing` if there is no row. */
+  /** Returns the given period, or else the whole UTC days of the rows. Throws if there is no row with a time. */
   period(): Period {
     const { period } = this.#options;
     if (period) return period;
+    if (this.firstProblem !== undefined && this.rows.bad === this.rows.read)
+      throw new TillkitError(
+        "statement_unreadable",
+        `None of its ${this.rows.read} rows can be read. ${this.firstProblem}`,
+        { fix: "Give the format of the statement: its columns, its separators and the form of its times." },
+      );
     if (this.#earliest === undefined) throw periodMissing("no period was given, and no row has a time");
     const [first, last] = [Date.parse(this.#earliest), Date.parse(this.#latest!)];
     return {

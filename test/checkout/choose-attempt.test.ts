@@ -47,6 +47,12 @@ describe("choosing an attempt for a reference", () => {
     expect(chooseAttempt([old], total, times)).toEqual({ kind: "create", replaced: [old] });
   });
 
+  it("leaves an attempt that was replaced before as it is", () => {
+    const before = pendingPayment({ clientId: "c-0", open: false, replacedBy: "c-1" });
+    const failed = pendingPayment({ open: false, state: "failed" });
+    expect(chooseAttempt([before, failed], total, times)).toEqual({ kind: "create", replaced: [failed] });
+  });
+
   it("refuses a reference that is paid, whatever else it has", () => {
     const paid = pendingPayment({ clientId: "c-0", state: "completed", open: false });
     expect(chooseAttempt([pendingPayment(), paid], total, times)).toEqual({ kind: "paid", payment: paid });

@@ -45,6 +45,19 @@ describe("creating a payment", () => {
     });
   });
 
+  it("keeps what the service said of it, with the service's own time", async () => {
+    const { payments, sandbox } = await kit({}, { now: () => new Date("2020-05-01T10:00:00.000Z") });
+    const { clientId } = await payments.create(order);
+    const { reported, service } = (await payments.find(clientId))!;
+    expect(reported).toEqual({
+      status: "pending",
+      captured: false,
+      at: "2020-05-01T10:00:00.000Z",
+      verified: ["status", "captured"],
+    });
+    expect(service).toEqual({ createdAt: sandbox.payments()[0]!.createdAt });
+  });
+
   it("keeps no return address, only the hash of its random part", async () => {
     const { payments, sandbox } = await kit();
     const { clientId } = await payments.create(order);
@@ -117,6 +130,8 @@ describe("creating a payment", () => {
     ["no total", { total: undefined }, "amount_invalid"],
     ["an empty reference", { reference: "" }, "reference_invalid"],
     ["a reference with a NUL", { reference: "a\0b" }, "reference_invalid"],
+    ["a reference of dots only", { reference: ".." }, "reference_invalid"],
+    ["a clientId of dots only", { clientId: "..." }, "client_id_invalid"],
     ["a clientId with a comma", { clientId: "a,b" }, "client_id_invalid"],
     ["a clientId of 65 characters", { clientId: "a".repeat(65) }, "client_id_invalid"],
     ["metadata that is no JSON", { metadata: { big: 1n } }, "metadata_invalid"],

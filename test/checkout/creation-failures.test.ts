@@ -20,7 +20,7 @@ function partsOf(answering: PaymentService["createPayment"]) {
     ready: () => Promise.resolve(),
     rematch: async (clientIds) => void rematched.push(...clientIds),
     options: {
-      publicUrl: "https://shop.example/payments",
+      returnUrls: { success: "https://shop.example/success", cancel: "https://shop.example/cancel" },
       reuseForMs: 60_000,
       clientIdPrefix: undefined,
       firstLookupMs: 60_000,

@@ -57,6 +57,52 @@ describe("a success return", () => {
     expect((await get("success")).text).toContain('data-state="failed"');
   });
 
+  it("says after a minute that it takes longer, that nobody need pay again, and which number to keep", async () => {
+    const { get, clock, token } = await returning({ contact: "help@shop.example" });
+    await get("success");
+    clock.now = new Date("2026-11-20T10:00:59.999Z");
+    expect((await get("success")).text).toContain('data-state="confirming"');
+    clock.now = new Date("2026-11-20T10:01:00.000Z");
+    const { text } = await get("success");
+    expect(text).toContain('data-state="delayed"');
+    expect(text).toMatch(/you need not pay again. Keep your order number: order-1/);
+    expect(text).toContain('<a href="mailto:help@shop.example">');
+    expect(text).toContain('http-equiv="refresh"');
+    expect((await get("success", `${token}/state`)).body).toMatchObject({ state: "delayed", final: false });
+  });
+
+  it("says after a quarter of an hour that it no longer reloads itself, until it is paid", async () => {
+    const { payments, get, clock } = await returning();
+    await get("success");
+    clock.now = new Date("2026-11-20T10:15:00.000Z");
+    const { text } = await get("success");
+    expect(text).toContain("data-ended");
+    expect(text).not.toContain('http-equiv="refresh"');
+    await payments.receiveWebhook(signed(completedBody()));
+    expect((await get("success")).text).not.toContain('data-ended=""');
+  });
+
+  it.each(["success", "cancel"])(
+    "says on %s neither paid nor failed after a mismatch, until a person dismisses it",
+    async (kind) => {
+      const { payments, get } = await returning();
+      await payments.receiveWebhook(signed(completedBody({ total: { value: "14", currency: "KMF" } })));
+      await payments.receiveWebhook(signed(statusBody("failed")));
+      const { text } = await get(kind);
+      expect(text).toContain('data-state="mismatch"');
+      expect(text).toContain("Please do not pay again.");
+      expect(text).not.toMatch(/Payment received|not completed|Payment canceled/);
+      const { entries } = await payments.history("c-1");
+      const { receiptId } = entries.find(
+        (each) => each.kind === "decision" && each.outcome === "mismatch",
+      ) as {
+        receiptId: string;
+      };
+      await payments.resolve({ action: "dismiss", receiptId, reason: "A test of the service.", by: "Amina" });
+      expect((await get(kind)).text).toContain('data-state="failed"');
+    },
+  );
+
   it("is noted in the payment's history the first time, but not by a HEAD request or a prefetch", async () => {
     const { payments, app, get, token, clock } = await returning();
     await request(app).head(`/payments/success/${token}`).expect(200);
@@ -77,6 +123,17 @@ describe("a cancel return", () => {
     await payments.receiveWebhook(signed(completedBody()));
     expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
     expect((await get("cancel")).text).toContain('data-state="paid"');
+  });
+
+  it("says paid where another attempt of the order was paid", async () => {
+    const { payments, get } = await returning();
+    await get("cancel");
+    const { store } = payments;
+    const second = pendingPayment({ clientId: "c-2", serviceId: "s-2" });
+    await store.transaction((tx) => store.save(tx, { created: [second] }));
+    await payments.receiveWebhook(signed(completedBody({ clientId: "c-2", id: "s-2" })));
+    expect((await get("cancel")).text).toContain('data-state="paid"');
+    expect((await get("success")).text).toContain('data-state="confirming"');
   });
 
   it("makes a later completion late", async () => {
@@ -159,6 +216,33 @@ describe("the merchant's own return pages", () => {
       render: ({ state, kind }, { language }) => `${kind}:${state}:${language}`,
     });
     expect((await get("success").set("Accept-Language", "fr")).text).toBe("success:confirming:fr");
+  });
+
+  it.each([
+    ["https://cdn.example:8443/logo.svg?v=2", "img-src data: https://cdn.example:8443;"],
+    ["/logo.svg", "img-src data: 'self';"],
+  ])("has the logo %s, and a policy that allows images of its origin only", async (logoUrl, policy) => {
+    const look = { logoUrl, shopName: "Soko <Bahari>", backUrl: "/", backLabel: "Back to Soko" };
+    const { get } = await returning(look);
+    const { text, headers } = await get("success");
+    expect(text).toContain(`<img class="logo" src="${logoUrl}" alt="Soko &lt;Bahari&gt;" />`);
+    expect(text).toContain(">Back to Soko</a>");
+    expect(headers["content-security-policy"]).toContain(policy);
+  });
+
+  it.each([
+    ["accent", "green"],
+    ["accent", "#fff; } body { display: none"],
+    ["logoUrl", "http://cdn.example/logo.svg"],
+    ["logoUrl", "https://cdn.example;script-src/logo.svg"],
+    ["logoUrl", "//cdn.example/logo.svg"],
+    ["logoUrl", "data:image/svg+xml,x"],
+    ["contact", ""],
+    ["backLabel", "a\nb"],
+  ])("refuses the %s %j", (name, value) => {
+    expect(() => testKit({ returns: { [name]: value } })).toThrow(
+      expect.objectContaining({ problems: [expect.objectContaining({ option: `returns.${name}` })] }),
+    );
   });
 
   it("is a page in French for a French reader, or where the payment says so, with the reference escaped", async () => {

@@ -146,3 +146,16 @@ describe("a refusal", () => {
     expect(error).not.toHaveProperty("serviceMessage");
   });
 });
+
+describe("an insecure checkout address", () => {
+  it.each([
+    ["http://checkout.example/1", "data.billing.submitUrl is plain http on another host than this machine"],
+    ["http://192.168.1.20/1", "data.billing.submitUrl is plain http on another host than this machine"],
+    ["/payment/submit/1", "data.billing.submitUrl is not an absolute https address"],
+  ])("is refused with its reason: %s", async (submitUrl, reason) => {
+    const service = await answering(201, envelope({ billing: { submitUrl } }));
+    const error = await errorOf(service.createPayment(request));
+    expect(error).toMatchObject({ code: "creation_response_invalid", certainty: "uncertain" });
+    expect(error.message).toContain(reason);
+  });
+});

@@ -76,6 +76,13 @@ describe("reading payments from the service", () => {
     });
   });
 
+  it("ends a request whose caller closes", async () => {
+    const closing = new AbortController();
+    answer = () => closing.abort();
+    const reading = reader("t", 60_000).read("p", closing.signal);
+    await expect(reading).rejects.toMatchObject({ code: "lookup_failed" });
+  });
+
   it("throws at its time limit, and where the connection breaks", async () => {
     answer = () => undefined;
     await expect(reader("t", 50).read("p")).rejects.toMatchObject({

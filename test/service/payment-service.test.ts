@@ -34,6 +34,21 @@ describe("a successful creation", () => {
       serviceId: envelope().data.id,
       checkoutUrl: envelope().data.billing.submitUrl,
       status: "pending",
+      captured: false,
+      createdAt: envelope().data.createdAt,
+    });
+  });
+
+  it.each([
+    { captured: "no", createdAt: "yesterday" },
+    { captured: null, createdAt: 1_795_174_281 },
+  ])("leaves out what decides nothing and has another form: %j", async (odd) => {
+    const service = await answering(201, envelope(odd));
+    const created = await service.createPayment(request);
+    expect(created).toMatchObject({
+      serviceId: envelope().data.id,
+      captured: undefined,
+      createdAt: undefined,
     });
   });
 

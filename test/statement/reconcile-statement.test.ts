@@ -230,6 +230,14 @@ describe("a statement compared with stored payments", () => {
       });
   });
 
+  it("says that no row could be read, and why the first could not", async () => {
+    const lines = [row("a", { value: "1475,00 F" }), row("b", { value: "?" })];
+    await expect(compared(await storeOf(), header, lines, { period: undefined })).rejects.toMatchObject({
+      code: "statement_unreadable",
+      message: expect.stringMatching(/^None of its 2 rows can be read\. Line 2: /),
+    });
+  });
+
   it("keeps totals for each channel, and no more than 200 of them", async () => {
     const store = await storeOf(paid("a"), paid("b"));
     const lines = [row("a", { source: "MVK" }), row("b", { source: "HOL" }), row("x", { source: "HOL" })];

@@ -55,9 +55,16 @@ function csvCell(value: Cell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Puts an apostrophe before text that a spreadsheet would run as a formula. Plain negative numbers stay as they are. */
+/**
+ * What a spreadsheet takes for the start of a formula, as the first character of a cell: also the full-width and small forms.
+ * Which character separates cells is the reader's choice, so every place counts that is not inside a word, number or id.
+ */
+const formulaStart =
+  /(?<![\p{L}\p{N}_.-])[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]|^[\t\r\n]/gu;
+
+/** Puts an apostrophe before each start of a formula. Plain negative numbers stay as they are. */
 function withoutFormula(text: string): string {
-  return /^[=+\-@\t\r\n]/.test(text) && !/^-\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
+  return /^-\d+(\.\d+)?$/.test(text) ? text : text.replace(formulaStart, "'$&");
 }
 
 /** Makes a report as one JSON document, with one line for each finding: `{ "findings": [ … ], "summary": { … } }`. */

@@ -85,8 +85,8 @@ export const translations = translate({
       "Le montant payé n’est pas celui de la commande.",
     ],
     unpaid_here: [
-      "The money came, but it is not in your books. The order may be waiting for it.",
-      "L’argent est arrivé, mais pas dans vos livres. La commande l’attend peut-être.",
+      "The money came, but it is not in your books. Complete each payment with “tillkit resolve accept” and its row as the evidence.",
+      "L’argent est arrivé, mais pas dans vos livres. Terminez chaque paiement avec « tillkit resolve accept » et sa ligne comme preuve.",
     ],
     unpaid_there: [
       "The order may have been delivered, and the statement has no money for it.",

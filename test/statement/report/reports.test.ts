@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { csvReport, htmlReport, jsonReport, readStatement, type StatementFinding } from "tillkit";
+import { fc } from "../../support/property.js";
 import { tokenize } from "../../support/markup.js";
 import { storeOf, compared, paid } from "../support/stored.js";
 import { everyHeader as header, everything, written } from "../support/everything.js";
@@ -32,6 +33,36 @@ describe("the CSV report", () => {
       expect(cells({ reference: text })[1]).toBe(`'${text}`);
     expect(cells({ difference: "-75.50" })[1]).toBe("-75.50");
     expect(report.add(finding({ reference: 'a "b", c' }))).toContain('"a ""b"", c"');
+  });
+
+  it("holds no such cell under any separator, with quotes, spaces and full-width signs before it", () => {
+    const report = csvReport();
+    report.add({ kind: "amount_differs" });
+    const signs = Array.from("=+-@＝＋－＠﹦﹢﹣﹫");
+    const others = Array.from(",;\t|:^ \r\n\u00a0\u200b\u0000\"'(a7_.é");
+    const cellText = fc
+      .array(fc.constantFrom(...signs, ...others), { maxLength: 8 })
+      .map((all) => all.join(""));
+    const starts = new RegExp(`^["\\s\u200b\u0000]*[${signs.join("").replace("-", "\\-")}]`);
+    fc.assert(
+      fc.property(cellText, cellText, (reference, source) => {
+        const line = report.add({ kind: "amount_differs", reference, source, difference: "-75.50" });
+        // Wherever a reader could see the start of a cell, whatever it thinks of quotes.
+        const cells = [",", ";", "\t", "|", ":", "^", " "].flatMap((separator) =>
+          line.split(separator).flatMap((part) => part.split(/[\r\n]/)),
+        );
+        const isNumber = (cell: string) => /^-\d+(\.\d+)?$/.test(cell);
+        expect(cells.filter((cell) => starts.test(cell) && !isNumber(cell))).toEqual([]);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it("does not change ids, times and addresses with such signs inside of a word", () => {
+    const report = csvReport();
+    report.add({ kind: "amount_differs" });
+    for (const text of ["c-0001", "a--b_-c.-d", "2026-11-20T10:00:05+03:00", "a=b", "me@shop.example"])
+      expect(report.add({ kind: "amount_differs", reference: text })).toContain(`,${text},`);
   });
 
   it("is a header alone where nothing was found", async () => {
