@@ -3,8 +3,8 @@ import { type Arrival, type Receipt } from "./recording/plan-group.js";
 import { type SignatureScheme, type VerifyInput } from "./signature/scheme.js";
 import { decodeSignedFields, verifySignature } from "./signature/verify-signature.js";
 
-/** One POST that arrived: its headers and its exact bytes. */
-export type WebhookRequest = Pick<VerifyInput, "headers" | "rawBody">;
+/** One POST that arrived: its headers and its exact bytes; its method and address for schemes that sign them. */
+export type WebhookRequest = Omit<VerifyInput, "payload">;
 
 /** The parts of the kit that receiving a webhook uses. */
 export interface ReceiveParts {
@@ -31,7 +31,10 @@ export function receiveWebhook(parts: ReceiveParts, request: WebhookRequest): Pr
   }
 }
 
-function verifyAndKeep(parts: ReceiveParts, { headers, rawBody }: WebhookRequest): Promise<Receipt> {
+function verifyAndKeep(
+  parts: ReceiveParts,
+  { headers, rawBody, method, url }: WebhookRequest,
+): Promise<Receipt> {
   const { scheme } = parts;
   const { covers } = scheme;
   const receiptId = parts.newId();
@@ -39,7 +42,8 @@ function verifyAndKeep(parts: ReceiveParts, { headers, rawBody }: WebhookRequest
 
   // A signature over fields cannot be checked before they are decoded; one over the body is checked first.
   const payload = decodeSignedFields(scheme, rawBody);
-  const verifying = verifySignature(scheme, payload ? { headers, rawBody, payload } : { headers, rawBody });
+  const input: VerifyInput = { headers, rawBody, method, url };
+  const verifying = verifySignature(scheme, payload ? { ...input, payload } : input);
   // The message is reconciled in the record's transaction, because only there the payment is locked.
   const keep = (): Promise<Receipt> => {
     const message = readMessage({ rawBody, covers, payload });

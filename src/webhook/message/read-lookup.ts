@@ -1,6 +1,7 @@
 import { type Message } from "../../model/payment-report.js";
 import { signedFields, type SignedField } from "../../model/signed-fields.js";
 import { capturedFor } from "../../model/status-order.js";
+import { isDateTime } from "../../shared/date-time.js";
 import { decodeStrict } from "./decode-strict.js";
 import { readMessage } from "./read-message.js";
 
@@ -23,7 +24,7 @@ export interface LookupAnswer {
 export function readLookup({ rawBody, covers, clientId, receivedAt }: LookupAnswer): Message {
   const decoded = decodeStrict(rawBody);
   if (!decoded.ok) return readMessage({ rawBody, covers });
-  const { id, status, captured, submittedAt, providerId, source, ...rest } = decoded.payload;
+  const { id, status, captured, submittedAt, providerId, source, createdAt, ...rest } = decoded.payload;
   const expectedCaptured = typeof status === "string" ? capturedFor(status) : undefined;
   const payload = {
     topic: `payment.${String(status)}`,
@@ -42,7 +43,10 @@ export function readLookup({ rawBody, covers, clientId, receivedAt }: LookupAnsw
   };
   const all = covers === "body" ? signedFields : covers;
   const present = submittedAt === undefined ? all.filter((field) => field !== "submittedAt") : all;
-  return readMessage({ rawBody, payload, covers: present });
+  const message = readMessage({ rawBody, payload, covers: present });
+  if (message.kind === "payment" && typeof createdAt === "string" && isDateTime(createdAt))
+    message.report.createdAt = createdAt;
+  return message;
 }
 
 /** Returns the amount: beside the status as in a webhook (2.3), or under `purchase` as after a creation (2.1). */

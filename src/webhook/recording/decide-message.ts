@@ -1,9 +1,10 @@
 import { type Message, type PaymentReport } from "../../model/payment-report.js";
 import { type Payment } from "../../model/payment.js";
-import { isKnownStatus } from "../../model/status-order.js";
+import { isFarther, isKnownStatus } from "../../model/status-order.js";
 import { type WebhookRecord } from "../../store/index.js";
 import { reconcile, type Decision } from "../reconciliation/reconcile.js";
 import { type LockedPayments } from "./locked-payments.js";
+import { noteReport } from "./note-report.js";
 import {
   eventsOfApplied,
   reportedBy,
@@ -33,8 +34,8 @@ export interface Circumstances {
   known: boolean;
   /** ISO 8601 UTC. */
   now: string;
-  /** The webhook that carried the message. */
-  arrival: Pick<WebhookRecord, "receiptId" | "receivedAt" | "kind" | "covers">;
+  /** The webhook, the answer to a lookup, or the person's evidence that carried the message. */
+  arrival: Pick<WebhookRecord, "receiptId" | "receivedAt" | "covers"> & { kind?: "lookup" | "person" };
   policy: Policy;
 }
 
@@ -78,10 +79,23 @@ export function decideReport(
     },
     report,
   );
-  if (decision.outcome === "applied") payments.update(decision.payment);
+  // The decision's payment is a copy already, and another one takes time.
+  if (decision.outcome === "applied") payments.update(noteReport(decision.payment, report, arrival));
   // The lookup that the webhook waits for is due now.
-  if (decision.outcome === "unconfirmed") payments.update({ ...payment!, nextLookupAt: now });
+  if (decision.outcome === "unconfirmed")
+    payments.update(noteReport({ ...payment!, nextLookupAt: now }, report, arrival));
+  if (decision.outcome === "mismatch" && isNews(payment!, report, arrival))
+    payments.update(noteReport({ ...payment! }, report, arrival));
   return outcomeOf(decision, payment, report, circumstances);
+}
+
+/** Returns whether a report that is not applied tells more than what the service said before. A replay reads old reports too. */
+function isNews(
+  { status, reported }: Payment,
+  report: PaymentReport,
+  { receivedAt }: Circumstances["arrival"],
+): boolean {
+  return isFarther(report.status, status) && (reported === undefined || reported.at < receivedAt);
 }
 
 function outcomeOf(

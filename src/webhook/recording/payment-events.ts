@@ -1,3 +1,4 @@
+import { type Reported } from "../../model/event-map.js";
 import { type PaymentReport } from "../../model/payment-report.js";
 import { type Payment } from "../../model/payment.js";
 import { type EventRecord, type WebhookRecord } from "../../store/index.js";
@@ -22,7 +23,8 @@ export function eventsOfApplied(
   { payment, facts }: Pick<Extract<Decision, { outcome: "applied" }>, "payment" | "facts">,
   reported: ReportedFields,
 ): EventDraft[] {
-  const shown = withoutKey(payment);
+  // The event itself has what the service said: a second copy would make SQLite write more pages.
+  const { reported: _, service: __, ...shown } = withoutKey(payment);
   const { verified, untrusted, reportedBy } = reported;
   return facts.map((fact): EventDraft => {
     // Field by field: spreading one object after another is slow.
@@ -38,7 +40,7 @@ function detailsOf({ type: _, ...details }: PaymentFact) {
   return "first" in details ? { ...details, first: withoutKey(details.first) } : details;
 }
 
-type WaitingWebhook = Pick<WebhookRecord, "receiptId" | "receivedAt" | "kind">;
+type WaitingWebhook = Pick<WebhookRecord, "receiptId" | "receivedAt"> & Parameters<typeof reportedBy>[1];
 
 /** Returns the `payment.unmatched` of a webhook whose payment did not appear. */
 export function unmatchedEvent(
@@ -61,10 +63,10 @@ export function unconfirmedEvent(
 
 type ReportedFields = ReturnType<typeof reportedBy>;
 
-/** Returns the fields of a report as events carry them, and whether a webhook or a lookup reported them. */
+/** Returns the fields of a report as events carry them, and whether a webhook, a lookup or a person reported them. */
 export function reportedBy(
   { verified, untrusted }: Pick<PaymentReport, "verified" | "untrusted">,
-  { kind = "webhook" }: { kind?: "lookup" | undefined | "webhook" },
+  { kind = "webhook" }: { kind?: Reported["reportedBy"] | undefined },
 ) {
   return { verified, untrusted, reportedBy: kind };
 }

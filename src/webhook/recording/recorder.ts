@@ -32,7 +32,7 @@ export class Recorder<Tx> {
     this.#onRecorded = onRecorded;
     this.#group = new GroupCommit({
       write: (arrivals: readonly Arrival[]) => this.#commitGroup(arrivals),
-      maxGroup,
+      maxGroup: Math.min(maxGroup, parts.store.maxGroup ?? maxGroup),
       deadlineMs,
       refillIterations: parts.store.durable ? 3 : 0,
     });
@@ -62,6 +62,8 @@ export class Recorder<Tx> {
     await this.#parts.ready();
     const { changes, receipts } = await this.#commitPlan(arrivals);
     if (changes.events.length > 0) this.#parts.announceEvents();
+    const foreign = this.#foreignClientIds(receipts);
+    if (foreign.length > 0) await this.#matchForeign(foreign);
     this.#matchLatecomers(arrivals, receipts);
     this.#onRecorded(receipts);
     return receipts;
@@ -119,23 +121,42 @@ export class Recorder<Tx> {
    * waits for that differs from it.
    */
   #matchLatecomers(arrivals: readonly Arrival[], receipts: readonly Receipt[]): void {
-    const clientIdsOf = (isWanted: (receipt: Receipt, arrival: Arrival) => boolean): string[] =>
-      receipts.flatMap((receipt, index) =>
-        receipt.clientId !== undefined && isWanted(receipt, arrivals[index]!) ? [receipt.clientId] : [],
-      );
-    const waiting = clientIdsOf(({ outcome }, { kind }) => outcome === "unmatched" || kind === "lookup");
-    const foreign = clientIdsOf(({ outcome }) => outcome === "foreign");
-    if (waiting.length + foreign.length === 0) return;
-    const matching = this.#rematch(waiting, foreign)
+    const waiting = receipts.flatMap(({ outcome, clientId }, index) =>
+      clientId !== undefined && (outcome === "unmatched" || arrivals[index]!.kind === "lookup")
+        ? [clientId]
+        : [],
+    );
+    if (waiting.length === 0) return;
+    const matching = rematch(this.#parts, waiting)
       .catch(() => {}) // The sweep looks again.
       .finally(() => this.#matching.delete(matching));
     this.#matching.add(matching);
   }
 
-  async #rematch(waiting: readonly string[], foreign: readonly string[]): Promise<void> {
-    const clientIds = [...waiting];
+  #foreignClientIds(receipts: readonly Receipt[]): string[] {
+    const { clientIdPrefix = "" } = this.#parts.policy;
+    if (clientIdPrefix === "") return [];
+    return receipts.flatMap(({ outcome, clientId }) =>
+      clientId !== undefined &&
+      !clientId.startsWith(clientIdPrefix) &&
+      (outcome === "foreign" || outcome === "duplicate")
+        ? [clientId]
+        : [],
+    );
+  }
+
+  /**
+   * Looks again for payments with other prefixes, before their webhooks are answered: one may have been adopted between the
+   * decision "foreign" and its commit, and no sweep looks at such a webhook. Copies are looked at too, because the process may have
+   * ended right after the first commit.
+   */
+  async #matchForeign(clientIds: readonly string[]): Promise<void> {
     // Foreign webhooks can be many, and few are about an adopted payment: a read is cheaper than a transaction.
-    for (const clientId of foreign) if (await this.#parts.store.find(clientId)) clientIds.push(clientId);
-    await rematch(this.#parts, clientIds);
+    const found = [...new Set(clientIds)].map((clientId) => this.#parts.store.find(clientId));
+    const payments = await Promise.all(found);
+    await rematch(
+      this.#parts,
+      payments.flatMap((payment) => payment?.clientId ?? []),
+    );
   }
 }

@@ -23,6 +23,7 @@ const unavailableCodes: readonly ErrorCode[] = [
   "store_busy",
   "store_closed",
   "driver_missing",
+  "path_exposed",
   "schema_too_new",
 ];
 

@@ -1,6 +1,12 @@
 import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
-import { algorithmRules, isPublicKeyAlgorithm, type PublicKeyAlgorithm, readKey } from "./public-keys.js";
+import {
+  algorithmRules,
+  isPublicKeyAlgorithm,
+  type PublicKeyAlgorithm,
+  readKey,
+  warningAbout,
+} from "./public-keys.js";
 import { type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
 import { type SignatureScheme, type SigningScheme } from "./scheme.js";
 import { readHeaderName, readSignature } from "./signature-header.js";
@@ -10,8 +16,9 @@ export interface PublicKeySignatureOptions {
   /** The service's public key as PEM text or a KeyObject, or a list of them during a rotation. */
   publicKey: string | KeyObject | readonly (string | KeyObject | undefined)[] | undefined;
   /**
-   * The algorithm, which must fit the key. `ecdsa-sha256` expects the DER form of the signature; `rsa-sha256` is
-   * PKCS #1 v1.5; `rsa-pss-sha256` accepts any salt length. RSA keys need at least 2048 bits.
+   * The algorithm, which must fit the key. ECDSA expects the DER form of the signature; `rsa-sha256` is PKCS #1 v1.5;
+   * `rsa-pss-sha256` has MGF1 with SHA-256, or with what the key's own parameters name. RSA keys need at least 2048 bits; under
+   * 3072 the scheme has a warning.
    */
   algorithm: PublicKeyAlgorithm | undefined;
   /** @default "Service-Signature" */
@@ -42,19 +49,23 @@ export function publicKeySignature(options: PublicKeySignatureOptions): Signatur
   const algorithm = readAlgorithm(options.algorithm, problems);
   if (algorithm === undefined) throw new ConfigurationError(problems);
   const { digest, length, verifyWith, signWith } = algorithmRules[algorithm];
-  const publicKeys = readPublicKeys(options.publicKey, algorithm, problems);
+  const warnings: string[] = [];
+  const publicKeys = readPublicKeys(options.publicKey, algorithm, problems, warnings);
   const privateKey = readSigningKey(options.privateKey, algorithm, publicKeys, problems);
   if (problems.length > 0) throw new ConfigurationError(problems);
+  const ways = publicKeys.flatMap((key) => verifyWith(key).map((way) => ({ ...way, key })));
 
   return Object.freeze<SignatureScheme>({
     header,
     covers: "body",
+    warnings,
     verify({ rawBody, headers }) {
       const given = readSignature(headers, header, length);
-      return publicKeys.some((key) => verify(digest, rawBody, { ...verifyWith, key }, given));
+      return ways.some((way) => verify(digest, rawBody, way, given));
     },
     ...(privateKey && {
-      sign: (rawBody: Buffer) => sign(digest, rawBody, { ...signWith, key: privateKey }).toString("hex"),
+      sign: (rawBody: Buffer) =>
+        sign(digest, rawBody, { ...signWith(privateKey), key: privateKey }).toString("hex"),
     }),
   });
 }
@@ -73,6 +84,7 @@ function readPublicKeys(
   given: unknown,
   algorithm: PublicKeyAlgorithm,
   problems: ConfigurationProblem[],
+  warnings: string[],
 ): KeyObject[] {
   const listed = Array.isArray(given) && given.length > 0;
   const candidates: readonly unknown[] = listed ? given : [given];
@@ -81,7 +93,10 @@ function readPublicKeys(
     const option = listed ? `signature.publicKey[${index}]` : "signature.publicKey";
     const key = readKey("public", candidate, algorithm, option);
     if ("code" in key) problems.push(key);
-    else keys.push(key);
+    else {
+      keys.push(key);
+      warnings.push(...warningAbout(key, option));
+    }
   }
   return keys;
 }

@@ -9,41 +9,62 @@ import { type ConfigurationProblem } from "../../errors/index.js";
 import { type SignatureLength } from "./signature-header.js";
 
 /** A signature algorithm with a public key. */
-export type PublicKeyAlgorithm = "ed25519" | "ecdsa-sha256" | "rsa-sha256" | "rsa-pss-sha256";
+export type PublicKeyAlgorithm =
+  "ed25519" | "ecdsa-sha256" | "ecdsa-sha384" | "ecdsa-sha512" | "rsa-sha256" | "rsa-pss-sha256";
 
 /** The parameters of node:crypto for an algorithm. */
 export interface AlgorithmRules {
   digest: string | null;
   keyTypes: readonly string[];
   length: SignatureLength;
-  verifyWith: Omit<VerifyKeyObjectInput, "key">;
-  signWith: Omit<VerifyKeyObjectInput, "key">;
+  /** The ways to verify with this key. A signature is right if it is right in one of them. */
+  verifyWith: (key: KeyObject) => readonly Omit<VerifyKeyObjectInput, "key">[];
+  signWith: (key: KeyObject) => Omit<VerifyKeyObjectInput, "key">;
 }
 
 const anyLength = { atMost: 2048 };
-const { RSA_PKCS1_PADDING, RSA_PKCS1_PSS_PADDING, RSA_PSS_SALTLEN_AUTO, RSA_PSS_SALTLEN_DIGEST } = constants;
-const der = { dsaEncoding: "der" } as const;
-const pkcs1 = { padding: RSA_PKCS1_PADDING };
-const pss = (saltLength: number) => ({ padding: RSA_PKCS1_PSS_PADDING, saltLength });
+const { RSA_PKCS1_PADDING, RSA_PKCS1_PSS_PADDING, RSA_PSS_SALTLEN_AUTO } = constants;
+const digestBytes = 32;
+
+/**
+ * Returns the salt lengths with which a signature may have been made: security does not depend on them. OpenSSL detects the
+ * length itself, except for a key with parameters. There it is the shortest that the key allows, the digest's, or the longest.
+ */
+function saltLengths({ asymmetricKeyDetails: { saltLength, modulusLength = 0 } = {} }: KeyObject): number[] {
+  if (saltLength === undefined) return [RSA_PSS_SALTLEN_AUTO];
+  const longest = Math.ceil((modulusLength - 1) / 8) - digestBytes - 2;
+  return [saltLength, digestBytes, longest].filter((length) => length >= saltLength);
+}
+
+/** Returns the rules of an algorithm whose parameters are the same for every key. */
+function rules(
+  digest: string | null,
+  type: string,
+  length: SignatureLength,
+  options: Omit<VerifyKeyObjectInput, "key">,
+): AlgorithmRules {
+  return { digest, keyTypes: [type], length, verifyWith: () => [options], signWith: () => options };
+}
+
+const ecdsa = (digest: string) => rules(digest, "ec", anyLength, { dsaEncoding: "der" });
 
 /** The algorithms by name. */
 export const algorithmRules: Readonly<Record<PublicKeyAlgorithm, AlgorithmRules>> = {
-  ed25519: { digest: null, keyTypes: ["ed25519"], length: { exactly: 128 }, verifyWith: {}, signWith: {} },
-  "ecdsa-sha256": { digest: "sha256", keyTypes: ["ec"], length: anyLength, verifyWith: der, signWith: der },
-  "rsa-sha256": {
-    digest: "sha256",
-    keyTypes: ["rsa"],
-    length: anyLength,
-    verifyWith: pkcs1,
-    signWith: pkcs1,
-  },
+  ed25519: rules(null, "ed25519", { exactly: 128 }, {}),
+  "ecdsa-sha256": ecdsa("sha256"),
+  "ecdsa-sha384": ecdsa("sha384"),
+  "ecdsa-sha512": ecdsa("sha512"),
+  "rsa-sha256": rules("sha256", "rsa", anyLength, { padding: RSA_PKCS1_PADDING }),
   "rsa-pss-sha256": {
     digest: "sha256",
     keyTypes: ["rsa", "rsa-pss"],
     length: anyLength,
-    // Signers use different salt lengths; security does not depend on them.
-    verifyWith: pss(RSA_PSS_SALTLEN_AUTO),
-    signWith: pss(RSA_PSS_SALTLEN_DIGEST),
+    verifyWith: (key) =>
+      saltLengths(key).map((saltLength) => ({ padding: RSA_PKCS1_PSS_PADDING, saltLength })),
+    signWith: ({ asymmetricKeyDetails: { saltLength = 0 } = {} }) => ({
+      padding: RSA_PKCS1_PSS_PADDING,
+      saltLength: Math.max(saltLength, digestBytes),
+    }),
   },
 };
 
@@ -54,6 +75,8 @@ export function isPublicKeyAlgorithm(name: unknown): name is PublicKeyAlgorithm 
 
 const curves = ["prime256v1", "secp384r1", "secp521r1", "secp256k1"];
 const minModulusBits = 2048;
+/** An RSA key with fewer bits gets a warning: it is weaker than 128 bits of security. */
+const recommendedModulusBits = 3072;
 const publicPem = /^\s*-----BEGIN (?:RSA )?PUBLIC KEY-----/;
 
 /** Returns the key of this kind for the algorithm, or what is wrong with the given value. */
@@ -76,6 +99,13 @@ export function readKey(
   if (key.type !== kind) return refuse(`is a ${key.type} key; give the ${kind} key.`);
   const misfit = findMisfit(key, algorithm);
   return misfit === undefined ? key : refuse(misfit);
+}
+
+/** Returns a warning for a key that is used although a longer one would be better. */
+export function warningAbout({ asymmetricKeyDetails: details }: KeyObject, option: string): string[] {
+  const bits = details?.modulusLength ?? recommendedModulusBits;
+  if (bits >= recommendedModulusBits) return [];
+  return [`${option} has ${bits} bits; ask the service for an RSA key of ${recommendedModulusBits} bits.`];
 }
 
 function fromPem(text: string, kind: "public" | "private"): KeyObject | undefined {

@@ -12,6 +12,10 @@ export interface VerifyInput {
   rawBody: Buffer;
   /** Request headers with lower-case names. A repeated header is an array, so that a scheme can refuse it. */
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** `POST`, for schemes that sign it. Absent where another framework did not pass it to `receiveWebhook`. */
+  method?: string | undefined;
+  /** The path and the query as they arrived, with the mount path: `/payments/webhook?v=1`. Absent as `method` is. */
+  url?: string | undefined;
   /**
    * The strictly decoded body: valid UTF-8, no duplicate keys, limited depth. Present only for schemes that cover fields
    * and not the whole body. A body that cannot be decoded is refused before the scheme sees it.

@@ -1,6 +1,7 @@
 import { type RejectionCode, WebhookRejectedError } from "../../errors/index.js";
 import { decodeSignedBody } from "./canonical-fields.js";
 import { type SignatureScheme, type VerifyInput } from "./scheme.js";
+import { because } from "../../shared/because.js";
 
 /**
  * Returns the decoded body for a scheme that signs fields, or `undefined` for one that signs the whole body. The body is
@@ -51,7 +52,11 @@ function requireTrue(verified: unknown): void {
 function refusalOf(error: unknown): WebhookRejectedError {
   // A scheme may throw no other code, because that would change the HTTP status.
   if (isRejection(error) && isVerificationFailure(error.code)) return error;
-  return new WebhookRejectedError("signature_check_failed", "The signature scheme threw.", { cause: error });
+  return new WebhookRejectedError(
+    "signature_check_failed",
+    `The signature scheme threw an error${because(error)}`,
+    { cause: error },
+  );
 }
 
 const verificationFailures: readonly RejectionCode[] = [

@@ -4,6 +4,7 @@ import { type Quota } from "./quota.js";
 import { readLines, type ReadLine, type SpooledWebhook } from "./record-line.js";
 import { type SegmentWriter } from "./segment-writer.js";
 import { type SetAside } from "./set-aside.js";
+import { readKey } from "./spool-key.js";
 import { failedWith, spoolClosed, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
 /** How the drain records webhooks, and when it gives one up. */
@@ -60,7 +61,7 @@ export async function drainSpool(draining: Draining): Promise<DrainResult> {
   const done = { drained: 0, setAside: 0 };
   const left: unknown[] = [];
   try {
-    for await (const name of nextSegment(draining, left)) {
+    for await (const name of nextSegment(draining, left, done)) {
       const failure = await drainFile(draining, done, name);
       if (failure) left.push(failure.because);
       if (failure?.stops) break;
@@ -75,8 +76,8 @@ export async function drainSpool(draining: Draining): Promise<DrainResult> {
  * Yields own segments first, then those of dead processes, each adopted just before it is drained. The active segment is
  * rotated only at the end, so that a store which stays down does not lead to a new file for each try.
  */
-async function* nextSegment(draining: Draining, left: unknown[]): AsyncGenerator<string> {
-  const { directory, own, writer } = draining;
+async function* nextSegment(draining: Draining, left: unknown[], done: DrainResult): AsyncGenerator<string> {
+  const { directory, own, writer, setAside } = draining;
   const seen = new Set<string>();
   function* closedSegments(): Generator<string> {
     for (const name of own.names) {
@@ -86,9 +87,15 @@ async function* nextSegment(draining: Draining, left: unknown[]): AsyncGenerator
     }
   }
   yield* closedSegments();
-  for (const { name } of await directory.list()) {
+  for (const { name, exposure } of await directory.list()) {
     if (own.names.includes(name)) continue;
     try {
+      if (exposure !== undefined) {
+        const file = directory.file(name);
+        await setAside(file, new TillkitError("path_exposed", `${file} ${exposure}. It was set aside.`));
+        done.setAside += 1;
+        continue;
+      }
       const adopted = await own.adopt(name);
       if (adopted === undefined) continue;
       seen.add(adopted);
@@ -138,7 +145,7 @@ async function drainSegment(
     }
   }
 
-  const lines = readLines(await directory.fs.readFile(directory.file(name)));
+  const lines = readLines(await directory.read(name), await readKey(directory));
   for (const [index, { line, problem }] of lines.entries())
     if (problem !== undefined) {
       const message = `Line ${index + 1} of ${name} was set aside: ${problem}.`;

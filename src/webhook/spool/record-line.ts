@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 
 /** A verified webhook as the spool keeps it, without the signature. */
 export interface SpooledWebhook {
@@ -12,44 +12,62 @@ export interface SpooledWebhook {
   rawBody: Buffer;
 }
 
-/** One line of a segment. `problem` says why it is no webhook. */
+/** One line of a segment. `problem` says why it is not recorded. */
 export type ReadLine = { line: Buffer } & (
   { webhook: SpooledWebhook; problem?: never } | { webhook?: never; problem: string }
 );
 
 const newline = 0x0a;
-const form = /^1 (\d{1,10}) ([0-9a-f]{16}) (.*)$/s;
+const form = /^2 (\d{1,10}) ([0-9a-f]{64}) (.*)$/s;
+/** Lines of tillkit before the keyed digest: a checksum, which everybody can make. */
+const unsignedForm = /^1 \d{1,10} [0-9a-f]{16} /;
+/** The maximum number of bytes that a line has besides its content. */
+export const lineOverhead = 80;
+
+/** Returns the content of a webhook's line. JSON escapes line breaks, so it never contains one. */
+export function encodeContent({ receiptId, receivedAt, covers, rawBody }: SpooledWebhook): Buffer {
+  return Buffer.from(JSON.stringify({ receiptId, receivedAt, covers, rawBody: rawBody.toString("base64") }));
+}
 
 /**
- * Returns a webhook as one line: `1 <length> <checksum> <JSON>`. The first field is the version of the format. The length
- * is in bytes, and the checksum is the beginning of the JSON's SHA-256: they show a torn or changed line. JSON escapes
- * line breaks, so a line never contains one.
+ * Returns the line with this content: `2 <length> <digest> <JSON>`. The first field is the version of the format. The length
+ * is in bytes. The digest is the content's HMAC-SHA256 with the directory's key: it shows that a spool of this directory
+ * wrote the line, and that nothing changed.
  */
-export function encodeLine({ receiptId, receivedAt, covers, rawBody }: SpooledWebhook): Buffer {
-  const json = JSON.stringify({ receiptId, receivedAt, covers, rawBody: rawBody.toString("base64") });
-  return Buffer.from(`1 ${Buffer.byteLength(json)} ${checksum(json)} ${json}\n`);
+export function encodeLine(content: Buffer, key: KeyObject): Buffer {
+  const digest = digestOf(content, key).toString("hex");
+  return Buffer.concat([Buffer.from(`2 ${content.length} ${digest} `), content, Buffer.from("\n")]);
 }
 
 /**
  * Returns the lines of a segment, in order, without the bytes after the last line break: their write was never
- * acknowledged, or is still under way.
+ * acknowledged, or is still under way. Without a key no line is trusted.
  */
-export function readLines(segment: Buffer): ReadLine[] {
+export function readLines(segment: Buffer, key: KeyObject | undefined): ReadLine[] {
   const lines: ReadLine[] = [];
   for (let start = 0; ;) {
     const end = segment.indexOf(newline, start);
     if (end === -1) return lines;
-    lines.push(readLine(segment.subarray(start, end)));
+    lines.push(readLine(segment.subarray(start, end), key));
     start = end + 1;
   }
 }
 
-function readLine(line: Buffer): ReadLine {
-  const [, length, expected, json] = form.exec(line.toString("utf8")) ?? [];
-  if (json === undefined) return { line, problem: "it does not have the form of a record" };
+function readLine(line: Buffer, key: KeyObject | undefined): ReadLine {
+  if (unsignedForm.test(line.toString("latin1")))
+    return { line, problem: "an earlier version of tillkit wrote it, without a keyed digest" };
+  const [, length, digest, json] = form.exec(line.toString("utf8")) ?? [];
+  if (json === undefined || digest === undefined)
+    return { line, problem: "it does not have the form of a record" };
+  const content = line.subarray(line.length - Number(length));
   if (Buffer.byteLength(json) !== Number(length))
     return { line, problem: "its length differs from the noted length" };
-  if (checksum(json) !== expected) return { line, problem: "its checksum does not match" };
+  if (!key) return { line, problem: "the directory has no key to check its digest" };
+  if (!timingSafeEqual(digestOf(content, key), Buffer.from(digest, "hex")))
+    return {
+      line,
+      problem: "its digest does not fit: it was changed, or written without this directory's key",
+    };
   const webhook = readWebhook(json);
   return webhook ? { line, webhook } : { line, problem: "its content is not a webhook" };
 }
@@ -73,6 +91,6 @@ function isStringList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-function checksum(json: string): string {
-  return createHash("sha256").update(json).digest("hex").slice(0, 16);
+function digestOf(content: Buffer, key: KeyObject): Buffer {
+  return createHmac("sha256", key).update(content).digest();
 }

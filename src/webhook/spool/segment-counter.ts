@@ -1,4 +1,5 @@
 import { readLines } from "./record-line.js";
+import { readKey } from "./spool-key.js";
 import { ifFound, type SegmentFile, type SpoolDirectory } from "./spool-directory.js";
 
 /** What the spool's directory contains, of all processes. */
@@ -26,14 +27,18 @@ const uncounted: SegmentCount = { size: 0, records: 0, oldestAt: undefined };
 export function createSegmentCounter(directory: SpoolDirectory): () => Promise<Omit<SpoolStats, "setAside">> {
   let known = new Map<string, SegmentCount>();
 
-  async function count({ name, size }: SegmentFile, last: SegmentCount | undefined): Promise<SegmentCount> {
+  async function count(
+    { name, size, exposure }: SegmentFile,
+    last: SegmentCount | undefined,
+  ): Promise<SegmentCount> {
+    if (exposure !== undefined) return uncounted;
     const from = last?.oldestAt === undefined ? uncounted : last;
     const added = await ifFound(readRange(name, from.size, size));
     // Drained or adopted after it was listed.
     if (!added) return uncounted;
     let { records } = from;
     for (let end = added.indexOf("\n"); end !== -1; end = added.indexOf("\n", end + 1)) records += 1;
-    const oldestAt = from.oldestAt ?? readLines(added).find(({ webhook }) => webhook)?.webhook?.receivedAt;
+    const oldestAt = from.oldestAt ?? (await findOldest(added));
     return { size: from.size + added.length, records, oldestAt };
   }
 
@@ -45,6 +50,11 @@ export function createSegmentCounter(directory: SpoolDirectory): () => Promise<O
     } finally {
       await handle.close();
     }
+  }
+
+  async function findOldest(added: Buffer): Promise<string | undefined> {
+    const lines = readLines(added, await readKey(directory));
+    return lines.find(({ webhook }) => webhook)?.webhook?.receivedAt;
   }
 
   return async () => {

@@ -1,7 +1,10 @@
+import { type KeyObject } from "node:crypto";
 import { type FileHandle } from "node:fs/promises";
 import { TillkitError } from "../../errors/index.js";
 import { type OwnSegments } from "./own-segments.js";
 import { type Quota } from "./quota.js";
+import { encodeLine, lineOverhead } from "./record-line.js";
+import { readOrMakeKey } from "./spool-key.js";
 import { ifFound, spoolClosed, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
 /** A segment of this size is closed. Small enough that an interrupted drain repeats little. */
@@ -11,6 +14,8 @@ const segmentBytes = 4 * 1024 * 1024;
 interface OpenSegment {
   readonly name: string;
   readonly handle: FileHandle;
+  /** Signs the lines. */
+  readonly key: KeyObject;
   readonly dev: bigint;
   readonly ino: bigint;
   /** The bytes of all writes, failed ones included. */
@@ -20,7 +25,9 @@ interface OpenSegment {
 }
 
 interface PendingAppend {
-  line: Buffer;
+  content: Buffer;
+  /** The maximum number of bytes of its line. */
+  length: number;
   resolve: () => void;
   reject: (error: unknown) => void;
 }
@@ -28,7 +35,7 @@ interface PendingAppend {
 /** More adoptions in a row are no accident: the clock of a process is wrong. */
 const maxTakeovers = 3;
 
-/** Writes lines to segments, one write at a time. Lines that arrive during a write share the next write and its fsync. */
+/** Writes lines to segments, one write at a time. Contents that arrive during a write share the next write and its fsync. */
 export class SegmentWriter {
   readonly #directory: SpoolDirectory;
   readonly #own: OwnSegments;
@@ -51,13 +58,14 @@ export class SegmentWriter {
     return this.#active?.name;
   }
 
-  append(line: Buffer): Promise<void> {
+  append(content: Buffer): Promise<void> {
     const { maxBytes } = this.#quota;
+    const length = content.length + lineOverhead;
     if (this.#closed) return Promise.reject(spoolClosed());
-    if (this.#queuedBytes + line.length > maxBytes) return Promise.reject(spoolFull(maxBytes));
+    if (this.#queuedBytes + length > maxBytes) return Promise.reject(spoolFull(maxBytes));
     return new Promise((resolve, reject) => {
-      this.#queue.push({ line, resolve, reject });
-      this.#queuedBytes += line.length;
+      this.#queue.push({ content, length, resolve, reject });
+      this.#queuedBytes += length;
       this.#schedule();
     });
   }
@@ -98,7 +106,7 @@ export class SegmentWriter {
     const group = this.#nextGroup();
     if (group.length === 0) return;
     try {
-      await this.#writeDurably(Buffer.concat(group.map(({ line }) => line)));
+      await this.#writeDurably(group);
     } catch (error) {
       this.#quota.invalidate();
       const failure = spoolFailure(error, this.#directory.path);
@@ -113,7 +121,7 @@ export class SegmentWriter {
     for (let bytes = 0; bytes < segmentBytes;) {
       const append = this.#queue.shift();
       if (!append) break;
-      const { length } = append.line;
+      const { length } = append;
       this.#queuedBytes -= length;
       if (!this.#quota.take(length)) {
         append.reject(spoolFull(this.#quota.maxBytes));
@@ -126,11 +134,12 @@ export class SegmentWriter {
   }
 
   /** Tries a new segment once after a failure, and again after each adoption by another process. */
-  async #writeDurably(bytes: Buffer): Promise<void> {
+  async #writeDurably(group: readonly PendingAppend[]): Promise<void> {
     let failures = 0;
     for (let takeovers = 0; takeovers <= maxTakeovers;) {
       try {
         const segment = await this.#openActive();
+        const bytes = Buffer.concat(group.map(({ content }) => encodeLine(content, segment.key)));
         segment.size += bytes.length;
         await segment.handle.appendFile(bytes);
         await segment.handle.datasync();
@@ -188,14 +197,15 @@ export class SegmentWriter {
   }
 }
 
-/** Creates an empty segment. Resolves when its directory entry is on disk. */
+/** Creates an empty segment. Resolves when its directory entry is on disk, and that of the key. */
 async function createSegment(directory: SpoolDirectory, name: string): Promise<OpenSegment> {
   await directory.make();
+  const key = await readOrMakeKey(directory);
   const handle = await directory.fs.open(directory.file(name), "ax", 0o600);
   try {
     const { dev, ino } = await handle.stat({ bigint: true });
     await directory.sync();
-    return { name, handle, dev, ino, size: 0, acknowledged: false };
+    return { name, handle, key, dev, ino, size: 0, acknowledged: false };
   } catch (error) {
     await handle.close().catch(() => {});
     await directory.remove(name).catch(() => {});

@@ -1,11 +1,14 @@
+import { randomBytes } from "node:crypto";
 import * as fileSystem from "node:fs/promises";
 import path from "node:path";
-import { TillkitError } from "../../errors/index.js";
+import { hasCode, TillkitError } from "../../errors/index.js";
+import { because } from "../../shared/because.js";
+import { findExposure, refuseExposed } from "../../shared/exposed-path.js";
 
 /** The part of the file system that the spool uses. Tests replace it by one that fails. */
 export type FileSystem = Pick<
   typeof fileSystem,
-  "mkdir" | "open" | "readdir" | "readFile" | "rename" | "stat" | "unlink" | "utimes"
+  "link" | "lstat" | "mkdir" | "open" | "readdir" | "readFile" | "rename" | "stat" | "unlink" | "utimes"
 >;
 
 export const realFileSystem: FileSystem = fileSystem;
@@ -18,6 +21,8 @@ export interface SegmentFile {
   name: string;
   size: number;
   mtimeMs: number;
+  /** Why other users could have written to it. Such a segment is not read. */
+  exposure?: string | undefined;
 }
 
 /** A directory of segments, with durable operations to change it. */
@@ -34,9 +39,16 @@ export class SpoolDirectory {
     return path.join(this.path, name);
   }
 
-  /** Creates the directory if it is missing. Resolves when the new entries are on disk. */
+  /**
+   * Creates the directory if it is missing. Resolves when the new entries are on disk.
+   *
+   * @throws TillkitError `path_exposed`
+   */
   async make(): Promise<void> {
-    const first = await this.fs.mkdir(this.path, { recursive: true, mode: 0o700 });
+    // A link is not created over: mkdir would follow it.
+    const first = (await this.#refuseExposed())
+      ? undefined
+      : await this.fs.mkdir(this.path, { recursive: true, mode: 0o700 });
     if (first === undefined) return;
     for (let made = this.path; ; made = path.dirname(made)) {
       await this.#syncDirectory(path.dirname(made));
@@ -44,8 +56,13 @@ export class SpoolDirectory {
     }
   }
 
-  /** Returns every segment, sorted by name. The segments of one spool follow each other in their order. */
+  /**
+   * Returns every segment, sorted by name. The segments of one spool follow each other in their order.
+   *
+   * @throws TillkitError `path_exposed`
+   */
   async list(): Promise<SegmentFile[]> {
+    await this.#refuseExposed();
     const files: SegmentFile[] = [];
     const names = (await ifFound(this.fs.readdir(this.path))) ?? [];
     for (const name of names.toSorted()) {
@@ -56,8 +73,42 @@ export class SpoolDirectory {
   }
 
   async find(name: string): Promise<SegmentFile | undefined> {
-    const stats = await ifFound(this.fs.stat(this.file(name)));
-    return stats && { name, size: stats.size, mtimeMs: stats.mtimeMs };
+    const stats = await ifFound(this.fs.lstat(this.file(name)));
+    if (!stats) return undefined;
+    return { name, size: stats.size, mtimeMs: stats.mtimeMs, exposure: findExposure(stats, "file") };
+  }
+
+  /**
+   * Reads a file.
+   *
+   * @throws TillkitError `path_exposed`
+   */
+  async read(name: string): Promise<Buffer> {
+    const file = this.file(name);
+    refuseExposed(file, await this.fs.lstat(file), "file");
+    return this.fs.readFile(file);
+  }
+
+  /**
+   * Writes a file by way of a draft, so that a crash leaves no incomplete file under this name. `rename` replaces an existing
+   * file; `link` fails with EEXIST. The entry is on disk after the next `sync`.
+   */
+  async write(name: string, content: Buffer | string, place: "rename" | "link"): Promise<void> {
+    const draft = this.file(`.${randomBytes(8).toString("hex")}.tmp`);
+    try {
+      const handle = await this.fs.open(draft, "wx", 0o600);
+      try {
+        await handle.writeFile(content);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await this.fs[place](draft, this.file(name));
+      if (place === "link") await this.fs.unlink(draft);
+    } catch (error) {
+      await this.fs.unlink(draft).catch(() => {});
+      throw error;
+    }
   }
 
   /** Removes a file. A missing file is no error. */
@@ -68,6 +119,13 @@ export class SpoolDirectory {
   /** Writes new, renamed and removed entries to disk. */
   sync(): Promise<void> {
     return this.#syncDirectory(this.path);
+  }
+
+  /** Returns whether the directory exists. Throws if others could write to it. */
+  async #refuseExposed(): Promise<boolean> {
+    const stats = await ifFound(this.fs.lstat(this.path));
+    if (stats) refuseExposed(this.path, stats, "directory");
+    return stats !== undefined;
   }
 
   async #syncDirectory(directory: string): Promise<void> {
@@ -103,7 +161,10 @@ export function spoolClosed(): TillkitError {
 
 /** Returns the error for a failed write or read of the spool's files. */
 export function spoolFailure(cause: unknown, directory: string): TillkitError {
+  if (hasCode(cause, "path_exposed")) return cause;
   return failedWith(cause, "ENOSPC", "EDQUOT")
     ? new TillkitError("spool_full", `The disk of the spool is full: ${directory}.`, { cause })
-    : new TillkitError("spool_unavailable", `The spool cannot be used: ${directory}.`, { cause });
+    : new TillkitError("spool_unavailable", `The spool ${directory} cannot be used${because(cause)}`, {
+        cause,
+      });
 }

@@ -3,7 +3,7 @@ import { isWholeNumber, maxTimerMs } from "../../shared/whole-number.js";
 import { type DrainOptions, type DrainResult, drainSpool } from "./drain-spool.js";
 import { OwnSegments } from "./own-segments.js";
 import { createQuota } from "./quota.js";
-import { encodeLine, type SpooledWebhook } from "./record-line.js";
+import { encodeContent, type SpooledWebhook } from "./record-line.js";
 import { createSegmentCounter, type SpoolStats } from "./segment-counter.js";
 import { SegmentWriter } from "./segment-writer.js";
 import { createSetAside, type SetAsideListener } from "./set-aside.js";
@@ -75,9 +75,9 @@ export function openSpool(options: SpoolOptions) {
      * Resolves when the webhook is on disk. Simultaneous appends share one fsync.
      *
      * @throws TillkitError `spool_full` over `maxBytes` or on a full disk; `spool_unavailable`, with its cause, if two
-     * segments in a row could not be written, and after `close()`. The webhook must then not be answered 200.
+     * segments in a row could not be written, and after `close()`; `path_exposed`. The webhook must then not be answered 200.
      */
-    append: (webhook: SpooledWebhook): Promise<void> => writer.append(encodeLine(webhook)),
+    append: (webhook: SpooledWebhook): Promise<void> => writer.append(encodeContent(webhook)),
 
     /**
      * Calls `record` for the spooled webhooks: first this process's own segments, then those of dead processes; in order
@@ -98,7 +98,7 @@ export function openSpool(options: SpoolOptions) {
     /**
      * Returns what waits in the directory, of all processes.
      *
-     * @throws TillkitError `spool_unavailable` if the directory cannot be read.
+     * @throws TillkitError `spool_unavailable` if the directory cannot be read; `path_exposed`.
      */
     async stats(): Promise<SpoolStats> {
       try {

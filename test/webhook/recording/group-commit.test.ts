@@ -103,6 +103,22 @@ describe("a group commit", () => {
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   });
 
+  it("commits the items of a failed group again one after the other", async () => {
+    let running = 0;
+    const written: string[] = [];
+    const write = async (items: readonly string[]) => {
+      if (items.length > 1) throw new Error("one of them does not fit");
+      running += 1;
+      await new Promise(setImmediate);
+      written.push(`${items[0]} of ${running}`);
+      running -= 1;
+      return items;
+    };
+    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 1000 });
+    await Promise.all(["a", "b", "c"].map(add));
+    expect(written).toEqual(["a of 1", "b of 1", "c of 1"]);
+  });
+
   it("commits all items of one call or none, so that a later item never precedes an earlier one", async () => {
     const held: string[] = [];
     let isBack = false;
@@ -160,5 +176,18 @@ describe("a group commit", () => {
     await open();
     expect(await again).toBe("e kept");
     expect(groups).toEqual([["a"], ["b"], ["c"], ["e"]]);
+  });
+
+  it("does not commit later what it rejected at its deadline", async () => {
+    const { write, open, groups } = gate();
+    const { add } = groupCommit({ write, maxGroup: 1, deadlineMs: 200 });
+    const results = await Promise.allSettled(["a", "b"].map(add));
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+
+    const next = add("c");
+    await open();
+    await open();
+    expect(await next).toBe("c kept");
+    expect(groups).toEqual([["a"], ["c"]]);
   });
 });

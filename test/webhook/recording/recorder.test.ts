@@ -161,8 +161,18 @@ describe("a recorder", () => {
     const other = arrivalOf({ clientId: "c-2", id: "another" }, "r-2");
     const receipts = await recorder.recordArrivals([arrivalOf(), other]);
     expect(receipts.map(({ outcome }) => outcome)).toEqual(["foreign", "foreign"]);
-    await recorder.matched();
+    // Before the answer: no sweep looks at a foreign webhook if the process ends now.
     expect((await outcomesOf(store)).toSorted()).toEqual(["r-1 applied", "r-2 foreign"]);
+  });
+
+  it("matches a foreign webhook with its copy where the process had ended right after the first commit", async () => {
+    const store = await seeded(new MemoryStore());
+    const { recorder } = recorderOf(store, { clientIdPrefix: "shop-" });
+    await recorder.recordArrival(arrivalOf());
+    await seeded(store, pendingPayment());
+    expect(await outcomesOf(store)).toEqual(["r-1 foreign"]);
+    expect(await recorder.recordArrival(arrivalOf({}, "r-2"))).toMatchObject({ outcome: "duplicate" });
+    expect(await outcomesOf(store)).toEqual(["r-1 applied"]);
   });
 
   it("decides after a lookup what waits for it and says something else", async () => {

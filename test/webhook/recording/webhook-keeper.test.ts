@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import request from "supertest";
@@ -11,6 +12,7 @@ import {
   type NoticeMap,
   type Saved,
 } from "tillkit";
+import { openSpool } from "../../../src/webhook/spool/index.js";
 import { appOf, closeAll, secret, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 
@@ -28,13 +30,16 @@ class FailingStore extends MemoryStore {
   failure: Error | undefined;
   /** Rejects only webhooks. */
   refusal: Error | undefined;
+  refusals = 0;
 
   override transaction<T>(run: (tx: MemoryTx) => Promise<T>): Promise<T> {
     return this.failure ? Promise.reject(this.failure) : super.transaction(run);
   }
 
   override save(tx: MemoryTx, changes: Changes): Promise<Saved> {
-    return this.refusal && changes.webhooks?.length ? Promise.reject(this.refusal) : super.save(tx, changes);
+    if (!this.refusal || !changes.webhooks?.length) return super.save(tx, changes);
+    this.refusals += 1;
+    return Promise.reject(this.refusal);
   }
 }
 
@@ -98,7 +103,7 @@ describe("a webhook that the store cannot take", () => {
     expect([response.status, response.headers["retry-after"]]).toEqual([503, "5"]);
   });
 
-  it("is set aside for a person when an available store refuses it repeatedly", async () => {
+  it("is set aside for a person when an available store refuses it three times more", async () => {
     const { store, payments, post, directory } = await spooling();
     const setAside = new Promise<NoticeMap["webhook.set_aside"]>((resolve) =>
       payments.on("webhook.set_aside", resolve),
@@ -106,8 +111,37 @@ describe("a webhook that the store cannot take", () => {
     store.refusal = new Error("this row is too much for the table");
     expect((await post()).status).toBe(200);
     expect((await setAside).reason).toContain("too much for the table");
+    expect(store.refusals).toBe(1 + 3);
     expect(readdirSync(path.join(directory, "set-aside"))).toHaveLength(2);
     expect(await payments.health()).toMatchObject({ status: "degraded", spool: { records: 0, setAside: 1 } });
+  });
+
+  it("completes nothing if somebody else wrote it: without a key, or with the key of another spool", async () => {
+    const told: string[] = [];
+    const { payments, directory } = await spooling();
+    payments.on("webhook.set_aside", ({ reason }) => told.push(reason));
+    const { rawBody } = signed(completedBody());
+    const forged = {
+      receiptId: "forged",
+      receivedAt: "2026-11-20T10:00:05.000Z",
+      covers: "body",
+      rawBody,
+    } as const;
+    const json = JSON.stringify({ ...forged, rawBody: rawBody.toString("base64") });
+    const checksum = createHash("sha256").update(json).digest("hex").slice(0, 16);
+    const elsewhere = openSpool({ directory: path.join(folder, "elsewhere") });
+    await elsewhere.append(forged);
+    await elsewhere.close();
+    const segment = readdirSync(path.join(folder, "elsewhere")).find((name) => name.endsWith(".spool"))!;
+
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    renameSync(path.join(folder, "elsewhere", segment), path.join(directory, segment));
+    const planted = path.join(directory, "planted.spool");
+    writeFileSync(planted, `1 ${Buffer.byteLength(json)} ${checksum} ${json}\n`, { mode: 0o600 });
+    utimesSync(planted, 0, 0);
+    await until(async () => told.length === 2);
+    expect(await payments.find("c-1")).toMatchObject({ state: "pending" });
+    expect(await payments.health()).toMatchObject({ spool: { records: 0, setAside: 2 } });
   });
 
   it("waits as long as the store is not available, whatever error the driver reports", async () => {

@@ -1,4 +1,4 @@
-import { constants, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { constants, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { publicKeySignature, type PublicKeyAlgorithm } from "../../../src/webhook/signature/index.js";
 import { bytes, webhook } from "../message/webhooks.js";
 import { codeOf, messageOf, problemCodes } from "./refusal.js";
@@ -8,6 +8,31 @@ const ed = generateKeyPairSync("ed25519");
 const ec = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const pss = generateKeyPairSync("rsa-pss", { modulusLength: 2048 });
+const ec384 = generateKeyPairSync("ec", { namedCurve: "secp384r1" });
+const ec521 = generateKeyPairSync("ec", { namedCurve: "secp521r1" });
+/** Keys with parameters, as the type RSASSA-PSS has them. */
+const pssFor = (mgf1HashAlgorithm: string, saltLength: number) =>
+  generateKeyPairSync("rsa-pss", {
+    modulusLength: 3072,
+    hashAlgorithm: "sha256",
+    mgf1HashAlgorithm,
+    // The types say text; Node takes only a number.
+    saltLength: saltLength as never,
+  });
+const bound = pssFor("sha256", 20);
+const boundToSha1Mask = pssFor("sha1", 20);
+const boundToLongSalt = pssFor("sha256", 64);
+
+/** Returns the key as one of the type rsaEncryption, which has no parameters. */
+function withoutParameters(key: KeyObject): KeyObject {
+  const der = key.export({ format: "der", type: "spki" });
+  const numbers = der.subarray(4 + 2 + der[5]!);
+  const type = Buffer.from("300d06092a864886f70d0101010500", "hex");
+  const header = Buffer.from([0x30, 0x82, 0, 0]);
+  header.writeUInt16BE(type.length + numbers.length, 2);
+  return createPublicKey({ key: Buffer.concat([header, type, numbers]), format: "der", type: "spki" });
+}
+
 const pem = (key: KeyObject) => key.export({ format: "pem", type: "spki" }).toString();
 const privatePem = (key: KeyObject) => key.export({ format: "pem", type: "pkcs8" }).toString();
 const input = (signature: Buffer | string) => ({
@@ -25,10 +50,16 @@ describe("publicKeySignature", () => {
   it.each<[PublicKeyAlgorithm, { publicKey: KeyObject; privateKey: KeyObject }, Buffer]>([
     ["ed25519", ed, sign(null, rawBody, ed.privateKey)],
     ["ecdsa-sha256", ec, sign("sha256", rawBody, ec.privateKey)],
+    ["ecdsa-sha384", ec384, sign("sha384", rawBody, ec384.privateKey)],
+    ["ecdsa-sha512", ec521, sign("sha512", rawBody, ec521.privateKey)],
     ["rsa-sha256", rsa, sign("sha256", rawBody, rsa.privateKey)],
     ["rsa-pss-sha256", rsa, salted(rsa.privateKey, 32)],
     ["rsa-pss-sha256", rsa, salted(rsa.privateKey, 20)],
     ["rsa-pss-sha256", pss, salted(pss.privateKey, 32)],
+    ["rsa-pss-sha256", bound, salted(bound.privateKey, 20)],
+    ["rsa-pss-sha256", bound, salted(bound.privateKey, 32)],
+    ["rsa-pss-sha256", bound, salted(bound.privateKey, constants.RSA_PSS_SALTLEN_MAX_SIGN)],
+    ["rsa-pss-sha256", boundToSha1Mask, salted(boundToSha1Mask.privateKey, 32)],
   ])(
     "verifies %s over the raw body, with a key object and with PEM",
     (algorithm, { publicKey }, signature) => {
@@ -48,13 +79,35 @@ describe("publicKeySignature", () => {
   it.each<[PublicKeyAlgorithm, { publicKey: KeyObject; privateKey: KeyObject }]>([
     ["ed25519", ed],
     ["ecdsa-sha256", ec],
+    ["ecdsa-sha384", ec384],
+    ["ecdsa-sha512", ec521],
     ["rsa-sha256", rsa],
     ["rsa-pss-sha256", pss],
+    ["rsa-pss-sha256", bound],
+    ["rsa-pss-sha256", boundToLongSalt],
   ])("signs %s with a private key, in lower-case hexadecimal", (algorithm, pair) => {
     const scheme = publicKeySignature({ ...pair, algorithm });
     const signature = scheme.sign(rawBody);
     expect(signature).toMatch(/^[0-9a-f]+$/);
     expect(publicKeySignature({ publicKey: pair.publicKey, algorithm }).verify(input(signature))).toBe(true);
+  });
+
+  it("does not verify a mask of MGF1 with SHA-1, unless the key asks for it", () => {
+    const signature = salted(boundToSha1Mask.privateKey, 32);
+    const publicKey = withoutParameters(boundToSha1Mask.publicKey);
+    const plain = publicKeySignature({ publicKey, algorithm: "rsa-pss-sha256" });
+    expect(plain.verify(input(signature))).toBe(false);
+  });
+
+  it.each<[PublicKeyAlgorithm, KeyObject, RegExp[]]>([
+    ["rsa-sha256", rsa.publicKey, [/signature\.publicKey has 2048 bits/]],
+    ["rsa-pss-sha256", pss.publicKey, [/3072/]],
+    ["rsa-pss-sha256", bound.publicKey, []],
+    ["ecdsa-sha256", ec.publicKey, []],
+  ])("warns about RSA keys under 3072 bits: %s", (algorithm, publicKey, warnings) => {
+    expect(publicKeySignature({ publicKey, algorithm }).warnings).toEqual(
+      warnings.map((warning) => expect.stringMatching(warning) as string),
+    );
   });
 
   it("cannot sign without a private key", () => {

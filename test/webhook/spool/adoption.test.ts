@@ -15,11 +15,11 @@ async function silence(): Promise<void> {
 /** Returns a file system in which every fifth segment seems to have no heartbeat. */
 function hasty(): FileSystem {
   let calls = 0;
-  const stat = async (file: string, options?: object) => {
-    const stats = await realFileSystem.stat(file, options);
+  const lstat = async (file: string, options?: object) => {
+    const stats = await realFileSystem.lstat(file, options);
     return ++calls % 5 === 0 ? Object.assign(stats, { mtimeMs: 0 }) : stats;
   };
-  return { ...realFileSystem, stat } as FileSystem;
+  return { ...realFileSystem, lstat } as FileSystem;
 }
 
 describe("adoption", () => {

@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
@@ -10,7 +11,8 @@ const bench = spoolBench();
 /** Returns the receipt ids in the segment files. */
 async function spooled(): Promise<string[]> {
   const files = await Promise.all((await bench.segments()).map((file) => readFile(file)));
-  return files.flatMap(readLines).flatMap(({ webhook }) => webhook?.receiptId ?? []);
+  const key = createSecretKey(await readFile(path.join(bench.directory, "key")));
+  return files.flatMap((file) => readLines(file, key)).flatMap(({ webhook }) => webhook?.receiptId ?? []);
 }
 
 describe("append", () => {
@@ -35,6 +37,7 @@ describe("append", () => {
     const [file] = await bench.segments();
     expect((await stat(bench.directory)).mode & 0o777).toBe(0o700);
     expect((await stat(file!)).mode & 0o777).toBe(0o600);
+    expect((await stat(path.join(bench.directory, "key"))).mode & 0o777).toBe(0o600);
   });
 
   it("shares one fsync with appends that arrive during another fsync", async () => {

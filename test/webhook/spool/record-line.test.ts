@@ -1,6 +1,12 @@
+import { createHash, createSecretKey, randomBytes } from "node:crypto";
 import { fc } from "../../support/property.js";
-import { encodeLine, readLines } from "../../../src/webhook/spool/record-line.js";
+import { type SpooledWebhook } from "../../../src/webhook/spool/index.js";
+import { encodeContent, encodeLine, readLines } from "../../../src/webhook/spool/record-line.js";
 import { webhook } from "./fixtures.js";
+
+const key = createSecretKey(randomBytes(32));
+const lineOf = (given: SpooledWebhook, by = key) => encodeLine(encodeContent(given), by);
+const read = (segment: Buffer) => readLines(segment, key);
 
 const webhooks = fc.record({
   receiptId: fc.string({ unit: "grapheme" }),
@@ -13,7 +19,7 @@ describe("a webhook as one line", () => {
   it("is read back unchanged, for any bytes", () => {
     fc.assert(
       fc.property(fc.array(webhooks), (given) => {
-        const lines = readLines(Buffer.concat(given.map(encodeLine)));
+        const lines = read(Buffer.concat(given.map((each) => lineOf(each))));
         expect(lines.map(({ webhook }) => webhook)).toEqual(given);
       }),
     );
@@ -23,39 +29,50 @@ describe("a webhook as one line", () => {
     const [before, after] = [webhook(1), webhook(3)];
     fc.assert(
       fc.property(webhooks, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, at, change) => {
-        const line = encodeLine(given);
+        const line = lineOf(given);
         // Not the line break: the next test covers two joined lines.
         line[at % (line.length - 1)]! ^= change;
-        const read = readLines(Buffer.concat([encodeLine(before), line, encodeLine(after)]));
-        expect(read.at(0)?.webhook).toEqual(before);
-        expect(read.at(-1)?.webhook).toEqual(after);
-        expect(read.slice(1, -1).every(({ problem }) => problem !== undefined)).toBe(true);
+        const lines = read(Buffer.concat([lineOf(before), line, lineOf(after)]));
+        expect(lines.at(0)?.webhook).toEqual(before);
+        expect(lines.at(-1)?.webhook).toEqual(after);
+        expect(lines.slice(1, -1).every(({ problem }) => problem !== undefined)).toBe(true);
       }),
     );
   });
 
   it("cannot be read if the line break to the next line is missing", () => {
-    const first = encodeLine(webhook(1));
-    const lines = readLines(Buffer.concat([first.subarray(0, -1), encodeLine(webhook(2))]));
+    const first = lineOf(webhook(1));
+    const lines = read(Buffer.concat([first.subarray(0, -1), lineOf(webhook(2))]));
     expect(lines).toEqual([{ line: expect.any(Buffer), problem: expect.stringContaining("length") }]);
   });
 
   it("is ignored if its end is missing", () => {
-    const whole = encodeLine(webhook(1));
-    const torn = encodeLine(webhook(2));
+    const whole = lineOf(webhook(1));
+    const torn = lineOf(webhook(2));
     for (let length = 0; length < torn.length; length += 1) {
-      const lines = readLines(Buffer.concat([whole, torn.subarray(0, length)]));
+      const lines = read(Buffer.concat([whole, torn.subarray(0, length)]));
       expect(lines.map(({ webhook }) => webhook?.receiptId)).toEqual(["r1"]);
     }
   });
 
   it("gives the reason for an unknown format and for content that is no webhook", () => {
-    const other = encodeLine(webhook(1)).toString().replace(/^1 /, "2 ");
-    // A correct line with the content {}: the checksum is the beginning of its SHA-256.
-    const empty = "1 2 44136fa355b3678a {}\n";
-    expect(readLines(Buffer.from(other + empty)).map(({ problem }) => problem)).toEqual([
+    const other = lineOf(webhook(1)).toString().replace(/^2 /, "3 ");
+    const empty = encodeLine(Buffer.from("{}"), key).toString();
+    expect(read(Buffer.from(other + empty)).map(({ problem }) => problem)).toEqual([
       expect.stringContaining("form"),
       expect.stringContaining("not a webhook"),
     ]);
+  });
+
+  it("is refused if it was written with another key, without a key, or by a version that had none", () => {
+    const others = lineOf(webhook(1), createSecretKey(randomBytes(32)));
+    const json = encodeContent(webhook(2));
+    const checksum = createHash("sha256").update(json).digest("hex").slice(0, 16);
+    const earlier = Buffer.concat([Buffer.from(`1 ${json.length} ${checksum} `), json, Buffer.from("\n")]);
+    expect(read(Buffer.concat([others, earlier]))).toEqual([
+      { line: others.subarray(0, -1), problem: expect.stringContaining("this directory's key") },
+      { line: earlier.subarray(0, -1), problem: expect.stringContaining("earlier version") },
+    ]);
+    expect(readLines(lineOf(webhook(1)), undefined)[0]?.problem).toContain("no key");
   });
 });

@@ -1,0 +1,141 @@
+import { chmod, chown, mkdir, readdir, readFile, rename, stat, symlink, truncate } from "node:fs/promises";
+import path from "node:path";
+import { type SpoolOptions } from "../../../src/webhook/spool/index.js";
+import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
+import { keeper, spoolBench, webhook } from "./fixtures.js";
+
+const bench = spoolBench();
+afterEach(() => void jest.restoreAllMocks());
+
+/** Leaves one segment in the directory, and returns its path. */
+async function leaveSegment(): Promise<string> {
+  const spool = bench.open();
+  await spool.append(webhook(1));
+  await spool.close();
+  return (await bench.segments())[0]!;
+}
+
+/** Drains, and returns why the segment was set aside. Expects that it is not recorded, and kept. */
+async function setAsideReason(options: Partial<SpoolOptions> = {}): Promise<string | undefined> {
+  const told: string[] = [];
+  const { ids, record } = keeper();
+  const spool = bench.open({ ...options, onSetAside: ({ message }) => told.push(message) });
+  expect(await spool.drain(record)).toEqual({ drained: 0, setAside: 1 });
+  expect(ids).toEqual([]);
+  expect(await bench.segments()).toEqual([]);
+  expect(await spool.stats()).toMatchObject({ setAside: 1 });
+  return told[0];
+}
+
+describe("a segment that others could have written", () => {
+  it("is set aside as it is if others may write to it", async () => {
+    const file = await leaveSegment();
+    await chmod(file, 0o622);
+    const bytes = await readFile(file);
+    expect(await setAsideReason()).toContain("can be written by all users (mode 622)");
+    const aside = path.join(bench.directory, "set-aside");
+    const [name] = (await readdir(aside)).filter((each) => each.endsWith(".spool"));
+    expect(await readFile(path.join(aside, name!))).toEqual(bytes);
+  });
+
+  it("is set aside if it is a link", async () => {
+    const file = await leaveSegment();
+    await rename(file, path.join(bench.directory, "elsewhere"));
+    await symlink(path.join(bench.directory, "elsewhere"), file);
+    expect(await setAsideReason()).toContain("is a symbolic link");
+  });
+
+  it("is set aside if it is no file", async () => {
+    await leaveSegment();
+    const [file] = await bench.segments();
+    await rename(file!, `${file}.x`);
+    await mkdir(path.join(bench.directory, "folder.spool"));
+    expect(await setAsideReason()).toContain("is not a file");
+  });
+
+  it("is set aside if it belongs to another user", async () => {
+    await leaveSegment();
+    const lstat = async (file: string) => {
+      const stats = await realFileSystem.lstat(file);
+      return file.endsWith(".spool") ? Object.assign(stats, { uid: 4321 }) : stats;
+    };
+    const fs = { ...realFileSystem, lstat } as FileSystem;
+    expect(await setAsideReason({ fs })).toContain("belongs to user 4321");
+  });
+});
+
+describe("a directory that others could have written", () => {
+  const refused = { code: "path_exposed" };
+
+  /** Expects that nothing is written to the directory, recorded from it, or lost. Returns why it is refused. */
+  async function refusedBecause(): Promise<string> {
+    const before = await bench.segments();
+    const { ids, record } = keeper();
+    const spool = bench.open();
+    await expect(spool.append(webhook(2))).rejects.toMatchObject(refused);
+    await expect(spool.stats()).rejects.toMatchObject(refused);
+    const { leftBecause } = await spool.drain(record);
+    expect(leftBecause).toMatchObject(refused);
+    expect(ids).toEqual([]);
+    expect(await bench.segments()).toEqual(before);
+    return (leftBecause as Error).message;
+  }
+
+  it("is refused if others may write to it, until that is fixed", async () => {
+    await leaveSegment();
+    await chmod(bench.directory, 0o777);
+    expect(await refusedBecause()).toContain("can be written by all users (mode 777)");
+    await chmod(bench.directory, 0o700);
+    const { ids, record } = keeper();
+    await bench.open().drain(record);
+    expect(ids).toEqual(["r1"]);
+  });
+
+  it("is refused if it is a link, also to nothing", async () => {
+    await symlink(`${bench.directory}-missing`, bench.directory);
+    expect(await refusedBecause()).toContain("is a symbolic link");
+    await expect(stat(`${bench.directory}-missing`)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("is refused if it belongs to another user", async () => {
+    await leaveSegment();
+    // Root may give it away; what belongs to root is accepted by all.
+    if (process.geteuid?.() === 0) await chown(bench.directory, 4321, 4321);
+    else jest.spyOn(process, "geteuid").mockReturnValue(4321);
+    expect(await refusedBecause()).toContain("user 4321");
+  });
+});
+
+describe("the key of a directory", () => {
+  const keyFile = () => path.join(bench.directory, "key");
+
+  it("is shared by spools that start at the same time, and is kept", async () => {
+    const spools = Array.from({ length: 8 }, () => bench.open());
+    await Promise.all(spools.map((spool, id) => spool.append(webhook(id))));
+    const key = await readFile(keyFile());
+    await Promise.all(spools.map((spool) => spool.close()));
+    const { ids, record } = keeper();
+    expect(await bench.open().drain(record)).toEqual({ drained: 8, setAside: 0 });
+    expect(ids.toSorted()).toEqual(Array.from({ length: 8 }, (_, id) => `r${id}`));
+    expect(await readFile(keyFile())).toEqual(key);
+    expect((await readdir(bench.directory)).filter((name) => name !== "set-aside")).toEqual(["key"]);
+  });
+
+  it("lets nothing be recorded if it is lost: the webhooks are set aside", async () => {
+    await leaveSegment();
+    await rename(keyFile(), path.join(bench.directory, "lost"));
+    expect(await setAsideReason()).toContain("the directory has no key");
+  });
+
+  it.each([
+    ["others could have written it", () => chmod(keyFile(), 0o666), { code: "path_exposed" }],
+    ["it was cut off", () => truncate(keyFile(), 7), { code: "spool_unavailable" }],
+  ])("stops everything and loses nothing if %s", async (_, spoil, refused) => {
+    await leaveSegment();
+    await spoil();
+    const spool = bench.open();
+    await expect(spool.append(webhook(2))).rejects.toMatchObject(refused);
+    expect((await spool.drain(keeper().record)).leftBecause).toMatchObject(refused);
+    expect(await bench.segments()).toHaveLength(1);
+  });
+});
