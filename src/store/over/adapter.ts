@@ -1,0 +1,79 @@
+/** A record as the database has it. */
+export interface StoredRecord {
+  key: string;
+  value: string;
+  /** 1 when the record is written for the first time; one more with each later write. */
+  version: number;
+}
+
+/** One change of a record. */
+export interface RecordChange {
+  key: string;
+  /** The version that the database must have now; 0 where it must have no record with this key. */
+  version: number;
+  /** The new value, with the next version; `null` deletes the record. */
+  value: string | null;
+}
+
+/** A range of keys. */
+export interface KeyRange {
+  /** The first key. */
+  from: string;
+  /** The end of the range, which is not part of it. */
+  to: string;
+  /** The number of records at most. */
+  limit: number;
+  /** Whether to begin with the last key. */
+  reverse: boolean;
+}
+
+/** What every adapter does. */
+interface AnyAdapter<Tx> {
+  /** `false` where a commit can be lost in a crash. Such a store is refused when NODE_ENV is production. */
+  readonly durable: boolean;
+  /** Returns those of at most 100 records that exist, in any order. With `tx`, as its transaction sees them. */
+  read(keys: readonly string[], tx?: Tx): Promise<readonly StoredRecord[]>;
+  /**
+   * Returns the records of a range in the order of their keys, compared byte by byte. Keys are printable ASCII, without spaces, and at most
+   * 500 characters long. With `tx`, as its transaction sees them.
+   */
+  scan(range: KeyRange, tx?: Tx): Promise<readonly StoredRecord[]>;
+  /** The number of changes that one `write` can take, at least 60. @default no limit */
+  readonly maxChanges?: number;
+  /** Returns the database's clock, in milliseconds since 1970. Leases go by it. @default the clock of this process */
+  now?(): Promise<number>;
+  /** Makes the tables. Safe to call again, and from several processes at the same time. */
+  migrate?(): Promise<void>;
+  /** Releases the connections. */
+  close?(): Promise<void>;
+}
+
+/** A database with transactions in which an application can read and write. */
+export interface TransactionAdapter<Tx extends object> extends AnyAdapter<Tx> {
+  /**
+   * Begins, runs and commits durably. Rolls back and rejects with the same error if `run` rejects. `tx` is an object of its own for
+   * each transaction; handlers get it.
+   */
+  transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Makes all changes inside the transaction, and resolves to `true`. Resolves to `false` where the version of any record is not the
+   * expected one; what it did until then is rolled back by the caller.
+   */
+  write(changes: readonly RecordChange[], tx: Tx): Promise<boolean>;
+}
+
+/** A database that writes several records all or nothing, and has no other transactions. */
+export interface BatchAdapter<Item> extends AnyAdapter<undefined> {
+  transaction?: never;
+  /**
+   * Makes all changes and the application's own writes, durably, and resolves to `true`. Writes nothing and resolves to `false`
+   * where the version of any record is not the expected one.
+   */
+  write(changes: readonly RecordChange[], items: readonly Item[]): Promise<boolean>;
+}
+
+/** The transaction of a store over a {@link BatchAdapter}. */
+export interface BatchTx<Item> {
+  /** Adds writes of the application, which are made with the commit. They cannot be read before. */
+  add(...items: readonly Item[]): void;
+}

@@ -1,0 +1,133 @@
+import {
+  type Claim,
+  type DispatchRecord,
+  type EventRecord,
+  type HandlerKey,
+  type Settlement,
+} from "../payment-store.js";
+import { type Draft } from "./draft.js";
+import { keyOf, timeOf } from "./keys.js";
+import { conflict, handlersKey } from "./payments.js";
+
+/** A dispatch as its record has it. */
+export interface StoredDispatch extends DispatchRecord {
+  recordedAt: string;
+  /** The place of the event among all events. */
+  order: string;
+  fence: number;
+  /** When a pending one is due, or the lease of a leased one ends: milliseconds since 1970. */
+  dueAt: number;
+}
+
+/** The value of an index entry of a dispatch that is due. */
+export interface DueEntry extends Pick<
+  StoredDispatch,
+  "eventId" | "type" | "handler" | "order" | "recordedAt" | "dueAt"
+> {}
+
+export const eventKey = (id: string): string => keyOf("events", id);
+export const dispatchKey = ({ eventId, handler }: Pick<DispatchRecord, "eventId" | "handler">): string =>
+  keyOf("dispatches", eventId, handler);
+
+/** Writes events, with one dispatch for each registered handler that wants them. */
+export function saveEvents(
+  draft: Draft,
+  events: readonly EventRecord[],
+  now: number,
+  nextOrder: () => string,
+): void {
+  const handlers = draft.get<HandlerKey[]>(handlersKey) ?? [];
+  for (const event of events) {
+    const { id: eventId, type, clientId, recordedAt } = event;
+    if (draft.get(eventKey(eventId)) !== undefined) throw conflict(`The event ${eventId} exists already.`);
+    const order = nextOrder();
+    draft.putIndexed(eventKey(eventId), { ...event, order }, eventIndexes);
+    // One name may be registered for this event and for all events.
+    for (const handler of new Set(handlers.filter((key) => wants(key, type)).map(({ name }) => name))) {
+      const of = { eventId, type, ...(clientId !== undefined && { clientId }), recordedAt, order, handler };
+      putDispatch(draft, { ...of, state: "pending", dueAt: now, fence: 0, attempt: 0, failures: 0 });
+    }
+  }
+}
+
+export type StoredEvent = EventRecord & { order: string };
+
+export function eventOf({ order: _, ...event }: StoredEvent): EventRecord {
+  return event;
+}
+
+/** Returns the index entries of an event. Each leads to its record. */
+export function eventIndexes({ id, clientId, recordedAt, order }: StoredEvent) {
+  return {
+    [keyOf("event-times", recordedAt, id)]: eventKey(id),
+    ...(clientId !== undefined && { [keyOf("client-events", clientId, order)]: eventKey(id) }),
+  };
+}
+
+export function putDispatch(draft: Draft, dispatch: StoredDispatch): void {
+  draft.putIndexed(dispatchKey(dispatch), dispatch, dispatchIndexes);
+}
+
+export function dispatchIndexes(dispatch: StoredDispatch) {
+  const { eventId, type, handler, order, recordedAt, state, dueAt } = dispatch;
+  const entry: DueEntry = { eventId, type, handler, order, recordedAt, dueAt };
+  return {
+    ...((state === "pending" || state === "leased") && {
+      [keyOf("due", handler, timeOf(dueAt), order)]: entry,
+    }),
+    ...(state === "dead" && { [keyOf("dead", handler, order)]: entry }),
+  };
+}
+
+/** Leases a dispatch, or returns `undefined` where it changed since it was found. */
+export function lease(draft: Draft, entry: DueEntry, until: number): Claim | undefined {
+  const dispatch = draft.get<StoredDispatch>(dispatchKey(entry));
+  const event = draft.get<StoredEvent>(eventKey(entry.eventId));
+  if (!dispatch || !event || !isOpen(dispatch) || dispatch.dueAt !== entry.dueAt) return undefined;
+  const { handler, failures } = dispatch;
+  const [fence, attempt] = [dispatch.fence + 1, dispatch.attempt + 1];
+  putDispatch(draft, { ...dispatch, state: "leased", dueAt: until, fence, attempt });
+  return { event: eventOf(event), handler, fence, attempt, failures };
+}
+
+/** Ends a run. Returns `false` where its lease was lost. */
+export function settleRun(draft: Draft, settlement: Settlement, now: number): boolean {
+  const dispatch = leased(draft, settlement);
+  if (!dispatch) return false;
+  const { state, retryInMs = 0, error } = settlement;
+  const settled = {
+    ...dispatch,
+    ...(error !== undefined && { error }),
+    settledAt: new Date(now).toISOString(),
+  };
+  if (state === "done" || state === "dead") putDispatch(draft, { ...settled, state });
+  else {
+    const counted =
+      state === "failed" ? { failures: dispatch.failures + 1 } : { attempt: dispatch.attempt - 1 };
+    putDispatch(draft, { ...settled, ...counted, state: "pending", dueAt: Math.ceil(now + retryInMs) });
+  }
+  return true;
+}
+
+/** Returns the dispatch of a run whose lease was not lost. */
+export function leased(
+  draft: Draft,
+  run: Pick<Settlement, "eventId" | "handler" | "fence">,
+): StoredDispatch | undefined {
+  const dispatch = draft.get<StoredDispatch>(dispatchKey(run));
+  return dispatch?.state === "leased" && dispatch.fence === run.fence ? dispatch : undefined;
+}
+
+export function wants(key: HandlerKey, type: string): boolean {
+  return key.event === "*" || key.event === type;
+}
+
+export function isOpen({ state }: DispatchRecord): boolean {
+  return state === "pending" || state === "leased";
+}
+
+/** Returns a dispatch as people see it. */
+export function dispatchOf(dispatch: StoredDispatch): DispatchRecord {
+  const { recordedAt: _, order: __, fence: ___, dueAt: ____, ...record } = dispatch;
+  return record;
+}

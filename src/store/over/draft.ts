@@ -1,0 +1,121 @@
+import { TillkitError } from "../../errors/index.js";
+import { type KeyRange, type RecordChange, type StoredRecord } from "./adapter.js";
+
+/** The number of keys in one read at most. */
+const maxKeys = 100;
+
+/** Another transaction has changed a record since it was read. */
+export class Conflict extends Error {}
+
+/** What one transaction has read and will write. */
+export class Draft {
+  readonly #read: (keys: readonly string[]) => Promise<readonly StoredRecord[]>;
+  readonly #stored = new Map<string, Pick<StoredRecord, "version"> & { value: string | null }>();
+  readonly #written = new Map<string, string | null>();
+  #poison: unknown;
+  #isEnded = false;
+  /** Whether keys with new random ids are assumed to be free. After a conflict they are read. */
+  readonly trustsNewIds: boolean;
+
+  /** Returns the committed records of a range. */
+  readonly scan: (range: KeyRange) => Promise<readonly StoredRecord[]>;
+
+  constructor(
+    read: (keys: readonly string[]) => Promise<readonly StoredRecord[]>,
+    trustsNewIds: boolean,
+    scan: (range: KeyRange) => Promise<readonly StoredRecord[]>,
+  ) {
+    this.#read = read;
+    this.trustsNewIds = trustsNewIds;
+    this.scan = scan;
+  }
+
+  /** Reads the records that were not read yet. */
+  async load(keys: Iterable<string>): Promise<void> {
+    const missing = [...new Set(keys)].filter((key) => !this.#stored.has(key));
+    const chunks = [];
+    for (let at = 0; at < missing.length; at += maxKeys) chunks.push(missing.slice(at, at + maxKeys));
+    const found = await Promise.all(chunks.map((chunk) => this.#read(chunk)));
+    for (const key of missing) this.#stored.set(key, { version: 0, value: null });
+    for (const { key, version, value } of found.flat()) this.#stored.set(key, { version, value });
+  }
+
+  /** Returns the value of a record that was loaded or written, or `undefined`. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what it writes under this key
+  get<T>(key: string): T | undefined {
+    const value = this.#written.get(key) ?? (this.#written.has(key) ? null : this.#stored.get(key)?.value);
+    return value === null || value === undefined ? undefined : (JSON.parse(value) as T);
+  }
+
+  /** Writes a record. One that was not loaded must not exist yet. */
+  put(key: string, value: unknown): void {
+    this.#written.set(key, JSON.stringify(value));
+  }
+
+  /** Deletes a record. One that was not loaded must exist, written once. */
+  delete(key: string): void {
+    this.#written.set(key, null);
+  }
+
+  /** Writes a record, and changes the index entries that lead to it. */
+  putIndexed<T>(
+    key: string,
+    value: T | undefined,
+    indexesOf: (value: T) => Readonly<Record<string, unknown>>,
+  ): void {
+    const before = this.get<T>(key);
+    const [old, next] = [before, value].map((one) => (one === undefined ? {} : indexesOf(one)));
+    if (value === undefined) this.delete(key);
+    else this.put(key, value);
+    this.index(old!, next!);
+  }
+
+  /** Replaces index entries by others. */
+  index(old: Readonly<Record<string, unknown>>, next: Readonly<Record<string, unknown>>): void {
+    for (const entry of Object.keys(old)) if (!(entry in next)) this.delete(entry);
+    for (const [entry, value] of Object.entries(next)) if (!(entry in old)) this.put(entry, value);
+  }
+
+  /** Returns the changes, in the order of their keys, so that two transactions lock rows in one order. */
+  changes(): RecordChange[] {
+    const changes: RecordChange[] = [];
+    for (const [key, value] of this.#written) {
+      const stored = this.#stored.get(key) ?? { version: value === null ? 1 : 0, value: undefined };
+      if (stored.value !== value) changes.push({ key, version: stored.version, value });
+    }
+    return changes.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  /** Runs a step, after whose failure nothing is written. */
+  async guard<T>(step: () => Promise<T>): Promise<T> {
+    this.expectOpen();
+    this.throwIfPoisoned();
+    try {
+      return await step();
+    } catch (error) {
+      this.#poison = error;
+      throw error;
+    }
+  }
+
+  /** Forgets everything that was to be written. */
+  discard(): void {
+    this.#written.clear();
+  }
+
+  expectOpen(): void {
+    if (!this.#isEnded) return;
+    const message = "This transaction has ended; await every call inside of it.";
+    throw new TillkitError("transaction_closed", message);
+  }
+
+  throwIfPoisoned(): void {
+    if (this.#poison instanceof Conflict) throw this.#poison;
+    if (this.#poison !== undefined)
+      throw new TillkitError("transaction_poisoned", "A change was refused.", { cause: this.#poison });
+  }
+
+  end(): void {
+    this.#isEnded = true;
+  }
+}

@@ -1,0 +1,9 @@
+export type {
+  BatchAdapter,
+  BatchTx,
+  KeyRange,
+  RecordChange,
+  StoredRecord,
+  TransactionAdapter,
+} from "./adapter.js";
+export { storeOver, type StoreOver, type StoreOverOptions } from "./store-over.js";

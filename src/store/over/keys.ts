@@ -1,0 +1,33 @@
+import { createHash } from "node:crypto";
+import { type KeyRange } from "./adapter.js";
+
+const maxSegment = 120;
+
+/** Returns a key of these parts, in printable ASCII. Times come as ISO 8601 or as digits of one length, so that they sort. */
+export function keyOf(...parts: readonly string[]): string {
+  return parts.map(segment).join("/");
+}
+
+/** Returns the range of all keys that begin with these parts. */
+export function rangeOf(parts: readonly string[], limit: number, options: Partial<KeyRange> = {}): KeyRange {
+  const prefix = keyOf(...parts);
+  // "0" is the character after "/".
+  return { from: `${prefix}/`, to: `${prefix}0`, limit, reverse: false, ...options };
+}
+
+/** Returns the key after all others that begin with this one: a space is before every character of a key. */
+export function after(key: string): string {
+  return `${key} `;
+}
+
+/** Returns a time as digits of one length. */
+export function timeOf(ms: number): string {
+  return String(Math.min(Math.max(0, Math.ceil(ms)), 8.64e15)).padStart(16, "0");
+}
+
+function segment(part: string): string {
+  // Half of a surrogate pair cannot be encoded.
+  const encoded = /\p{Cs}/u.test(part) ? undefined : encodeURIComponent(part);
+  if (encoded !== undefined && encoded.length <= maxSegment) return encoded;
+  return `~${createHash("sha256").update(part, "utf16le").digest("hex")}`;
+}

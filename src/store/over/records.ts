@@ -1,0 +1,174 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { TillkitError } from "../../errors/index.js";
+import { Semaphore } from "../../shared/semaphore.js";
+import { type KeyRange } from "./adapter.js";
+import { Conflict, Draft } from "./draft.js";
+import { after } from "./keys.js";
+import { type Adapter, Operations } from "./operations.js";
+
+/** The number of index entries in one read. */
+const [minPage, maxPage] = [50, 1000];
+
+/** The records of an adapter: transactions that run again after a conflict, and indexes that are read page by page. */
+export class Records {
+  readonly #adapter: Adapter;
+  readonly #operations: Operations;
+  readonly #busyTimeoutMs: number;
+  readonly #drafts = new WeakMap<object, Draft>();
+  readonly #settling = new Map<Draft, string>();
+  /** After a conflict, one transaction of this process runs at a time. */
+  readonly #retries = new Semaphore(1);
+  #isClosed = false;
+
+  constructor(adapter: Adapter, busyTimeoutMs: number) {
+    this.#adapter = adapter;
+    this.#operations = new Operations(adapter);
+    this.#busyTimeoutMs = busyTimeoutMs;
+  }
+
+  /** The number of changes that one write can take. */
+  get maxChanges(): number {
+    return this.#adapter.maxChanges ?? Infinity;
+  }
+
+  /** Whether `now` returns the database's clock. */
+  get hasClock(): boolean {
+    return this.#adapter.now !== undefined;
+  }
+
+  /** Runs application code in a transaction, again where another one was faster. */
+  transaction<T>(run: (tx: object) => Promise<T>): Promise<T> {
+    return this.#retrying((trustsNewIds) => this.#transact(run, trustsNewIds));
+  }
+
+  /** Notes that a transaction settles a dispatch: it is not run again, and the lease is not renewed meanwhile. */
+  willSettle(draft: Draft, dispatch: string): void {
+    this.#settling.set(draft, dispatch);
+  }
+
+  isSettled(dispatch: string): boolean {
+    return [...this.#settling.values()].includes(dispatch);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#adapter.close?.();
+  }
+
+  #transact<T>(run: (tx: object) => Promise<T>, trustsNewIds: boolean): Promise<T> {
+    this.expectOpen();
+    return this.#operations.transaction(async (tx, write) => {
+      const draft = this.draft(tx, trustsNewIds);
+      this.#drafts.set(tx, draft);
+      try {
+        const result = await run(tx);
+        draft.throwIfPoisoned();
+        await write(draft.changes());
+        return result;
+      } catch (error) {
+        // A handler is not run again by the store.
+        if (!(error instanceof Conflict) || !this.#settling.has(draft)) throw error;
+        throw new TillkitError("lease_lost", "Another process has claimed this dispatch since.");
+      } finally {
+        draft.end();
+        this.#settling.delete(draft);
+      }
+    });
+  }
+
+  /** Runs a step of the kit's own in a transaction, again where another one was faster. */
+  update<T>(step: (draft: Draft) => Promise<T>): Promise<T> {
+    return this.#retrying((trustsNewIds) => this.attempt(step, trustsNewIds));
+  }
+
+  /** Reads, and then writes in one short transaction. */
+  async attempt<T>(step: (draft: Draft) => Promise<T>, trustsNewIds = true): Promise<T> {
+    this.expectOpen();
+    const draft = this.draft(undefined, trustsNewIds);
+    const result = await step(draft);
+    const changes = draft.changes();
+    if (changes.length > 0) await this.#operations.transaction((_, write) => write(changes));
+    return result;
+  }
+
+  async #retrying<T>(run: (trustsNewIds: boolean) => Promise<T>): Promise<T> {
+    const until = performance.now() + this.#busyTimeoutMs;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await (tries === 1 ? run(true) : this.#retries.run(() => run(false)));
+      } catch (error) {
+        if (!(error instanceof Conflict)) throw error;
+        if (performance.now() > until)
+          throw new TillkitError(
+            "store_busy",
+            `Other transactions changed the same records for ${this.#busyTimeoutMs} ms.`,
+          );
+      }
+      await delay(Math.random() * Math.min(2 ** tries, 50));
+    }
+  }
+
+  draft(tx?: object, trustsNewIds = true): Draft {
+    this.expectOpen();
+    // Most drivers cannot run two statements of one transaction at the same time.
+    const one = new Semaphore(tx === undefined ? Infinity : 1);
+    return new Draft(
+      (keys) => one.run(() => this.#operations.read(keys, tx)),
+      trustsNewIds,
+      (range) => one.run(() => this.#operations.scan(range, tx)),
+    );
+  }
+
+  draftOf(tx: object): Draft {
+    const draft = this.#drafts.get(tx);
+    if (!draft) throw new TillkitError("transaction_closed", "This is not a transaction of this store.");
+    return draft;
+  }
+
+  /** Returns the values of an index. */
+  async scan<T>(range: KeyRange): Promise<T[]> {
+    return this.collect<T>(range, async (values) => values);
+  }
+
+  /** Returns the records that an index leads to. */
+  rows<T>(range: KeyRange, draft = this.draft()): Promise<T[]> {
+    return this.collect<string, T>(range, (keys) => this.values<T>(keys, draft), draft);
+  }
+
+  /** Reads an index page by page, until `limit` values were found in it. */
+  async collect<T, Found = T>(
+    range: KeyRange,
+    find: (values: T[], keys: readonly string[]) => Promise<Found[]>,
+    draft = this.draft(),
+  ): Promise<Found[]> {
+    const found: Found[] = [];
+    let { from, to } = range;
+    const { limit, reverse } = range;
+    while (found.length < limit && from < to) {
+      const asked = Math.min(Math.max(limit, minPage), maxPage);
+      const page = await draft.scan({ from, to, reverse, limit: asked });
+      const keys = page.map(({ key }) => key);
+      const values = page.map(({ value }) => JSON.parse(value) as T);
+      found.push(...(await find(values, keys)));
+      const last = keys.at(-1);
+      if (last === undefined || page.length < asked) break;
+      if (reverse) to = last;
+      else from = after(last);
+    }
+    return found.slice(0, limit);
+  }
+
+  async values<T>(keys: readonly string[], draft = this.draft()): Promise<T[]> {
+    await draft.load(keys);
+    return keys.map((key) => draft.get<T>(key)).filter((value) => value !== undefined);
+  }
+
+  now(): Promise<number> {
+    return this.#operations.now();
+  }
+
+  expectOpen(): void {
+    if (this.#isClosed) throw new TillkitError("store_closed", "This store was closed.");
+  }
+}

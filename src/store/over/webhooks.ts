@@ -1,0 +1,126 @@
+import { type Changes, type StoredHistory, type WebhookRecord } from "../payment-store.js";
+import { type Draft } from "./draft.js";
+import { keyOf } from "./keys.js";
+import { webhookKey } from "./payments.js";
+
+/** A webhook as its record has it. */
+export interface StoredWebhook extends Omit<WebhookRecord, "rawBody"> {
+  /** Base64; empty after it was pruned. */
+  rawBody: string;
+  copies: number;
+  /** The place of the webhook among all webhooks. */
+  order: string;
+  /** Whether it waits for its payment or a lookup. */
+  waits: boolean;
+  /** Whether it waits and was not raised yet. */
+  isStray: boolean;
+}
+
+const receiptKey = (receiptId: string): string => keyOf("receipts", receiptId);
+
+type WebhookChanges = Pick<Changes, "webhooks" | "copies" | "rematched" | "raised" | "dismissed">;
+
+/** Loads what {@link saveWebhooks} needs. */
+export async function loadWebhooks(draft: Draft, changes: WebhookChanges): Promise<void> {
+  const { webhooks = [], copies = [], rematched = [], raised = [], dismissed = [] } = changes;
+  const known = [...rematched.map(({ receiptId }) => receiptId), ...raised, ...dismissed].map(receiptKey);
+  const added = draft.trustsNewIds ? [] : webhooks.map(({ receiptId }) => receiptKey(receiptId));
+  const eventKeys = [...webhooks, ...copies].map(({ eventKey }) => webhookKey(eventKey));
+  await draft.load([...known, ...added, ...eventKeys]);
+  await draft.load(known.flatMap((key) => webhookKeyAt(draft, key) ?? []));
+}
+
+/** Writes webhooks. Returns the eventKeys of those whose eventKey or receiptId is taken. */
+export function saveWebhooks(draft: Draft, changes: WebhookChanges, nextOrder: () => string): string[] {
+  const { webhooks = [], copies = [], rematched = [], raised = [], dismissed = [] } = changes;
+  const taken: string[] = [];
+  for (const { rawBody, ...webhook } of webhooks) {
+    const key = webhookKey(webhook.eventKey);
+    if (draft.get(key) !== undefined || draft.get(receiptKey(webhook.receiptId)) !== undefined) {
+      taken.push(webhook.eventKey);
+      continue;
+    }
+    const waits = isWaiting(webhook.outcome);
+    const row = {
+      ...webhook,
+      rawBody: rawBody.toString("base64"),
+      copies: 0,
+      order: nextOrder(),
+      waits,
+      isStray: waits,
+    };
+    draft.put(receiptKey(webhook.receiptId), key);
+    draft.putIndexed<StoredWebhook>(key, row, indexesOf);
+  }
+  for (const { eventKey, count } of copies)
+    change(draft, webhookKey(eventKey), (row) => ({ ...row, copies: row.copies + count }));
+  for (const { receiptId, outcome, reason, decidedAt } of rematched) {
+    const waits = isWaiting(outcome);
+    const decided = { outcome, reason, decidedAt, waits, isStray: waits };
+    // What is undefined is left out of the JSON.
+    change(
+      draft,
+      webhookKeyAt(draft, receiptKey(receiptId)),
+      (row) => ({ ...row, ...decided }) as StoredWebhook,
+    );
+  }
+  for (const receiptId of raised)
+    change(draft, webhookKeyAt(draft, receiptKey(receiptId)), (row) => ({ ...row, isStray: false }));
+  for (const receiptId of dismissed)
+    change(draft, webhookKeyAt(draft, receiptKey(receiptId)), (row) => ({
+      ...row,
+      isStray: false,
+      waits: false,
+    }));
+  return taken;
+}
+
+/** Removes the bytes of a webhook that is final. Returns whether there were any. */
+export function pruneWebhook(draft: Draft, key: string): boolean {
+  const row = draft.get<StoredWebhook>(key);
+  if (!row || row.waits || row.rawBody === "") return false;
+  draft.putIndexed(key, { ...row, rawBody: "" }, indexesOf);
+  return true;
+}
+
+export function recordOf(row: StoredWebhook): WebhookRecord {
+  const { rawBody, copies: _, order: __, waits: ___, isStray: ____, ...facts } = row;
+  return { ...facts, rawBody: Buffer.from(rawBody, "base64") };
+}
+
+export function shownOf(row: StoredWebhook): StoredHistory["webhooks"][number] {
+  const { rawBody: _, order: __, waits: ___, isStray: ____, ...shown } = row;
+  return shown;
+}
+
+export function isParked({ outcome }: StoredWebhook): boolean {
+  return isWaiting(outcome) || outcome === "foreign";
+}
+
+function isWaiting(outcome: WebhookRecord["outcome"]): boolean {
+  return outcome === "unmatched" || outcome === "unconfirmed";
+}
+
+function change(draft: Draft, key: string | undefined, next: (row: StoredWebhook) => StoredWebhook): void {
+  const row = key === undefined ? undefined : draft.get<StoredWebhook>(key);
+  if (row) draft.putIndexed(key!, next(row), indexesOf);
+}
+
+/** Returns the index entries of a webhook. Each leads to its record. */
+function indexesOf({ eventKey, receiptId, clientId, receivedAt, rawBody, waits, isStray }: StoredWebhook) {
+  const key = webhookKey(eventKey);
+  return {
+    [keyOf("webhook-times", receivedAt, receiptId)]: key,
+    ...(clientId !== undefined && { [keyOf("client-webhooks", clientId, receivedAt, receiptId)]: key }),
+    ...(waits && { [keyOf("waiting", receivedAt, receiptId)]: key }),
+    ...(isStray && { [keyOf("stray", receivedAt, receiptId)]: key }),
+    ...(!waits && rawBody !== "" && { [keyOf("bytes", receivedAt, receiptId)]: key }),
+  };
+}
+
+function webhookKeyAt(draft: Draft, receipt: string): string | undefined {
+  return draft.get<string>(receipt);
+}
+
+/** Returns the key of the record of a receipt. */
+export { receiptKey };

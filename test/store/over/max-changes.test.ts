@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type RecordChange, storeOver } from "tillkit";
+import { testStore } from "tillkit/testing";
+import { fileAdapter } from "../../../examples/stores/file.js";
+import { closeAll, testKit } from "../../support/kit.js";
+import { pendingPayment } from "../../support/webhooks.js";
+
+const folders = new Map<object, string>();
+
+/** Returns a store over a database that takes 60 changes in one write, the least that an adapter may take. */
+function openLimited() {
+  const folder = mkdtempSync(path.join(tmpdir(), "tillkit-file-"));
+  const adapter = fileAdapter(path.join(folder, "payments.jsonl"));
+  const maxChanges = 60;
+  const store = storeOver<RecordChange>({
+    ...adapter,
+    maxChanges,
+    async write(changes, items) {
+      if (changes.length > maxChanges)
+        throw new Error(`${changes.length} changes are more than ${maxChanges}.`);
+      return adapter.write(changes, items);
+    },
+  });
+  folders.set(store, folder);
+  return store;
+}
+
+const remove = async (store: object) => rmSync(folders.get(store)!, { recursive: true, force: true });
+
+testStore({ name: "a store that takes 60 changes", create: async () => openLimited(), remove, test: it });
+
+it("a sweep raises more overdue payments than one write can take", async () => {
+  const store = openLimited();
+  const payments = testKit({ store });
+  payments.on("payment.overdue", () => {}, { name: "reminder" });
+  await payments.start();
+  const ids = Array.from({ length: 50 }, (_, index) => `c-${index}`);
+  for (const clientId of ids) {
+    const { serviceId: _, ...payment } = pendingPayment({ clientId, reference: `order-of-${clientId}` });
+    await store.transaction((tx) => store.save(tx, { created: [payment] }));
+  }
+  await payments.sweep();
+  for (const clientId of ids) expect((await store.find(clientId))?.overdueAt).toBeDefined();
+  await closeAll();
+  await remove(store);
+});
