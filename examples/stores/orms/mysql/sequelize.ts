@@ -1,0 +1,26 @@
+import { type EventEmitter } from "node:events";
+import { DataTypes, Sequelize, type Transaction } from "sequelize";
+import { asPool, type SqlTx } from "tillkit/sql";
+import { type Orders } from "../orders.js";
+
+/** The shop's orders in the transaction of a handler, through Sequelize. */
+export function ordersIn(tx: SqlTx) {
+  // Sequelize makes its connections itself, with the driver that it is given.
+  const createConnection = () => {
+    const connection = asPool<EventEmitter>(tx);
+    setImmediate(() => connection.emit("connect"));
+    return Object.assign(connection, { stream: {} });
+  };
+  const dialectModule = { createConnection };
+  // Without this it changes the time zone of the session, which the next user of the connection would get.
+  const options = { keepDefaultTimezone: true };
+  const db = new Sequelize({ dialect: "mysql", dialectModule, logging: false, ...options });
+  const reference = { type: DataTypes.STRING(64), primaryKey: true };
+  const Order = db.define("orders", { reference }, { timestamps: false });
+  const ordersOf = (transaction: Transaction | null = null): Orders => ({
+    add: (reference) => Order.create({ reference }, { transaction }),
+    all: () => Order.findAll({ raw: true, transaction }),
+    nested: (work) => db.transaction({ transaction }, (inner) => work(ordersOf(inner))),
+  });
+  return ordersOf();
+}

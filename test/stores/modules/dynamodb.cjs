@@ -1,0 +1,40 @@
+// In JavaScript, so that the types of the client are not needed where it is not installed.
+const { randomUUID } = require("node:crypto");
+const path = require("node:path");
+
+const examples = path.resolve(__dirname, "../../../examples/stores");
+const { DynamoDB } = require(require.resolve("@aws-sdk/client-dynamodb", { paths: [examples] }));
+const { dynamodbAdapter } = require("../../../examples/stores/dynamodb.ts");
+
+/** Makes the store of the DynamoDB example, in the emulator at TILLKIT_TEST_DYNAMODB_URL. The ledger is a partition of its table. */
+module.exports.create = ({ prefix }, { storeOver }) => {
+  const credentials = { accessKeyId: "test", secretAccessKey: "test" };
+  const endpoint = process.env["TILLKIT_TEST_DYNAMODB_URL"];
+  const client = new DynamoDB({ endpoint, region: "eu-west-1", credentials });
+  const TableName = `${prefix}records`;
+  const adapter = dynamodbAdapter(client, TableName);
+  const text = (name) => ({ AttributeName: name, AttributeType: "S" });
+  return {
+    store: storeOver(adapter),
+    write(tx, row) {
+      const Item = { part: { S: "ledger" }, id: { S: `ledger/${randomUUID()}` }, version: { N: "1" } };
+      tx.add({ Put: { TableName, Item: { ...Item, json: { S: JSON.stringify(row) } } } });
+    },
+    async rows() {
+      const rows = await adapter.scan({ from: "ledger/", to: "ledger0", limit: 10_000, reverse: false });
+      return rows.map(({ value }) => JSON.parse(value));
+    },
+    async prepare() {
+      await client.createTable({
+        TableName,
+        BillingMode: "PAY_PER_REQUEST",
+        KeySchema: [
+          { AttributeName: "part", KeyType: "HASH" },
+          { AttributeName: "id", KeyType: "RANGE" },
+        ],
+        AttributeDefinitions: [text("part"), text("id")],
+      });
+    },
+    remove: async () => void (await client.deleteTable({ TableName })),
+  };
+};
