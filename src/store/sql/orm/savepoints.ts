@@ -1,0 +1,96 @@
+import { TillkitError } from "../../../errors/index.js";
+import { Semaphore } from "../../../shared/semaphore.js";
+import { type Transaction } from "../transaction.js";
+import { type TransactionCommand, transactionCommand } from "./transaction-command.js";
+
+/** Sends `text` on the driver's handle, or the statement of the ORM where it is left out. */
+export type Send<Raw> = (raw: Raw, text?: string) => Promise<unknown>;
+
+/**
+ * The transactions that ORMs open inside one transaction of the kit, as savepoints. A session is a connection as an ORM sees it.
+ * One session has a transaction open at a time, and the others wait.
+ */
+export class Savepoints<Raw> {
+  readonly #tx: Transaction<Raw>;
+  readonly #semaphore = new Semaphore(1);
+  /** The open ones, from the oldest, which is a begin. */
+  readonly #open: { name: string; isBegin: boolean }[] = [];
+  #holder: object | undefined;
+  #endTurn: (() => void) | undefined;
+  /** The first failure inside of a savepoint. Only a rollback runs after it. */
+  #failure: { cause: unknown } | undefined;
+  #count = 0;
+
+  constructor(tx: Transaction<Raw>) {
+    this.#tx = tx;
+    // The sessions that wait are refused then.
+    tx.onClosed = () => this.#endTurn?.();
+  }
+
+  run(session: object, text: string, send: Send<Raw>): Promise<unknown> {
+    const command = transactionCommand(text);
+    const running = (): Promise<unknown> =>
+      this.#run(command, send).finally(() => this.#open.length === 0 && this.#endTurn?.());
+    if (this.#holder === session) return running();
+    return new Promise((resolve, reject) => {
+      void this.#semaphore.run(async () => {
+        await running().then(resolve, reject);
+        if (this.#open.length === 0 || this.#tx.isClosed) return;
+        this.#holder = session;
+        await new Promise<void>((end) => (this.#endTurn = end));
+        this.#holder = undefined;
+      });
+    });
+  }
+
+  /** Rolls back what a session left open. */
+  async release(session: object, send: Send<Raw>): Promise<void> {
+    while (this.#holder === session && this.#open.length > 0) await this.run(session, "rollback", send);
+  }
+
+  async #run(command: TransactionCommand | undefined, send: Send<Raw>): Promise<unknown> {
+    const isRollback = command?.kind.startsWith("rollback");
+    // What fails inside of a savepoint is returned: thrown, it would poison the whole transaction.
+    const { error, answer } = await this.#tx.onHandle(async (raw) => {
+      if (this.#failure && !isRollback) return { error: poisoned(this.#failure.cause) };
+      try {
+        return { answer: await this.#step(command, raw, send) };
+      } catch (cause) {
+        if (this.#open.length === 0 || isRollback) throw cause;
+        this.#failure ??= { cause };
+        return { error: this.#tx.orLost(cause) };
+      }
+    });
+    if (error !== undefined) throw error;
+    return answer;
+  }
+
+  async #step(command: TransactionCommand | undefined, raw: Raw, send: Send<Raw>): Promise<unknown> {
+    if (!command) return send(raw);
+    const { kind, name } = command;
+    const at = this.#open.findLastIndex((open) => (name === undefined ? open.isBegin : open.name === name));
+    let answer: unknown;
+    if (kind === "begin" || (kind === "savepoint" && this.#open.length > 0)) {
+      const added = { name: name ?? `tillkit_${++this.#count}`, isBegin: kind === "begin" };
+      answer = await send(raw, `savepoint ${added.name}`);
+      this.#open.push(added);
+    } else if (at < 0 || kind === "mode" || kind === "savepoint") {
+      // Without an effect, as on a connection without a transaction. The answer has the driver's form.
+      return send(raw, "select 1");
+    } else {
+      const savepoint = this.#open[at]!.name;
+      if (kind.startsWith("rollback")) answer = await send(raw, `rollback to savepoint ${savepoint}`);
+      if (kind !== "rollback to") answer = await send(raw, `release savepoint ${savepoint}`);
+      if (kind.startsWith("rollback")) this.#failure = undefined;
+      this.#open.splice(kind === "rollback to" ? at + 1 : at);
+    }
+    this.#tx.openSavepoints = this.#open.length;
+    return answer;
+  }
+}
+
+function poisoned(cause: unknown): TillkitError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const message = `A statement of this transaction failed, and it can only be rolled back: ${why}`;
+  return new TillkitError("transaction_poisoned", message, { cause });
+}

@@ -1,0 +1,219 @@
+import { asPool, type SqlPaymentStore, type SqlTx } from "tillkit/sql";
+import { onEachServer, openPlace, type Place } from "../../../promises/processes/databases.js";
+
+jest.setTimeout(30_000);
+
+/** A connection or a pool, as both drivers have them. */
+interface Connection {
+  query(statement: string | object): Promise<unknown>;
+  query(statement: string, callback: (error: unknown, answer: unknown) => void): void;
+  connect(): Promise<Connection>;
+  release(): void;
+  end(): Promise<void>;
+}
+
+onEachServer("the pool for ORMs", (kind) => {
+  let place: Place;
+  let store: SqlPaymentStore;
+  beforeAll(async () => {
+    place = await openPlace(kind);
+    store = place.store;
+  });
+  beforeEach(() => store.transaction((tx) => tx.query(`delete from ${place.address.prefix}ledger`)));
+  afterAll(() => place.remove());
+
+  const write = (on: Connection, name: string) =>
+    on.query(`insert into ${place.address.prefix}ledger (name) values ('${name}')`);
+  const fail = (on: Connection) =>
+    on.query("insert into no_such_table values (1)").then(
+      () => "succeeded",
+      () => "failed",
+    );
+  const names = async () => (await place.ledger()).map(({ name }) => name).toSorted();
+  const run = (work: (pool: Connection, tx: SqlTx) => Promise<unknown>) =>
+    store.transaction((tx) => work(asPool<Connection>(tx), tx));
+
+  it("makes savepoints of BEGIN, COMMIT and ROLLBACK, one inside the other", async () => {
+    await run(async (pool) => {
+      const one = await pool.connect();
+      await one.query("BEGIN");
+      await write(one, "outer");
+      await one.query("/* again */ start transaction;");
+      await write(one, "inner");
+      await one.query("ROLLBACK;");
+      await one.query("savepoint a");
+      await write(one, "named");
+      await one.query("rollback to savepoint a");
+      await one.query("release savepoint a");
+      await one.query("COMMIT");
+      one.release();
+      await pool.end();
+      await write(pool, "after the end of the pool");
+    });
+    expect(await names()).toEqual(["after the end of the pool", "outer"]);
+  });
+
+  it("rolls a failure back with its savepoint alone, and refuses everything until then", async () => {
+    await run(async (pool) => {
+      await write(pool, "before");
+      const one = await pool.connect();
+      await one.query("begin");
+      await write(one, "with the failure");
+      expect(await fail(one)).toBe("failed");
+      for (const statement of ["select 1", "commit", "begin"])
+        await expect(one.query(statement)).rejects.toMatchObject({ code: "transaction_poisoned" });
+      await one.query("rollback");
+      await write(one, "after");
+    });
+    expect(await names()).toEqual(["after", "before"]);
+  });
+
+  it("poisons everything with a failure outside of a savepoint", async () => {
+    const running = run(async (pool) => {
+      await write(pool, "before");
+      expect(await fail(pool)).toBe("failed");
+      await expect(pool.query("begin")).rejects.toMatchObject({ code: "transaction_poisoned" });
+    });
+    await expect(running).rejects.toMatchObject({ code: "transaction_poisoned" });
+    expect(await names()).toEqual([]);
+  });
+
+  it("commits nothing while a transaction of the ORM is open, and the kit writes nothing into it", async () => {
+    const open = run(async (pool) => {
+      await pool.query("begin");
+      await write(pool, "left open");
+    });
+    await expect(open).rejects.toMatchObject({ code: "transaction_poisoned" });
+    const event = { id: "e1", type: "payment.overdue", recordedAt: "2024-05-01T10:00:00.000Z", payload: {} };
+    const written = run(async (pool, tx) => {
+      await pool.query("begin");
+      await store.save(tx, { events: [event as never] }).catch(() => undefined);
+      await pool.query("rollback").catch(() => undefined);
+    });
+    await expect(written).rejects.toMatchObject({ code: "transaction_poisoned" });
+    expect(await names()).toEqual([]);
+  });
+
+  it("rolls back what a released connection left open, also after a failure", async () => {
+    await run(async (pool) => {
+      const one = await pool.connect();
+      await one.query("begin");
+      await write(one, "left open");
+      await one.query("begin");
+      await fail(one);
+      one.release();
+      await write(pool, "after");
+    });
+    expect(await names()).toEqual(["after"]);
+  });
+
+  it("lets the other connections wait while one has a transaction open", async () => {
+    await run(async (pool) => {
+      const [one, two] = [await pool.connect(), await pool.connect()];
+      await one.query("begin");
+      const waiting = [write(two, "second"), asWaiting(pool, "third")];
+      await write(one, "first");
+      await one.query("rollback");
+      await Promise.all(waiting);
+    });
+    expect(await names()).toEqual(["second", "third"]);
+  });
+  /** Writes in a transaction whose statements are not awaited one by one. */
+  const asWaiting = async (pool: Connection, name: string) => {
+    const one = await pool.connect();
+    await Promise.all([one.query("begin"), write(one, name), one.query("commit")]);
+  };
+
+  it("refuses what waits, and everything after, once the handler has ended", async () => {
+    let waiting: Promise<unknown> | undefined;
+    let kept: Connection | undefined;
+    const running = run(async (pool) => {
+      kept = pool;
+      await (await pool.connect()).query("begin");
+      waiting = write(pool, "waits for ever").catch((error: unknown) => error);
+    });
+    await expect(running).rejects.toMatchObject({ code: "transaction_poisoned" });
+    expect(await waiting).toMatchObject({ code: "transaction_closed" });
+    await expect(kept!.query("select 1")).rejects.toMatchObject({ code: "transaction_closed" });
+    await kept!.end();
+  });
+
+  it.each([
+    "begin isolation level serializable",
+    "start transaction read only",
+    "set transaction isolation level repeatable read",
+    "set session characteristics as transaction isolation level serializable",
+    "commit; drop table orders",
+    "commit and chain",
+    "xa start 'a'",
+  ])("refuses %s without an effect on the rest", async (statement) => {
+    await run(async (pool) => {
+      await expect(pool.query(statement)).rejects.toMatchObject({ code: "transaction_control_refused" });
+      await write(pool, "goes on");
+    });
+    expect(await names()).toEqual(["goes on"]);
+  });
+
+  it("accepts the isolation level that it has", async () => {
+    const running = run(async (pool) => {
+      await pool.query("set transaction isolation level read committed");
+      await pool.query("start transaction isolation level read committed, read write");
+      await pool.query("commit");
+    });
+    await expect(running).resolves.toBeUndefined();
+  });
+
+  it("refuses a stream, whose statements it could not queue", async () => {
+    const submit = (): void => undefined;
+    const running = run((pool) => pool.query({ text: "select 1", submit }));
+    await expect(running).rejects.toMatchObject({ code: "transaction_control_refused" });
+  });
+
+  it("takes callbacks", async () => {
+    const errors: unknown[] = [];
+    const running = run(
+      (pool) =>
+        new Promise<void>((resolve) => {
+          pool.query("insert into no_such_table values (1)", (error) => resolve(void errors.push(error)));
+        }),
+    );
+    await expect(running).rejects.toMatchObject({ code: "transaction_poisoned" });
+    expect(errors).toMatchObject([{ message: expect.stringContaining("no_such_table") as string }]);
+  });
+
+  it("opens a lazy transaction with its first statement, and shares it with other pools of the same tx", async () => {
+    let opened = 0;
+    const run = store.transaction(async (inner) => {
+      const tx = store.lazy(async () => {
+        opened++;
+        return inner;
+      });
+      const pools = [asPool<Connection>(tx), asPool<Connection>(tx)] as const;
+      const one = await pools[0].connect();
+      expect(opened).toBe(0);
+      await one.query("begin");
+      const waiting = write(pools[1], "other pool");
+      await one.query("rollback");
+      await waiting;
+      expect(opened).toBe(1);
+    });
+    await run;
+    expect(await names()).toEqual(["other pool"]);
+  });
+
+  it("rejects with store_unavailable when the connection is lost", async () => {
+    const running = run(async (pool) => {
+      await pool.query("begin");
+      const id = kind === "postgres" ? "pg_backend_pid()" : "connection_id()";
+      const answer = await pool.query(`select ${id} as id`);
+      const rows = kind === "postgres" ? (answer as { rows: unknown[] }).rows : (answer as unknown[][])[0]!;
+      const { id: session } = rows[0] as { id: number };
+      await store.transaction((tx) =>
+        tx.query(kind === "postgres" ? `select pg_terminate_backend(${session})` : `kill ${session}`),
+      );
+      expect(await fail(pool)).toBe("failed");
+      await pool.query("rollback").catch(() => undefined);
+    });
+    await expect(running).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+});
