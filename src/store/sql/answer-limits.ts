@@ -42,7 +42,8 @@ const watchedSince = new WeakMap<object, number>();
  * the bytes of one connection often swallows those of all, and each would be found by a statement of its own.
  */
 export class AnswerLimits {
-  readonly #limitMs: number;
+  /** How long a short statement may take, in milliseconds. */
+  readonly limitMs: number;
   readonly #isSessionOver: (error: unknown) => boolean;
   readonly #short: Deadlines<Asked>;
   readonly #application: Deadlines<Asked>;
@@ -53,10 +54,10 @@ export class AnswerLimits {
 
   /** @param isSessionOver - Whether an error of the server means that its sessions are of no more use. */
   constructor(busyTimeoutMs: number, isSessionOver: (error: unknown) => boolean) {
-    this.#limitMs = busyTimeoutMs + marginMs;
+    this.limitMs = busyTimeoutMs + marginMs;
     this.#isSessionOver = isSessionOver;
     const after = (ms: number) => new Deadlines<Asked>(ms, (asked) => this.#onLate(asked));
-    this.#short = after(this.#limitMs);
+    this.#short = after(this.limitMs);
     this.#application = after(endlessMs);
     const [upkeep, migration] = [after(busyTimeoutMs + manyRowsMs), after(migrationMs)];
     this.#queues = { application: this.#application, upkeep, migration };
@@ -125,7 +126,7 @@ export class AnswerLimits {
       this.#deadFoundAt = now;
       asked.end();
       for (const { session, since, end } of [...this.#short, ...this.#application])
-        if ((answeredAt.get(session) ?? since) < now - this.#limitMs / 2) end();
+        if ((answeredAt.get(session) ?? since) < now - this.limitMs / 2) end();
     });
   }
 }

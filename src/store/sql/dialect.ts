@@ -51,8 +51,8 @@ export interface Dialect {
   amongRows?(column: string, query: string): string;
   /** Whether a failure of the driver is a clash with a row of this table. Absent where nothing is pipelined. */
   isClashIn?(error: unknown, table: string): boolean;
-  /** Returns the kit's error for a failure of the driver, or the failure itself where the kit has none. */
-  translate(error: unknown): unknown;
+  /** Returns the kit's error for a failure of the driver, or the failure itself where the kit has none. `place` is the database's. */
+  translate(error: unknown, place?: string): unknown;
   /** Whether the database ended the transaction in favour of another one, or is not ready for it yet. It may be run again. */
   isDeadlock(error: unknown): boolean;
 }

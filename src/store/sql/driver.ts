@@ -9,6 +9,8 @@ import { type Session, type SqlResult } from "./sql-tx.js";
 /** A connection inside one open transaction. */
 export interface OpenTransaction<Raw> {
   readonly raw: Raw;
+  /** Sends a statement on `raw`, and notices a connection that dies. Absent where the database is in this process. */
+  ask?<T>(send: () => Promise<T>, purpose?: Purpose): Promise<T>;
   /** Begins the transaction now, for statements that bypass `query` and `run`. Absent where `begin` has sent its begin. */
   start?(): Promise<unknown>;
   /**
@@ -51,10 +53,10 @@ export interface SyncTx {
 
 /**
  * The purpose of a transaction or of a statement, where a driver makes use of it. `handler`: one run of a handler, whose commit may
- * take a little longer. `claim`: a claim that is lost in a power failure is harmless, so it needs no sync. `upkeep`: many rows.
- * `application`: a statement of a handler.
+ * take a little longer. `record`: webhooks. `claim`: a claim that is lost in a power failure is harmless, so it needs no sync.
+ * `upkeep`: many rows. `application`: a statement of a handler.
  */
-export type Purpose = "handler" | "claim" | "upkeep" | "migration" | "application";
+export type Purpose = "handler" | "record" | "claim" | "upkeep" | "migration" | "application";
 
 /** The differences between the databases beyond their SQL. Opens nothing before its first use. */
 export interface Driver<Raw> {

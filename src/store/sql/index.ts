@@ -1,3 +1,4 @@
+export { asPool } from "./orm/as-pool.js";
 export { mysqlStore, postgresStore, schemaState, sqliteStore, sqlStore } from "./open-store.js";
 export type { SchemaState } from "./open-store.js";
 export type { SqlPaymentStore } from "./sql-store.js";

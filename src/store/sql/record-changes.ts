@@ -21,7 +21,7 @@ export async function recordChanges<Raw>(
 ): Promise<boolean> {
   if (driver.runSync) return recordSync(driver, keys, decide);
   const { dialect, tables } = db;
-  const tx = new Transaction(dialect, (await driver.beginPipelined?.()) ?? (await driver.begin()));
+  const tx = new Transaction(dialect, (await driver.beginPipelined?.()) ?? (await driver.begin("record")));
   let locked: Locked;
   let changes: Changes;
   let unsaved: Changes | undefined;

@@ -43,7 +43,7 @@ import { lazyTx, runInside, runTransaction, type Transaction } from "./transacti
 
 /** A store of `tillkit/sql`: the whole contract over one database. Opens nothing before its first use. */
 export type SqlPaymentStore<Raw = unknown> = Required<
-  Omit<PaymentStore<SqlTx<Raw>>, "wake" | "spoolDirectory">
+  Omit<PaymentStore<SqlTx<Raw>>, "wake" | "spoolDirectory" | "maxGroup">
 > &
   Pick<PaymentStore<SqlTx<Raw>>, "wake" | "spoolDirectory">;
 

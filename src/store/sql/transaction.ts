@@ -46,6 +46,10 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   readonly sync?: <T>(run: (tx: SyncTx) => T) => Promise<T>;
   /** Whether other processes are notified after the commit. */
   wroteEvents = false;
+  /** The number of savepoints that an ORM has open. While there are any, the kit writes nothing, and nothing commits. */
+  openSavepoints = 0;
+  /** Called when no new statements are taken any more. */
+  onClosed?: () => void;
   readonly #dialect: Dialect;
   readonly #open: OpenTransaction<Raw>;
   /** The newest statement, until it settles. Once it has settled, those before it have settled too. */
@@ -83,9 +87,24 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   }
 
   run<Row>(sql: string, params: readonly unknown[]): Promise<SqlResult<Row>> {
-    return this.#guarded(() => this.#translated(() => this.#open.run(sql, params))) as Promise<
-      SqlResult<Row>
-    >;
+    return this.#guarded(() => {
+      // An ORM that rolls back later would take what the kit writes with it.
+      if (this.openSavepoints > 0) throw new Error(leftOpen);
+      return this.#translated(() => this.#open.run(sql, params));
+    }) as Promise<SqlResult<Row>>;
+  }
+
+  /** Runs a statement of an ORM on the driver's handle, and begins the transaction if necessary. See `Savepoints`. */
+  async onHandle<T>(run: (raw: Raw) => Promise<T>): Promise<T> {
+    const { raw } = this.#open;
+    try {
+      return await this.#guarded(async () => {
+        await this.#translated(async () => this.#open.start?.());
+        return this.#open.ask?.(() => run(raw), "application") ?? run(raw);
+      });
+    } catch (error) {
+      throw this.orLost(error);
+    }
   }
 
   /** Runs a statement of the kit. Resolves `false` at a unique clash, which leaves the transaction usable. */
@@ -121,9 +140,10 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   }
 
   async commit(): Promise<void> {
-    this.#closed = true;
+    this.#close();
     // A statement that nobody awaited may still fail, and then the transaction must not commit.
     if (this.#newest && !this.isPipelined) await Promise.allSettled([this.#newest]);
+    if (this.openSavepoints > 0) this.poison(new Error(leftOpen));
     if (this.#poison) {
       const failure = this.orLost(this.#poisoned());
       await this.#open.rollback();
@@ -139,11 +159,20 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   }
 
   async rollback(): Promise<void> {
-    this.#closed = true;
     this.#rolledBack = true;
+    this.#close();
     // A rollback would wait for a statement that may never end; on a pipelined connection it waits for refusals only.
     if (this.#isRunning && !this.isPipelined) this.#open.abandon();
     else await this.#open.rollback();
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  #close(): void {
+    this.#closed = true;
+    this.onClosed?.();
   }
 
   async #translated<T>(run: () => Promise<T>): Promise<T> {
@@ -193,6 +222,8 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
     });
   }
 }
+
+const leftOpen = "A transaction of the ORM was still open when the handler resolved.";
 
 function closed(): TillkitError {
   return new TillkitError("transaction_closed", "The transaction has ended; this statement came too late.");

@@ -7,7 +7,7 @@ export function mysqlSchema(tables: Tables, collation: string): Schema {
   return {
     tables,
     // Append only. MySQL commits each statement by itself, so every statement must be such that it can be run again.
-    steps: [createTables(tables, type), addLookupsAndLists(tables, type)],
+    steps: [createTables(tables, type), addLookupsAndLists(tables, type), keepReports(tables, type)],
     findTable: "select 1 from information_schema.tables where table_schema = database() and table_name = ?",
     createMeta: `create table if not exists ${tables.meta}
       (name varchar(64) primary key, value varchar(255) not null) engine = InnoDB`,
@@ -105,4 +105,11 @@ const addLookupsAndLists = (t: Tables, type: Types): string[] => [
     resolved_by varchar(255) ${type.text} not null, resolved_at ${type.time} not null,
     key ${t.resolutions}_client (client_id)
   ) ${type.engine}`,
+];
+
+/** What the service said, and the evidence of persons. */
+const keepReports = (t: Tables, type: Types): string[] => [
+  `alter table ${t.payments} add column reported mediumtext ${type.text},
+    add column provider_id mediumtext ${type.text}`,
+  `alter table ${t.resolutions} add column evidence mediumtext ${type.text}`,
 ];

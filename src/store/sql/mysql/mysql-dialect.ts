@@ -1,4 +1,5 @@
 import { TillkitError } from "../../../errors/index.js";
+import { because } from "../../../shared/because.js";
 import { concealValues, type Dialect, placeholders } from "../dialect.js";
 import { hasServerAnswered } from "./pool.js";
 
@@ -57,7 +58,7 @@ export const mysqlDialect: Dialect = {
   // The message ends with the quoted name of the key, in every language. MySQL 8 writes the name of the table in front of it.
   isClashIn: (error, table) =>
     /'(?:[^'.]*\.)?([^'.]*)'[^']*$/.exec((error as Error).message)?.[1]?.startsWith(`${table}_`) === true,
-  translate(error) {
+  translate(error, place) {
     concealValues(error, ["sql"]);
     const { errno } = error as { errno?: unknown };
     if (errno === 1062)
@@ -65,9 +66,13 @@ export const mysqlDialect: Dialect = {
     if (errno === 1205)
       return new TillkitError("store_busy", "A lock in MySQL was not free in time.", { cause: error });
     if (!hasServerAnswered(error) && !(error instanceof TypeError) && !(error instanceof TillkitError))
-      return new TillkitError("store_unavailable", "MySQL cannot be reached.", { cause: error });
+      return new TillkitError("store_unavailable", `MySQL cannot be reached${because(error, place)}`, {
+        cause: error,
+      });
     if (conflicts.includes(Number(errno)) || unable.includes(Number(errno)))
-      return new TillkitError("store_unavailable", "MySQL cannot do it now.", { cause: error });
+      return new TillkitError("store_unavailable", `MySQL cannot do it now${because(error)}`, {
+        cause: error,
+      });
     return error;
   },
   isDeadlock: (error) =>

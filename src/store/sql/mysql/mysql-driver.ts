@@ -1,3 +1,4 @@
+import { hostOf } from "../../../shared/because.js";
 import { AnswerLimits } from "../answer-limits.js";
 import { concealValues, type Dialect } from "../dialect.js";
 import {
@@ -102,6 +103,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     }
     return {
       raw: connection,
+      ask,
       query: (sql, params) => ask(() => query(connection, sql, params), "application"),
       run: (sql, params) => sessionOn(connection, ask, purpose).run(sql, params),
       rollback,
@@ -183,7 +185,8 @@ export class MysqlDriver implements Driver<MysqlConnection> {
         cutOff(connection);
       }
     } catch (error) {
-      throw mysqlDialect.translate(error);
+      const place = typeof this.#source === "string" ? hostOf(this.#source, 3306) : undefined;
+      throw mysqlDialect.translate(error, place);
     }
   }
 

@@ -6,7 +6,13 @@ export function postgresSchema(tables: Tables): Schema {
   return {
     tables,
     // Append only.
-    steps: [createTables(tables), addLookupsAndLists(tables), useFewerIndexes(tables), listByState(tables)],
+    steps: [
+      createTables(tables),
+      addLookupsAndLists(tables),
+      useFewerIndexes(tables),
+      listByState(tables),
+      keepReports(tables),
+    ],
     findTable: "select 1 where to_regclass(?) is not null",
     createMeta: `create table if not exists ${tables.meta} (name text primary key, value text not null)`,
     setVersion: `insert into ${tables.meta} (name, value) values ('version', ?)
@@ -116,4 +122,10 @@ const listByState = (t: Tables): string[] => [
   `create index if not exists ${t.payments}_listed on ${t.payments} (state, created_at, client_id)
     where awaited_since is not null or state = 'completed'`,
   `drop index ${t.payments}_awaited`,
+];
+
+/** What the service said, and the evidence of persons. */
+const keepReports = (t: Tables): string[] => [
+  `alter table ${t.payments} add column reported text, add column provider_id text`,
+  `alter table ${t.resolutions} add column evidence text`,
 ];

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { TillkitError } from "../../../errors/index.js";
+import { because } from "../../../shared/because.js";
 import { concealValues, type Dialect } from "../dialect.js";
 
 /** The SQL of PostgreSQL. */
@@ -30,7 +31,7 @@ export const postgresDialect: Dialect = {
   // Two index scans without a join, which take less time to plan and to run.
   amongRows: (column, query) => `${column} = any(array(${query}))`,
   isClashIn: (error, table) => (error as { table?: unknown }).table === table,
-  translate(error) {
+  translate(error, place) {
     concealValues(error, ["detail", "where", "internalQuery"]);
     const { code } = error as { code?: unknown };
     if (code === "23505")
@@ -40,9 +41,13 @@ export const postgresDialect: Dialect = {
     if (["26000", "42P05"].includes(String(code)))
       return new TillkitError("store_unavailable", sharedSessions, { cause: error });
     if (isUnreachable(error))
-      return new TillkitError("store_unavailable", "PostgreSQL cannot be reached.", { cause: error });
+      return new TillkitError("store_unavailable", `PostgreSQL cannot be reached${because(error, place)}`, {
+        cause: error,
+      });
     if (isUnable(error))
-      return new TillkitError("store_unavailable", "PostgreSQL cannot do it now.", { cause: error });
+      return new TillkitError("store_unavailable", `PostgreSQL cannot do it now${because(error)}`, {
+        cause: error,
+      });
     return error;
   },
   isDeadlock: (error) => isDeadlock(error) || isDeadlock((error as { cause?: unknown }).cause),

@@ -1,4 +1,5 @@
 import { TillkitError } from "../../../errors/index.js";
+import { hostOf } from "../../../shared/because.js";
 import { AnswerLimits } from "../answer-limits.js";
 import { withoutNul } from "../dialect.js";
 import {
@@ -45,7 +46,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
   readonly writer: Session = this.reader;
   readonly #source: string | PostgresPool;
   readonly #tables: Tables;
-  readonly #lockTimeout: string;
+  readonly #busyTimeoutMs: number;
   #maxConnections: number;
   /** Present where the connections are the kit's own; the pool of an application is used as it is. */
   readonly #pipeline?: PostgresPipeline;
@@ -62,7 +63,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     if (typeof source !== "string") this.#answers.watchPool(source, "connect", (client) => client);
     this.#tables = tables;
     // To the server 0 would mean to wait for ever.
-    this.#lockTimeout = `lock_timeout = ${Math.max(1, options.busyTimeoutMs)}`;
+    this.#busyTimeoutMs = Math.max(1, options.busyTimeoutMs);
     this.#maxConnections = options.maxConnections;
     this.#prepares = typeof source === "string" && options.preparedStatements;
     if (typeof source === "string") this.handlerTransactions = options.maxConnections - reservedConnections;
@@ -76,7 +77,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
 
   async begin(purpose?: Purpose): Promise<OpenTransaction<PostgresClient>> {
     const client = await this.#connect();
-    const { open, begin, release } = this.#beginOn(client, [this.#lockTimeout], purpose);
+    const { open, begin, release } = this.#beginOn(client, {}, purpose);
     if (purpose === "handler" && this.#prepares && canSendPipelined(client))
       return beginWithFirst(begin, open, release);
     try {
@@ -93,8 +94,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     const client = await pipeline?.take();
     if (!pipeline || !client) return undefined;
     pipeline.gather();
-    const settings = [this.#lockTimeout, ...pipelineSettings];
-    const { open, begin } = this.#beginOn(client, settings, undefined, () => pipeline.free());
+    const { open, begin } = this.#beginOn(client, pipelineSettings, "record", () => pipeline.free());
     // If the begin fails, the next statement fails too, and nothing is written before that has its result.
     void begin.send();
     return pipeline.pipelined(open);
@@ -103,7 +103,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
   /** Prepares a transaction on a client: its begin, and the statements that can follow it. */
   #beginOn(
     client: PostgresClient,
-    settings: readonly string[],
+    settings: Readonly<Record<string, string>>,
     purpose?: Purpose,
     onEnd?: () => void,
   ): {
@@ -113,9 +113,10 @@ export class PostgresDriver implements Driver<PostgresClient> {
     release: () => void;
   } {
     const { ask, giveBack, abandon, rollback, commit } = this.#watch(client, onEnd);
-    const begin = new Begin(client, ask, settings);
+    const begin = new Begin(client, ask, { ...this.#timeouts(purpose), ...settings });
     const open: OpenTransaction<PostgresClient> = {
       raw: client,
+      ask,
       query: async (sql, params) =>
         postgresResult(await ask(async () => client.query(sql, [...params]), "application")),
       run: async (sql, params) => {
@@ -129,6 +130,16 @@ export class PostgresDriver implements Driver<PostgresClient> {
       commit: async () => expectCommitted(await commit()),
     };
     return { open, begin, release: giveBack };
+  }
+
+  /**
+   * Returns the server's time limits of a transaction. The server learns nothing of a connection that a firewall dropped, so it ends
+   * the kit's own transactions after twice the time in which the kit gives up. An application may pause between its statements.
+   */
+  #timeouts(purpose: Purpose | undefined): Record<string, string> {
+    const timeouts = { lock_timeout: String(this.#busyTimeoutMs) };
+    if (purpose === undefined || purpose === "handler") return timeouts;
+    return { ...timeouts, idle_in_transaction_session_timeout: String(2 * this.#answers.limitMs) };
   }
 
   async #take(): Promise<WatchedClient> {
@@ -231,7 +242,8 @@ export class PostgresDriver implements Driver<PostgresClient> {
   /** Returns the kit's error for a failure of the pool, which names the shortage where a connection was not free in time. */
   #translate(error: unknown): unknown {
     const isWait = (error as Partial<Error>).message?.startsWith("timeout exceeded");
-    if (this.shortage === "" || !isWait) return postgresDialect.translate(error);
+    const place = typeof this.#source === "string" ? hostOf(this.#source, 5432) : undefined;
+    if (this.shortage === "" || !isWait) return postgresDialect.translate(error, place);
     const message = `No connection of the PostgreSQL pool was free in time. ${this.shortage}`;
     return new TillkitError("store_unavailable", message, { cause: error });
   }

@@ -1,6 +1,7 @@
 import { open, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { TillkitError } from "../../../errors/index.js";
+import { because } from "../../../shared/because.js";
 import { newId } from "../../../shared/new-id.js";
 import { loadDriver, openDatabase } from "./database.js";
 
@@ -31,7 +32,9 @@ export async function backUp(file: string, to: string): Promise<{ bytes: number 
     return { bytes: (await stat(target)).size };
   } catch (cause) {
     await rm(partial, { force: true }).catch(() => {});
-    throw new TillkitError("backup_failed", `The backup ${target} could not be written.`, { cause });
+    throw new TillkitError("backup_failed", `The backup ${target} could not be written${because(cause)}`, {
+      cause,
+    });
   } finally {
     source.close();
   }

@@ -1,5 +1,8 @@
+import { accessSync, constants, existsSync } from "node:fs";
+import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { TillkitError } from "../../../errors/index.js";
+import { because } from "../../../shared/because.js";
 
 /** The part of `DatabaseSync` that the kit needs: of node:sqlite, or of the package that offers the same. */
 export interface SqliteDatabase {
@@ -24,8 +27,8 @@ export interface SqliteModule {
 type DatabaseConstructor = new (file: string, options?: { readOnly: boolean }) => SqliteDatabase;
 
 /**
- * Loads the driver: Node's own from 22.16 on (before that it lacks parts that the kit uses), else `@photostructure/sqlite`, an
- * optional dependency with the same interface.
+ * Loads the driver: Node's own from 22.16 on (before that it lacks parts that the kit uses), else `@photostructure/sqlite`,
+ * which has the same interface and which the application installs.
  *
  * @throws TillkitError `driver_missing`
  */
@@ -59,11 +62,19 @@ export function openDatabase(
   try {
     return new DatabaseSync(file, options);
   } catch (cause) {
-    throw new TillkitError(
-      "store_unavailable",
-      `The SQLite file ${file} cannot be opened; its directory must exist and be writable.`,
-      { cause },
-    );
+    const why = because(refusalOf(file, options.readOnly) ?? cause);
+    throw new TillkitError("store_unavailable", `The SQLite file ${file} cannot be opened${why}`, { cause });
+  }
+}
+
+/** Returns why the system refuses the file, or the folder of a file that does not exist: SQLite does not say it. */
+function refusalOf(file: string, readOnly: boolean): unknown {
+  try {
+    const { R_OK, W_OK } = constants;
+    accessSync(existsSync(file) ? file : path.dirname(file), readOnly ? R_OK : R_OK | W_OK);
+    return undefined;
+  } catch (error) {
+    return error;
   }
 }
 
@@ -98,9 +109,9 @@ export function isUniqueClash(error: unknown): boolean {
   return code === 2067 || code === 1555;
 }
 
-/** Whether no statement can write or read the file now: the disk is full (13) or fails (10), the file is gone (14) or read-only (8). */
+/** Whether no statement can write or read the file now: the disk is full (13) or fails (10), the file is gone (14), read-only (8) or no database (26). */
 export function isUnavailable(error: unknown): boolean {
-  return [8, 10, 13, 14].includes(primaryCode(error));
+  return [8, 10, 13, 14, 26].includes(primaryCode(error));
 }
 
 function primaryCode(error: unknown): number {
@@ -123,5 +134,6 @@ const codesOfMessages = [
   ["disk I/O error", 10],
   ["database or disk is full", 13],
   ["unable to open database file", 14],
+  ["file is not a database", 26],
   ["UNIQUE constraint failed", 2067],
 ] as const;

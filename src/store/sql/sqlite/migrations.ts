@@ -13,6 +13,7 @@ export function sqliteSchema(tables: Tables): Schema {
       expandAtTheClaim(tables),
       useFewerPages(tables),
       listByState(tables),
+      keepReports(tables),
     ],
     findTable: "select 1 from sqlite_master where type = 'table' and name = ?",
     createMeta: `create table if not exists ${tables.meta} (name text not null primary key, value text not null)`,
@@ -175,6 +176,13 @@ const listByState = (t: Tables): string[] => [
   `create index ${t.payments}_listed on ${t.payments} (state, created_at, client_id)
     where awaited_since is not null or state = 'completed'`,
   `drop index ${t.payments}_awaited`,
+];
+
+/** What the service said, and the evidence of persons. An index by provider_id would cost each webhook a page. */
+const keepReports = (t: Tables): string[] => [
+  `alter table ${t.payments} add column reported text`,
+  `alter table ${t.payments} add column provider_id text`,
+  `alter table ${t.resolutions} add column evidence text`,
 ];
 
 /** Returns the statements that make a table again with its rows, where `alter table` cannot change it. Its indexes are dropped. */

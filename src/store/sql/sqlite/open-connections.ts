@@ -1,5 +1,6 @@
-import { statSync } from "node:fs";
+import { closeSync, lstatSync, openSync, statSync } from "node:fs";
 import { errorFixes } from "../../../errors/index.js";
+import { refuseExposed } from "../../../shared/exposed-path.js";
 import { SqliteConnection } from "./connection.js";
 import { loadDriver, openDatabase, retryBusy } from "./database.js";
 
@@ -14,9 +15,14 @@ export interface SqliteConnections {
   warnings: string[];
 }
 
-/** Opens both connections and makes their commits durable, whatever the defaults of the driver are. */
+/**
+ * Opens both connections and makes their commits durable, whatever the defaults of the driver are.
+ *
+ * @throws TillkitError `path_exposed`
+ */
 export async function openConnections(file: string, busyTimeoutMs: number): Promise<SqliteConnections> {
   const { DatabaseSync } = await loadDriver();
+  keepPrivate(file);
   const opened: SqliteConnection[] = [];
   const open = (): SqliteConnection => {
     const connection = new SqliteConnection(openDatabase(DatabaseSync, file));
@@ -53,6 +59,22 @@ export async function openConnections(file: string, busyTimeoutMs: number): Prom
   } catch (error) {
     for (const connection of opened) connection.close();
     throw error;
+  }
+}
+
+/**
+ * Creates a missing file for this user only; SQLite gives its log and journal the same mode. Refuses files that others could
+ * have written: SQLite would take over the content of a log or a journal that was put there.
+ */
+function keepPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch {
+    // It exists, and must not be opened here: closing it would release this process's locks. Or SQLite will say why not.
+  }
+  for (const ending of ["", "-wal", "-shm", "-journal"]) {
+    const stats = lstatSync(file + ending, { throwIfNoEntry: false });
+    if (stats) refuseExposed(file + ending, stats, "file");
   }
 }
 

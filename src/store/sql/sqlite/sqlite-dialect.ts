@@ -1,4 +1,5 @@
 import { TillkitError } from "../../../errors/index.js";
+import { because } from "../../../shared/because.js";
 import { type Dialect } from "../dialect.js";
 import { isBusy, isUnavailable, isUniqueClash } from "./database.js";
 
@@ -25,14 +26,18 @@ export const sqliteDialect: Dialect = {
     values.length === 1
       ? { sql: `${column} = ?`, params: [...values] }
       : { sql: `${column} in (select value from json_each(?))`, params: [JSON.stringify(values)] },
-  translate(error) {
+  translate(error, file = "") {
     if (isUniqueClash(error))
       return new TillkitError("store_conflict", "A value that must be unique is taken.", { cause: error });
     if (isBusy(error)) return new TillkitError("store_busy", "The SQLite file is locked.", { cause: error });
     if (isUnavailable(error))
-      return new TillkitError("store_unavailable", "The SQLite file cannot be written or read.", {
-        cause: error,
-      });
+      return new TillkitError(
+        "store_unavailable",
+        `The SQLite file${file} cannot be written or read${because(error)}`,
+        {
+          cause: error,
+        },
+      );
     return error;
   },
   isDeadlock: () => false,

@@ -75,7 +75,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       const run = async (sql: string, params: readonly unknown[]) => connection.run(sql, params);
       return await readVersion({ run: run as Session["run"] }, schema);
     } catch (error) {
-      throw sqliteDialect.translate(error);
+      throw sqliteDialect.translate(error, ` ${this.#file}`);
     } finally {
       connection.close();
     }

@@ -35,15 +35,10 @@ export class WriterQueue {
     return this.take();
   }
 
-  /** Takes the writer, which must be free, and returns a function that releases it. */
+  /** Takes the writer, which must be free, and returns a function that releases it. It is called once. */
   take(): () => void {
     this.#heldSince = performance.now();
-    let left = false;
-    return () => {
-      if (left) return;
-      left = true;
-      this.#leave();
-    };
+    return () => this.#leave();
   }
 
   #wait(): Promise<void> {

@@ -2,6 +2,7 @@ import { TillkitError } from "../../../errors/index.js";
 import { type Payment, type PaymentState } from "../../../model/payment.js";
 import { type Transaction } from "../transaction.js";
 import { type Database } from "./names.js";
+import { packReport, unpackReport } from "./packed-report.js";
 import { type Batch, insertNew, updateByKey } from "./write-rows.js";
 
 const required = [
@@ -17,6 +18,7 @@ const required = [
 /**
  * `open_reference` is the reference while the payment is open, so that a plain unique index keeps one open payment for each.
  * `awaited_since` is `created_at` while the payment can become overdue, so that an index lists only those.
+ * `reported` has `reported` and `service` of the payment in few bytes, without `provider_id`, which is searched.
  */
 const nullable = [
   "status",
@@ -34,6 +36,8 @@ const nullable = [
   "overdue_at",
   "awaited_since",
   "next_lookup_at",
+  "reported",
+  "provider_id",
 ] as const;
 
 /** Every column, the key first. */
@@ -74,6 +78,8 @@ export function paymentValues(payment: Payment): unknown[] {
     overdue_at: payment.overdueAt ?? null,
     awaited_since: awaited ? payment.createdAt : null,
     next_lookup_at: payment.nextLookupAt ?? null,
+    reported: packReport(payment),
+    provider_id: payment.reported?.providerId ?? null,
     lookups: payment.lookups ?? null,
   };
   return paymentColumns.map((column) => row[column]);
@@ -112,6 +118,7 @@ export function paymentOf(row: PaymentRow): Payment {
   if (row.failure !== null) payment.failure = row.failure;
   if (row.overdue_at !== null) payment.overdueAt = row.overdue_at;
   if (row.next_lookup_at !== null) payment.nextLookupAt = row.next_lookup_at;
+  if (row.reported !== null) unpackReport(payment, row.reported, row.provider_id);
   if (row.lookups !== null) payment.lookups = Number(row.lookups);
   return payment;
 }

@@ -59,13 +59,14 @@ export function readPaymentsPage(
   { dialect, tables }: Database,
   page: PaymentPage,
 ): Promise<Payment[]> {
-  const { state, reference, from, to, after, newestFirst, limit } = page;
+  const { state, reference, providerId, from, to, after, newestFirst, limit } = page;
   const [behind, direction] = newestFirst ? ["<", "desc"] : [">", "asc"];
   const isOfState = state !== undefined && reference === undefined;
   const conditions = [
     // A reference has few payments. In this form no index of the states is read for them.
     { sql: isOfState ? "state = ?" : "coalesce(state, '') = ?", params: [state] },
     { sql: "reference = ?", params: [reference] },
+    { sql: "provider_id = ?", params: [providerId] },
     { sql: "created_at >= ?", params: [from] },
     { sql: "created_at < ?", params: [to] },
     {

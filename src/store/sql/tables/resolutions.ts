@@ -1,14 +1,16 @@
+import { type Evidence } from "../../../model/payment.js";
 import { type ResolutionRecord } from "../../payment-store.js";
 import { type Session } from "../sql-tx.js";
 import { type Transaction } from "../transaction.js";
 import { type Database } from "./names.js";
 import { insertAll } from "./write-rows.js";
 
-const columns = ["id", "client_id", "action", "receipt_id", "reason", "resolved_by", "resolved_at"] as const;
+const required = ["id", "client_id", "action", "reason", "resolved_by", "resolved_at"] as const;
+const nullable = ["receipt_id", "evidence"] as const;
+const columns = [...required, ...nullable];
 
-type ResolutionRow = Record<Exclude<(typeof columns)[number], "receipt_id">, string> & {
-  receipt_id: string | null;
-};
+type ResolutionRow = Record<(typeof required)[number], string> &
+  Record<(typeof nullable)[number], string | null>;
 
 /** Inserts resolutions. Rejects if an id is taken. */
 export async function insertResolutions(
@@ -20,10 +22,11 @@ export async function insertResolutions(
     one.id,
     one.clientId,
     one.action,
-    one.receiptId ?? null,
     one.reason,
     one.by,
     one.at,
+    one.receiptId ?? null,
+    one.evidence ? JSON.stringify(one.evidence) : null,
   ]);
   await insertAll(tx, dialect, { table: tables.resolutions, columns, rows });
 }
@@ -48,6 +51,7 @@ function resolutionOf(row: ResolutionRow): ResolutionRecord {
     clientId: row.client_id,
     action: row.action as ResolutionRecord["action"],
     ...(row.receipt_id === null ? {} : { receiptId: row.receipt_id }),
+    ...(row.evidence !== null && { evidence: JSON.parse(row.evidence) as Evidence }),
     reason: row.reason,
     by: row.resolved_by,
     at: row.resolved_at,

@@ -28,8 +28,11 @@ function examine(url: string): void {
     const single = createPool({ uri: url, connectionLimit: 1 }).promise();
     const store = mysqlStore(single, { tablePrefix });
     const isolation = "select @@session.transaction_isolation as level";
+    const ids = `select id from ${table} where id = 'of another transaction'`;
     await store.transaction(async (tx) => {
-      await tx.query("select 1 as one");
+      expect((await tx.query(ids)).rows).toEqual([]);
+      await pool.query(`insert into ${table} (id) values ('of another transaction')`);
+      expect((await tx.query(ids)).rows).toHaveLength(1);
     });
     const [rows] = await single
       .query(isolation)

@@ -27,7 +27,7 @@ function examine(url: string): void {
     await driver.close();
     const named = [...rows, ...later].filter((row) => String(row["name"]).startsWith("tillkit_"));
     expect(named.map((row) => row["statement"])).toEqual(
-      expect.arrayContaining(["set local lock_timeout = 1234", "select $1::text as kept"]),
+      expect.arrayContaining(["select set_config('lock_timeout', '1234', true)", "select $1::text as kept"]),
     );
     for (const { name, statement } of named) {
       const digest = createHash("sha256").update(String(statement)).digest("hex").slice(0, 32);

@@ -1,8 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { sqliteStore } from "tillkit/sql";
+import { schemaState, sqliteStore } from "tillkit/sql";
 import { temporaryFiles } from "../support/temporary-files.js";
 
 const nextFile = temporaryFiles();
@@ -25,9 +26,18 @@ it("opens nothing before its first use, and then names the file that cannot be o
   const store = sqliteStore(file);
   await expect(store.find("p1")).rejects.toMatchObject({
     code: "store_unavailable",
-    message: expect.stringContaining(file),
+    message: `The SQLite file ${file} cannot be opened: ENOENT: no such file or directory, access '${path.dirname(file)}'.`,
   });
   await store.close();
+});
+
+it("says that a file is not a database", async () => {
+  const file = nextFile();
+  writeFileSync(file, "a text, and no database ".repeat(100));
+  const message = expect.stringMatching(
+    /^The SQLite file.* cannot be written or read: file is not a database\.$/,
+  );
+  await expect(schemaState(file)).rejects.toMatchObject({ code: "store_unavailable", message });
 });
 
 it("uses a write-ahead log with full syncs, and never blocks inside SQLite", async () => {

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { type SqlPaymentStore } from "tillkit/sql";
 import { testStore } from "tillkit/testing";
 import { startUpSentences } from "./start-up-sentences.js";
@@ -67,10 +69,27 @@ export function serverSentences<
   const empty = tables.next();
   startUpSentences(() => create(url, { tablePrefix: empty }), `${empty}meta`);
 
-  it("rejects with store_unavailable when the database cannot be reached", async () => {
-    const store = create(nowhere);
-    await expect(store.find("p1")).rejects.toMatchObject({ code: "store_unavailable" });
+  it("rejects with store_unavailable when the database cannot be reached, and says where and why", async () => {
+    const store = create(nowhere.replace("nobody@", "nobody:a-password@"));
+    await expect(store.find("p1")).rejects.toMatchObject({
+      code: "store_unavailable",
+      message: expect.stringMatching(
+        /^(PostgreSQL|MySQL) cannot be reached at 127\.0\.0\.1:1: ECONNREFUSED\.$/,
+      ),
+    });
     await store.close();
+  });
+
+  it("names the host that does not answer, without the password of its address", async () => {
+    const silent = createServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const at = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const store = create(nowhere.replace("nobody@127.0.0.1:1", `nobody:a-password@${at}`));
+    const { message } = (await store.find("p1").catch((error: Error) => error)) as Error;
+    expect(message).toContain(` cannot be reached at ${at}: `);
+    expect(message).not.toContain("a-password");
+    await store.close();
+    silent.close();
   });
 
   return { tablePrefix, table };

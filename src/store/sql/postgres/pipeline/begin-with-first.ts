@@ -11,13 +11,13 @@ export class Begin {
   readonly #statements: readonly string[];
   #sent: Promise<unknown> | undefined;
 
-  constructor(client: PostgresClient, ask: Ask, settings: readonly string[]) {
+  /** @param settings - The values of the server's settings in this transaction. */
+  constructor(client: PostgresClient, ask: Ask, settings: Readonly<Record<string, string>>) {
     this.#client = client;
     this.#ask = ask;
-    this.#statements = [
-      "begin isolation level read committed",
-      ...settings.map((setting) => `set local ${setting}`),
-    ];
+    // One statement for all settings: each statement of its own takes the server about 8 µs.
+    const all = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`);
+    this.#statements = ["begin isolation level read committed", `select ${all.join(", ")}`];
   }
 
   get isSent(): boolean {

@@ -62,8 +62,8 @@ export class PostgresPipeline extends PipelinedConnection<PostgresPool, Postgres
  * Settings of a pipelined transaction, whose statements are planned once for any values. A plan never reads a whole table, which
  * was small when it was made, and never searches all keys of a group for each of its rows.
  */
-export const pipelineSettings = [
-  "plan_cache_mode = force_generic_plan",
-  "enable_seqscan = off",
-  "enable_nestloop = off",
-];
+export const pipelineSettings = {
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
+  enable_nestloop: "off",
+};
