@@ -39,8 +39,9 @@ export interface PaymentStore<Tx = unknown> extends Partial<StoreTiers<Tx>> {
    * Runs `run` in one transaction. When `run` resolves, the promise resolves with the same value, and by then the
    * transaction is committed and durable. When `run` rejects, the transaction is rolled back and the promise rejects
    * with the same error; with the code `store_unavailable` where the connection was lost meanwhile, so that the handler's
-   * run does not count as failed. Isolation is READ COMMITTED or stricter; transactions that lock the same payment run one after
-   * the other. Application code may call it for its own writes.
+   * run does not count as failed. Isolation is READ COMMITTED or stricter. Transactions that lock the same payment and write run one
+   * after the other, or as if they did: a store may run `run` again where another one was faster, unless it called `settle`, where
+   * the transaction then rejects with `lease_lost`. Application code may call it for its own writes.
    */
   transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
 
@@ -80,7 +81,8 @@ export interface PaymentStore<Tx = unknown> extends Partial<StoreTiers<Tx>> {
 
   /**
    * Ends a claimed run inside `tx`. Resolves to `false`, and changes nothing, when the fence is no longer the newest or the
-   * dispatch is not leased; the caller must then roll back. The kit calls it as the last statement before the commit.
+   * dispatch is not leased; the caller must then roll back. A store that notices this only at the commit rejects the transaction
+   * with `lease_lost`. The kit calls it as the last statement before the commit.
    */
   settle(tx: Tx, settlement: Settlement): Promise<boolean>;
 }
@@ -135,6 +137,9 @@ export interface StoreShortcuts<Tx = unknown> {
    * Without it the kit calls `transaction`, `lock` and `save`.
    */
   record(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean>;
+
+  /** The number of webhooks that one call of `record` or `save` should have at most. Without it there are up to 100. */
+  readonly maxGroup: number;
 
   /**
    * Returns a `Tx` that opens its transaction at the first use. Without it a handler's transaction is opened before

@@ -1,5 +1,5 @@
 import { type EventType } from "../model/event-map.js";
-import { type Payment, type PaymentState } from "../model/payment.js";
+import { type Evidence, type Payment, type PaymentState } from "../model/payment.js";
 import { type SignedField } from "../model/signed-fields.js";
 
 /**
@@ -49,6 +49,8 @@ export interface ResolutionRecord {
   action: "accepted" | "refunded" | "dismissed";
   /** The webhook that was resolved, if it was one. */
   receiptId?: string;
+  /** With `accepted`, where the person gave some. */
+  evidence?: Evidence;
   /** As the person wrote it. */
   reason: string;
   /** Who. */
@@ -216,6 +218,8 @@ export interface DuePage {
 export interface PaymentPage {
   state?: PaymentState;
   reference?: string;
+  /** `reported.providerId`, whether it is verified or not. */
+  providerId?: string;
   from?: string;
   to?: string;
   /** The position of the last payment of the page before. */

@@ -1,1 +1,9 @@
-export { testStore, type StoreCapabilities, type StoreExamOptions } from "./test-store.js";
+export type { CheckResult, StoreFactory } from "./run-check.js";
+export {
+  describeFailure,
+  examineStore,
+  testStore,
+  type StoreCapabilities,
+  type StoreExam,
+  type StoreExamOptions,
+} from "./test-store.js";

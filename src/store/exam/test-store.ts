@@ -1,11 +1,12 @@
-import { type PaymentStore, type RecommendedStore } from "../payment-store.js";
+import { setTimeout as delay } from "node:timers/promises";
 import { claimChecks } from "./checks/claims.js";
 import { expansionChecks } from "./checks/expansion.js";
 import { deadChecks, historyChecks } from "./checks/history.js";
 import { leaseChecks, renewalChecks } from "./checks/leases.js";
 import { lockChecks } from "./checks/locks.js";
 import { listChecks, lookupDueChecks, overdueChecks } from "./checks/payment-queries.js";
-import { attemptChecks, paymentChecks } from "./checks/payments.js";
+import { attemptChecks, paymentChecks, reportChecks } from "./checks/payments.js";
+import { migrateChecks } from "./checks/migrate.js";
 import { pruneChecks, retireChecks } from "./checks/prune.js";
 import { recordChecks } from "./checks/record.js";
 import { settlementChecks } from "./checks/settlements.js";
@@ -13,66 +14,62 @@ import { type Checks } from "./checks/steps.js";
 import { strayChecks } from "./checks/stray.js";
 import { transactionChecks } from "./checks/transactions.js";
 import { parkedChecks, webhookChecks } from "./checks/webhooks.js";
+import { importantMembers, withoutMember } from "./contract.js";
+import { type CheckResult, type ExamMember, runCheck, type StoreFactory } from "./run-check.js";
 
-/** The recommended members of the contract. Each is examined unless it is `false` here. */
-export type StoreCapabilities = Partial<Record<keyof RecommendedStore, boolean>>;
+/** The members that a store may leave out, and `reports`. Each is examined unless it is `false` here. */
+export type StoreCapabilities = Partial<Record<keyof typeof withoutMember, boolean>>;
+
+/** What the exam needs to know of a store. */
+export interface StoreExam<Tx> extends StoreFactory<Tx> {
+  /** @default every member that the store has is examined */
+  capabilities?: StoreCapabilities | undefined;
+}
 
 /** What the exam needs to know of a store and of the test runner. */
-export interface StoreExamOptions<Tx> {
+export interface StoreExamOptions<Tx> extends StoreExam<Tx> {
   /**
    * Put in front of each test's name.
    *
    * @default "store"
    */
   name?: string;
-  /** Makes a store over an empty database of its own. Called once per test. */
-  create: () => Promise<PaymentStore<Tx>>;
-  /**
-   * Makes a second store over the data of the first, as another process would have it. Without it one store plays both
-   * parts, which proves less.
-   */
-  reopen?: (store: PaymentStore<Tx>) => Promise<PaymentStore<Tx>>;
-  /** Removes the database. Called after each test, when its stores are closed. */
-  remove?: (store: PaymentStore<Tx>) => Promise<void>;
-  /** Registers one test with the runner: jest's `it`, or `test` of node:test. */
-  test: (name: string, run: () => Promise<void>) => void;
-  /** @default every recommended member is examined */
-  capabilities?: StoreCapabilities;
+  /** Registers one test with the runner: jest's `it`, or `test` of node:test. Its `skip` registers what is left out. */
+  test: {
+    (name: string, run: () => Promise<void>): unknown;
+    skip?: (name: string, run: () => Promise<void>) => unknown;
+  };
 }
 
-const required: readonly Checks[] = [
-  transactionChecks,
-  paymentChecks,
-  attemptChecks,
-  webhookChecks,
-  lockChecks,
-  expansionChecks,
-  claimChecks,
-  leaseChecks,
-  settlementChecks,
+/** The checks by the member of the contract that they are about. */
+const groups: readonly (readonly [ExamMember, Checks])[] = [
+  ["transaction", transactionChecks],
+  ["save", { ...paymentChecks, ...attemptChecks, ...webhookChecks }],
+  ["lock", lockChecks],
+  ["registerHandlers", expansionChecks],
+  ["claim", { ...claimChecks, ...leaseChecks }],
+  ["settle", settlementChecks],
+  ["reports", reportChecks],
+  ["parked", parkedChecks],
+  ["stray", strayChecks],
+  ["renew", renewalChecks],
+  ["due", overdueChecks],
+  ["lookupDue", lookupDueChecks],
+  ["record", recordChecks],
+  ["list", listChecks],
+  ["history", historyChecks],
+  ["dead", deadChecks],
+  ["prune", pruneChecks],
+  ["retire", retireChecks],
+  ["migrate", migrateChecks],
 ];
-
-const recommended: Readonly<Record<keyof RecommendedStore, Checks>> = {
-  parked: parkedChecks,
-  stray: strayChecks,
-  renew: renewalChecks,
-  due: overdueChecks,
-  lookupDue: lookupDueChecks,
-};
-
-/** Each of these checks passes where the store lacks the member. */
-const optional: readonly Checks[] = [
-  recordChecks,
-  listChecks,
-  historyChecks,
-  deadChecks,
-  pruneChecks,
-  retireChecks,
-];
+const checks = groups.flatMap(([member, group]) =>
+  Object.entries(group).map(([sentence, run]) => [sentence, run, member] as const),
+);
 
 /**
  * Registers the tests that every {@link PaymentStore} must pass: contract, isolation, uniqueness, leases and races. They
- * assert with `node:assert` and need no particular test runner. Leases are as short as 50 ms, by the store's own clock;
+ * need no particular test runner. A failed test has the line of the contract and the calls that led there. Leases are as short as 50 ms, by the store's own clock;
  * allow each test ten seconds.
  *
  * @example
@@ -81,21 +78,65 @@ const optional: readonly Checks[] = [
  * ```
  */
 export function testStore<Tx>(options: StoreExamOptions<Tx>): void {
-  const { name = "store", create, reopen, remove, test, capabilities = {} } = options;
-  const members = Object.keys(recommended) as (keyof RecommendedStore)[];
-  const wanted = members.filter((member) => capabilities[member] ?? true);
-  const checks = [...required, ...wanted.map((member) => recommended[member]), ...optional];
-  for (const [sentence, run] of checks.flatMap(Object.entries<Checks[string]>)) {
-    test(`${name}: ${sentence}`, async () => {
-      const store = await create();
-      const another = reopen ? await reopen(store) : store;
-      try {
-        await run(store, another);
-      } finally {
-        if (another !== store) await another.close?.();
-        await store.close?.();
-        await remove?.(store);
-      }
-    });
+  const { name = "store", test, capabilities } = options;
+  const told = new Set<string>();
+  for (const one of checks) {
+    const title = `${name}: ${one[0]}`;
+    const run = async (...context: unknown[]): Promise<void> => {
+      const result = await runCheck(one, options);
+      if (result.outcome === "failed") throw new Error(describeFailure(result), { cause: result.error });
+      if (result.outcome === "left out") leaveOut(result, told, name, context[0]);
+    };
+    if (isLeftOut(one[2], capabilities)) test.skip?.(title, run);
+    else test(title, run);
   }
+}
+
+/** Reports a missing member: as skipped where the runner gives its tests a `skip`, as node:test does, otherwise once on the console. */
+function leaveOut({ member, reason }: CheckResult, told: Set<string>, name: string, context: unknown): void {
+  const said = `The store has no ${member}: ${reason}`;
+  if (importantMembers.some((one) => one === member))
+    throw new Error(`${said} Write it, or give capabilities: { ${member}: false }.`);
+  const { skip } = Object(context) as { skip?: (reason: string) => void };
+  if (skip) skip.call(context, said);
+  else if (told.size < told.add(member).size) console.warn(`${name}: left out. ${said}`);
+}
+
+function isLeftOut(member: ExamMember, capabilities: StoreCapabilities = {}): boolean {
+  return (capabilities as Partial<Record<string, boolean>>)[member] === false;
+}
+
+/** Returns the sentence that does not hold, why, the line of the contract, and the calls that led there. */
+export function describeFailure({ check, member, reason, contract, calls = [] }: CheckResult): string {
+  const lines = [`This does not hold: ${check}.`, `Why: ${reason}`];
+  if (contract !== undefined) lines.push(`Contract, ${member}: ${contract}`);
+  return [...lines, ...(calls.length > 0 ? ["Calls:"] : []), ...calls.map((call) => `  ${call}`)].join("\n");
+}
+
+const timeoutMs = 20_000;
+
+/** Runs every check outside of a test runner, one after the other. Calls `onResult` after each, with the number of all. */
+export async function examineStore<Tx>(
+  exam: StoreExam<Tx>,
+  onResult: (result: CheckResult, count: number) => void = () => {},
+): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  for (const one of checks) {
+    const [check, , member] = one;
+    const timer = new AbortController();
+    const late: CheckResult = {
+      check,
+      member,
+      outcome: "failed",
+      reason: `It took longer than ${timeoutMs / 1000} s.`,
+    };
+    const missing = withoutMember[member as keyof typeof withoutMember];
+    const result = isLeftOut(member, exam.capabilities)
+      ? ({ check, member, outcome: "left out", reason: missing } satisfies CheckResult)
+      : await Promise.race([runCheck(one, exam), delay(timeoutMs, late, timer).catch(() => late)]);
+    timer.abort();
+    results.push(result);
+    onResult(result, checks.length);
+  }
+  return results;
 }

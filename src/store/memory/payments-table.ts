@@ -82,11 +82,12 @@ export class PaymentsTable {
       .map(copyOf);
   }
 
-  list({ state, reference, from, to, after, newestFirst, limit }: PaymentPage): Payment[] {
+  list({ state, reference, providerId, from, to, after, newestFirst, limit }: PaymentPage): Payment[] {
     const order = (a: PaymentPosition, b: PaymentPosition) => (newestFirst ? inOrder(b, a) : inOrder(a, b));
     return this.#committed()
       .filter((payment) => state === undefined || payment.state === state)
       .filter((payment) => reference === undefined || payment.reference === reference)
+      .filter(({ reported }) => providerId === undefined || reported?.providerId === providerId)
       .filter(({ createdAt }) => createdAt >= (from ?? "") && (to === undefined || createdAt < to))
       .filter((payment) => after === undefined || order(payment, after) > 0)
       .toSorted(order)
@@ -177,11 +178,13 @@ function current({ draft, committed }: Row): Payment | undefined {
 
 /** Returns a copy. Copies field by field, because `structuredClone` is much slower. */
 function copyOf(payment: Payment): Payment {
-  const { total, metadata } = payment;
+  const { total, metadata, reported, service } = payment;
   return {
     ...payment,
     total: { ...total },
     ...(metadata !== undefined && { metadata: structuredClone(metadata) }),
+    ...(reported && { reported: { ...reported, verified: [...reported.verified] } }),
+    ...(service && { service: { ...service } }),
   };
 }
 

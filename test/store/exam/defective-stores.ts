@@ -20,6 +20,39 @@ function but(store: SqlPaymentStore, replaced: Partial<SqlPaymentStore>): SqlPay
 
 export const defects: Defect[] = [
   {
+    does: "looks for an open payment first, and reports none that another process opens meanwhile",
+    spoil: (store) =>
+      but(store, {
+        save: async (tx, changes) => {
+          const created = changes.created ?? [];
+          const { payments } = await store.lock(tx, {
+            references: created.map(({ reference }) => reference),
+          });
+          const { takenClientIds, ...saved } = await store.save(tx, changes);
+          const seen = takenClientIds.filter(
+            () => payments.length === 0 || payments.some(({ open }) => open),
+          );
+          return { ...saved, takenClientIds: payments.length > 0 ? [] : seen };
+        },
+      }),
+    caughtBy: [
+      "of two first openings of one reference at the same time, one is stored and the other reported",
+    ],
+  },
+  {
+    does: "makes its tables without regard to another process",
+    spoil: (store) => {
+      let tables = 0;
+      return but(store, {
+        migrate: async () => {
+          await new Promise(setImmediate);
+          if (++tables > 1) throw new Error("table payments already exists");
+        },
+      });
+    },
+    caughtBy: ["migrate makes the tables once, when several processes call it at the same time and again"],
+  },
+  {
     does: "finds many payments without their siblings",
     spoil: (store) =>
       but(store, {
@@ -236,6 +269,25 @@ export const defects: Defect[] = [
     does: "starts every page of a list at the beginning",
     spoil: (store) => but(store, { list: ({ after: _, ...page }) => store.list(page) }),
     caughtBy: ["list pages through all payments once, also while payments are added"],
+  },
+  {
+    does: "does not keep what the service said",
+    spoil: (store) =>
+      but(store, {
+        save: (tx, changes) =>
+          store.save(tx, {
+            ...changes,
+            ...(changes.created && {
+              created: changes.created.map(({ reported: _, service: __, ...payment }) => payment),
+            }),
+          }),
+      }),
+    caughtBy: ["what the service said stays with the payment, and is replaced as a whole"],
+  },
+  {
+    does: "lists payments whatever their providerId is",
+    spoil: (store) => but(store, { list: ({ providerId: _, ...page }) => store.list(page) }),
+    caughtBy: ["list selects by the providerId, which several payments can have"],
   },
   {
     does: "revives dead dispatches that it should only return",

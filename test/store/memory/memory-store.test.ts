@@ -3,7 +3,12 @@ import { testStore } from "tillkit/testing";
 import { testOptions } from "../../support/kit.js";
 import { resolveOptions } from "../../../src/kit/options/resolve-options.js";
 
-testStore({ name: "MemoryStore", test: it, create: async () => new MemoryStore() });
+testStore({
+  name: "MemoryStore",
+  test: it,
+  create: async () => new MemoryStore(),
+  capabilities: { migrate: false },
+});
 
 describe("MemoryStore", () => {
   it("is refused in production, because it loses its data at exit", () => {

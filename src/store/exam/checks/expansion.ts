@@ -88,7 +88,8 @@ export const expansionChecks: Checks = {
   async "a backlog larger than one round is claimed completely, oldest first"(store) {
     await store.registerHandlers([ledger]);
     const ids = Array.from({ length: 1200 }, (_, index) => `e${String(index).padStart(4, "0")}`);
-    await saved(store, { events: ids.map((id) => event(id)) });
+    for (let from = 0; from < ids.length; from += 10)
+      await saved(store, { events: ids.slice(from, from + 10).map((id) => event(id)) });
     const taken: string[] = [];
     while (taken.length <= ids.length) {
       const claims = await claimed(store, [ledger], { limit: 250 });

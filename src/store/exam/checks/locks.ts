@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type LockKeys, type PaymentStore } from "../../payment-store.js";
 import { payment, webhook } from "./fixtures.js";
 import { type Checks, clientIds, concurrently, same, saved } from "./steps.js";
@@ -73,18 +74,32 @@ export const lockChecks: Checks = {
     same(counts, Array(20).fill(5));
   },
 
-  async "a transaction that waited for an order sees the attempt that was added meanwhile"(store, another) {
-    await saved(store, { created: [payment("p2", { reference: "order-1" })] });
+  async "a transaction that writes after another one sees the attempt that was added meanwhile"(
+    store,
+    another,
+  ) {
+    const reference = "order-1";
+    await saved(store, { created: [payment("p2", { reference, open: false })] });
     let second: Promise<string[]> | undefined;
     await store.transaction(async (tx) => {
       await store.lock(tx, { clientIds: ["p2"] });
-      second = lockedIds(another, { clientIds: ["p2"] });
-      await store.save(tx, {
-        updated: [payment("p2", { reference: "order-1", open: false })],
-        created: [payment("p1", { reference: "order-1" })],
+      // It waits for this transaction, or has to run again after it.
+      second ??= another.transaction(async (other) => {
+        const { payments } = await another.lock(other, { clientIds: ["p2"] });
+        const seen = clientIds(payments);
+        await another.save(other, {
+          updated: [payment("p2", { reference, open: false, status: seen.join() })],
+        });
+        return seen;
       });
+      await delay(50);
+      await store.save(tx, { created: [payment("p1", { reference })] });
     });
-    same(await second, ["p1", "p2"]);
+    const seen = await second!;
+    // Where it was faster, it was first in the order of the transactions.
+    const found = (await store.find("p2"))?.status;
+    same(found, seen.join());
+    same(await lockedIds(store, { clientIds: ["p2"] }), ["p1", "p2"]);
   },
 };
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type Payment } from "../../../model/payment.js";
 import { type PaymentPage, type PaymentStore } from "../../payment-store.js";
 import { at, payment } from "./fixtures.js";
-import { type Checks, clientIds, same, saved } from "./steps.js";
+import { type Checks, clientIds, same, saved, savedInPieces } from "./steps.js";
 
 /** Payments that are overdue. */
 export const overdueChecks: Checks = {
@@ -111,7 +111,8 @@ export const listChecks: Checks = {
   async "findMany takes five hundred keys, and sees only what is committed"(store, another) {
     if (!another.findMany) return;
     const ids = Array.from({ length: 500 }, (_, index) => `p${index}`);
-    await saved(store, { created: ids.slice(0, 300).map((id) => payment(id)) });
+    const created = ids.slice(0, 300).map((id) => payment(id));
+    await savedInPieces(store, "created", created);
     await store.transaction(async (tx) => {
       await store.lock(tx, { clientIds: ids.slice(0, 10) });
       await store.save(tx, { updated: [payment("p0", { status: "not yet" })] });

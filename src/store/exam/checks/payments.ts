@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { type Payment } from "../../../model/payment.js";
+import { type LastReport, type Payment } from "../../../model/payment.js";
+import { type PaymentPage } from "../../payment-store.js";
 import { payment, webhook } from "./fixtures.js";
-import { type Checks, same, saved } from "./steps.js";
+import { type Checks, clientIds, concurrently, same, saved, savedInPieces } from "./steps.js";
 
 const conflict = { code: "store_conflict" };
 const reference = "order-1";
@@ -57,7 +58,11 @@ export const paymentChecks: Checks = {
 
   async "one call updates several payments, each with its own content"(store) {
     const ids = Array.from({ length: 30 }, (_, index) => `p${index}`);
-    await saved(store, { created: ids.map((id) => payment(id)) });
+    await savedInPieces(
+      store,
+      "created",
+      ids.map((id) => payment(id)),
+    );
     await store.transaction(async (tx) => {
       const { payments } = await store.lock(tx, { clientIds: ids });
       await store.save(tx, {
@@ -151,6 +156,30 @@ export const attemptChecks: Checks = {
     assert.ok(await store.find(stored));
   },
 
+  async "of two first openings of one reference at the same time, one is stored and the other reported"(
+    store,
+    another,
+  ) {
+    for (let round = 0; round < 10; round++) {
+      const reference = `order-${round}`;
+      const taken = await concurrently(2, [store, another], (mine, index) =>
+        mine.transaction(async (tx) => {
+          // Nothing is there yet that could be locked.
+          await mine.lock(tx, { references: [reference] });
+          return (await mine.save(tx, { created: [payment(`p${round}-${index}`, { reference })] }))
+            .takenClientIds;
+        }),
+      );
+      assert.equal(
+        taken.flat().length,
+        1,
+        "two first attempts of one reference were both open, or both refused",
+      );
+      const { payments } = await store.transaction((tx) => store.lock(tx, { references: [reference] }));
+      assert.equal(payments.length, 1);
+    }
+  },
+
   async "one call closes an attempt and opens the next"(store) {
     await saved(store, { created: [payment("p1", { reference })] });
     const { takenClientIds } = await store.transaction(async (tx) => {
@@ -170,5 +199,65 @@ export const attemptChecks: Checks = {
     await saved(store, { created });
     await assert.rejects(saved(store, { updated: [payment("p2", { reference })] }), conflict);
     assert.equal((await store.find("p2"))?.open, false);
+  },
+};
+
+const reported: LastReport = {
+  status: "completed",
+  captured: true,
+  submittedAt: "2024-05-01T12:00:00.123456+03:00",
+  providerId: "Ñ'778 ",
+  source: "MVK",
+  at: "2024-05-01T10:00:00.999Z",
+  verified: ["status", "submittedAt"],
+};
+
+/** What the service said, and persons. Recommended: nothing is decided by it, and people see less without it. */
+export const reportChecks: Checks = {
+  async "what the service said stays with the payment, and is replaced as a whole"(store, another) {
+    const service = { createdAt: "2024-05-01T10:00:00Z", reportedAt: "2024-05-01T12:00:01.5Z" };
+    const before = payment("p1", { reported, service });
+    const timed = payment("p2", { service: { createdAt: "x" } });
+    await saved(store, { created: [before, timed] });
+    same(await another.find("p1"), before);
+    const lean = payment("p1", { reported: { status: "sent", at: reported.at, verified: [] } });
+    const full = payment("p2", { reported: { ...reported, captured: false } });
+    await store.transaction(async (tx) => {
+      const { payments } = await store.lock(tx, { clientIds: ["p1", "p2"] });
+      same(payments, [before, timed]);
+      await store.save(tx, { updated: [lean, full] });
+    });
+    same(await another.find("p1"), lean);
+    same(await another.find("p2"), full);
+  },
+
+  async "list selects by the providerId, which several payments can have"(store) {
+    if (!store.list) return;
+    const ids = ["p1", "p2", "p3"];
+    await saved(store, { created: [...ids.map((id) => payment(id, { reported })), payment("p4")] });
+    const list = (providerId: string, more: Partial<PaymentPage> = {}) =>
+      store.list!({ providerId, newestFirst: true, limit: 2, ...more });
+    same(clientIds(await list(reported.providerId!)), ["p3", "p2"]);
+    same(clientIds(await list(reported.providerId!, { state: "completed" })), []);
+    same(clientIds(await list(reported.providerId!, { reference: "order-of-p1" })), ["p1"]);
+    same(clientIds(await list("Ñ'778")), []);
+  },
+
+  async "a resolution keeps the evidence of the person"(store, another) {
+    if (!another.history) return;
+    const total = { value: "10.50", currency: "EUR" };
+    const evidence = {
+      kind: "statement",
+      document: "Relevé d’août, ligne 7",
+      total,
+      serviceId: "s1",
+    } as const;
+    const made = { clientId: "p1", action: "accepted", reason: "r", by: "b", at: reported.at } as const;
+    const resolutions = [
+      { ...made, id: "r1", evidence },
+      { ...made, id: "r2" },
+    ];
+    await saved(store, { created: [payment("p1")], resolutions });
+    same((await another.history("p1")).resolutions, resolutions);
   },
 };

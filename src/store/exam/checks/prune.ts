@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { type EventRecord } from "../../payment-store.js";
 import { at, auditor, event, ledger, mailer, payment, webhook } from "./fixtures.js";
-import { type Checks, claimed, eventIds, pairs, same, saved, settled, withEvents } from "./steps.js";
+import {
+  type Checks,
+  claimed,
+  eventIds,
+  pairs,
+  same,
+  saved,
+  settled,
+  withEvents,
+  savedInPieces,
+} from "./steps.js";
 
 const later = "2099-01-01T00:00:00.000Z";
 
@@ -57,7 +67,7 @@ export const pruneChecks: Checks = {
     if (!store.prune) return;
     await store.registerHandlers([ledger]);
     const finished = async (events: EventRecord[]): Promise<void> => {
-      await saved(store, { events });
+      await savedInPieces(store, "events", events);
       for (const claim of await claimed(store, [ledger], { limit: 50 }))
         await settled(store, claim, { state: "done" });
     };

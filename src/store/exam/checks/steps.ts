@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
+import { hasCode } from "../../../errors/index.js";
 import { type Payment } from "../../../model/payment.js";
 import {
   type Changes,
@@ -21,6 +22,15 @@ export type Checks = Readonly<Record<string, (store: PaymentStore, another: Paym
 /** Saves in a transaction of its own. */
 export function saved(store: PaymentStore, changes: Changes): Promise<Saved> {
   return store.transaction((tx) => store.save(tx, changes));
+}
+
+/** Saves rows of one kind, in transactions that a store with a limit of changes can take. */
+export async function savedInPieces<Kind extends "created" | "webhooks" | "events">(
+  store: PaymentStore,
+  kind: Kind,
+  rows: NonNullable<Changes[Kind]>,
+): Promise<void> {
+  for (let at = 0; at < rows.length; at += 8) await saved(store, { [kind]: rows.slice(at, at + 8) });
 }
 
 /** Saves in a transaction that is then rolled back. */
@@ -50,7 +60,8 @@ export async function recorded(store: PaymentStore, eventKeys: string[]): Promis
 /** Registers the handlers, then saves events e0, e1, … */
 export async function withEvents(store: PaymentStore, handlers: HandlerKey[], count: number): Promise<void> {
   await store.registerHandlers(handlers);
-  await saved(store, { events: Array.from({ length: count }, (_, index) => event(`e${index}`)) });
+  const events = Array.from({ length: count }, (_, index) => event(`e${index}`));
+  await savedInPieces(store, "events", events);
 }
 
 /** Claims what is due for these handlers. The lease outlasts the test unless it is given. */
@@ -94,13 +105,18 @@ export function runOf({ event: { id }, handler, fence }: Claim): RunKey {
   return { eventId: id, handler, fence };
 }
 
-/** Settles in a transaction of its own. */
-export function settled(
+/** Settles in a transaction of its own. Returns `false` also where the store notices a lost lease only at the commit. */
+export async function settled(
   store: PaymentStore,
   claim: Claim,
   ending: Omit<Settlement, keyof RunKey>,
 ): Promise<boolean> {
-  return store.transaction((tx) => store.settle(tx, { ...runOf(claim), ...ending }));
+  try {
+    return await store.transaction((tx) => store.settle(tx, { ...runOf(claim), ...ending }));
+  } catch (error) {
+    if (hasCode(error, "lease_lost")) return false;
+    throw error;
+  }
 }
 
 /** Calls `ask` until it returns something. Throws after three seconds, for stores that never return it. */

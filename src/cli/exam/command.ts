@@ -1,0 +1,87 @@
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { TillkitError } from "../../errors/index.js";
+import { because } from "../../shared/because.js";
+import { type CheckResult, describeFailure, examineStore, type StoreExam } from "../../store/exam/index.js";
+import { bar } from "../reconcile/progress.js";
+import { operandError } from "../terminal/arguments.js";
+import { defineCommand } from "../terminal/command.js";
+import { type Output, wrap } from "../terminal/output.js";
+
+const outcomes = ["passed", "failed", "left out"] as const;
+
+export const examCommand = defineCommand({
+  name: "exam",
+  summary: "examine a store of your own, without a test runner",
+  description: [
+    "Runs every check of the store contract on new stores of the module, and prints what passed, what failed, and what is lost " +
+      "without the members that the store does not have. About each failure it says what went wrong, the line of the contract, and " +
+      "the calls that led there.",
+    "The module exports create, which makes a store over an empty database. It may export reopen (a second process over the same " +
+      "data), remove (deletes the database) and capabilities (members that are left out on purpose, as { due: false }).",
+  ],
+  operand: { name: "store.js", summary: "The module, as JavaScript." },
+  options: {},
+  examples: {
+    "a store while it is written": "tillkit exam ./my-store.js",
+    "for a program": "tillkit exam ./my-store.js --json",
+    "the sentences that do not hold yet":
+      "tillkit exam ./my-store.js --json | jq '.results[] | select(.outcome == \"failed\") | .check'",
+  },
+  exitCodes: {
+    0: "Every check passed, except those of members that capabilities leaves out.",
+    1: "A check failed, or a member is missing and capabilities does not say so.",
+    2: "Used wrongly; the module exports no create.",
+    3: "The module cannot be loaded.",
+  },
+  async run(args, { output, cwd }) {
+    const exam = await load(path.resolve(cwd, args.operand!));
+    let done = 0;
+    const results = await examineStore(exam, ({ check }, count) => {
+      done += 1;
+      output.draw(`${bar(done / count)} ${done} of ${count}  ${check}`.slice(0, output.width));
+    });
+    output.draw(undefined);
+    printTable(results, output);
+    for (const one of results.filter(({ outcome }) => outcome === "failed"))
+      output.print(`\n${output.paint("red", "failed")} ${describeFailure(one)}`);
+    const [passed, failed, leftOut] = outcomes.map((outcome) =>
+      results.filter((one) => one.outcome === outcome),
+    );
+    output.print(`\n${passed!.length} passed, ${failed!.length} failed, ${leftOut!.length} left out.`);
+    output.printJson({ results: results.map(({ error: _, ...result }) => result) });
+    const unsaid = leftOut!.filter(({ member }) => exam.capabilities?.[member as "due"] !== false);
+    return failed!.length + unsaid.length > 0 ? 1 : 0;
+  },
+});
+
+/** Loads a module with a store. Throws `file_unreadable` and `command_operand_invalid`. */
+async function load(file: string): Promise<StoreExam<unknown>> {
+  try {
+    const module = (await import(pathToFileURL(file).href)) as Partial<StoreExam<unknown>> & {
+      default?: object;
+    };
+    const { create, reopen, remove, capabilities } = { ...module.default, ...module };
+    if (typeof create === "function") return { create, reopen, remove, capabilities };
+  } catch (cause) {
+    throw new TillkitError("file_unreadable", `The module ${file} cannot be loaded${because(cause)}`, {
+      cause,
+    });
+  }
+  throw operandError(`The module ${file} exports no function create that makes a store.`);
+}
+
+/** Prints a line for each member, with what is lost where it is left out. */
+function printTable(results: readonly CheckResult[], output: Output): void {
+  const cells = (row: readonly string[]): string => row.map((cell) => cell.padStart(8)).join(" ");
+  output.print(output.paint("bold", `${"".padEnd(18)}${cells(outcomes)}`));
+  for (const member of new Set(results.map((one) => one.member))) {
+    const own = results.filter((one) => one.member === member);
+    const counts = outcomes.map((outcome) => own.filter((one) => one.outcome === outcome).length);
+    const line = `${member.padEnd(18)}${cells(counts.map((count) => (count === 0 ? "·" : String(count))))}`;
+    const style = counts[1]! > 0 ? "red" : counts[2]! > 0 ? "yellow" : "green";
+    const lost = own.find(({ outcome }) => outcome === "left out")?.reason;
+    const told = lost === undefined ? "" : `  Without it: ${wrap(lost, output.width - 47, " ".repeat(47))}`;
+    output.print(`${output.paint(style, line)}${told}`);
+  }
+}

@@ -1,0 +1,131 @@
+import { type PaymentStore } from "../payment-store.js";
+import { type Checks } from "./checks/steps.js";
+import { promises, withoutMember } from "./contract.js";
+
+/** How the stores of one check are made and removed. */
+export interface StoreFactory<Tx> {
+  /** Makes a store over an empty database of its own. Called once per check. */
+  create: () => Promise<PaymentStore<Tx>>;
+  /**
+   * Makes a second store over the data of the first, as another process would have it. Without it one store plays both
+   * parts, which proves less.
+   */
+  reopen?: ((store: PaymentStore<Tx>) => Promise<PaymentStore<Tx>>) | undefined;
+  /** Removes the database. Called after each check, when its stores are closed. */
+  remove?: ((store: PaymentStore<Tx>) => Promise<void>) | undefined;
+}
+
+/** A member of the contract, or `reports`: what a payment keeps of the service's reports, and a resolution of its evidence. */
+export type ExamMember = keyof PaymentStore | "reports";
+
+/** How one check ended. */
+export interface CheckResult {
+  /** The sentence that must hold. */
+  check: string;
+  /** The member of the contract that the check is about. */
+  member: ExamMember;
+  outcome: "passed" | "failed" | "left out";
+  /** What went wrong, in one sentence; or what is lost without the member that is left out. */
+  reason?: string;
+  /** The line of the contract. Only of a failed check. */
+  contract?: string;
+  /** The last calls before the failure, with their results. Only of a failed check. */
+  calls?: readonly string[];
+  /** What the check threw. */
+  error?: unknown;
+}
+
+const maxCalls = 15;
+const takeTx: readonly string[] = ["lock", "save", "settle", "parked", "stray"];
+
+/** Runs one check on new stores. Never rejects. */
+export async function runCheck<Tx>(
+  [check, run, group]: readonly [string, Checks[string], ExamMember],
+  { create, reopen, remove }: StoreFactory<Tx>,
+): Promise<CheckResult> {
+  const calls: string[] = [];
+  const absent: (keyof typeof withoutMember)[] = [];
+  // Many sentences begin with the name of their member.
+  const named = check.split(" ", 1)[0]!;
+  const member = named in withoutMember || named in promises ? (named as keyof PaymentStore) : group;
+  try {
+    const store = await create();
+    const another = reopen ? await reopen(store) : store;
+    try {
+      const first = watched(store, "store", calls, absent);
+      await run(first, another === store ? first : watched(another, "another", calls, absent));
+    } finally {
+      if (another !== store) await another.close?.();
+      await store.close?.();
+      await remove?.(store);
+    }
+    if (calls.length > 0 || absent.length === 0) return { check, member, outcome: "passed" };
+  } catch (error) {
+    const missing = absent.some((name) => (error as Partial<Error>)?.message?.includes(`.${name} is not`));
+    const contract = promises[member as keyof PaymentStore] ?? `${check}.`;
+    if (!missing)
+      return {
+        check,
+        member,
+        outcome: "failed",
+        reason: reasonOf(error),
+        contract,
+        calls: merged(calls).slice(-maxCalls),
+        error,
+      };
+  }
+  return { check, member: absent[0]!, outcome: "left out", reason: withoutMember[absent[0]!] };
+}
+
+/** Returns a store that notes each call with its result, and each optional member that is asked for and absent. */
+function watched(store: PaymentStore, name: string, calls: string[], absent: string[]): PaymentStore {
+  return new Proxy(store, {
+    get(target, member) {
+      const value: unknown = Reflect.get(target, member);
+      if (value === undefined && Object.hasOwn(withoutMember, member)) absent.push(String(member));
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        const shown = args.map((each, index) =>
+          index === 0 && takeTx.includes(String(member)) ? "tx" : short(each),
+        );
+        const index = calls.push(`${name}.${String(member)}(${shown.join(", ")})`) - 1;
+        const note = (result: string): void => void (calls[index] += ` → ${result}`);
+        const result: unknown = Reflect.apply(value, target, args);
+        if (result instanceof Object && "then" in result)
+          (result as Promise<unknown>).then(
+            (resolved) => note(short(resolved)),
+            (error: unknown) => note(`rejects: ${reasonOf(error)}`),
+          );
+        return result;
+      };
+    },
+  });
+}
+
+/** Returns the calls with their results, where a repeated one is written once: checks that wait ask again and again. */
+function merged(calls: readonly string[]): string[] {
+  const counts: [call: string, count: number][] = [];
+  for (const call of calls)
+    if (counts.at(-1)?.[0] === call) counts.at(-1)![1] += 1;
+    else counts.push([call, 1]);
+  return counts.map(([call, count]) => (count > 1 ? `${call} (${count} times)` : call));
+}
+
+/** Returns what was thrown as one sentence. The message of an assertion would show both values on many lines. */
+function reasonOf(thrown: unknown): string {
+  const { generatedMessage, expected, actual, message, code } = Object(thrown) as Record<string, unknown>;
+  if (generatedMessage === true) return `Expected ${short(expected)}, and got ${short(actual)}.`;
+  const said = String(message ?? thrown).split("\n", 1)[0]!;
+  return typeof code === "string" && !code.startsWith("ERR_ASSERTION") ? `${code}: ${said}` : said;
+}
+
+/** Returns a value in at most 120 characters. */
+function short(value: unknown): string {
+  if (typeof value === "function") return "…";
+  const text = JSON.stringify(value, (_, inner: unknown) => {
+    const bytes = inner as { type?: unknown; data?: unknown[] } | null;
+    return bytes?.type === "Buffer" ? `${bytes.data?.length} bytes` : inner;
+  });
+  const plain = text ?? String(value);
+  return plain.length > 120 ? `${plain.slice(0, 119)}…` : plain;
+}

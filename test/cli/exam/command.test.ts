@@ -1,0 +1,72 @@
+import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { buildKit } from "../../support/built-kit.js";
+import { temporaryFolder } from "../support/run-cli.js";
+
+// The command imports a module of the merchant's, which a test runner would compile.
+const built = buildKit("esm");
+afterAll(() => rmSync(built, { recursive: true, force: true }));
+
+const folder = temporaryFolder();
+const kit = pathToFileURL(path.join(built, "index.js")).href;
+
+/** Writes a module and examines it. */
+function exam(name: string, module: string, ...options: string[]) {
+  const file = folder.write(name, module);
+  const argv = [path.join(built, "cli/main.js"), "exam", file, ...options];
+  const { status, stdout, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
+  return { status, stdout, stderr };
+}
+
+const good = `import { MemoryStore } from ${JSON.stringify(kit)};
+export const create = async () => new MemoryStore();`;
+
+describe("tillkit exam", () => {
+  it("ends with 0 if every check passed, but for the members that the module leaves out on purpose", () => {
+    const { status, stdout } = exam("good.mjs", `${good}\nexport const capabilities = { migrate: false };`);
+    expect(stdout).toMatch(/^transaction +\d+ +· +·$/m);
+    expect(stdout).toMatch(/^migrate +· +· +1 {2}Without it: You make the tables\.$/m);
+    expect(stdout).toMatch(/^\d{3} passed, 0 failed, 1 left out\.$/m);
+    expect(status).toBe(0);
+  }, 30_000);
+
+  it("ends with 1 if a member is missing, and names what is lost", () => {
+    const { status, stdout } = exam("missing.mjs", good);
+    expect(status).toBe(1);
+    expect(stdout).toContain("Without it: You make the tables.");
+  }, 30_000);
+
+  it("ends with 1 if a check failed, and says why, the line of the contract and the calls", () => {
+    const module = `import { MemoryStore } from ${JSON.stringify(kit)};
+class Deaf extends MemoryStore { async registerHandlers() {} }
+export default { create: async () => new Deaf(), capabilities: { migrate: false } };`;
+    const { status, stdout } = exam("failing.mjs", module);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^registerHandlers +\d+ +\d+ +·$/m);
+    const [, failure] = /^(failed This does not hold: each event is dispatched[^]*?)\n\n/m.exec(stdout) ?? [];
+    expect(failure).toMatch(/^Why: Expected .*, and got .*\.$/m);
+    expect(failure).toMatch(/^Contract, registerHandlers: Stores handlers/m);
+    expect(failure).toMatch(/^ {2}store\.claim\(.*\) → \[\]$/m);
+    const json = exam("failing.mjs", module, "--json");
+    const { results } = JSON.parse(json.stdout);
+    expect(results).toContainEqual({
+      check: expect.stringContaining("each event is dispatched"),
+      member: "registerHandlers",
+      outcome: "failed",
+      reason: expect.any(String),
+      contract: expect.any(String),
+      calls: expect.arrayContaining([expect.stringContaining("store.claim(")]),
+    });
+    expect(json.stderr).toContain("Why: ");
+  }, 60_000);
+
+  it.each([
+    ["no-create.mjs", "export const make = 1;", 2, "exports no function create"],
+    ["throws.mjs", 'throw new Error("no database");', 3, "cannot be loaded: no database."],
+  ])("says that %s cannot be examined", (name, module, code, said) => {
+    const { status, stderr } = exam(name, module);
+    expect({ status, stderr }).toEqual({ status: code, stderr: expect.stringContaining(said) });
+  });
+});
