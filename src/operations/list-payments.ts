@@ -1,3 +1,4 @@
+import { TillkitError } from "../errors/index.js";
 import { isWholeNumber } from "../shared/whole-number.js";
 import { withoutUndefined } from "../shared/without-undefined.js";
 import { type NamesOf } from "../shared/unknown-names.js";
@@ -10,6 +11,8 @@ import { type PaymentStore } from "../store/index.js";
 export interface PaymentQuery {
   state?: PaymentState | undefined;
   reference?: string | undefined;
+  /** `reported.providerId`, whether it is verified or not. */
+  providerId?: string | undefined;
   /** Created at this time or later. */
   from?: Date | undefined;
   /** Created before this time. */
@@ -41,6 +44,7 @@ const maxPerPage = 500;
 const queryNames = {
   state: 1,
   reference: 1,
+  providerId: 1,
   from: 1,
   to: 1,
   first: 1,
@@ -57,12 +61,14 @@ export async function listPayments<Tx>(
   query: PaymentQuery = {},
 ): Promise<PaymentList> {
   refuseUnknown(query, queryNames);
-  const { state, reference, first = "newest", limit = 50 } = query;
+  const { state, reference, providerId, first = "newest", limit = 50 } = query;
   const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
   if (state !== undefined && !states.includes(state))
     throw queryError(`state must be one of ${states.join(", ")}.`);
   if (reference !== undefined && typeof reference !== "string")
     throw queryError("reference must be a string.");
+  if (providerId !== undefined && typeof providerId !== "string")
+    throw queryError("providerId must be a string.");
   if (first !== "newest" && first !== "oldest") throw queryError('first must be "newest" or "oldest".');
   if (!isWholeNumber(limit, 1, maxPerPage))
     throw queryError(`limit must be a whole number from 1 to ${maxPerPage}.`);
@@ -70,11 +76,14 @@ export async function listPayments<Tx>(
 
   const list = storeMethod(store, "list");
   const found = await list({
-    ...withoutUndefined({ state, reference, from, to, after }),
+    ...withoutUndefined({ state, reference, providerId, from, to, after }),
     newestFirst: first === "newest",
     // One more than requested, to know whether there is a next page.
     limit: limit + 1,
   });
+  // A store that does not know this condition would return the payments of other customers.
+  if (providerId !== undefined && found.some(({ reported }) => reported?.providerId !== providerId))
+    throw new TillkitError("store_method_missing", "The store's list() does not select by providerId.");
   const payments = found.slice(0, limit).map(withoutKey);
   const last = payments.at(-1);
   return { payments, ...(last && found.length > limit && { cursor: cursorOf(last) }) };

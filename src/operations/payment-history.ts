@@ -1,5 +1,5 @@
 import { type EventType } from "../model/event-map.js";
-import { type Payment } from "../model/payment.js";
+import { type LastReport, type Payment } from "../model/payment.js";
 import {
   type DispatchRecord,
   type EventRecord,
@@ -14,6 +14,7 @@ import { storeMethod } from "./query.js";
 /** One thing that happened to a payment. `at` is ISO 8601 UTC; `text` is one line for people. */
 export type HistoryEntry = { at: string; text: string } & (
   | { kind: "created" }
+  | { kind: "reported"; reported: LastReport }
   | { kind: "return"; to: "success" | "cancel" }
   | { kind: "webhook" | "lookup"; receiptId: string; status?: string; copies: number }
   | { kind: "decision"; receiptId: string; outcome: WebhookRecord["outcome"]; reason?: string }
@@ -34,7 +35,17 @@ export interface PaymentHistory {
 }
 
 /** The order of entries with the same time. */
-const kinds = ["created", "return", "lookup", "webhook", "decision", "resolution", "event", "dispatch"];
+const kinds = [
+  "created",
+  "return",
+  "lookup",
+  "webhook",
+  "reported",
+  "decision",
+  "resolution",
+  "event",
+  "dispatch",
+];
 
 /**
  * Returns every webhook, lookup, decision, event, dispatch, return and resolution of one clientId, with times and reasons.
@@ -71,7 +82,7 @@ function inOrder(a: HistoryEntry, b: HistoryEntry): number {
 
 function entriesOfPayment(payment: Payment): HistoryEntry[] {
   const { createdAt, successReturnedAt, cancelReturnedAt, failure, replacedBy } = payment;
-  const { reference, total } = payment;
+  const { reference, total, reported } = payment;
   const ended = [
     ...(failure === undefined ? [] : [`; the creation ended with ${failure}`]),
     ...(replacedBy === undefined ? [] : [`; replaced by ${replacedBy}`]),
@@ -83,7 +94,22 @@ function entriesOfPayment(payment: Payment): HistoryEntry[] {
     { at: createdAt, kind: "created", text },
     ...returned("success", successReturnedAt),
     ...returned("cancel", cancelReturnedAt),
+    ...(reported ? [entryOfReport(reported)] : []),
   ];
+}
+
+function entryOfReport(reported: LastReport): HistoryEntry {
+  const { at, verified, status: _, ...others } = reported;
+  const said = Object.entries(others).map(([field, value]) => {
+    const isProven = (verified as readonly string[]).includes(field);
+    return `, ${field} ${String(value)}${isProven ? "" : " (not verified)"}`;
+  });
+  return {
+    at,
+    kind: "reported",
+    reported,
+    text: `the service said last: ${reported.status}${said.join("")}`,
+  };
 }
 
 function entriesOfWebhook(webhook: StoredHistory["webhooks"][number]): HistoryEntry[] {

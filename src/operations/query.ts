@@ -33,10 +33,10 @@ export function queryError(message: string): TillkitError {
  *
  * @throws TillkitError `store_method_missing`
  */
-export function storeMethod<Tx, Name extends "list" | "history" | "webhooks" | "dead" | "backup" | "retire">(
-  store: PaymentStore<Tx>,
-  name: Name,
-): NonNullable<PaymentStore<Tx>[Name]> {
+export function storeMethod<
+  Tx,
+  Name extends "list" | "findMany" | "history" | "webhooks" | "dead" | "backup" | "retire",
+>(store: PaymentStore<Tx>, name: Name): NonNullable<PaymentStore<Tx>[Name]> {
   const method = store[name];
   if (method) return method.bind(store) as NonNullable<PaymentStore<Tx>[Name]>;
   throw new TillkitError("store_method_missing", `The store has no ${name}(), which this call needs.`);

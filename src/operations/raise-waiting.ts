@@ -19,7 +19,8 @@ const maxPagesPerSweep = 20;
 export async function raiseWaiting<Tx>(parts: RecordingParts<Tx>, unmatchedAfterMs: number): Promise<number> {
   const { store, now } = parts;
   if (!store.stray) return 0;
-  const options = { before: new Date(now().getTime() - unmatchedAfterMs).toISOString(), limit: pageSize };
+  const limit = Math.min(pageSize, store.maxGroup ?? pageSize);
+  const options = { before: new Date(now().getTime() - unmatchedAfterMs).toISOString(), limit };
   let raised = 0;
   for (let page = 0; page < maxPagesPerSweep; page++) {
     const found = await store.transaction((tx) => store.stray!(tx, options));
@@ -27,7 +28,7 @@ export async function raiseWaiting<Tx>(parts: RecordingParts<Tx>, unmatchedAfter
     const clientIds = found.map(({ clientId = "" }) => clientId);
     await rematch(parts, clientIds);
     raised += await raisePage(parts, new Set(found.map(({ receiptId }) => receiptId)), options);
-    if (found.length < pageSize) break;
+    if (found.length < limit) break;
   }
   return raised;
 }

@@ -1,7 +1,8 @@
 import { hasCode, TillkitError } from "../errors/index.js";
 import { type PaymentReport } from "../model/payment-report.js";
-import { type Payment } from "../model/payment.js";
+import { type Evidence, type Payment } from "../model/payment.js";
 import { applyReport } from "../webhook/reconciliation/reconcile.js";
+import { type Policy } from "../webhook/recording/decide-message.js";
 import {
   eventsOfApplied,
   reportedBy,
@@ -18,20 +19,27 @@ import {
 } from "../store/index.js";
 import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
+import { checkEvidence, clientIdIn, decideEvidence } from "./payment-evidence.js";
 import { storeMethod } from "./query.js";
 
 /** What a person decided about a payment or about one webhook. */
 export interface Resolution {
   /**
-   * - `accept`: the webhook is right despite its differences, or without the lookup that it waits for: complete the payment.
+   * - `accept`: the webhook is right despite its differences, or without the lookup that it waits for, or the evidence shows that
+   *   the payment is paid: complete the payment.
    * - `refunded`: the money of this completed payment was returned. It stays completed.
    * - `dismiss`: nothing needs to be done; an unmatched webhook no longer waits for a payment.
    */
   action: "accept" | "refunded" | "dismiss";
-  /** The webhook: of `payment.mismatched`, `payment.unmatched` or `payment.unconfirmed`. For `accept` and `dismiss`. */
+  /**
+   * The webhook: of `payment.mismatched`, `payment.unmatched` or `payment.unconfirmed`. For `accept` and `dismiss`; for `accept`
+   * also that of `webhook.inadmissible`, with evidence.
+   */
   receiptId?: string | undefined;
-  /** The payment, where no single webhook is concerned. For `refunded` and `dismiss`. */
+  /** The payment, where no single webhook is concerned, or where an inadmissible one does not name it. */
   clientId?: string | undefined;
+  /** What shows that the payment is paid. For `accept`: required without a webhook, and with an inadmissible one. */
+  evidence?: Evidence | undefined;
   /** Why, for readers of the history: 1 to 1,000 characters. */
   reason: string;
   /** Who decided: 1 to 128 characters. */
@@ -53,7 +61,8 @@ const actions = { accept: "accepted", refunded: "refunded", dismiss: "dismissed"
  * Stores what a person decided, with who, why and when, in one transaction with its changes, and raises
  * `payment.resolved` besides the events of those changes. Resolving the same thing again keeps the first resolution.
  *
- * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `store_method_missing`
+ * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `evidence_missing`, `evidence_invalid`,
+ * `evidence_mismatch`, `store_method_missing`
  */
 export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resolution): Promise<Resolved> {
   checkResolution(given);
@@ -68,6 +77,7 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
     clientId,
     action: actions[given.action],
     ...(given.receiptId !== undefined && { receiptId: given.receiptId }),
+    ...(given.evidence && { evidence: given.evidence }),
     reason: given.reason,
     by: given.by,
     at: parts.now().toISOString(),
@@ -89,9 +99,15 @@ async function subjectOf<Tx>(store: PaymentStore<Tx>, given: Resolution): Promis
   const { receiptId, clientId } = given;
   if (receiptId === undefined) return { clientId: clientId! };
   const webhook = await findWebhook(store, receiptId);
-  if (webhook?.clientId === undefined)
+  const isUnread = webhook?.outcome === "inadmissible" && given.action === "accept";
+  const named = isUnread ? clientIdIn(webhook) : webhook?.clientId;
+  if (!webhook || (named === undefined && !isUnread))
     throw notPossible(`no webhook ${receiptId} about a payment is on record`);
-  return { clientId: webhook.clientId, webhook };
+  if (named === undefined && clientId === undefined)
+    throw resolutionInvalid("The webhook does not show its clientId. Give the clientId of the payment, too.");
+  if (clientId !== undefined && clientId !== (named ?? clientId))
+    throw notPossible(`the webhook is about the payment ${named}`);
+  return { clientId: named ?? clientId!, webhook };
 }
 
 async function findWebhook<Tx>(
@@ -107,16 +123,16 @@ async function storeResolution<Tx>(
   subject: Subject,
   resolution: ResolutionRecord,
 ): Promise<boolean> {
-  const { store, newId, announceEvents } = parts;
+  const { store, newId, policy, announceEvents } = parts;
   const report = subject.webhook && reportOf(subject.webhook);
   try {
     await store.transaction(async (tx) => {
       const { clientId } = subject;
-      const serviceIds = report ? [report.serviceId] : [];
+      const serviceIds = [report?.serviceId, resolution.evidence?.serviceId].filter((id) => id !== undefined);
       const { payments } = await store.lock(tx, { clientIds: [clientId], serviceIds });
       // Read again: an outcome changes only under the lock of its payment, which is held now.
       const webhook = subject.webhook && (await findWebhook(store, subject.webhook.receiptId));
-      const changes = changesOf({ resolution, payments, webhook, report });
+      const changes = changesOf({ resolution, payments, policy, webhook, report });
       const { drafts, ...rest } = changes;
       const stamp = { newId, clientId, recordedAt: resolution.at };
       const events = drafts.map((draft) => stampEvent(draft, stamp));
@@ -135,6 +151,7 @@ async function storeResolution<Tx>(
 interface ResolutionCase {
   resolution: ResolutionRecord;
   payments: readonly Payment[];
+  policy: Policy;
   webhook: WebhookRecord | undefined;
   report: PaymentReport | undefined;
 }
@@ -145,7 +162,9 @@ function changesOf(given: ResolutionCase): Changes & { drafts: EventDraft[] } {
   const stored = payments.find(({ clientId }) => clientId === resolution.clientId);
   switch (resolution.action) {
     case "accepted":
-      return accept(given, stored);
+      if (!stored) throw notPossible(`the store has no payment ${resolution.clientId}; adopt it first`);
+      if (webhook && webhook.outcome !== "inadmissible") return acceptWebhook(given, stored);
+      return acceptEvidence(given, stored);
     case "refunded":
       if (stored?.state !== "completed") throw notPossible("only a completed payment can be refunded");
       return { drafts: [resolvedEvent(resolution, stored)] };
@@ -160,15 +179,27 @@ function changesOf(given: ResolutionCase): Changes & { drafts: EventDraft[] } {
   }
 }
 
-function accept(
+function acceptEvidence(
+  { resolution, payments, policy }: ResolutionCase,
+  stored: Payment,
+): Changes & { drafts: EventDraft[] } {
+  refuseCompleted(stored);
+  const { payment, events } = decideEvidence(resolution, stored, payments, policy);
+  return { updated: [payment], drafts: [...events, resolvedEvent(resolution, payment)] };
+}
+
+function refuseCompleted({ clientId, state }: Payment): void {
+  if (state === "completed") throw notPossible(`${clientId} is completed already`);
+}
+
+function acceptWebhook(
   { resolution, payments, webhook, report }: ResolutionCase,
-  stored: Payment | undefined,
+  stored: Payment,
 ): Changes & { drafts: EventDraft[] } {
   if (!webhook || !report) throw notPossible("what the webhook says cannot be read any more");
   if (webhook.outcome !== "mismatch" && webhook.outcome !== "unconfirmed")
     throw notPossible(`the webhook is ${webhook.outcome}, not a mismatch`);
-  if (!stored) throw notPossible(`the store has no payment ${resolution.clientId}; adopt it instead`);
-  if (stored.state === "completed") throw notPossible(`${stored.clientId} is completed already`);
+  refuseCompleted(stored);
   if (report.status !== "completed") throw notPossible(`the webhook says ${report.status}, not completed`);
   // Only the amount is accepted: a service id stays with the payment that it belongs to.
   const isTaken = payments.some(
@@ -191,10 +222,9 @@ function accept(
 }
 
 function resolvedEvent(
-  { clientId, action, receiptId, reason, by }: ResolutionRecord,
+  { id: _, at: __, ...about }: ResolutionRecord,
   payment: Payment | undefined,
 ): EventDraft {
-  const about = { clientId, action, ...(receiptId !== undefined && { receiptId }), reason, by };
   return {
     type: "payment.resolved",
     payload: { ...about, ...(payment && { payment: withoutKey(payment) }) },
@@ -211,27 +241,26 @@ function findIn({ resolutions }: StoredHistory, id: string): ResolutionRecord | 
 }
 
 function checkResolution(given: Resolution): void {
-  const { action, receiptId, clientId, reason, by } = given;
-  const invalid = (message: string): never => {
-    throw new TillkitError("resolution_invalid", message);
-  };
-  const unknown = describeUnknown(given, {
-    action,
-    receiptId,
-    clientId,
-    reason,
-    by,
-  } satisfies NamesOf<Resolution>);
-  if (unknown !== undefined) invalid(unknown);
-  if (!Object.hasOwn(actions, action)) invalid("action must be accept, refunded or dismiss.");
+  const { action, receiptId, clientId, evidence, reason, by } = given;
+  const names = { action, receiptId, clientId, evidence, reason, by } satisfies NamesOf<Resolution>;
+  const unknown = describeUnknown(given, names);
+  if (unknown !== undefined) throw resolutionInvalid(unknown);
+  if (!Object.hasOwn(actions, action)) throw resolutionInvalid("action must be accept, refunded or dismiss.");
   const named = [receiptId, clientId].filter((id) => id !== undefined);
-  if (named.length !== 1 || typeof named[0] !== "string" || named[0] === "")
-    invalid("Give either the receiptId of a webhook or the clientId of a payment, as a string.");
-  if (action === "accept" && receiptId === undefined) invalid("accept needs the receiptId of the webhook.");
-  if (action === "refunded" && clientId === undefined) invalid("refunded needs the clientId of the payment.");
+  const isOne = named.length === 1 || (named.length === 2 && evidence !== undefined);
+  if (!isOne || named.some((id) => typeof id !== "string" || id === ""))
+    throw resolutionInvalid(
+      "Give either the receiptId of a webhook or the clientId of a payment, as a string.",
+    );
+  if (action === "refunded" && clientId === undefined)
+    throw resolutionInvalid("refunded needs the clientId of the payment.");
   if (!isText(reason, 1000))
-    invalid("reason must be a string of 1 to 1000 characters: it is kept in the history.");
-  if (!isText(by, 128)) invalid("by must name the person who decided, in 1 to 128 characters.");
+    throw resolutionInvalid("reason must be a string of 1 to 1000 characters: it is kept in the history.");
+  if (!isText(by, 128))
+    throw resolutionInvalid("by must name the person who decided, in 1 to 128 characters.");
+  if (evidence !== undefined && action !== "accept") throw resolutionInvalid("Only accept takes evidence.");
+  if (evidence !== undefined || (action === "accept" && receiptId === undefined))
+    checkEvidence(evidence, receiptId);
 }
 
 function isText(value: unknown, maxLength: number): boolean {
@@ -240,4 +269,8 @@ function isText(value: unknown, maxLength: number): boolean {
 
 function notPossible(why: string): TillkitError {
   return new TillkitError("resolution_not_possible", `This resolution is not possible: ${why}.`);
+}
+
+function resolutionInvalid(message: string): TillkitError {
+  return new TillkitError("resolution_invalid", message);
 }

@@ -66,16 +66,17 @@ async function sweepOverdue<Tx>(parts: RecordingParts<Tx>, overdueMs: number): P
   const { store, now } = parts;
   if (!store.due) return 0;
   const before = new Date(now().getTime() - overdueMs).toISOString();
+  const limit = Math.min(pageSize, store.maxGroup ?? pageSize);
   let raised = 0;
   let after: { createdAt: string; clientId: string } | undefined;
   for (let pages = 0; pages < maxPagesPerSweep; pages++) {
-    const page: Payment[] = await store.due({ before, ...(after && { after }), limit: pageSize });
+    const page: Payment[] = await store.due({ before, ...(after && { after }), limit });
     const last = page.at(-1);
     if (!last) break;
     const clientIds = page.map(({ clientId }) => clientId);
     await rematch(parts, clientIds);
     raised += await raiseOverdue(parts, clientIds);
-    if (page.length < pageSize) break;
+    if (page.length < limit) break;
     after = { createdAt: last.createdAt, clientId: last.clientId };
   }
   return raised;

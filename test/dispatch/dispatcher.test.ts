@@ -1,4 +1,12 @@
-import { MemoryStore, type MemoryTx, type NoticeMap, type PaymentStore, type TillkitEvent } from "tillkit";
+import {
+  type Claim,
+  type ClaimOptions,
+  MemoryStore,
+  type MemoryTx,
+  type NoticeMap,
+  type PaymentStore,
+  type TillkitEvent,
+} from "tillkit";
 import { sqliteStore, type SqlTx } from "tillkit/sql";
 import { temporaryFiles } from "../store/sql/support/temporary-files.js";
 import { closeAll, testKit } from "../support/kit.js";
@@ -275,6 +283,38 @@ describe("a handler that hangs", () => {
     );
     await all;
     expect(done.size).toBe(count);
+  });
+
+  it("leaves each claim only the free slots of the name that has the fewest", async () => {
+    const running = { hangs: 0, idle: 0 };
+    const claims: { free: number; limit: number }[] = [];
+    class WatchedStore extends MemoryStore {
+      override claim(options: ClaimOptions): Promise<Claim[]> {
+        const taken = options.handlers.map(({ name }) => running[name as keyof typeof running]);
+        claims.push({ free: 2 - Math.max(...taken), limit: options.limit });
+        return super.claim(options);
+      }
+    }
+    const { payments, pay } = await paidKit({
+      store: new WatchedStore(),
+      dispatch: { ...fast, concurrency: 4 },
+    });
+    const claimedAgain = new Promise<void>((resolve) => {
+      payments.onPaymentCompleted(
+        async () => {
+          running.hangs = 1;
+          const before = claims.length;
+          while (claims.length === before) await new Promise((wait) => setTimeout(wait, 1));
+          resolve();
+        },
+        { name: "hangs" },
+      );
+    });
+    payments.on("payment.overdue", () => undefined, { name: "idle" });
+    await pay();
+    await claimedAgain;
+    expect(claims.at(-1)).toEqual({ free: 1, limit: 1 });
+    expect(claims.filter(({ free, limit }) => limit > free)).toEqual([]);
   });
 
   it("cannot have a time limit that Node's timers would fire after 1 ms", () => {

@@ -36,6 +36,17 @@ describe("a lazy transaction", () => {
       await tx.open();
       throw error;
     };
-    await expect(runInTransaction(store, run, () => Promise.resolve())).rejects.toBe(error);
+    let isRolledBack = false;
+    const slow: PaymentStore<LazyTx> = {
+      ...store,
+      transaction: (inside) =>
+        store.transaction(inside).catch(async (cause: unknown) => {
+          await new Promise(setImmediate);
+          isRolledBack = true;
+          throw cause;
+        }),
+    };
+    await expect(runInTransaction(slow, run, () => Promise.resolve())).rejects.toBe(error);
+    expect(isRolledBack).toBe(true);
   });
 });

@@ -103,6 +103,8 @@ describe("an adoption", () => {
     ["client_id_invalid", { clientId: undefined as never }],
     ["amount_invalid", { total: { value: "0", currency: "KMF" } }],
     ["reference_invalid", { reference: "" }],
+    ["reference_invalid", { reference: "." }],
+    ["client_id_invalid", { clientId: ".." }],
   ])("is refused with %s: %j", async (code, facts) => {
     const payments = testKit();
     await payments.adopt(adoption);

@@ -7,6 +7,9 @@ import { shopBench } from "./shop-bench.js";
 
 jest.setTimeout(60_000);
 
+const lastSaid =
+  "the service said last: completed, captured true, submittedAt 2026-11-20T10:00:00.000Z, source MVK, providerId MVK-778";
+
 onEachDatabase("histories", (kind) => {
   let now: Date;
   beforeEach(() => {
@@ -55,6 +58,7 @@ onEachDatabase("histories", (kind) => {
       "decided: applied",
       "event: payment.updated",
       "webhook: completed, and 1 more of the same",
+      lastSaid,
       "decided: applied",
       "event: payment.completed",
       "event: payment.paid_late",
@@ -85,6 +89,7 @@ onEachDatabase("histories", (kind) => {
     const { entries } = await payments.history("c-1");
     expect(entries.map(({ text }) => text)).toEqual([
       "webhook: completed",
+      lastSaid,
       "created: 1475 KMF for order-1",
       "decided: applied",
       "event: payment.completed",

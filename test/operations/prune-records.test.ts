@@ -27,4 +27,18 @@ describe("pruning", () => {
     const [parked] = await store.transaction((tx) => store.parked(tx, ["stranger"]));
     expect(parked?.rawBody.length).toBeGreaterThan(0);
   });
+
+  it("goes on until nothing is left, also where only webhooks are left", async () => {
+    const store = new MemoryStore();
+    const receivedAt = "2026-11-20T10:00:00.000Z";
+    const webhooks = Array.from({ length: 501 }, (_, index) => {
+      const id = `w-${index}`;
+      const rawBody = Buffer.from("{}");
+      return { receiptId: id, eventKey: id, outcome: "stale", rawBody, covers: "body", receivedAt } as const;
+    });
+    await store.transaction((tx) => store.save(tx, { webhooks }));
+    const payments = testKit<never, MemoryTx>({ store });
+    const pruned = await payments.prune({ before: new Date("2026-11-21T00:00:00.000Z") });
+    expect(pruned).toEqual({ webhooks: 501, events: 0 });
+  });
 });

@@ -1,11 +1,19 @@
-import { fieldsSignature, type TillkitEvent } from "tillkit";
+import { type Evidence, fieldsSignature, type TillkitEvent } from "tillkit";
 import { onEachDatabase } from "../promises/processes/databases.js";
+import { hasCode } from "../../src/errors/index.js";
 import { closeAll, secret, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
 import { shopBench } from "./shop-bench.js";
 
 jest.setTimeout(60_000);
 
+const row: Evidence = {
+  kind: "statement",
+  document: "statement-2026-11.csv, line 14",
+  total: { value: "1475.00", currency: "KMF" },
+  serviceId: "64f0c0ffee64f0c0ffee64f0",
+  providerId: "MVK-778",
+};
 const why = { reason: "the till was wrong", by: "Amina" };
 
 onEachDatabase("resolutions", (kind) => {
@@ -104,6 +112,99 @@ onEachDatabase("resolutions", (kind) => {
     expect(await bench.place.store.counts()).toMatchObject({ parked: 0 });
   });
 
+  it("complete a payment from a person's evidence, with all events, and once however many accept it", async () => {
+    const shops = [shop(), shop(), shop()];
+    await seed(pendingPayment({ cancelReturnedAt: "2026-11-20T10:00:00.000Z" }));
+    const accept = { action: "accept", clientId: "c-1", evidence: row, ...why } as const;
+    const all = await Promise.allSettled(shops.map((payments) => payments.resolve(accept)));
+    expect(all.filter((one) => one.status === "fulfilled" && one.value.resolved)).toHaveLength(1);
+    expect((await shops[2]!.resolve({ ...accept, by: "late" })).resolution.by).toBe(why.by);
+    expect(await types()).toEqual(["payment.completed", "payment.paid_late", "payment.resolved"]);
+    const [completed, , told] = await events();
+    const verified = {
+      id: row.serviceId,
+      "total.value": "1475.00",
+      providerId: "MVK-778",
+      status: "completed",
+    };
+    expect(completed).toMatchObject({ reportedBy: "person", verified, payment: { state: "completed" } });
+    expect(told).toMatchObject({ action: "accepted", evidence: row, ...why });
+    const { resolutions } = await bench.place.store.history("c-1");
+    expect(resolutions).toMatchObject([{ action: "accepted", evidence: row, ...why }]);
+    const { outcome } = await shops[0]!.receiveWebhook(signed(completedBody()));
+    expect(outcome).toBe("stale");
+    expect(await types()).toHaveLength(3);
+  });
+
+  it("raise payment.paid_twice, and not completed, for evidence of a second payment of an order", async () => {
+    const payments = shop();
+    await seed(
+      pendingPayment({
+        clientId: "c-0",
+        serviceId: "s-0",
+        state: "completed",
+        status: "completed",
+        open: false,
+      }),
+      pendingPayment(),
+    );
+    const { payment } = await payments.resolve({ action: "accept", clientId: "c-1", evidence: row, ...why });
+    expect(payment).toMatchObject({ state: "completed" });
+    expect(await types()).toEqual(["payment.paid_twice", "payment.resolved"]);
+    expect((await events())[0]).toMatchObject({ firstClientId: "c-0" });
+  });
+
+  it("let either the evidence or the webhook complete the payment, when both come at the same moment", async () => {
+    const shops = [shop(), shop()];
+    const count = 12;
+    const ids = Array.from({ length: count }, (_, n) => ({ clientId: `c-${n}`, id: `s-${n}` }));
+    await seed(
+      ...ids.map(({ clientId, id }) =>
+        pendingPayment({ clientId, serviceId: id, reference: `o-${clientId}` }),
+      ),
+    );
+    const accepted = ids.map(({ clientId, id }) =>
+      shops[1]!.resolve({ action: "accept", clientId, evidence: { ...row, serviceId: id }, ...why }),
+    );
+    await Promise.all(
+      ids.map(({ clientId, id }) => shops[0]!.receiveWebhook(signed(completedBody({ clientId, id })))),
+    );
+    const refused = (await Promise.allSettled(accepted)).filter((one) => one.status === "rejected");
+    expect(refused.filter(({ reason }) => !hasCode(reason, "resolution_not_possible"))).toEqual([]);
+    expect((await types()).filter((type) => type === "payment.completed")).toHaveLength(count);
+    expect((await types()).filter((type) => type === "payment.paid_twice")).toEqual([]);
+  });
+
+  it("complete a payment whose signed webhook the kit could not take, by the webhook's receiptId", async () => {
+    const payments = shop();
+    await seed(pendingPayment());
+    const body = completedBody({ submittedAt: "yesterday" });
+    const { receiptId, outcome } = await payments.receiveWebhook(signed(body));
+    expect(outcome).toBe("inadmissible");
+    const accept = { action: "accept", receiptId, ...why } as const;
+    await expect(payments.resolve(accept)).rejects.toMatchObject({ code: "evidence_missing" });
+    const evidence: Evidence = { ...row, kind: "webhook", document: "its body, read by hand" };
+    await expect(payments.resolve({ ...accept, clientId: "c-2", evidence })).rejects.toMatchObject({
+      code: "resolution_not_possible",
+      message: expect.stringContaining("is about the payment c-1") as string,
+    });
+    const { payment, resolution } = await payments.resolve({ ...accept, evidence });
+    expect(payment).toMatchObject({ state: "completed" });
+    expect(resolution).toMatchObject({ clientId: "c-1", receiptId, evidence });
+    expect(await types()).toEqual(["webhook.inadmissible", "payment.completed", "payment.resolved"]);
+    expect((await payments.replay({ dryRun: false })).changed).toBe(0);
+  });
+
+  it("need the clientId beside an inadmissible webhook that does not show it", async () => {
+    const payments = shop();
+    await seed(pendingPayment());
+    const { receiptId } = await payments.receiveWebhook(signed('{"paid":1475'));
+    const accept = { action: "accept", receiptId, evidence: { ...row, kind: "webhook" }, ...why } as const;
+    await expect(payments.resolve(accept)).rejects.toMatchObject({ code: "resolution_invalid" });
+    const { payment } = await payments.resolve({ ...accept, clientId: "c-1" });
+    expect(payment).toMatchObject({ state: "completed" });
+  });
+
   it("keep a bound service id where a webhook with another one is accepted", async () => {
     const payments = shop();
     await seed(pendingPayment(), pendingPayment({ clientId: "c-2", reference: "order-2", serviceId: "s-2" }));
@@ -120,7 +221,7 @@ describe("a resolution", () => {
     ["an action that is none", { action: "forget" as never, clientId: "c-1" }],
     ["no subject", { action: "dismiss" as const }],
     ["two subjects", { action: "dismiss" as const, clientId: "c-1", receiptId: "r-1" }],
-    ["an acceptance of no webhook", { action: "accept" as const, clientId: "c-1" }],
+    ["evidence of a refund", { action: "refunded" as const, clientId: "c-1", evidence: row }],
     ["a refund of no payment", { action: "refunded" as const, receiptId: "r-1" }],
     ["no reason", { action: "dismiss" as const, clientId: "c-1", reason: " " }],
     ["nobody", { action: "dismiss" as const, clientId: "c-1", by: "" }],
@@ -129,6 +230,34 @@ describe("a resolution", () => {
     await expect(payments.resolve({ ...why, ...given })).rejects.toMatchObject({
       code: "resolution_invalid",
     });
+  });
+
+  it.each<[string, string, unknown]>([
+    ["none", "evidence_missing", undefined],
+    ["no object", "evidence_invalid", "the row"],
+    ["an unknown name", "evidence_invalid", { ...row, amount: "1475" }],
+    ["an unknown kind", "evidence_invalid", { ...row, kind: "rumour" }],
+    ["a webhook that is not named", "evidence_invalid", { ...row, kind: "webhook" }],
+    ["no place", "evidence_invalid", { ...row, document: " " }],
+    ["no amount", "evidence_invalid", { ...row, total: undefined }],
+    ["an amount that is a number", "evidence_invalid", { ...row, total: { value: 1475, currency: "KMF" } }],
+    ["a reference that is no text", "evidence_invalid", { ...row, providerId: 778 }],
+    ["another amount", "evidence_mismatch", { ...row, total: { value: "1470", currency: "KMF" } }],
+    ["another currency", "evidence_mismatch", { ...row, total: { value: "1475", currency: "EUR" } }],
+    ["another id", "evidence_mismatch", { ...row, serviceId: "s-9" }],
+    ["the id of another payment", "evidence_mismatch", { ...row, serviceId: "s-2" }],
+  ])("from evidence with %s is refused, and changes nothing", async (_, code, evidence) => {
+    const payments = testKit();
+    const { store } = payments;
+    const { serviceId: __, ...unbound } = pendingPayment();
+    const first =
+      code === "evidence_mismatch" && (evidence as Evidence).serviceId === "s-2" ? unbound : pendingPayment();
+    const created = [first, pendingPayment({ clientId: "c-2", reference: "order-2", serviceId: "s-2" })];
+    await store.transaction((tx) => store.save(tx, { created }));
+    const accept = { action: "accept", clientId: "c-1", evidence: evidence as Evidence, ...why } as const;
+    await expect(payments.resolve(accept)).rejects.toMatchObject({ code });
+    expect(await payments.find("c-1")).toEqual(first);
+    expect(await store.history!("c-1")).toMatchObject({ events: [], resolutions: [] });
   });
 
   it("that does not fit the stored state is refused with the stored state", async () => {

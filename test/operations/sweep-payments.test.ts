@@ -43,6 +43,14 @@ describe("the sweep", () => {
     expect(await payments.find("c-1")).toMatchObject({ state: "pending", overdueAt: now().toISOString() });
   });
 
+  it("raises payment.overdue once, also where two processes sweep at the same moment", async () => {
+    const store = await storeWith(pendingPayment({ createdAt: "2026-11-18T10:00:00.000Z" }));
+    const processes = [testKit<never, MemoryTx>({ store, now }), testKit<never, MemoryTx>({ store, now })];
+    const swept = await Promise.all(processes.map((payments) => payments.sweep()));
+    expect(swept[0]!.overdue + swept[1]!.overdue).toBe(1);
+    expect((await store.history("c-1")).events).toHaveLength(1);
+  });
+
   it("registers the handlers of its process first, also where nothing was started", async () => {
     const store = await storeWith(pendingPayment({ createdAt: "2026-11-18T10:00:00.000Z" }));
     const payments = testKit<never, MemoryTx>({ store, now });

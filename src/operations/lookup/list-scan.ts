@@ -17,6 +17,8 @@ export interface ListScanParts {
 const pageSize = 100;
 const maxPagesPerRun = 5;
 const maxWanted = 1000;
+/** How long a payment is looked for after its last lookup, which may come late: after a pause of all processes, for instance. */
+const minWantedMs = 3_600_000;
 
 /**
  * Finds payments whose service id is unknown in the service's list of all payments, by clientId. The order of that list is
@@ -25,7 +27,8 @@ const maxWanted = 1000;
  */
 export class ListScan {
   readonly #parts: ListScanParts;
-  readonly #wanted = new Map<string, Payment>();
+  /** Until when each payment is looked for, in milliseconds since 1970. */
+  readonly #wanted = new Map<string, number>();
   #offset = 0;
   #isUseless = false;
 
@@ -34,8 +37,11 @@ export class ListScan {
   }
 
   /** Adds a payment to find from the next run on. */
-  want(payment: Payment): void {
-    if (!this.#isUseless && this.#wanted.size < maxWanted) this.#wanted.set(payment.clientId, payment);
+  want({ clientId, createdAt }: Payment): void {
+    if (this.#isUseless || this.#wanted.size >= maxWanted) return;
+    const { now, giveUpAfterMs } = this.#parts;
+    const until = Math.max(Date.parse(createdAt) + giveUpAfterMs, now().getTime() + minWantedMs);
+    this.#wanted.set(clientId, until);
   }
 
   /** Reads some pages. Rejects where the service could not be asked. */
@@ -67,8 +73,7 @@ export class ListScan {
   }
 
   #dropOld(): void {
-    const oldest = this.#parts.now().getTime() - this.#parts.giveUpAfterMs;
-    for (const [clientId, { createdAt }] of this.#wanted)
-      if (Date.parse(createdAt) < oldest) this.#wanted.delete(clientId);
+    const now = this.#parts.now().getTime();
+    for (const [clientId, until] of this.#wanted) if (until < now) this.#wanted.delete(clientId);
   }
 }

@@ -203,6 +203,20 @@ onEachDatabase("lookups", (kind) => {
     expect(service.asked().at(-1)).toBe("s-lost");
   });
 
+  it("read the list once for a payment whose last lookup comes long after its time", async () => {
+    const payments = shop();
+    const { serviceId: _, ...adopted } = pendingPayment({
+      clientId: "lost",
+      open: false,
+      nextLookupAt: "2026-11-20T10:00:00.000Z",
+    });
+    await bench.seed(adopted);
+    service.payments.set("s-lost", shown("s-lost", { clientId: "lost" }));
+    later(30 * 24 * 3_600_000);
+    await payments.sweep();
+    expect(await payments.find("lost")).toMatchObject({ state: "completed" });
+  });
+
   it("stop reading a list that shows no clientIds", async () => {
     const payments = shop();
     const {
