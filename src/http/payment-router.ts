@@ -1,12 +1,14 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { Router, type ErrorRequestHandler, type Request, type RequestHandler, type Response } from "express";
+import { type ReturnKind } from "../checkout/handle-return.js";
 import { type Handler } from "../dispatch/handler.js";
-import { optionsFromEnvironment } from "../kit/options/options-from-environment.js";
-import { type PaymentsOptions } from "../kit/options/options.js";
+import { completeOptions } from "../kit/options/options-from-environment.js";
+import { type PartialOptions, type PathOptions } from "../kit/options/options.js";
 import { createPayments } from "../kit/create-payments.js";
 import { type Payments } from "../kit/payments.js";
-import { type IndispensableField, type SignedField } from "../model/signed-fields.js";
+import { type SignedField } from "../model/signed-fields.js";
 import { type SqlTx } from "../store/sql/index.js";
+import { type SignatureScheme } from "../webhook/signature/scheme.js";
 import { requestLog } from "./request-log.js";
 import { returnEndpoints } from "./return-endpoints.js";
 import { shareShape } from "./shared-shape.js";
@@ -18,32 +20,56 @@ export interface PaymentRouter<Covers extends SignedField = SignedField, Tx = un
   readonly payments: Payments<Covers, Tx>;
 }
 
-/** The kit's options with the handler that every shop needs. */
-export interface InlineOptions<Covers extends SignedField, Tx> extends PaymentsOptions<Covers, Tx> {
+/** The kit's options with the handler that every shop needs. The environment completes them. */
+export interface InlineOptions<Covers extends SignedField, Tx> extends PartialOptions<Covers, Tx> {
   /** Is passed to `payments.onPaymentCompleted`. */
   onPaymentCompleted?: Handler<"payment.completed", Covers, Tx> | undefined;
 }
 
 /**
  * Returns the router of the three addresses of the interface document, 1: `POST /webhook`, `GET /success/:token` and
- * `GET /cancel/:token`, for any mount path. It reads the body itself, so mount it before `express.json()`; see
- * {@link captureRawBody} where that is not possible. Opens the store and starts to dispatch.
+ * `GET /cancel/:token`, for any mount path; `paths` changes them. It reads the body itself, so mount it before
+ * `express.json()`; see {@link captureRawBody} where that is not possible. Opens the store and starts to dispatch.
  *
- * Without an argument, the `TILLKIT_*` environment variables configure it.
+ * Takes a kit, or options. The `TILLKIT_*` environment variables configure what the options leave out, or everything
+ * without an argument. An option wins over its variable.
  *
- * @throws ConfigurationError with every problem of the options.
+ * @throws ConfigurationError with every problem of the options and the environment.
  */
-export function paymentRouter(): PaymentRouter<IndispensableField, SqlTx>;
 export function paymentRouter<Covers extends SignedField, Tx>(
   payments: Payments<Covers, Tx>,
 ): PaymentRouter<Covers, Tx>;
-export function paymentRouter<Covers extends SignedField, Tx>(
-  options: InlineOptions<Covers, Tx>,
+export function paymentRouter<Tx = SqlTx>(
+  options?: InlineOptions<never, Tx> & { signature?: undefined },
+): PaymentRouter<never, Tx>;
+export function paymentRouter<Covers extends SignedField = SignedField, Tx = SqlTx>(
+  options: InlineOptions<Covers, Tx> & { signature: SignatureScheme<Covers> | undefined },
 ): PaymentRouter<Covers, Tx>;
-export function paymentRouter<Covers extends SignedField, Tx>(
-  source?: Payments<Covers, Tx> | InlineOptions<Covers, Tx>,
+export function paymentRouter(
+  source: Payments | InlineOptions<SignedField, unknown> = {},
+): PaymentRouter<never, never> {
+  return routerOf(paymentsOf(source), ["webhook", "success", "cancel"]) as PaymentRouter<never, never>;
+}
+
+/** Returns the router of the webhook address only; mount {@link returnRouter} elsewhere. */
+export function webhookRouter<Covers extends SignedField, Tx>(
+  payments: Payments<Covers, Tx>,
 ): PaymentRouter<Covers, Tx> {
-  const payments = paymentsOf(source);
+  return routerOf(payments, ["webhook"]);
+}
+
+/** Returns the router of the two return addresses only. `publicUrl` is its mount path. */
+export function returnRouter<Covers extends SignedField, Tx>(
+  payments: Payments<Covers, Tx>,
+): PaymentRouter<Covers, Tx> {
+  return routerOf(payments, ["success", "cancel"]);
+}
+
+function routerOf<Covers extends SignedField, Tx>(
+  payments: Payments<Covers, Tx>,
+  parts: readonly (keyof PathOptions)[],
+): PaymentRouter<Covers, Tx> {
+  const { paths } = payments.options;
   const router = Router();
   const log = requestLog(payments.logger);
   const logged: RequestHandler = (request, response, next) => {
@@ -51,15 +77,9 @@ export function paymentRouter<Covers extends SignedField, Tx>(
     next();
   };
   const webhook = caught(webhookEndpoint(payments));
-  router.all("/webhook", logged, webhook);
-  for (const kind of ["success", "cancel"] as const) {
-    const { show, state } = returnEndpoints(payments, kind);
-    router.all(`/${kind}/:token`, logged, caught(show));
-    router.all(`/${kind}/:token/state`, logged, caught(state));
-    // Any other address below may contain a token: it must not reach the application's own 404 page and log.
-    const forged: RequestHandler = (request, response, next) =>
-      request.path === "/" ? next() : logged(request, response, () => caught(show)(request, response, next));
-    router.use(`/${kind}`, forged, undecodable(forged));
+  for (const part of parts) {
+    if (part === "webhook") router.all(paths.webhook, logged, webhook);
+    else mountReturns(router, payments, part, logged);
   }
   // In the next iteration, so that handlers that the application adds now are registered before the first event.
   setImmediate(() => {
@@ -69,13 +89,40 @@ export function paymentRouter<Covers extends SignedField, Tx>(
   });
   // Nearly every request is a webhook, so its address is compared before the router is asked. Other spellings of it (a
   // query, a slash at the end, capitals) go through the router.
+  const directUrl = parts.includes("webhook") ? paths.webhook : undefined;
   const direct: RequestHandler = (request, response, next) => {
-    if (request.url !== "/webhook") return router(request, response, next);
+    if (request.url !== directUrl) return router(request, response, next);
     shareShape(request, response);
     log(request, response);
     return webhook(request, response, next);
   };
   return Object.assign(direct, { payments }) as unknown as PaymentRouter<Covers, Tx>;
+}
+
+/** An address with the separator of a return token, encoded or not. */
+const mayContainToken = /~|%(25)*7e/i;
+
+/** Adds the addresses below one return path. */
+function mountReturns<Covers extends SignedField, Tx>(
+  router: Router,
+  payments: Payments<Covers, Tx>,
+  kind: ReturnKind,
+  logged: RequestHandler,
+): void {
+  const path = payments.options.paths[kind];
+  const { show, state } = returnEndpoints(payments, kind);
+  // The kit answers every address below that may contain a token: it must not reach the application's own 404 page and log.
+  // At the root of the application the others may be the shop's own pages.
+  router.use(path, (request, _response, next) => {
+    const isBelowMount = request.baseUrl.length > path.length;
+    const isOurs = isBelowMount ? request.path !== "/" : mayContainToken.test(request.path);
+    next(isOurs ? undefined : "router");
+  });
+  router.all(`${path}/:token`, logged, caught(show));
+  router.all(`${path}/:token/state`, logged, caught(state));
+  const forged: RequestHandler = (request, response, next) =>
+    logged(request, response, () => caught(show)(request, response, next));
+  router.use(path, forged, undecodable(forged));
 }
 
 /** Passes a rejection to `next`: Express 4 does not, and the process would end. */
@@ -95,13 +142,10 @@ function undecodable(forged: RequestHandler): ErrorRequestHandler {
     error instanceof Error && error.name === "URIError" ? forged(request, response, next) : next(error);
 }
 
-function paymentsOf<Covers extends SignedField, Tx>(
-  source: Payments<Covers, Tx> | InlineOptions<Covers, Tx> | undefined,
-): Payments<Covers, Tx> {
-  if (source && "receiveWebhook" in source) return source;
-  const { onPaymentCompleted, ...options } =
-    source ?? (optionsFromEnvironment(process.env) as unknown as InlineOptions<Covers, Tx>);
-  const payments = createPayments(options);
+function paymentsOf(source: Payments | InlineOptions<SignedField, unknown>): Payments {
+  if ("receiveWebhook" in source) return source;
+  const { onPaymentCompleted, ...options } = source;
+  const payments = createPayments(completeOptions(options));
   if (onPaymentCompleted) payments.onPaymentCompleted(onPaymentCompleted);
   return payments;
 }

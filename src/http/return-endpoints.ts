@@ -6,8 +6,13 @@ import { type Payment } from "../model/payment.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { readLanguage } from "../pages/language.js";
 import { newNonce } from "../pages/page.js";
-import { isFinal, notFoundPage, returnPage, unavailablePage, type PageFrame } from "./pages/return-page.js";
-import { returnTranslations } from "./pages/translations.js";
+import {
+  notFoundPage,
+  returnPage,
+  returnStatus,
+  unavailablePage,
+  type PageFrame,
+} from "./pages/return-page.js";
 import { replyJson } from "./reply.js";
 import { noteFacts } from "./request-log.js";
 
@@ -17,11 +22,12 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
   kind: ReturnKind,
 ) {
   const { returns } = options;
+  const route = `${options.paths[kind]}/:token`;
   const redirect = kind === "success" ? returns.successUrl : returns.cancelUrl;
 
   /** Shows the page, or redirects to the merchant's. */
   async function show(request: Request, response: Response): Promise<void> {
-    noteFacts(request, { route: `/${kind}/:token` });
+    noteFacts(request, { route });
     if (!isReading(request, response)) return;
     const view = await lookUp(request, isVisit(request));
     const frame = frameFor(request, view);
@@ -37,12 +43,11 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
 
   /** Returns the current state to the page, which asks for it repeatedly. */
   async function state(request: Request, response: Response): Promise<void> {
-    noteFacts(request, { route: `/${kind}/:token/state` });
+    noteFacts(request, { route: `${route}/state` });
     if (!isReading(request, response)) return;
     const view = await lookUp(request, false);
     if (!view) return replyJson(response, 404, { error: "not_found" });
-    const { title, message } = returnTranslations[readLanguage(request, view?.payment.locale)][view.state];
-    replyJson(response, 200, { state: view.state, title, message, final: isFinal(view.state) });
+    replyJson(response, 200, returnStatus(view, readLanguage(request, view.payment.locale)));
   }
 
   async function lookUp(request: Request, visit: boolean): Promise<ReturnView | undefined> {
@@ -61,7 +66,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     return {
       language: readLanguage(request, view?.payment.locale),
       nonce: newNonce(),
-      shopName: returns.shopName,
+      shop: returns,
       backUrl: view && returns.backUrl !== undefined ? fillAddress(returns.backUrl, view.payment) : undefined,
     };
   }
@@ -72,10 +77,11 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     onError: (request: Request, response: Response) => void,
   ) {
     return async (request: Request, response: Response): Promise<void> => {
+      if (hasUnreadBody(request)) response.setHeader("Connection", "close");
       try {
         await endpoint(request, response);
       } catch (error) {
-        logger.error({ err: loggable(error), route: `/${kind}/:token` }, "a return page could not be shown");
+        logger.error({ err: loggable(error), route }, "a return page could not be shown");
         if (response.headersSent) return response.destroy() && undefined;
         onError(request, response);
       }
@@ -97,6 +103,13 @@ function isReading(request: Request, response: Response): boolean {
   return false;
 }
 
+/** The kit reads no body here. Node would go on receiving one after the answer if the connection were kept. */
+function hasUnreadBody({ complete, headers }: Request): boolean {
+  return (
+    !complete && (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0)
+  );
+}
+
 /** Returns whether a person came back: HEAD requests and prefetches do not count. */
 function isVisit({ method, headers }: Request): boolean {
   const purposes = [headers["sec-purpose"], headers["purpose"]].flat();
@@ -115,7 +128,8 @@ const privateHeaders = {
   "X-Content-Type-Options": "nosniff",
 } as const;
 
-function sendPage(response: Response, status: number, { nonce, language }: PageFrame, markup: string): void {
+function sendPage(response: Response, status: number, frame: PageFrame, markup: string): void {
+  const { nonce, language, shop } = frame;
   const bytes = Buffer.from(markup);
   response.writeHead(status, {
     ...privateHeaders,
@@ -124,11 +138,17 @@ function sendPage(response: Response, status: number, { nonce, language }: PageF
     "Content-Language": language,
     "Content-Security-Policy":
       `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; connect-src 'self'; ` +
-      "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      `img-src ${imageSources(shop.logoUrl)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     Vary: "Accept-Language",
   });
   // Node omits the body of an answer to HEAD.
   response.end(bytes);
+}
+
+/** Returns where images may come from: the page itself, and the origin of the logo. */
+function imageSources(logoUrl: string | undefined): string {
+  if (logoUrl === undefined) return "data:";
+  return `data: ${/^https:\/\/[^/]+/.exec(logoUrl)?.[0] ?? "'self'"}`;
 }
 
 /** Returns the configured address with the values of a payment, each escaped so that it stays one part of the address. */

@@ -6,6 +6,7 @@ import { isRejection, isVerificationFailure } from "../webhook/signature/verify-
 import { type VerifyInput } from "../webhook/signature/scheme.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { clientAddress, failureThrottle } from "./failure-throttle.js";
+import { mismatchLog } from "./mismatch-log.js";
 import { rawBodyReader } from "./raw-body.js";
 import { refuse, replyReceived } from "./reply.js";
 import { bodyHash, noteFacts } from "./request-log.js";
@@ -14,6 +15,7 @@ import { bodyHash, noteFacts } from "./request-log.js";
 export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Payments<Covers, Tx>) {
   const { receiveWebhook, options, notify, logger } = payments;
   const readRawBody = rawBodyReader(options.webhook);
+  const countSignature = mismatchLog(logger);
   const spend = options.webhook.failures && failureThrottle(options.webhook.failures);
 
   /** Returns the seconds of the `Retry-After` header, where the answer has one. */
@@ -23,21 +25,23 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
   }
 
   return async function webhook(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    noteFacts(request, { route: "/webhook" });
+    noteFacts(request, { route: options.paths.webhook });
     let rawBody: Buffer | undefined;
     try {
       checkEnvelope(request);
       const reading = readRawBody(request);
       rawBody = Buffer.isBuffer(reading) ? reading : await reading;
       noteFacts(request, { rawBody });
-      noteFacts(request, await receiveWebhook({ rawBody, headers: headersOf(request) }));
+      noteFacts(request, await receiveWebhook(inputOf(request, rawBody)));
       replyReceived(response);
+      countSignature(true);
     } catch (error) {
       // Any other error is the kit's own: the answer is 503, so the service may send the webhook again.
       const { code, fix, cause } = isRejection(error) ? error : unexpected(error);
       const retryAfter = retryAfterOf(request, code);
       const status = isVerificationFailure(code) && retryAfter !== undefined ? 429 : rejectionStatus[code];
       noteFacts(request, { code });
+      if (code === "signature_mismatch") countSignature(false);
       if (status >= 500)
         logger.error({ code, err: loggable(cause ?? error) }, `a webhook was not accepted: ${fix}`);
       notify("webhook.rejected", { code, status, ...(rawBody && { bodyHash: bodyHash(rawBody) }) });
@@ -65,12 +69,22 @@ function checkEnvelope({ method, headers }: IncomingMessage): void {
   }
 }
 
+function inputOf(request: IncomingMessage & { originalUrl?: string }, rawBody: Buffer): VerifyInput {
+  // Express removes the mount path from `url`.
+  const { method, url, originalUrl = url } = request;
+  return { rawBody, headers: headersOf(request), method, url: originalUrl };
+}
+
 /**
  * Returns the headers, with a list for each repeated one, so that a scheme can reject a repeated signature. Node joins some
- * repeated headers with a comma; `rawHeaders` has them as they arrived.
+ * repeated headers with a comma; `rawHeaders` has them as they arrived. Behind `serverless-http` a request has none; its
+ * repeated headers are joined, and a scheme refuses a list.
  */
-function headersOf({ headers, rawHeaders }: IncomingMessage): VerifyInput["headers"] {
-  if (2 * Object.keys(headers).length === rawHeaders.length) return headers;
+function headersOf({
+  headers,
+  rawHeaders,
+}: Pick<IncomingMessage, "headers"> & { rawHeaders?: string[] }): VerifyInput["headers"] {
+  if (!rawHeaders?.length || 2 * Object.keys(headers).length === rawHeaders.length) return headers;
   const given: Record<string, string | string[]> = Object.create(null) as never;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase();

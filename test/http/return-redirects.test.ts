@@ -48,6 +48,24 @@ describe("a return that is redirected", () => {
   });
 });
 
+describe("a return", () => {
+  it.each([
+    ["a HEAD request", { method: "HEAD" }],
+    ["a prefetch", { headers: { "Sec-Purpose": "prefetch;prerender" } }],
+    ["an older browser's prefetch", { headers: { Purpose: "prefetch" } }],
+  ])("is not noted where it is %s", async (_, request) => {
+    const store = new MemoryStore();
+    const created = [pendingPayment({ returnKeyHash: hash, createdAt: new Date().toISOString() })];
+    await store.transaction((tx) => store.save(tx, { created }));
+    const url = await serve(appOf(testKit<never, MemoryTx>({ store })));
+    const path = `/payments/success/${token}`;
+    expect((await send(url, { path, ...request })).status).toBe(200);
+    expect(await store.find("c-1")).not.toHaveProperty("successReturnedAt");
+    expect((await send(url, { path })).status).toBe(200);
+    expect(await store.find("c-1")).toHaveProperty("successReturnedAt");
+  });
+});
+
 describe("a redirect address of the merchant", () => {
   it.each([
     "/a\u0001b",

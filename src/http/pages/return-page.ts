@@ -1,30 +1,42 @@
-import { type ReturnState, type ReturnView } from "../../checkout/handle-return.js";
+import { delayedAfterMs, type ReturnView } from "../../checkout/handle-return.js";
+import { type ReturnOptions } from "../../kit/options/options.js";
 import { baseStyle } from "../../pages/design/base.js";
 import { formatMoney } from "../../pages/format.js";
-import { type HtmlFragment, html } from "../../pages/html.js";
+import { type Html, type HtmlFragment, html } from "../../pages/html.js";
 import { type Language } from "../../pages/language.js";
 import { htmlPage } from "../../pages/page.js";
 import { drawing } from "../../pages/sign.js";
+import { accentStyle } from "./accent.js";
 import { returnTranslations } from "./translations.js";
 
 /** What a page needs besides the payment. */
 export interface PageFrame {
   language: Language;
   nonce: string;
-  shopName?: string | undefined;
+  shop: Pick<ReturnOptions, "shopName" | "logoUrl" | "accent" | "backLabel" | "contact">;
   /** The address of the shop, with its placeholders filled in. */
   backUrl?: string | undefined;
 }
 
-/** Returns whether the state is final; the page then stops asking. */
-export function isFinal(state: ReturnState): boolean {
-  return state === "paid";
+/** Returns what the page shows of a payment in this state. The page also asks for it repeatedly, as JSON. */
+export function returnStatus({ state, payment }: Pick<ReturnView, "state" | "payment">, language: Language) {
+  const { title, message } = returnTranslations[language][state];
+  const text = typeof message === "string" ? message : message(payment.reference);
+  // After a final state the page stops asking.
+  return { state, title, message: text, final: state === "paid" };
 }
 
-/** Returns the page of a browser that came back. Without scripts it reloads itself while the payment is confirmed. */
-export function returnPage({ state, payment }: ReturnView, frame: PageFrame): string {
-  const { language, backUrl } = frame;
+/** How long a page asks for the state. */
+const liveMs = 15 * 60 * 1000;
+
+/** Returns the page of a browser that came back. Without scripts it reloads itself while the payment may change. */
+export function returnPage(view: ReturnView, frame: PageFrame): string {
+  const { payment, waitedMs } = view;
+  const { language, backUrl, shop } = frame;
   const text = returnTranslations[language];
+  const status = returnStatus(view, language);
+  const isLive = !status.final;
+  const hasEnded = isLive && waitedMs >= liveMs;
   const rest = html`<dl>
       <div>
         <dt>${text.amount}</dt>
@@ -36,10 +48,15 @@ export function returnPage({ state, payment }: ReturnView, frame: PageFrame): st
       </div>
     </dl>
     <p class="actions">
-      ${backUrl !== undefined && html`<a class="button main" href="${backUrl}">${text.back}</a>`}
-      ${state === "confirming" && html`<noscript><a class="button" href="">${text.reload}</a></noscript>`}
+      ${backUrl !== undefined && html`<a class="button main" href="${backUrl}">${shop.backLabel ?? text.back}</a>`}
+      ${isLive && !hasEnded && html`<noscript><a class="button" href="">${text.reload}</a></noscript>`}
     </p>`;
-  return page(frame, { state, ...text[state], rest, isLive: !isFinal(state) });
+  const delayed = returnStatus({ state: "delayed", payment }, language);
+  const live = html`<p class="live">${text.live}</p>
+    <p class="ended">${text.ended} <a href="">${text.reload}</a></p>`;
+  const reloadSeconds = view.state === "confirming" ? 3 : 10;
+  const head = isLive && !hasEnded && html`<noscript>${reloading(reloadSeconds)}</noscript>`;
+  return page(frame, { ...status, head, rest, ...(isLive && { live, delayed, hasEnded }) });
 }
 
 /** Returns the page for an address that is unknown or expired. */
@@ -49,40 +66,83 @@ export function notFoundPage(frame: PageFrame): string {
 
 /** Returns the page that is shown while the store does not answer; it reloads itself. */
 export function unavailablePage(frame: PageFrame): string {
-  return page(frame, { state: "unavailable", ...returnTranslations[frame.language].unavailable });
+  const text = returnTranslations[frame.language].unavailable;
+  return page(frame, { state: "unavailable", ...text, head: reloading(3) });
 }
 
-function page(
-  { language, nonce, shopName }: PageFrame,
-  content: { state: string; title: string; message: string; rest?: HtmlFragment; isLive?: boolean },
-): string {
-  const { state, title, message, rest, isLive = false } = content;
-  // A cancel page asks too, in case the payment completes after all; without scripts it does not reload.
-  const again = html`<meta http-equiv="refresh" content="3" />`;
-  const head =
-    state === "confirming" ? html`<noscript>${again}</noscript>` : state === "unavailable" && again;
+function reloading(seconds: number): Html {
+  return html`<meta http-equiv="refresh" content="${seconds}" />`;
+}
+
+interface PageContent {
+  state: string;
+  title: string;
+  message: string;
+  head?: HtmlFragment;
+  rest?: HtmlFragment;
+  /** What says whether the page updates itself. Only a page with it has the script. */
+  live?: Html;
+  /** What the script shows after a minute, also without an answer. */
+  delayed?: { title: string; message: string };
+  hasEnded?: boolean;
+}
+
+function page({ language, nonce, shop }: PageFrame, content: PageContent): string {
+  const { state, title, message, head, rest, live, delayed, hasEnded = false } = content;
   const body = html`<div class="centre">
-    <main data-state="${state}" class="sheet card">
-      ${shopName !== undefined && html`<p class="over">${shopName}</p>`}
+    <main
+      class="sheet card"
+      data-state="${state}"
+      ${hasEnded && html`data-ended=""`}
+      data-delayed-title="${delayed?.title}"
+      data-delayed-message="${delayed?.message}"
+    >
+      ${brand(shop)}
       <div class="sign" aria-hidden="true">${signs}</div>
       <div role="status" aria-live="polite">
         <h1 id="title">${title}</h1>
         <p id="message">${message}</p>
+        ${live}
+        ${shop.contact !== undefined && html`<p class="contact">${returnTranslations[language].contact} ${contactLink(shop.contact)}</p>`}
       </div>
       ${rest}
     </main>
   </div>`;
-  const script = isLive ? liveScript : undefined;
-  return htmlPage({ language, title, nonce, style: baseStyle + returnStyle, head, body, script }).toString();
+  const style = baseStyle + returnStyle + accentStyle(shop.accent);
+  const script = live && liveScript;
+  return htmlPage({ language, title, nonce, style, head, body, script }).toString();
+}
+
+function brand({ shopName, logoUrl }: PageFrame["shop"]): HtmlFragment {
+  if (logoUrl === undefined) return shopName !== undefined && html`<p class="over">${shopName}</p>`;
+  return html`<p class="over"><img class="logo" src="${logoUrl}" alt="${shopName}" /></p>`;
+}
+
+/** Returns a link where the contact is an address, a mailbox or a telephone number as a whole. */
+function contactLink(contact: string): HtmlFragment {
+  const link = (href: string) => html`<a href="${href}">${contact}</a>`;
+  if (/^https:\/\/[^\s]+$/.test(contact)) return link(contact);
+  if (/^[^\s@]+@[^\s@]+$/.test(contact)) return link(`mailto:${encodeURI(contact)}`);
+  return /^\+?[\d ().-]{5,24}$/.test(contact) ? link(`tel:${contact.replace(/[^\d+]/g, "")}`) : contact;
 }
 
 /** Every sign is in the page, and the style shows the sign of the state: the script changes the state only. */
-const signs = (["circle", "tick", "back", "alert", "search"] as const).map(drawing);
+const signs = (["circle", "clock", "tick", "back", "alert", "search"] as const).map(drawing);
 
 const returnStyle = `
 .sign svg { display: none; }
 [data-state=confirming] .circle, [data-state=unavailable] .circle, [data-state=paid] .tick,
-[data-state=canceled] .back, [data-state=failed] .alert, [data-state=not_found] .search { display: block; }
+[data-state=delayed] .clock, [data-state=canceled] .back, [data-state=failed] .alert, [data-state=mismatch] .search,
+[data-state=not_found] .search { display: block; }
+.live, .ended, .contact { display: none; }
+:is([data-state=confirming], [data-state=delayed], [data-state=mismatch]):not([data-ended]) .live,
+:is([data-state=confirming], [data-state=delayed], [data-state=mismatch])[data-ended] .ended,
+:is([data-state=delayed], [data-state=mismatch], [data-state=failed], [data-state=not_found]) .contact { display: block; }
+.live, .ended, .contact { margin-top: 0.75rem; font-size: 0.9375rem; overflow-wrap: anywhere; }
+#message { overflow-wrap: anywhere; }
+.logo { max-width: 12rem; max-height: 3.5rem; vertical-align: middle; }
+.actions noscript { display: grid; }
+@media (prefers-color-scheme: dark) { .logo { padding: 0.375rem 0.625rem; border-radius: 0.5rem; background: #fff; } }
 .sign .circle { animation: turn 1.1s linear infinite; }
 .sign .tick { stroke-dasharray: 24; animation: draw 0.45s ease-out 0.1s backwards; }
 @keyframes turn { to { transform: rotate(360deg); } }
@@ -91,39 +151,50 @@ const returnStyle = `
 `;
 
 /**
- * Asks for the state until it is final, less often each time, for at most a quarter of an hour. It also asks when the
- * customer comes back from another app, because a phone delays the timers of a page in the background.
+ * Asks for the state until it is final, less often each time, for at most a quarter of an hour; then it says that it has
+ * ended. It also asks when the customer comes back from another app, because a phone delays the timers of a page in the
+ * background. After a minute it says that the payment is delayed, even if it gets no answer.
  */
 const liveScript = `
 (() => {
   const main = document.querySelector("main");
   const address = location.pathname.replace(/\\/+$/, "") + "/state";
-  const until = Date.now() + 15 * 60 * 1000;
+  const opened = Date.now();
+  let until = opened + ${liveMs};
   let wait = 700;
   let timer;
   let over = false;
+  delete main.dataset.ended;
   const ask = async () => {
     clearTimeout(timer);
     try {
       const answer = await fetch(address, { cache: "no-store", headers: { Accept: "application/json" } });
-      if (answer.status === 404) over = true;
+      if (answer.status === 404) until = 0;
       if (answer.ok) show(await answer.json());
     } catch {}
+    if (main.dataset.state === "confirming" && Date.now() >= opened + ${delayedAfterMs})
+      show({ state: "delayed", title: main.dataset.delayedTitle, message: main.dataset.delayedMessage });
     wait = Math.min(wait * 1.2, 5000);
     clearTimeout(timer);
-    if (!over && Date.now() < until) timer = setTimeout(ask, wait);
+    if (over) return;
+    if (Date.now() < until) timer = setTimeout(ask, wait);
+    else main.dataset.ended = "";
   };
   const show = ({ state, title, message, final }) => {
     if (over) return;
     over = final;
-    if (state === main.dataset.state) return;
+    const now = main.dataset.state;
+    if (state === now || (state === "confirming" && now === "delayed")) return;
     main.dataset.state = state;
     document.title = title;
     document.getElementById("title").textContent = title;
     document.getElementById("message").textContent = message;
   };
   document.addEventListener("visibilitychange", () => {
-    if (!over && !document.hidden) ask();
+    if (over || document.hidden || until === 0) return;
+    until = Date.now() + ${liveMs};
+    delete main.dataset.ended;
+    ask();
   });
   timer = setTimeout(ask, wait);
 })();

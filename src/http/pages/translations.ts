@@ -4,9 +4,20 @@ import { translate } from "../../pages/language.js";
 export const returnTranslations = translate({
   confirming: {
     title: ["Confirming your payment", "Confirmation du paiement en cours"],
-    message: [
-      "This usually takes a few seconds. The page updates by itself; you can also close it.",
-      "Cela prend en général quelques secondes. La page se met à jour toute seule ; vous pouvez aussi la fermer.",
+    message: ["This usually takes a few seconds.", "Cela prend en général quelques secondes."],
+  },
+  delayed: {
+    title: ["This takes longer than usual", "Cela prend plus de temps que d’habitude"],
+    message: (order: string) => [
+      `If you approved the payment, you need not pay again. Keep your order number: ${order}.`,
+      `Si vous avez validé le paiement, inutile de payer à nouveau. Conservez votre numéro de commande : ${order}.`,
+    ],
+  },
+  mismatch: {
+    title: ["The shop is checking your payment", "La boutique vérifie votre paiement"],
+    message: (order: string) => [
+      `The payment service reported something that does not fit your order, so a person will look at it. Please do not pay again. Keep your order number: ${order}.`,
+      `Le service de paiement a signalé quelque chose qui ne correspond pas à votre commande ; une personne va s’en occuper. Ne payez pas à nouveau. Conservez votre numéro de commande : ${order}.`,
     ],
   },
   paid: {
@@ -41,6 +52,12 @@ export const returnTranslations = translate({
       "La boutique ne peut pas consulter votre paiement pour le moment. Rien n’est perdu ; la page réessaie toute seule.",
     ],
   },
+  live: [
+    "The page updates by itself; you can also close it.",
+    "La page se met à jour toute seule ; vous pouvez aussi la fermer.",
+  ],
+  ended: ["This page no longer updates by itself.", "Cette page ne se met plus à jour toute seule."],
+  contact: ["Questions?", "Des questions ?"],
   amount: ["Amount", "Montant"],
   reference: ["Order", "Commande"],
   back: ["Back to the shop", "Retour à la boutique"],

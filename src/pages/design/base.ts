@@ -21,8 +21,8 @@ const tokens = `
 const tones = `
 .good, [data-state=paid] { --tone: var(--accent); --paper: var(--tint); }
 .bad, [data-state=failed] { --tone: var(--bad); --paper: var(--bad-tint); }
-.warn, [data-state=canceled] { --tone: var(--warn); --paper: var(--warn-tint); }
-.info, [data-state=confirming], [data-state=unavailable] { --tone: var(--info); --paper: var(--info-tint); }
+.warn, [data-state=canceled], [data-state=delayed] { --tone: var(--warn); --paper: var(--warn-tint); }
+.info, [data-state=confirming], [data-state=mismatch], [data-state=unavailable] { --tone: var(--info); --paper: var(--info-tint); }
 `;
 
 const elements = `
@@ -74,7 +74,7 @@ const components = `
 }
 .notice {
   padding: 0.75rem 1rem; border-radius: 0.75rem; background: var(--paper); color: var(--tone); font-weight: 550;
-  overflow-wrap: anywhere;
+  overflow-wrap: anywhere; scroll-margin-top: 4rem;
 }
 .notice.bad { white-space: pre-line; }
 .notice a { color: inherit; }

@@ -54,6 +54,7 @@ export const formStyle = `
 .advance .field { flex: 0 1 8rem; }
 .fields, .inline { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); min-width: 0; }
 .inline { gap: 0.75rem; align-items: end; }
+.inline > .notice, .advance > .notice { grid-column: 1 / -1; flex-basis: 100%; }
 .field { display: grid; gap: 0.25rem; min-width: 0; }
 fieldset > .field > input, fieldset > .field > select { max-width: 28rem; }
 .field label, .label, .check label { font-weight: 550; }
@@ -64,7 +65,7 @@ input:not([type="checkbox"]), select, textarea {
   width: 100%; min-height: 2.75rem; padding: 0.5rem 0.75rem; border: 1px solid var(--edge); border-radius: 0.75rem;
   background: var(--card); color: var(--ink);
 }
-[aria-invalid="true"] { border: 2px solid var(--bad); }
+:is(input, textarea)[aria-invalid="true"] { border: 2px solid var(--bad); }
 textarea { min-height: 11rem; resize: vertical; }
 .check {
   position: relative; display: grid; grid-template-columns: auto minmax(0, 1fr); align-content: start; gap: 0 0.75rem;
