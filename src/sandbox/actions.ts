@@ -48,7 +48,7 @@ export function createPaymentActions(
 
 /** Makes the part of the sandbox that registers webhook addresses, and holds, repeats and forges webhooks. */
 export function createWebhookActions(
-  { options, addresses, payments, activity }: SandboxCore,
+  { options, addresses, payments, activity, refusals }: SandboxCore,
   parts: { restoration: Restoration; messages: WebhookMessages; sender: WebhookSender },
 ): SandboxWebhookActions {
   const { restoration, messages, sender } = parts;
@@ -74,6 +74,7 @@ export function createWebhookActions(
       return sender.held;
     },
     deliveries: sender.deliveries,
+    refusals,
     deliverAgain: async (deliveryId) =>
       (await sender.sendAgain(deliveryId)) ??
       throwMisuse(`There is no delivery with the id "${deliveryId}".`),

@@ -1,6 +1,6 @@
 import { type Express } from "express";
 import { type SandboxClock } from "./clock/clock.js";
-import { type SandboxEvent } from "./core.js";
+import { type Refusal, type SandboxEvent } from "./core.js";
 import { type SandboxClient, type SandboxProvider } from "./options.js";
 import { type Scenario } from "./scenario/scenario.js";
 import { type WebhookAddress } from "./state/addresses.js";
@@ -115,6 +115,8 @@ export interface SandboxWebhookActions {
    * does not change. Throws `sandbox_misused` if there is no such payment, no address, or no response.
    */
   sendWebhook(webhook: WebhookByHand): Promise<{ status: number; body: string }>;
+  /** The last 100 requests for tokens and payments that were refused, oldest first, each with its reason. */
+  readonly refusals: readonly Refusal[];
   /** Resolves when no webhook is being sent or waits for its next attempt. Held webhooks do not count. */
   settled(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { type Request } from "express";
 import { Activity } from "./clock/activity.js";
 import { Clock } from "./clock/clock.js";
 import { type ResolvedSandboxOptions } from "./resolve-options.js";
@@ -13,8 +14,22 @@ import { type Delivery } from "./webhook/delivery.js";
 
 /** Something that happened in the sandbox. */
 export type SandboxEvent =
-  | { type: "payment.created" | "payment.moved"; payment: SandboxPayment }
-  | { type: "delivery"; delivery: Delivery };
+  | { type: "payment.created" | "payment.moved"; payment: SandboxPayment; at: string }
+  | { type: "delivery"; delivery: Delivery }
+  | { type: "refusal"; refusal: Refusal };
+
+/** A request of the merchant's server that the sandbox refused. */
+export interface Refusal {
+  /** ISO 8601 in UTC, by the sandbox's clock. */
+  readonly at: string;
+  /** `POST /v1/payments` */
+  readonly request: string;
+  readonly status: number;
+  /** What is wrong, and what to do. */
+  readonly detail: string;
+}
+
+const maxRefusals = 100;
 
 type EventListener = (event: SandboxEvent) => void;
 
@@ -30,6 +45,10 @@ export interface SandboxCore {
   readonly addresses: WebhookAddresses;
   readonly tokens: AccessTokens;
   readonly payments: SandboxPayments;
+  /** The last refused requests, oldest first. They are not saved. */
+  readonly refusals: readonly Refusal[];
+  /** Keeps a refusal and announces it. */
+  readonly noteRefusal: (request: Request, status: number, detail: string) => void;
   readonly events: {
     emit: EventListener;
     /** Calls the listener for every event. Returns a function that ends this. */
@@ -45,10 +64,19 @@ export function createSandboxCore(options: ResolvedSandboxOptions): SandboxCore 
   const activity = new Activity();
   const clock = new Clock(options.now, activity);
   const now = (): Date => clock.now();
+  const time = (): string => now().toISOString();
+  const refusals: Refusal[] = [];
   return {
     options,
     stateFile,
     events,
+    refusals,
+    noteRefusal: ({ method, originalUrl }, status, detail) => {
+      const request = `${method} ${originalUrl.split("?")[0]!.slice(0, 200)}`;
+      const refusal = { at: time(), request, status, detail };
+      if (refusals.push(refusal) > maxRefusals) refusals.shift();
+      events.emit({ type: "refusal", refusal });
+    },
     activity,
     clock,
     settings: new Settings(options.settings),
@@ -60,7 +88,7 @@ export function createSandboxCore(options: ResolvedSandboxOptions): SandboxCore 
       now,
       random: createRandom(seed, "payments"),
       stateFile,
-      onChange: (type, payment) => events.emit({ type, payment }),
+      onChange: (type, payment) => events.emit({ type, payment, at: time() }),
     }),
   };
 }

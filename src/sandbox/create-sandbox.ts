@@ -81,7 +81,7 @@ function mountRoutes(app: Express, core: SandboxCore, parts: RouteParts): void {
   app.use(checkout(core, transitions));
   app.use("/sandbox/api", controlApi(core, sandbox));
   app.use(dashboard({ sandbox, options, baseUrl, flushed: () => stateFile.flushed() }));
-  app.use((req, res) => sendPage(res, unknownPage(readLanguage(req))));
+  app.use((req, res) => sendPage(res, unknownPage(readLanguage(req), options.publicUrl)));
   app.use(sendBadRequestPage);
 }
 

@@ -1,6 +1,6 @@
 export { createSandbox } from "./create-sandbox.js";
 export { type Sandbox } from "./contract.js";
-export { type SandboxEvent } from "./core.js";
+export { type Refusal, type SandboxEvent } from "./core.js";
 export {
   type SandboxClient,
   type SandboxOptions,

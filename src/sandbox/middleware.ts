@@ -74,5 +74,5 @@ export function ownOriginOnly(publicUrl: string | undefined): RequestHandler {
   };
 }
 
-/** Matches localhost, names below it, and IP addresses: DNS cannot make them lead to another machine. */
-const localHost = /^(?:(?:[a-z0-9-]+\.)*localhost|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\])(?::\d+)?$/i;
+/** Matches localhost and IP addresses: DNS cannot make them lead to another machine. */
+const localHost = /^(?:localhost|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\])(?::\d+)?$/i;

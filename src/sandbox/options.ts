@@ -85,6 +85,8 @@ export interface SandboxOptions {
   echoClientId?: boolean | undefined;
   /** Whether `GET /v1/payments/{id}` and `GET /v1/payments` work; the document shows neither. @default false */
   readBack?: boolean | undefined;
+  /** Whether payments that are read back stand alone, and not under `data`. @default false */
+  readBackBare?: boolean | undefined;
   /** Whether a cancel sends `payment.canceled`; the document shows no such webhook. @default false */
   cancelWebhook?: boolean | undefined;
   /** Whether a failure sends `payment.failed`; the document shows no such webhook. @default false */

@@ -21,6 +21,7 @@ const defaultSettings: SandboxSettings = {
   errorBodies: "problem",
   echoClientId: false,
   readBack: false,
+  readBackBare: false,
   statuses: [],
   statusWebhooks: false,
   cancelWebhook: false,

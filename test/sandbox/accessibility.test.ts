@@ -114,11 +114,11 @@ describeInBrowser("every page of the sandbox, the kit and the example shop", () 
 async function everyPage(shop: OpenShop): Promise<Record<string, string>> {
   const { sandbox, url } = shop;
   const orders = await Promise.all(
-    ["cloves", "ylang", "basket", "coconut", "cloves"].map((each) => placeOrder(shop, each)),
+    ["cloves", "ylang", "basket", "coconut", "cloves", "ylang"].map((each) => placeOrder(shop, each)),
   );
   const [unpaid, paid, canceled, failed, confirming] = orders as [string, string, string, string, string];
   for (const order of orders) await goToCheckout(shop, order);
-  const [, second, third, fourth, fifth] = sandbox.payments();
+  const [, second, third, fourth, fifth, sixth] = sandbox.payments();
   await sandbox.pay(second!.id);
   await settlesTo(async () => (await shop.orders.find(paid))?.paidAt !== undefined, true);
   await sandbox.cancel(third!.id);
@@ -126,6 +126,9 @@ async function everyPage(shop: OpenShop): Promise<Record<string, string>> {
   await sandbox.fail(fourth!.id);
   const report = { topic: "payment.failed", data: { status: "failed", captured: false } };
   await sandbox.sendWebhook({ payment: fourth!.id, overrides: report });
+  const total = { value: "1", currency: "KMF" };
+  await sandbox.sendWebhook({ payment: sixth!.id, overrides: { data: { total } } });
+  await fetch(`${sandbox.url}/v1/payments`, { method: "POST" });
   sandbox.accessToken({ ttlSeconds: 0 });
   sandbox.rotateSecret();
   await sandbox.deliverAgain(sandbox.deliveries[0]!.id);
@@ -158,6 +161,7 @@ async function everyPage(shop: OpenShop): Promise<Record<string, string>> {
     "return that is paid": second!.successUrl,
     "return that is canceled": third!.cancelUrl,
     "return that failed": fourth!.successUrl,
+    "return that does not fit": sixth!.successUrl,
     "return that never was": `${url}/payments/success/never-was`,
     shop: url,
     "order that is unpaid": `${url}/orders/${unpaid}`,

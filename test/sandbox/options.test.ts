@@ -5,6 +5,7 @@ describe("the sandbox's options", () => {
     ["webhookUrls", { webhookUrls: ["https://shop.example/webhook"] }],
     ["webhookUrls", { webhookUrls: ["http://127.0.0.1.shop.example/"] }],
     ["webhookUrls", { webhookUrls: ["http://user@192.0.2.1/#localhost"] }],
+    ["webhookUrls", { webhookUrls: ["http://[::ffff:192.0.2.1]/"] }],
     ["webhookUrls", { webhookUrls: ["localhost:3000"] }],
     ["webhookUrls", { webhookUrls: ["/webhook"], allowRemoteWebhooks: true }],
     ["signature", { signature: { header: "Service-Signature" } }],
@@ -32,12 +33,15 @@ describe("the sandbox's options", () => {
     );
   });
 
-  it.each(["http://localhost:3000/w", "http://127.1:1/w", "http://[::1]/w", "http://shop.localhost/w"])(
-    "accept %s as an address of this machine",
-    (url) => {
-      expect(() => createSandbox({ webhookUrls: [url] })).not.toThrow();
-    },
-  );
+  it.each([
+    "http://localhost:3000/w",
+    "http://127.1:1/w",
+    "http://[::1]/w",
+    "http://[::ffff:127.0.0.1]/w",
+    "http://shop.localhost/w",
+  ])("accept %s as an address of this machine", (url) => {
+    expect(() => createSandbox({ webhookUrls: [url] })).not.toThrow();
+  });
 
   it("allow webhooks to other machines with allowRemoteWebhooks", () => {
     const sandbox = createSandbox({ webhookUrls: ["https://shop.example/w"], allowRemoteWebhooks: true });

@@ -14,10 +14,10 @@ export function checkout(core: SandboxCore, transitions: PaymentTransitions): Ro
   const { providers, merchantName } = options;
   const router = express.Router();
 
-  router.get("/payment/submit/:id", (req, res) => {
+  router.get("/payment/submit/:id", (req, res, next) => {
     const language = readLanguage(req);
     const payment = payments.byId(req.params.id);
-    if (payment === undefined) return sendPage(res, unknownPage(language));
+    if (payment === undefined) return next();
     if (payment.status !== "pending") return sendPage(res, finalPage(payment, merchantName, language));
     sendPage(res, checkoutPage(payment, providers, merchantName, { language }));
     if (req.method !== "GET") return;
@@ -32,7 +32,7 @@ export function checkout(core: SandboxCore, transitions: PaymentTransitions): Ro
     asyncRoute<{ id: string }>(async (req, res) => {
       const language = readLanguage(req);
       const payment = payments.byId(req.params.id);
-      if (payment === undefined) return sendPage(res, unknownPage(language));
+      if (payment === undefined) return sendPage(res, unknownPage(language, options.publicUrl));
       const form: Record<string, unknown> = req.body ?? {};
       const isApproval = form["action"] === "approve";
       if (payment.status === "completed" && isApproval && payment.scenario !== "normal")

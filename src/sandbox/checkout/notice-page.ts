@@ -23,9 +23,11 @@ export function finalPage(payment: SandboxPayment, merchantName: string, languag
   return noticePage("underWay", statusSign("clock", "info"), language, more);
 }
 
-/** Returns the page for an address with no payment, or with no page at all. */
-export function unknownPage(language: Language): Page {
-  return { ...noticePage("unknown", statusSign("search"), language), status: 404 };
+/** Returns the page for an address with no payment, or with no page at all. It leads to the sandbox's dashboard. */
+export function unknownPage(language: Language, home = ""): Page {
+  const link = html`<a class="button" href="${home}/">${checkoutTranslations[language].home}</a>`;
+  const more = html`<p class="actions">${link}</p>`;
+  return { ...noticePage("unknown", statusSign("search"), language, more), status: 404 };
 }
 
 /** Returns the page for a request that no form of this sandbox sends. */

@@ -53,4 +53,5 @@ export const checkoutTranslations = translate({
       ],
     },
   },
+  home: ["To the sandbox’s dashboard", "Vers le tableau de bord du bac à sable"],
 });

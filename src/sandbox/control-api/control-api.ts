@@ -16,6 +16,7 @@ const reads: Readonly<Record<string, (sandbox: Sandbox, res: Response) => void>>
   "GET /": (sandbox, res) => void res.json(overview(sandbox)),
   "GET /payments": (sandbox, res) => void res.json({ payments: sandbox.payments() }),
   "GET /deliveries": (sandbox, res) => void res.json({ deliveries: sandbox.deliveries }),
+  "GET /refusals": ({ refusals }, res) => void res.json({ refusals }),
   "GET /scenarios": ({ currentScenario: current, scenarios }, res) => void res.json({ current, scenarios }),
   "GET /events": streamEvents,
 };

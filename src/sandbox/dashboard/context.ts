@@ -35,6 +35,8 @@ export interface View {
 /** A reason, and its language where that is not the page's. */
 export interface Problem {
   text: string;
+  /** The path that the form was sent to. */
+  path: string;
   language?: Language;
 }
 

@@ -2,6 +2,7 @@ import { dataStyle, formStyle, frameStyle } from "../../pages/design/components.
 import { type HtmlFragment, type Html, html } from "../../pages/html.js";
 import { drawing } from "../../pages/sign.js";
 import { type Page } from "../page.js";
+import { problemId, problemNotice } from "./form.js";
 import { type View } from "./context.js";
 import { dashboardScript } from "./script.js";
 
@@ -47,7 +48,8 @@ export function dashboardPage(view: View, page: Content): Page {
   const { language, root, problem, shared } = view;
   const { place, title, path = places[place], heading = title, lead, back, badge, content } = page;
   const done = doneIn(page.done, view);
-  const refused = problem && html`role="alert" lang="${problem.language ?? language}"`;
+  // The form of the refused order may be gone.
+  const isAtForm = html`${content}`.toString().includes(`id="${problemId}"`);
   return {
     language,
     title: `${title} · ${shared.sandbox}`,
@@ -73,7 +75,7 @@ export function dashboardPage(view: View, page: Content): Page {
           ${lead !== undefined && html`<p class="lead">${lead}</p>`}
         </header>
         ${page.notice ?? (done !== undefined && notice("good", done, html`role="status"`))}
-        ${problem && notice("bad", problem.text, refused)} ${content}
+        ${problem && !isAtForm && problemNotice(problem, view)} ${content}
         <p class="hidden" role="status" id="live-status"></p>
       </main>
     </div>`,
@@ -87,8 +89,9 @@ export function notice(tone: "good" | "bad" | "warn", content: HtmlFragment, att
 
 /** Returns the page for a payment or a delivery that does not exist. */
 export function unknownDashboardPage(view: View, place: Place): Page {
-  const { unknownTitle: title, unknownText: lead } = view.shared;
-  return dashboardPage(view, { place, title, lead, status: 404 });
+  const { unknownTitle: title, unknownText: lead, places: names } = view.shared;
+  const back = { path: places[place], text: names[place] };
+  return dashboardPage(view, { place, title, lead, back, status: 404 });
 }
 
 /** Returns the message that the address names; `undefined` where the page has no such message. */

@@ -80,6 +80,23 @@ export function deliveryList(view: View, list: ListOptions, deliveries: readonly
   return liveList({ live: shared.deliveriesLive(sandbox.deliveries.length), empty, ...list }, items);
 }
 
+/** Returns the requests that were refused, each with the reason. The service speaks English here. */
+export function refusalList({ language, sandbox, shared }: View, max: number): Html {
+  const all = sandbox.refusals;
+  const items = all
+    .slice(-max)
+    .toReversed()
+    .map(
+      ({ at, request, status, detail }) =>
+        html`<li class="row">
+          <code class="what">${request}</code> <span class="badge bad">${status}</span>
+          <span class="more" lang="en">${detail}</span> <span class="more">${moment(at, language)}</span>
+        </li>`,
+    );
+  const empty = html`<strong>${shared.noRefusals}</strong> ${shared.noRefusalsText}`;
+  return liveList({ id: "refusals-list", live: shared.refusalsLive(all.length), empty }, items);
+}
+
 function linkedRow(href: string, title: string, badge: Html, lines: readonly Html[]): Html {
   return html`<li class="row">
     <a class="what" href="${href}">${title}</a>

@@ -6,6 +6,7 @@ export const dashboardScript = `
 (() => {
   const main = document.querySelector("main");
   const status = document.getElementById("live-status");
+  document.getElementById(location.hash.slice(1))?.scrollIntoView();
   history.replaceState(null, "", main.dataset.page);
 
   const can = document.documentElement.classList;

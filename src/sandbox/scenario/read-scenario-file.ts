@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { TillkitError } from "../../errors/index.js";
 import { pathKey, type PathStep, scanJson } from "./scan-json.js";
 import { type Scenario, scenarioSchema } from "./scenario.js";
+import { because } from "../../shared/because.js";
 
 interface ScenarioProblem {
   path: readonly PropertyKey[];
@@ -17,7 +18,9 @@ export async function readScenarioFile(file: string): Promise<Scenario[]> {
   try {
     bytes = await readFile(file);
   } catch (cause) {
-    throw new TillkitError("file_unreadable", `The scenarios in ${file} cannot be read.`, { cause });
+    throw new TillkitError("file_unreadable", `The scenarios in ${file} cannot be read${because(cause)}`, {
+      cause,
+    });
   }
   return readScenarios(bytes.toString("utf8").replace(/^\uFEFF/, ""), file);
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { fitsCurrency } from "../../model/money.js";
 import { type NewPayment } from "../state/payments.js";
 
 /** The codes of ISO 4217 that this version of Node knows, including older ones. */
@@ -65,6 +66,9 @@ export function readCreationRequest(
     return { detail: sentences.join(" ") };
   }
   const { purchase, clientId: id, ...urls } = result.data;
+  const { value: amount, currency: code } = purchase.total;
+  if (strict && !fitsCurrency(amount, code))
+    return { detail: `purchase.total.value must have no more decimals than ${code} has, not ${amount}.` };
   const { successUrl = urls.cancelUrl, cancelUrl = successUrl } = urls;
   if (successUrl === undefined || cancelUrl === undefined) return { detail: "successUrl is missing." };
   return { request: { clientId: id, total: purchase.total, cancelUrl, successUrl } };

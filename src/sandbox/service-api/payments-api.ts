@@ -128,15 +128,17 @@ class PaymentsApi {
   }
 
   readonly list: RequestHandler = (req, res) => {
-    const offset = readCount(req.query["offset"], 0);
-    const page = this.core.payments.list().slice(offset, offset + readCount(req.query["limit"], 20));
-    res.json({ data: page.map((payment) => this.#view(payment, req, true)) });
+    const [offset, limit] = [readCount(req.query["offset"], 0), readCount(req.query["limit"], 20)];
+    const all = this.core.payments.list();
+    const data = all.slice(offset, offset + limit).map((payment) => this.#readBack(payment, req));
+    res.json(this.#settings.readBackBare ? data : { data, offset, limit, total: all.length });
   };
 
   readonly show: RequestHandler = (req, res) => {
     const payment = this.core.payments.byId(String(req.params["id"]));
     if (payment === undefined) return this.fail(res, 404, "Not found", "There is no payment with this id.");
-    res.json({ data: this.#view(payment, req, true) });
+    const data = this.#readBack(payment, req);
+    res.json(this.#settings.readBackBare ? data : { data });
   };
 
   /** Responds to an error of the JSON parser in the form of the other errors. */
@@ -152,6 +154,7 @@ class PaymentsApi {
 
   /** Sends an error in the form that the settings choose. */
   fail(res: Response, status: number, title: string, detail: string): void {
+    this.core.noteRefusal(res.req, status, detail);
     sendError(res, this.#settings.errorBodies, { status, title, detail });
   }
 
@@ -160,8 +163,15 @@ class PaymentsApi {
     this.fail(res, 401, "Unauthorized", tokenProblems[why]);
   }
 
-  /** Returns the payment as responses show it. */
-  #view(payment: SandboxPayment, req: Request, hasClientId = this.#settings.echoClientId) {
+  /** Returns the payment with everything that happened to it. */
+  #readBack(payment: SandboxPayment, req: Request) {
+    const { clientId, submittedAt, completedAt, providerId, source } = payment;
+    const { billing, ...view } = this.#view(payment, req);
+    return { ...view, clientId, billing: { ...billing, providerId }, source, submittedAt, completedAt };
+  }
+
+  /** Returns the payment as the response to its creation shows it. */
+  #view(payment: SandboxPayment, req: Request) {
     return {
       id: payment.id,
       status: payment.status,
@@ -171,7 +181,7 @@ class PaymentsApi {
       successUrl: payment.successUrl,
       billing: { submitUrl: `${this.parts.baseUrl(req.get("host"))}/payment/submit/${payment.id}` },
       createdAt: payment.createdAt,
-      ...(hasClientId && { clientId: payment.clientId }),
+      ...(this.#settings.echoClientId && { clientId: payment.clientId }),
     };
   }
 }

@@ -8,7 +8,13 @@ import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type AccessTokens } from "../state/tokens.js";
 
 /** Makes `POST /oauth/token`: OAuth 2 client credentials (RFC 6749, 4.4). The interface document shows no such path. */
-export function tokenApi({ settings, stateFile, tokens }: SandboxCore, faults: TokenFaults): Router {
+export function tokenApi(core: SandboxCore, faults: TokenFaults): Router {
+  const { settings, stateFile, tokens } = core;
+  const refuse = (res: Response, ...[status, error, description]: Refusal): void => {
+    if (status === 401 && basicCredentials(res.req)) res.set("WWW-Authenticate", 'Basic realm="sandbox"');
+    core.noteRefusal(res.req, status, description);
+    res.status(status).json({ error, error_description: description });
+  };
   const router = express.Router();
   const issue = async (req: Request, res: Response): Promise<void> => {
     const { answer, expiresAfterMs } = faults.takeFault();
@@ -50,11 +56,6 @@ function checkRequest(req: Request, tokens: AccessTokens): Refusal | undefined {
   if (client === undefined) return invalid("client_id and client_secret are missing.");
   if (tokens.knows(client) || (basic && tokens.knows(formDecoded(basic)))) return undefined;
   return [401, "invalid_client", "No client with this client_id and client_secret is registered."];
-}
-
-function refuse(res: Response, ...[status, error, description]: Refusal): void {
-  if (status === 401 && basicCredentials(res.req)) res.set("WWW-Authenticate", 'Basic realm="sandbox"');
-  res.status(status).json({ error, error_description: description });
 }
 
 function formOf(req: Request): Record<string, string> | undefined {

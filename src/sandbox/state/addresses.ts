@@ -1,3 +1,4 @@
+import { BlockList, isIP } from "node:net";
 import { throwMisuse } from "../throw-misuse.js";
 import { type StateFile } from "./state-file.js";
 
@@ -70,12 +71,21 @@ export function webhookAddressProblem(url: string, allowRemote: boolean): string
   if (parsed === undefined || !["http:", "https:"].includes(parsed.protocol)) {
     return `${JSON.stringify(url)} is not an absolute http or https address.`;
   }
-  if (allowRemote || loopback.test(parsed.hostname)) return undefined;
+  const { hostname } = parsed;
+  // The address of a name is checked when a webhook is sent there.
+  if (allowRemote || /^(.*\.)?localhost$/.test(hostname) || isLoopback(hostname)) return undefined;
   return (
-    `${parsed.hostname} is not on this machine. The sandbox sends webhooks to localhost only; ` +
+    `${hostname} is not on this machine. The sandbox sends webhooks to localhost only; ` +
     "set allowRemoteWebhooks to let it send them elsewhere."
   );
 }
 
-/** Matches this machine's names and addresses. The URL parser writes every IPv4 address as four decimal numbers. */
-const loopback = /^(?:(?:.*\.)?localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/;
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8);
+loopback.addAddress("::1", "ipv6");
+
+/** Returns whether an IP address, in brackets or not, is one of this machine's loopback addresses. */
+export function isLoopback(host: string): boolean {
+  const address = host.replace(/^\[|\]$/g, "");
+  return isIP(address) !== 0 && loopback.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+}

@@ -19,6 +19,7 @@ export interface SandboxPayment {
   readonly createdAt: string;
   /** The time at which the customer approved. */
   readonly submittedAt?: string;
+  readonly completedAt?: string;
   /** The provider's reference of the transaction. */
   readonly providerId?: string;
   /** The code of the chosen provider. */
@@ -74,15 +75,22 @@ export class SandboxPayments {
     return [...this.#byId.values()];
   }
 
-  /** Gives the payment a status. Its first status that is not `canceled` also adds what a submission adds. */
+  /**
+   * Gives the payment a status. Its first status that is not `canceled` also adds what a submission adds. A cancel adds
+   * `submittedAt` only: webhooks carry it, and no provider was involved.
+   */
   move({ id }: SandboxPayment, status: SandboxStatus, source: string): SandboxPayment {
     const payment = this.byId(id)!;
-    const isSubmitted = status !== "canceled" && payment.submittedAt === undefined;
+    const at = this.#timestamp();
+    const canceled = { submittedAt: payment.submittedAt ?? at };
+    const added = status === "canceled" ? canceled : this.submission(payment, source, at);
+    const captured = status === "completed";
     return this.#save({
       ...payment,
-      ...(isSubmitted && this.submission(payment, source)),
+      ...(payment.providerId === undefined && added),
+      ...(captured && { completedAt: at }),
       status,
-      captured: status === "completed",
+      captured,
     });
   }
 
@@ -92,9 +100,9 @@ export class SandboxPayments {
   }
 
   /** Returns the fields that a payment gains when the customer submits it to a provider. */
-  submission({ id }: SandboxPayment, source: string) {
+  submission({ id }: SandboxPayment, source: string, submittedAt = this.#timestamp()) {
     const digits = hash("sha256", id).slice(0, 12);
-    return { submittedAt: this.#timestamp(), providerId: `${source}-${digits.toUpperCase()}`, source };
+    return { submittedAt, providerId: `${source}-${digits.toUpperCase()}`, source };
   }
 
   #timestamp(): string {

@@ -13,6 +13,7 @@ export const settingsSchema = z.strictObject({
   errorBodies: z.enum(["problem", "bare", "html"]),
   echoClientId: z.boolean(),
   readBack: z.boolean(),
+  readBackBare: z.boolean(),
   statuses: z.array(z.enum(intermediateStatuses)),
   statusWebhooks: z.boolean(),
   cancelWebhook: z.boolean(),

@@ -1,5 +1,8 @@
-import { type IncomingMessage, request as requestHttp } from "node:http";
+import { lookup } from "node:dns";
+import { type LookupFunction } from "node:net";
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { isLoopback } from "../state/addresses.js";
 
 /** One attempt to send one webhook to one address, after it ended. */
 export interface Delivery {
@@ -40,11 +43,13 @@ type RawRequest = { headers: Record<string, string>; rawBody: Buffer };
 export async function postWebhook(
   url: string,
   webhook: RawRequest,
-  { timeoutMs, closing }: { timeoutMs: number; closing: AbortSignal },
+  limits: { timeoutMs: number; closing: AbortSignal; allowRemote: boolean },
 ): Promise<Pick<Delivery, "status" | "responseHeaders" | "responseBody" | "error">> {
+  const { timeoutMs, closing, allowRemote } = limits;
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await post(url, webhook, AbortSignal.any([timeout, closing]));
+    const signal = AbortSignal.any([timeout, closing]);
+    const response = await post(url, webhook, { signal, lookup: allowRemote ? undefined : lookUpHere });
     const responseBody = await readBody(response);
     const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
     return { status: response.statusCode!, responseHeaders: Object.fromEntries(headers), responseBody };
@@ -56,14 +61,28 @@ export async function postWebhook(
 }
 
 /** Uses a new connection: `fetch` keeps connections open, and one that the merchant's server closed would fail. */
-function post(url: string, { headers, rawBody }: RawRequest, signal: AbortSignal): Promise<IncomingMessage> {
+function post(
+  url: string,
+  { headers, rawBody }: RawRequest,
+  options: RequestOptions,
+): Promise<IncomingMessage> {
   const request = url.startsWith("https:") ? requestHttps : requestHttp;
   const sized = { ...headers, "Content-Length": String(rawBody.length) };
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method: "POST", agent: false, headers: sized, signal });
+    const outgoing = request(url, { method: "POST", agent: false, headers: sized, ...options });
     outgoing.on("response", resolve).on("error", reject).end(rawBody);
   });
 }
+
+/** Resolves a name of this machine. A name server may lead such a name anywhere, so another address is an error. */
+const lookUpHere: LookupFunction = (name, options, done) => {
+  lookup(name, options, (error, found, family) => {
+    const addresses = [found ?? []].flat().map((each) => (typeof each === "string" ? each : each.address));
+    const other = addresses.find((address) => !isLoopback(address));
+    const refused = other !== undefined && new Error(`${name} leads to ${other}, not to this machine`);
+    done(error ?? (refused || null), found, family);
+  });
+};
 
 async function readBody(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];

@@ -147,7 +147,7 @@ function webhookBody(payment: SandboxPayment, timestamp: string): WebhookBody {
       status: payment.status,
       captured: payment.captured,
       total: { value: payment.total.value, currency: payment.total.currency },
-      // A payment that was canceled before its submission has none of these three fields.
+      // A payment that was canceled before its submission has the first of these three fields only.
       ...(payment.submittedAt !== undefined && { submittedAt: payment.submittedAt }),
       clientId: payment.clientId,
       ...(payment.providerId !== undefined && { providerId: payment.providerId }),

@@ -136,13 +136,16 @@ export class WebhookSender {
     message: WebhookMessage,
     { url, attempt, unsent }: Pick<Job, "url" | "attempt"> & { unsent?: string | undefined },
   ): Promise<Delivery> {
-    const { clock, events, settings, stateFile } = this.core;
+    const { clock, events, options, settings, stateFile } = this.core;
     const at = clock.now().toISOString();
     const startedMs = performance.now();
     const { webhookTimeoutMs: timeoutMs } = settings.current;
     const closing = this.#closing.signal;
+    const { allowRemoteWebhooks: allowRemote } = options;
     const outcome =
-      unsent === undefined ? await postWebhook(url, message, { timeoutMs, closing }) : { error: unsent };
+      unsent === undefined
+        ? await postWebhook(url, message, { timeoutMs, closing, allowRemote })
+        : { error: unsent };
     const { paymentId, scenario } = message;
     const delivery: Delivery = {
       id,

@@ -42,9 +42,40 @@ describe("the dashboard", () => {
 
   it("says in both languages that a payment or a delivery does not exist", async () => {
     for (const path of ["/payments/nothing", "/payments/order-9", "/developer/webhooks/deliveries/x"]) {
-      expect(await dashboard.read(path, { status: 404 })).toContain("Nothing here");
+      const text = await dashboard.read(path, { status: 404 });
+      expect(text).toContain("Nothing here");
+      expect(text).toMatch(/<a class="back" href="\/(payments|developer\/webhooks)">/);
       expect(await dashboard.read(path, { status: 404, language: "fr" })).toContain("Rien ici");
     }
+  });
+
+  it("leads back from every other address that does not exist", async () => {
+    for (const path of ["/nothing", "/payment/submit/nothing", "/developer/nothing"])
+      expect(await dashboard.read(path, { status: 404 })).toContain('<a class="button" href="/">');
+  });
+
+  it.each([
+    ["/developer/webhooks/addresses", { url: "https://shop.example/" }, "is not on this machine"],
+    ["/developer/behaviour", { successStatus: "201", webhookDelayMs: "later" }, "must be a whole number"],
+    ["/developer/behaviour/clock", { amount: "x", unit: "days" }, "The clock goes forward"],
+    ["/developer/scenarios/own", { json: "{" }, "JSON"],
+  ])("says at the form %s why it was refused, once", async (path, form, reason) => {
+    const { text } = await dashboard.send(path, form);
+    const [, after = ""] = text.split(`action="${path}#problem">`);
+    const notice = /^\s*<p class="notice bad" id="problem" role="alert"[^>]*>([^<]+)</.exec(after)!;
+    expect(notice[1]).toContain(reason);
+    expect(text.match(/role="alert"/g)).toHaveLength(1);
+  });
+
+  it("says at the top why a form without fields was refused", async () => {
+    const { text } = await dashboard.send("/developer/webhooks/addresses/wh99/try");
+    expect(text).toMatch(/<\/header>\s*<p class="notice bad" id="problem"/);
+  });
+
+  it("shows in red that an address which was tried did not accept the webhook", async () => {
+    const { id } = dashboard.sandbox.registerWebhook("http://127.0.0.1:9/webhook");
+    const tried = await dashboard.does(`/developer/webhooks/addresses/${id}/try`);
+    expect(tried).toMatch(/<p class="notice bad" role="status">\s*The address did not answer: /);
   });
 
   it("allows only its own script, and forms to itself only", async () => {

@@ -1,5 +1,5 @@
 import request from "supertest";
-import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
+import { createSandbox, type Sandbox, type SandboxEvent, type SandboxOptions } from "tillkit/sandbox";
 
 const order = {
   purchase: { total: { value: "1475", currency: "KMF" } },
@@ -17,10 +17,42 @@ function post(sandbox: Sandbox, body: object | string, token = sandbox.accessTok
 }
 
 describe("creating a payment", () => {
-  it.each(["10.50", "0.01", "1234567890123456.7891"])("accepts the amount %s unchanged", async (value) => {
-    const body = { ...order, purchase: { total: { value, currency: "EUR" } } };
+  it.each([
+    ["10.50", "EUR"],
+    ["0.01", "EUR"],
+    ["1475.00", "KMF"],
+    ["1234567890123456.7891", "HRK"],
+  ])("accepts the amount %s %s unchanged", async (value, currency) => {
+    const body = { ...order, purchase: { total: { value, currency } } };
     const response = await post(createSandbox(), body).expect(201);
-    expect(response.body.data.purchase.total).toEqual({ value, currency: "EUR" });
+    expect(response.body.data.purchase.total).toEqual({ value, currency });
+  });
+
+  it("refuses more decimals than the currency has, unless it is lenient", async () => {
+    const body = { ...order, purchase: { total: { value: "14.75", currency: "KMF" } } };
+    const { detail } = (await post(createSandbox(), body).expect(400)).body;
+    expect(detail).toBe("purchase.total.value must have no more decimals than KMF has, not 14.75.");
+    await post(createSandbox({ strict: false }), body).expect(201);
+  });
+
+  it("keeps each refused request with its reason, for the dashboard and for those who listen", async () => {
+    const sandbox = createSandbox({ now: () => new Date("2026-11-20T10:00:00.000Z") });
+    const heard: SandboxEvent[] = [];
+    sandbox.watch((event) => heard.push(event));
+    await post(sandbox, order, "unknown").expect(401);
+    await post(sandbox, { ...order, successUrl: "/paid" }).expect(400);
+    await request(sandbox.app).get("/v1/refunds?a=b").set("Authorization", `Bearer ${sandbox.accessToken()}`);
+    await request(sandbox.app).post("/oauth/token").type("form").send({ grant_type: "password" }).expect(400);
+    const at = "2026-11-20T10:00:00.000Z";
+    expect(sandbox.refusals).toEqual([
+      { at, request: "POST /v1/payments", status: 401, detail: expect.stringMatching(/was not issued by/) },
+      { at, request: "POST /v1/payments", status: 400, detail: expect.stringMatching(/^successUrl must be/) },
+      { at, request: "GET /v1/refunds", status: 404, detail: expect.stringMatching(/shows one address/) },
+      { at, request: "POST /oauth/token", status: 400, detail: expect.stringMatching(/client_credentials/) },
+    ]);
+    expect(heard).toEqual(sandbox.refusals.map((refusal) => ({ type: "refusal", refusal })));
+    const { text } = await request(sandbox.app).get("/").expect(200);
+    for (const { detail } of sandbox.refusals) expect(text).toContain(detail.slice(0, 30));
   });
 
   it("omits clientId in the response, as the document says, unless echoClientId is on", async () => {
@@ -164,8 +196,27 @@ describe("what the document does not show", () => {
     await post(sandbox, { ...order, clientId: "c-2" }).expect(201);
     const one = await get(sandbox, `/v1/payments/${id}`).expect(200);
     expect(one.body.data).toMatchObject({ id, clientId: "c-1", status: "pending" });
+    expect(one.body.data).not.toHaveProperty("submittedAt");
     const page = await get(sandbox, "/v1/payments?limit=1&offset=1").expect(200);
-    expect(page.body.data).toMatchObject([{ clientId: "c-2" }]);
+    expect(page.body).toMatchObject({ data: [{ clientId: "c-2" }], offset: 1, limit: 1, total: 2 });
+    await sandbox.pay(id);
+    const { providerId, submittedAt, completedAt, source } = sandbox.find(id)!;
+    expect([providerId, submittedAt, completedAt]).toEqual([
+      expect.any(String),
+      completedAt,
+      expect.any(String),
+    ]);
+    const paid = await get(sandbox, `/v1/payments/${id}`).expect(200);
+    const billing = { submitUrl: expect.stringContaining(id), providerId };
+    expect(paid.body.data).toEqual({
+      ...one.body.data,
+      status: "completed",
+      captured: true,
+      submittedAt,
+      completedAt,
+      source,
+      billing,
+    });
     await get(sandbox, "/v1/payments/nothing").expect(404);
   });
 });

@@ -94,6 +94,21 @@ const choices: Record<keyof SandboxSettings, Choice> = {
       [{ readBack: false }, [404, 405]],
     ],
   },
+  readBackBare: {
+    look: async (sandbox, merchant) => {
+      sandbox.change({ readBack: true });
+      const { body } = await post(sandbox, merchant.order("c-1"));
+      const get = (path: string) =>
+        request(sandbox.app).get(path).set("Authorization", `Bearer ${sandbox.accessToken()}`);
+      const { id } = body.data;
+      const [one, all] = [(await get(`/v1/payments/${id}`)).body, (await get("/v1/payments")).body];
+      return [one.id === id, one.data?.id === id, Array.isArray(all), Array.isArray(all.data)];
+    },
+    ways: [
+      [{ readBackBare: true }, [true, false, true, false]],
+      [{ readBackBare: false }, [false, true, false, true]],
+    ],
+  },
   statuses: {
     look: (sandbox, merchant) => {
       sandbox.change({ statusWebhooks: true });

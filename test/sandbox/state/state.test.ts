@@ -217,7 +217,7 @@ describe("a sandbox with a state file", () => {
 
   it("does not start where the file cannot be opened", async () => {
     const sandbox = createSandbox({ state: folder });
-    await expect(sandbox.start()).rejects.toMatchObject({ code: "store_unavailable" });
+    await expect(sandbox.start()).rejects.toMatchObject({ code: "path_exposed" });
     await sandbox.close();
   });
 

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import dns from "node:dns";
 import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
 import { fieldsSignature } from "../../../src/webhook/signature/index.js";
 import { createPayment } from "../create-payment.js";
@@ -142,12 +143,12 @@ describe("sending webhooks", () => {
     expect((await sandbox.deliverAgain(first!.id)).attempt).toBe(3);
   });
 
-  it("reports a cancel only with cancelWebhook, without the fields of a submission", async () => {
+  it("reports a cancel only with cancelWebhook, with the time and without a provider", async () => {
     await openPayment({ cancelWebhook: true });
     expect(await sandbox.cancel("c-1")).toMatchObject([{ status: 200 }]);
     const body = JSON.parse(merchant.webhooks[0]!.rawBody.toString());
     expect(body).toMatchObject({ topic: "payment.canceled", data: { status: "canceled", captured: false } });
-    expect(Object.keys(body.data)).toEqual(["id", "status", "captured", "total", "clientId"]);
+    expect(Object.keys(body.data)).toEqual(["id", "status", "captured", "total", "submittedAt", "clientId"]);
   });
 
   it("lets a test pay a canceled payment", async () => {
@@ -156,7 +157,29 @@ describe("sending webhooks", () => {
     await sandbox.pay("c-1");
     expect(JSON.parse(merchant.webhooks[0]!.rawBody.toString())).toMatchObject({
       topic: "payment.completed",
+      data: { submittedAt: sandbox.find("c-1")!.completedAt, source: "MVK", providerId: expect.any(String) },
     });
+  });
+
+  it("sends to a name of this machine only where it leads to this machine", async () => {
+    await openPayment();
+    const { port } = new URL(merchant.webhookUrl);
+    const lookup = jest.spyOn(dns, "lookup") as unknown as jest.SpyInstance<void, unknown[]>;
+    const leadTo = (address: string) =>
+      lookup.mockImplementation((...given) =>
+        (given.at(-1) as (error: null, found: object[]) => void)(null, [{ address, family: 4 }]),
+      );
+    try {
+      const { id } = sandbox.registerWebhook(`http://shop.localhost:${port}/webhook`);
+      leadTo("127.0.0.1");
+      expect(await sandbox.tryWebhook(id)).toMatchObject({ status: 200 });
+      leadTo("192.0.2.1");
+      expect((await sandbox.tryWebhook(id)).error).toBe(
+        "shop.localhost leads to 192.0.2.1, not to this machine",
+      );
+    } finally {
+      lookup.mockRestore();
+    }
   });
 
   it("signs with the given scheme, in its header", async () => {

@@ -18,7 +18,7 @@ import {
 } from "../components.js";
 import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, places } from "../dashboard-page.js";
-import { FormProblem, pageRoutes } from "../form.js";
+import { fieldForm, FormProblem, pageRoutes } from "../form.js";
 import { behaviourTranslations } from "./translations.js";
 
 type Behaviour = ViewWith<typeof behaviourTranslations>;
@@ -32,6 +32,7 @@ const settingFields: Readonly<Record<SettingName, readonly [Group, Kind]>> = {
   strict: ["creation", "switch"],
   echoClientId: ["creation", "switch"],
   readBack: ["creation", "switch"],
+  readBackBare: ["creation", "switch"],
   successStatus: ["creation", "status"],
   errorBodies: ["creation", "errors"],
   statuses: ["statuses", "statuses"],
@@ -144,7 +145,7 @@ function clockForms(view: Behaviour): Html {
   return html`<div class="fields">
     <p class="hint">${text.clockHint}</p>
     <div class="buttons" role="group" aria-label="${text.forward}">${steps}</div>
-    ${postForm(view, path, fields, "advance")}
+    ${fieldForm(view, path, fields, "advance")}
   </div>`;
 }
 
@@ -158,7 +159,7 @@ function settingsSection(view: Behaviour): Html {
     </fieldset>`;
   });
   const save = html`<div class="buttons">${button(text.save, { kind: "main" })}</div>`;
-  const form = postForm(view, places.behaviour, [groups, save], "panel");
+  const form = fieldForm(view, places.behaviour, [groups, save], "panel");
   return section({ id: "settings", title: text.settingsTitle }, form);
 }
 

@@ -33,6 +33,7 @@ export const behaviourTranslations = translate({
     errorBodies: ["Errors are answered", "Forme des erreurs"],
     echoClientId: ["The answer carries clientId", "La réponse porte clientId"],
     readBack: ["Payments can be read back with GET", "Les paiements se relisent avec GET"],
+    readBackBare: ["They then stand alone, without data", "Ils sont alors seuls, sans data"],
     statuses: ["Statuses on the way to completed", "États traversés avant « completed »"],
     statusWebhooks: ["A webhook for each of those statuses", "Un webhook pour chacun de ces états"],
     cancelWebhook: ["A cancel sends payment.canceled", "Une annulation envoie payment.canceled"],

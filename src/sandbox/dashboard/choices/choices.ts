@@ -32,8 +32,8 @@ export const choices: readonly Choice[] = [
     choice: ({ settings }) =>
       settings.readBack
         ? [
-            "GET /v1/payments/{id} and GET /v1/payments answer, because the option readBack is on.",
-            "GET /v1/payments/{id} et GET /v1/payments répondent, car l’option readBack est active.",
+            "GET /v1/payments/{id} and GET /v1/payments?limit=&offset= answer, because the option readBack is on.",
+            "GET /v1/payments/{id} et GET /v1/payments?limit=&offset= répondent, car l’option readBack est active.",
           ]
         : [
             "None. The option readBack enables GET /v1/payments/{id} and GET /v1/payments.",
@@ -71,8 +71,8 @@ export const choices: readonly Choice[] = [
       "Devises permises ; précision et bornes du montant",
     ],
     choice: ({ settings: { strict } }) => [
-      `${strict ? "Codes of ISO 4217" : "Any three letters"}. Up to 16 digits and 4 decimals, above zero; kept as it was written.`,
-      `${strict ? "Les codes de l’ISO 4217" : "Trois lettres quelconques"}. Jusqu’à 16 chiffres et 4 décimales, au-dessus de zéro ; gardé tel qu’il a été écrit.`,
+      `${strict ? "Codes of ISO 4217" : "Any three letters"}. Up to 16 digits and ${strict ? "the decimals of the currency" : "4 decimals"}, above zero; kept as it was written.`,
+      `${strict ? "Les codes de l’ISO 4217" : "Trois lettres quelconques"}. Jusqu’à 16 chiffres et ${strict ? "les décimales de la devise" : "4 décimales"}, au-dessus de zéro ; gardé tel qu’il a été écrit.`,
     ],
   },
   {
@@ -160,8 +160,8 @@ export const choices: readonly Choice[] = [
       const all: readonly (readonly [isSent: boolean, ...Pair])[] = [
         [
           cancelWebhook,
-          "payment.canceled after a cancel (without submittedAt, providerId and source)",
-          "payment.canceled après une annulation (sans submittedAt, providerId ni source)",
+          "payment.canceled after a cancel (without providerId and source)",
+          "payment.canceled après une annulation (sans providerId ni source)",
         ],
         [failureWebhook, "payment.failed after a failure", "payment.failed après un échec"],
         [statusWebhooks, "one for each status on the way", "un pour chaque état en chemin"],

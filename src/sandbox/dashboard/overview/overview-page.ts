@@ -4,7 +4,7 @@ import { type Page } from "../../page.js";
 import { aboutIn, timeAhead, button, code, copyable, fact, link, postForm, section } from "../components.js";
 import { type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, places } from "../dashboard-page.js";
-import { deliveryList, paymentList } from "../lists.js";
+import { deliveryList, paymentList, refusalList } from "../lists.js";
 import { overviewTranslations } from "./translations.js";
 
 type Overview = ViewWith<typeof overviewTranslations>;
@@ -27,6 +27,7 @@ export function overviewPage(given: View): Page {
       addresses(view),
       recentPayments(view),
       recentDeliveries(view),
+      section({ id: "refusals", title: shared.refusals }, refusalList(view, maxItems)),
     ],
   });
 }

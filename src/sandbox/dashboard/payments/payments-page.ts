@@ -7,7 +7,7 @@ import { type SandboxPayment } from "../../state/payments.js";
 import { button, code, copyable, fact, link, postForm, section, selectField } from "../components.js";
 import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, notice, places, unknownDashboardPage } from "../dashboard-page.js";
-import { pageRoutes, type Params, showPage } from "../form.js";
+import { fieldForm, pageRoutes, type Params, showPage } from "../form.js";
 import { deliveryList, listPage, paymentList, statusBadge } from "../lists.js";
 import { paymentsTranslations } from "./translations.js";
 
@@ -85,7 +85,7 @@ function decisions({ id, status }: SandboxPayment, view: Payments): Html {
   </div>`;
   return html`<div class="fields">
     <p class="hint">${isPending ? text.movesLead : text.payAnyway}</p>
-    ${postForm(view, `${path}/pay`, [provider, button(text.pay, { kind: "main" })], "inline")}
+    ${fieldForm(view, `${path}/pay`, [provider, button(text.pay, { kind: "main" })], "inline")}
     ${isPending && others}
   </div>`;
 }
@@ -96,7 +96,7 @@ function scenarioForm({ id, scenario }: SandboxPayment, view: Payments): Html {
   const field = { id: "scenario", label: shared.scenario, hint: text.scenarioHint };
   const choose = button(text.choose, { about: shared.scenario });
   const path = `${places.payments}/${id}/scenario`;
-  return postForm(view, path, [selectField(field, names, scenario), choose], "inline");
+  return fieldForm(view, path, [selectField(field, names, scenario), choose], "inline");
 }
 
 function details(payment: SandboxPayment, view: Payments): Html {

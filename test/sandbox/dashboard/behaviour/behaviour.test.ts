@@ -31,6 +31,7 @@ describe("the behaviour page", () => {
       errorBodies: "bare",
       echoClientId: true,
       readBack: true,
+      readBackBare: true,
       statuses: ["init", "captured"],
       statusWebhooks: true,
       cancelWebhook: true,
