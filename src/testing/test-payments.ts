@@ -1,0 +1,148 @@
+import { EventEmitter, once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import {
+  type CreatedPayment,
+  type DispatchRecord,
+  type PaymentRequest,
+  type Payments,
+  type PaymentsOptions,
+  type PaymentStore,
+  type SignedField,
+} from "../index.js";
+import { type Sandbox, type SandboxOptions } from "../sandbox/index.js";
+import { type SqliteDatabase, type SqlTx } from "../store/sql/index.js";
+
+/** A store that says how many dispatches wait, and which are dead. */
+type CountingStore<Tx> = PaymentStore<Tx> & Required<Pick<PaymentStore<Tx>, "counts" | "dead">>;
+
+/** What {@link testPayments} takes: the options of `createPayments`, except those that the sandbox decides. */
+export interface TestPaymentsOptions<Covers extends SignedField, Tx> extends Partial<
+  Omit<PaymentsOptions<Covers, Tx>, "publicUrl" | "service" | "store">
+> {
+  /** A store over an empty database. @default a new SQLite file, which `close()` removes */
+  store?: CountingStore<Tx> | undefined;
+  /** Options of the sandbox, such as its scenario. */
+  sandbox?: SandboxOptions | undefined;
+}
+
+/** A kit for tests, with a payment service and a server of its own. */
+export interface TestPayments<Covers extends SignedField, Tx> {
+  payments: Payments<Covers, Tx>;
+  sandbox: Sandbox;
+  /** Creates a payment and pays it at the sandbox, which sends its webhook. Resolves after the first attempt of the webhook. */
+  pay(this: void, request: PaymentRequest): Promise<CreatedPayment>;
+  /**
+   * Resolves when the sandbox sends no more webhooks and every dispatch is done or dead. Returns the dead ones, with their errors;
+   * a handler that throws is dead after three runs.
+   */
+  settled(this: void): Promise<DispatchRecord[]>;
+  /** Closes the kit, the sandbox and the server, and removes the SQLite file. */
+  close(this: void): Promise<void>;
+}
+
+/**
+ * Makes a kit for the tests of your handlers: with the sandbox, a server on a free port, and a new SQLite file.
+ *
+ * @throws TillkitError `driver_missing` without SQLite: before Node 22.16 it needs the package `@photostructure/sqlite`
+ * @example
+ * const { payments, pay, settled, close } = await testPayments();
+ * payments.onPaymentCompleted(fulfilOrder);
+ * await pay({ reference: "order-1", total: { value: "1475", currency: "KMF" } });
+ * expect(await settled()).toEqual([]); // no dispatch is dead
+ * await close();
+ */
+export async function testPayments<
+  Covers extends SignedField = SignedField,
+  Tx extends object = SqlTx<SqliteDatabase>,
+>(given: TestPaymentsOptions<Covers, Tx> = {}): Promise<TestPayments<Covers, Tx>> {
+  const { sandbox: sandboxOptions, store: givenStore, ...options } = given;
+  // Only tests that call this function load the kit, the sandbox and Express.
+  const [kit, { createSandbox }, { sqliteStore }, { default: express }] = await Promise.all([
+    import("../index.js"),
+    import("../sandbox/index.js"),
+    import("../store/sql/index.js"),
+    import("express"),
+  ]);
+  const app = express();
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closeOne of closers.splice(0).toReversed()) await closeOne();
+  };
+  try {
+    const origin = await serve(app, closers);
+    const publicUrl = `${origin}/payments`;
+    const webhookUrls = [`${publicUrl}${options.paths?.webhook ?? "/webhook"}`];
+    const signature = options.signature && { signature: options.signature };
+    const sandbox = createSandbox({ webhookUrls, retryDelaysMs: [10, 10], ...signature, ...sandboxOptions });
+    closers.push(() => sandbox.close());
+    await sandbox.start();
+
+    const folder = await mkdtemp(path.join(tmpdir(), "tillkit-testing-"));
+    closers.push(() => rm(folder, { recursive: true, force: true }));
+    const store = (givenStore ?? sqliteStore(path.join(folder, "test.db"))) as CountingStore<Tx>;
+    const ends = watchTransactions(store);
+    const payments = kit.createPayments<Covers, Tx>({
+      logger: false,
+      ...options,
+      // The usual scheme covers every field.
+      signature: options.signature ?? (kit.hmacSignature({ secret: sandbox.secret! }) as never),
+      dispatch: options.dispatch ?? { pollMs: 10, firstDelayMs: 10, maxDelayMs: 10, maxFailures: 3 },
+      publicUrl,
+      service: {
+        baseUrl: sandbox.url,
+        accessToken: kit.clientCredentials({ tokenUrl: sandbox.tokenUrl, ...sandbox.client }),
+      },
+      store,
+    });
+    closers.push(() => payments.close());
+    app.use("/payments", kit.paymentRouter(payments));
+    await payments.start({ keepAlive: false });
+    return {
+      payments,
+      sandbox,
+      pay: async (request) => {
+        const created = await payments.create(request);
+        await sandbox.pay(created.clientId);
+        return created;
+      },
+      settled: async () => {
+        for (;;) {
+          // Asked for first, so that no end is missed.
+          const ended = once(ends, "end");
+          await sandbox.settled();
+          if ((await store.counts()).oldestUndoneAt === undefined) break;
+          await ended;
+        }
+        return store.dead({ revive: false, limit: 1000 });
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function serve(app: RequestListener, closers: (() => Promise<unknown>)[]): Promise<string> {
+  const server: Server = createServer(app);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(0, "127.0.0.1", resolve);
+  });
+  closers.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Returns an emitter of the ends of the store's transactions. Each run of a handler ends with one. */
+function watchTransactions<Tx>(store: PaymentStore<Tx>): EventEmitter {
+  const ends = new EventEmitter();
+  const transaction = store.transaction.bind(store);
+  store.transaction = (run) => transaction(run).finally(() => ends.emit("end"));
+  return ends;
+}

@@ -1,0 +1,106 @@
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { fieldsSignature, MemoryStore, type TillkitEvent } from "tillkit";
+import { testPayments } from "tillkit/testing";
+import { readSources } from "../architecture/read-imports.js";
+
+const total = { value: "1475", currency: "KMF" };
+const folders = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith("tillkit-testing-"));
+
+let close: () => Promise<void> = async () => {};
+afterEach(() => close());
+
+describe("testPayments", () => {
+  it("pays at the sandbox, and the handler's writes are there when it is settled", async () => {
+    const { payments, pay, settled, ...kit } = await testPayments();
+    close = kit.close;
+    const { store } = payments;
+    await store.transaction((tx) => tx.query("create table orders (id text primary key, paid_by text)"));
+    payments.onPaymentCompleted(async ({ payment }, { tx }) => {
+      await tx.query("insert into orders values (?, ?)", [payment.reference, payment.clientId]);
+    });
+    const { clientId } = await pay({ reference: "order-1", total });
+    expect(await settled()).toEqual([]);
+    const { rows } = await store.transaction((tx) => tx.query("select * from orders"));
+    expect(rows).toEqual([{ id: "order-1", paid_by: clientId }]);
+  });
+
+  it("waits for a handler that takes its time, and for the payments that it makes", async () => {
+    const { payments, pay, settled, ...kit } = await testPayments();
+    close = kit.close;
+    const paid: string[] = [];
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    payments.onPaymentCompleted(async ({ payment }) => {
+      if (payment.reference === "first") {
+        await released;
+        await pay({ reference: "second", total });
+      }
+      paid.push(payment.reference);
+    });
+    await pay({ reference: "first", total });
+    const isSettled = settled();
+    expect(paid).toEqual([]);
+    release();
+    expect(await isSettled).toEqual([]);
+    expect(paid.toSorted()).toEqual(["first", "second"]);
+  });
+
+  it("returns the dead dispatch of a handler that throws, after three runs, with its error", async () => {
+    const { payments, pay, settled, ...kit } = await testPayments();
+    close = kit.close;
+    let runs = 0;
+    payments.onPaymentCompleted(() => {
+      runs += 1;
+      throw new Error("there is no such order");
+    });
+    await pay({ reference: "order-1", total });
+    expect(await settled()).toMatchObject([
+      { handler: "payment.completed", state: "dead", error: "Error: there is no such order" },
+    ]);
+    expect(runs).toBe(3);
+  });
+
+  it("takes the scenario, the scheme and the store of the test", async () => {
+    const { payments, pay, settled, ...kit } = await testPayments({
+      store: new MemoryStore(),
+      signature: fieldsSignature({ secret: "sandbox_0123456789abcdef0123456789abcdef", merchantId: "m-1" }),
+      sandbox: { scenario: "amount-changed" },
+    });
+    close = kit.close;
+    const events: TillkitEvent["type"][] = [];
+    payments.onAny(({ type }) => events.push(type));
+    await pay({ reference: "order-1", total });
+    await settled();
+    expect(events).toContain("payment.mismatched");
+  });
+
+  it("leaves no file, no server and no timer behind", async () => {
+    const before = folders();
+    const kit = await testPayments();
+    await kit.pay({ reference: "order-1", total });
+    await kit.settled();
+    expect(folders()).not.toEqual(before);
+    const addresses = [kit.payments.options.publicUrl, kit.sandbox.url];
+    await kit.close();
+    expect(folders()).toEqual(before);
+    for (const address of addresses) await expect(fetch(address)).rejects.toThrow("fetch failed");
+  });
+
+  it("closes what it has opened when it cannot start", async () => {
+    const before = folders();
+    await expect(testPayments({ sweepMs: -1 })).rejects.toMatchObject({ code: "option_invalid" });
+    expect(folders()).toEqual(before);
+  });
+
+  it("is all that loads the kit and the sandbox: an import of tillkit/testing loads the exam", () => {
+    const loads = new Map(
+      readSources().map(({ file, imports }) => [file, imports.filter(({ kind }) => kind === "runtime")]),
+    );
+    const loaded = new Set(["testing/index.ts"]);
+    for (const file of loaded) for (const { target } of loads.get(file) ?? []) loaded.add(target);
+    const parts = new Set([...loaded].map((file) => file.split("/", 1)[0]!));
+    expect([...parts].filter((part) => !part.startsWith("node:"))).toEqual(["testing", "store", "errors"]);
+    expect([...loaded].filter((file) => file.startsWith("store/sql"))).toEqual([]);
+  });
+});
