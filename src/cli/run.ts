@@ -1,17 +1,19 @@
-import { type ConfigurationProblem, TillkitError } from "../errors/index.js";
+import { type ConfigurationProblem, type ErrorCode, errorFixes, TillkitError } from "../errors/index.js";
 import { backupCommand } from "./backup/command.js";
 import { doctorCommand } from "./doctor/command.js";
+import { examCommand } from "./exam/command.js";
 import { listenCommand } from "./listen/command.js";
 import { migrateCommand } from "./migrate/command.js";
 import { reconcileCommand } from "./reconcile/command.js";
 import { replayCommand } from "./replay/command.js";
+import { resolveCommand } from "./resolve/command.js";
 import { retireCommand } from "./retire/command.js";
 import { sandboxCommand } from "./sandbox/command.js";
 import { scenarioCommand } from "./scenario/command.js";
 import { signCommand } from "./sign/command.js";
 import { readArguments } from "./terminal/arguments.js";
 import { type Command, type ExitCode, type ProcessContext } from "./terminal/command.js";
-import { commandHelp, describeCommand, toolHelp } from "./terminal/help.js";
+import { commandHelp, describeCommand, errorPage, toolHelp } from "./terminal/help.js";
 import { didYouMean } from "../shared/nearest.js";
 import { createOutput, type Output } from "./terminal/output.js";
 import { readOwnPackage } from "./terminal/own-package.js";
@@ -28,10 +30,12 @@ export const commands: readonly Command[] = [
   signCommand,
   verifyCommand,
   reconcileCommand,
+  resolveCommand,
   replayCommand,
   retireCommand,
   migrateCommand,
   backupCommand,
+  examCommand,
   doctorCommand,
 ];
 
@@ -56,8 +60,8 @@ async function runCommand(
   const rest = argv.slice(start + 1);
   if (name === undefined || name === "--help" || name === "-h") return printHelp(undefined, output);
   if (name === "help") {
-    const about = rest.find((one) => one !== "--json" && one !== "--help");
-    return printHelp(about, output);
+    const [about, code] = rest.filter((one) => one !== "--json" && one !== "--help");
+    return about === "errors" ? printErrorHelp(code, output) : printHelp(about, output);
   }
   if (name === "--version" || name === "-v") {
     const { version } = readOwnPackage();
@@ -95,6 +99,15 @@ function printHelp(name: string | undefined, output: Output): ExitCode {
   return 0;
 }
 
+function printErrorHelp(code: string | undefined, output: Output): ExitCode {
+  const text = code === undefined ? Object.keys(errorFixes).join("\n") : errorPage(code);
+  output.print(text);
+  output.printJson(
+    code === undefined ? { errors: errorFixes } : { code, fix: errorFixes[code as ErrorCode], text },
+  );
+  return 0;
+}
+
 function findCommand(name: string): Command {
   const found = commands.find((one) => one.name === name);
   if (found) return found;
@@ -116,19 +129,19 @@ function printError(error: unknown, output: Output): ExitCode {
     ? (given["problems"] as ConfigurationProblem[])
     : undefined;
   output.log(`${output.paint("red", "error")} ${code}: ${message}`);
-  if (error instanceof TillkitError && error.cause instanceof Error)
-    output.log(`  cause: ${messageOf(error.cause)}`);
   if (fix !== undefined) output.log(`  fix: ${fix}`);
+  if (Object.hasOwn(errorFixes, code)) output.log(`  more: tillkit help errors ${code}`);
   output.printJson({ error: { code, message, ...(fix && { fix }), ...(problems && { problems }) } });
   const isWrongUse = problems !== undefined || /^(command|secret)_/.test(code) || wrongUses.includes(code);
   return isWrongUse ? 2 : 3;
 }
 
 /** Codes of the kit that mean, on the command line, that an option is missing or wrong. */
-const wrongUses = ["option_invalid", "statement_columns_unclear", "statement_period_missing"];
-
-/** Returns the error's message. An error about several addresses has none: its first inner error is used. */
-function messageOf(cause: Error): string {
-  const inner = "errors" in cause && Array.isArray(cause.errors) ? (cause.errors as unknown[])[0] : undefined;
-  return cause.message || (inner instanceof Error ? inner.message : cause.name);
-}
+const wrongUses = [
+  "option_invalid",
+  "resolution_invalid",
+  "evidence_missing",
+  "evidence_invalid",
+  "statement_columns_unclear",
+  "statement_period_missing",
+];

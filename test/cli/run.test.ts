@@ -112,7 +112,7 @@ describe("arguments", () => {
       "--gone",
     ]);
     expect(code).toBe(3);
-    expect(stderr).toContain("file_unreadable: The file --gone cannot be read.");
+    expect(stderr).toContain("file_unreadable: The file --gone cannot be read: ENOENT: no such file");
   });
 });
 

@@ -1,8 +1,7 @@
 import path from "node:path";
-import { TillkitError } from "../../errors/index.js";
-import { schemaState, sqlStore } from "../../store/sql/index.js";
+import { sqlStore } from "../../store/sql/index.js";
 import { defineCommand } from "../terminal/command.js";
-import { databaseOptions, requireDatabase } from "../terminal/database.js";
+import { databaseOptions, requireDatabase, requireTables } from "../terminal/database.js";
 import { envFileOption } from "../terminal/read-file.js";
 
 export const backupCommand = defineCommand({
@@ -26,9 +25,8 @@ export const backupCommand = defineCommand({
   },
   async run(args, context) {
     const { database, label, tablePrefix } = requireDatabase(args, context);
-    const { kind, version } = await schemaState(database, { tablePrefix });
-    if (kind === "sqlite" && version === 0)
-      throw new TillkitError("store_unavailable", `${label} has no tables of the kit.`);
+    // For an address the store names the tool of its database.
+    if (path.isAbsolute(database)) await requireTables(args, context);
     const file = path.resolve(context.cwd, args.operand!);
     const { bytes } = await sqlStore(database, { tablePrefix }).backup(file);
     context.output.print(`${label} was backed up to ${file} (${bytes} bytes).`);

@@ -13,13 +13,17 @@ import {
 } from "./send.js";
 import { type ProbedSubject } from "./subject.js";
 
+/** The parts of a subject that are needed to check the answers of its webhook's address. */
+type Checked = Pick<ProbedSubject, "webhook" | "replies"> & { settings: Settings };
+type Settings = Pick<ProbedSubject["settings"], "merchantId" | "header">;
+
 /** Returns whether the kit answers at the address. */
 export function isKit({ unsigned, read, forged, signed }: WebhookReplies): boolean {
   return [unsigned, read, forged].some(isRefusedByKit) || isAcceptedByKit(signed);
 }
 
 /** Checks the replies of the webhook's address. */
-export function* checkWebhook({ webhook, replies }: Pick<ProbedSubject, "webhook" | "replies">): Findings {
+export function* checkWebhook({ webhook, replies, settings }: Checked): Findings {
   if (webhook === undefined || replies === undefined) return;
   const { unsigned } = replies;
   const access = isAnswer(unsigned)
@@ -30,7 +34,7 @@ export function* checkWebhook({ webhook, replies }: Pick<ProbedSubject, "webhook
   // A finding about the access comes alone: the others would follow from it.
   if (access) return yield access;
   yield* checkBodies(replies);
-  yield* checkSigned(replies);
+  yield* checkSigned(replies, settings);
 }
 
 /** Returns the finding for a request without an answer. */
@@ -75,6 +79,8 @@ function checkStatus(address: string, unsigned: Answer, replies: WebhookReplies)
   const { status } = unsigned;
   const byKit = isRefusedByKit(unsigned);
   const seen = `A webhook to ${address} is answered with ${status}`;
+  // A 404 that an address beside it does not get is the application's own refusal. Signed webhooks are checked below.
+  if (status === 404 && isOwn(unsigned, replies.elsewhere)) return undefined;
   if (status === 404 || status === 405 || status === 501) return finding("webhook_not_mounted", `${seen}.`);
   if (status === 413) return finding("webhook_body_limited", `${seen}, although it has a few hundred bytes.`);
   if (status === 415) return finding("webhook_type_refused", `${seen}, although it is application/json.`);
@@ -84,6 +90,12 @@ function checkStatus(address: string, unsigned: Answer, replies: WebhookReplies)
   if (status >= 500) return finding("webhook_fails", `${seen}.`);
   if (byKit || !(isKit(replies) || refusesEverybody(status, replies))) return undefined;
   return finding("webhook_blocked", `${seen} before its signature is checked.`);
+}
+
+/** Returns whether only this address is answered so: the answers are compared without addresses and ids, which they may repeat. */
+function isOwn({ status, body }: Answer, elsewhere: Reply | undefined): boolean {
+  const plain = (text: string): string => text.replace(/[\da-f-]{8,}/gi, "");
+  return isAnswer(elsewhere) && (elsewhere.status !== status || plain(elsewhere.body) !== plain(body));
 }
 
 /** Returns who reads the body. The kit answers 500 to a webhook only in this case. */
@@ -109,12 +121,12 @@ function* checkBodies({ forged, long, slow }: WebhookReplies): Findings {
     yield finding("server_timeout_short", `A body that pauses for about a second ${resultOf(slow)}.`);
 }
 
-function* checkSigned(replies: WebhookReplies): Findings {
+function* checkSigned(replies: WebhookReplies, settings: Settings): Findings {
   const { signed, spaced } = replies;
   if (signed === undefined) return;
   if (!isAnswer(signed))
     yield finding("webhook_hangs", `A correctly signed webhook has no answer: ${signed.reason}.`);
-  else if (!isAccepted(signed)) yield checkRefusal(signed, replies);
+  else if (!isAccepted(signed)) yield checkRefusal(signed, replies, settings);
   else if (isKit(replies) && !isAcceptedByKit(signed))
     yield finding("answer_altered", "The answer to a correctly signed webhook is not the one of the router.");
   if (spaced && !isAccepted(spaced))
@@ -125,7 +137,7 @@ function* checkSigned(replies: WebhookReplies): Findings {
     );
 }
 
-function checkRefusal(signed: Answer, replies: WebhookReplies): Finding {
+function checkRefusal(signed: Answer, replies: WebhookReplies, { merchantId, header }: Settings): Finding {
   const { status } = signed;
   const { acceptedWith } = replies;
   const seen = `A webhook that is signed as the environment says is answered with ${status}`;
@@ -138,7 +150,14 @@ function checkRefusal(signed: Answer, replies: WebhookReplies): Finding {
   if (status >= 500) return finding("webhook_fails", `${seen}.`);
   if (status === 400 && isRefusedByKit(signed))
     return finding("scheme_differs", `${seen}: the app reads other fields.`);
-  if (isKit(replies) || status === 401 || status === 403) return finding("secret_differs", `${seen}.`);
+  if (isKit(replies) || status === 401 || status === 403) {
+    const identifier =
+      merchantId === undefined
+        ? " It was signed without a merchant's identifier: if the service has one, give --merchant-id."
+        : "";
+    const where = ` The signature was in the header ${header}: if the app reads another one, give --header.`;
+    return finding("secret_differs", `${seen}.${identifier}${where}`);
+  }
   return finding("unknown_topic_refused", `${seen}; its topic is unknown.`);
 }
 

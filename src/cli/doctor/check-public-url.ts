@@ -17,7 +17,8 @@ export function* checkPublicUrl({ publicUrl, isProduction }: ProbedSubject): Fin
     yield finding("public_url_insecure", `${publicUrl} is not https.`);
 }
 
-const isThisMachine = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i;
+/** The host names that lead to this machine. */
+export const isThisMachine = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i;
 
 function mistakeIn(publicUrl: string): string | undefined {
   if (!isHttp(publicUrl)) return "The public address does not begin with https://.";

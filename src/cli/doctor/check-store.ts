@@ -5,6 +5,7 @@ import { type SchemaState, schemaState, sqlStore } from "../../store/sql/index.j
 import { type NamedDatabase } from "../terminal/database.js";
 import { type Finding } from "../terminal/finding.js";
 import { difference, isClockOff } from "./check-app.js";
+import { isThisMachine } from "./check-public-url.js";
 import { type AsyncFindings, finding, type Findings } from "./findings.js";
 import { type ProbedSubject } from "./subject.js";
 
@@ -20,6 +21,11 @@ export async function* checkStore(subject: ProbedSubject): AsyncFindings {
 
 async function* checkDatabase(named: NamedDatabase, subject: ProbedSubject): AsyncFindings {
   const { label, database, tablePrefix } = named;
+  if (isUnencrypted(database, subject.environment["PGSSLMODE"]))
+    yield finding(
+      "database_unencrypted",
+      `${label} is on another host, and its address does not ask for TLS.`,
+    );
   try {
     const state = await schemaState(database, { tablePrefix });
     if (state.kind === "sqlite") yield* checkDisk(label, database, subject.isProduction, networkDisks);
@@ -29,6 +35,20 @@ async function* checkDatabase(named: NamedDatabase, subject: ProbedSubject): Asy
   } catch (error) {
     yield errorFinding(label, error);
   }
+}
+
+/** Returns whether a database on another host is reached without TLS, as far as its address tells. */
+function isUnencrypted(database: string, fallback = "disable"): boolean {
+  const [, kind] = /^(postgres|mysql|mariadb)(?:ql)?:\/\//i.exec(database) ?? [];
+  if (kind === undefined || !URL.canParse(database)) return false;
+  const { hostname, searchParams } = new URL(database);
+  const host = searchParams.get("host") ?? decodeURIComponent(hostname);
+  // A path is a socket of this machine.
+  if (host === "" || host.startsWith("/") || isThisMachine.test(host)) return false;
+  if (kind.toLowerCase() !== "postgres") return [null, "false"].includes(searchParams.get("ssl"));
+  return ["disable", "false", "0"].includes(
+    searchParams.get("sslmode") ?? searchParams.get("ssl") ?? fallback,
+  );
 }
 
 function errorFinding(label: string, error: unknown): Finding {

@@ -51,7 +51,8 @@ export const doctorFixes = {
     "Verify the signature of every webhook before anything else, and answer 401 if it does not match.",
   secret_differs:
     "Give the app the same secret, and restart it: it may still run with an old one, or read another variable.",
-  scheme_differs: "Configure the same scheme, fields and algorithm in the app and in the environment.",
+  scheme_differs:
+    "Configure the same scheme, fields, algorithm and header in the app and in the environment.",
   unknown_topic_refused:
     "Answer correctly signed webhooks of unknown topics with 200: a sender may disable an address that refuses.",
   record_unavailable: "Fix the database, and read the app's log; until then webhooks are answered with 503.",
@@ -69,6 +70,9 @@ export const doctorFixes = {
   // The store.
   store_invalid: "Give a SQLite file, or a postgres:// or mysql:// address.",
   store_unavailable: "Start the database, or correct its address and its permissions.",
+  database_unencrypted:
+    "Add sslmode=verify-full to the address of PostgreSQL, or ssl={} to that of MySQL: everybody on the way can read and " +
+    "change what is sent, the password too.",
   driver_missing: "Install the driver that the message names, beside tillkit.",
   schema_missing: "Give the database that the app uses: the kit creates its tables there when it starts.",
   schema_behind: 'Run "tillkit migrate", or restart the app with the new version.',
@@ -104,6 +108,7 @@ const lessThanErrors: Partial<Record<DoctorCode, Severity>> = {
   sqlite_version_affected: "note",
   replication_asynchronous: "warning",
   database_clock_off: "warning",
+  database_unencrypted: "warning",
 };
 
 /** Returns the severity that a finding has unless a check gives another. */

@@ -47,7 +47,7 @@ export interface WebhookReplies {
   signed?: Reply;
   /** To a correct signature of a body with spaces and line breaks. */
   spaced?: Reply;
-  /** If the correct signature was refused: the secret, scheme or algorithm that was accepted. */
+  /** If the correct signature was refused: the secret, scheme, algorithm or header that was accepted. */
   acceptedWith?: string;
   /** Whether the app redirects to https if no proxy says that the request came over https. */
   needsHttps?: boolean;
@@ -96,7 +96,7 @@ export async function probeWebhook(
 
   const postSigned = async (body: string, by = settings): Promise<Reply | undefined> => {
     const signature = expectedSignature(by, Buffer.from(body));
-    return signature === undefined ? undefined : post(body, { ...json, [settings.header]: signature });
+    return signature === undefined ? undefined : post(body, { ...json, [by.header]: signature });
   };
   const signed = await postSigned(compactBody);
   if (signed === undefined) return replies;
@@ -128,5 +128,6 @@ function alternatives(settings: SignatureSettings): ({ what: string } & Partial<
       ? []
       : [{ what: `the scheme ${otherScheme}`, scheme: otherScheme } as const]),
     ...algorithms.map((name) => ({ what: `the algorithm ${name}`, algorithm: name })),
+    ...["X-Signature", "X-Webhook-Signature"].map((header) => ({ what: `--header ${header}`, header })),
   ];
 }

@@ -10,8 +10,8 @@ export const listenCommand = defineCommand({
   name: "listen",
   summary: "print every webhook of a running sandbox as it is sent",
   description: [
-    "Prints a line for every payment that is created or changes its status, and for every attempt to send a webhook, with " +
-      "the answer, until you stop it with Ctrl-C or the sandbox stops.",
+    "Prints a line for every payment that is created or changes its status, for every request that is refused, with the " +
+      "reason, and for every attempt to send a webhook, with the answer, until you stop it with Ctrl-C or the sandbox stops.",
   ],
   options: {
     ...sandboxAddressOption,

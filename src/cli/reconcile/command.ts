@@ -5,10 +5,10 @@ import {
   reconcileStatement,
   type StatementSummary,
 } from "../../statement/index.js";
-import { schemaState, sqlStore } from "../../store/sql/index.js";
+import { sqlStore } from "../../store/sql/index.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, defineCommand } from "../terminal/command.js";
-import { databaseOptions, type NamedDatabase, requireDatabase } from "../terminal/database.js";
+import { databaseOptions, requireTables } from "../terminal/database.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { formatOptions, readFormat } from "./format-options.js";
 import { printSummary } from "./print-summary.js";
@@ -64,10 +64,9 @@ export const reconcileCommand = defineCommand({
   async run(args, context) {
     const { output, cwd } = context;
     const startedAt = performance.now();
-    const found = requireDatabase(args, context);
+    const found = await requireTables(args, context);
     const format = readFormat(args);
     const counted = await countBytes(args.operand!, context);
-    await refuseEmptyDatabase(found);
     const rows = readStatement(counted.bytes, format);
     const run: ReconcileOptions = {
       ...readOptions(args, cwd, format.utcOffset),
@@ -121,14 +120,4 @@ function readOptions(args: Arguments, cwd: string, utcOffset = "Z"): ReconcileOp
     clientIdPrefix: args.get("client-id-prefix"),
     createdFrom: time("created-from"),
   };
-}
-
-/** Throws if the database has no tables: a store would create them, and a mistyped name would become a new database. */
-async function refuseEmptyDatabase({ database, label, tablePrefix }: NamedDatabase): Promise<void> {
-  const { version } = await schemaState(database, { tablePrefix });
-  if (version > 0) return;
-  throw optionError(
-    `${label} has no tables of the kit.`,
-    "Name the database of the shop, and its --table-prefix if it has one.",
-  );
 }

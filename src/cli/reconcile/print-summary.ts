@@ -35,6 +35,10 @@ export function printSummary(summary: StatementSummary, output: Output): void {
   printSums(summary, output);
   output.print();
   const problems = `${counted(differences, "difference")}, ${counted(counts.bad_row, "unreadable row")}.`;
+  if (rows.bad > 0 && rows.bad === rows.read)
+    output.print(
+      "None of the rows could be read, so nothing was compared. Check the columns and their format.",
+    );
   output.print(balanced ? output.paint("green", "Everything agrees.") : output.paint("red", problems));
 }
 

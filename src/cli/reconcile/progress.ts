@@ -73,7 +73,8 @@ export function progressBar(
   };
 }
 
-function bar(share: number): string {
+/** Returns a bar that is filled to this share. */
+export function bar(share: number): string {
   return `[${"#".repeat(Math.floor(barWidth * share)).padEnd(barWidth)}]`;
 }
 

@@ -13,6 +13,7 @@ import {
   type StatementReport,
   type StatementSummary,
 } from "../../statement/index.js";
+import { because } from "../../shared/because.js";
 import { optionError } from "../terminal/arguments.js";
 
 interface ReportFile {
@@ -87,5 +88,7 @@ async function write({ name, stream }: ReportFile, text: string): Promise<void> 
 }
 
 function unwritable(name: string, cause: unknown): TillkitError {
-  return new TillkitError("file_unwritable", `The report ${name} cannot be written.`, { cause });
+  return new TillkitError("file_unwritable", `The report ${name} cannot be written${because(cause)}`, {
+    cause,
+  });
 }

@@ -3,6 +3,7 @@ import { TillkitError } from "../../errors/index.js";
 import { readScenarioFile, type Scenario } from "../../sandbox/index.js";
 import { operandError } from "../terminal/arguments.js";
 import { type Arguments, type Context, type Environment } from "../terminal/command.js";
+import { because } from "../../shared/because.js";
 
 const defaultAddress = "http://localhost:4000";
 
@@ -29,7 +30,7 @@ export async function askSandbox(
     });
   } catch (cause) {
     request.signal?.throwIfAborted();
-    throw new TillkitError("sandbox_unreachable", `No sandbox answers at ${address}.`, { cause });
+    throw new TillkitError("sandbox_unreachable", `No sandbox answers${because(cause, address)}`, { cause });
   }
   if (response.ok) return response;
   const problem = (await response.json().catch(() => ({}))) as { detail?: unknown };

@@ -58,6 +58,7 @@ function printStart(running: Sandbox, { output }: Context): void {
     ...(signing.scheme !== "custom" && { TILLKIT_SIGNATURE: signing.scheme }),
     ...(signing.secret !== undefined && { TILLKIT_WEBHOOK_SECRET: signing.secret }),
     ...(signing.merchantId !== undefined && { TILLKIT_MERCHANT_ID: signing.merchantId }),
+    ...(signing.algorithm !== "sha256" && { TILLKIT_SIGNATURE_ALGORITHM: signing.algorithm }),
     ...(signing.header !== "Service-Signature" && { TILLKIT_SIGNATURE_HEADER: signing.header }),
   };
   output.printJson({

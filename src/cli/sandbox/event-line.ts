@@ -1,16 +1,20 @@
-import { type Delivery, type SandboxEvent } from "../../sandbox/index.js";
+import { type Delivery, type Refusal, type SandboxEvent } from "../../sandbox/index.js";
 import { type Output } from "../terminal/output.js";
 
 /** Returns one event of the sandbox as one line: time, kind, result, payment. */
 export function eventLine(event: SandboxEvent, output: Output): string {
   if (event.type === "delivery") return deliveryLine(event.delivery, output);
-  const { total, status, clientId, scenario, createdAt } = event.payment;
+  if (event.type === "refusal") return refusalLine(event.refusal, output);
+  const { total, status, clientId, scenario } = event.payment;
   const isNew = event.type === "payment.created";
   const note = scenario === "normal" ? "" : output.paint("yellow", ` [${scenario}]`);
   const what = isNew ? "created" : status;
   const coloured = output.paint(paymentColours[what] ?? "cyan", what.padEnd(10));
-  const time = clockTime(isNew ? createdAt : undefined);
-  return `${time} payment  ${coloured} ${total.value} ${total.currency} ${clientId}${note}`;
+  return `${clockTime(event.at)} payment  ${coloured} ${total.value} ${total.currency} ${clientId}${note}`;
+}
+
+function refusalLine({ at, request, status, detail }: Refusal, output: Output): string {
+  return `${clockTime(at)} refused  ${output.paint("red", String(status).padEnd(10))} ${request}: ${detail}`;
 }
 
 /** Returns one attempt to send one webhook as one line. */
@@ -41,7 +45,7 @@ function topicAndClientId({ requestBody }: Delivery): string {
   }
 }
 
-/** Returns the time of the event, or now: hours to milliseconds in UTC. */
-function clockTime(at: string | undefined): string {
-  return (at ?? new Date().toISOString()).slice(11, 23);
+/** Returns a time by the sandbox's clock: hours to milliseconds in UTC. */
+function clockTime(at: string): string {
+  return at.slice(11, 23);
 }

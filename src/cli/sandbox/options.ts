@@ -1,5 +1,6 @@
 import path from "node:path";
-import { catalogue, type SandboxOptions } from "../../sandbox/index.js";
+import { catalogue, type SandboxOptions, type SandboxProvider } from "../../sandbox/index.js";
+import { type HmacAlgorithm, type ListedField } from "../../webhook/signature/index.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type Context } from "../terminal/command.js";
 
@@ -13,6 +14,9 @@ export const sandboxOptions = {
   "--webhook <url> ...": "An address to send webhooks to.",
   "--allow-remote-webhooks": "Lets webhooks go to other machines.",
   "--scheme <hmac|fields>": "What is signed: the whole body, or fields of it. Default: hmac.",
+  "--algorithm <name>": "sha256, sha384 or sha512. Default: sha256.",
+  "--fields <list>":
+    "For fields: the signed fields in their order, separated by commas. Default: the kit's own list.",
   "--header <name>": "The header of the signature. Default: Service-Signature.",
   "--merchant-id <id>": "For fields: the merchant's identifier, which is signed too.",
   "--secret <text>": "The webhook secret; must begin with sandbox_. Default: a generated one.",
@@ -20,11 +24,13 @@ export const sandboxOptions = {
   "--client-secret <text>": "The secret of this client. Default: a generated one.",
   "--token-ttl <seconds>": "Lifetime of an access token. Default: 3600.",
   "--merchant-name <text>": "The shop's name on the checkout page.",
+  "--providers <list>": "The providers on it, separated by commas: MVK=Mvuko Mobile,HOL=Holoni.",
   "--state <file>": "A SQLite file that keeps everything. Default: everything is lost at exit.",
   "--seed <text>": "Makes ids and the scenario random repeatable.",
   "--scenario <name>": `The scenario of new payments: ${names}, random, or your own JSON file, followed by #name if it has several. Default: normal.`,
   "--lenient": "Accepts requests that the interface document does not allow, if possible.",
   "--read-back": "Answers GET /v1/payments and /v1/payments/{id}.",
+  "--read-back-bare": "Like --read-back, without data around the payments.",
   "--echo-client-id": "The answer to a creation contains the clientId.",
   "--cancel-webhook": "A cancel sends payment.canceled.",
   "--failure-webhook": "A failure sends payment.failed.",
@@ -42,6 +48,8 @@ export const sandboxOptions = {
 export function readSandboxOptions(args: Arguments, { cwd }: Context): SandboxOptions {
   const state = args.get("state");
   const merchantId = args.get("merchant-id");
+  const fields = listOf(args, "fields") as readonly ListedField[] | undefined;
+  const isBare = args.has("read-back-bare") || undefined;
   return {
     port: numberOf(args, "port") ?? 4000,
     host: args.get("host"),
@@ -49,19 +57,24 @@ export function readSandboxOptions(args: Arguments, { cwd }: Context): SandboxOp
     webhookUrls: args.all("webhook"),
     allowRemoteWebhooks: args.has("allow-remote-webhooks"),
     signature: {
-      scheme: (args.get("scheme") as "hmac" | "fields" | undefined) ?? (merchantId ? "fields" : "hmac"),
+      scheme:
+        (args.get("scheme") as "hmac" | "fields" | undefined) ?? (merchantId || fields ? "fields" : "hmac"),
       secret: args.get("secret"),
       header: args.get("header"),
+      algorithm: args.get("algorithm") as HmacAlgorithm | undefined,
       merchantId,
+      fields,
     },
     clients: clientsOf(args),
     accessTokenTtlSeconds: numberOf(args, "token-ttl"),
     merchantName: args.get("merchant-name"),
+    providers: listOf(args, "providers")?.map(providerOf),
     state: state === undefined ? undefined : path.resolve(cwd, state),
     seed: args.get("seed"),
     // Switches that are not given stay undefined, so that the settings of a state file stay.
     strict: args.has("lenient") ? false : undefined,
-    readBack: args.has("read-back") || undefined,
+    readBack: args.has("read-back") || isBare,
+    readBackBare: isBare,
     echoClientId: args.has("echo-client-id") || undefined,
     cancelWebhook: args.has("cancel-webhook") || undefined,
     failureWebhook: args.has("failure-webhook") || undefined,
@@ -80,6 +93,11 @@ function clientsOf(args: Arguments): SandboxOptions["clients"] {
   if (clientSecret !== undefined) return [{ clientId, clientSecret }];
   if (args.has("client-id")) throw optionError("--client-id needs --client-secret beside it.");
   return undefined;
+}
+
+function providerOf(given: string): SandboxProvider {
+  const [code = "", ...name] = given.split("=");
+  return { code: code.trim(), name: name.join("=").trim() || code.trim() };
 }
 
 function listOf(args: Arguments, name: string): string[] | undefined {

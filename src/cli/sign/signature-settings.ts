@@ -17,7 +17,7 @@ export const signatureOptions = {
   "--fields <list>":
     "For fields: the signed fields in their order, separated by commas. Default: the kit's own list.",
   "--algorithm <name>":
-    "sha256, sha384 or sha512; for public-key ed25519, ecdsa-sha256, rsa-sha256 or rsa-pss-sha256. " +
+    "sha256, sha384 or sha512; for public-key ed25519, ecdsa-sha256, -sha384 or -sha512, rsa-sha256 or rsa-pss-sha256. " +
     "Default: TILLKIT_SIGNATURE_ALGORITHM, or sha256.",
   "--header <name>":
     "The header with the signature. Default: TILLKIT_SIGNATURE_HEADER, or Service-Signature.",

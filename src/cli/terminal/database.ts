@@ -1,4 +1,7 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
+import { TillkitError } from "../../errors/index.js";
+import { schemaState } from "../../store/sql/index.js";
 import { optionError } from "./arguments.js";
 import { type Arguments, type InputContext } from "./command.js";
 
@@ -36,6 +39,20 @@ export function requireDatabase(args: Arguments, context: InputContext): NamedDa
     "No database is named: --store was not given, and TILLKIT_DATABASE is not set.",
     "Give --store shop.db, --store postgres://… or --store mysql://…, or set TILLKIT_DATABASE.",
   );
+}
+
+/**
+ * Returns the database that is named. Throws `store_unavailable` if it has no tables of the kit: a store would make them, and a
+ * mistyped name would become a new database.
+ */
+export async function requireTables(args: Arguments, context: InputContext): Promise<NamedDatabase> {
+  const found = requireDatabase(args, context);
+  const { kind, version } = await schemaState(found.database, { tablePrefix: found.tablePrefix });
+  if (version > 0) return found;
+  const isMissing = kind === "sqlite" && !existsSync(found.database);
+  const message = isMissing ? `There is no file ${found.label}.` : `${found.label} has no tables of the kit.`;
+  const fix = "Name the database of the application, and its --table-prefix if it has one.";
+  throw new TillkitError("store_unavailable", message, { fix });
 }
 
 /** Returns the address without user and password; only its protocol if it cannot be parsed. */

@@ -1,5 +1,11 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { errorFixes } from "../../errors/index.js";
+import { didYouMean } from "../../shared/nearest.js";
+import { operandError } from "./arguments.js";
 import { type Command, type OptionSpec } from "./command.js";
 import { type Output, wrap } from "./output.js";
+import { readOwnPackage } from "./own-package.js";
 
 /** Returns an option as the help writes it: `--scheme <hmac|fields>`. */
 export function writtenOption({ name, short, value }: OptionSpec): string {
@@ -24,7 +30,7 @@ export function toolHelp(commands: readonly Command[], output: Output): string {
     title(output, "Commands"),
     ...columns(rows, output),
     "",
-    'See "tillkit help <command>" for options, examples and exit codes.',
+    'See "tillkit help <command>" for options, examples and exit codes, and "tillkit help errors <code>" for an error.',
   ].join("\n");
 }
 
@@ -52,6 +58,17 @@ export function commandHelp(command: Command, output: Output): string {
     title(output, "Exit codes"),
     ...columns(Object.entries(exitCodes), output),
   ].join("\n");
+}
+
+/** Returns what the documents of the package say about an error's code. Throws `command_operand_invalid`. */
+export function errorPage(code: string): string {
+  if (!Object.hasOwn(errorFixes, code))
+    throw operandError(`There is no error code "${code}".${didYouMean(code, Object.keys(errorFixes))}`);
+  const file = path.join(readOwnPackage().folder, "docs", "errors.md");
+  const [, section = ""] = readFileSync(file, "utf8").split(`\n### ${code}\n`);
+  const text = section.split(/\n##/, 1)[0]!.trim();
+  // The addresses of links are relative to that folder.
+  return `${code}\n\n${text.replace(/\]\((?=[\w-]+\.md)/g, `](${path.dirname(file)}/`)}`;
 }
 
 /** Returns the help of one command for JSON, which leaves `run` out. */

@@ -1,16 +1,14 @@
-import { createPayments, hmacSignature, type Payments, TillkitError } from "../../index.js";
-import { schemaState, sqlStore } from "../../store/sql/index.js";
+import { createPayments, hmacSignature, type Payments } from "../../index.js";
+import { sqlStore } from "../../store/sql/index.js";
 import { type Arguments, type InputContext } from "./command.js";
-import { requireDatabase } from "./database.js";
+import { requireTables } from "./database.js";
 
 /**
  * Opens a kit without network and handlers on the database that the options name. It decides webhooks as the application's
  * own kit does. Throws `store_unavailable` if the database has no tables of the kit.
  */
 export async function openOfflineKit(args: Arguments, context: InputContext): Promise<Payments> {
-  const { database, label, tablePrefix } = requireDatabase(args, context);
-  const { version } = await schemaState(database, { tablePrefix });
-  if (version === 0) throw new TillkitError("store_unavailable", `${label} has no tables of the kit.`);
+  const { database, tablePrefix } = await requireTables(args, context);
   const read = (name: string): string | undefined => context.env[`TILLKIT_${name}`]?.trim() || undefined;
   const confirm = read("CONFIRM") === "lookup" ? ("lookup" as const) : undefined;
   return createPayments({

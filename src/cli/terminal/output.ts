@@ -1,9 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { type Writable } from "node:stream";
 import { styleText } from "node:util";
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Writes the output of a command. With `--json`, standard output has only JSON, and text for people goes to standard error. */
+/**
+ * Writes the output of a command, with control characters of strangers escaped. With `--json`, standard output has only JSON, and text for people goes to
+ * standard error.
+ */
 export interface Output {
   /** The number of columns for text. */
   readonly width: number;
@@ -29,20 +33,34 @@ export interface OutputStreams {
 /** Creates the output of one run. */
 export function createOutput({ stdout, stderr, env }: OutputStreams, json: boolean): Output {
   const forPeople = json ? stderr : stdout;
+  // Written instead of the escape character of a colour, so that all others can be escaped. Strangers do not know it.
+  const mark = randomUUID();
+  const show = (text: string): string => escapeControls(text).replaceAll(mark, "\u001b");
   const hasColours = !json && stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
   return {
     width: Math.min(Math.max(stdout.columns ?? 100, 60), 100),
-    print: (text = "") => void forPeople.write(`${text}\n`),
-    log: (text) => void stderr.write(`${text}\n`),
+    print: (text = "") => void forPeople.write(`${show(text)}\n`),
+    log: (text) => void stderr.write(`${show(text)}\n`),
     draw: (line) => {
-      if (stderr.isTTY) stderr.write(`\r\u001b[K${line ?? ""}`);
+      if (stderr.isTTY) stderr.write(`\r\u001b[K${show(line ?? "")}`);
     },
     printJson: (document) => {
-      if (json) stdout.write(`${JSON.stringify(document)}\n`);
+      if (json) stdout.write(`${escapeControls(JSON.stringify(document))}\n`);
     },
     // Without this option Node would check the streams of its process, and not these.
-    paint: (style, text) => (hasColours ? styleText(style, text, { validateStream: false }) : text),
+    paint: (style, text) => {
+      const safe = escapeControls(text);
+      return hasColours ? styleText(style, safe, { validateStream: false }).replaceAll("\u001b", mark) : safe;
+    },
   };
+}
+
+/** Returns the text with what a terminal obeys as `\\uXXXX`: control characters, except line breaks and tabs, and directions. */
+export function escapeControls(text: string): string {
+  return text.replace(
+    /[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** Breaks a text into lines of at most `width` columns. Each line after the first begins with `indent`, which is not counted. */

@@ -7,6 +7,8 @@ interface OwnPackage {
   version: string;
   engines: { node: string };
   peerDependencies: { express: string };
+  /** The folder that it is in. */
+  folder: string;
 }
 
 /** Reads tillkit's package.json: the nearest one of this name above this file, or in ESM above the script that runs. */
@@ -15,7 +17,7 @@ export function readOwnPackage(): OwnPackage {
   let folder = path.dirname(typeof __filename === "string" ? __filename : realpathSync(process.argv[1]!));
   for (;;) {
     const found = readPackage(folder);
-    if (found.name === "tillkit") return found as OwnPackage;
+    if (found.name === "tillkit") return { ...found, folder } as OwnPackage;
     if (folder === path.dirname(folder)) throw new Error("The package.json of tillkit was not found.");
     folder = path.dirname(folder);
   }

@@ -3,6 +3,7 @@ import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import { parseEnv } from "node:util";
 import { TillkitError } from "../../errors/index.js";
+import { because } from "../../shared/because.js";
 import { type Arguments, type Environment, type ProcessContext } from "./command.js";
 
 /** Where files are read from. */
@@ -20,7 +21,7 @@ export async function readBytes(file: string, { cwd, stdin }: FileContext): Prom
 
 /** Returns the error for a file that cannot be read. */
 export function unreadable(file: string, cause: unknown): TillkitError {
-  return new TillkitError("file_unreadable", `The file ${file} cannot be read.`, { cause });
+  return new TillkitError("file_unreadable", `The file ${file} cannot be read${because(cause)}`, { cause });
 }
 
 /** Reads a text file as UTF-8. */

@@ -6,6 +6,7 @@ import { readSettingsWithSecret, signatureOptions } from "../sign/signature-sett
 import { operandError, optionError } from "../terminal/arguments.js";
 import { defineCommand } from "../terminal/command.js";
 import { didYouMean } from "../../shared/nearest.js";
+import { type SigningScheme } from "../../webhook/signature/index.js";
 
 const { "--scheme <hmac|fields|public-key>": schemeSummary, ...otherSignatureOptions } = signatureOptions;
 
@@ -39,8 +40,8 @@ export const triggerCommand = defineCommand({
       "tillkit trigger payment.completed --client-id c-1 --secret-file s.txt --merchant-id m-7 --header X-Signature --to http://localhost:8080/hook",
   },
   exitCodes: {
-    0: "Every webhook was answered with 2xx.",
-    1: "A webhook was answered with another status, or not at all.",
+    0: "Every genuine webhook was answered with 2xx, and every forged one with 4xx.",
+    1: "A genuine webhook was not accepted, a forged one was, or there was no answer.",
     2: "Used wrongly; there is no such scenario, or no secret.",
     3: "The scenario's file cannot be read.",
   },
@@ -54,8 +55,9 @@ export const triggerCommand = defineCommand({
     const clientId = args.get("client-id") ?? missing("client-id", "the clientId of the payment");
     const total = readTotal(args.get("total") ?? "1475 KMF");
 
+    const scheme = makeSigningScheme(settings);
     const sandbox = createSandbox({
-      signature: makeSigningScheme(settings),
+      signature: scheme,
       scenario: chosen,
       webhookUrls: [to],
       allowRemoteWebhooks: true,
@@ -63,10 +65,10 @@ export const triggerCommand = defineCommand({
       webhookTimeoutMs: 15_000,
       now: context.now,
     });
-    const deliveries: Delivery[] = [];
+    const deliveries: (Delivery & { forged: boolean })[] = [];
     sandbox.watch((event) => {
       if (event.type !== "delivery") return;
-      deliveries.push(event.delivery);
+      deliveries.push({ ...event.delivery, forged: !isGenuine(event.delivery, scheme) });
       output.print(deliveryLine(event.delivery, output));
       if (event.delivery.responseBody)
         output.print(`             answered ${event.delivery.responseBody.slice(0, 500)}`);
@@ -81,9 +83,28 @@ export const triggerCommand = defineCommand({
     }
     if (deliveries.length === 0) output.log(`The scenario ${chosen.name} sends no webhook.`);
     output.printJson({ scenario: chosen.name, to, deliveries });
-    return deliveries.every(({ status = 0 }) => status >= 200 && status < 300) ? 0 : 1;
+    const [accepted, refused] = [2, 4].map(
+      (kind) => (one: Delivery) => Math.floor((one.status ?? 0) / 100) === kind,
+    );
+    const forged = deliveries.filter((one) => one.forged);
+    const word = output.paint("bold", "forged");
+    if (forged.some(accepted!))
+      output.log(`${output.paint("red", "error")} A ${word} webhook was accepted: anybody can send one.`);
+    else if (forged.length > 0 && forged.every(refused!))
+      output.print(`Every ${word} webhook was refused, as it must be.`);
+    return deliveries.every((one) => (one.forged ? refused! : accepted!)(one)) ? 0 : 1;
   },
 });
+
+/** Returns whether the webhook has the signature that the service would make with these settings. */
+function isGenuine({ headers, requestBody }: Delivery, scheme: SigningScheme): boolean {
+  try {
+    return headers[scheme.header] === scheme.sign(Buffer.from(requestBody));
+  } catch {
+    // A body of which no fields can be signed.
+    return false;
+  }
+}
 
 /** Returns the scenario with all moves at the customer's approval: here no customer opens a page or cancels. */
 function withMovesAtApproval(chosen: string | Scenario): Scenario {

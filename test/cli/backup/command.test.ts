@@ -47,7 +47,7 @@ describe("tillkit backup", () => {
     const before = files().toSorted();
     const refusals: [string[], number, string][] = [
       [["taken.db", "--store", "shop.db"], 3, "error backup_refused"],
-      [["new.db", "--store", "none.db"], 3, "error store_unavailable: none.db has no tables of the kit"],
+      [["new.db", "--store", "none.db"], 3, "error store_unavailable: There is no file none.db."],
       [["new.db", "--store", "empty.db"], 3, "error store_unavailable: empty.db has no tables of the kit"],
       [["no/folder/new.db", "--store", "shop.db"], 3, "error backup_failed"],
       [["new.db"], 2, "error command_option_invalid: No database is named"],

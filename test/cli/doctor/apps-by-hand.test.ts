@@ -46,6 +46,20 @@ describe("tillkit doctor, on apps written without tillkit", () => {
     expect(seen.skipped.join()).toContain("correctly signed webhooks (--outside)");
   });
 
+  it("names the header that it was not told about", async () => {
+    const app = appByHand((req) => req.get("x-signature") === hmac(req.body));
+    expect(await examine(app, ...inside)).toMatchObject({
+      code: 1,
+      findings: [
+        {
+          code: "scheme_differs",
+          message: expect.stringContaining("with --header X-Signature it is accepted"),
+        },
+      ],
+    });
+    expect(await examine(app, ...inside, "--header", "X-Signature")).toMatchObject({ code: 0, findings: [] });
+  });
+
   it("finds one that verifies nothing, also from outside", async () => {
     const app = appByHand(() => true);
     for (const argv of [inside, outside])

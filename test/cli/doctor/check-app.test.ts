@@ -3,6 +3,7 @@ import { type WebhookReplies } from "../../../src/cli/doctor/probe-webhook.js";
 import { type Failure, type Reply } from "../../../src/cli/doctor/send.js";
 
 const address = "http://shop.example/payments/webhook";
+const settings = { header: "Service-Signature", merchantId: undefined };
 const answer = (status: number, body: object | string = "", headers = {}): Reply => ({
   status,
   headers,
@@ -42,7 +43,7 @@ const byHand: Partial<WebhookReplies> = {
 };
 
 const codes = (changed: Partial<WebhookReplies>): string[] =>
-  [...checkWebhook({ webhook: address, replies: replies(changed) })].map(({ code }) => code);
+  [...checkWebhook({ settings, webhook: address, replies: replies(changed) })].map(({ code }) => code);
 
 describe("the check of a webhook's address", () => {
   it("finds nothing if all is well, for an app of the kit and for one without it", () => {
@@ -51,8 +52,29 @@ describe("the check of a webhook's address", () => {
     // From outside no webhook is signed.
     for (const app of [{}, byHand]) {
       const { signed: _, spaced: __, ...outside } = replies(app);
-      expect([...checkWebhook({ webhook: address, replies: outside })]).toEqual([]);
+      expect([...checkWebhook({ settings, webhook: address, replies: outside })]).toEqual([]);
     }
+  });
+
+  it("takes a 404 of the application for a refusal, because another address gets another one", () => {
+    const own = { ...byHand, unsigned: answer(404, "no such order"), elsewhere: answer(404, "Cannot POST") };
+    expect(codes(own)).toEqual([]);
+    expect(codes({ ...own, signed: answer(404, "no such order") })).toEqual(["unknown_topic_refused"]);
+  });
+
+  it("names the options that may have been forgotten where every signature is refused", () => {
+    const [found] = checkWebhook({ webhook: address, replies: replies({ signed: refused }), settings });
+    expect(found).toMatchObject({
+      code: "secret_differs",
+      message: expect.stringMatching(/give --merchant-id\. .* header Service-Signature: .* give --header\.$/),
+    });
+    const given = { ...settings, merchantId: "m-7" };
+    const [other] = checkWebhook({
+      webhook: address,
+      replies: replies({ signed: refused }),
+      settings: given,
+    });
+    expect(other!.message).not.toContain("--merchant-id");
   });
 
   it.each<[string, Partial<WebhookReplies>, string]>([
@@ -61,6 +83,14 @@ describe("the check of a webhook's address", () => {
     ["the certificate is not valid", { unsigned: failure("certificate") }, "certificate_invalid"],
     ["there is no answer", { unsigned: failure("timeout") }, "webhook_hangs"],
     ["it is not found", { unsigned: answer(404) }, "webhook_not_mounted"],
+    [
+      "it is not found, on a page with its address and an id",
+      {
+        unsigned: answer(404, "Cannot POST /payments/webhook (a1b2c3d4)"),
+        elsewhere: answer(404, "Cannot POST /payments/webhook-0123456789abcdef (e5f60718)"),
+      },
+      "webhook_not_mounted",
+    ],
     ["it does not accept POST", { unsigned: answer(405, "Cannot POST") }, "webhook_not_mounted"],
     ["it redirects", { unsigned: answer(302, "", { location: "/login?next=x" }) }, "webhook_redirected"],
     ["it fails", { unsigned: answer(500, "<pre>TypeError</pre>") }, "webhook_fails"],
@@ -116,7 +146,7 @@ describe("the check of a webhook's address", () => {
 
   it("names the target of a redirect without its query, which may be secret", () => {
     const unsigned = answer(303, "", { location: "https://login.example/start?state=s3cret-word" });
-    const [finding] = checkWebhook({ webhook: address, replies: replies({ unsigned }) });
+    const [finding] = checkWebhook({ settings, webhook: address, replies: replies({ unsigned }) });
     expect(finding!.message).toContain("https://login.example/start.");
     expect(finding!.message).not.toContain("s3cret-word");
   });

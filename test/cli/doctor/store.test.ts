@@ -148,3 +148,26 @@ else
       expect(await examine(argv, { now: anHourLate })).toContain("warning database_clock_off");
     });
   });
+
+describe("tillkit doctor, on the address of a database on another host", () => {
+  const unencrypted = "warning database_unencrypted";
+
+  it.each([
+    ["postgres://shop:a-password@db.invalid/shop", {}],
+    ["postgresql://db.invalid/shop?sslmode=disable", {}],
+    ["mysql://shop:a-password@db.invalid/shop", {}],
+  ])("finds that %s has no TLS", async (address, env) => {
+    expect(await examine(["--store", address], { env })).toContain(unencrypted);
+  });
+
+  it.each([
+    ["postgres://db.invalid/shop?sslmode=verify-full", {}],
+    ["postgres://db.invalid/shop", { PGSSLMODE: "require" }],
+    ["postgres://127.0.0.1:1/shop", {}],
+    ["postgres:///shop?host=/no/such/socket", {}],
+    ["mysql://db.invalid/shop?ssl={}", {}],
+    ["mysql://localhost:1/shop", {}],
+  ])("finds nothing about TLS in %s with %j", async (address, env) => {
+    expect(await examine(["--store", address], { env })).not.toContain(unencrypted);
+  });
+});

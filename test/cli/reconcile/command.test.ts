@@ -146,8 +146,8 @@ describe("tillkit reconcile", () => {
     const { code, stderr } = await runCli(["reconcile", "agreed.csv", ...period, "--store", "typo.db"], {
       cwd: folder.path,
     });
-    expect(code).toBe(2);
-    expect(stderr).toContain("typo.db has no tables of the kit");
+    expect(code).toBe(3);
+    expect(stderr).toContain("There is no file typo.db.");
     expect(existsSync(path.join(folder.path, "typo.db"))).toBe(false);
   });
 

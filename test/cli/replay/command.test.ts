@@ -108,7 +108,7 @@ describe("tillkit replay", () => {
   it("creates no database", async () => {
     const { code, stderr } = await runCli(["replay", "--store", `${folder.path}/none.db`]);
     expect(code).toBe(3);
-    expect(stderr).toContain("has no tables of the kit");
+    expect(stderr).toContain("none.db.");
   });
 
   it("works in production too, where sandbox keys and unsafe stores are refused", async () => {

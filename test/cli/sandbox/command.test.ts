@@ -94,6 +94,36 @@ describe("tillkit sandbox, listen and scenario", () => {
     expect(merchant.webhooks[0]!.headers).toHaveProperty("x-sign");
   });
 
+  it("take the algorithm, the signed fields and the providers, and print refused requests on one clock", async () => {
+    const fields = "id,clientId,status,total.value,total.currency";
+    const providers = "AAA=Alpha Pay,BBB";
+    const { url, variables } = await open(
+      "--fields",
+      fields,
+      "--algorithm",
+      "sha512",
+      "--providers",
+      providers,
+    );
+    expect(variables).toMatchObject({ TILLKIT_SIGNATURE: "fields", TILLKIT_SIGNATURE_ALGORITHM: "sha512" });
+    const clock = {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: '{"advanceMs":86400000}',
+    };
+    await fetch(`${url}/sandbox/api/clock`, clock);
+    const refusal = sandbox.next<Extract<Line, { type: "refusal" }>>(({ type }) => type === "refusal");
+    await fetch(`${url}/v1/payments`, { method: "POST" });
+    expect(await refusal).toMatchObject({
+      refusal: { status: 401, detail: "Send the header Authorization: Bearer <ACCESS_TOKEN>." },
+    });
+    expect(Date.parse((await refusal).refusal.at)).toBeGreaterThan(Date.now() + 86_000_000);
+    const id = await createPayment({ type: "started", url, variables }, "c-1");
+    const page = await (await fetch(`${url}/payment/submit/${id}`)).text();
+    expect(page).toContain("Alpha Pay");
+    expect(page).toContain('value="BBB"');
+  });
+
   it("switch the scenario of a running sandbox, for all payments or for one, and list the scenarios", async () => {
     const { url, ...first } = await open("--retries", "");
     const at = ["--sandbox", url, "--json"];

@@ -48,15 +48,27 @@ describe("tillkit trigger", () => {
     expect(isRight(fieldsSignature({ secret, merchantId: "m-7" }), 0, "x-sign")).toBe(true);
   });
 
-  it("ends with 1 if the endpoint refuses, and prints its answer", async () => {
+  it("ends with 1 if the endpoint refuses a genuine webhook, and prints its answer", async () => {
     merchant.answers.push(status(401));
-    const ran = await trigger("signature-wrong", "--json");
+    const ran = await trigger("payment.completed", "--json");
     expect(ran.code).toBe(1);
     expect((documentOf(ran) as { deliveries: Delivery[] }).deliveries).toMatchObject([
-      { status: 401, attempt: 1 },
+      { status: 401, attempt: 1, forged: false },
     ]);
-    expect(isRight(hmacSignature({ secret }))).toBe(false);
   });
+
+  it.each(["signature-wrong", "signature-missing", "signature-old-secret", "amount-tampered"])(
+    "ends with 0 if the forged webhook of %s is refused, and with 1 if it is accepted or has no real answer",
+    async (scenario) => {
+      merchant.answers.push(status(401), status(200), status(500));
+      const refused = await trigger(scenario);
+      expect(refused).toMatchObject({ code: 0, stdout: expect.stringContaining("webhook was refused") });
+      expect(isRight(hmacSignature({ secret }))).toBe(false);
+      const accepted = await trigger(scenario);
+      expect(accepted).toMatchObject({ code: 1, stderr: expect.stringContaining("webhook was accepted") });
+      expect((await trigger(scenario)).code).toBe(1);
+    },
+  );
 
   it("sends each webhook of a scenario in its order", async () => {
     expect((await trigger("webhook-reordered")).code).toBe(0);

@@ -1,0 +1,60 @@
+import { sqliteStore } from "tillkit/sql";
+import { saved } from "../../../src/store/exam/checks/steps.js";
+import { pendingPayment } from "../../support/webhooks.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
+
+const folder = temporaryFolder();
+const file = `${folder.path}/shop.db`;
+const resolve = (...argv: string[]) => runCli(["resolve", "--store", file, ...argv], { cwd: folder.path });
+const who = ["--by", "Amina", "--reason", "lost webhook"];
+const row = ["--evidence", "statement", "--document", "november.csv, line 14", "--currency", "KMF"];
+
+describe("tillkit resolve", () => {
+  beforeAll(async () => {
+    const store = sqliteStore(file);
+    await saved(store, { created: [pendingPayment()] });
+    await store.close();
+  });
+
+  it("refuses evidence that is missing, incomplete or about another amount, and changes nothing", async () => {
+    const refused = async (code: number, part: string, ...argv: string[]) =>
+      expect(await resolve(...argv)).toMatchObject({ code, stderr: expect.stringContaining(part) as string });
+    await refused(2, "needs accept, refunded or dismiss", "pay", "--client-id", "c-1", ...who);
+    await refused(2, "--by is missing", "accept", "--client-id", "c-1", "--reason", "x");
+    await refused(2, "evidence_missing", "accept", "--client-id", "c-1", ...who);
+    await refused(2, "--value is missing", "accept", "--client-id", "c-1", ...who, ...row);
+    await refused(2, "only be used with --evidence", "accept", "--client-id", "c-1", ...who, "--value", "1");
+    const other = ["accept", "--client-id", "c-1", ...who, ...row, "--value", "1470"];
+    await refused(3, "expected 1475, got 1470", ...other);
+    await refused(
+      3,
+      "has no payment nobody",
+      "accept",
+      "--client-id",
+      "nobody",
+      ...who,
+      ...row,
+      "--value",
+      "1475",
+    );
+  });
+
+  it("completes a payment from evidence, says so, and says the first decision when it is repeated", async () => {
+    const accept = ["accept", "--client-id", "c-1", ...who, ...row, "--value", "1475"];
+    expect(await resolve(...accept)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^c-1 is completed\. Settled now: accepted by Amina at \S+: lost webhook\n$/,
+      ) as string,
+    });
+    expect(documentOf(await resolve(...accept, "--json"))).toMatchObject({
+      resolved: false,
+      state: "completed",
+      resolution: { evidence: { kind: "statement", document: "november.csv, line 14" } },
+    });
+    const store = sqliteStore(file);
+    const { events } = await store.history("c-1");
+    expect(events.map(({ type }) => type)).toEqual(["payment.completed", "payment.resolved"]);
+    await store.close();
+  });
+});

@@ -1,0 +1,75 @@
+import { stripVTControlCharacters } from "node:util";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { type AddressInfo } from "node:net";
+import { escapeControls } from "../../../src/cli/terminal/output.js";
+import { runCli } from "../support/run-cli.js";
+
+/** Texts that a terminal obeys, or that show another text than they are. */
+const hostile: Record<string, string> = {
+  "a colour": "\u001b[31mred\u001b[0m",
+  "a cleared screen": "\u001b[2J\u001b[H",
+  "a window's title": "\u001b]0;owned\u0007",
+  "a link": "\u001b]8;;http://evil.example\u001b\\click\u001b]8;;\u001b\\",
+  "a sequence of C1": "\u009b2J\u009d0;owned\u009c",
+  "a carriage return": "refused\rHTTP 200 accepted",
+  "a bell and backspaces": "\u0007\b\b\b",
+  "reversed directions": "\u202etxt.exe\u202c \u2066isolated\u2069 \u200f",
+  "line separators": "one\u2028two\u2029three",
+  "a null and a delete": "\u0000\u007f",
+};
+/** What no output may have beside the colours of the kit. */
+const obeyed = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029]/u;
+const withoutColours = (text: string) => stripVTControlCharacters(text);
+
+it.each(Object.entries(hostile))("escapes %s", (_, text) => {
+  expect(escapeControls(text)).not.toMatch(obeyed);
+  expect(JSON.parse(escapeControls(JSON.stringify(text)))).toBe(text);
+});
+
+it("leaves letters, line breaks and tabs as they are", () => {
+  const text = "Amélie\tпривет 你好 👋🏽 مرحبا\n";
+  expect(escapeControls(text)).toBe(text);
+});
+
+describe("what strangers send to a command", () => {
+  const all = Object.values(hostile).join(" ");
+
+  it.each([false, true])(
+    "is printed with its control characters escaped (on a terminal: %s)",
+    async (terminal) => {
+      const server = createServer((_, response) => response.writeHead(404).end(all)).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const to = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const argv = [
+        "payment.completed",
+        "--to",
+        to,
+        "--client-id",
+        "c-1",
+        "--secret",
+        "8b1f5c6e0d2a4978b3c1e7f60a9d5b24",
+      ];
+      const { stdout, stderr } = await runCli(["trigger", ...argv], { terminal });
+      server.close();
+      expect(stdout).toContain("answered \\u001b[31mred\\u001b[0m");
+      // The colours are the kit's own; without a terminal there are none.
+      const printed = stdout + stderr;
+      expect(terminal ? withoutColours(printed) : printed).not.toMatch(obeyed);
+      expect(stdout.includes("\u001b[31m404")).toBe(terminal);
+    },
+  );
+
+  it.each([
+    [[all]],
+    [["sign", all]],
+    [["trigger", all]],
+    [["help", all]],
+    [["migrate", "--store", all, "--check"]],
+  ])("is escaped in errors: %#", async (argv) => {
+    const { stdout, stderr } = await runCli(argv);
+    expect(stdout + stderr).not.toMatch(obeyed);
+    const json = await runCli([...argv, "--json"]);
+    expect(json.stdout + json.stderr).not.toMatch(obeyed);
+  });
+});
