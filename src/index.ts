@@ -1,7 +1,13 @@
 // Creating and mounting the kit.
 export { createPayments } from "./kit/create-payments.js";
 export { type Payments } from "./kit/payments.js";
-export { paymentRouter, type InlineOptions, type PaymentRouter } from "./http/payment-router.js";
+export {
+  paymentRouter,
+  returnRouter,
+  webhookRouter,
+  type InlineOptions,
+  type PaymentRouter,
+} from "./http/payment-router.js";
 export { createExpressServer, type ExpressApplication } from "./http/create-express-server.js";
 export { captureRawBody } from "./http/raw-body.js";
 export {
@@ -9,6 +15,8 @@ export {
   type FailureOptions,
   type HealthOptions,
   type LookupOptions,
+  type PartialOptions,
+  type PathOptions,
   type PaymentsOptions,
   type ReturnOptions,
   type SpoolDirectoryOptions,
@@ -21,12 +29,21 @@ export { optionsFromEnvironment } from "./kit/options/options-from-environment.j
 export { type CreatedPayment } from "./checkout/create-payment.js";
 export { type AdoptedPayment, type Adoption } from "./operations/adopt-payment.js";
 export { type Resolution, type Resolved } from "./operations/resolve-payment.js";
+export { type PaymentKey } from "./operations/find-payment.js";
 export { type PaymentList, type PaymentQuery } from "./operations/list-payments.js";
 export { type HistoryEntry, type PaymentHistory } from "./operations/payment-history.js";
 export { type DispatchQuery, type RevivedDispatches } from "./operations/replay-dispatches.js";
 export { type ReplayChange, type Replayed, type ReplayQuery } from "./operations/replay-webhooks.js";
 export { type PaymentRequest } from "./checkout/payment-request.js";
-export { type Money, type Payment, type PaymentState } from "./model/payment.js";
+export {
+  type CompletedPayment,
+  type Evidence,
+  type LastReport,
+  type Money,
+  type Payment,
+  type PaymentState,
+  type ServiceTimes,
+} from "./model/payment.js";
 export {
   clientCredentials,
   LookupError,

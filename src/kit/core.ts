@@ -4,6 +4,7 @@ import { logNotices, Notices } from "../dispatch/notices.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { type ClockWatch, watchClock } from "../shared/clock-watch.js";
 import { newId } from "../shared/new-id.js";
+import { importantMembers, withoutMember } from "../store/exam/contract.js";
 import { type PaymentStore } from "../store/index.js";
 import { type RecordingParts } from "../webhook/recording/rematch.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
@@ -72,6 +73,9 @@ function openStore<Tx>(
   async function open(): Promise<void> {
     if (!migrated) {
       await store.migrate?.();
+      for (const member of importantMembers)
+        if (!store[member])
+          onWarning(`store_method_missing: The store has no ${member}. ${withoutMember[member]}`);
       for (const warning of (await store.warnings?.({ concurrency })) ?? []) onWarning(warning);
       migrated = true;
     }

@@ -10,6 +10,7 @@ import { adoptPayment } from "../operations/adopt-payment.js";
 import { createHealthCheck } from "../operations/health.js";
 import { listPayments } from "../operations/list-payments.js";
 import { Lookups } from "../operations/lookup/lookups.js";
+import { findPayment } from "../operations/find-payment.js";
 import { paymentHistory } from "../operations/payment-history.js";
 import { storeMethod } from "../operations/query.js";
 import { pruneRecords } from "../operations/prune-records.js";
@@ -63,7 +64,7 @@ export function createPayments<Covers extends SignedField, Tx>(
     handleReturn: (request) => handleReturn(returning, request),
     ...subscriptions,
 
-    find: (clientId) => store.find(clientId),
+    find: (key) => findPayment(store, key),
     list: (query) => listPayments(store, query),
     history: (clientId) => paymentHistory(store, clientId),
     adopt: (adoption) => adoptPayment(core, adoption),
@@ -120,9 +121,11 @@ function createLookups<Covers extends SignedField, Tx>(
 
 function checkoutParts<Covers extends SignedField, Tx>(
   core: Core<Tx>,
-  { service, lookup = defaults.lookup, publicUrl, reuseForMs, clientIdPrefix }: ResolvedOptions<Covers, Tx>,
+  options: ResolvedOptions<Covers, Tx>,
 ): CheckoutParts<Tx> {
   const { store, now, newId, ready } = core;
+  const { service, lookup = defaults.lookup, publicUrl, paths, reuseForMs, clientIdPrefix } = options;
+  const returnUrls = { success: publicUrl + paths.success, cancel: publicUrl + paths.cancel };
   // The token, the request and a second request after a 401 share one deadline; the rest is the store's.
   const creationMs = service.timeoutMs + 5000;
   return {
@@ -132,7 +135,7 @@ function checkoutParts<Covers extends SignedField, Tx>(
     ready,
     service: createPaymentService(service),
     rematch: (clientIds) => rematch(core, clientIds),
-    options: { publicUrl, reuseForMs, clientIdPrefix, creationMs, firstLookupMs: lookup.afterMs },
+    options: { returnUrls, reuseForMs, clientIdPrefix, creationMs, firstLookupMs: lookup.afterMs },
   };
 }
 

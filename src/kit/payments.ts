@@ -7,6 +7,7 @@ import { type ReturnRequest, type ReturnView } from "../checkout/handle-return.j
 import { type Health } from "../operations/health.js";
 import { type PaymentList, type PaymentQuery } from "../operations/list-payments.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
+import { type PaymentKey } from "../operations/find-payment.js";
 import { type PaymentHistory } from "../operations/payment-history.js";
 import { type PaymentRequest } from "../checkout/payment-request.js";
 import { type Payment } from "../model/payment.js";
@@ -47,9 +48,11 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   adopt(adoption: Adoption): Promise<AdoptedPayment>;
   /**
-   * Resolves a mismatch, a double payment or an unmatched webhook. The history shows who did it, when and why.
+   * Resolves a mismatch, a double payment or an unmatched webhook, or completes a payment from a person's evidence. The history
+   * shows who did it, when and why.
    *
-   * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `store_method_missing`: nothing was changed.
+   * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `evidence_missing`, `evidence_invalid`,
+   * `evidence_mismatch`, `store_method_missing`: nothing was changed.
    */
   resolve(resolution: Resolution): Promise<Resolved>;
   /**
@@ -60,10 +63,14 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * `statement_period_missing`, `store_method_missing`.
    */
   reconcile(rows: StatementRows, options?: ReconcileOptions): StatementRun;
-  /** Resolves to the stored payment, or to `undefined`. */
-  find(clientId: string): Promise<Payment | undefined>;
   /**
-   * Resolves to one page of payments, selected by state, reference and time of creation; newest first by default.
+   * Resolves to the stored payment, or to `undefined`. Takes a clientId, a serviceId or a providerId.
+   *
+   * @throws TillkitError `query_invalid`, also where several payments have the providerId; `store_method_missing`
+   */
+  find(key: PaymentKey): Promise<Payment | undefined>;
+  /**
+   * Resolves to one page of payments, selected by state, reference, providerId and time of creation; newest first by default.
    *
    * @throws TillkitError `query_invalid`, `store_method_missing`
    */

@@ -1,3 +1,5 @@
+import { Writable } from "node:stream";
+import { pino } from "pino";
 import { MemoryStore, type MemoryTx } from "tillkit";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
@@ -14,6 +16,20 @@ async function paidStore() {
 }
 
 describe("a kit", () => {
+  it("names at the start the important members that its store lacks, with what is lost", async () => {
+    const store = Object.assign(new MemoryStore(), { parked: undefined, due: undefined });
+    const lines: { option?: string; msg: string }[] = [];
+    const logger = pino(
+      new Writable({ write: (line: Buffer, _, done) => (lines.push(JSON.parse(line.toString())), done()) }),
+    );
+    const payments = testKit<never, MemoryTx>({ store, dispatch, logger });
+    await payments.start({ keepAlive: false });
+    expect(lines.filter(({ option }) => option === "store").map(({ msg }) => msg)).toEqual([
+      "store_method_missing: The store has no parked. An unmatched webhook stays unmatched when its payment appears.",
+      "store_method_missing: The store has no due. No `payment.overdue`.",
+    ]);
+  });
+
   it("calls a handler for a webhook without waiting for a poll", async () => {
     const payments = testKit<never, MemoryTx>({ store: await paidStore(), dispatch });
     const handled = new Promise<string>((resolve) =>

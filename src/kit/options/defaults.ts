@@ -1,6 +1,7 @@
 /** The defaults of all options. No other file holds one. */
 export const defaults = {
   service: { timeoutMs: 10_000 },
+  paths: { webhook: "/webhook", success: "/success", cancel: "/cancel" },
   webhook: { limitBytes: 64 * 1024, recordTimeoutMs: 3000, bodyTimeoutMs: 10_000 },
   // `burst` lets a service with a wrong secret notice it; `perMinute` lets it notice again later.
   failures: { perMinute: 60, burst: 100 },

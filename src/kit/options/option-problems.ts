@@ -3,12 +3,14 @@ import { type SignedField } from "../../model/signed-fields.js";
 import { addressProblems, serviceProblems } from "../../service/service-options.js";
 import { type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
 import { isWholeNumber, maxTimerMs } from "../../shared/whole-number.js";
+import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type PaymentStore } from "../../store/index.js";
 import { checkCoverage } from "../../webhook/signature/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
 import { defaults } from "./defaults.js";
 import {
   type FailureOptions,
+  type PathOptions,
   type PaymentsOptions,
   type ReturnOptions,
   type SpoolDirectoryOptions,
@@ -17,6 +19,20 @@ import {
 const { reuseForMs, overdueMs, sweepMs, unmatchedAfterMs } = defaults;
 const ownNumbers = { reuseForMs, overdueMs, sweepMs, unmatchedAfterMs };
 
+const label = [/^\P{Cc}{1,200}$/u, "1 to 200 characters without control characters"] as const;
+
+/** What the merchant puts on the return pages. The origin of a logo becomes a part of the Content-Security-Policy. */
+const looks = {
+  shopName: label,
+  contact: label,
+  backLabel: label,
+  accent: [/^#[\da-f]{6}$/i, "a colour in the form #0b6650"],
+  logoUrl: [
+    /^(https:\/\/[\w.-]+(:\d{1,5})?)?\/(?![/\\])[^\s\\\p{Cc}]*$/u,
+    "an https address, or a path such as /logo.svg on the shop's host",
+  ],
+} as const;
+
 /** The options that are no numbers, by the object that contains them. */
 const otherNames = {
   kit: {
@@ -24,6 +40,7 @@ const otherNames = {
     service: 1,
     signature: 1,
     store: 1,
+    paths: 1,
     webhook: 1,
     spool: 1,
     health: 1,
@@ -39,7 +56,7 @@ const otherNames = {
     backUrl: 1,
     successUrl: 1,
     cancelUrl: 1,
-    shopName: 1,
+    ...looks,
     render: 1,
   } satisfies NamesOf<ReturnOptions>,
 };
@@ -58,6 +75,7 @@ export function problemsOf<Covers extends SignedField, Tx>(
     ...signatureProblems(signature),
     ...storeProblems(store, environment),
     ...(options.spool ? spoolProblems(options.spool) : []),
+    ...pathProblems(options.paths),
     ...numberProblems("webhook.", webhook, defaults.webhook, { failures: 1 }),
     ...failuresProblems(webhook?.failures),
     ...numberProblems("dispatch.", dispatch || {}, defaults.dispatch),
@@ -68,6 +86,7 @@ export function problemsOf<Covers extends SignedField, Tx>(
     ...(["backUrl", "successUrl", "cancelUrl"] as const).flatMap((name) =>
       returnAddressProblems(`returns.${name}`, returns?.[name]),
     ),
+    ...lookProblems(returns),
   ];
 }
 
@@ -130,6 +149,33 @@ export function returnAddressProblems(option: string, address: string | undefine
     option,
     "must be a path such as /orders/{reference}, or an absolute http(s) address with a fixed host.",
   );
+}
+
+/** Returns the problems of the router's paths. Express would read other characters as a pattern. */
+function pathProblems(given: PathOptions | undefined): ConfigurationProblem[] {
+  const paths = { ...defaults.paths, ...withoutUndefined(given ?? {}) };
+  const names = Object.keys(defaults.paths) as (keyof PathOptions)[];
+  const isPath = (path: unknown) =>
+    typeof path === "string" && /^(\/(?!\.+(\/|$))[A-Za-z0-9._-]+)+$/.test(path);
+  // Express ignores capitals.
+  const within = (path: string, other: string) =>
+    `${path}/`.toLowerCase().startsWith(`${other}/`.toLowerCase());
+  const wrong = names.flatMap((name): ConfigurationProblem[] => {
+    const path: string = paths[name];
+    if (!isPath(path))
+      return invalid(`paths.${name}`, "must be a path such as /pay/webhook: letters, digits, . _ and -");
+    const other = names.find((one) => one !== name && isPath(paths[one]) && within(path, paths[one]));
+    return other ? invalid(`paths.${name}`, `must not be the same as paths.${other}, nor below it.`) : [];
+  });
+  return [...unknownOptions("paths.", given, defaults.paths), ...wrong];
+}
+
+function lookProblems(returns: ReturnOptions = {}): ConfigurationProblem[] {
+  return (Object.keys(looks) as (keyof typeof looks)[]).flatMap((name) => {
+    const value = returns[name];
+    const [pattern, form] = looks[name];
+    return value === undefined || pattern.test(value) ? [] : invalid(`returns.${name}`, `must be ${form}.`);
+  });
 }
 
 function spoolProblems(given: SpoolDirectoryOptions): ConfigurationProblem[] {

@@ -1,12 +1,13 @@
 import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
-import { type PaymentsOptions } from "./options.js";
+import { type PartialOptions, type PaymentsOptions } from "./options.js";
 import { problemsOf } from "./option-problems.js";
 import { clientCredentials, type AccessToken } from "../../service/index.js";
 import { fieldsSignature, hmacSignature, publicKeySignature } from "../../webhook/signature/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
-import { type IndispensableField } from "../../model/signed-fields.js";
+import { type SignedField } from "../../model/signed-fields.js";
 import { type PaymentStore } from "../../store/index.js";
 import { unknownOptions } from "../../shared/unknown-names.js";
+import { withoutUndefined } from "../../shared/without-undefined.js";
 import { sqlStore, type SqlTx } from "../../store/sql/index.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -36,6 +37,10 @@ const variables: Readonly<Record<string, string>> = {
   "returns.successUrl": "TILLKIT_SUCCESS_URL",
   "returns.cancelUrl": "TILLKIT_CANCEL_URL",
   "returns.shopName": "TILLKIT_SHOP_NAME",
+  "returns.contact": "TILLKIT_CONTACT",
+  "returns.accent": "TILLKIT_ACCENT",
+  "returns.logoUrl": "TILLKIT_LOGO_URL",
+  "returns.backLabel": "TILLKIT_BACK_LABEL",
   "clientCredentials.scope": "TILLKIT_TOKEN_SCOPE",
   logger: "TILLKIT_LOG",
   // The command line's own.
@@ -50,7 +55,20 @@ const variables: Readonly<Record<string, string>> = {
  */
 export function optionsFromEnvironment(
   environment: Environment = process.env,
-): PaymentsOptions<IndispensableField, SqlTx> {
+): PaymentsOptions<never, SqlTx> {
+  return completeOptions({}, environment);
+}
+
+/**
+ * Returns the given options, and what is not given from the `TILLKIT_*` variables. A given option wins, and the variables for
+ * it are not read. `service` and `returns` are completed name by name; every other option is taken whole.
+ *
+ * @throws ConfigurationError with every problem, by the names of the variables for options that are not given.
+ */
+export function completeOptions<Covers extends SignedField, Tx>(
+  given: PartialOptions<Covers, Tx>,
+  environment: Environment = process.env,
+): PaymentsOptions<Covers, Tx> {
   const problems: ConfigurationProblem[] = [];
   const read = (name: string): string | undefined => environment[`TILLKIT_${name}`]?.trim() || undefined;
   const attempt = <T>(make: () => T): T | undefined => {
@@ -63,25 +81,35 @@ export function optionsFromEnvironment(
     }
   };
 
-  const options: PaymentsOptions<IndispensableField, SqlTx> = {
+  const { signature, store, service = {}, returns = {} } = given;
+  const options: PaymentsOptions<Covers, Tx> = {
     publicUrl: read("PUBLIC_URL"),
-    service: { baseUrl: read("SERVICE_URL"), accessToken: attempt(() => accessTokenFrom(read)) },
-    // The covered fields are known at run time only; the type has those that every scheme covers.
-    signature: attempt(() => signatureFrom(read, environment)) as
-      SignatureScheme<IndispensableField> | undefined,
-    store: attempt(() => storeFrom(read("DATABASE"))),
     spool: spoolFrom(read("SPOOL")),
-    returns: {
-      backUrl: read("BACK_URL"),
-      successUrl: read("SUCCESS_URL"),
-      cancelUrl: read("CANCEL_URL"),
-      shopName: read("SHOP_NAME"),
-    },
     clientIdPrefix: read("CLIENT_ID_PREFIX"),
     // Other values become problems that name the variable.
     lookup: switchFrom(read("LOOKUP")),
     confirm: read("CONFIRM") as "lookup" | undefined,
     ...(read("LOG") === "off" && { logger: false }),
+    ...withoutUndefined(given),
+    // The overloads of the router make sure that the types are those of the environment where they are not given.
+    signature: signature ?? (attempt(() => signatureFrom(read, environment)) as SignatureScheme<Covers>),
+    store: store ?? (attempt(() => storeFrom(read("DATABASE"))) as PaymentStore as PaymentStore<Tx>),
+    service: {
+      baseUrl: read("SERVICE_URL"),
+      ...withoutUndefined(service),
+      accessToken: service.accessToken ?? attempt(() => accessTokenFrom(read)),
+    },
+    returns: {
+      backUrl: read("BACK_URL"),
+      successUrl: read("SUCCESS_URL"),
+      cancelUrl: read("CANCEL_URL"),
+      shopName: read("SHOP_NAME"),
+      contact: read("CONTACT"),
+      accent: read("ACCENT"),
+      logoUrl: read("LOGO_URL"),
+      backLabel: read("BACK_LABEL"),
+      ...withoutUndefined(returns),
+    },
   };
 
   // A part that could not be made has its own problems: that it is absent is not another one.
@@ -94,7 +122,8 @@ export function optionsFromEnvironment(
   // TEST and BENCH are those of the kit's own tests and benchmark.
   const isOurs = ({ option }: ConfigurationProblem) => /^TILLKIT_(?!TEST_|BENCH_)/.test(option);
   problems.push(...unknownOptions("", environment, knownVariables).filter(isOurs));
-  if (problems.length > 0) throw new ConfigurationError(problems.toSorted(inReadingOrder).map(byVariable));
+  if (problems.length > 0)
+    throw new ConfigurationError(problems.toSorted(inReadingOrder).map(byVariable({ ...given })));
   return options;
 }
 
@@ -157,6 +186,12 @@ function inReadingOrder(a: ConfigurationProblem, b: ConfigurationProblem): numbe
   return readingOrder.indexOf(a.option) - readingOrder.indexOf(b.option);
 }
 
-function byVariable({ code, option, message }: ConfigurationProblem): ConfigurationProblem {
-  return { code, option: variables[option] ?? option, message };
+/** Returns a function that names the variable in a problem, unless its option was given. */
+function byVariable(given: Readonly<Record<string, unknown>>) {
+  return ({ code, option, message }: ConfigurationProblem): ConfigurationProblem => {
+    const [group = "", name = ""] = option.split(/[.[]/);
+    const own = given[group] as Readonly<Record<string, unknown>> | undefined;
+    const isGiven = (group === "service" || group === "returns" ? own?.[name] : own) !== undefined;
+    return { code, option: isGiven ? option : (variables[option] ?? option), message };
+  };
 }

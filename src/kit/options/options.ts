@@ -24,10 +24,37 @@ export interface ReturnOptions {
   /** The shop's name on the kit's pages. @default none */
   shopName?: string | undefined;
   /**
+   * Where customers can ask when a payment is delayed, failed, or does not fit: a mailbox, a telephone number, an https
+   * address, or a short sentence. @default none
+   */
+  contact?: string | undefined;
+  /**
+   * The colour of links and buttons on the kit's pages: `#0b6650`. It is made darker on light pages, and lighter on dark
+   * ones, until its contrast is 4.5 to 1. @default the kit's green
+   */
+  accent?: string | undefined;
+  /** The shop's logo on the kit's pages: an https address, or a path on the shop's own host. @default none */
+  logoUrl?: string | undefined;
+  /** The label of the link to `backUrl`, in the shop's language. @default "Back to the shop", translated */
+  backLabel?: string | undefined;
+  /**
    * Renders the whole page in place of the kit's own. `nonce` is that of the response's Content-Security-Policy. Values of
    * `view` must be escaped.
    */
   render?: ((view: ReturnView, page: { nonce: string; language: string }) => string) | undefined;
+}
+
+/**
+ * The router's addresses below its mount path. Each begins with `/`, has letters, digits, `.`, `_` and `-` between slashes,
+ * and is neither the same as another one nor below it.
+ */
+export interface PathOptions {
+  /** Where the service posts webhooks. @default "/webhook" */
+  webhook?: string | undefined;
+  /** Where the browser comes back after an approval; the token follows. @default "/success" */
+  success?: string | undefined;
+  /** Where the browser comes back after a cancel; the token follows. @default "/cancel" */
+  cancel?: string | undefined;
 }
 
 /** Limits of the webhook endpoint. */
@@ -117,6 +144,7 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   signature: SignatureScheme<Covers> | undefined;
   /** Where payments, webhooks and dispatches are stored. */
   store: PaymentStore<Tx> | undefined;
+  paths?: PathOptions | undefined;
   webhook?: WebhookOptions | undefined;
   /**
    * A local directory for verified webhooks while the store cannot take them, so that they are still answered 200.
@@ -151,4 +179,11 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   logger?: Logger | false | undefined;
   /** The clock; for tests. Leases and retries go by the database's clock instead. */
   now?: (() => Date) | undefined;
+}
+
+/** Options that `paymentRouter` completes from the environment. In `service` and `returns` too, each name can be left out. */
+export interface PartialOptions<Covers extends SignedField, Tx> extends Partial<
+  Omit<PaymentsOptions<Covers, Tx>, "service">
+> {
+  service?: Partial<PaymentServiceOptions> | undefined;
 }

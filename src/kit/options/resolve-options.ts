@@ -16,6 +16,7 @@ export interface ResolvedOptions<Covers extends SignedField = SignedField, Tx = 
   service: PaymentServiceOptions & { timeoutMs: number };
   signature: SignatureScheme<Covers>;
   store: PaymentStore<Tx>;
+  paths: typeof defaults.paths;
   webhook: typeof defaults.webhook & { failures: typeof defaults.failures | undefined };
   spool: { directory: string; maxBytes: number } | undefined;
   health: typeof defaults.health;
@@ -61,6 +62,7 @@ export function resolveOptions<Covers extends SignedField, Tx>(
     },
     signature,
     store,
+    paths: withDefaults(options.paths, defaults.paths),
     webhook: {
       ...withDefaults(webhook, defaults.webhook),
       failures: failures === false ? undefined : withDefaults(failures, defaults.failures),

@@ -4,9 +4,17 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import express from "express";
 import request from "supertest";
-import { ConfigurationError, optionsFromEnvironment, paymentRouter } from "tillkit";
+import {
+  ConfigurationError,
+  MemoryStore,
+  optionsFromEnvironment,
+  paymentRouter,
+  type MemoryTx,
+  type PartialOptions,
+  type SignedField,
+} from "tillkit";
 import { secret } from "../../support/kit.js";
-import { completedBody, signed } from "../../support/webhooks.js";
+import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 
 const complete = {
   TILLKIT_PUBLIC_URL: "https://shop.example/payments",
@@ -131,5 +139,95 @@ describe("configuration by environment variables", () => {
     const newer = "whsec_0000aaaa1111bbbb2222cccc3333dddd";
     const rotating = schemeOf({ TILLKIT_WEBHOOK_SECRET: newer, TILLKIT_WEBHOOK_SECRET_PREVIOUS: secret });
     expect(await rotating.verify(signed(completedBody()))).toBe(true);
+  });
+});
+
+describe("options that the environment completes", () => {
+  const before = { ...process.env };
+  afterEach(() => {
+    process.env = { ...before };
+  });
+
+  /** Returns the options of a router that is made of these options and variables. */
+  function resolved(options: PartialOptions<SignedField, MemoryTx>, environment: Record<string, string>) {
+    process.env = { ...before, TILLKIT_LOG: "off", ...environment };
+    return paymentRouter(options as object).payments.options;
+  }
+
+  it("are sufficient for a router: the store by option, the rest by variables", async () => {
+    const { TILLKIT_DATABASE: _, ...environment } = complete;
+    process.env = { ...before, ...environment, TILLKIT_LOG: "off" };
+    const store = new MemoryStore();
+    let note: (clientId: string) => void;
+    const handled = new Promise<string>((resolve) => (note = resolve));
+    const router = paymentRouter({ store, onPaymentCompleted: ({ payment }) => note(payment.clientId) });
+    try {
+      expect(router.payments.store).toBe(store);
+      await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+      const { headers, rawBody } = signed(completedBody());
+      const app = express().use(router);
+      await request(app).post("/webhook").set(headers).send(`${rawBody.toString()} `).expect(401);
+      await request(app).post("/webhook").set(headers).send(rawBody.toString()).expect(200);
+      expect(await handled).toBe("c-1");
+    } finally {
+      await router.payments.close();
+    }
+  });
+
+  it("win over their variables, name by name in service and returns", () => {
+    const options = resolved(
+      {
+        store: new MemoryStore(),
+        service: { accessToken: () => "of the option", timeoutMs: 5000 },
+        returns: { shopName: "Of the option" },
+        spool: false,
+      },
+      {
+        ...complete,
+        TILLKIT_SPOOL: "/var/spool/of-the-environment",
+        TILLKIT_SHOP_NAME: "Of the environment",
+        TILLKIT_BACK_URL: "/orders",
+        TILLKIT_CLIENT_ID_PREFIX: "north-",
+        // Not read, because the token is given.
+        TILLKIT_TOKEN_URL: "no address",
+      },
+    );
+    expect(options).toMatchObject({
+      publicUrl: complete.TILLKIT_PUBLIC_URL,
+      service: { baseUrl: complete.TILLKIT_SERVICE_URL, timeoutMs: 5000 },
+      returns: { shopName: "Of the option", backUrl: "/orders" },
+      clientIdPrefix: "north-",
+    });
+    expect(options.spool).toBeUndefined();
+  });
+
+  it("count as not given where they are undefined", () => {
+    const service = { baseUrl: undefined, accessToken: undefined };
+    const options = resolved(
+      { publicUrl: undefined, store: new MemoryStore(), service, signature: undefined },
+      complete,
+    );
+    expect(options.publicUrl).toBe(complete.TILLKIT_PUBLIC_URL);
+    expect(options.service.baseUrl).toBe(complete.TILLKIT_SERVICE_URL);
+  });
+
+  it("are named in a problem if they were given, and the variable if not", () => {
+    const given = { store: new MemoryStore(), publicUrl: "http://shop.example", service: { timeoutMs: 0 } };
+    let error: unknown;
+    try {
+      resolved({ ...given, colour: "red" } as object, { TILLKIT_SPOL: "x" });
+    } catch (thrown) {
+      error = thrown;
+    }
+    const { problems: found } = error as ConfigurationError;
+    expect(Object.fromEntries(found.map(({ option, code }) => [option, code]))).toEqual({
+      publicUrl: "option_invalid",
+      "service.timeoutMs": "option_invalid",
+      colour: "option_invalid",
+      TILLKIT_SERVICE_URL: "option_missing",
+      TILLKIT_ACCESS_TOKEN: "option_missing",
+      TILLKIT_WEBHOOK_SECRET: "secret_missing",
+      TILLKIT_SPOL: "option_invalid",
+    });
   });
 });
