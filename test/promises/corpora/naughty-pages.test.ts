@@ -16,14 +16,16 @@ type Page = (text: string) => string;
 
 /** Returns the kit's own page, with the string at every place for a text of the merchant or the customer. */
 const kitPages: Readonly<Record<string, Page>> = Object.fromEntries(
-  (["confirming", "paid", "canceled", "failed"] as const).map((state): [string, Page] => [
-    `a return that is ${state}`,
-    (text) =>
-      returnPage(
-        { kind: "success", state, payment: pendingPayment({ reference: text }) },
-        { language: "en", nonce: "n", shopName: text, backUrl: text },
-      ),
-  ]),
+  (["confirming", "delayed", "mismatch", "paid", "canceled", "failed"] as const).map(
+    (state): [string, Page] => [
+      `a return that is ${state}`,
+      (text) =>
+        returnPage(
+          { kind: "success", state, payment: pendingPayment({ reference: text }), waitedMs: 0 },
+          { language: "en", nonce: "n", shop: { shopName: text }, backUrl: text },
+        ),
+    ],
+  ),
 );
 
 const order = (text: string): Order => ({

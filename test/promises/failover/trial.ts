@@ -65,8 +65,14 @@ const limitMs = 100_000;
  *
  * @param seedUrl - Where the payments are stored before.
  * @param options - Further options of the stores. By default they have those of the kit.
+ * @param webhook - Further options of the kits.
  */
-export async function startTrial(url: string, seedUrl = url, options: SqlStoreOptions = {}): Promise<Trial> {
+export async function startTrial(
+  url: string,
+  seedUrl = url,
+  options: SqlStoreOptions = {},
+  webhook: Options["webhook"] = {},
+): Promise<Trial> {
   const place = await openPlace("postgres", seedUrl);
   await seedPayments(place, maxOrders);
   await place.store.close();
@@ -74,7 +80,7 @@ export async function startTrial(url: string, seedUrl = url, options: SqlStoreOp
   const runs = new Map<string, number>();
   const open = async (spool: { directory: string } | false): Promise<Loaded> => {
     const store = openStore({ ...place.address, url, options });
-    const { payments, post } = await openKit(place, { store, spool }, runs);
+    const { payments, post } = await openKit(place, { store, spool, webhook }, runs);
     const kit: Loaded = { payments, post, sent: [], health: watchHealth(payments) };
     payments.on("store.unavailable", ({ during, error }) => {
       const { message, cause } = error as Error;
@@ -128,7 +134,7 @@ export async function startTrial(url: string, seedUrl = url, options: SqlStoreOp
 
 async function openKit(
   place: Place,
-  options: Pick<Options, "store" | "spool">,
+  options: Pick<Options, "store" | "spool" | "webhook">,
   runs: Map<string, number>,
 ): Promise<Pick<Loaded, "payments" | "post">> {
   const payments = testKit<SignedField, SqlTx>(options);

@@ -39,11 +39,11 @@ const text = fc.oneof(
 const pages: Readonly<Record<string, (one: string, two: string) => string>> = {
   "the kit's page of a return": (one, two) =>
     returnPage(
-      { kind: "success", state: "confirming", payment: pendingPayment({ reference: one }) },
-      { language: "fr", nonce: "n", shopName: two, backUrl: two },
+      { kind: "success", state: "confirming", payment: pendingPayment({ reference: one }), waitedMs: 0 },
+      { language: "fr", nonce: "n", shop: { shopName: two, contact: two, backLabel: two }, backUrl: two },
     ),
   "the kit's page for unknown addresses": (one) =>
-    notFoundPage({ language: "en", nonce: "n", shopName: one }),
+    notFoundPage({ language: "en", nonce: "n", shop: { shopName: one } }),
   "the example shop's desk": (one, two) =>
     deskPage("en", {
       attention: [{ kind: one, orderId: two, detail: two, at: "2026-11-20T10:00:00.000Z" }],

@@ -6,7 +6,7 @@ const express = require("express");
 const settings = JSON.parse(process.env.MEMBER);
 const { kit, address, secret, spool, web, names, dispatch, at, act } = settings;
 const { createPayments, hmacSignature, paymentRouter } = require(path.join(kit, "index.js"));
-const { openStore } = require("../crash/harness/open-store.cjs");
+const { loadStore } = require("../crash/harness/open-store.cjs");
 
 const never = new Promise(() => {});
 process.on("disconnect", () => process.exit(1));
@@ -20,7 +20,7 @@ async function reach(point, facts = {}) {
   if (act === "linger") await new Promise((resolve) => setTimeout(resolve, 500));
 }
 
-const store = openStore(kit, address);
+const { store } = loadStore(kit, address)(address);
 const { save, transaction, record } = store;
 // In one call, like nearly every webhook, or in the steps of a lookup.
 if (settings.inSteps) store.record = undefined;

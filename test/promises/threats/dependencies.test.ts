@@ -8,6 +8,7 @@ interface Manifest {
   dependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
+  peerDependenciesMeta?: Record<string, object>;
 }
 interface Locked extends Manifest {
   integrity?: string;
@@ -45,7 +46,7 @@ const scripted = (places: Iterable<string>) =>
 
 describe("what is installed with the kit", () => {
   const runtime = closure([...Object.keys(own.dependencies ?? {}), "express"]);
-  const optional = closure(Object.keys(own.optionalDependencies ?? {}));
+  const optional = closure(Object.keys(own.peerDependenciesMeta ?? {}));
 
   it("runs no script at installation", () => {
     expect(runtime.size).toBeGreaterThan(20);
@@ -63,7 +64,7 @@ describe("what is installed with the kit", () => {
     expect(ownScripts.filter((name) => hooks.includes(name))).toEqual([]);
   });
 
-  it("has one optional package with a script, which may be blocked because its binaries are in the package", () => {
+  it("has one package with a script among those that the user may add, which may be blocked because its binaries are in the package", () => {
     expect(scripted(optional)).toEqual(["node_modules/@photostructure/sqlite"]);
     const prebuilt = path.join(root, "node_modules/@photostructure/sqlite/prebuilds");
     const isInstalled = existsSync(path.dirname(prebuilt));
@@ -73,8 +74,8 @@ describe("what is installed with the kit", () => {
   });
 
   it("is seven chosen packages and their dependencies", () => {
-    const { dependencies, optionalDependencies, peerDependencies } = own;
-    const chosen = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+    const { dependencies, peerDependencies } = own;
+    const chosen = Object.keys({ ...dependencies, ...peerDependencies });
     expect(chosen.toSorted()).toEqual(
       [
         "@photostructure/sqlite",

@@ -70,11 +70,8 @@ export async function openEndpoint(
   const logger = pino(
     new Writable({ write: (line: Buffer, _, done) => (lines.push(line.toString()), done()) }),
   );
-  const store = new MemoryStore();
-  await store.transaction((tx) => store.save(tx, { created: known.map(toPayment) }));
-  const changes: Changes[] = [];
-  const save = store.save.bind(store);
-  store.save = (tx, change) => (changes.push(change), save(tx, change));
+  const store = await storeWith(known);
+  const saved = watchSaves(store);
   const payments = testKit<SignedField, MemoryTx>({ store, logger, dispatch: { pollMs: 5 }, ...options });
   const fulfilled: string[] = [];
   payments.onPaymentCompleted(({ payment }) => void fulfilled.push(payment.clientId));
@@ -90,9 +87,7 @@ export async function openEndpoint(
       return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     },
     logText: () => lines.join(""),
-    webhooks: () => changes.flatMap(({ webhooks = [] }) => webhooks),
-    events: () => changes.flatMap(({ events = [] }) => events),
-    copies: () => changes.flatMap(({ copies = [] }) => copies).reduce((sum, { count }) => sum + count, 0),
+    ...saved,
     fulfilled,
     post: (body, headers = {}) =>
       ask(new URL("/payments/webhook", url), {
@@ -102,6 +97,25 @@ export async function openEndpoint(
       }),
     // The text and not a URL, because a URL would normalise it.
     get: (address, headers = {}, method = "GET") => rawGet(url, address, headers, method),
+  };
+}
+
+/** Returns a store with these payments. */
+export async function storeWith(known: readonly Known[]): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  await store.transaction((tx) => store.save(tx, { created: known.map(toPayment) }));
+  return store;
+}
+
+/** Returns what the kit writes to the store from now on. */
+export function watchSaves(store: MemoryStore): Pick<Endpoint, "webhooks" | "events" | "copies"> {
+  const changes: Changes[] = [];
+  const save = store.save.bind(store);
+  store.save = (tx, change) => (changes.push(change), save(tx, change));
+  return {
+    webhooks: () => changes.flatMap(({ webhooks = [] }) => webhooks),
+    events: () => changes.flatMap(({ events = [] }) => events),
+    copies: () => changes.flatMap(({ copies = [] }) => copies).reduce((sum, { count }) => sum + count, 0),
   };
 }
 

@@ -104,7 +104,8 @@ describe.each(versions)("on %s", (_, express) => {
         const kit = await openEndpoint({ signature }, { express });
         const { status, text } = await kit.post(rawBody, { "x-own": "wrong" });
         expect([status, text]).toEqual([401, '{"error":"signature_invalid"}']);
-        expect(kit.log).toMatchObject([{ level: 40, res: { status: 401 } }]);
+        // After one line about the rate of what does not match.
+        expect(kit.log.at(-1)).toMatchObject({ level: 40, res: { status: 401 } });
         expect((await kit.post(rawBody, { "x-own": "right" })).status).toBe(200);
       }
     },

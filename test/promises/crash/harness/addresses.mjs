@@ -10,8 +10,9 @@ const servers = {
 };
 
 /** Returns the database of a run, with a table prefix that no other run has. */
-export async function addressFor({ kind, mode, folder, disk }) {
+export async function addressFor({ kind, module, mode, folder, disk }) {
   const prefix = `crash_${randomBytes(4).toString("hex")}_`;
+  if (module) return { address: { module, folder, prefix }, remove: () => {} };
   if (mode === "database") {
     const server = await startServer(kind, folder);
     return { address: { kind, url: server.url, prefix }, server, remove: () => server.kill() };

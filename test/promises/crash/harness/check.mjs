@@ -3,19 +3,12 @@ import { groupBy } from "./group-by.mjs";
 import { checkPayment, checkRecords, checkRuns } from "./check-payments.mjs";
 
 /**
- * Compares what was acknowledged (every 200), recorded (the store's tables) and effected (the ledger). Call it after
+ * Compares what was acknowledged (every 200), recorded (the store) and effected (the ledger). Call it after
  * everything was dispatched.
  */
 export async function check({ database, sent, effects, deaths, spooled, setAside }) {
   const findings = { lost: [], unexpected: [], duplicated: [] };
-  const { prefix } = database.address;
-  const payments = await database.query(`select client_id, state, status from ${prefix}payments`);
-  const webhooks = await database.query(
-    `select receipt_id, client_id, status, outcome, copies from ${prefix}webhooks`,
-  );
-  const dispatches = await database.query(`select event_id, handler, state from ${prefix}dispatches`);
-  const unexpanded = await database.query(`select id from ${prefix}events where ${database.isUnexpanded}`);
-  const ledger = await database.query(`select * from ${prefix}ledger`);
+  const { payments, webhooks, dispatches, unexpanded, ledger } = await database.records();
   const notes = readNotes(effects);
   const runs = notes.filter((note) => note.eventId);
   const spooledReceipts = new Set(notes.filter((note) => note.spooled).map((note) => note.spooled));

@@ -23,17 +23,33 @@ export class Database {
     );
     for (let from = 0; from < payments.length; from += 500) {
       const created = payments.slice(from, from + 500);
-      await this.store.transaction((tx) => this.store.save(tx, { created }));
+      const store = await this.#opened;
+      await store.transaction((tx) => store.save(tx, { created }));
     }
   }
 
-  get store() {
-    return (this.#store ??= openStore(this.#kit, this.address));
+  get #opened() {
+    return (this.#store ??= openStore(this.#kit, this.address).then(({ store }) => store));
   }
 
   async query(sql) {
-    await this.store.migrate();
-    return (await this.store.transaction((tx) => tx.query(sql))).rows;
+    const store = await this.#opened;
+    await store.migrate();
+    return (await store.transaction((tx) => tx.query(sql))).rows;
+  }
+
+  /** Returns what is stored, read from the tables. */
+  async records() {
+    const { prefix } = this.address;
+    return {
+      payments: await this.query(`select client_id, state, status from ${prefix}payments`),
+      webhooks: await this.query(
+        `select receipt_id, client_id, status, outcome, copies from ${prefix}webhooks`,
+      ),
+      dispatches: await this.query(`select event_id, handler, state from ${prefix}dispatches`),
+      unexpanded: await this.query(`select id from ${prefix}events where ${this.isUnexpanded}`),
+      ledger: await this.query(`select * from ${prefix}ledger`),
+    };
   }
 
   /** The SQL condition of an event that was not dispatched to its handlers yet. */
@@ -61,6 +77,6 @@ export class Database {
   async close() {
     const store = this.#store;
     this.#store = undefined;
-    await store?.close();
+    await (await store)?.close();
   }
 }

@@ -23,21 +23,28 @@ async function runKill({ plan, processes, shops, sender, sent, progress, report,
     return opening;
   };
   const open = Array.from({ length: processes }, () => openShop(drawPauses(random)));
+  const send = async ({ at: _, target, ...message }) => {
+    const { port } = await open[target];
+    const answered = sent.leaving(message);
+    answered(await sender.post(port, message));
+  };
   for (const { sends, kill, pauses } of plan) {
-    const traffic = sends.map(async ({ at, target, ...message }) => {
-      await delay(at);
-      const { port } = await open[target];
-      const answered = sent.leaving(message);
-      answered(await sender.post(port, message));
+    // A new process is slow at first. With a single one, every kill would come before its first answer.
+    const first = processes === 1 ? sends.slice(0, 1) : [];
+    for (const one of first) await send(one);
+    const traffic = sends.slice(first.length).map(async (one) => {
+      await delay(one.at);
+      await send(one);
     });
     const killing = (async () => {
       const victim = await open[kill.victim];
       await delay(kill.at);
       // The next webhooks for this shop wait for its successor, like behind a load balancer.
-      const gone = victim.kill();
-      open[kill.victim] = openShop(pauses);
+      // Some stores allow one process at a time, so the successor opens after the victim has ended.
+      open[kill.victim] = victim.kill().then(() => openShop(pauses));
+      open[kill.victim].catch(() => {});
       report.kills++;
-      await gone;
+      await victim.exited;
     })();
     await Promise.all([...traffic, killing]);
     progress.tick();

@@ -4,6 +4,7 @@ import { defectModes } from "./defect-modes.mjs";
 
 export const usage = `npm run crash -- [options]
   --store sqlite|postgres|mysql   the store (default sqlite)
+  --store-module PATH   kill: the store that this module makes, see open-store.cjs in test/promises/crash/harness
   --mode kill|stop|database|disk|flood   the kind of failure (default kill, or the mode of the defect)
   --cycles N       number of failures (default 200; stop 20, database 5, disk 5)
   --seed S         repeats the plan of an earlier run (default: random; always printed)
@@ -32,6 +33,7 @@ export function readOptions(args) {
       ...text,
       default: "sqlite",
     },
+    "store-module": text,
     mode: text,
     cycles: text,
     seed: text,
@@ -63,13 +65,16 @@ export function readOptions(args) {
   if (defect !== undefined) oneOf("defect", defect, Object.keys(defectModes));
   if (disk !== undefined) oneOf("disk", disk, ["mount", "pages"]);
   const mode = oneOf("mode", values.mode ?? defectModes[defect] ?? "kill", Object.keys(cyclesOf));
+  const module = values["store-module"] && path.resolve(values["store-module"]);
+  if (module && mode !== "kill") throw new CannotRun("--store-module works with --mode kill only.");
   if (mode === "database" && store === "sqlite")
     throw new CannotRun("SQLite has no server to kill; use --mode disk.");
   if (mode === "disk" && store !== "sqlite")
     throw new CannotRun("--mode disk fills the disk of SQLite; it works with no other store.");
   const seed = number("seed", values.seed ?? `${Math.floor(Math.random() * 2 ** 31)}`);
   return {
-    store,
+    store: module ? path.basename(module) : store,
+    module,
     mode,
     seed,
     defect,

@@ -30,7 +30,7 @@ export async function run(options, kit) {
   const planned = planOf[mode]({ ...options, random });
 
   const sender = senderOf(kit, mode);
-  const site = await openSite({ kit, kind: store, mode, disk: options.disk });
+  const site = await openSite({ kit, kind: store, module: options.module, mode, disk: options.disk });
   const settings = {
     kit,
     database: site.database.address,
@@ -99,7 +99,7 @@ async function drain(shops, { database, spooled }) {
   const shop = await shops.open();
   const deadline = performance.now() + drainMs;
   while (performance.now() < deadline) {
-    if (spooled().length === 0 && (await database.undone()) === 0) break;
+    if (spooled().length === 0 && !(await database.undone(shop))) break;
     await delay(50);
   }
   await shop.end();

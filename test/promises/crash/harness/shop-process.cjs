@@ -5,21 +5,22 @@ const path = require("node:path");
 const { setTimeout: delay } = require("node:timers/promises");
 const express = require("express");
 const { answeringEarly, withDefect } = require("./defects.cjs");
-const { openStore } = require("./open-store.cjs");
+const { loadStore } = require("./open-store.cjs");
 
 const settings = JSON.parse(process.env.CRASH_SHOP);
 const { kit, database, secret, effects, spool, defect, stops } = settings;
 const { createPayments, hmacSignature, paymentRouter } = require(path.join(kit, "index.js"));
 
+const open = loadStore(kit, database);
 const log = openSync(effects, "a");
 const note = (what) => appendFileSync(log, `${JSON.stringify(what)}\n`);
 
 process.on("disconnect", () => process.exit()); // The harness has ended.
-process.once("message", ({ open }) => openShop(open));
+process.once("message", ({ open }) => void openShop(open));
 process.send({ loaded: true });
 
-function openShop({ pauses, renewalFails }) {
-  const plain = openStore(kit, database);
+async function openShop({ pauses, renewalFails }) {
+  const { store: plain, write } = await open(database);
   const store = withDefect(defect, plain, `${database.prefix}dispatches`);
   if (renewalFails) store.renew = () => Promise.reject(new Error("renewals fail in this shop"));
   const payments = createPayments({
@@ -39,14 +40,16 @@ function openShop({ pauses, renewalFails }) {
     },
     logger: false,
   });
-  payments.onPaymentCompleted(handlerOf(pauses));
+  payments.onPaymentCompleted(handlerOf(pauses, write));
   payments.on("webhook.spooled", ({ receiptId }) => note({ spooled: receiptId }));
 
   const source = defect === "ack-before-record" ? answeringEarly(payments) : payments;
   const server = express().use("/payments", paymentRouter(source)).listen(0, "127.0.0.1");
   server.on("listening", () => process.send({ port: server.address().port }));
-  process.on("message", ({ pages }) => {
+  process.on("message", ({ pages, ask }) => {
     if (pages) void limitPages(plain, pages);
+    const tell = (counts) => process.send({ undone: counts.oldestUndoneAt !== undefined });
+    if (ask) void plain.counts().then(tell);
   });
   process.once("SIGTERM", () => {
     server.close();
@@ -55,17 +58,13 @@ function openShop({ pauses, renewalFails }) {
 }
 
 /** Writes each payment to the ledger, and notes the run outside of the database. */
-function handlerOf(pauses) {
+function handlerOf(pauses, write) {
   let runs = 0;
   return async ({ id, payment: { clientId, reference } }, { tx, attempt, idempotencyKey }) => {
     note({ clientId, eventId: id, idempotencyKey, attempt });
+    const row = { client_id: clientId, reference, event_id: id, idempotency_key: idempotencyKey, attempt };
     const pay = async () => {
-      const at = (index) => (tx.dialect === "postgres" ? `$${index}` : "?");
-      await tx.query(
-        `insert into ${database.prefix}ledger (client_id, reference, event_id, idempotency_key, attempt)
-          values (${at(1)}, ${at(2)}, ${at(3)}, ${at(4)}, ${at(5)})`,
-        [clientId, reference, id, idempotencyKey, attempt],
-      );
+      await write(tx, row);
     };
     if (stops) return stoppable({ clientId, attempt, pay });
     const pause = pauses[runs++ % pauses.length];

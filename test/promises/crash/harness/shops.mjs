@@ -76,6 +76,12 @@ class Shop {
     }
   }
 
+  /** Returns whether any event waits for a handler. */
+  async undone() {
+    this.child.send({ ask: true });
+    return (await this.next("undone")).undone;
+  }
+
   kill() {
     this.condemned = true;
     this.child.kill("SIGKILL");

@@ -3,14 +3,15 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { addressFor } from "./addresses.mjs";
 import { Database } from "./database.mjs";
+import { ModuleDatabase } from "./module-database.mjs";
 
 /** The resources of one run outside of its processes: a folder, a database, the spool and the log of effects. */
-export async function openSite({ kit, kind, mode, disk }) {
+export async function openSite({ kit, kind, module, mode, disk }) {
   const folder = mkdtempSync(path.join(tmpdir(), "tillkit-crash-"));
   const leave = () => rmSync(folder, { recursive: true, force: true });
   let place;
   try {
-    place = await addressFor({ kind, mode, folder, disk });
+    place = await addressFor({ kind, module, mode, folder, disk });
   } catch (error) {
     leave();
     throw error;
@@ -19,7 +20,7 @@ export async function openSite({ kit, kind, mode, disk }) {
   writeFileSync(effects, "");
   // The spool is on the full disk too. A webhook that is then answered 200 is lost.
   const spool = path.join(place.disk?.folder ?? folder, "spool");
-  const database = new Database(kit, place.address);
+  const database = new (module ? ModuleDatabase : Database)(kit, place.address);
   return {
     database,
     effects,

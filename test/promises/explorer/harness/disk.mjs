@@ -78,6 +78,19 @@ export class SimulatedDisk {
     return this.#io("stat", () => statsOf(this.#find(name), options));
   }
 
+  lstat(name) {
+    return this.#io("lstat", () =>
+      this.#folders.has(name) ? { ...owned, isDirectory: () => true } : statsOf(this.#find(name)),
+    );
+  }
+
+  link(from, to) {
+    return this.#io("link", () => {
+      if (this.#entries.has(to)) throw failure("EEXIST", to);
+      this.#change([[to, this.#find(from)]]);
+    });
+  }
+
   unlink(name) {
     return this.#io("unlink", () => {
       this.#find(name);
@@ -174,8 +187,24 @@ export class SimulatedDisk {
   }
 }
 
+/** What `lstat` says of a file that belongs to this user alone. */
+const owned = {
+  uid: process.geteuid?.(),
+  mode: 0o600,
+  isSymbolicLink: () => false,
+  isDirectory: () => false,
+  isFile: () => false,
+};
+
 function statsOf({ ino, content, mtimeMs }, { bigint = false } = {}) {
-  return { dev: bigint ? 1n : 1, ino: bigint ? ino : Number(ino), size: content.length, mtimeMs };
+  return {
+    ...owned,
+    isFile: () => true,
+    dev: bigint ? 1n : 1,
+    ino: bigint ? ino : Number(ino),
+    size: content.length,
+    mtimeMs,
+  };
 }
 
 function failure(code, name) {

@@ -16,6 +16,11 @@ class SimulatedRequest extends EventEmitter {
     this.rawHeaders = Object.entries(headers).flat();
   }
 
+  /** As Express adds it. */
+  get path() {
+    return this.url.split("?", 1)[0];
+  }
+
   /** As Express adds it, for a browser that accepts every language. */
   acceptsLanguages(first) {
     return first;

@@ -112,7 +112,19 @@ function installRandom() {
 
 function installFiles() {
   const files = require("node:fs/promises");
-  for (const name of ["mkdir", "open", "readdir", "readFile", "rename", "stat", "unlink", "utimes"]) {
+  const used = [
+    "link",
+    "lstat",
+    "mkdir",
+    "open",
+    "readdir",
+    "readFile",
+    "rename",
+    "stat",
+    "unlink",
+    "utimes",
+  ];
+  for (const name of used) {
     const native = files[name];
     files[name] = (...given) => (world ? world.disk[name](...given) : native(...given));
   }

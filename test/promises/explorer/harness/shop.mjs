@@ -29,6 +29,8 @@ export class SimulatedShop {
   runs = new Map();
   handlerKeys = [];
   setAside = 0;
+  /** The processes that were asked to stop and have not ended. */
+  #stopping = new Set();
   #world;
   #kit;
   #database;
@@ -68,8 +70,8 @@ export class SimulatedShop {
     const target = this.running[place];
     if (!target) return;
     if (what === "stop") return this.#stop(target, restartMs);
-    // A power failure takes all processes, because they share the disk.
-    const ended = hasPower ? [target] : this.running.filter(Boolean);
+    // A power failure takes all processes, also those that are stopping, because they share the disk.
+    const ended = hasPower ? [target] : [...this.running.filter(Boolean), ...this.#stopping];
     for (const one of ended) this.#end(one, restartMs);
     if (!hasPower) this.#world.disk.failPower();
   }
@@ -90,12 +92,15 @@ export class SimulatedShop {
   #stop(target, restartMs) {
     const world = this.#world;
     this.running[target.place] = undefined;
+    this.#stopping.add(target);
     const ended = () => world.as(world.outside, () => this.#end(target, restartMs));
     world.start(target.process, "is asked to stop", () => void target.payments.close().then(ended, ended));
   }
 
-  #end({ process, place }, restartMs) {
+  #end(target, restartMs) {
+    const { process, place } = target;
     const world = this.#world;
+    this.#stopping.delete(target);
     if (!process.isAlive) return;
     world.crash(process);
     if (this.running[place]?.process === process) this.running[place] = undefined;
