@@ -16,7 +16,7 @@ module.exports = {
     "^tillkit$": at("index"),
     "^tillkit/sql$": at("store/sql/index"),
     "^tillkit/sandbox$": at("sandbox/index"),
-    "^tillkit/testing$": at("store/exam/index"),
+    "^tillkit/testing$": at("testing/index"),
     "^(\\.{1,2}/.*)\\.js$": "$1",
   },
   modulePathIgnorePatterns: ["<rootDir>/dist/.*/package.json", "<rootDir>/.tmp/"],

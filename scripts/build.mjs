@@ -1,12 +1,32 @@
 // Compiles the sources to ESM and to CommonJS. No bundler is used.
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { tsc } from "./tsc.mjs";
 
 rmSync("dist", { recursive: true, force: true });
 for (const project of ["tsconfig.esm.json", "tsconfig.cjs.json"]) {
-  const status = tsc("-p", project);
-  if (status !== 0) process.exit(status);
+  // The doc comments are only in the types, so that the package stays small.
+  for (const part of [["--declaration", "false", "--removeComments"], ["--emitDeclarationOnly"]]) {
+    const status = tsc("-p", project, ...part);
+    if (status !== 0) process.exit(status);
+  }
 }
+for (const format of ["esm", "cjs"]) removeInternalTypes(path.resolve("dist", format));
 // npm makes the command executable where it installs the package; this does so in a clone.
 chmodSync("dist/esm/cli/main.js", 0o755);
 writeFileSync("dist/cjs/package.json", '{"type":"commonjs"}\n');
+
+/** Removes the types that no entry point leads to: nobody can import them, and they are most of the files. */
+function removeInternalTypes(folder) {
+  const reached = new Set();
+  const follow = (file) => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    for (const [, target] of readFileSync(file, "utf8").matchAll(/"(\.{1,2}\/[^"]+)\.js"/g))
+      follow(path.resolve(path.dirname(file), `${target}.d.ts`));
+  };
+  for (const entry of ["index", "store/sql/index", "sandbox/index", "testing/index"])
+    follow(path.join(folder, `${entry}.d.ts`));
+  for (const name of readdirSync(folder, { recursive: true }))
+    if (name.endsWith(".d.ts") && !reached.has(path.join(folder, name))) rmSync(path.join(folder, name));
+}

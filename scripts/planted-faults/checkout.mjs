@@ -161,4 +161,25 @@ export const checkoutFaults = [
     to: "dispatch.dueAt += leaseMs;",
     test: "store/memory/dispatches-table.test.ts",
   },
+  {
+    about: "a run ends before its rollback",
+    file: "dispatch/run-in-transaction.ts",
+    from: "    await opened;\n    throw error;",
+    to: "    throw error;",
+    test: "dispatch/run-in-transaction.test.ts",
+  },
+  {
+    about: "a claim takes as many as the name with the most free slots allows",
+    file: "dispatch/dispatcher.ts",
+    from: "Math.min(...claimable.map(freeOf))",
+    to: "Math.max(...claimable.map(freeOf))",
+    test: "dispatch/dispatcher.test.ts",
+  },
+  {
+    about: "an attempt that was replaced before is replaced again",
+    file: "checkout/choose-attempt.ts",
+    from: "ofReference.filter(({ replacedBy }) => replacedBy === undefined)",
+    to: "[...ofReference]",
+    test: "checkout/choose-attempt.test.ts",
+  },
 ];

@@ -157,6 +157,14 @@ export const sqliteFaults = [
     to: "    if (this.#poison && this.isPipelined) {\n      const failure",
     test: "store/sql/sqlite/sqlite-store.test.ts",
   },
+  {
+    about: "a revived dispatch keeps its failures",
+    file: "store/sql/tables/history.ts",
+    from: "attempt = 0, failures = 0, error = null",
+    to: "attempt = 0, error = null",
+    test: "store/sql/sqlite/sqlite-store.test.ts",
+    title: "revived",
+  },
 ];
 
 /** Faults in the locks, fences and commits of PostgreSQL. */
@@ -230,8 +238,8 @@ export const postgresFaults = [
     file: "store/sql/postgres/postgres-dialect.ts",
     from: '"for update skip locked"',
     to: '"for update"',
-    test: postgresExam,
-    title: "stray|claim",
+    test: leases,
+    title: "PostgreSQL",
   },
   {
     about: "payments are read without a lock",
@@ -318,8 +326,8 @@ export const postgresFaults = [
     file: "store/sql/postgres/pipeline/begin-with-first.ts",
     from: "select 1 / count(*) from written",
     to: "select 1 / (1 + count(*)) from written",
-    test: postgresExam,
-    title: "settlement",
+    test: "store/sql/postgres/pipeline/begin-with-first.test.ts",
+    title: "lease was lost",
   },
   {
     about: "a lock of the migration is not taken",
@@ -417,6 +425,7 @@ export const mysqlFaults = [
     from: 'if (!this.#own) await send("set transaction isolation level read committed");',
     to: "",
     test: mysqlExam,
+    title: "READ COMMITTED",
   },
   {
     about: "a migration does not wait for its lock",

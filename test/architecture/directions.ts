@@ -14,6 +14,7 @@ const levels: readonly (readonly string[])[] = [
   ["http"],
   ["index.ts"],
   ["sandbox"],
+  ["testing"],
   ["cli"],
 ];
 
@@ -34,8 +35,8 @@ const narrow: Readonly<Record<string, readonly string[]>> = {
   pages: ["shared", "model"],
 };
 
-/** Folders that use the kit as an application does: only what the package exports, and what all pages share. */
-const outsiders = ["sandbox", "cli"];
+/** Folders that use the kit as an application does: what the package exports, what pages share, and the rules of amounts. */
+const outsiders = ["sandbox", "testing", "cli"];
 
 /** The modules that applications see: subpaths of the package, and what `index.ts` exports as a whole. */
 const publicModules = [
@@ -62,7 +63,7 @@ export function isAllowed({ file, target, kind }: Import): boolean {
   if (rank(to) >= rank(from)) return false;
   if (narrow[from]) return to === "errors" || narrow[from].includes(to);
   if (outsiders.includes(from)) {
-    const isShared = to === "pages" || to === "shared";
+    const isShared = to === "pages" || to === "shared" || target === "model/money.ts";
     return isShared || publicModules.includes(target) || (kind === "type" && publicTypes.includes(target));
   }
   return true;
@@ -92,7 +93,8 @@ const pure = ["model/", "webhook/message/", "webhook/signature/", "webhook/recon
 /** Returns whether this file may import this package or module of Node. */
 export function mayUse({ file, target, kind }: Import): boolean {
   const part = partOf(file);
-  if (target === "express") return part === "http" || part === "sandbox";
+  if (target === "express")
+    return part === "http" || part === "sandbox" || (part === "testing" && kind === "dynamic");
   if (target === "pino-http") return part === "http";
   if (target === "body-parser") return part === "sandbox";
   // Drivers are the merchant's own: nothing of them may be needed to load, or to compile against, the kit.

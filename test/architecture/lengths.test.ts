@@ -4,9 +4,9 @@ import { readSources, type SourceFile } from "./read-imports.js";
 const sources = readSources();
 
 const maxFunctionLines = 80;
-const maxFiles = 350;
+const maxFiles = 385;
 /** The redesign ended below 32,500 lines. The limit grows with a capability only, in the commit that adds it. */
-const maxLines = 33_600;
+const maxLines = 37_900;
 
 /** Returns the functions of a file that have more than `max` lines, with their place. */
 function longFunctions({ file, text }: Pick<SourceFile, "file" | "text">, max: number): string[] {

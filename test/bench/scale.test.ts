@@ -4,7 +4,7 @@ import path from "node:path";
 import { buildKit } from "../support/built-kit.js";
 
 // It starts several processes, and the machine may be busy.
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 const program = path.resolve(__dirname, "../../bench/scale.mjs");
 

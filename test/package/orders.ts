@@ -13,8 +13,10 @@ if (process.argv[2] === "create") {
     create table changes (id text not null);
     create trigger noted after update on orders begin insert into changes values (new.id); end;\`);
 }
+if (process.argv[2] === "lose") db.exec("delete from orders where id = 'lost'");
+const hasChanges = db.prepare("select 1 from sqlite_master where name = 'changes'").get() !== undefined;
 const orders = db.prepare("select id, paid from orders order by id").all();
-const changes = db.prepare("select id from changes").all().map(({ id }) => id);
+const changes = hasChanges ? db.prepare("select id from changes").all().map(({ id }) => id) : [];
 console.log(JSON.stringify({ orders, changes }));
 db.close();
 `;
@@ -25,8 +27,11 @@ export interface Orders {
   changes: string[];
 }
 
-/** Reads the orders in `shop.db` of a folder. `create` first makes two unpaid orders, 41 and 42. */
-export function orders(folder: string, action: "create" | "read"): Orders {
+/**
+ * Reads the orders in `shop.db` of a folder. `create` first makes two unpaid orders, 41 and 42; `lose` deletes the order
+ * named lost.
+ */
+export function orders(folder: string, action: "create" | "read" | "lose"): Orders {
   writeFileSync(join(folder, "orders.cjs"), script);
   return JSON.parse(run(folder, process.execPath, "orders.cjs", action));
 }

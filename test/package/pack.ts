@@ -6,7 +6,18 @@ import { dirname, join, resolve } from "node:path";
 const root = resolve(__dirname, "../..");
 
 /** The files that may be in the tarball beside the built ones. */
-export const documents = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
+export const documents = [
+  "ARCHITECTURE.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "LICENSE",
+  "README.md",
+  "SECURITY.md",
+  "package.json",
+];
+
+/** The folders and files that are packed as they are, beside the documents. */
+export const guides = ["docs", "examples/scenarios", "bench/README.md"];
 
 export interface Packed {
   /** A folder for the test. */
@@ -40,6 +51,7 @@ function packInto(folder: string): Packed {
     "scripts/tsc.mjs",
     "examples/express-shop/package.json",
     ...documents,
+    ...guides,
   ];
   for (const path of [...copied, "tsconfig.json", "tsconfig.esm.json", "tsconfig.cjs.json"]) {
     if (!existsSync(join(root, path))) continue;

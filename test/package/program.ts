@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { plainEnvironment } from "./pack.js";
 
-/** The program of the README's introduction. It must run without changes. */
+/** A whole shop, with the service's credentials in variables. It must run without changes. */
 export const program = `import express from "express";
 import { createPayments, hmacSignature, paymentRouter } from "tillkit";
 import { sqliteStore } from "tillkit/sql";
@@ -58,16 +58,19 @@ globalThis.fetch = (address, options) =>
 /** The compiled program, running in a folder. */
 export class RunningProgram {
   readonly #child: ChildProcess;
+  readonly #lock: Server;
   #output = "";
 
-  private constructor(child: ChildProcess) {
+  private constructor(child: ChildProcess, lock: Server) {
     this.#child = child;
+    this.#lock = lock;
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => (this.#output += text));
     }
   }
 
   static async start(folder: string, environment: Record<string, string>): Promise<RunningProgram> {
+    const lock = await lockPort();
     await refuseTakenPort();
     const preload = join(folder, "redirect.mjs");
     writeFileSync(preload, redirect);
@@ -76,8 +79,8 @@ export class RunningProgram {
       env: { ...plainEnvironment(), ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const running = new RunningProgram(child);
-    await running.until("answers", async () => (await fetch(shopUrl)).status === 404);
+    const running = new RunningProgram(child, lock);
+    await running.until("answers", async () => (await fetch(shopUrl)).status < 500);
     return running;
   }
 
@@ -97,10 +100,25 @@ export class RunningProgram {
   }
 
   async stop(): Promise<void> {
+    this.#lock.close();
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, "exit");
     this.#child.kill("SIGTERM");
     await ended;
+  }
+}
+
+/** Waits until no other test runs a program on the port: each of them listens on the next port meanwhile. */
+async function lockPort(): Promise<Server> {
+  for (;;) {
+    const server = createServer();
+    server.listen(port + 1, "127.0.0.1");
+    try {
+      await once(server, "listening");
+      return server.unref();
+    } catch {
+      await new Promise((resolve) => void setTimeout(resolve, 100));
+    }
   }
 }
 
@@ -109,7 +127,7 @@ async function refuseTakenPort(): Promise<void> {
   server.listen(port);
   await once(server, "listening").catch((cause: unknown) => {
     throw new Error(
-      `Port ${port} is in use, and the program of the README listens on it. Stop what listens there first.`,
+      `Port ${port} is in use, and the program of the test listens on it. Stop what listens there first.`,
       { cause },
     );
   });

@@ -1,6 +1,9 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { discard, install, pack, run, documents, type Packed } from "./pack.js";
+import { errorFixes } from "tillkit";
+import { doctorFixes } from "../../src/cli/doctor/findings.js";
+import { prose } from "../docs/documents.js";
+import { discard, documents, guides, install, pack, type Packed, run } from "./pack.js";
 
 const subpaths = ["tillkit", "tillkit/sql", "tillkit/sandbox", "tillkit/testing"];
 
@@ -22,13 +25,12 @@ function answerOf(name: string, program: string): unknown {
 
 describe("the tarball", () => {
   it("holds the built files and the documents, and nothing else", () => {
-    const others = packed.files.filter((path) => !path.startsWith("dist/"));
+    const isGuide = (path: string): boolean => guides.some((guide) => path.startsWith(guide));
+    const others = packed.files.filter((path) => !path.startsWith("dist/") && !isGuide(path));
     expect(others).toEqual(documents.filter((path) => existsSync(join(packed.source, path))));
     expect(packed.files.filter((path) => /test\.|\.test|__|tsbuildinfo/.test(path))).toEqual([]);
     const endings = packed.files.filter((path) => path.startsWith("dist/"));
-    expect(
-      endings.filter((path) => !/\.(js|d\.ts|js\.map|d\.ts\.map)$|^dist\/cjs\/package\.json$/.test(path)),
-    ).toEqual([]);
+    expect(endings.filter((path) => !/\.(js|d\.ts)$|^dist\/cjs\/package\.json$/.test(path))).toEqual([]);
   });
 
   it("has every file that package.json points to", () => {
@@ -39,17 +41,22 @@ describe("the tarball", () => {
     expect(targets.filter((path) => !existsSync(inPackage(path)))).toEqual([]);
   });
 
-  it("has source maps that name no file outside of the package, and need none", () => {
-    const maps = packed.files.filter((path) => path.endsWith(".js.map"));
-    expect(maps.length).toBeGreaterThan(0);
-    const astray = maps.filter((path) => {
-      const { sources, sourcesContent = [] } = JSON.parse(readFileSync(inPackage(path), "utf8"));
-      const outside = sources.some((source: string) =>
-        posix.join(posix.dirname(path), source).startsWith(".."),
-      );
-      return outside || sourcesContent.length !== sources.length;
-    });
-    expect(astray).toEqual([]);
+  it("takes at most 4 MB unpacked, without source maps, and says what is what in its types", () => {
+    const bytes = packed.files.reduce((sum, path) => sum + statSync(inPackage(path)).size, 0);
+    expect(bytes).toBeLessThanOrEqual(4_000_000);
+    expect(readFileSync(inPackage("dist/esm/index.d.ts"), "utf8")).toContain("createPayments");
+    expect(readFileSync(inPackage("dist/esm/kit/create-payments.d.ts"), "utf8")).toContain("Creates the kit");
+  });
+
+  it("takes at most 20 MB installed with Express, and brings no database driver", () => {
+    const modules = join(project, "node_modules");
+    const files = readdirSync(modules, { recursive: true, withFileTypes: true }).filter((file) =>
+      file.isFile(),
+    );
+    const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+    expect(bytes).toBeLessThanOrEqual(20_000_000);
+    for (const driver of ["pg", "mysql2", "@photostructure"])
+      expect(existsSync(join(modules, driver))).toBe(false);
   });
 
   it("contains nothing about the machine that built it", () => {
@@ -58,6 +65,50 @@ describe("the tarball", () => {
       return text.includes(packed.folder) || text.includes(dirname(dirname(__dirname)));
     });
     expect(told).toEqual([]);
+  });
+});
+
+describe("the documents in the package", () => {
+  /** Returns the files that the links of a document lead to, relative to the package. */
+  const targetsOf = (file: string): string[] =>
+    [...prose(readFileSync(inPackage(file), "utf8")).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)]
+      .map((link) => link[1]!)
+      .filter((link) => !/^https?:/.test(link))
+      .map((link) => posix.join(posix.dirname(file), link));
+
+  it("are all that the README leads to, and all that those lead to", () => {
+    const seen = new Set(["README.md"]);
+    // These are about the repository, which the package does not hold.
+    const aboutRepository = ["ARCHITECTURE.md", "CONTRIBUTING.md", "bench/README.md"];
+    for (const file of seen)
+      if (file.endsWith(".md") && !aboutRepository.includes(file) && existsSync(inPackage(file)))
+        for (const target of targetsOf(file)) seen.add(target);
+    expect(seen.size).toBeGreaterThan(60);
+    expect([...seen].filter((path) => !existsSync(inPackage(path)))).toEqual([]);
+  });
+
+  it("are all that a fix of an error or of the doctor names", () => {
+    const named = [...Object.values(errorFixes), ...Object.values(doctorFixes)].flatMap(
+      (fix) => fix.match(/[\w./-]+\.md/g) ?? [],
+    );
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((path) => !existsSync(inPackage(path)))).toEqual([]);
+  });
+
+  it("have an entry about every error, which the command prints", () => {
+    const bin = inPackage("dist/esm/cli/main.js");
+    for (const code of ["store_busy", "store_unavailable"]) {
+      const page = run(project, process.execPath, bin, "help", "errors", code);
+      expect(page).toMatch(/- \*\*What to do:\*\* ./);
+      // Its links are paths of files that are there.
+      for (const [, path] of page.matchAll(/\]\((\/[^)#]+)/g)) expect(existsSync(path!)).toBe(true);
+    }
+    expect(run(project, process.execPath, bin, "help", "errors").trim().split("\n")).toEqual(
+      Object.keys(errorFixes),
+    );
+    expect(() => run(project, process.execPath, bin, "help", "errors", "store_bussy")).toThrow(
+      /Did you mean store_busy/,
+    );
   });
 });
 

@@ -126,7 +126,7 @@ class Day {
 
   async #returnPage(): Promise<string> {
     const page = await (await fetch(this.#returnUrl!)).text();
-    return /<main data-state="([a-z_]+)"/.exec(page)?.[1] ?? page;
+    return /<main[^>]* data-state="([a-z_]+)"/.exec(page)?.[1] ?? page;
   }
 
   async ends(): Promise<Seen> {

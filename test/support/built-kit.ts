@@ -6,14 +6,14 @@ const root = path.resolve(__dirname, "../..");
 
 /**
  * Compiles the sources for processes outside of jest, one time for each test file. Returns the folder, which replaces
- * `dist/cjs`. It is inside of the checkout, so that dependencies are found.
+ * `dist/cjs`, or `dist/esm`. It is inside of the checkout, so that dependencies are found.
  */
-export function buildKit(): string {
+export function buildKit(format: "cjs" | "esm" = "cjs"): string {
   const folder = mkdtempSync(path.join(root, "node_modules", ".tillkit-built-"));
   const tsc = [
     path.join(root, "scripts", "tsc.mjs"),
     "-p",
-    path.join(root, "tsconfig.cjs.json"),
+    path.join(root, `tsconfig.${format}.json`),
     "--outDir",
     folder,
   ];
@@ -21,6 +21,7 @@ export function buildKit(): string {
     encoding: "utf8",
   });
   if (status !== 0) throw new Error(`The sources do not compile:\n${stdout}`);
-  writeFileSync(path.join(folder, "package.json"), '{"type":"commonjs"}');
+  const type = format === "cjs" ? "commonjs" : "module";
+  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type }));
   return folder;
 }
