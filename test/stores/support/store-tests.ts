@@ -160,6 +160,8 @@ function signal<T>(): [Promise<T>, (value: T) => void] {
 
 function runNode(args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { env: process.env }, (_error, stdout, stderr) => resolve({ stdout, stderr }));
+    execFile(process.execPath, args, { env: process.env }, (_error, stdout, stderr) =>
+      resolve({ stdout, stderr }),
+    );
   });
 }
