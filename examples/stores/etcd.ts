@@ -5,25 +5,25 @@ import { type BatchAdapter } from "tillkit";
 type Range = { kvs?: { key: string; value: string; version: string }[] };
 type Answer = Range & { succeeded?: boolean; responses?: { response_range: Range }[] };
 
-const encode = (text: string) => Buffer.from(text).toString("base64");
-const decode = (base64: string) => Buffer.from(base64, "base64").toString();
+const to64 = (text: string) => Buffer.from(text).toString("base64");
+const from64 = (base64: string) => Buffer.from(base64, "base64").toString();
 
 /** The application adds operations of etcd: `{ requestPut: { key, value } }`, in base64. `maxChanges` is etcd's `--max-txn-ops`. */
 export function etcdAdapter(nodes: string[], prefix = "tillkit/", maxChanges = 128): BatchAdapter<object> {
-  const at = (key: string) => ({ key: encode(prefix + key) });
+  const at = (key: string) => ({ key: to64(prefix + key) });
   const recordsOf = ({ kvs = [] }: Range) =>
-    kvs.map(({ key, value, version }) => {
-      const decoded = { key: decode(key).slice(prefix.length), value: decode(value) };
-      return { ...decoded, version: Number(version) };
+    kvs.map((kv) => {
+      const [key, value] = [from64(kv.key).slice(prefix.length), from64(kv.value)];
+      return { key, value, version: Number(kv.version) };
     });
   let current = 0;
   async function post(path: string, request: object, isWrite = false): Promise<Answer> {
-    // An election takes about two seconds.
+    const [body, headers] = [JSON.stringify(request), { "grpc-metadata-hasleader": "true" }];
+    // An election takes about two seconds. By the header, a node without a leader refuses.
     for (const until = performance.now() + 4000; ; await delay(20)) {
       const tried = current;
       try {
-        const [body, headers] = [JSON.stringify(request), { "grpc-metadata-hasleader": "true" }];
-        const options = { method: "POST", headers, body, signal: AbortSignal.timeout(1000) };
+        const options = { method: "POST", headers, body, signal: AbortSignal.timeout(500) };
         const response = await fetch(`${nodes[tried]}/v3/kv/${path}`, options);
         if (response.ok) return (await response.json()) as Answer;
         throw new Error("etcd refused a request.", { cause: await response.text() });
@@ -39,9 +39,8 @@ export function etcdAdapter(nodes: string[], prefix = "tillkit/", maxChanges = 1
     durable: true,
     maxChanges,
     async read(keys) {
-      const { responses = [] } = await post("txn", {
-        success: keys.map((key) => ({ requestRange: at(key) })),
-      });
+      const success = keys.map((key) => ({ requestRange: at(key) }));
+      const { responses = [] } = await post("txn", { success });
       return responses.flatMap((one) => recordsOf(one.response_range));
     },
     async scan({ from, to, limit, reverse }) {
@@ -50,12 +49,10 @@ export function etcdAdapter(nodes: string[], prefix = "tillkit/", maxChanges = 1
     },
     async write(changes, operations) {
       const compare = changes.map(({ key, version }) => ({ ...at(key), target: "VERSION", version }));
-      const made = changes.map(({ key, value }) => {
-        if (value === null) return { requestDeleteRange: at(key) };
-        return { requestPut: { ...at(key), value: encode(value) } };
-      });
-      const { succeeded } = await post("txn", { compare, success: [...made, ...operations] }, true);
-      return succeeded === true;
+      const made = changes.map(({ key, value }) =>
+        value === null ? { requestDeleteRange: at(key) } : { requestPut: { ...at(key), value: to64(value) } },
+      );
+      return (await post("txn", { compare, success: [...made, ...operations] }, true)).succeeded === true;
     },
   };
 }

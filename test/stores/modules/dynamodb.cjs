@@ -3,7 +3,9 @@ const { randomUUID } = require("node:crypto");
 const path = require("node:path");
 
 const examples = path.resolve(__dirname, "../../../examples/stores");
-const { DynamoDB } = require(require.resolve("@aws-sdk/client-dynamodb", { paths: [examples] }));
+const packageOf = (name) => require(require.resolve(name, { paths: [examples] }));
+const { DynamoDB } = packageOf("@aws-sdk/client-dynamodb");
+const { DynamoDBDocument } = packageOf("@aws-sdk/lib-dynamodb");
 const { dynamodbAdapter } = require("../../../examples/stores/dynamodb.ts");
 
 /** Makes the store of the DynamoDB example, in the emulator at TILLKIT_TEST_DYNAMODB_URL. The ledger is a partition of its table. */
@@ -12,13 +14,13 @@ module.exports.create = ({ prefix }, { storeOver }) => {
   const endpoint = process.env["TILLKIT_TEST_DYNAMODB_URL"];
   const client = new DynamoDB({ endpoint, region: "eu-west-1", credentials });
   const TableName = `${prefix}records`;
-  const adapter = dynamodbAdapter(client, TableName);
+  const adapter = dynamodbAdapter(DynamoDBDocument.from(client), TableName);
   const text = (name) => ({ AttributeName: name, AttributeType: "S" });
   return {
     store: storeOver(adapter),
     write(tx, row) {
-      const Item = { part: { S: "ledger" }, id: { S: `ledger/${randomUUID()}` }, version: { N: "1" } };
-      tx.add({ Put: { TableName, Item: { ...Item, json: { S: JSON.stringify(row) } } } });
+      const Item = { part: "ledger", key: `ledger/${randomUUID()}`, version: 1, value: JSON.stringify(row) };
+      tx.add({ Put: { TableName, Item } });
     },
     async rows() {
       const rows = await adapter.scan({ from: "ledger/", to: "ledger0", limit: 10_000, reverse: false });
@@ -30,9 +32,9 @@ module.exports.create = ({ prefix }, { storeOver }) => {
         BillingMode: "PAY_PER_REQUEST",
         KeySchema: [
           { AttributeName: "part", KeyType: "HASH" },
-          { AttributeName: "id", KeyType: "RANGE" },
+          { AttributeName: "key", KeyType: "RANGE" },
         ],
-        AttributeDefinitions: [text("part"), text("id")],
+        AttributeDefinitions: [text("part"), text("key")],
       });
     },
     remove: async () => void (await client.deleteTable({ TableName })),

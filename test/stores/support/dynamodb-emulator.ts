@@ -73,7 +73,7 @@ async function transact(call: Call, writes: readonly Record<string, Write>[]): P
   for (const [index, entry] of writes.entries()) {
     const [kind, write] = Object.entries(entry)[0]!;
     const { TableName, Item } = write;
-    const Key = write.Key ?? { part: Item!["part"]!, id: Item!["id"]! };
+    const Key = write.Key ?? { part: Item!["part"]!, key: Item!["key"]! };
     const { Item: old } = (await call("GetItem", { TableName, Key, ConsistentRead: true })) as Write;
     try {
       await call(`${kind}Item`, write);
