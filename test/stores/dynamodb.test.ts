@@ -10,6 +10,8 @@ withPackages(
     beforeAll(async () => {
       emulator = await startDynamodb();
       process.env["TILLKIT_TEST_DYNAMODB_URL"] = emulator.endpoint;
+      // The shops that are killed must print nothing, and the client warns about versions of Node that it will leave.
+      process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] = "true";
     });
     afterAll(() => emulator.close());
 
