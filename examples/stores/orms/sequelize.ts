@@ -11,14 +11,14 @@ export function ordersIn(tx: SqlTx) {
   };
   const dialectModule = { ...pg, Client };
   // Without these two it changes settings of the session, which the next user of the connection would get.
-  const options = { keepDefaultTimezone: true, dialectOptions: { clientMinMessages: "ignore" } };
-  const db = new Sequelize({ dialect: "postgres", dialectModule, logging: false, ...options });
+  const settings = { keepDefaultTimezone: true, dialectOptions: { clientMinMessages: "ignore" } };
+  const db = new Sequelize({ dialect: "postgres", dialectModule, logging: false, ...settings });
   const reference = { type: DataTypes.TEXT, primaryKey: true };
   const Order = db.define("orders", { reference }, { timestamps: false });
-  const ordersOf = (transaction: Transaction | null = null): Orders => ({
-    add: (reference: string) => Order.create({ reference }, { transaction }),
-    all: () => Order.findAll({ raw: true, transaction }),
-    nested: (work) => db.transaction({ transaction }, (inner) => work(ordersOf(inner))),
+  const ordersOf = (options: { transaction?: Transaction } = {}): Orders => ({
+    add: (reference: string) => Order.create({ reference }, { ...options }),
+    all: () => Order.findAll({ raw: true, ...options }),
+    nested: (work) => db.transaction(options, (transaction) => work(ordersOf({ transaction }))),
   });
   return ordersOf();
 }

@@ -14,6 +14,9 @@ import { type OpenedStore, type StoreAddress, type StoreModule } from "../module
 
 const writers = 64;
 
+/** The kills of one test. A long run sets more. */
+const kills = Number(process.env["TILLKIT_TEST_KILLS"] ?? 6);
+
 /** On a busy machine, many writers of one payment take longer than the default. */
 const unhurried: typeof tillkit = {
   ...tillkit,
@@ -113,21 +116,36 @@ export function storeTests({ name, module, processes = 2 }: StoreUnderTest): voi
     await remove(first.store);
   });
 
-  it(`${name}: shops that are killed at random moments lose nothing and duplicate nothing`, async () => {
-    const kit = buildKit();
-    const program = path.resolve("scripts/crash.mjs");
-    const shops = ["--store-module", file, "--processes", `${processes}`];
-    const args = [program, "--kit", kit, ...shops, "--cycles", "6", "--seed", "7", "--json", "--quiet"];
-    try {
-      const { stdout, stderr } = await runNode(args);
-      expect(stderr).toBe("");
-      const result: unknown = JSON.parse(stdout);
-      expect(result).toMatchObject({ lost: 0, unexpected: 0, duplicated: 0, kills: 6 });
-      expect(result).toHaveProperty("effects", expect.any(Number));
-    } finally {
-      rmSync(kit, { recursive: true, force: true });
-    }
-  }, 180_000);
+  it(
+    `${name}: shops that are killed at random moments lose nothing and duplicate nothing`,
+    async () => {
+      const kit = buildKit();
+      const program = path.resolve("scripts/crash.mjs");
+      const shops = ["--store-module", file, "--processes", `${processes}`];
+      const args = [
+        program,
+        "--kit",
+        kit,
+        ...shops,
+        "--cycles",
+        `${kills}`,
+        "--seed",
+        "7",
+        "--json",
+        "--quiet",
+      ];
+      try {
+        const { stdout, stderr } = await runNode(args);
+        expect(stderr).toBe("");
+        const result: unknown = JSON.parse(stdout);
+        expect(result).toMatchObject({ lost: 0, unexpected: 0, duplicated: 0, kills });
+        expect(result).toHaveProperty("effects", expect.any(Number));
+      } finally {
+        rmSync(kit, { recursive: true, force: true });
+      }
+    },
+    120_000 + kills * 10_000,
+  );
 }
 
 interface StoreUnderTest {

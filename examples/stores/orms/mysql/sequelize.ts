@@ -13,14 +13,14 @@ export function ordersIn(tx: SqlTx) {
   };
   const dialectModule = { createConnection };
   // Without this it changes the time zone of the session, which the next user of the connection would get.
-  const options = { keepDefaultTimezone: true };
-  const db = new Sequelize({ dialect: "mysql", dialectModule, logging: false, ...options });
+  const settings = { keepDefaultTimezone: true };
+  const db = new Sequelize({ dialect: "mysql", dialectModule, logging: false, ...settings });
   const reference = { type: DataTypes.STRING(64), primaryKey: true };
   const Order = db.define("orders", { reference }, { timestamps: false });
-  const ordersOf = (transaction: Transaction | null = null): Orders => ({
-    add: (reference) => Order.create({ reference }, { transaction }),
-    all: () => Order.findAll({ raw: true, transaction }),
-    nested: (work) => db.transaction({ transaction }, (inner) => work(ordersOf(inner))),
+  const ordersOf = (options: { transaction?: Transaction } = {}): Orders => ({
+    add: (reference) => Order.create({ reference }, { ...options }),
+    all: () => Order.findAll({ raw: true, ...options }),
+    nested: (work) => db.transaction(options, (transaction) => work(ordersOf({ transaction }))),
   });
   return ordersOf();
 }
