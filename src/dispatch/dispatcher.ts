@@ -7,7 +7,7 @@ import { type Handlers } from "./handlers.js";
 import { describeError, handlerEvent, runClaim, type RunOptions } from "./run-claim.js";
 
 /** Options of {@link Dispatcher}. */
-export interface DispatcherOptions<Tx> extends RunOptions<Tx> {
+export interface DispatcherOptions<Tx> extends Omit<RunOptions<Tx>, "losses"> {
   handlers: Handlers<Tx>;
   /** The maximum number of running handlers in this process. Every handler name has an equal share, and at least one. */
   concurrency: number;
@@ -37,6 +37,7 @@ export class Dispatcher<Tx> {
   readonly #options: DispatcherOptions<Tx>;
   /** The running handlers, by their name. */
   readonly #running = new Map<string, Set<Promise<void>>>();
+  readonly #losses = new Map<string, number>();
   readonly #closing = new AbortController();
   #loop: Promise<void> | undefined;
   #stopped = false;
@@ -134,7 +135,10 @@ export class Dispatcher<Tx> {
     const handler = handlers.find(claim.event.type, claim.handler);
     if (!handler) return; // Another process has this handler. It can claim the dispatch after the lease.
     const { run, timeoutMs: handlerTimeoutMs = this.#options.handlerTimeoutMs } = handler;
-    const result = await runClaim({ ...this.#options, handlerTimeoutMs }, claim, run, this.#closing.signal);
+    const options = { ...this.#options, handlerTimeoutMs, losses: this.#losses };
+    const result = await runClaim(options, claim, run, this.#closing.signal);
+    if (result.state === "released" && "error" in result)
+      return notify("store.unavailable", { during: "handler", error: result.error });
     if (result.state !== "failed" && result.state !== "dead") return;
     const { error } = result;
     const about = { event: handlerEvent(claim), handler: claim.handler };

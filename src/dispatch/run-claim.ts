@@ -16,6 +16,15 @@ export interface RetryOptions {
   maxDelayMs: number;
 }
 
+/**
+ * How many runs of one dispatch may end in a row because the connection or the database was lost, while the database takes the
+ * release of each. Further ones count as failed: the handler breaks its connection itself, or the database refuses its commit.
+ */
+const maxLosses = 5;
+
+/** The number of dispatches whose losses are counted at the same time. */
+const maxCountedLosses = 10_000;
+
 /** The pause before a run is given back again to a database that could not take it. */
 const settlePauseMs = 200;
 
@@ -27,13 +36,15 @@ export interface RunOptions<Tx> {
   /** The number of runs that may end without a settlement, because the process died, before the dispatch is dead. */
   maxLostLeases: number;
   retry: RetryOptions;
+  /** The number of runs in a row that ended because the database was lost, by idempotencyKey. This process's own count. */
+  losses: Map<string, number>;
 }
 
 /** The end of a run. `lost`: another process has the dispatch, or only the store knows its state. */
 export type RunResult =
   | { state: "done" }
   | { state: "released" }
-  | { state: "released"; retryInMs: number }
+  | { state: "released"; retryInMs: number; error: unknown }
   | { state: "lost"; error: unknown }
   | { state: "failed"; failures: number; error: unknown }
   | { state: "dead"; error: unknown };
@@ -45,7 +56,7 @@ export async function runClaim<Tx>(
   handler: AnyHandler<Tx>,
   closing: AbortSignal,
 ): Promise<RunResult> {
-  const { store, maxLostLeases } = options;
+  const { store, maxLostLeases, losses } = options;
   const lostLeases = claim.attempt - 1 - claim.failures;
   if (lostLeases >= maxLostLeases) {
     const error = new TillkitError(
@@ -55,6 +66,7 @@ export async function runClaim<Tx>(
     return settle(options, claim, { state: "dead", error }, closing);
   }
 
+  const idempotencyKey = `${claim.event.id}:${claim.handler}`;
   const guard = guardRun(options, claim, closing);
   try {
     await runInTransaction(
@@ -65,7 +77,7 @@ export async function runClaim<Tx>(
           get signal() {
             return guard.signal();
           },
-          idempotencyKey: `${claim.event.id}:${claim.handler}`,
+          idempotencyKey,
           attempt: claim.attempt,
         };
         const run = Promise.resolve(handler(handlerEvent(claim), context));
@@ -77,9 +89,16 @@ export async function runClaim<Tx>(
           throw leaseLost(claim);
       },
     );
+    losses.delete(idempotencyKey);
     return { state: "done" };
   } catch (error) {
-    return await settle(options, claim, resultOf(options, claim, error, closing), closing);
+    const lost = losses.get(idempotencyKey) ?? 0;
+    const result = await settle(options, claim, resultOf(options, claim, error, lost, closing), closing);
+    if (result.state === "released" && "error" in result) losses.set(idempotencyKey, lost + 1);
+    else if (result.state !== "failed" || !hasCode(error, "store_unavailable")) losses.delete(idempotencyKey);
+    // Other processes may have done what is left here after an outage.
+    if (losses.size > maxCountedLosses) losses.clear();
+    return result;
   } finally {
     guard.end();
   }
@@ -138,12 +157,14 @@ function resultOf<Tx>(
   { retry }: RunOptions<Tx>,
   claim: Claim,
   error: unknown,
+  lost: number,
   closing: AbortSignal,
 ): RunResult {
   if (hasCode(error, "lease_lost")) return { state: "lost", error };
   if (closing.aborted && error === closing.reason) return { state: "released" };
   // The database or the connection failed, and not the handler.
-  if (hasCode(error, "store_unavailable")) return { state: "released", retryInMs: retryDelay(1, retry) };
+  if (hasCode(error, "store_unavailable") && lost < maxLosses)
+    return { state: "released", retryInMs: retryDelay(lost + 1, retry), error };
   const failures = claim.failures + 1;
   return failures >= retry.maxFailures ? { state: "dead", error } : { state: "failed", failures, error };
 }
@@ -162,7 +183,7 @@ async function settle<Tx>(
   const settlement: Settlement = {
     ...idOf(claim),
     state: result.state,
-    ...("error" in result && { error: describeError(result.error) }),
+    ...("error" in result && result.state !== "released" && { error: describeError(result.error) }),
     ...("failures" in result && { retryInMs: retryDelay(result.failures, retry) }),
     ...("retryInMs" in result && { retryInMs: result.retryInMs }),
   };

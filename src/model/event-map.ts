@@ -140,8 +140,8 @@ export interface NoticeMap {
   "dispatch.dead": { event: TillkitEvent; handler: string; error: string };
   /** The service could not be asked about a payment, or its answer was unusable. The kit asks again later. */
   "lookup.failed": { clientId?: string; error: unknown };
-  /** The store failed to start, to record or to claim. The kit keeps trying. */
-  "store.unavailable": { during: "record" | "claim" | "start"; error: unknown };
+  /** The store failed to start, to record, to claim, or during a handler's transaction or its commit. The kit keeps trying. */
+  "store.unavailable": { during: "record" | "claim" | "start" | "handler"; error: unknown };
 }
 
 /** The name of a notice. */

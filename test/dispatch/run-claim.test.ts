@@ -24,6 +24,7 @@ async function leasedRun(over: Partial<RunOptions<MemoryTx>> = {}, leaseMs = 60_
     handlerTimeoutMs: 60_000,
     maxLostLeases: 3,
     retry: { maxFailures: 5, firstDelayMs: 1000, maxDelayMs: 60_000 },
+    losses: new Map(),
     ...over,
   };
   const run = (
@@ -195,6 +196,41 @@ describe("the end of a run", () => {
     expect(await run(fails)).toEqual({ state: "lost", error: away });
     store.settle = () => Promise.resolve(false);
     expect(await run(fails)).toMatchObject({ state: "lost", error: { code: "lease_lost" } });
+  });
+
+  it("does not count five losses of the database in a row, and waits longer after each; further ones are failed runs", async () => {
+    jest.spyOn(Math, "random").mockReturnValue(1);
+    const { run, store } = await leasedRun();
+    const settle = jest.spyOn(store, "settle").mockResolvedValue(true);
+    const away = new TillkitError("store_unavailable", "The connection was lost.");
+    const loses = () => Promise.reject(away);
+    for (const retryInMs of [1000, 2000, 4000, 8000, 16_000])
+      expect(await run(loses)).toEqual({ state: "released", retryInMs, error: away });
+    for (const failures of [1, 2])
+      expect(await run(loses, { failures: failures - 1 })).toEqual({
+        state: "failed",
+        failures,
+        error: away,
+      });
+    expect(settle.mock.calls.map(([, { state }]) => state)).toEqual([
+      ...Array<string>(5).fill("released"),
+      "failed",
+      "failed",
+    ]);
+    jest.restoreAllMocks();
+  });
+
+  it("counts the losses of the database anew after a run that ended otherwise", async () => {
+    const { run, store } = await leasedRun();
+    jest.spyOn(store, "settle").mockResolvedValue(true);
+    const loses = () => Promise.reject(new TillkitError("store_unavailable", "The connection was lost."));
+    for (const end of [() => {}, fails]) {
+      for (let loss = 0; loss < 5; loss++) expect(await run(loses)).toMatchObject({ state: "released" });
+      await run(end);
+      expect(await run(loses)).toMatchObject({ state: "released" });
+      await run(end);
+    }
+    jest.restoreAllMocks();
   });
 
   it("stores the error of the handler, without secrets and limited", async () => {

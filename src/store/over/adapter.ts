@@ -67,7 +67,8 @@ export interface BatchAdapter<Item> extends AnyAdapter<undefined> {
   transaction?: never;
   /**
    * Makes all changes and the application's own writes, durably, and resolves to `true`. Writes nothing and resolves to `false`
-   * where the version of any record is not the expected one.
+   * where the version of any record is not the expected one. Rejects with a TillkitError `store_conflict` where a write of the
+   * application is refused: the handler's run has then failed.
    */
   write(changes: readonly RecordChange[], items: readonly Item[]): Promise<boolean>;
 }
