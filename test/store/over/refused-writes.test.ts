@@ -8,12 +8,13 @@ afterEach(closeAll);
 /** A database that refuses each write of the application with this error. Resolves when its dispatch is dead. */
 async function deadBy(refusal: Error) {
   const records = new Map<string, StoredRecord>();
-  const { read, scan, write } = memoryAdapter(records);
+  const memory = memoryAdapter(records);
   const adapter: BatchAdapter<string> = {
     durable: false,
-    read,
-    scan,
-    write: (changes, items) => (items.length > 0 ? Promise.reject(refusal) : write(changes, { id: 0 })),
+    read: (keys) => memory.read(keys),
+    scan: (range) => memory.scan(range),
+    write: (changes, items) =>
+      items.length > 0 ? Promise.reject(refusal) : memory.write(changes, { id: 0 }),
   };
   const store = storeOver(adapter);
   await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
