@@ -2,7 +2,7 @@ import { hasCode, TillkitError } from "../errors/index.js";
 import { checkPaymentRequest, plainMetadata, type PaymentRequest } from "../checkout/payment-request.js";
 import { type Payment } from "../model/payment.js";
 import { sameValue } from "../model/money.js";
-import { rematch, type RecordingParts } from "../webhook/recording/rematch.js";
+import { rematch, rematchIn, type RecordingParts } from "../webhook/recording/rematch.js";
 
 /** A payment that other code created at the service. */
 export interface Adoption extends Pick<PaymentRequest, "reference" | "total" | "metadata"> {
@@ -38,7 +38,8 @@ export async function adoptPayment<Tx>(
   checkAdoption(adoption);
   await parts.ready();
   const adopted = await storeAdopted(parts, adoption);
-  // Also where the store had it: a crash may have separated the two steps.
+  if (adopted) parts.announceEvents();
+  // A webhook may have been recorded meanwhile. Its recorder looks after its commit too.
   await rematch(parts, [adoption.clientId]);
   return { payment: (await parts.store.find(adoption.clientId))!, adopted };
 }
@@ -54,7 +55,8 @@ async function storeAdopted<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): 
   }
 }
 
-async function storeOnce<Tx>({ store, now }: RecordingParts<Tx>, adoption: Adoption): Promise<boolean> {
+async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Promise<boolean> {
+  const { store, now } = parts;
   const { clientId, serviceId, reference, total, metadata } = adoption;
   return store.transaction(async (tx) => {
     const serviceIds = serviceId === undefined ? [] : [serviceId];
@@ -89,6 +91,8 @@ async function storeOnce<Tx>({ store, now }: RecordingParts<Tx>, adoption: Adopt
     };
     const { takenClientIds } = await store.save(tx, { created: [payment] });
     if (takenClientIds.length > 0) throw new AdoptionOutdated();
+    // In the same commit: nobody looks for them again if its answer is lost.
+    await rematchIn(tx, parts, [clientId]);
     return true;
   });
 }

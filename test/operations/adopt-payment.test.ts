@@ -1,4 +1,5 @@
-import { onEachDatabase } from "../promises/processes/databases.js";
+import { TillkitError } from "tillkit";
+import { onEachDatabase, openStore } from "../promises/processes/databases.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 import { shopBench } from "./shop-bench.js";
@@ -48,6 +49,20 @@ onEachDatabase("the adoption of payments", (kind) => {
     expect((await payments.receiveWebhook(early)).outcome).toBe("unmatched");
     expect((await payments.adopt(parked)).payment).toMatchObject({ state: "completed", serviceId: "s-2" });
     expect(await bench.place.store.counts()).toMatchObject({ parked: 0 });
+  });
+
+  it("matches what waits in the same commit, so that it counts also where the answer of the commit is lost", async () => {
+    const store = openStore(bench.place.address);
+    const payments = shop({ store, clientIdPrefix: "north-" });
+    expect((await payments.receiveWebhook(paid())).outcome).toBe("foreign");
+    const transaction = store.transaction.bind(store);
+    store.transaction = async (work) => {
+      await transaction(work);
+      throw new TillkitError("store_unavailable", "The answer of the commit was lost.");
+    };
+    await expect(payments.adopt(adoption)).rejects.toMatchObject({ code: "store_unavailable" });
+    expect(await payments.find("legacy-1")).toMatchObject({ state: "completed" });
+    expect(await recorded()).toEqual(["payment.completed"]);
   });
 
   it("loses no race with the webhook", async () => {
