@@ -168,7 +168,7 @@ function findSignatureProblems(signature: SandboxOptions["signature"]): readonly
 function findScenarioProblems({ scenario, scenarios = [] }: SandboxOptions): ConfigurationProblem[] {
   const own = typeof scenario === "object" ? [...scenarios, scenario] : scenarios;
   const problems = (z.array(scenarioSchema).safeParse(own).error?.issues ?? []).map(({ path, message }) =>
-    problem(`scenarios.${path.join(".")}`, `is not valid: ${message}.`),
+    problem(`scenarios.${path.join(".")}`, `is not valid: ${message}.`.replace("?.", "?")),
   );
   const names = [...[normal, ...catalogue, ...own].map(({ name }) => name), randomName];
   if (typeof scenario !== "string" || names.includes(scenario)) return problems;

@@ -120,6 +120,7 @@ describe("a misspelt name is refused with the name that was meant:", () => {
     const { message } = error as Error;
     expect(message).toContain(given);
     expect(message).toContain(`Did you mean ${meant}?`);
+    expect(message).not.toContain("?.");
   });
 
   it("lists all names where none is near", () => {
