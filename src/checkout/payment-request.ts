@@ -1,6 +1,7 @@
 import { TillkitError } from "../errors/index.js";
 import { type Money } from "../model/payment.js";
 import { checkAmount } from "../model/money.js";
+import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 
 /** A payment to create. */
 export interface PaymentRequest {
@@ -22,13 +23,28 @@ export interface PaymentRequest {
 
 const maxMetadataBytes = 4096;
 
+const requestNames = {
+  reference: 1,
+  total: 1,
+  clientId: 1,
+  locale: 1,
+  metadata: 1,
+} satisfies NamesOf<PaymentRequest>;
+
+/** @throws TillkitError `option_invalid` if a field is not known: without it, a misspelt clientId would be another one. */
+export function refuseUnknownFields(request: object, known: object = requestNames): void {
+  const unknown = describeUnknown(request, known);
+  if (unknown !== undefined) throw new TillkitError("option_invalid", `The payment's field ${unknown}`);
+}
+
 /**
  * Throws for a request that can never become a payment, before anything is stored or sent.
  *
  * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`, `locale_invalid`,
- * `metadata_invalid`
+ * `metadata_invalid`, `option_invalid`
  */
 export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""): void {
+  refuseUnknownFields(request);
   // Callers in JavaScript may pass anything, and get an error with a code.
   const { reference, total, clientId, locale, metadata }: Partial<PaymentRequest> = request ?? {};
   if (typeof reference !== "string" || !/^(?!\.+$)[^\p{Cc}\p{Cs}]{1,200}$/u.test(reference)) {

@@ -2,11 +2,13 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 import { Router, type ErrorRequestHandler, type Request, type RequestHandler, type Response } from "express";
 import { type ReturnKind } from "../checkout/handle-return.js";
 import { type Handler } from "../dispatch/handler.js";
+import { ConfigurationError } from "../errors/index.js";
 import { completeOptions } from "../kit/options/options-from-environment.js";
 import { type PartialOptions, type PathOptions } from "../kit/options/options.js";
 import { createPayments } from "../kit/create-payments.js";
 import { type Payments } from "../kit/payments.js";
 import { type SignedField } from "../model/signed-fields.js";
+import { misspeltOptions } from "../shared/unknown-names.js";
 import { type SqlTx } from "../store/sql/index.js";
 import { type SignatureScheme } from "../webhook/signature/scheme.js";
 import { requestLog } from "./request-log.js";
@@ -145,6 +147,8 @@ function undecodable(forged: RequestHandler): ErrorRequestHandler {
 function paymentsOf(source: Payments | InlineOptions<SignedField, unknown>): Payments {
   if ("receiveWebhook" in source) return source;
   const { onPaymentCompleted, ...options } = source;
+  const misspelt = misspeltOptions("", options, { onPaymentCompleted });
+  if (misspelt.length > 0) throw new ConfigurationError(misspelt);
   const payments = createPayments(completeOptions(options));
   if (onPaymentCompleted) payments.onPaymentCompleted(onPaymentCompleted);
   return payments;

@@ -1,6 +1,8 @@
 import { type Dispatcher } from "../dispatch/dispatcher.js";
+import { TillkitError } from "../errors/index.js";
 import { type Lookups } from "../operations/lookup/lookups.js";
 import { type Sweeper } from "../operations/sweep-payments.js";
+import { describeUnknown } from "../shared/unknown-names.js";
 import { type Intake } from "../webhook/intake.js";
 import { type Core } from "./core.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
@@ -26,7 +28,10 @@ export function createBackground<Tx>(
   let isClosed = false;
 
   return {
-    async start({ keepAlive = true }: { keepAlive?: boolean } = {}): Promise<void> {
+    async start(options: { keepAlive?: boolean } = {}): Promise<void> {
+      const { keepAlive = true } = options;
+      const unknown = describeUnknown(options, { keepAlive });
+      if (unknown !== undefined) throw new TillkitError("option_invalid", unknown);
       if (isClosed) return;
       if (dispatches) dispatcher.start({ keepAlive });
       stopWaking ??= store.wake?.(() => dispatcher.wake());

@@ -80,7 +80,7 @@ export function createPayments<Covers extends SignedField, Tx>(
       runs: (name) => options.dispatches && core.handlers.keys().some((key) => key.name === name),
     }),
     retireHandler: (name) => retireHandler(core, name),
-    prune: ({ before }) => pruneRecords(store, before),
+    prune: (query) => pruneRecords(store, query),
     backup: async (file) => storeMethod(store, "backup")(file),
     ...background,
 

@@ -34,7 +34,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * reference and amount returns the open attempt.
    *
    * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`,
-   * `metadata_invalid`, `locale_invalid`: nothing was stored or sent. `already_paid`, `client_id_taken`,
+   * `metadata_invalid`, `locale_invalid`, `option_invalid`: nothing was stored or sent. `already_paid`, `client_id_taken`,
    * `creation_pending_elsewhere`: nothing was sent.
    * @throws PaymentCreationError when the service refused it, or gave no clear answer; see its `certainty`.
    */
@@ -44,7 +44,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * before are matched now. A second call with the same values changes nothing.
    *
    * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`,
-   * `metadata_invalid`, `service_id_invalid`, `service_id_taken`, `adoption_conflict`: nothing was changed.
+   * `metadata_invalid`, `service_id_invalid`, `service_id_taken`, `adoption_conflict`, `option_invalid`: nothing was changed.
    */
   adopt(adoption: Adoption): Promise<AdoptedPayment>;
   /**
@@ -142,6 +142,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   /**
    * Deletes raw bodies of final webhooks, and events whose dispatches are done or retired, recorded before
    * `before`. Payments, eventKeys, and everything that is parked, undone or dead stay. Needs a store with `prune`.
+   *
+   * @throws TillkitError `query_invalid`
    */
   prune(options: { before: Date }): Promise<Pruned>;
   /**

@@ -1,7 +1,13 @@
 import { hasCode, TillkitError } from "../errors/index.js";
-import { checkPaymentRequest, plainMetadata, type PaymentRequest } from "../checkout/payment-request.js";
+import {
+  checkPaymentRequest,
+  plainMetadata,
+  refuseUnknownFields,
+  type PaymentRequest,
+} from "../checkout/payment-request.js";
 import { type Payment } from "../model/payment.js";
 import { sameValue } from "../model/money.js";
+import { type NamesOf } from "../shared/unknown-names.js";
 import { rematch, rematchIn, type RecordingParts } from "../webhook/recording/rematch.js";
 
 /** A payment that other code created at the service. */
@@ -97,7 +103,15 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
   });
 }
 
-function checkAdoption({ clientId, serviceId, reference, total, metadata }: Adoption): void {
+function checkAdoption(adoption: Adoption): void {
+  const { clientId, serviceId, reference, total, metadata } = adoption;
+  refuseUnknownFields(adoption, {
+    clientId,
+    serviceId,
+    reference,
+    total,
+    metadata,
+  } satisfies NamesOf<Adoption>);
   // The clientId is required here; `create` would make one.
   checkPaymentRequest({ reference, total, metadata, clientId: clientId ?? "" });
   const isId = typeof serviceId === "string" && /^[^\p{Cc}\p{Cs}]{1,128}$/u.test(serviceId);

@@ -1,4 +1,5 @@
 import { type PaymentStore } from "../store/index.js";
+import { queryError, queryTime, refuseUnknown } from "./query.js";
 
 /** The number of pruned records. */
 export interface Pruned {
@@ -13,12 +14,17 @@ const batchSize = 500;
 /**
  * Prunes final records from before the given time, in batches, so that no transaction blocks others for long. Parked
  * webhooks, undone and dead dispatches stay, and so does every eventKey: an old webhook that arrives again is a duplicate.
+ *
+ * @throws TillkitError `query_invalid`
  */
-export async function pruneRecords<Tx>(store: PaymentStore<Tx>, before: Date): Promise<Pruned> {
+export async function pruneRecords<Tx>(store: PaymentStore<Tx>, query: { before: Date }): Promise<Pruned> {
+  refuseUnknown(query, { before: 1 });
+  const before = queryTime("before", query.before);
+  if (before === undefined) throw queryError("before must be a Date.");
   const total: Pruned = { webhooks: 0, events: 0 };
   if (!store.prune) return total;
   for (;;) {
-    const { webhooks, events } = await store.prune({ before: before.toISOString(), limit: batchSize });
+    const { webhooks, events } = await store.prune({ before, limit: batchSize });
     total.webhooks += webhooks;
     total.events += events;
     if (webhooks < batchSize && events < batchSize) return total;

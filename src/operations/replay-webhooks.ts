@@ -7,7 +7,7 @@ import { stampEvent } from "../webhook/recording/payment-events.js";
 import { eventKeyOf, keysOf } from "../webhook/recording/plan-group.js";
 import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
 import { type NamesOf } from "../shared/unknown-names.js";
-import { queryTime, refuseUnknown, storeMethod } from "./query.js";
+import { queryError, queryTime, refuseUnknown, storeMethod } from "./query.js";
 
 /** Selects stored webhooks: those that match every given condition. */
 export interface ReplayQuery {
@@ -58,6 +58,16 @@ const queryNames = {
   dryRun: 1,
   onProgress: 1,
 } satisfies NamesOf<ReplayQuery>;
+const outcomes = {
+  applied: 1,
+  stale: 1,
+  mismatch: 1,
+  unmatched: 1,
+  unconfirmed: 1,
+  foreign: 1,
+  unrecognised: 1,
+  inadmissible: 1,
+} satisfies Record<WebhookRecord["outcome"], 1>;
 const pageSize = 100;
 const maxListed = 1000;
 
@@ -74,6 +84,8 @@ export async function replayWebhooks<Tx>(
 ): Promise<Replayed> {
   refuseUnknown(query, queryNames);
   const { dryRun = true, onProgress, clientId, receiptId, outcome } = query;
+  if (outcome !== undefined && !Object.hasOwn(outcomes, outcome))
+    throw queryError(`outcome must be one of ${Object.keys(outcomes).join(", ")}.`);
   const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
   const selected = withoutUndefined({ clientId, receiptId, outcome, from, to });
   const webhooks = storeMethod(parts.store, "webhooks");

@@ -8,6 +8,7 @@ import { controlApi } from "./control-api/control-api.js";
 import { createSandboxCore, type SandboxCore } from "./core.js";
 import { dashboard } from "./dashboard/routes.js";
 import { createLifecycle, SandboxServer } from "./lifecycle.js";
+import { sendError, wantsPage } from "./middleware.js";
 import { type SandboxOptions } from "./options.js";
 import { sendPage } from "./page.js";
 import { PaymentTransitions } from "./payment-transitions.js";
@@ -81,7 +82,14 @@ function mountRoutes(app: Express, core: SandboxCore, parts: RouteParts): void {
   app.use(checkout(core, transitions));
   app.use("/sandbox/api", controlApi(core, sandbox));
   app.use(dashboard({ sandbox, options, baseUrl, flushed: () => stateFile.flushed() }));
-  app.use((req, res) => sendPage(res, unknownPage(readLanguage(req), options.publicUrl)));
+  app.use((req, res) => {
+    const isRead = ["GET", "HEAD"].includes(req.method) && req.get("authorization") === undefined;
+    if (isRead || wantsPage(req)) return sendPage(res, unknownPage(readLanguage(req), options.publicUrl));
+    const detail =
+      "There is no such address. Create a payment with POST /v1/payments, and a token with POST /oauth/token.";
+    core.noteRefusal(req, 404, detail);
+    sendError(res, core.settings.current.errorBodies, { status: 404, title: "Not found", detail });
+  });
   app.use(sendBadRequestPage);
 }
 

@@ -47,6 +47,22 @@ export function sendErrorPage(res: Response, { status, title, detail }: ErrorCon
   res.status(status).type("html").send(page.toString());
 }
 
+/** An error of body-parser, or of Express. */
+export type BodyError = Error & { type?: string; status?: number; limit?: number; charset?: string };
+
+/** Returns why a body could not be read, and what to do. */
+export function describeBodyError({ type, message, limit = 0, charset }: BodyError): string {
+  if (type === "entity.too.large") return `Send at most ${limit / 1024} KiB.`;
+  if (type === "charset.unsupported") return `Send the body in UTF-8, not in ${charset}.`;
+  if (type === "encoding.unsupported") return "Send the body without Content-Encoding.";
+  return `The body could not be read${type === "entity.parse.failed" ? " as JSON" : ""}: ${message}.`;
+}
+
+/** Returns whether the request asks for a page, as a browser does, and not for data with a token. */
+export function wantsPage(req: Request): boolean {
+  return req.get("authorization") === undefined && /text\/html/i.test(req.get("accept") ?? "");
+}
+
 /**
  * Allows requests only from the sandbox's own pages and from programs. A page of another origin cannot send forms to the
  * sandbox, nor read its responses through a host name that points at this machine.

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { ConfigurationError, type ConfigurationProblem } from "../errors/index.js";
-import { type SandboxOptions, type SandboxProvider } from "./options.js";
+import { isWholeNumber } from "../shared/whole-number.js";
+import { suggestion, type NamesOf, unknownOptions } from "../shared/unknown-names.js";
+import { type SandboxOptions, type SandboxProvider, type SandboxSigning } from "./options.js";
 import { catalogue, normal } from "./scenario/catalogue.js";
 import { randomName, scenarioSchema } from "./scenario/scenario.js";
 import { webhookAddressProblem } from "./state/addresses.js";
@@ -80,14 +82,49 @@ const providersSchema = z
   .min(1)
   .refine((providers) => new Set(providers.map(({ code }) => code)).size === providers.length);
 
+const optionNames = {
+  ...defaultSettings,
+  port: 1,
+  host: 1,
+  publicUrl: 1,
+  signature: 1,
+  webhookUrls: 1,
+  allowRemoteWebhooks: 1,
+  clients: 1,
+  merchantName: 1,
+  providers: 1,
+  state: 1,
+  seed: 1,
+  scenario: 1,
+  scenarios: 1,
+  now: 1,
+} satisfies NamesOf<SandboxOptions>;
+const signingNames = {
+  scheme: 1,
+  secret: 1,
+  header: 1,
+  algorithm: 1,
+  merchantId: 1,
+  fields: 1,
+} satisfies NamesOf<SandboxSigning>;
+
 function problem(option: string, message: string): ConfigurationProblem {
   return { code: "option_invalid", option, message };
 }
 
 function findProblems(options: SandboxOptions): ConfigurationProblem[] {
-  const problems = [...findSignatureProblems(options.signature)];
+  const problems = [...unknownOptions("", options, optionNames), ...findSignatureProblems(options.signature)];
   const refuse = (option: string, message: string) => problems.push(problem(option, message));
-  const { allowRemoteWebhooks = false, webhookUrls = [], publicUrl, clients, providers, state } = options;
+  const {
+    allowRemoteWebhooks = false,
+    webhookUrls = [],
+    port = 0,
+    publicUrl,
+    clients,
+    providers,
+    state,
+  } = options;
+  if (!isWholeNumber(port, 0, 65_535)) refuse("port", "must be a whole number from 0 to 65535.");
   for (const url of webhookUrls) {
     const reason = webhookAddressProblem(url, allowRemoteWebhooks);
     if (reason !== undefined) refuse("webhookUrls", reason);
@@ -113,6 +150,8 @@ function findSignatureProblems(signature: SandboxOptions["signature"]): readonly
     return [problem("signature", message)];
   }
   const { scheme, secret = createSandboxSecret() } = signature;
+  const unknown = unknownOptions("signature.", signature, signingNames);
+  if (unknown.length > 0) return unknown;
   if (scheme !== "hmac" && scheme !== "fields")
     return [problem("signature.scheme", 'must be "hmac" or "fields".')];
   if (!secret.startsWith("sandbox_"))
@@ -129,10 +168,10 @@ function findSignatureProblems(signature: SandboxOptions["signature"]): readonly
 function findScenarioProblems({ scenario, scenarios = [] }: SandboxOptions): ConfigurationProblem[] {
   const own = typeof scenario === "object" ? [...scenarios, scenario] : scenarios;
   const problems = (z.array(scenarioSchema).safeParse(own).error?.issues ?? []).map(({ path, message }) =>
-    problem(`scenarios.${path.join(".")}`, `is not valid: ${message}.`),
+    problem(`scenarios.${path.join(".")}`, `is not valid: ${message}.`.replace("?.", "?")),
   );
   const names = [...[normal, ...catalogue, ...own].map(({ name }) => name), randomName];
   if (typeof scenario !== "string" || names.includes(scenario)) return problems;
-  const message = `there is no scenario named ${JSON.stringify(scenario)}. Known scenarios: ${names.join(", ")}.`;
+  const message = `there is no scenario named ${JSON.stringify(scenario)}. ${suggestion(scenario, names)}`;
   return [...problems, problem("scenario", message)];
 }

@@ -13,5 +13,5 @@ export function parseOrThrowMisuse<T>(schema: z.ZodType<T>, value: unknown, refu
   const problems = result.error.issues.map(({ path, message }) =>
     path.length === 0 ? message : `${path.join(".")}: ${message}`,
   );
-  return throwMisuse(`${refusal} ${problems.join("; ")}.`);
+  return throwMisuse(`${refusal} ${problems.join("; ")}.`.replace("?.", "?"));
 }

@@ -22,6 +22,23 @@ export function unknownOptions(path: string, given: unknown, known: object): Con
   }));
 }
 
+/**
+ * Returns a problem for each unknown name that is near to one of `missing`: the others may be the caller's own, or are refused
+ * elsewhere.
+ */
+export function misspeltOptions(
+  path: string,
+  given: object,
+  known: object,
+  missing = Object.keys(known),
+): ConfigurationProblem[] {
+  return Object.keys(given).flatMap((option): ConfigurationProblem[] => {
+    const meant = Object.hasOwn(known, option) ? undefined : nearest(option, missing);
+    const message = `is not known. Did you mean ${meant}?`;
+    return meant === undefined ? [] : [{ code: "option_invalid", option: path + option, message }];
+  });
+}
+
 /** Returns the first unknown name as a sentence, or `undefined` if all are known. */
 export function describeUnknown(given: unknown, known: object): string | undefined {
   const [first] = unknownNames(given, known);

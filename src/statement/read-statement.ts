@@ -1,8 +1,15 @@
 import { TillkitError } from "../errors/index.js";
-import { type ColumnChoice, type Columns, findColumns, type StatementField } from "./csv/columns.js";
+import {
+  type ColumnChoice,
+  type Columns,
+  findColumns,
+  type StatementField,
+  statementFields,
+} from "./csv/columns.js";
 import { type Bytes, readLines } from "./csv/lines.js";
 import { type CellOptions, readTime, readValue } from "./csv/read-cells.js";
 import { type CsvRecord, RecordReader } from "./csv/records.js";
+import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 import { isWholeNumber } from "../shared/whole-number.js";
 import { invalidOption } from "./options.js";
 import { type StatementRow, type UnreadableRow } from "./statement-row.js";
@@ -123,8 +130,28 @@ class Table {
   }
 }
 
+const formatNames = {
+  columns: 1,
+  fixed: 1,
+  delimiter: 1,
+  header: 1,
+  comment: 1,
+  skipLines: 1,
+  encoding: 1,
+  decimalSeparator: 1,
+  groupSeparator: 1,
+  timeFormat: 1,
+  utcOffset: 1,
+} satisfies NamesOf<StatementFormat>;
+const fieldNames = Object.fromEntries(statementFields.map((name) => [name, 1]));
+
 function checkFormat(format: StatementFormat): void {
-  const { delimiter, skipLines = 0, utcOffset = "Z", encoding = "utf-8", header, columns } = format;
+  const { delimiter, skipLines = 0, utcOffset = "Z", encoding = "utf-8", header, columns, fixed } = format;
+  const unknown =
+    describeUnknown(format, formatNames) ??
+    describeUnknown(columns, fieldNames) ??
+    describeUnknown(fixed, { currency: 1, source: 1, status: 1 });
+  if (unknown !== undefined) throw invalidOption(unknown);
   if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter)))
     throw invalidOption("delimiter must be one character, and neither a quotation mark nor a line break.");
   if (!isWholeNumber(skipLines, 0)) throw invalidOption("skipLines must be a whole number, 0 or more.");

@@ -4,9 +4,14 @@ import {
   fieldsSignature,
   hmacSignature,
   optionsFromEnvironment,
+  paymentRouter,
   publicKeySignature,
+  readStatement,
+  storeOver,
 } from "tillkit";
+import { createSandbox } from "tillkit/sandbox";
 import { sqliteStore } from "tillkit/sql";
+import { memoryAdapter } from "../store/over/memory-adapter.js";
 import { closeAll, secret, testKit, testOptions } from "../support/kit.js";
 
 afterEach(closeAll);
@@ -23,6 +28,17 @@ const environment = {
   TILLKIT_DATABASE: "shop.db",
 };
 const { service } = testOptions();
+const request = { reference: "order-1", total: { value: "1475", currency: "KMF" } };
+const sandbox = (options: object) => () => createSandbox(wrong(options));
+const scenario = (fields: object) => sandbox({ scenarios: [{ name: "mine", ...fields }] });
+
+/** Returns a function that opens a store whose adapter has one member under another name. */
+const renamed = (name: string, other: string) => () => {
+  const members = Object.entries(memoryAdapter());
+  return storeOver(
+    wrong(Object.fromEntries(members.map(([key, value]) => [key === name ? other : key, value]))),
+  );
+};
 
 describe("a misspelt name is refused with the name that was meant:", () => {
   it.each<[string, string, () => unknown]>([
@@ -61,6 +77,38 @@ describe("a misspelt name is refused with the name that was meant:", () => {
       () => testKit().resolve(wrong({ action: "dismiss", clientId: "c-1", resaon: "paid", by: "A" })),
     ],
     ["edgeMS", "edgeMs", () => testKit().reconcile([], wrong({ edgeMS: 1 }))],
+    ["colums", "columns", () => readStatement("", wrong({ colums: {} }))],
+    ["clientid", "clientId", () => readStatement("", wrong({ columns: { clientid: 1 } }))],
+    ["curency", "currency", () => readStatement("", wrong({ fixed: { curency: "KMF" } }))],
+    ["clientID", "clientId", () => testKit().create(wrong({ ...request, clientID: "c-1" }))],
+    ["referense", "reference", () => testKit().create(wrong({ ...request, referense: "order-2" }))],
+    [
+      "serviceID",
+      "serviceId",
+      () => testKit().adopt(wrong({ ...request, clientId: "c-1", serviceID: "s-1" })),
+    ],
+    ["befor", "before", () => testKit().prune(wrong({ befor: new Date() }))],
+    ["keepAliv", "keepAlive", () => testKit().start(wrong({ keepAliv: false }))],
+    ["{refrence}", "{reference}", withOptions({ returns: { backUrl: "/orders/{refrence}" } })],
+    [
+      "onPaymentComplete",
+      "onPaymentCompleted",
+      () => paymentRouter(wrong({ ...testOptions(), onPaymentComplete() {} })),
+    ],
+    ["adapter.raed", "read", renamed("read", "raed")],
+    ["adapter.scann", "scan", renamed("scan", "scann")],
+    ["adapter.wirte", "write", renamed("write", "wirte")],
+    ["adapter.durabel", "durable", renamed("durable", "durabel")],
+    ["adapter.transacton", "transaction", renamed("transaction", "transacton")],
+    ["busyTimeoutMS", "busyTimeoutMs", () => storeOver(memoryAdapter(), wrong({ busyTimeoutMS: 1 }))],
+    ["webhookUrl", "webhookUrls", sandbox({ webhookUrl: "http://localhost:3000" })],
+    ["readback", "readBack", sandbox({ readback: true })],
+    ["signature.secrte", "secret", sandbox({ signature: { scheme: "hmac", secrte: "sandbox_x" } })],
+    ["webhook-dubled", "webhook-doubled", sandbox({ scenario: "webhook-dubled" })],
+    ["creaton", "creation", scenario({ creaton: {} })],
+    ["delayMS", "delayMs", scenario({ webhooks: [{ delayMS: 1 }] })],
+    ["strct", "strict", () => createSandbox().change(wrong({ strct: false }))],
+    ["token-dow", "token-down", () => createSandbox().scenario("token-dow")],
   ])("%s, %s", async (given, meant, use) => {
     const error: unknown = await Promise.resolve()
       .then(use)
@@ -68,16 +116,38 @@ describe("a misspelt name is refused with the name that was meant:", () => {
         () => undefined,
         (reason: unknown) => reason,
       );
-    expect(error).toMatchObject({ code: expect.stringMatching(/invalid|missing/) });
+    expect(error).toMatchObject({ code: expect.stringMatching(/invalid|missing|^sandbox_/) });
     const { message } = error as Error;
     expect(message).toContain(given);
     expect(message).toContain(`Did you mean ${meant}?`);
+    expect(message).not.toContain("?.");
   });
 
   it("lists all names where none is near", () => {
     expect(() => createPayments(wrong({ ...testOptions(), webhooks: {}, colour: "red" }))).toThrow(
       /colour.* is not known\. The names are .*publicUrl/s,
     );
+  });
+
+  it.each([
+    ["TILLKIT_LOOKUP", "yes"],
+    ["TILLKIT_LOG", "of"],
+  ])("refuses another word than on and off: %s=%s", (name, value) => {
+    expect(() => optionsFromEnvironment({ ...environment, [name]: value })).toThrow(
+      `${name}: must be on or off.`,
+    );
+  });
+
+  it("refuses a replay of an outcome that no webhook has, and a prune without a time", async () => {
+    const payments = testKit();
+    const message = expect.stringMatching(/^outcome must be one of applied, .*unmatched/) as string;
+    await expect(payments.replay({ outcome: "unmached" as "unmatched" })).rejects.toMatchObject({ message });
+    await expect(payments.prune(wrong({}))).rejects.toMatchObject({ code: "query_invalid" });
+  });
+
+  it("lets an adapter have members of its own", () => {
+    const own = { pool: {}, table: "records", connect() {}, migrated: true };
+    expect(() => storeOver({ ...memoryAdapter(), ...own, migrate: async () => {} })).not.toThrow();
   });
 
   it("does not refuse variables of the kit's own tests", () => {

@@ -9,6 +9,7 @@ describe("the sandbox's options", () => {
     ["webhookUrls", { webhookUrls: ["localhost:3000"] }],
     ["webhookUrls", { webhookUrls: ["/webhook"], allowRemoteWebhooks: true }],
     ["signature", { signature: { header: "Service-Signature" } }],
+    ["port", { port: 99_999 }],
     ["publicUrl", { publicUrl: "pay.example" }],
     ["clients", { clients: [] }],
     ["clients", { clients: [{ clientId: "a", clientSecret: "" }] }],

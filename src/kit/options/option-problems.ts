@@ -1,7 +1,7 @@
 import { type ConfigurationProblem } from "../../errors/index.js";
 import { type SignedField } from "../../model/signed-fields.js";
 import { addressProblems, serviceProblems } from "../../service/service-options.js";
-import { type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
+import { type NamesOf, suggestion, unknownOptions } from "../../shared/unknown-names.js";
 import { isWholeNumber, maxTimerMs } from "../../shared/whole-number.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type PaymentStore } from "../../store/index.js";
@@ -137,9 +137,19 @@ function storeProblems<Tx>(
   return [{ code: "store_not_durable", option, message }];
 }
 
+const placeholders = ["reference", "clientId"];
+
 /** Returns the problems of a return address. It must not become a script or another host. */
 export function returnAddressProblems(option: string, address: string | undefined): ConfigurationProblem[] {
   if (address === undefined) return [];
+  const unknown = [...address.matchAll(/\{(\w*)\}/g)].find(([, name = ""]) => !placeholders.includes(name));
+  if (unknown) {
+    const meant = suggestion(
+      unknown[0],
+      placeholders.map((name) => `{${name}}`),
+    );
+    return invalid(option, `has the placeholder ${unknown[0]}, which is not known. ${meant}`);
+  }
   // A header cannot hold control characters, nor half a surrogate pair.
   const isWritable = !/[\s\p{Cc}\p{Surrogate}]/u.test(address);
   const isPath = /^\/(?![/\\])[^\s\\]*$/.test(address);

@@ -81,15 +81,21 @@ export function completeOptions<Covers extends SignedField, Tx>(
     }
   };
 
+  const readSwitch = (option: "lookup" | "logger"): boolean | undefined => {
+    const value = given[option] === undefined ? environment[variables[option]!]?.trim() || "" : "";
+    if (["", "on", "off"].includes(value)) return value === "" ? undefined : value === "on";
+    problems.push({ code: "option_invalid", option, message: "must be on or off." });
+    return undefined;
+  };
   const { signature, store, service = {}, returns = {} } = given;
   const options: PaymentsOptions<Covers, Tx> = {
     publicUrl: read("PUBLIC_URL"),
     spool: spoolFrom(read("SPOOL")),
     clientIdPrefix: read("CLIENT_ID_PREFIX"),
-    // Other values become problems that name the variable.
-    lookup: switchFrom(read("LOOKUP")),
+    lookup: readSwitch("lookup"),
+    // Another value becomes a problem that names the variable.
     confirm: read("CONFIRM") as "lookup" | undefined,
-    ...(read("LOG") === "off" && { logger: false }),
+    ...(readSwitch("logger") === false && { logger: false }),
     ...withoutUndefined(given),
     // The overloads of the router make sure that the types are those of the environment where they are not given.
     signature: signature ?? (attempt(() => signatureFrom(read, environment)) as SignatureScheme<Covers>),
@@ -160,11 +166,6 @@ function signatureFrom(read: Read, environment: Environment): SignatureScheme {
       throw new ConfigurationError([{ code: "option_invalid", option: "signature.scheme", message }]);
     }
   }
-}
-
-function switchFrom(value: string | undefined): boolean | undefined {
-  if (value === "on") return true;
-  return value === "off" ? false : (value as undefined);
 }
 
 function spoolFrom(spool: string | undefined): PaymentsOptions["spool"] {

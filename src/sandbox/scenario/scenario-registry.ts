@@ -1,3 +1,4 @@
+import { didYouMean } from "../../shared/nearest.js";
 import { type NewPayment } from "../state/payments.js";
 import { type Random } from "../state/random.js";
 import { parseOrThrowMisuse, throwMisuse } from "../throw-misuse.js";
@@ -40,7 +41,10 @@ export class ScenarioRegistry {
 
   /** Returns the scenario with this name. Throws `sandbox_misused` for an unknown one; `random` names no scenario. */
   named(name: string): Scenario {
-    return this.#known.get(name) ?? throwMisuse(`There is no scenario named ${JSON.stringify(name)}.`);
+    const hint = (): string => didYouMean(name, [...this.#known.keys(), randomName]);
+    return (
+      this.#known.get(name) ?? throwMisuse(`There is no scenario named ${JSON.stringify(name)}.${hint()}`)
+    );
   }
 
   /** Adds a scenario, or replaces the one with its name. Returns the name. */

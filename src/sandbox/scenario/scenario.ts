@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { strictObject } from "../strict-object.js";
 
 /** The name that draws a scenario of the catalogue for each payment. The draws are repeatable with a seed. */
 export const randomName = "random";
@@ -11,7 +12,7 @@ const status = z.string().regex(/^[a-z_]{1,32}$/, "must be lower-case letters, s
 const change = z.enum(["amount", "currency", "clientId"]);
 
 /** One webhook that is sent when the payment completes. */
-const webhookStep = z.strictObject({
+const webhookStep = strictObject({
   /** @default 0 */
   delayMs: delayMs.optional(),
   /** The number of times that the same bytes are sent, at the same moment. @default 1 */
@@ -35,7 +36,7 @@ const webhookStep = z.strictObject({
 });
 
 /** One status that the payment takes. */
-const move = z.strictObject({
+const move = strictObject({
   status,
   /** @default 0 */
   delayMs: delayMs.optional(),
@@ -44,7 +45,7 @@ const move = z.strictObject({
 });
 
 /** Checks a scenario. Each field replaces the normal behaviour; a field that is absent changes nothing. */
-export const scenarioSchema = z.strictObject({
+export const scenarioSchema = strictObject({
   /** Lower-case letters, digits and hyphens; unique in a sandbox. */
   name: z
     .string()
@@ -54,37 +55,31 @@ export const scenarioSchema = z.strictObject({
   about: z.string().max(300).optional(),
   about_fr: z.string().max(300).optional(),
   /** The request for an access token. */
-  token: z
-    .strictObject({
-      answer: z.enum(["unavailable", "hang", "html"]).optional(),
-      /** The time after which the token stops working, whatever `expires_in` says. */
-      expiresAfterMs: delayMs.optional(),
-    })
-    .optional(),
+  token: strictObject({
+    answer: z.enum(["unavailable", "hang", "html"]).optional(),
+    /** The time after which the token stops working, whatever `expires_in` says. */
+    expiresAfterMs: delayMs.optional(),
+  }).optional(),
   /** The creation of a payment. */
-  creation: z
-    .strictObject({
-      /** @default "normal" */
-      answer: z.enum(["normal", "error", "hang", "html", "reset"]).optional(),
-      /** The HTTP status with `error`. @default 500 */
-      status: z.int().min(400).max(599).optional(),
-      /** Whether the payment exists if the answer is not normal. @default false */
-      exists: z.boolean().optional(),
-      /** The delay of the response. The payment exists before it. @default 0 */
-      delayMs: delayMs.optional(),
-      /** Whether the response waits for the first attempt of each webhook. */
-      afterWebhooks: z.boolean().optional(),
-    })
-    .optional(),
+  creation: strictObject({
+    /** @default "normal" */
+    answer: z.enum(["normal", "error", "hang", "html", "reset"]).optional(),
+    /** The HTTP status with `error`. @default 500 */
+    status: z.int().min(400).max(599).optional(),
+    /** Whether the payment exists if the answer is not normal. @default false */
+    exists: z.boolean().optional(),
+    /** The delay of the response. The payment exists before it. @default 0 */
+    delayMs: delayMs.optional(),
+    /** Whether the response waits for the first attempt of each webhook. */
+    afterWebhooks: z.boolean().optional(),
+  }).optional(),
   /** The statuses that the payment takes at each moment, in place of the normal ones. */
-  moves: z
-    .strictObject({
-      created: z.array(move).optional(),
-      opened: z.array(move).optional(),
-      approved: z.array(move).optional(),
-      canceled: z.array(move).optional(),
-    })
-    .optional(),
+  moves: strictObject({
+    created: z.array(move).optional(),
+    opened: z.array(move).optional(),
+    approved: z.array(move).optional(),
+    canceled: z.array(move).optional(),
+  }).optional(),
   /** Whether a canceled payment completes when the next one of the same shop and amount completes. */
   paidWithNext: z.boolean().optional(),
   /** The webhooks that are sent when the payment completes, in place of the normal one; an empty list sends none. */

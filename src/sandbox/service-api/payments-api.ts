@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import bodyParser from "body-parser";
 import express, {
   type ErrorRequestHandler,
@@ -7,7 +8,14 @@ import express, {
   type Router,
 } from "express";
 import { type SandboxCore } from "../core.js";
-import { asyncRoute, noStore, sendError, sendErrorPage } from "../middleware.js";
+import {
+  asyncRoute,
+  type BodyError,
+  describeBodyError,
+  noStore,
+  sendError,
+  sendErrorPage,
+} from "../middleware.js";
 import { type PaymentTransitions } from "../payment-transitions.js";
 import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type Scenario } from "../scenario/scenario.js";
@@ -27,7 +35,15 @@ export function paymentsApi(core: SandboxCore, parts: PaymentsApiParts): Router 
   const router = express.Router();
   router.use("/v1", noStore);
   router.use("/v1/payments", api.requireToken);
-  const readJson = bodyParser.json({ limit: "64kb", type: (req) => api.acceptsBody(req as Request) });
+  const readJson = bodyParser.json({
+    limit: "64kb",
+    // A body that is no object is refused with the rule, below.
+    strict: false,
+    type: (req) => api.acceptsBody(req as Request),
+    verify: (_req, _res, body) => {
+      if (!isUtf8(body)) throw new Error("it is not UTF-8");
+    },
+  });
   router.post("/v1/payments", readJson, asyncRoute(api.create));
   const requireReadBack: RequestHandler = (_req, _res, next) =>
     next(settings.current.readBack ? undefined : "route");
@@ -38,12 +54,12 @@ export function paymentsApi(core: SandboxCore, parts: PaymentsApiParts): Router 
     const detail = "Create a payment with POST; the interface shows no other operation.";
     api.fail(res, 405, "Method not allowed", detail);
   });
-  router.use("/v1", (_req, res) =>
-    api.fail(res, 404, "Not found", "The interface shows one address here: POST /v1/payments."),
-  );
+  router.use("/v1", (_req, res) => api.fail(res, 404, "Not found", onlyAddress));
   router.use("/v1", api.refuseBody);
   return router;
 }
+
+const onlyAddress = "The interface shows one address here: POST /v1/payments.";
 
 const tokenProblems = {
   missing: "Send the header Authorization: Bearer <ACCESS_TOKEN>.",
@@ -74,6 +90,8 @@ class PaymentsApi {
   readonly create = async (req: Request, res: Response): Promise<void> => {
     const { strict } = this.#settings;
     const { activity, payments, tokens } = this.core;
+    // Express ignores capitals, and a slash at the end.
+    if (strict && req.path !== "/v1/payments") return this.fail(res, 404, "Not found", onlyAddress);
     if (!this.acceptsBody(req)) {
       const detail = "Send the body as JSON with Content-Type: application/json.";
       return this.fail(res, 400, "Not JSON", detail);
@@ -142,10 +160,11 @@ class PaymentsApi {
   };
 
   /** Responds to an error of the JSON parser in the form of the other errors. */
-  readonly refuseBody: ErrorRequestHandler = (error: { type?: string; status?: number }, _req, res, next) => {
-    if (error.type === "entity.too.large") return this.fail(res, 413, "Too large", "Send at most 64 KiB.");
+  readonly refuseBody: ErrorRequestHandler = (error: BodyError, _req, res, next) => {
     if (typeof error.status !== "number" || error.status >= 500) return next(error);
-    this.fail(res, 400, "Not JSON", "The body could not be read as JSON.");
+    const detail = describeBodyError(error);
+    if (error.status === 413) return this.fail(res, 413, "Too large", detail);
+    this.fail(res, 400, "Not JSON", detail);
   };
 
   get #settings() {

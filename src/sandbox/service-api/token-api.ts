@@ -1,8 +1,15 @@
 import bodyParser from "body-parser";
-import express, { type Request, type Response, type Router } from "express";
+import express, { type ErrorRequestHandler, type Request, type Response, type Router } from "express";
 import { z } from "zod";
 import { type SandboxCore } from "../core.js";
-import { asyncRoute, noStore, sendErrorPage } from "../middleware.js";
+import {
+  asyncRoute,
+  type BodyError,
+  describeBodyError,
+  noStore,
+  sendErrorPage,
+  wantsPage,
+} from "../middleware.js";
 import { type SandboxClient } from "../options.js";
 import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type AccessTokens } from "../state/tokens.js";
@@ -32,6 +39,20 @@ export function tokenApi(core: SandboxCore, faults: TokenFaults): Router {
   };
   const readForm = bodyParser.urlencoded({ extended: false, limit: "16kb" });
   router.post("/oauth/token", readForm, noStore, asyncRoute(issue));
+  router.all("/oauth/token", (req, res, next) => {
+    if (wantsPage(req)) return next();
+    refuse(
+      res.set("Allow", "POST"),
+      405,
+      "invalid_request",
+      "Request a token with POST, and not with another method.",
+    );
+  });
+  const refuseBody: ErrorRequestHandler = (error: BodyError, _req, res, next) => {
+    if (typeof error.status !== "number" || error.status >= 500) return next(error);
+    refuse(res, error.status, "invalid_request", describeBodyError(error));
+  };
+  router.use("/oauth/token", refuseBody);
   return router;
 }
 

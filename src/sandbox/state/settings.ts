@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { strictObject } from "../strict-object.js";
 import { parseOrThrowMisuse } from "../throw-misuse.js";
 
 const ms = z.number().min(0).max(86_400_000);
@@ -7,7 +8,7 @@ const ms = z.number().min(0).max(86_400_000);
 export const intermediateStatuses = ["init", "submitted", "approved", "captured"] as const;
 
 /** Checks the settings. The options of the same names say what each one does. */
-export const settingsSchema = z.strictObject({
+export const settingsSchema = strictObject({
   strict: z.boolean(),
   successStatus: z.union([z.literal(200), z.literal(201), z.literal(202)]),
   errorBodies: z.enum(["problem", "bare", "html"]),

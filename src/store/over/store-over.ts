@@ -8,6 +8,7 @@ import {
   type WebhookRecord,
 } from "../payment-store.js";
 import { type BatchAdapter, type BatchTx, type TransactionAdapter } from "./adapter.js";
+import { checkAdapter } from "./adapter-problems.js";
 import {
   type StoredDispatch,
   type StoredEvent,
@@ -48,6 +49,7 @@ export interface StoreOverOptions {
  * Makes a complete store over a few operations of any database that can write several records all or nothing, each only if its
  * version is the expected one. Nothing is locked: a transaction whose records were changed by another one runs again.
  *
+ * @throws ConfigurationError if a member of the adapter or an option is missing or misspelt
  * @throws TillkitError `store_busy` (from its methods) where others changed the same records for `busyTimeoutMs`
  */
 export function storeOver<Tx extends object>(
@@ -59,6 +61,7 @@ export function storeOver<Item>(
   options?: StoreOverOptions,
 ): StoreOver<BatchTx<Item>>;
 export function storeOver(adapter: Adapter, options: StoreOverOptions = {}): StoreOver<object> {
+  checkAdapter(adapter, options);
   return new OverStore(adapter, options);
 }
 

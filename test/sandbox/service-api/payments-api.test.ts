@@ -138,6 +138,72 @@ describe("creating a payment", () => {
     expect(form.body.detail).toContain("Content-Type: application/json");
     await post(sandbox, JSON.stringify({ ...order, note: "x".repeat(70_000) })).expect(413);
   });
+
+  it.each<[string, string, RegExp, Record<string, string>?]>([
+    ["is cut off", JSON.stringify(order).slice(0, -2), /^The body could not be read as JSON: .+\.$/],
+    ["is a JSON string", '"order"', /^The body must be a JSON object/],
+    ["is null", "null", /^The body must be a JSON object/],
+    [
+      "has another charset",
+      JSON.stringify(order),
+      /^Send the body in UTF-8, not in ISO-8859-1\.$/i,
+      { "Content-Type": "application/json; charset=iso-8859-1" },
+    ],
+    ["has an encoding", "{}", /without Content-Encoding/, { "Content-Encoding": "zstd" }],
+    ["is not compressed", "{}", /^The body could not be read: .+\.$/, { "Content-Encoding": "gzip" }],
+  ])("says what is wrong with a body that %s", async (_what, body, detail, headers = {}) => {
+    const sandbox = createSandbox();
+    const response = await post(sandbox, body).set(headers).expect(400);
+    expect(response.body.detail).toMatch(detail);
+    expect(sandbox.refusals).toMatchObject([{ detail: response.body.detail }]);
+  });
+
+  it("refuses bytes that are no UTF-8, which would become another clientId", async () => {
+    const body = JSON.stringify({ ...order, clientId: "caf\u00e9" });
+    const sending = post(createSandbox(), "").serialize(() => Buffer.from(body, "latin1") as never);
+    expect((await sending.send({}).expect(400)).body.detail).toContain("UTF-8");
+  });
+
+  it("takes the address as the document writes it, unless it is lenient", async () => {
+    const authorized = (sandbox: Sandbox, path: string) =>
+      request(sandbox.app).post(path).auth(sandbox.accessToken(), { type: "bearer" }).send(order);
+    for (const path of ["/v1/payments/", "/V1/Payments"]) {
+      expect((await authorized(createSandbox(), path).expect(404)).body.detail).toContain(
+        "POST /v1/payments",
+      );
+      await authorized(createSandbox({ strict: false }), path).expect(201);
+    }
+  });
+
+  it.each([
+    ["post", "/v2/payments"],
+    ["post", "/payments"],
+    ["post", "/"],
+    ["post", "//v1/payments"],
+    ["get", "/v2/payments/1"],
+    ["put", "/api/v1/payments"],
+  ] as const)("keeps a request with a wrong address as a refused one: %s %s", async (method, path) => {
+    const sandbox = createSandbox();
+    const sending = request(sandbox.app)[method](path).auth(sandbox.accessToken(), { type: "bearer" });
+    const { body } = await sending.expect(404);
+    expect(body).toEqual({
+      status: 404,
+      title: "Not found",
+      detail: expect.stringContaining("/v1/payments"),
+    });
+    const refused = { request: `${method.toUpperCase()} ${path}`, status: 404, detail: body.detail };
+    expect(sandbox.refusals).toMatchObject([refused]);
+  });
+
+  it("keeps no page that a browser did not find", async () => {
+    const sandbox = createSandbox();
+    for (const accept of ["text/html,*/*", "image/avif,*/*"])
+      expect((await request(sandbox.app).get("/nothing").set("Accept", accept).expect(404)).type).toBe(
+        "text/html",
+      );
+    await request(sandbox.app).post("/nothing").set("Accept", "text/html").expect(404);
+    expect(sandbox.refusals).toEqual([]);
+  });
 });
 
 describe("the access token", () => {

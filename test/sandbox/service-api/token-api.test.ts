@@ -85,4 +85,19 @@ describe("the token address", () => {
       .expect(400);
     expect(response.body.error).toBe("invalid_request");
   });
+
+  it("keeps every refused request with its reason: another method, a large body", async () => {
+    const sandbox = createSandbox();
+    const wrongMethod = await request(sandbox.app).get("/oauth/token?grant_type=a").expect(405);
+    expect(wrongMethod.get("Allow")).toBe("POST");
+    const large = await ask({ grant_type: "x".repeat(20_000) }, sandbox).expect(413);
+    for (const { body } of [wrongMethod, large])
+      expect(body).toEqual({ error: "invalid_request", error_description: expect.any(String) });
+    expect(sandbox.refusals).toMatchObject([
+      { request: "GET /oauth/token", status: 405, detail: wrongMethod.body.error_description },
+      { request: "POST /oauth/token", status: 413, detail: "Send at most 16 KiB." },
+    ]);
+    const page = await request(sandbox.app).get("/oauth/token").set("Accept", "text/html").expect(404);
+    expect(page.type).toBe("text/html");
+  });
 });

@@ -10,6 +10,7 @@ import { overviewTranslations } from "./translations.js";
 type Overview = ViewWith<typeof overviewTranslations>;
 
 const maxItems = 6;
+const maxRefused = 25;
 
 /** Returns the front page: the state of the sandbox, its addresses, the last payments and deliveries. */
 export function overviewPage(given: View): Page {
@@ -27,7 +28,7 @@ export function overviewPage(given: View): Page {
       addresses(view),
       recentPayments(view),
       recentDeliveries(view),
-      section({ id: "refusals", title: shared.refusals }, refusalList(view, maxItems)),
+      section({ id: "refusals", title: shared.refusals }, refusalList(view, maxRefused)),
     ],
   });
 }
