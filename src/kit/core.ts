@@ -48,6 +48,7 @@ export function createCore<Covers extends SignedField, Tx>(options: ResolvedOpti
       confirms: options.confirm === "lookup",
       hasGrace: store.stray !== undefined,
     },
+    maxGroup: Math.min(100, store.maxGroup ?? 100),
     onEvents: (listener) => void listeners.push(listener),
     announceEvents: () => {
       for (const listener of listeners) listener();

@@ -3,8 +3,6 @@ import { GroupCommit } from "./group-commit.js";
 import { keysOf, planGroup, type Arrival, type Plan, type Receipt } from "./plan-group.js";
 import { rematch, type RecordingParts } from "./rematch.js";
 
-/** The number of webhooks in one transaction at most. */
-const maxGroup = 100;
 /** How often a group is planned, when other processes record the same events at the same moment. */
 const maxPlans = 3;
 
@@ -32,7 +30,7 @@ export class Recorder<Tx> {
     this.#onRecorded = onRecorded;
     this.#group = new GroupCommit({
       write: (arrivals: readonly Arrival[]) => this.#commitGroup(arrivals),
-      maxGroup: Math.min(maxGroup, parts.store.maxGroup ?? maxGroup),
+      maxGroup: parts.maxGroup,
       deadlineMs,
       refillIterations: parts.store.durable ? 3 : 0,
     });

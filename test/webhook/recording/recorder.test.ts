@@ -18,6 +18,7 @@ function recorderOf(store: MemoryStore, policy: Partial<RecordingParts<MemoryTx>
     now: () => new Date("2026-11-20T10:00:06.000Z"),
     newId: () => `id-${++ids}`,
     policy: { clientIdPrefix: undefined, confirms: false, hasGrace: true, ...policy },
+    maxGroup: 100,
     ready: () => Promise.resolve(),
     announceEvents: () => void announced.push("events"),
   };
