@@ -146,26 +146,6 @@ describe("a cancel return", () => {
   });
 });
 
-it("reads the store twice for each answer to the page of an unpaid payment, and the history only with a mismatch", async () => {
-  const { payments, get, token } = await returning();
-  const { store } = payments;
-  const reads: string[] = [];
-  for (const name of ["find", "findMany", "webhooks", "history"] as const) {
-    const read = store[name]!.bind(store) as (key: never) => Promise<never>;
-    Object.assign(store, { [name]: (key: never) => (reads.push(name), read(key)) });
-  }
-  const readsOf = async (kind: string) => (await get(kind, `${token}/state`), reads.splice(0));
-  expect(await readsOf("success")).toEqual(["find", "webhooks"]);
-  expect(await readsOf("cancel")).toEqual(["findMany", "webhooks"]);
-  await payments.receiveWebhook(signed(completedBody({ total: { value: "1470", currency: "KMF" } })));
-  reads.splice(0);
-  expect(await readsOf("success")).toEqual(["find", "webhooks", "history"]);
-  await payments.receiveWebhook(signed(completedBody()));
-  reads.splice(0);
-  expect(await readsOf("success")).toEqual(["find"]);
-  expect(await readsOf("cancel")).toEqual(["findMany"]);
-});
-
 describe("a return address", () => {
   it.each([
     ["forged", "c-1~AAAAAAAAAAAAAAAAAAAAAA"],

@@ -183,12 +183,16 @@ describe("a recorder", () => {
     const [findMany, find] = [store.findMany.bind(store), store.find.bind(store)];
     const failing = () => Promise.reject(new Error("the read failed"));
     Object.assign(store, { findMany: failing, find: failing });
-    const foreign = expect(recorder.recordArrival(arrivalOf())).rejects.toThrow("the read failed");
     const late = arrivalOf({ clientId: "shop-2", id: "s-2" }, "r-2");
     const own = arrivalOf({ clientId: "shop-1", id: "s-1" }, "r-3");
-    const answers = await Promise.all([recorder.recordArrival(late), recorder.recordArrival(own)]);
-    expect(answers.map(({ outcome }) => outcome)).toEqual(["unmatched", "applied"]);
-    await foreign;
+    const answers = await Promise.allSettled(
+      [arrivalOf(), late, own].map((arrival) => recorder.recordArrival(arrival)),
+    );
+    expect(answers).toMatchObject([
+      { reason: { message: "the read failed" } },
+      { value: { outcome: "unmatched" } },
+      { value: { outcome: "applied" } },
+    ]);
     expect(receipts.map(({ outcome }) => outcome)).toEqual(["foreign", "unmatched", "applied"]);
 
     Object.assign(store, { findMany, find });
