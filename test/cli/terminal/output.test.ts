@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import { type AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
-import { text as textOf } from "node:stream/consumers";
+import { text as readAll } from "node:stream/consumers";
 import { createOutput } from "../../../src/cli/terminal/output.js";
 import { runCli } from "../support/run-cli.js";
 
@@ -29,7 +29,7 @@ async function written(text: string): Promise<{ printed: string; json: string }>
   const [printed, json, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   createOutput({ stdout: printed, stderr, env: {} }, false).print(text);
   createOutput({ stdout: json, stderr, env: {} }, true).printJson(text);
-  return { printed: await textOf(printed.end()), json: await textOf(json.end()) };
+  return { printed: await readAll(printed.end()), json: await readAll(json.end()) };
 }
 
 it.each(Object.entries(hostile))("escapes %s", async (_, text) => {
