@@ -52,14 +52,30 @@ export async function handleReturn<Tx>(
 ): Promise<ReturnView | undefined> {
   const named = readReturnToken(token);
   if (!named) return undefined;
-  const payment = await parts.store.find(named.clientId);
+  const attempts = await findAttempts(parts.store, kind, named.clientId);
+  const payment = attempts.find(({ clientId }) => clientId === named.clientId);
   if (!payment || !isReturnTokenOf(payment, named.hash, parts.now())) return undefined;
   if (visit) await noteReturn(parts, kind, payment);
   const since = payment[noteFields[kind]];
   const waitedMs = since === undefined ? 0 : Math.max(0, parts.now().getTime() - Date.parse(since));
-  const state = await stateFor(parts.store, kind, payment);
+  const isPaid = attempts.some((attempt) => attempt.state === "completed");
+  const state = isPaid ? "paid" : await unpaidState(parts.store, kind, payment);
   const isDelayed = state === "confirming" && waitedMs >= delayedAfterMs;
   return { kind, state: isDelayed ? "delayed" : state, payment, waitedMs };
+}
+
+/**
+ * Returns the payment. On the cancel address also the other attempts of its order: the page of a canceled attempt offers another
+ * one, but not where one was paid.
+ */
+async function findAttempts<Tx>(
+  store: PaymentStore<Tx>,
+  kind: ReturnKind,
+  clientId: string,
+): Promise<Payment[]> {
+  if (kind === "cancel" && store.findMany) return store.findMany({ clientIds: [clientId] });
+  const payment = await store.find(clientId);
+  return payment ? [payment] : [];
 }
 
 /** The fields that keep when the browser first came back. */
@@ -86,16 +102,11 @@ async function noteReturn<Tx>(parts: ReturnParts<Tx>, kind: ReturnKind, seen: Pa
   }
 }
 
-async function stateFor<Tx>(
+async function unpaidState<Tx>(
   store: PaymentStore<Tx>,
   kind: ReturnKind,
-  payment: Payment,
+  { clientId, state }: Payment,
 ): Promise<ReturnState> {
-  const { clientId, state } = payment;
-  if (state === "completed") return "paid";
-  // The page of a canceled attempt offers another one: not where another one was paid.
-  const attempts = (kind === "cancel" && (await store.findMany?.({ clientIds: [clientId] }))) || [];
-  if (attempts.some((attempt) => attempt.state === "completed")) return "paid";
   if (await hasOpenMismatch(store, clientId)) return "mismatch";
   if (state === "failed" || state === "canceled") return state;
   return kind === "cancel" ? "canceled" : "confirming";

@@ -78,11 +78,9 @@ function routerOf<Covers extends SignedField, Tx>(
     log(request, response);
     next();
   };
-  const webhook = caught(webhookEndpoint(payments));
-  for (const part of parts) {
-    if (part === "webhook") router.all(paths.webhook, logged, webhook);
-    else mountReturns(router, payments, part, logged);
-  }
+  const webhook = parts.includes("webhook") && caught(webhookEndpoint(payments));
+  if (webhook) router.all(paths.webhook, logged, webhook);
+  for (const part of parts) if (part !== "webhook") mountReturns(router, payments, part, logged);
   // In the next iteration, so that handlers that the application adds now are registered before the first event.
   setImmediate(() => {
     payments.start({ keepAlive: false }).catch((error: unknown) => {
@@ -91,9 +89,8 @@ function routerOf<Covers extends SignedField, Tx>(
   });
   // Nearly every request is a webhook, so its address is compared before the router is asked. Other spellings of it (a
   // query, a slash at the end, capitals) go through the router.
-  const directUrl = parts.includes("webhook") ? paths.webhook : undefined;
   const direct: RequestHandler = (request, response, next) => {
-    if (request.url !== directUrl) return router(request, response, next);
+    if (!webhook || request.url !== paths.webhook) return router(request, response, next);
     shareShape(request, response);
     log(request, response);
     return webhook(request, response, next);

@@ -4,8 +4,8 @@ import { logNotices, Notices } from "../dispatch/notices.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { type ClockWatch, watchClock } from "../shared/clock-watch.js";
 import { newId } from "../shared/new-id.js";
-import { importantMembers, withoutMember } from "../store/exam/contract.js";
 import { type PaymentStore } from "../store/index.js";
+import { importantMembers, withoutMember } from "../store/optional-members.js";
 import { type RecordingParts } from "../webhook/recording/rematch.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
 
@@ -42,12 +42,13 @@ export function createCore<Covers extends SignedField, Tx>(options: ResolvedOpti
     handlers,
     listen,
     notify,
-    ready: openStore(store, handlers, concurrency, (warning) => logger.warn({ option: "store" }, warning)),
+    ready: openStore(store, handlers, concurrency, logger),
     policy: {
       clientIdPrefix: options.clientIdPrefix,
       confirms: options.confirm === "lookup",
       hasGrace: store.stray !== undefined,
     },
+    maxGroup: Math.min(100, store.maxGroup ?? 100),
     onEvents: (listener) => void listeners.push(listener),
     announceEvents: () => {
       for (const listener of listeners) listener();
@@ -64,7 +65,7 @@ function openStore<Tx>(
   store: PaymentStore<Tx>,
   handlers: Handlers<Tx>,
   concurrency: number,
-  onWarning: (warning: string) => void,
+  logger: Logger,
 ): () => Promise<void> {
   let migrated = false;
   let knownHandlers = 0;
@@ -73,10 +74,15 @@ function openStore<Tx>(
   async function open(): Promise<void> {
     if (!migrated) {
       await store.migrate?.();
-      for (const member of importantMembers)
-        if (!store[member])
-          onWarning(`store_method_missing: The store has no ${member}. ${withoutMember[member]}`);
-      for (const warning of (await store.warnings?.({ concurrency })) ?? []) onWarning(warning);
+      // Read before anything is logged: a failed call is repeated.
+      const warnings = (await store.warnings?.({ concurrency })) ?? [];
+      const option = "store";
+      for (const member of importantMembers.filter((name) => !store[name]))
+        logger.warn(
+          { code: "store_method_missing", option },
+          `The store has no ${member}. ${withoutMember[member]}`,
+        );
+      for (const warning of warnings) logger.warn({ option }, warning);
       migrated = true;
     }
     const keys = handlers.keys();

@@ -7,7 +7,6 @@ import {
 } from "../webhook/recording/payment-events.js";
 import { readStored, rematch, type RecordingParts } from "../webhook/recording/rematch.js";
 
-const pageSize = 100;
 /** The next sweep continues: webhooks that were raised are not returned again. */
 const maxPagesPerSweep = 20;
 
@@ -17,9 +16,8 @@ const maxPagesPerSweep = 20;
  * many processes sweep. Resolves to the number of events.
  */
 export async function raiseWaiting<Tx>(parts: RecordingParts<Tx>, unmatchedAfterMs: number): Promise<number> {
-  const { store, now } = parts;
+  const { store, now, maxGroup: limit } = parts;
   if (!store.stray) return 0;
-  const limit = Math.min(pageSize, store.maxGroup ?? pageSize);
   const options = { before: new Date(now().getTime() - unmatchedAfterMs).toISOString(), limit };
   let raised = 0;
   for (let page = 0; page < maxPagesPerSweep; page++) {

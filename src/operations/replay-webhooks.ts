@@ -20,7 +20,7 @@ export interface ReplayQuery {
   to?: Date | undefined;
   /** Whether to report the changes without storing them. @default true */
   dryRun?: boolean | undefined;
-  /** Called after each page of 100. */
+  /** Called after each page of at most 100. */
   onProgress?: ((progress: { looked: number; changed: number }) => void) | undefined;
 }
 
@@ -68,7 +68,6 @@ const outcomes = {
   unrecognised: 1,
   inadmissible: 1,
 } satisfies Record<WebhookRecord["outcome"], 1>;
-const pageSize = 100;
 const maxListed = 1000;
 
 /**
@@ -94,7 +93,7 @@ export async function replayWebhooks<Tx>(
   const result: Replayed = { dryRun, looked: 0, forgotten: 0, changed: 0, changes: [] };
   let after: WebhookPage["after"];
   for (;;) {
-    const found = await webhooks({ ...selected, ...(after && { after }), limit: pageSize });
+    const found = await webhooks({ ...selected, ...(after && { after }), limit: parts.maxGroup });
     const readable = found.filter(({ rawBody }) => rawBody.length > 0);
     const changes = await replayPage(parts, run, readable);
     result.looked += readable.length;
@@ -103,7 +102,7 @@ export async function replayWebhooks<Tx>(
     result.changes.push(...changes.slice(0, maxListed - result.changes.length));
     onProgress?.({ looked: result.looked, changed: result.changed });
     const last = found.at(-1);
-    if (!last || found.length < pageSize) break;
+    if (!last || found.length < parts.maxGroup) break;
     after = { receivedAt: last.receivedAt, receiptId: last.receiptId };
   }
   return result;

@@ -38,7 +38,7 @@ export interface Resolution {
   receiptId?: string | undefined;
   /** The payment, where no single webhook is concerned, or where an inadmissible one does not name it. */
   clientId?: string | undefined;
-  /** What shows that the payment is paid. For `accept`: required without a webhook, and with an inadmissible one. */
+  /** What shows that the payment is paid. For `accept`: required without a webhook and with an inadmissible one, refused with any other. */
   evidence?: Evidence | undefined;
   /** Why, for readers of the history: 1 to 1,000 characters. */
   reason: string;
@@ -199,6 +199,11 @@ function acceptWebhook(
   if (!webhook || !report) throw notPossible("what the webhook says cannot be read any more");
   if (webhook.outcome !== "mismatch" && webhook.outcome !== "unconfirmed")
     throw notPossible(`the webhook is ${webhook.outcome}, not a mismatch`);
+  if (resolution.evidence)
+    throw resolutionInvalid(
+      "This webhook shows the payment itself, so the evidence would not be checked. Leave the evidence out, or give the " +
+        "clientId without the receiptId.",
+    );
   refuseCompleted(stored);
   if (report.status !== "completed") throw notPossible(`the webhook says ${report.status}, not completed`);
   // Only the amount is accepted: a service id stays with the payment that it belongs to.

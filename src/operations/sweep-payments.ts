@@ -17,7 +17,6 @@ export interface Swept {
 /** Sweeps one at a time. */
 export type Sweeper = ReturnType<typeof createSweeper>;
 
-const pageSize = 100;
 /** The next sweep continues: payments that were raised are not returned again. */
 const maxPagesPerSweep = 20;
 
@@ -63,10 +62,9 @@ export function createSweeper<Tx>(
  * (createdAt, clientId), so that every payment is reached.
  */
 async function sweepOverdue<Tx>(parts: RecordingParts<Tx>, overdueMs: number): Promise<number> {
-  const { store, now } = parts;
+  const { store, now, maxGroup: limit } = parts;
   if (!store.due) return 0;
   const before = new Date(now().getTime() - overdueMs).toISOString();
-  const limit = Math.min(pageSize, store.maxGroup ?? pageSize);
   let raised = 0;
   let after: { createdAt: string; clientId: string } | undefined;
   for (let pages = 0; pages < maxPagesPerSweep; pages++) {

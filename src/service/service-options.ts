@@ -1,4 +1,5 @@
 import { type ConfigurationProblem } from "../errors/index.js";
+import { isLoopback } from "../shared/is-loopback.js";
 import { type NamesOf, unknownOptions } from "../shared/unknown-names.js";
 import { isWholeNumber, maxTimerMs } from "../shared/whole-number.js";
 import { accessTokenProblems, type AccessToken } from "./access-token.js";
@@ -78,11 +79,7 @@ export function parseSecureAddress(text: string): URL | undefined {
   // URL() repairs a missing slash, a space or a control character. Here they are mistakes.
   if (!/^https?:\/\//i.test(text) || /[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
-  return url.protocol === "https:" || isLoopback(url.hostname) ? url : undefined;
-}
-
-function isLoopback(host: string): boolean {
-  const name = host.toLowerCase();
   // Not "*.localhost": Node asks the network's name server for those.
-  return name === "localhost" || name === "[::1]" || /^127(\.\d{1,3}){3}$/.test(name);
+  const isHere = url.hostname === "localhost" || isLoopback(url.hostname);
+  return url.protocol === "https:" || isHere ? url : undefined;
 }

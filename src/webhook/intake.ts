@@ -19,7 +19,7 @@ export type Intake = ReturnType<typeof createIntake>;
 
 /** Makes the intake, which records verified webhooks in the store, or spools them while the store cannot take them. */
 export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify }, options: IntakeOptions) {
-  const { store, now, notify } = parts;
+  const { store, now, notify, maxGroup } = parts;
   const { recordTimeoutMs, drainMs } = options;
   const listeners: ((clientId: string) => void)[] = [];
   let foreign = 0;
@@ -40,7 +40,7 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
       onSetAside: ({ message: reason }, file) => notify("webhook.set_aside", { reason, file }),
     });
   const probe = () => store.transaction(() => Promise.resolve());
-  const keeper = new WebhookKeeper({ recorder, spool, probe, notify, drainMs });
+  const keeper = new WebhookKeeper({ recorder, spool, probe, notify, maxGroup, drainMs });
 
   return {
     /** Resolves when the webhook is on disk. Rejects with `record_unavailable` when it is not known to be. */

@@ -81,9 +81,11 @@ function isAllowedWithin(file: string, target: string): boolean {
   const [from, to] = [file, target].map((name) => webhookSteps.indexOf(name.split("/")[1]!));
   const isInWebhook = file.startsWith("webhook/") && target.startsWith("webhook/");
   if (isInWebhook && from! >= 0 && (to! > from! || to! < 0)) return false;
-  // The exam uses a store as an application's store is used: through its contract.
-  if (file.startsWith("store/exam/"))
-    return target.startsWith("store/exam/") || ["store/index.ts", ...publicTypes].includes(target);
+  // The exam uses a store as an application's store is used: through its contract, whose sentences it shares with the kit.
+  if (file.startsWith("store/exam/")) {
+    const contract = ["store/index.ts", "store/optional-members.ts", ...publicTypes];
+    return target.startsWith("store/exam/") || contract.includes(target);
+  }
   return true;
 }
 

@@ -239,6 +239,9 @@ describe("the merchant's own return pages", () => {
     ["logoUrl", "data:image/svg+xml,x"],
     ["contact", ""],
     ["backLabel", "a\nb"],
+    ["contact", 33612345678],
+    ["shopName", ["Soko"]],
+    ["successUrl", ["/orders"]],
   ])("refuses the %s %j", (name, value) => {
     expect(() => testKit({ returns: { [name]: value } })).toThrow(
       expect.objectContaining({ problems: [expect.objectContaining({ option: `returns.${name}` })] }),

@@ -127,6 +127,18 @@ describe("separate routers of one kit", () => {
     expect((await send(url, { path: elsewhere })).body).toBe(`the shop's ${elsewhere}`);
   });
 
+  it("make no webhook endpoint where only the returns are mounted", async () => {
+    const { payments } = await kitAt("https://shop.example");
+    const used: string[] = [];
+    const watched = new Proxy(payments, {
+      get: (kit, name, self) => (used.push(String(name)), Reflect.get(kit, name, self) as unknown),
+    });
+    returnRouter(watched);
+    expect(used).not.toContain("receiveWebhook");
+    webhookRouter(watched);
+    expect(used).toContain("receiveWebhook");
+  });
+
   it("both have the kit, and start it", async () => {
     const { payments } = await kitAt("https://shop.example");
     const done = new Promise((resolve) => payments.onPaymentCompleted(resolve));

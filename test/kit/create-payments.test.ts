@@ -16,17 +16,27 @@ async function paidStore() {
 }
 
 describe("a kit", () => {
-  it("names at the start the important members that its store lacks, with what is lost", async () => {
-    const store = Object.assign(new MemoryStore(), { parked: undefined, due: undefined });
-    const lines: { option?: string; msg: string }[] = [];
+  it("names at the start the important members that its store lacks, once, with what is lost", async () => {
+    const warnings = jest
+      .fn()
+      .mockRejectedValueOnce(new Error("the database is busy"))
+      .mockResolvedValueOnce(["The commits are not durable."]);
+    const store = Object.assign(new MemoryStore(), { parked: undefined, due: undefined, warnings });
+    const lines: { option?: string; code?: string; msg: string }[] = [];
     const logger = pino(
       new Writable({ write: (line: Buffer, _, done) => (lines.push(JSON.parse(line.toString())), done()) }),
     );
     const payments = testKit<never, MemoryTx>({ store, dispatch, logger });
+    await expect(payments.sweep()).rejects.toThrow("the database is busy");
     await payments.start({ keepAlive: false });
-    expect(lines.filter(({ option }) => option === "store").map(({ msg }) => msg)).toEqual([
-      "store_method_missing: The store has no parked. An unmatched webhook stays unmatched when its payment appears.",
-      "store_method_missing: The store has no due. No `payment.overdue`.",
+    const about = lines.filter(({ option }) => option === "store");
+    expect(about.map(({ code, msg }) => [code, msg])).toEqual([
+      [
+        "store_method_missing",
+        "The store has no parked. An unmatched webhook stays unmatched when its payment appears.",
+      ],
+      ["store_method_missing", "The store has no due. No `payment.overdue`."],
+      [undefined, "The commits are not durable."],
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { type Evidence, fieldsSignature, type TillkitEvent } from "tillkit";
 import { onEachDatabase } from "../promises/processes/databases.js";
 import { hasCode } from "../../src/errors/index.js";
-import { closeAll, secret, testKit } from "../support/kit.js";
+import { closeAll, scheme as wholeBody, secret, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
 import { shopBench } from "./shop-bench.js";
 
@@ -295,6 +295,32 @@ describe("a resolution", () => {
     );
     expect(failed.outcome).toBe("mismatch");
   });
+
+  it.each(["mismatch", "unconfirmed"])(
+    "from evidence is refused with the receiptId of a readable webhook, which is %s: nothing would check the evidence",
+    async (expected) => {
+      const isMismatch = expected === "mismatch";
+      const scheme = isMismatch ? wholeBody : fieldsSignature({ secret, merchantId: "m-1" });
+      const payments = testKit({
+        signature: scheme,
+        ...(!isMismatch && { lookup: true, confirm: "lookup" }),
+      });
+      const { store } = payments;
+      await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+      const body = completedBody(isMismatch ? { total: { value: "1470", currency: "KMF" } } : {});
+      const { receiptId, outcome } = await payments.receiveWebhook(signed(body, scheme));
+      expect(outcome).toBe(expected);
+      const evidence = { ...row, total: { value: "9", currency: "EUR" }, serviceId: "other" };
+      await expect(payments.resolve({ action: "accept", receiptId, evidence, ...why })).rejects.toMatchObject(
+        {
+          code: "resolution_invalid",
+          message: expect.stringMatching(/evidence would not be checked.*without the receiptId/) as string,
+        },
+      );
+      expect(await payments.find("c-1")).toMatchObject({ state: "pending" });
+      expect(await store.history!("c-1")).toMatchObject({ resolutions: [] });
+    },
+  );
 
   it("needs a store with history", async () => {
     const payments = testKit();

@@ -16,6 +16,7 @@ describe("the intake", () => {
         now: () => new Date("2026-11-20T10:00:06.000Z"),
         newId: () => `id-${++ids}`,
         policy: { clientIdPrefix: undefined, confirms: true, hasGrace: true },
+        maxGroup: 100,
         ready: () => Promise.resolve(),
         announceEvents: () => undefined,
         notify: () => undefined,

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { isLoopback } from "../../shared/is-loopback.js";
 import { expectedSignature } from "../sign/make-scheme.js";
 import { failureFinding } from "./check-app.js";
 import { type AsyncFindings, finding, type Findings } from "./findings.js";
@@ -13,12 +14,14 @@ export function* checkPublicUrl({ publicUrl, isProduction }: ProbedSubject): Fin
   if (mistake !== undefined) yield finding("public_url_invalid", mistake);
   else if (isProduction && isLocal(publicUrl))
     yield finding("public_url_local", `NODE_ENV is production, and ${publicUrl} is a local address.`);
-  else if (publicUrl.startsWith("http:") && !isThisMachine.test(new URL(publicUrl).hostname))
+  else if (publicUrl.startsWith("http:") && !isThisMachine(new URL(publicUrl).hostname))
     yield finding("public_url_insecure", `${publicUrl} is not https.`);
 }
 
-/** The host names that lead to this machine. */
-export const isThisMachine = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i;
+/** Returns whether a host leads to this machine, as browsers and most systems resolve it. */
+export function isThisMachine(host: string): boolean {
+  return /^(.*\.)?localhost$/i.test(host) || isLoopback(host);
+}
 
 function mistakeIn(publicUrl: string): string | undefined {
   if (!isHttp(publicUrl)) return "The public address does not begin with https://.";

@@ -44,7 +44,7 @@ function isUnencrypted(database: string, fallback = "disable"): boolean {
   const { hostname, searchParams } = new URL(database);
   const host = searchParams.get("host") ?? decodeURIComponent(hostname);
   // A path is a socket of this machine.
-  if (host === "" || host.startsWith("/") || isThisMachine.test(host)) return false;
+  if (host === "" || host.startsWith("/") || isThisMachine(host)) return false;
   if (kind.toLowerCase() !== "postgres") return [null, "false"].includes(searchParams.get("ssl"));
   return ["disable", "false", "0"].includes(
     searchParams.get("sslmode") ?? searchParams.get("ssl") ?? fallback,

@@ -5,7 +5,7 @@ import { because } from "../../shared/because.js";
 import { type CheckResult, describeFailure, examineStore, type StoreExam } from "../../store/exam/index.js";
 import { bar } from "../reconcile/progress.js";
 import { operandError } from "../terminal/arguments.js";
-import { defineCommand } from "../terminal/command.js";
+import { defineCommand, type ExitCode } from "../terminal/command.js";
 import { type Output, wrap } from "../terminal/output.js";
 
 const outcomes = ["passed", "failed", "left out"] as const;
@@ -35,25 +35,33 @@ export const examCommand = defineCommand({
     3: "The module cannot be loaded.",
   },
   async run(args, { output, cwd }) {
-    const exam = await load(path.resolve(cwd, args.operand!));
-    let done = 0;
-    const results = await examineStore(exam, ({ check }, count) => {
-      done += 1;
-      output.draw(`${bar(done / count)} ${done} of ${count}  ${check}`.slice(0, output.width));
-    });
-    output.draw(undefined);
-    printTable(results, output);
-    for (const one of results.filter(({ outcome }) => outcome === "failed"))
-      output.print(`\n${output.paint("red", "failed")} ${describeFailure(one)}`);
-    const [passed, failed, leftOut] = outcomes.map((outcome) =>
-      results.filter((one) => one.outcome === outcome),
-    );
-    output.print(`\n${passed!.length} passed, ${failed!.length} failed, ${leftOut!.length} left out.`);
-    output.printJson({ results: results.map(({ error: _, ...result }) => result) });
-    const unsaid = leftOut!.filter(({ member }) => exam.capabilities?.[member as "due"] !== false);
-    return failed!.length + unsaid.length > 0 ? 1 : 0;
+    try {
+      return await examine(await load(path.resolve(cwd, args.operand!)), output);
+    } finally {
+      // A store that hangs, or a module with a timer, must not keep the process.
+      setTimeout(() => process.exit(), 5000).unref();
+    }
   },
 });
+
+async function examine(exam: StoreExam<unknown>, output: Output): Promise<ExitCode> {
+  let done = 0;
+  const results = await examineStore(exam, ({ check }, count) => {
+    done += 1;
+    output.draw(`${bar(done / count)} ${done} of ${count}  ${check}`.slice(0, output.width));
+  });
+  output.draw(undefined);
+  printTable(results, output);
+  for (const one of results.filter(({ outcome }) => outcome === "failed"))
+    output.print(`\n${output.paint("red", "failed")} ${describeFailure(one)}`);
+  const [passed, failed, leftOut] = outcomes.map((outcome) =>
+    results.filter((one) => one.outcome === outcome),
+  );
+  output.print(`\n${passed!.length} passed, ${failed!.length} failed, ${leftOut!.length} left out.`);
+  output.printJson({ results: results.map(({ error: _, ...result }) => result) });
+  const unsaid = leftOut!.filter(({ member }) => exam.capabilities?.[member as "due"] !== false);
+  return failed!.length + unsaid.length > 0 ? 1 : 0;
+}
 
 /** Loads a module with a store. Throws `file_unreadable` and `command_operand_invalid`. */
 async function load(file: string): Promise<StoreExam<unknown>> {

@@ -56,7 +56,7 @@ export function createOutput({ stdout, stderr, env }: OutputStreams, json: boole
 }
 
 /** Returns the text with what a terminal obeys as `\\uXXXX`: control characters, except line breaks and tabs, and directions. */
-export function escapeControls(text: string): string {
+function escapeControls(text: string): string {
   return text.replace(
     /[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -140,9 +140,10 @@ function storeProblems<Tx>(
 const placeholders = ["reference", "clientId"];
 
 /** Returns the problems of a return address. It must not become a script or another host. */
-export function returnAddressProblems(option: string, address: string | undefined): ConfigurationProblem[] {
+function returnAddressProblems(option: string, address: unknown): ConfigurationProblem[] {
   if (address === undefined) return [];
-  const unknown = [...address.matchAll(/\{(\w*)\}/g)].find(([, name = ""]) => !placeholders.includes(name));
+  const used = typeof address === "string" ? [...address.matchAll(/\{(\w*)\}/g)] : [];
+  const unknown = used.find(([, name = ""]) => !placeholders.includes(name));
   if (unknown) {
     const meant = suggestion(
       unknown[0],
@@ -150,15 +151,17 @@ export function returnAddressProblems(option: string, address: string | undefine
     );
     return invalid(option, `has the placeholder ${unknown[0]}, which is not known. ${meant}`);
   }
-  // A header cannot hold control characters, nor half a surrogate pair.
-  const isWritable = !/[\s\p{Cc}\p{Surrogate}]/u.test(address);
-  const isPath = /^\/(?![/\\])[^\s\\]*$/.test(address);
-  const isAbsolute = /^https?:\/\/[^\s\\{}/?#@]+([/?#][^\s\\]*)?$/.test(address);
-  if (isWritable && (isPath || isAbsolute)) return [];
+  if (typeof address === "string" && isReturnAddress(address)) return [];
   return invalid(
     option,
     "must be a path such as /orders/{reference}, or an absolute http(s) address with a fixed host.",
   );
+}
+
+function isReturnAddress(address: string): boolean {
+  // A header cannot hold control characters, nor half a surrogate pair.
+  if (/[\s\p{Cc}\p{Surrogate}]/u.test(address)) return false;
+  return /^\/(?![/\\])[^\s\\]*$/.test(address) || /^https?:\/\/[^\s\\{}/?#@]+([/?#][^\s\\]*)?$/.test(address);
 }
 
 /** Returns the problems of the router's paths. Express would read other characters as a pattern. */
@@ -182,9 +185,10 @@ function pathProblems(given: PathOptions | undefined): ConfigurationProblem[] {
 
 function lookProblems(returns: ReturnOptions = {}): ConfigurationProblem[] {
   return (Object.keys(looks) as (keyof typeof looks)[]).flatMap((name) => {
-    const value = returns[name];
+    const value: unknown = returns[name];
     const [pattern, form] = looks[name];
-    return value === undefined || pattern.test(value) ? [] : invalid(`returns.${name}`, `must be ${form}.`);
+    if (value === undefined || (typeof value === "string" && pattern.test(value))) return [];
+    return invalid(`returns.${name}`, `must be a string: ${form}.`);
   });
 }
 

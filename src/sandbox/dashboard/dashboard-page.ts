@@ -49,7 +49,7 @@ export function dashboardPage(view: View, page: Content): Page {
   const { place, title, path = places[place], heading = title, lead, back, badge, content } = page;
   const done = doneIn(page.done, view);
   // The form of the refused order may be gone.
-  const isAtForm = html`${content}`.toString().includes(`id="${problemId}"`);
+  const isAtForm = problem && html`${content}`.toString().includes(`id="${problemId}"`);
   return {
     language,
     title: `${title} · ${shared.sandbox}`,

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from "node:net";
+import { isLoopback } from "../../shared/is-loopback.js";
 import { throwMisuse } from "../throw-misuse.js";
 import { type StateFile } from "./state-file.js";
 
@@ -78,14 +78,4 @@ export function webhookAddressProblem(url: string, allowRemote: boolean): string
     `${hostname} is not on this machine. The sandbox sends webhooks to localhost only; ` +
     "set allowRemoteWebhooks to let it send them elsewhere."
   );
-}
-
-const loopback = new BlockList();
-loopback.addSubnet("127.0.0.0", 8);
-loopback.addAddress("::1", "ipv6");
-
-/** Returns whether an IP address, in brackets or not, is one of this machine's loopback addresses. */
-export function isLoopback(host: string): boolean {
-  const address = host.replace(/^\[|\]$/g, "");
-  return isIP(address) !== 0 && loopback.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }

@@ -2,7 +2,7 @@ import { lookup } from "node:dns";
 import { type LookupFunction } from "node:net";
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { isLoopback } from "../state/addresses.js";
+import { isLoopback } from "../../shared/is-loopback.js";
 
 /** One attempt to send one webhook to one address, after it ended. */
 export interface Delivery {

@@ -1,6 +1,7 @@
 import { type PaymentStore } from "../payment-store.js";
 import { type Checks } from "./checks/steps.js";
-import { promises, withoutMember } from "./contract.js";
+import { withoutMember } from "../optional-members.js";
+import { promises } from "./contract.js";
 
 /** How the stores of one check are made and removed. */
 export interface StoreFactory<Tx> {

@@ -14,7 +14,7 @@ import { type Checks } from "./checks/steps.js";
 import { strayChecks } from "./checks/stray.js";
 import { transactionChecks } from "./checks/transactions.js";
 import { parkedChecks, webhookChecks } from "./checks/webhooks.js";
-import { importantMembers, withoutMember } from "./contract.js";
+import { importantMembers, withoutMember } from "../optional-members.js";
 import { type CheckResult, type ExamMember, runCheck, type StoreFactory } from "./run-check.js";
 
 /** The members that a store may leave out, and `reports`. Each is examined unless it is `false` here. */

@@ -3,8 +3,6 @@ import { GroupCommit } from "./group-commit.js";
 import { keysOf, planGroup, type Arrival, type Plan, type Receipt } from "./plan-group.js";
 import { rematch, type RecordingParts } from "./rematch.js";
 
-/** The number of webhooks in one transaction at most. */
-const maxGroup = 100;
 /** How often a group is planned, when other processes record the same events at the same moment. */
 const maxPlans = 3;
 
@@ -12,13 +10,16 @@ const maxPlans = 3;
 class PlanOutdated extends Error {}
 
 /**
- * Records verified webhooks. Each call resolves after the transaction that holds the webhook has committed, and rejects when
- * that is not known to have happened. Recording a webhook again is harmless.
+ * Records verified webhooks. Each call resolves after the transaction that holds the webhook has committed, and after a webhook
+ * with another prefix was matched with a payment that was adopted meanwhile. It rejects when one of the two is not known to have
+ * happened. Recording a webhook again is harmless, and matches it again.
  */
 export class Recorder<Tx> {
   readonly #parts: RecordingParts<Tx>;
   readonly #onRecorded: (receipts: readonly Receipt[]) => void;
   readonly #group: GroupCommit<Arrival, Receipt>;
+  /** The clientIds of recorded webhooks with other prefixes, whose payments are looked for. */
+  readonly #foreign: GroupCommit<string, undefined>;
   /** Matching of webhooks that were recorded while their payment was being stored. */
   readonly #matching = new Set<Promise<void>>();
 
@@ -30,22 +31,33 @@ export class Recorder<Tx> {
   ) {
     this.#parts = parts;
     this.#onRecorded = onRecorded;
+    const { maxGroup, store } = parts;
     this.#group = new GroupCommit({
       write: (arrivals: readonly Arrival[]) => this.#commitGroup(arrivals),
-      maxGroup: Math.min(maxGroup, parts.store.maxGroup ?? maxGroup),
+      maxGroup,
       deadlineMs,
-      refillIterations: parts.store.durable ? 3 : 0,
+      refillIterations: store.durable ? 3 : 0,
+    });
+    this.#foreign = new GroupCommit({
+      write: (clientIds: readonly string[]) => this.#matchForeign(clientIds),
+      maxGroup,
+      deadlineMs,
     });
   }
 
   /** Resolves after the commit that holds the arrival. */
-  recordArrival(arrival: Arrival): Promise<Receipt> {
-    return this.#group.add(arrival);
+  async recordArrival(arrival: Arrival): Promise<Receipt> {
+    const receipt = await this.#group.add(arrival);
+    if (this.#isForeign(receipt)) await this.#foreign.add(receipt.clientId);
+    return receipt;
   }
 
   /** Resolves after the one commit that holds all arrivals; rejects when it is not known to hold any. */
-  recordArrivals(arrivals: readonly Arrival[]): Promise<readonly Receipt[]> {
-    return this.#group.addAll(arrivals);
+  async recordArrivals(arrivals: readonly Arrival[]): Promise<readonly Receipt[]> {
+    const receipts = await this.#group.addAll(arrivals);
+    const foreign = receipts.filter((receipt) => this.#isForeign(receipt));
+    if (foreign.length > 0) await this.#foreign.addAll(foreign.map(({ clientId }) => clientId));
+    return receipts;
   }
 
   /** Returns whether so many commits hang that new webhooks are rejected immediately. */
@@ -62,8 +74,6 @@ export class Recorder<Tx> {
     await this.#parts.ready();
     const { changes, receipts } = await this.#commitPlan(arrivals);
     if (changes.events.length > 0) this.#parts.announceEvents();
-    const foreign = this.#foreignClientIds(receipts);
-    if (foreign.length > 0) await this.#matchForeign(foreign);
     this.#matchLatecomers(arrivals, receipts);
     this.#onRecorded(receipts);
     return receipts;
@@ -133,16 +143,11 @@ export class Recorder<Tx> {
     this.#matching.add(matching);
   }
 
-  #foreignClientIds(receipts: readonly Receipt[]): string[] {
+  #isForeign(receipt: Receipt): receipt is Receipt & { clientId: string } {
     const { clientIdPrefix = "" } = this.#parts.policy;
-    if (clientIdPrefix === "") return [];
-    return receipts.flatMap(({ outcome, clientId }) =>
-      clientId !== undefined &&
-      !clientId.startsWith(clientIdPrefix) &&
-      (outcome === "foreign" || outcome === "duplicate")
-        ? [clientId]
-        : [],
-    );
+    const { outcome, clientId } = receipt;
+    if (clientIdPrefix === "" || clientId === undefined || clientId.startsWith(clientIdPrefix)) return false;
+    return outcome === "foreign" || outcome === "duplicate";
   }
 
   /**
@@ -150,13 +155,18 @@ export class Recorder<Tx> {
    * decision "foreign" and its commit, and no sweep looks at such a webhook. Copies are looked at too, because the process may have
    * ended right after the first commit.
    */
-  async #matchForeign(clientIds: readonly string[]): Promise<void> {
+  async #matchForeign(given: readonly string[]): Promise<undefined[]> {
+    const { store } = this.#parts;
+    const clientIds = [...new Set(given)];
     // Foreign webhooks can be many, and few are about an adopted payment: a read is cheaper than a transaction.
-    const found = [...new Set(clientIds)].map((clientId) => this.#parts.store.find(clientId));
-    const payments = await Promise.all(found);
+    const found = store.findMany
+      ? await store.findMany({ clientIds })
+      : await Promise.all(clientIds.map((clientId) => store.find(clientId)));
+    const stored = new Set(found.map((payment) => payment?.clientId));
     await rematch(
       this.#parts,
-      payments.flatMap((payment) => payment?.clientId ?? []),
+      clientIds.filter((clientId) => stored.has(clientId)),
     );
+    return given.map(() => undefined);
   }
 }

@@ -17,6 +17,8 @@ export interface RecordingParts<Tx> {
   now: () => Date;
   newId: () => string;
   policy: Policy;
+  /** The number of webhooks, or of payments, in one transaction at most. */
+  maxGroup: number;
   /** Resolves when the store is open and knows the handlers of this process. */
   ready: () => Promise<void>;
   /** Must be called after a commit that saved events: wakes the dispatcher. */

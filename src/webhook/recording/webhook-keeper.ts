@@ -13,6 +13,8 @@ export interface KeeperParts {
   /** Rejects when the store cannot do anything now: a failure then says nothing about a single webhook. */
   probe: () => Promise<unknown>;
   notify: Notify;
+  /** The number of spooled webhooks in one commit at most. */
+  maxGroup: number;
   /** How often spooled webhooks are tried, and the segments of ended processes looked for. */
   drainMs: number;
 }
@@ -144,6 +146,7 @@ export class WebhookKeeper {
   #drain(): void {
     this.#draining ??= this.#parts.spool
       ?.drain((webhook) => this.#recordOne(webhook), {
+        maxGroup: this.#parts.maxGroup,
         recordMany: (webhooks) => this.#recordMany(webhooks),
         isHopeless: (error) => error instanceof SetAsideError,
       })

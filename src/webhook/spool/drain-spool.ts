@@ -87,12 +87,18 @@ async function* nextSegment(draining: Draining, left: unknown[], done: DrainResu
     }
   }
   yield* closedSegments();
-  for (const { name, exposure } of await directory.list()) {
+  for (const { name } of await directory.list()) {
     if (own.names.includes(name)) continue;
     try {
-      if (exposure !== undefined) {
+      // Again: its owner may have shown a heartbeat while the segments before it were drained.
+      const found = await directory.find(name);
+      if (!found || !own.isAbandoned(found)) continue;
+      if (found.exposure !== undefined) {
         const file = directory.file(name);
-        await setAside(file, new TillkitError("path_exposed", `${file} ${exposure}. It was set aside.`));
+        await setAside(
+          file,
+          new TillkitError("path_exposed", `${file} ${found.exposure}. It was set aside.`),
+        );
         done.setAside += 1;
         continue;
       }

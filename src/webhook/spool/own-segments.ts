@@ -46,14 +46,19 @@ export class OwnSegments {
   }
 
   /**
-   * Takes over the segment of a process that is dead, or that stood still for too long. Returns the segment's new name,
-   * or `undefined` if its owner lives or another process adopted it first. The rename decides: only one adopter wins, and
-   * an owner that wakes up misses its file and writes to a new one.
+   * Returns whether the owner is dead, or stood still for too long. A heartbeat in the future counts as none: the clock was
+   * set back, and a living owner would have corrected it.
+   */
+  isAbandoned({ name, mtimeMs }: SegmentFile): boolean {
+    return Math.abs(Date.now() - mtimeMs) > this.#options.deadAfterMs || isOwnerGone(name);
+  }
+
+  /**
+   * Takes over an abandoned segment. Returns its new name, or `undefined` if another process adopted it first. The rename
+   * decides: only one adopter wins, and an owner that wakes up misses its file and writes to a new one.
    */
   async adopt(name: string): Promise<string | undefined> {
     const { fs } = this.#directory;
-    const file = await this.#directory.find(name);
-    if (!file || !this.#isAbandoned(file)) return undefined;
     const adopted = this.nextName();
     const now = new Date();
     try {
@@ -74,11 +79,6 @@ export class OwnSegments {
     await this.#beating;
     await this.#beat(new Date(0));
     this.#names = [];
-  }
-
-  /** A heartbeat in the future counts as none: the clock was set back, and a living owner would have corrected it. */
-  #isAbandoned({ name, mtimeMs }: SegmentFile): boolean {
-    return Math.abs(Date.now() - mtimeMs) > this.#options.deadAfterMs || isOwnerGone(name);
   }
 
   #stop(): void {

@@ -165,6 +165,8 @@ describe("tillkit doctor, on the address of a database on another host", () => {
     ["postgres://db.invalid/shop", { PGSSLMODE: "require" }],
     ["postgres://127.0.0.1:1/shop", {}],
     ["postgres:///shop?host=/no/such/socket", {}],
+    ["postgres:///shop?host=::1", {}],
+    ["postgres://shop.localhost:1/shop", {}],
     ["mysql://db.invalid/shop?ssl={}", {}],
     ["mysql://localhost:1/shop", {}],
   ])("finds nothing about TLS in %s with %j", async (address, env) => {

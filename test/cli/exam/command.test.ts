@@ -62,6 +62,11 @@ export default { create: async () => new Deaf(), capabilities: { migrate: false 
     expect(json.stderr).toContain("Why: ");
   }, 60_000);
 
+  it("ends although a module keeps the process busy after the last check", () => {
+    const { status, stderr } = exam("busy.mjs", "setInterval(() => {}, 1000);");
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("exports no function") });
+  }, 30_000);
+
   it.each([
     ["no-create.mjs", "export const make = 1;", 2, "exports no function create"],
     ["throws.mjs", 'throw new Error("no database");', 3, "cannot be loaded: no database."],

@@ -2,7 +2,9 @@ import { stripVTControlCharacters } from "node:util";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { type AddressInfo } from "node:net";
-import { escapeControls } from "../../../src/cli/terminal/output.js";
+import { PassThrough } from "node:stream";
+import { text as readAll } from "node:stream/consumers";
+import { createOutput } from "../../../src/cli/terminal/output.js";
 import { runCli } from "../support/run-cli.js";
 
 /** Texts that a terminal obeys, or that show another text than they are. */
@@ -22,14 +24,23 @@ const hostile: Record<string, string> = {
 const obeyed = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029]/u;
 const withoutColours = (text: string) => stripVTControlCharacters(text);
 
-it.each(Object.entries(hostile))("escapes %s", (_, text) => {
-  expect(escapeControls(text)).not.toMatch(obeyed);
-  expect(JSON.parse(escapeControls(JSON.stringify(text)))).toBe(text);
+/** Returns what the output writes for a text: for people, and as JSON. */
+async function written(text: string): Promise<{ printed: string; json: string }> {
+  const [printed, json, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  createOutput({ stdout: printed, stderr, env: {} }, false).print(text);
+  createOutput({ stdout: json, stderr, env: {} }, true).printJson(text);
+  return { printed: await readAll(printed.end()), json: await readAll(json.end()) };
+}
+
+it.each(Object.entries(hostile))("escapes %s", async (_, text) => {
+  const { printed, json } = await written(text);
+  expect(printed + json).not.toMatch(obeyed);
+  expect(JSON.parse(json)).toBe(text);
 });
 
-it("leaves letters, line breaks and tabs as they are", () => {
+it("leaves letters, line breaks and tabs as they are", async () => {
   const text = "Amélie\tпривет 你好 👋🏽 مرحبا\n";
-  expect(escapeControls(text)).toBe(text);
+  expect((await written(text)).printed).toBe(`${text}\n`);
 });
 
 describe("what strangers send to a command", () => {

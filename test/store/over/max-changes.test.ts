@@ -5,7 +5,7 @@ import { type RecordChange, storeOver } from "tillkit";
 import { testStore } from "tillkit/testing";
 import { fileAdapter } from "../../../examples/stores/file.js";
 import { closeAll, testKit } from "../../support/kit.js";
-import { pendingPayment } from "../../support/webhooks.js";
+import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 
 const folders = new Map<object, string>();
 
@@ -43,6 +43,27 @@ it("a sweep raises more overdue payments than one write can take", async () => {
   }
   await payments.sweep();
   for (const clientId of ids) expect((await store.find(clientId))?.overdueAt).toBeDefined();
+  await closeAll();
+  await remove(store);
+});
+
+it("a replay changes more webhooks than one write can take", async () => {
+  const store = openLimited();
+  const ids = Array.from({ length: 40 }, (_, index) => `c-${index}`);
+  const north = testKit({ store, clientIdPrefix: "north-" });
+  for (const clientId of ids)
+    await north.receiveWebhook(signed(completedBody({ clientId, id: `id-of-${clientId}` })));
+  for (const clientId of ids) {
+    const payment = pendingPayment({
+      clientId,
+      reference: `order-of-${clientId}`,
+      serviceId: `id-of-${clientId}`,
+    });
+    await store.transaction((tx) => store.save(tx, { created: [payment] }));
+  }
+  const replayed = await testKit({ store }).replay({ dryRun: false });
+  expect(replayed).toMatchObject({ looked: 40, changed: 40 });
+  for (const clientId of ids) expect(await store.find(clientId)).toMatchObject({ state: "completed" });
   await closeAll();
   await remove(store);
 });

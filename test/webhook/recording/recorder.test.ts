@@ -18,6 +18,7 @@ function recorderOf(store: MemoryStore, policy: Partial<RecordingParts<MemoryTx>
     now: () => new Date("2026-11-20T10:00:06.000Z"),
     newId: () => `id-${++ids}`,
     policy: { clientIdPrefix: undefined, confirms: false, hasGrace: true, ...policy },
+    maxGroup: 100,
     ready: () => Promise.resolve(),
     announceEvents: () => void announced.push("events"),
   };
@@ -173,6 +174,60 @@ describe("a recorder", () => {
     expect(await outcomesOf(store)).toEqual(["r-1 foreign"]);
     expect(await recorder.recordArrival(arrivalOf({}, "r-2"))).toMatchObject({ outcome: "duplicate" });
     expect(await outcomesOf(store)).toEqual(["r-1 applied"]);
+  });
+
+  it("answers the neighbours of a foreign webhook where the look for its payment fails, and repairs that with its copy", async () => {
+    const payment = pendingPayment({ clientId: "shop-1", reference: "order-9", serviceId: "s-1" });
+    const store = await seeded(new MemoryStore(), payment);
+    const { recorder, receipts } = recorderOf(store, { clientIdPrefix: "shop-" });
+    const [findMany, find] = [store.findMany.bind(store), store.find.bind(store)];
+    const failing = () => Promise.reject(new Error("the read failed"));
+    Object.assign(store, { findMany: failing, find: failing });
+    const late = arrivalOf({ clientId: "shop-2", id: "s-2" }, "r-2");
+    const own = arrivalOf({ clientId: "shop-1", id: "s-1" }, "r-3");
+    const answers = await Promise.allSettled(
+      [arrivalOf(), late, own].map((arrival) => recorder.recordArrival(arrival)),
+    );
+    expect(answers).toMatchObject([
+      { reason: { message: "the read failed" } },
+      { value: { outcome: "unmatched" } },
+      { value: { outcome: "applied" } },
+    ]);
+    expect(receipts.map(({ outcome }) => outcome)).toEqual(["foreign", "unmatched", "applied"]);
+
+    Object.assign(store, { findMany, find });
+    await seeded(store, pendingPayment());
+    expect(await recorder.recordArrival(arrivalOf({}, "r-4"))).toMatchObject({ outcome: "duplicate" });
+    expect(await find("c-1")).toMatchObject({ state: "completed" });
+  });
+
+  it("answers the neighbours of a foreign webhook before its payment is looked for", async () => {
+    const store = await seeded(new MemoryStore(), pendingPayment({ clientId: "shop-1" }));
+    const { recorder } = recorderOf(store, { clientIdPrefix: "shop-" });
+    let read!: () => void;
+    const held = new Promise<void>((resolve) => (read = resolve));
+    store.findMany = () => held.then(() => []);
+    store.find = () => held.then(() => undefined);
+    const foreign = recorder.recordArrival(arrivalOf({ clientId: "c-9", id: "s-9" }, "r-9"));
+    const own = await recorder.recordArrival(arrivalOf({ clientId: "shop-1" }));
+    expect(own).toMatchObject({ outcome: "applied" });
+    read();
+    expect(await foreign).toMatchObject({ outcome: "foreign" });
+  });
+
+  it.each([
+    ["in one read", true, [["c-1", "c-2"]]],
+    ["one by one where the store cannot read several", false, [["c-1"], ["c-2"]]],
+  ])("looks for the payments of all foreign webhooks of a group %s", async (_, readsMany, expected) => {
+    const store = new MemoryStore();
+    const { recorder } = recorderOf(store, { clientIdPrefix: "shop-" });
+    const reads: (readonly string[])[] = [];
+    store.find = (clientId) => (reads.push([clientId]), Promise.resolve(undefined));
+    store.findMany = ({ clientIds = [] }) => (reads.push(clientIds), Promise.resolve([]));
+    if (!readsMany) Object.defineProperty(store, "findMany", { value: undefined });
+    const other = arrivalOf({ clientId: "c-2", id: "s-2" }, "r-2");
+    await Promise.all([arrivalOf(), other].map((arrival) => recorder.recordArrival(arrival)));
+    expect(reads).toEqual(expected);
   });
 
   it("decides after a lookup what waits for it and says something else", async () => {

@@ -93,6 +93,25 @@ describe("a webhook that the store cannot take", () => {
     await until(async () => (await next.payments.find("c-1"))?.state === "completed");
   });
 
+  it("is recorded with others from the spool, as many at a time as one transaction of the store takes", async () => {
+    const directory = path.join(folder, "spool");
+    const spool = openSpool({ directory });
+    for (let n = 0; n < 7; n++) {
+      const rawBody = Buffer.from(JSON.stringify(completedBody({ clientId: `c-${n}`, id: `s-${n}` })));
+      const receivedAt = "2026-11-20T10:00:05.000Z";
+      await spool.append({ receiptId: `r-${n}`, receivedAt, covers: "body", rawBody });
+    }
+    await spool.close();
+    const store = Object.assign(new MemoryStore(), { maxGroup: 3 });
+    const groups: number[] = [];
+    const record = store.record.bind(store);
+    store.record = (keys, decide) => (groups.push(keys.eventKeys!.length), record(keys, decide));
+    const payments = testKit<never, MemoryTx>({ store, spool: { directory } });
+    await payments.start({ keepAlive: false });
+    await until(async () => (await payments.health()).spool?.records === 0);
+    expect(groups).toEqual([3, 3, 1]);
+  });
+
   it("is answered 503 when the spool cannot take it either", async () => {
     // A file has the name of the directory.
     const blocked = path.join(folder, "blocked");

@@ -1,4 +1,16 @@
-import { chmod, chown, mkdir, readdir, readFile, rename, stat, symlink, truncate } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  lutimes,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+} from "node:fs/promises";
 import path from "node:path";
 import { type SpoolOptions } from "../../../src/webhook/spool/index.js";
 import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
@@ -42,6 +54,7 @@ describe("a segment that others could have written", () => {
     const file = await leaveSegment();
     await rename(file, path.join(bench.directory, "elsewhere"));
     await symlink(path.join(bench.directory, "elsewhere"), file);
+    await lutimes(file, 0, 0);
     expect(await setAsideReason()).toContain("is a symbolic link");
   });
 
@@ -50,6 +63,7 @@ describe("a segment that others could have written", () => {
     const [file] = await bench.segments();
     await rename(file!, `${file}.x`);
     await mkdir(path.join(bench.directory, "folder.spool"));
+    await utimes(path.join(bench.directory, "folder.spool"), 0, 0);
     expect(await setAsideReason()).toContain("is not a file");
   });
 
@@ -61,6 +75,21 @@ describe("a segment that others could have written", () => {
     };
     const fs = { ...realFileSystem, lstat } as FileSystem;
     expect(await setAsideReason({ fs })).toContain("belongs to user 4321");
+  });
+
+  it("stays where it is as long as its owner lives, who goes on writing to it and records it", async () => {
+    const owner = bench.open();
+    await owner.append(webhook(1));
+    const [file] = await bench.segments();
+    await chmod(file!, 0o622);
+    const other = bench.open();
+    expect(await other.drain(keeper().record)).toEqual({ drained: 0, setAside: 0 });
+    expect(await bench.segments()).toEqual([file]);
+    await owner.append(webhook(2));
+    await chmod(file!, 0o600);
+    const { ids, record } = keeper();
+    expect(await owner.drain(record)).toEqual({ drained: 2, setAside: 0 });
+    expect(ids).toEqual(["r1", "r2"]);
   });
 });
 

@@ -7,7 +7,7 @@ import { randomName, type Scenario } from "../../scenario/scenario.js";
 import { aboutIn, button, checkbox, code, labelled, postForm, section } from "../components.js";
 import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, places } from "../dashboard-page.js";
-import { fieldForm, pageRoutes } from "../form.js";
+import { fieldForm, pageRoutes, problemId } from "../form.js";
 import { scenariosTranslations } from "./translations.js";
 
 type Scenarios = ViewWith<typeof scenariosTranslations>;
@@ -102,7 +102,7 @@ function addSection(view: Scenarios): Html {
   const { input, problem, text } = view;
   const isWrong = problem !== undefined && input?.has("json") === true;
   const more = html`required spellcheck="false" autocomplete="off" aria-invalid="${String(isWrong)}"
-  aria-errormessage="problem"`;
+  aria-errormessage="${problemId}"`;
   // A browser drops the line break after the tag, and keeps every other one.
   const json = html`<textarea id="json" name="json" rows="9" ${more}>
 ${input?.get("json") ?? example}</textarea>`;

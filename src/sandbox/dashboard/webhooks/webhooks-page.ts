@@ -7,7 +7,7 @@ import { type Delivery, isDelivered } from "../../webhook/delivery.js";
 import { button, code, copyable, fact, link, postForm, secret, section, textField } from "../components.js";
 import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, notice, places } from "../dashboard-page.js";
-import { fieldForm, pageRoutes, showPage } from "../form.js";
+import { fieldForm, pageRoutes, problemId, showPage } from "../form.js";
 import { deliveryList, listPage } from "../lists.js";
 import { deliveryPage } from "./delivery-page.js";
 import { webhooksTranslations } from "./translations.js";
@@ -93,7 +93,7 @@ function triedNotice(delivery: Delivery, view: Webhooks): Html {
 function addresses(view: Webhooks): Html {
   const { input, problem, sandbox, text } = view;
   const isWrong = problem !== undefined && input?.has("url") === true;
-  const more = html`type="url" required aria-invalid="${String(isWrong)}" aria-errormessage="problem"`;
+  const more = html`type="url" required aria-invalid="${String(isWrong)}" aria-errormessage="${problemId}"`;
   const field = { id: "url", label: text.address, hint: text.addressHint };
   const fields = [textField(field, input?.get("url"), more), button(text.add, { kind: "main" })];
   const items = sandbox.webhookAddresses.map((address) => addressItem(address, view));
