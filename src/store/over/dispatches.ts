@@ -12,7 +12,7 @@ import { conflict, handlersKey } from "./payments.js";
 /** A dispatch as its record has it. */
 export interface StoredDispatch extends DispatchRecord {
   recordedAt: string;
-  /** The place of the event among all events. */
+  /** The place of the event among all events. Two processes may give the same one in one millisecond. */
   order: string;
   fence: number;
   /** When a pending one is due, or the lease of a leased one ends: milliseconds since 1970. */
@@ -60,7 +60,7 @@ export function eventOf({ order: _, ...event }: StoredEvent): EventRecord {
 export function eventIndexes({ id, clientId, recordedAt, order }: StoredEvent) {
   return {
     [keyOf("event-times", recordedAt, id)]: eventKey(id),
-    ...(clientId !== undefined && { [keyOf("client-events", clientId, order)]: eventKey(id) }),
+    ...(clientId !== undefined && { [keyOf("client-events", clientId, order, id)]: eventKey(id) }),
   };
 }
 
@@ -73,9 +73,9 @@ export function dispatchIndexes(dispatch: StoredDispatch) {
   const entry: DueEntry = { eventId, type, handler, order, recordedAt, dueAt };
   return {
     ...((state === "pending" || state === "leased") && {
-      [keyOf("due", handler, timeOf(dueAt), order)]: entry,
+      [keyOf("due", handler, timeOf(dueAt), order, eventId)]: entry,
     }),
-    ...(state === "dead" && { [keyOf("dead", handler, order)]: entry }),
+    ...(state === "dead" && { [keyOf("dead", handler, order, eventId)]: entry }),
   };
 }
 

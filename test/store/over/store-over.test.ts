@@ -62,6 +62,25 @@ describe("a store over an adapter", () => {
     expect((await store.counts()).oldestUndoneAt).toBeUndefined();
   });
 
+  it("keeps the events of two processes apart that come in the same millisecond", async () => {
+    const adapter = { ...memoryAdapter(), now: async () => 1_714_557_600_000 };
+    const [store, other] = [storeOver(adapter), storeOver(adapter)];
+    await store.registerHandlers(handlers);
+    const saveAndClaim = async (one: typeof store, id: string) => {
+      const event = { id, type: "payment.overdue", recordedAt, payload: {} } as const;
+      await one.transaction((tx) => one.save(tx, { events: [event] }));
+      return one.claim(claiming);
+    };
+    const claims = [...(await saveAndClaim(store, "e1")), ...(await saveAndClaim(other, "e2"))];
+    expect(claims.map(({ event }) => event.id)).toEqual(["e1", "e2"]);
+    for (const { event, handler, fence } of claims) {
+      const settlement = { eventId: event.id, handler, fence, state: "dead", error: "no" } as const;
+      expect(await store.transaction((tx) => store.settle(tx, settlement))).toBe(true);
+    }
+    const dead = await other.dead({ revive: false, limit: 10 });
+    expect(dead.map(({ eventId }) => eventId).toSorted()).toEqual(["e1", "e2"]);
+  });
+
   it("rejects with store_busy when others change the same records for busyTimeoutMs", async () => {
     const adapter = { ...memoryAdapter(), write: async () => false };
     const store = storeOver(adapter, { busyTimeoutMs: 20 });
