@@ -22,7 +22,7 @@ export async function readLocked(draft: Draft, keys: LockKeys): Promise<Locked> 
   await draft.load([...pointers, ...orders, ...eventKeys.map(webhookKey), handlersKey]);
   const found = pointers.flatMap((key) => draft.get<string>(key) ?? []);
   const wanted = new Set([...orders, ...found.map(orderKey)]);
-  await draft.load(wanted);
+  await draft.lock(wanted);
   const payments = [...wanted].flatMap((key) => draft.get<Payment[]>(key) ?? []);
   return {
     payments: payments.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1)),

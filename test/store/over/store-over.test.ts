@@ -38,6 +38,38 @@ describe("a store over an adapter", () => {
     expect(seen).toEqual([[], ["theirs"]]);
   });
 
+  it("runs a transaction again whose locked payment was changed, although it writes something else", async () => {
+    const adapter = memoryAdapter();
+    const [store, other] = [storeOver(adapter), storeOver(adapter)];
+    await store.transaction((tx) => store.save(tx, { created: [payment("c1")] }));
+    const seen: (string | undefined)[] = [];
+    await store.transaction(async (tx) => {
+      const { payments } = await store.lock(tx, { clientIds: ["c1", "nobody"] });
+      seen.push(payments[0]!.status);
+      if (seen.length === 1) {
+        const updated = [{ ...payment("c1"), status: "submitted" }];
+        await other.transaction((otherTx) => other.save(otherTx, { updated }));
+      }
+      const resolution = { id: "r1", clientId: "c1", action: "dismissed", reason: "-", by: "-" } as const;
+      await store.save(tx, { resolutions: [{ ...resolution, at: recordedAt }] });
+    });
+    expect(seen).toEqual([undefined, "submitted"]);
+    expect((await store.find("c1"))?.status).toBe("submitted");
+  });
+
+  it("writes nothing in a transaction that only locks", async () => {
+    const writes: number[] = [];
+    const adapter = memoryAdapter();
+    const write: typeof adapter.write = async (changes, tx) => {
+      writes.push(changes.length);
+      return adapter.write(changes, tx);
+    };
+    const store = storeOver({ ...adapter, write });
+    await store.transaction((tx) => store.save(tx, { created: [payment("c1")] }));
+    await store.transaction((tx) => store.lock(tx, { clientIds: ["c1"] }));
+    expect(writes).toHaveLength(1);
+  });
+
   it("does not run a handler's transaction again, and rejects with lease_lost", async () => {
     const adapter = memoryAdapter();
     const { store, run } = await withClaim(adapter);
