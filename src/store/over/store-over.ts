@@ -189,7 +189,8 @@ class OverStore extends OverDispatches implements StoreOver<object> {
     return this.records.update(async (draft) => {
       const keys = dispatches.map(dispatchKey);
       await draft.load([key, ...keys]);
-      if (!keys.every((one) => isFinal(draft.get<StoredDispatch>(one)!))) return 0;
+      const found = keys.flatMap((one) => draft.get<StoredDispatch>(one) ?? []);
+      if (found.length < keys.length || !found.every(isFinal)) return 0;
       draft.putIndexed<StoredEvent>(key, undefined, eventIndexes);
       for (const one of keys) draft.putIndexed<StoredDispatch>(one, undefined, dispatchIndexes);
       return 1;

@@ -137,6 +137,32 @@ describe("a store over an adapter", () => {
     expect(await store.find("c1")).toBeUndefined();
   });
 
+  it("prunes an event once when two processes prune at the same time", async () => {
+    const adapter = memoryAdapter();
+    const { store, run } = await withClaim(adapter);
+    await store.transaction((tx) => store.settle(tx, { ...run, state: "done" }));
+    const page = { before: "2099-01-01T00:00:00.000Z", limit: 10 };
+    const pruned = await Promise.all([store, storeOver(adapter)].map((one) => one.prune(page)));
+    expect(pruned.map(({ events }) => events).toSorted()).toEqual([0, 1]);
+  });
+
+  it("retires nothing that another process retired and pruned meanwhile", async () => {
+    const adapter = memoryAdapter();
+    const { store: other } = await withClaim(adapter);
+    let isFaster = true;
+    const scan: typeof adapter.scan = async (range, tx) => {
+      const found = await adapter.scan(range, tx);
+      if (isFaster) {
+        isFaster = false;
+        await other.retire({ handler: "ledger", limit: 10 });
+        await other.prune({ before: "2099-01-01T00:00:00.000Z", limit: 10 });
+      }
+      return found;
+    };
+    const store = storeOver({ ...adapter, scan });
+    expect(await store.retire({ handler: "ledger", limit: 10 })).toBe(0);
+  });
+
   it.each([
     ["slashes", "a/b", "a%2Fb"],
     ["spaces", "a b", "a  b"],
