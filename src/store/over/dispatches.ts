@@ -41,19 +41,32 @@ export function saveEvents(
     const { id: eventId, type, clientId, recordedAt } = event;
     if (draft.get(eventKey(eventId)) !== undefined) throw conflict(`The event ${eventId} exists already.`);
     const order = nextOrder();
-    draft.putIndexed(eventKey(eventId), { ...event, order }, eventIndexes);
     // One name may be registered for this event and for all events.
-    for (const handler of new Set(handlers.filter((key) => wants(key, type)).map(({ name }) => name))) {
+    const names = [...new Set(handlers.filter((key) => wants(key, type)).map(({ name }) => name))];
+    draft.putIndexed<StoredEvent>(eventKey(eventId), { ...event, order, handlers: names }, eventIndexes);
+    for (const handler of names) {
       const of = { eventId, type, ...(clientId !== undefined && { clientId }), recordedAt, order, handler };
       putDispatch(draft, { ...of, state: "pending", dueAt: now, fence: 0, attempt: 0, failures: 0 });
     }
   }
 }
 
-export type StoredEvent = EventRecord & { order: string };
+/** An event as its record has it, with the names of the handlers that have a dispatch of it. */
+export type StoredEvent = EventRecord & { order: string; handlers: readonly string[] };
 
-export function eventOf({ order: _, ...event }: StoredEvent): EventRecord {
+export function eventOf({ order: _, handlers: __, ...event }: StoredEvent): EventRecord {
   return event;
+}
+
+/** Returns the keys of the dispatches of an event. */
+export function dispatchKeysOf({ id: eventId, handlers }: StoredEvent): string[] {
+  return handlers.map((handler) => dispatchKey({ eventId, handler }));
+}
+
+/** Returns whether all dispatches of an event are loaded, and done or retired. */
+export function isFinal(draft: Draft, event: StoredEvent): boolean {
+  const states = dispatchKeysOf(event).map((key) => draft.get<StoredDispatch>(key)?.state);
+  return states.every((state) => state === "done" || state === "retired");
 }
 
 /** Returns the index entries of an event. Each leads to its record. */

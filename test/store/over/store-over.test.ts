@@ -146,6 +146,20 @@ describe("a store over an adapter", () => {
     expect(pruned.map(({ events }) => events).toSorted()).toEqual([0, 1]);
   });
 
+  it("reads old events that must stay in batches, and no more than one call may prune", async () => {
+    const adapter = memoryAdapter();
+    const store = storeOver(adapter);
+    await store.registerHandlers(handlers);
+    for (let n = 0; n < 130; n++) {
+      const event = { id: `e${100 + n}`, type: n < 60 ? "payment.overdue" : "payment.updated" } as const;
+      const events = [{ ...event, recordedAt, payload: {} }];
+      await store.transaction((tx) => store.save(tx, { events }));
+    }
+    const [read, scan] = [jest.spyOn(adapter, "read"), jest.spyOn(adapter, "scan")];
+    expect(await store.prune({ before: "2099-01-01T00:00:00.000Z", limit: 1 })).toMatchObject({ events: 1 });
+    expect([read.mock.calls.length, scan.mock.calls.length]).toEqual([5, 3]);
+  });
+
   it("retires nothing that another process retired and pruned meanwhile", async () => {
     const adapter = memoryAdapter();
     const { store: other } = await withClaim(adapter);
