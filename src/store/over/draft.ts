@@ -126,7 +126,6 @@ export class Draft {
   }
 
   throwIfPoisoned(): void {
-    if (this.#poison instanceof Conflict) throw this.#poison;
     if (this.#poison !== undefined)
       throw new TillkitError("transaction_poisoned", "A change was refused.", { cause: this.#poison });
   }

@@ -70,9 +70,9 @@ export class OverDispatches extends OverQueries {
   async settle(tx: object, settlement: Settlement): Promise<boolean> {
     const draft = this.records.draftOf(tx);
     const key = dispatchKey(settlement);
-    // A renewal would be a conflict with this transaction.
-    this.records.willSettle(draft, key);
     return draft.guard(async () => {
+      // A renewal would be a conflict with this transaction.
+      this.records.willSettle(draft, key);
       await this.#renewing.get(key);
       const [now] = await Promise.all([this.records.now(), draft.load([key])]);
       return settleRun(draft, settlement, now);

@@ -113,6 +113,34 @@ describe("a store over an adapter", () => {
     expect(dead.map(({ eventId }) => eventId).toSorted()).toEqual(["e1", "e2"]);
   });
 
+  it("renews a lease although its dispatch was settled in a transaction that had ended", async () => {
+    let now = 1_714_557_600_000;
+    const { store, run } = await withClaim({ ...memoryAdapter(), now: async () => now });
+    const ended = await store.transaction(async (tx) => tx);
+    const late = store.settle(ended, { ...run, state: "done" });
+    await expect(late).rejects.toMatchObject({ code: "transaction_closed" });
+    expect(await store.renew(run, 60_000)).toBe(true);
+    now += claiming.leaseMs + 1;
+    expect(await store.claim(claiming)).toEqual([]);
+  });
+
+  it("rejects with store_unavailable when the database ran the transaction again, and lost the commit", async () => {
+    const adapter = memoryAdapter();
+    const store = storeOver({
+      ...adapter,
+      transaction: async (run) => {
+        await adapter.transaction(run).catch(() => {});
+        await adapter.transaction(run);
+        throw new Error("The commit was lost.");
+      },
+    });
+    let runs = 0;
+    const running = store.transaction(async () => {
+      if (++runs === 1) throw new Error("A conflict of the database.");
+    });
+    await expect(running).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+
   it("rejects with store_busy when others change the same records for busyTimeoutMs", async () => {
     const adapter = { ...memoryAdapter(), write: async () => false };
     const store = storeOver(adapter, { busyTimeoutMs: 20 });
