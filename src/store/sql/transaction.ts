@@ -94,13 +94,18 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
     }) as Promise<SqlResult<Row>>;
   }
 
-  /** Runs a statement of an ORM on the driver's handle, and begins the transaction if necessary. See `Savepoints`. */
-  async onHandle<T>(run: (raw: Raw) => Promise<T>): Promise<T> {
-    const { raw } = this.#open;
+  /**
+   * Runs a step of an ORM, whose statements `ask` sends on the driver's handle, and begins the transaction if necessary. See
+   * `Savepoints`.
+   */
+  async onHandle<T>(
+    run: (ask: (send: (raw: Raw) => Promise<unknown>) => Promise<unknown>) => Promise<T>,
+  ): Promise<T> {
+    const { raw, ask } = this.#open;
     try {
       return await this.#guarded(async () => {
         await this.#translated(async () => this.#open.start?.());
-        return this.#open.ask?.(() => run(raw), "application") ?? run(raw);
+        return run((send) => ask?.(async () => send(raw), "application") ?? send(raw));
       });
     } catch (error) {
       throw this.orLost(error);
