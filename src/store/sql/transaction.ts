@@ -87,11 +87,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   }
 
   run<Row>(sql: string, params: readonly unknown[]): Promise<SqlResult<Row>> {
-    return this.#guarded(() => {
-      // An ORM that rolls back later would take what the kit writes with it.
-      if (this.openSavepoints > 0) throw new Error(leftOpen);
-      return this.#translated(() => this.#open.run(sql, params));
-    }) as Promise<SqlResult<Row>>;
+    return this.#guarded(() => this.#runOwn(sql, params)) as Promise<SqlResult<Row>>;
   }
 
   /**
@@ -116,7 +112,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   attempt(sql: string, params: readonly unknown[]): Promise<boolean> {
     return this.#guarded(async () => {
       try {
-        await this.#translated(() => this.#open.run(sql, params));
+        await this.#runOwn(sql, params);
         return true;
       } catch (error) {
         if (hasCode(error, "store_conflict")) return false;
@@ -178,6 +174,12 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   #close(): void {
     this.#closed = true;
     this.onClosed?.();
+  }
+
+  #runOwn(sql: string, params: readonly unknown[]): Promise<SqlResult> {
+    // An ORM that rolls back later would take what the kit writes with it.
+    if (this.openSavepoints > 0) return Promise.reject(new Error(leftOpen));
+    return this.#translated(() => this.#open.run(sql, params));
   }
 
   async #translated<T>(run: () => Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 import { asPool, type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 import { onEachServer, openPlace, type Place } from "../../../promises/processes/databases.js";
+import { pendingPayment } from "../../../support/webhooks.js";
 
 jest.setTimeout(30_000);
 
@@ -85,12 +86,14 @@ onEachServer("the pool for ORMs", (kind) => {
     });
     await expect(open).rejects.toMatchObject({ code: "transaction_poisoned" });
     const event = { id: "e1", type: "payment.overdue", recordedAt: "2024-05-01T10:00:00.000Z", payload: {} };
-    const written = run(async (pool, tx) => {
-      await pool.query("begin");
-      await store.save(tx, { events: [event as never] }).catch(() => undefined);
-      await pool.query("rollback").catch(() => undefined);
-    });
-    await expect(written).rejects.toMatchObject({ code: "transaction_poisoned" });
+    for (const changes of [{ events: [event as never] }, { created: [pendingPayment()] }]) {
+      const written = run(async (pool, tx) => {
+        await pool.query("begin");
+        await store.save(tx, changes).catch(() => undefined);
+        await pool.query("rollback").catch(() => undefined);
+      });
+      await expect(written).rejects.toMatchObject({ code: "transaction_poisoned" });
+    }
     expect(await names()).toEqual([]);
   });
 
