@@ -97,11 +97,11 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   async onHandle<T>(
     run: (ask: (send: (raw: Raw) => Promise<unknown>) => Promise<unknown>) => Promise<T>,
   ): Promise<T> {
-    const { raw, ask } = this.#open;
+    const open = this.#open;
     try {
       return await this.#guarded(async () => {
-        await this.#translated(async () => this.#open.start?.());
-        return run((send) => ask?.(async () => send(raw), "application") ?? send(raw));
+        await this.#translated(async () => open.start?.());
+        return run((send) => open.ask?.(async () => send(open.raw), "application") ?? send(open.raw));
       });
     } catch (error) {
       throw this.orLost(error);
