@@ -1,4 +1,3 @@
-import { inspect } from "node:util";
 import { type PaymentStore } from "../payment-store.js";
 import { type Checks } from "./checks/steps.js";
 import { promises, withoutMember } from "./contract.js";
@@ -134,19 +133,20 @@ function reasonOf(thrown: unknown): string {
 /** Returns a value in at most 120 characters. */
 function short(value: unknown): string {
   if (typeof value === "function") return "…";
-  const plain = textOf(value);
+  const plain = asJson(value);
   return plain.length > 120 ? `${plain.slice(0, 119)}…` : plain;
 }
 
-/** Returns a value as JSON, or as Node.js prints it: the answers of drivers may have circles or a BigInt. */
-function textOf(value: unknown): string {
-  const counted = (_: string, inner: unknown): unknown => {
+/** Returns a value as JSON, or only its kind: the answers of drivers may have circles, which JSON cannot hold. */
+function asJson(value: unknown): string {
+  const shown = (_: string, inner: unknown): unknown => {
+    if (typeof inner === "bigint") return `${inner}n`;
     const bytes = inner as { type?: unknown; data?: unknown[] } | null;
     return bytes?.type === "Buffer" ? `${bytes.data?.length} bytes` : inner;
   };
   try {
-    return JSON.stringify(value, counted) ?? String(value);
+    return JSON.stringify(value, shown) ?? String(value);
   } catch {
-    return inspect(value, { breakLength: Infinity, compact: true });
+    return Object.prototype.toString.call(value);
   }
 }

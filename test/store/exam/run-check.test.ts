@@ -6,9 +6,9 @@ circle.inner = circle;
 
 describe("the calls of a failed check", () => {
   it.each([
-    ["returns a BigInt", async () => ({ insertId: 1n }), "registerHandlers([]) → { insertId: 1n }"],
-    ["returns a circle", async () => circle, "registerHandlers([]) → <ref *1> { inner: [Circular *1] }"],
-    ["rejects with a BigInt", () => Promise.reject(1n), "registerHandlers([]) → rejects: 1n"],
+    ["returns a BigInt", async () => ({ insertId: 1n }), 'registerHandlers([]) → {"insertId":"1n"}'],
+    ["returns a circle", async () => circle, "registerHandlers([]) → [object Object]"],
+    ["rejects with a BigInt", () => Promise.reject(1n), 'registerHandlers([]) → rejects: "1n"'],
     ["rejects with a bare object", () => Promise.reject(Object.create(null) as never), "rejects: {}"],
   ])("show one that %s", async (_, registerHandlers, shown) => {
     const { outcome, calls } = await runCheck(
