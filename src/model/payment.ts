@@ -18,6 +18,9 @@ export interface Money {
  */
 export type PaymentState = "creating" | "pending" | "uncertain" | "failed" | "canceled" | "completed";
 
+/** The states of payments that can become overdue. */
+export const awaitedStates: readonly PaymentState[] = ["creating", "pending", "uncertain"];
+
 /** What the service said last about a payment: in its answer to the creation, in a webhook or in a lookup. */
 export interface LastReport {
   /** The status as the service wrote it. */

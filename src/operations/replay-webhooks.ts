@@ -124,7 +124,9 @@ async function replayPage<Tx>(
 ): Promise<ReplayChange[]> {
   if (webhooks.length === 0) return [];
   const messages = webhooks.map(readStored);
-  const { changes, events } = await store.transaction(async (tx) => {
+  const { changes, events, seen, updated } = await store.transaction(async (tx) => {
+    // The store may run this again, so that nothing outside of it is changed.
+    const seen = new Set(run.seen);
     const locked = await store.lock(tx, keysOf(messages.map((message) => ({ message }))));
     const recorded = new Set(locked.eventKeys);
     const payments = new LockedPayments(
@@ -139,8 +141,8 @@ async function replayPage<Tx>(
       const eventKey = eventKeyOf(message);
       // By the current rules it may be a copy of an event that is recorded elsewhere.
       const isOther = eventKey !== webhook.eventKey;
-      const known = isOther && (run.seen.has(eventKey) || recorded.has(eventKey));
-      if (isOther) run.seen.add(eventKey);
+      const known = isOther && (seen.has(eventKey) || recorded.has(eventKey));
+      if (isOther) seen.add(eventKey);
       const clientId = message.kind === "payment" ? message.report.clientId : undefined;
       const before = clientId === undefined ? undefined : payments.find(clientId);
       const decided = decideMessage(payments, message, { known, now: recordedAt, arrival: webhook, policy });
@@ -154,13 +156,12 @@ async function replayPage<Tx>(
       const about = clientId === undefined ? {} : { clientId };
       changes.push({ receiptId, ...about, receivedAt, from, to: outcome, ...because, ...state });
     }
-    if (run.dryRun) {
-      for (const payment of payments.changed()) run.unsaved.set(payment.clientId, payment);
-    } else if (rematched.length > 0) {
-      await store.save(tx, { updated: payments.changed(), rematched, events });
-    }
-    return { changes, events };
+    const updated = payments.changed();
+    if (!run.dryRun && rematched.length > 0) await store.save(tx, { updated, rematched, events });
+    return { changes, events, seen, updated };
   });
+  run.seen = seen;
+  if (run.dryRun) for (const payment of updated) run.unsaved.set(payment.clientId, payment);
   if (!run.dryRun && events.length > 0) announceEvents();
   return changes;
 }

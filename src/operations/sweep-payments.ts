@@ -1,4 +1,4 @@
-import { type Payment } from "../model/payment.js";
+import { awaitedStates, type Payment } from "../model/payment.js";
 import { type EventRecord } from "../store/index.js";
 import { stampEvent, withoutKey } from "../webhook/recording/payment-events.js";
 import { rematch, type RecordingParts } from "../webhook/recording/rematch.js";
@@ -90,7 +90,8 @@ async function raiseOverdue<Tx>(
     const recordedAt = now().toISOString();
     const updated = payments
       .filter(
-        ({ clientId, state, overdueAt }) => wanted.has(clientId) && isOpen(state) && overdueAt === undefined,
+        ({ clientId, state, overdueAt }) =>
+          wanted.has(clientId) && awaitedStates.includes(state) && overdueAt === undefined,
       )
       .map((payment) => ({ ...payment, overdueAt: recordedAt, updatedAt: recordedAt }));
     const events = updated.map((payment): EventRecord => {
@@ -100,8 +101,4 @@ async function raiseOverdue<Tx>(
     if (events.length > 0) await store.save(tx, { updated, events });
     return events.length;
   });
-}
-
-function isOpen(state: Payment["state"]): boolean {
-  return state === "creating" || state === "pending" || state === "uncertain";
 }

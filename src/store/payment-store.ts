@@ -201,8 +201,8 @@ export interface StoreQueries {
 export interface StoreUpkeep {
   /**
    * Deletes what was recorded before the given time and is final, at most `limit` of each kind: the raw bytes of
-   * webhooks that are not parked (their rows and eventKeys stay, so that a copy is still recognised), and events whose
-   * dispatches are all done or retired, with these dispatches. Never deletes a payment. Resolves to how many of each. Without it
+   * webhooks that are not parked (their rows and eventKeys stay, so that a copy is still recognised), and events without
+   * a dispatch that waits or is dead, with their dispatches. Never deletes a payment. Resolves to how many of each. Without it
    * `payments.prune` deletes nothing.
    */
   prune(options: { before: string; limit: number }): Promise<{ webhooks: number; events: number }>;

@@ -1,4 +1,3 @@
-import { EventEmitter, once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -70,7 +69,10 @@ export async function testPayments<
   const app = express();
   const closers: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
-    for (const closeOne of closers.splice(0).toReversed()) await closeOne();
+    const failures: { error: unknown }[] = [];
+    for (const closeOne of closers.splice(0).toReversed())
+      await closeOne().catch((error: unknown) => failures.push({ error }));
+    if (failures[0]) throw failures[0].error;
   };
   try {
     const origin = await serve(app, closers);
@@ -84,7 +86,7 @@ export async function testPayments<
     const folder = await mkdtemp(path.join(tmpdir(), "tillkit-testing-"));
     closers.push(() => rm(folder, { recursive: true, force: true }));
     const store = (givenStore ?? sqliteStore(path.join(folder, "test.db"))) as CountingStore<Tx>;
-    const ends = watchTransactions(store);
+    const nextEnd = watchTransactions(store);
     const payments = kit.createPayments<Covers, Tx>({
       logger: false,
       ...options,
@@ -112,7 +114,7 @@ export async function testPayments<
       settled: async () => {
         for (;;) {
           // Asked for first, so that no end is missed.
-          const ended = once(ends, "end");
+          const ended = nextEnd();
           await sandbox.settled();
           if ((await store.counts()).oldestUndoneAt === undefined) break;
           await ended;
@@ -139,10 +141,17 @@ async function serve(app: RequestListener, closers: (() => Promise<unknown>)[]):
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Returns an emitter of the ends of the store's transactions. Each run of a handler ends with one. */
-function watchTransactions<Tx>(store: PaymentStore<Tx>): EventEmitter {
-  const ends = new EventEmitter();
+/** Returns a function that resolves at the next end of a transaction of the store. Each run of a handler ends with one. */
+function watchTransactions<Tx>(store: PaymentStore<Tx>): () => Promise<void> {
+  let end!: () => void;
+  let next!: Promise<void>;
+  const watch = (): void => void (next = new Promise((resolve) => (end = resolve)));
+  watch();
   const transaction = store.transaction.bind(store);
-  store.transaction = (run) => transaction(run).finally(() => ends.emit("end"));
-  return ends;
+  store.transaction = (run) =>
+    transaction(run).finally(() => {
+      end();
+      watch();
+    });
+  return () => next;
 }

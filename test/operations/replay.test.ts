@@ -1,5 +1,5 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
-import { type Payment } from "tillkit";
+import { MemoryStore, type Payment } from "tillkit";
 import { onEachDatabase, openStore } from "../promises/processes/databases.js";
 import { until } from "../promises/processes/members.js";
 import { closeAll, testKit } from "../support/kit.js";
@@ -205,6 +205,28 @@ describe("a replay", () => {
       code: "query_invalid",
     });
     await expect(testKit().replayDispatches({ limit: 0 })).rejects.toMatchObject({ code: "query_invalid" });
+  });
+
+  it("skips nothing when the store runs the transaction of a page again", async () => {
+    const store = new MemoryStore();
+    const receivedAt = "2026-11-01T10:00:00.000Z";
+    const kept = { receiptId: "r-1", eventKey: "k-1", outcome: "inadmissible", covers: "body" } as const;
+    const rawBody = Buffer.from(JSON.stringify(completedBody()));
+    const changes = { created: [pendingPayment()], webhooks: [{ ...kept, rawBody, receivedAt }] };
+    await store.transaction((tx) => store.save(tx, changes));
+    const transaction = store.transaction.bind(store);
+    store.transaction = async (run) => {
+      const first = transaction(async (tx) => {
+        await run(tx);
+        throw new Error("Another transaction was faster.");
+      });
+      await first.catch(() => {});
+      return transaction(run);
+    };
+    const payments = testKit({ store });
+    expect(await payments.replay()).toMatchObject({ changes: [{ from: "inadmissible", to: "applied" }] });
+    expect(await payments.replay({ dryRun: false })).toMatchObject({ changed: 1 });
+    expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
   });
 
   it("needs a store that can list webhooks", async () => {

@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { fieldsSignature, MemoryStore, type TillkitEvent } from "tillkit";
@@ -83,6 +84,31 @@ describe("testPayments", () => {
     expect(folders()).not.toEqual(before);
     const addresses = [kit.payments.options.publicUrl, kit.sandbox.url];
     await kit.close();
+    expect(folders()).toEqual(before);
+    for (const address of addresses) await expect(fetch(address)).rejects.toThrow("fetch failed");
+  });
+
+  it("leaves no listener behind, however often it is settled", async () => {
+    const { settled, ...kit } = await testPayments();
+    close = kit.close;
+    const added = jest.spyOn(EventEmitter.prototype, "once");
+    for (let calls = 0; calls < 11; calls++) await settled();
+    const counts = added.mock.contexts.map((emitter) => (emitter as EventEmitter).listenerCount("end"));
+    added.mockRestore();
+    expect(Math.max(0, ...counts)).toBeLessThan(5);
+  });
+
+  it("closes the rest where one part cannot be closed", async () => {
+    const before = folders();
+    const kit = await testPayments();
+    const { store } = kit.payments;
+    const closeStore = store.close!.bind(store);
+    store.close = async () => {
+      await closeStore();
+      throw new Error("The store cannot be closed.");
+    };
+    const addresses = [kit.payments.options.publicUrl, kit.sandbox.url];
+    await expect(kit.close()).rejects.toThrow("The store cannot be closed.");
     expect(folders()).toEqual(before);
     for (const address of addresses) await expect(fetch(address)).rejects.toThrow("fetch failed");
   });

@@ -51,15 +51,18 @@ export async function runCheck<Tx>(
   const member = named in withoutMember || named in promises ? (named as keyof PaymentStore) : group;
   try {
     const store = await create();
-    const another = reopen ? await reopen(store) : store;
-    try {
+    let another = store;
+    const examine = async (): Promise<void> => {
+      if (reopen) another = await reopen(store);
       const first = watched(store, "store", calls, absent);
       await run(first, another === store ? first : watched(another, "another", calls, absent));
-    } finally {
-      if (another !== store) await another.close?.();
-      await store.close?.();
-      await remove?.(store);
-    }
+    };
+    await inTurn([
+      examine,
+      async () => (another === store ? undefined : another.close?.()),
+      async () => store.close?.(),
+      async () => remove?.(store),
+    ]);
     if (calls.length > 0 || absent.length === 0) return { check, member, outcome: "passed" };
   } catch (error) {
     const missing = absent.some((name) => (error as Partial<Error>)?.message?.includes(`.${name} is not`));
@@ -76,6 +79,13 @@ export async function runCheck<Tx>(
       };
   }
   return { check, member: absent[0]!, outcome: "left out", reason: withoutMember[absent[0]!] };
+}
+
+/** Runs all steps, also after one that rejects. Rejects with the first error. */
+async function inTurn(steps: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: { error: unknown }[] = [];
+  for (const step of steps) await step().catch((error: unknown) => failures.push({ error }));
+  if (failures[0]) throw failures[0].error;
 }
 
 /** Returns a store that notes each call with its result, and each optional member that is asked for and absent. */
@@ -116,17 +126,28 @@ function merged(calls: readonly string[]): string[] {
 function reasonOf(thrown: unknown): string {
   const { generatedMessage, expected, actual, message, code } = Object(thrown) as Record<string, unknown>;
   if (generatedMessage === true) return `Expected ${short(expected)}, and got ${short(actual)}.`;
-  const said = String(message ?? thrown).split("\n", 1)[0]!;
+  const what = message ?? thrown;
+  const said = (typeof what === "string" ? what : short(what)).split("\n", 1)[0]!;
   return typeof code === "string" && !code.startsWith("ERR_ASSERTION") ? `${code}: ${said}` : said;
 }
 
 /** Returns a value in at most 120 characters. */
 function short(value: unknown): string {
   if (typeof value === "function") return "…";
-  const text = JSON.stringify(value, (_, inner: unknown) => {
+  const plain = asJson(value);
+  return plain.length > 120 ? `${plain.slice(0, 119)}…` : plain;
+}
+
+/** Returns a value as JSON, or only its kind: the answers of drivers may have circles, which JSON cannot hold. */
+function asJson(value: unknown): string {
+  const shown = (_: string, inner: unknown): unknown => {
+    if (typeof inner === "bigint") return `${inner}n`;
     const bytes = inner as { type?: unknown; data?: unknown[] } | null;
     return bytes?.type === "Buffer" ? `${bytes.data?.length} bytes` : inner;
-  });
-  const plain = text ?? String(value);
-  return plain.length > 120 ? `${plain.slice(0, 119)}…` : plain;
+  };
+  try {
+    return JSON.stringify(value, shown) ?? String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
 }

@@ -138,8 +138,7 @@ export class DispatchesTable {
     let pruned = 0;
     for (const [id, event] of this.#events) {
       if (pruned >= limit) break;
-      if (!event || event.recordedAt >= before || event.dispatches.length === 0) continue;
-      if (!event.dispatches.every(isFinal)) continue;
+      if (!event || event.recordedAt >= before || !event.dispatches.every(isFinal)) continue;
       for (const dispatch of event.dispatches) this.#ended.delete(dispatch);
       this.#events.set(id, undefined);
       pruned += 1;

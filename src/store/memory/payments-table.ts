@@ -1,5 +1,5 @@
 import { TillkitError } from "../../errors/index.js";
-import { type Payment } from "../../model/payment.js";
+import { awaitedStates, type Payment } from "../../model/payment.js";
 import { type DuePage, type LockKeys, type PaymentPage, type PaymentPosition } from "../payment-store.js";
 
 /** A payment as it is committed, and as the current transaction has written it. */
@@ -65,7 +65,7 @@ export class PaymentsTable {
 
   due({ before, after, limit }: DuePage): Payment[] {
     return this.#committed()
-      .filter(({ state }) => state === "creating" || state === "pending" || state === "uncertain")
+      .filter(({ state }) => awaitedStates.includes(state))
       .filter((payment) => payment.createdAt < before && payment.overdueAt === undefined)
       .filter((payment) => after === undefined || inOrder(payment, after) > 0)
       .toSorted(inOrder)

@@ -12,7 +12,7 @@ import { conflict, handlersKey } from "./payments.js";
 /** A dispatch as its record has it. */
 export interface StoredDispatch extends DispatchRecord {
   recordedAt: string;
-  /** The place of the event among all events. */
+  /** The place of the event among all events. Two processes may give the same one in one millisecond. */
   order: string;
   fence: number;
   /** When a pending one is due, or the lease of a leased one ends: milliseconds since 1970. */
@@ -41,26 +41,39 @@ export function saveEvents(
     const { id: eventId, type, clientId, recordedAt } = event;
     if (draft.get(eventKey(eventId)) !== undefined) throw conflict(`The event ${eventId} exists already.`);
     const order = nextOrder();
-    draft.putIndexed(eventKey(eventId), { ...event, order }, eventIndexes);
     // One name may be registered for this event and for all events.
-    for (const handler of new Set(handlers.filter((key) => wants(key, type)).map(({ name }) => name))) {
+    const names = [...new Set(handlers.filter((key) => wants(key, type)).map(({ name }) => name))];
+    draft.putIndexed<StoredEvent>(eventKey(eventId), { ...event, order, handlers: names }, eventIndexes);
+    for (const handler of names) {
       const of = { eventId, type, ...(clientId !== undefined && { clientId }), recordedAt, order, handler };
       putDispatch(draft, { ...of, state: "pending", dueAt: now, fence: 0, attempt: 0, failures: 0 });
     }
   }
 }
 
-export type StoredEvent = EventRecord & { order: string };
+/** An event as its record has it, with the names of the handlers that have a dispatch of it. */
+export type StoredEvent = EventRecord & { order: string; handlers: readonly string[] };
 
-export function eventOf({ order: _, ...event }: StoredEvent): EventRecord {
+export function eventOf({ order: _, handlers: __, ...event }: StoredEvent): EventRecord {
   return event;
+}
+
+/** Returns the keys of the dispatches of an event. */
+export function dispatchKeysOf({ id: eventId, handlers }: StoredEvent): string[] {
+  return handlers.map((handler) => dispatchKey({ eventId, handler }));
+}
+
+/** Returns whether all dispatches of an event are loaded, and done or retired. */
+export function isFinal(draft: Draft, event: StoredEvent): boolean {
+  const states = dispatchKeysOf(event).map((key) => draft.get<StoredDispatch>(key)?.state);
+  return states.every((state) => state === "done" || state === "retired");
 }
 
 /** Returns the index entries of an event. Each leads to its record. */
 export function eventIndexes({ id, clientId, recordedAt, order }: StoredEvent) {
   return {
     [keyOf("event-times", recordedAt, id)]: eventKey(id),
-    ...(clientId !== undefined && { [keyOf("client-events", clientId, order)]: eventKey(id) }),
+    ...(clientId !== undefined && { [keyOf("client-events", clientId, order, id)]: eventKey(id) }),
   };
 }
 
@@ -73,9 +86,9 @@ export function dispatchIndexes(dispatch: StoredDispatch) {
   const entry: DueEntry = { eventId, type, handler, order, recordedAt, dueAt };
   return {
     ...((state === "pending" || state === "leased") && {
-      [keyOf("due", handler, timeOf(dueAt), order)]: entry,
+      [keyOf("due", handler, timeOf(dueAt), order, eventId)]: entry,
     }),
-    ...(state === "dead" && { [keyOf("dead", handler, order)]: entry }),
+    ...(state === "dead" && { [keyOf("dead", handler, order, eventId)]: entry }),
   };
 }
 

@@ -12,6 +12,7 @@ export class Draft {
   readonly #read: (keys: readonly string[]) => Promise<readonly StoredRecord[]>;
   readonly #stored = new Map<string, Pick<StoredRecord, "version"> & { value: string | null }>();
   readonly #written = new Map<string, string | null>();
+  readonly #locked = new Set<string>();
   #poison: unknown;
   #isEnded = false;
   /** Whether keys with new random ids are assumed to be free. After a conflict they are read. */
@@ -38,6 +39,12 @@ export class Draft {
     const found = await Promise.all(chunks.map((chunk) => this.#read(chunk)));
     for (const key of missing) this.#stored.set(key, { version: 0, value: null });
     for (const { key, version, value } of found.flat()) this.#stored.set(key, { version, value });
+  }
+
+  /** Reads records that must still be the same at the commit. */
+  async lock(keys: ReadonlySet<string>): Promise<void> {
+    await this.load(keys);
+    for (const key of keys) this.#locked.add(key);
   }
 
   /** Returns the value of a record that was loaded or written, or `undefined`. */
@@ -76,12 +83,21 @@ export class Draft {
     for (const [entry, value] of Object.entries(next)) if (!(entry in old)) this.put(entry, value);
   }
 
-  /** Returns the changes, in the order of their keys, so that two transactions lock rows in one order. */
+  /**
+   * Returns the changes, in the order of their keys, so that two transactions lock rows in one order. Where there are any, every locked
+   * record that exists is written too, also unchanged: only a write checks its version.
+   */
   changes(): RecordChange[] {
     const changes: RecordChange[] = [];
     for (const [key, value] of this.#written) {
       const stored = this.#stored.get(key) ?? { version: value === null ? 1 : 0, value: undefined };
       if (stored.value !== value) changes.push({ key, version: stored.version, value });
+    }
+    if (changes.length === 0) return [];
+    const changed = new Set(changes.map(({ key }) => key));
+    for (const key of this.#locked) {
+      const { version, value } = this.#stored.get(key)!;
+      if (value !== null && !changed.has(key)) changes.push({ key, version, value });
     }
     return changes.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   }
@@ -110,7 +126,6 @@ export class Draft {
   }
 
   throwIfPoisoned(): void {
-    if (this.#poison instanceof Conflict) throw this.#poison;
     if (this.#poison !== undefined)
       throw new TillkitError("transaction_poisoned", "A change was refused.", { cause: this.#poison });
   }

@@ -48,6 +48,8 @@ export class Operations {
     if (!adapter.transaction) return this.#batch(adapter, run);
     let failure: { error: unknown } | undefined;
     const noted = async (tx: object): Promise<T> => {
+      // Some databases run it again after a conflict of their own.
+      failure = undefined;
       try {
         return await run(tx, (changes) => write(() => adapter.write(changes, tx), changes.length));
       } catch (error) {
@@ -91,7 +93,7 @@ async function called<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (cause) {
-    if (cause instanceof TillkitError || cause instanceof Conflict) throw cause;
+    if (cause instanceof TillkitError) throw cause;
     throw new TillkitError("store_unavailable", `The database did not do what was asked${because(cause)}`, {
       cause,
     });

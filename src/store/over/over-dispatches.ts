@@ -70,9 +70,9 @@ export class OverDispatches extends OverQueries {
   async settle(tx: object, settlement: Settlement): Promise<boolean> {
     const draft = this.records.draftOf(tx);
     const key = dispatchKey(settlement);
-    // A renewal would be a conflict with this transaction.
-    this.records.willSettle(draft, key);
     return draft.guard(async () => {
+      // A renewal would be a conflict with this transaction.
+      this.records.willSettle(draft, key);
       await this.#renewing.get(key);
       const [now] = await Promise.all([this.records.now(), draft.load([key])]);
       return settleRun(draft, settlement, now);
@@ -162,8 +162,8 @@ export class OverDispatches extends OverQueries {
     for (const entry of (await Promise.all(scans)).flat().slice(0, limit))
       retired += await this.records.update(async (draft) => {
         const [now] = await Promise.all([this.records.now(), draft.load([dispatchKey(entry)])]);
-        const dispatch = draft.get<StoredDispatch>(dispatchKey(entry))!;
-        if (!isOpen(dispatch) && dispatch.state !== "dead") return 0;
+        const dispatch = draft.get<StoredDispatch>(dispatchKey(entry));
+        if (!dispatch || (!isOpen(dispatch) && dispatch.state !== "dead")) return 0;
         putDispatch(draft, { ...dispatch, state: "retired", settledAt: new Date(now).toISOString() });
         return 1;
       });

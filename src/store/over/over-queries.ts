@@ -10,7 +10,7 @@ import {
   type WebhookRecord,
 } from "../payment-store.js";
 import { type KeyRange } from "./adapter.js";
-import { type StoredDispatch, type StoredEvent, dispatchOf, eventOf } from "./dispatches.js";
+import { type StoredDispatch, type StoredEvent, dispatchKeysOf, dispatchOf, eventOf } from "./dispatches.js";
 import { after, keyOf, rangeOf } from "./keys.js";
 import { inOrder, orderKey, readLocked } from "./payments.js";
 import { type Records } from "./records.js";
@@ -78,11 +78,12 @@ export class OverQueries {
       this.records.rows<StoredEvent>(of("client-events")),
       this.records.rows<ResolutionRecord>(of("client-resolutions")),
     ]);
-    const dispatches = await Promise.all(events.map(({ id }) => this.dispatchesOf(id)));
+    const dispatchKeys = events.flatMap(dispatchKeysOf).slice(0, historyLimit);
+    const dispatches = await this.records.values<StoredDispatch>(dispatchKeys);
     return {
       webhooks: webhooks.map(shownOf),
       events: events.map(eventOf),
-      dispatches: dispatches.flat().slice(0, historyLimit).map(dispatchOf),
+      dispatches: dispatches.map(dispatchOf),
       resolutions,
     };
   }
@@ -114,10 +115,6 @@ export class OverQueries {
       (await this.records.values<StoredWebhook>(keys)).filter(isWanted),
     );
     return rows.map(recordOf);
-  }
-
-  protected async dispatchesOf(eventId: string): Promise<StoredDispatch[]> {
-    return this.records.scan<StoredDispatch>(rangeOf(["dispatches", eventId], historyLimit));
   }
 
   #readCommitted(keys: LockKeys): Promise<Locked> {

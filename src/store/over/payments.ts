@@ -1,5 +1,5 @@
 import { TillkitError } from "../../errors/index.js";
-import { type Payment } from "../../model/payment.js";
+import { awaitedStates, type Payment } from "../../model/payment.js";
 import { type LockKeys, type Locked, type PaymentPosition } from "../payment-store.js";
 import { type Draft } from "./draft.js";
 import { keyOf } from "./keys.js";
@@ -22,7 +22,7 @@ export async function readLocked(draft: Draft, keys: LockKeys): Promise<Locked> 
   await draft.load([...pointers, ...orders, ...eventKeys.map(webhookKey), handlersKey]);
   const found = pointers.flatMap((key) => draft.get<string>(key) ?? []);
   const wanted = new Set([...orders, ...found.map(orderKey)]);
-  await draft.load(wanted);
+  await draft.lock(wanted);
   const payments = [...wanted].flatMap((key) => draft.get<Payment[]>(key) ?? []);
   return {
     payments: payments.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1)),
@@ -90,12 +90,12 @@ function othersOf(draft: Draft, payment: Payment): Payment[] {
 
 /** Returns the index entries of a payment. Each leads to its reference. */
 function indexesOf({ clientId, reference, state, createdAt, overdueAt, nextLookupAt }: Payment) {
-  const isOpen = state === "creating" || state === "pending" || state === "uncertain";
   return {
     [keyOf("created", createdAt, clientId)]: reference,
     // Most payments are completed: an index of these would be another one of all.
     ...(state !== "completed" && { [keyOf("states", state, createdAt, clientId)]: reference }),
-    ...(isOpen && overdueAt === undefined && { [keyOf("undecided", createdAt, clientId)]: reference }),
+    ...(awaitedStates.includes(state) &&
+      overdueAt === undefined && { [keyOf("undecided", createdAt, clientId)]: reference }),
     ...(nextLookupAt !== undefined && { [keyOf("lookups", nextLookupAt, clientId)]: reference }),
   };
 }

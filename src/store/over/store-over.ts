@@ -1,6 +1,5 @@
 import {
   type Changes,
-  type DispatchRecord,
   type Locked,
   type LockKeys,
   type PaymentStore,
@@ -13,9 +12,10 @@ import {
   type StoredDispatch,
   type StoredEvent,
   dispatchIndexes,
-  dispatchKey,
+  dispatchKeysOf,
   eventIndexes,
   eventKey,
+  isFinal,
   saveEvents,
 } from "./dispatches.js";
 import { type Draft } from "./draft.js";
@@ -136,13 +136,11 @@ class OverStore extends OverDispatches implements StoreOver<object> {
         return pruneWebhook(draft, key) ? 1 : 0;
       });
     let events = 0;
-    const old = await this.records.scan<string>(
-      rangeOf(["event-times"], Infinity, { to: keyOf("event-times", before) }),
-    );
-    for (const key of old) {
-      if (events >= limit) break;
-      events += await this.#pruneEvent(key);
-    }
+    const old = rangeOf(["event-times"], limit, { to: keyOf("event-times", before) });
+    for (const event of await this.records.collect<string, StoredEvent>(old, (keys) =>
+      this.#finalEvents(keys),
+    ))
+      events += await this.#pruneEvent(event);
     return { webhooks, events };
   }
 
@@ -183,16 +181,20 @@ class OverStore extends OverDispatches implements StoreOver<object> {
     return String(this.#lastOrder).padStart(20, "0");
   }
 
-  async #pruneEvent(key: string): Promise<number> {
-    const [event] = await this.records.values<StoredEvent>([key]);
-    if (!event) return 0;
-    const dispatches = await this.dispatchesOf(event.id);
-    const isFinal = ({ state }: DispatchRecord): boolean => state === "done" || state === "retired";
-    if (dispatches.length === 0 || !dispatches.every(isFinal)) return 0;
+  /** Returns those events of which no dispatch waits. */
+  async #finalEvents(keys: readonly string[]): Promise<StoredEvent[]> {
+    const draft = this.records.draft();
+    const events = await this.records.values<StoredEvent>(keys, draft);
+    await draft.load(events.flatMap(dispatchKeysOf));
+    return events.filter((event) => isFinal(draft, event));
+  }
+
+  #pruneEvent(event: StoredEvent): Promise<number> {
     return this.records.update(async (draft) => {
-      const keys = dispatches.map(dispatchKey);
+      const [key, keys] = [eventKey(event.id), dispatchKeysOf(event)];
       await draft.load([key, ...keys]);
-      if (!keys.every((one) => isFinal(draft.get<StoredDispatch>(one)!))) return 0;
+      // Another process may have pruned it since.
+      if (draft.get(key) === undefined || !isFinal(draft, event)) return 0;
       draft.putIndexed<StoredEvent>(key, undefined, eventIndexes);
       for (const one of keys) draft.putIndexed<StoredDispatch>(one, undefined, dispatchIndexes);
       return 1;

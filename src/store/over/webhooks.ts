@@ -16,7 +16,8 @@ export interface StoredWebhook extends Omit<WebhookRecord, "rawBody"> {
   isStray: boolean;
 }
 
-const receiptKey = (receiptId: string): string => keyOf("receipts", receiptId);
+/** Returns the key of the record that leads from a receipt to its webhook. */
+export const receiptKey = (receiptId: string): string => keyOf("receipts", receiptId);
 
 type WebhookChanges = Pick<Changes, "webhooks" | "copies" | "rematched" | "raised" | "dismissed">;
 
@@ -27,7 +28,7 @@ export async function loadWebhooks(draft: Draft, changes: WebhookChanges): Promi
   const added = draft.trustsNewIds ? [] : webhooks.map(({ receiptId }) => receiptKey(receiptId));
   const eventKeys = [...webhooks, ...copies].map(({ eventKey }) => webhookKey(eventKey));
   await draft.load([...known, ...added, ...eventKeys]);
-  await draft.load(known.flatMap((key) => webhookKeyAt(draft, key) ?? []));
+  await draft.load(known.flatMap((key) => draft.get<string>(key) ?? []));
 }
 
 /** Writes webhooks. Returns the eventKeys of those whose eventKey or receiptId is taken. */
@@ -60,14 +61,14 @@ export function saveWebhooks(draft: Draft, changes: WebhookChanges, nextOrder: (
     // What is undefined is left out of the JSON.
     change(
       draft,
-      webhookKeyAt(draft, receiptKey(receiptId)),
+      draft.get<string>(receiptKey(receiptId)),
       (row) => ({ ...row, ...decided }) as StoredWebhook,
     );
   }
   for (const receiptId of raised)
-    change(draft, webhookKeyAt(draft, receiptKey(receiptId)), (row) => ({ ...row, isStray: false }));
+    change(draft, draft.get<string>(receiptKey(receiptId)), (row) => ({ ...row, isStray: false }));
   for (const receiptId of dismissed)
-    change(draft, webhookKeyAt(draft, receiptKey(receiptId)), (row) => ({
+    change(draft, draft.get<string>(receiptKey(receiptId)), (row) => ({
       ...row,
       isStray: false,
       waits: false,
@@ -117,10 +118,3 @@ function indexesOf({ eventKey, receiptId, clientId, receivedAt, rawBody, waits, 
     ...(!waits && rawBody !== "" && { [keyOf("bytes", receivedAt, receiptId)]: key }),
   };
 }
-
-function webhookKeyAt(draft: Draft, receipt: string): string | undefined {
-  return draft.get<string>(receipt);
-}
-
-/** Returns the key of the record of a receipt. */
-export { receiptKey };

@@ -87,20 +87,21 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   }
 
   run<Row>(sql: string, params: readonly unknown[]): Promise<SqlResult<Row>> {
-    return this.#guarded(() => {
-      // An ORM that rolls back later would take what the kit writes with it.
-      if (this.openSavepoints > 0) throw new Error(leftOpen);
-      return this.#translated(() => this.#open.run(sql, params));
-    }) as Promise<SqlResult<Row>>;
+    return this.#guarded(() => this.#runOwn(sql, params)) as Promise<SqlResult<Row>>;
   }
 
-  /** Runs a statement of an ORM on the driver's handle, and begins the transaction if necessary. See `Savepoints`. */
-  async onHandle<T>(run: (raw: Raw) => Promise<T>): Promise<T> {
-    const { raw } = this.#open;
+  /**
+   * Runs a step of an ORM, whose statements `ask` sends on the driver's handle, and begins the transaction if necessary. See
+   * `Savepoints`.
+   */
+  async onHandle<T>(
+    run: (ask: (send: (raw: Raw) => Promise<unknown>) => Promise<unknown>) => Promise<T>,
+  ): Promise<T> {
+    const open = this.#open;
     try {
       return await this.#guarded(async () => {
-        await this.#translated(async () => this.#open.start?.());
-        return this.#open.ask?.(() => run(raw), "application") ?? run(raw);
+        await this.#translated(async () => open.start?.());
+        return run((send) => open.ask?.(async () => send(open.raw), "application") ?? send(open.raw));
       });
     } catch (error) {
       throw this.orLost(error);
@@ -111,7 +112,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   attempt(sql: string, params: readonly unknown[]): Promise<boolean> {
     return this.#guarded(async () => {
       try {
-        await this.#translated(() => this.#open.run(sql, params));
+        await this.#runOwn(sql, params);
         return true;
       } catch (error) {
         if (hasCode(error, "store_conflict")) return false;
@@ -173,6 +174,12 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   #close(): void {
     this.#closed = true;
     this.onClosed?.();
+  }
+
+  #runOwn(sql: string, params: readonly unknown[]): Promise<SqlResult> {
+    // An ORM that rolls back later would take what the kit writes with it.
+    if (this.openSavepoints > 0) return Promise.reject(new Error(leftOpen));
+    return this.#translated(() => this.#open.run(sql, params));
   }
 
   async #translated<T>(run: () => Promise<T>): Promise<T> {

@@ -184,7 +184,10 @@ export const defects: Defect[] = [
   {
     does: "reads without locking",
     spoil: readsWithoutLocking,
-    caughtBy: ["concurrent changes of one payment lose nothing"],
+    caughtBy: [
+      "concurrent changes of one payment lose nothing",
+      "a transaction that locks a payment and writes something else runs before or after one that changes it, or as if it did",
+    ],
   },
   {
     does: "does not store the handlers that it registers",

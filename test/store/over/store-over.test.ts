@@ -38,6 +38,38 @@ describe("a store over an adapter", () => {
     expect(seen).toEqual([[], ["theirs"]]);
   });
 
+  it("runs a transaction again whose locked payment was changed, although it writes something else", async () => {
+    const adapter = memoryAdapter();
+    const [store, other] = [storeOver(adapter), storeOver(adapter)];
+    await store.transaction((tx) => store.save(tx, { created: [payment("c1")] }));
+    const seen: (string | undefined)[] = [];
+    await store.transaction(async (tx) => {
+      const { payments } = await store.lock(tx, { clientIds: ["c1", "nobody"] });
+      seen.push(payments[0]!.status);
+      if (seen.length === 1) {
+        const updated = [{ ...payment("c1"), status: "submitted" }];
+        await other.transaction((otherTx) => other.save(otherTx, { updated }));
+      }
+      const resolution = { id: "r1", clientId: "c1", action: "dismissed", reason: "-", by: "-" } as const;
+      await store.save(tx, { resolutions: [{ ...resolution, at: recordedAt }] });
+    });
+    expect(seen).toEqual([undefined, "submitted"]);
+    expect((await store.find("c1"))?.status).toBe("submitted");
+  });
+
+  it("writes nothing in a transaction that only locks", async () => {
+    const writes: number[] = [];
+    const adapter = memoryAdapter();
+    const write: typeof adapter.write = async (changes, tx) => {
+      writes.push(changes.length);
+      return adapter.write(changes, tx);
+    };
+    const store = storeOver({ ...adapter, write });
+    await store.transaction((tx) => store.save(tx, { created: [payment("c1")] }));
+    await store.transaction((tx) => store.lock(tx, { clientIds: ["c1"] }));
+    expect(writes).toHaveLength(1);
+  });
+
   it("does not run a handler's transaction again, and rejects with lease_lost", async () => {
     const adapter = memoryAdapter();
     const { store, run } = await withClaim(adapter);
@@ -62,6 +94,53 @@ describe("a store over an adapter", () => {
     expect((await store.counts()).oldestUndoneAt).toBeUndefined();
   });
 
+  it("keeps the events of two processes apart that come in the same millisecond", async () => {
+    const adapter = { ...memoryAdapter(), now: async () => 1_714_557_600_000 };
+    const [store, other] = [storeOver(adapter), storeOver(adapter)];
+    await store.registerHandlers(handlers);
+    const saveAndClaim = async (one: typeof store, id: string) => {
+      const event = { id, type: "payment.overdue", recordedAt, payload: {} } as const;
+      await one.transaction((tx) => one.save(tx, { events: [event] }));
+      return one.claim(claiming);
+    };
+    const claims = [...(await saveAndClaim(store, "e1")), ...(await saveAndClaim(other, "e2"))];
+    expect(claims.map(({ event }) => event.id)).toEqual(["e1", "e2"]);
+    for (const { event, handler, fence } of claims) {
+      const settlement = { eventId: event.id, handler, fence, state: "dead", error: "no" } as const;
+      expect(await store.transaction((tx) => store.settle(tx, settlement))).toBe(true);
+    }
+    const dead = await other.dead({ revive: false, limit: 10 });
+    expect(dead.map(({ eventId }) => eventId).toSorted()).toEqual(["e1", "e2"]);
+  });
+
+  it("renews a lease although its dispatch was settled in a transaction that had ended", async () => {
+    let now = 1_714_557_600_000;
+    const { store, run } = await withClaim({ ...memoryAdapter(), now: async () => now });
+    const ended = await store.transaction(async (tx) => tx);
+    const late = store.settle(ended, { ...run, state: "done" });
+    await expect(late).rejects.toMatchObject({ code: "transaction_closed" });
+    expect(await store.renew(run, 60_000)).toBe(true);
+    now += claiming.leaseMs + 1;
+    expect(await store.claim(claiming)).toEqual([]);
+  });
+
+  it("rejects with store_unavailable when the database ran the transaction again, and lost the commit", async () => {
+    const adapter = memoryAdapter();
+    const store = storeOver({
+      ...adapter,
+      transaction: async (run) => {
+        await adapter.transaction(run).catch(() => {});
+        await adapter.transaction(run);
+        throw new Error("The commit was lost.");
+      },
+    });
+    let runs = 0;
+    const running = store.transaction(async () => {
+      if (++runs === 1) throw new Error("A conflict of the database.");
+    });
+    await expect(running).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+
   it("rejects with store_busy when others change the same records for busyTimeoutMs", async () => {
     const adapter = { ...memoryAdapter(), write: async () => false };
     const store = storeOver(adapter, { busyTimeoutMs: 20 });
@@ -84,6 +163,46 @@ describe("a store over an adapter", () => {
     });
     await expect(swallowing).rejects.toMatchObject({ code: "transaction_poisoned" });
     expect(await store.find("c1")).toBeUndefined();
+  });
+
+  it("prunes an event once when two processes prune at the same time", async () => {
+    const adapter = memoryAdapter();
+    const { store, run } = await withClaim(adapter);
+    await store.transaction((tx) => store.settle(tx, { ...run, state: "done" }));
+    const page = { before: "2099-01-01T00:00:00.000Z", limit: 10 };
+    const pruned = await Promise.all([store, storeOver(adapter)].map((one) => one.prune(page)));
+    expect(pruned.map(({ events }) => events).toSorted((a, b) => a - b)).toEqual([0, 1]);
+  });
+
+  it("reads old events that must stay in batches, and no more than one call may prune", async () => {
+    const adapter = memoryAdapter();
+    const store = storeOver(adapter);
+    await store.registerHandlers(handlers);
+    for (let n = 0; n < 130; n++) {
+      const event = { id: `e${100 + n}`, type: n < 60 ? "payment.overdue" : "payment.updated" } as const;
+      const events = [{ ...event, recordedAt, payload: {} }];
+      await store.transaction((tx) => store.save(tx, { events }));
+    }
+    const [read, scan] = [jest.spyOn(adapter, "read"), jest.spyOn(adapter, "scan")];
+    expect(await store.prune({ before: "2099-01-01T00:00:00.000Z", limit: 1 })).toMatchObject({ events: 1 });
+    expect([read.mock.calls.length, scan.mock.calls.length]).toEqual([5, 3]);
+  });
+
+  it("retires nothing that another process retired and pruned meanwhile", async () => {
+    const adapter = memoryAdapter();
+    const { store: other } = await withClaim(adapter);
+    let isFaster = true;
+    const scan: typeof adapter.scan = async (range, tx) => {
+      const found = await adapter.scan(range, tx);
+      if (isFaster) {
+        isFaster = false;
+        await other.retire({ handler: "ledger", limit: 10 });
+        await other.prune({ before: "2099-01-01T00:00:00.000Z", limit: 10 });
+      }
+      return found;
+    };
+    const store = storeOver({ ...adapter, scan });
+    expect(await store.retire({ handler: "ledger", limit: 10 })).toBe(0);
   });
 
   it.each([

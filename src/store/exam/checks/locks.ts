@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { type LockKeys, type PaymentStore } from "../../payment-store.js";
 import { payment, webhook } from "./fixtures.js";
@@ -100,6 +101,29 @@ export const lockChecks: Checks = {
     const found = (await store.find("p2"))?.status;
     same(found, seen.join());
     same(await lockedIds(store, { clientIds: ["p2"] }), ["p1", "p2"]);
+  },
+
+  async "a transaction that locks a payment and writes something else runs before or after one that changes it, or as if it did"(
+    store,
+    another,
+  ) {
+    await saved(store, { created: [payment("p1")] });
+    let changing: Promise<boolean> | undefined;
+    const sawChange = await store.transaction(async (tx) => {
+      const { payments } = await store.lock(tx, { clientIds: ["p1"] });
+      changing ??= another.transaction(async (other) => {
+        await another.lock(other, { clientIds: ["p1"] });
+        const { eventKeys } = await another.lock(other, { eventKeys: ["k1"] });
+        await another.save(other, { updated: [payment("p1", { status: "changed" })] });
+        return eventKeys.length > 0;
+      });
+      // Time for the other to do what it must not.
+      await delay(50);
+      await store.save(tx, { webhooks: [webhook("k1")] });
+      return payments[0]!.status === "changed";
+    });
+    const sawWebhook = await changing;
+    assert.notEqual(sawChange, sawWebhook, "neither of the two sees the other, or both do");
   },
 };
 

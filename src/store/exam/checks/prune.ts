@@ -56,6 +56,15 @@ export const pruneChecks: Checks = {
     }
   },
 
+  async "an event that no handler wants is pruned, too"(store) {
+    if (!store.prune) return;
+    await store.registerHandlers([ledger]);
+    await saved(store, { events: [event("unwanted", { type: "payment.overdue" }), event("wanted")] });
+    for (const claim of await claimed(store, [ledger])) await settled(store, claim, { state: "done" });
+    same(await store.prune({ before: later, limit: 10 }), { webhooks: 0, events: 2 });
+    same(await store.prune({ before: later, limit: 10 }), { webhooks: 0, events: 0 });
+  },
+
   async "one call of prune deletes no more than its limit"(store) {
     if (!store.prune) return;
     await saved(store, { webhooks: ["a", "b", "c"].map((id) => webhook(id)) });

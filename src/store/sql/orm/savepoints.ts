@@ -51,10 +51,10 @@ export class Savepoints<Raw> {
   async #run(command: TransactionCommand | undefined, send: Send<Raw>): Promise<unknown> {
     const isRollback = command?.kind.startsWith("rollback");
     // What fails inside of a savepoint is returned: thrown, it would poison the whole transaction.
-    const { error, answer } = await this.#tx.onHandle(async (raw) => {
+    const { error, answer } = await this.#tx.onHandle(async (ask) => {
       if (this.#failure && !isRollback) return { error: poisoned(this.#failure.cause) };
       try {
-        return { answer: await this.#step(command, raw, send) };
+        return { answer: await this.#step(command, (text) => ask((raw) => send(raw, text))) };
       } catch (cause) {
         if (this.#open.length === 0 || isRollback) throw cause;
         this.#failure ??= { cause };
@@ -65,22 +65,25 @@ export class Savepoints<Raw> {
     return answer;
   }
 
-  async #step(command: TransactionCommand | undefined, raw: Raw, send: Send<Raw>): Promise<unknown> {
-    if (!command) return send(raw);
+  async #step(
+    command: TransactionCommand | undefined,
+    send: (text?: string) => Promise<unknown>,
+  ): Promise<unknown> {
+    if (!command) return send();
     const { kind, name } = command;
     const at = this.#open.findLastIndex((open) => (name === undefined ? open.isBegin : open.name === name));
     let answer: unknown;
     if (kind === "begin" || (kind === "savepoint" && this.#open.length > 0)) {
       const added = { name: name ?? `tillkit_${++this.#count}`, isBegin: kind === "begin" };
-      answer = await send(raw, `savepoint ${added.name}`);
+      answer = await send(`savepoint ${added.name}`);
       this.#open.push(added);
     } else if (at < 0 || kind === "mode" || kind === "savepoint") {
       // Without an effect, as on a connection without a transaction. The answer has the driver's form.
-      return send(raw, "select 1");
+      return send("select 1");
     } else {
       const savepoint = this.#open[at]!.name;
-      if (kind.startsWith("rollback")) answer = await send(raw, `rollback to savepoint ${savepoint}`);
-      if (kind !== "rollback to") answer = await send(raw, `release savepoint ${savepoint}`);
+      if (kind.startsWith("rollback")) answer = await send(`rollback to savepoint ${savepoint}`);
+      if (kind !== "rollback to") answer = await send(`release savepoint ${savepoint}`);
       if (kind.startsWith("rollback")) this.#failure = undefined;
       this.#open.splice(kind === "rollback to" ? at + 1 : at);
     }

@@ -62,20 +62,23 @@ function isDeadlock(error: unknown): boolean {
   return ["40P01", "40001"].includes(String((error as { code?: unknown } | undefined)?.code));
 }
 
-/** Whether no server answered, whose errors have a severity, or the server went away (classes 08 and 57P). */
+/**
+ * Whether no server answered, whose errors have a severity, or the server went away (classes 08 and 57P) or ended this session,
+ * whose transaction was idle (25P03) or took too long (25P04).
+ */
 function isUnreachable(error: unknown): boolean {
   const { severity, code } = error as { severity?: unknown; code?: unknown };
   if (error instanceof TillkitError || error instanceof TypeError) return false;
-  return severity === undefined || /^(08|57P)/.test(String(code));
+  return severity === undefined || /^(08|57P|25P0[34])/.test(String(code));
 }
 
 /**
- * Whether the sessions of this server are of no more use: it is a standby now (25006), or goes away. Such a session would stay
- * read-only after a failover.
+ * Whether the sessions of this server are of no more use: it is a standby now (25006), goes away, or has ended this session. Such a
+ * session would stay read-only after a failover.
  */
 export function isSessionOver(error: unknown): boolean {
   const { code, cause = {} } = error as { code?: unknown; cause?: { code?: unknown } };
-  return /^(25006|08...|57P..)$/.test(String(code ?? cause.code));
+  return /^(25006|25P0[34]|08...|57P..)$/.test(String(code ?? cause.code));
 }
 
 /**

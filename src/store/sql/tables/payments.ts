@@ -1,5 +1,5 @@
 import { TillkitError } from "../../../errors/index.js";
-import { type Payment, type PaymentState } from "../../../model/payment.js";
+import { awaitedStates, type Payment } from "../../../model/payment.js";
 import { type Transaction } from "../transaction.js";
 import { type Database } from "./names.js";
 import { packReport, unpackReport } from "./packed-report.js";
@@ -48,9 +48,6 @@ type Column = (typeof paymentColumns)[number];
 /** A row of the table of payments; `null` stands for an absent value. */
 export type PaymentRow = Record<(typeof required)[number], string> &
   Record<(typeof nullable)[number], string | null> & { lookups: number | string | null };
-
-/** The states of payments that can become overdue. */
-export const awaitedStates: readonly PaymentState[] = ["creating", "pending", "uncertain"];
 
 /** Returns the values of a payment, in the order of {@link paymentColumns}. */
 export function paymentValues(payment: Payment): unknown[] {

@@ -1,9 +1,9 @@
-import { type Payment } from "../../../model/payment.js";
+import { awaitedStates, type Payment } from "../../../model/payment.js";
 import { type PaymentPage } from "../../payment-store.js";
 import { allOf, type Fragment, orderOfMarked, pageOf } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Database } from "./names.js";
-import { awaitedStates, paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
+import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
 
 const columns = paymentColumns.join(", ");
 

@@ -1,5 +1,6 @@
 import { asPool, type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 import { onEachServer, openPlace, type Place } from "../../../promises/processes/databases.js";
+import { pendingPayment } from "../../../support/webhooks.js";
 
 jest.setTimeout(30_000);
 
@@ -85,12 +86,14 @@ onEachServer("the pool for ORMs", (kind) => {
     });
     await expect(open).rejects.toMatchObject({ code: "transaction_poisoned" });
     const event = { id: "e1", type: "payment.overdue", recordedAt: "2024-05-01T10:00:00.000Z", payload: {} };
-    const written = run(async (pool, tx) => {
-      await pool.query("begin");
-      await store.save(tx, { events: [event as never] }).catch(() => undefined);
-      await pool.query("rollback").catch(() => undefined);
-    });
-    await expect(written).rejects.toMatchObject({ code: "transaction_poisoned" });
+    for (const changes of [{ events: [event as never] }, { created: [pendingPayment()] }]) {
+      const written = run(async (pool, tx) => {
+        await pool.query("begin");
+        await store.save(tx, changes).catch(() => undefined);
+        await pool.query("rollback").catch(() => undefined);
+      });
+      await expect(written).rejects.toMatchObject({ code: "transaction_poisoned" });
+    }
     expect(await names()).toEqual([]);
   });
 
@@ -201,18 +204,35 @@ onEachServer("the pool for ORMs", (kind) => {
     expect(await names()).toEqual(["other pool"]);
   });
 
+  const sessionOf = async (pool: Connection): Promise<number> => {
+    const id = kind === "postgres" ? "pg_backend_pid()" : "connection_id()";
+    const answer = await pool.query(`select ${id} as id`);
+    const rows = kind === "postgres" ? (answer as { rows: unknown[] }).rows : (answer as unknown[][])[0]!;
+    return (rows[0] as { id: number }).id;
+  };
+  const kill = (session: number) =>
+    store.transaction((tx) =>
+      tx.query(kind === "postgres" ? `select pg_terminate_backend(${session})` : `kill ${session}`),
+    );
+
   it("rejects with store_unavailable when the connection is lost", async () => {
     const running = run(async (pool) => {
       await pool.query("begin");
-      const id = kind === "postgres" ? "pg_backend_pid()" : "connection_id()";
-      const answer = await pool.query(`select ${id} as id`);
-      const rows = kind === "postgres" ? (answer as { rows: unknown[] }).rows : (answer as unknown[][])[0]!;
-      const { id: session } = rows[0] as { id: number };
-      await store.transaction((tx) =>
-        tx.query(kind === "postgres" ? `select pg_terminate_backend(${session})` : `kill ${session}`),
-      );
+      await kill(await sessionOf(pool));
       expect(await fail(pool)).toBe("failed");
       await pool.query("rollback").catch(() => undefined);
+    });
+    await expect(running).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+
+  it("rejects a statement with store_unavailable when the server ends its session", async () => {
+    const running = run(async (pool) => {
+      await pool.query("begin");
+      const session = await sessionOf(pool);
+      const sleeping = pool.query(kind === "postgres" ? "select pg_sleep(60)" : "select sleep(60)");
+      const seen = sleeping.catch((error: unknown) => error);
+      await kill(session);
+      expect(await seen).toMatchObject({ code: "store_unavailable" });
     });
     await expect(running).rejects.toMatchObject({ code: "store_unavailable" });
   });

@@ -1,7 +1,18 @@
 import { createHash } from "node:crypto";
 import { PostgresDriver } from "../../../../src/store/sql/postgres/postgres-driver.js";
 import { resolveSqlStoreOptions } from "../../../../src/store/sql/options.js";
+import { isSessionOver, postgresDialect } from "../../../../src/store/sql/postgres/postgres-dialect.js";
 import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
+
+it.each([
+  ["a session that was idle in a transaction", "25P03"],
+  ["a transaction that took too long", "25P04"],
+  ["a session at the request of an administrator", "57P01"],
+])("knows that the connection is lost when the server ends %s", (_, code) => {
+  const error = Object.assign(new Error("terminating connection"), { severity: "FATAL", code });
+  expect(postgresDialect.translate(error)).toMatchObject({ code: "store_unavailable" });
+  expect(isSessionOver(error)).toBe(true);
+});
 
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
 

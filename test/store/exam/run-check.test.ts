@@ -1,0 +1,55 @@
+import { MemoryStore } from "tillkit";
+import { runCheck } from "../../../src/store/exam/run-check.js";
+
+const circle: { inner?: object } = {};
+circle.inner = circle;
+
+describe("the calls of a failed check", () => {
+  it.each([
+    ["returns a BigInt", async () => ({ insertId: 1n }), 'registerHandlers([]) → {"insertId":"1n"}'],
+    ["returns a circle", async () => circle, "registerHandlers([]) → [object Object]"],
+    ["rejects with a BigInt", () => Promise.reject(1n), 'registerHandlers([]) → rejects: "1n"'],
+    ["rejects with a bare object", () => Promise.reject(Object.create(null) as never), "rejects: {}"],
+  ])("show one that %s", async (_, registerHandlers, shown) => {
+    const { outcome, calls } = await runCheck(
+      [
+        "it is known",
+        async (store) => {
+          await store.registerHandlers([]).catch(() => {});
+          throw new Error("it is not");
+        },
+        "registerHandlers",
+      ],
+      {
+        create: async () => Object.assign(new MemoryStore(), { registerHandlers: registerHandlers as never }),
+      },
+    );
+    expect(outcome).toBe("failed");
+    expect(calls).toEqual([expect.stringContaining(shown)]);
+  });
+});
+
+describe("the stores of a check", () => {
+  const fail = () => Promise.reject(new Error("it fails"));
+
+  it.each([
+    ["opened", fail],
+    ["closed", async () => Object.assign(new MemoryStore(), { close: fail })],
+  ])("are closed and removed where the second cannot be %s", async (_, reopen) => {
+    const ended: string[] = [];
+    const result = await runCheck(["it is known", async (store) => void (await store.find("c1")), "save"], {
+      create: async () => Object.assign(new MemoryStore(), { close: async () => void ended.push("closed") }),
+      reopen,
+      remove: async () => void ended.push("removed"),
+    });
+    expect(result).toMatchObject({ outcome: "failed", reason: "it fails" });
+    expect(ended).toEqual(["closed", "removed"]);
+  });
+
+  it("do not hide why the check failed when they cannot be closed either", async () => {
+    const check = () => Promise.reject(new Error("it is not"));
+    const create = async () => Object.assign(new MemoryStore(), { close: fail });
+    const result = await runCheck(["it is known", check, "save"], { create });
+    expect(result).toMatchObject({ outcome: "failed", reason: "it is not" });
+  });
+});
