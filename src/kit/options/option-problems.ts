@@ -108,7 +108,8 @@ function signatureProblems(scheme: SignatureScheme | undefined): ConfigurationPr
   return checkCoverage(scheme);
 }
 
-const requiredMethods = [
+/** The methods that every store must have. */
+export const requiredMethods = [
   "transaction",
   "find",
   "lock",
