@@ -1,6 +1,5 @@
 import { TillkitError } from "../errors/index.js";
 import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
-import { type SortLimits } from "./sorting/external-sort.js";
 
 /** How a statement is compared with the stored payments. */
 export interface ReconcileOptions {
@@ -32,7 +31,7 @@ export interface ReconcileOptions {
   /** Called after each batch. */
   onProgress?: ((progress: StatementProgress) => void) | undefined;
   /** @internal For tests. */
-  sort?: SortLimits | undefined;
+  sort?: { runLines?: number; fanIn?: number } | undefined;
 }
 
 /** The progress of a run. */
