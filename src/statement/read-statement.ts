@@ -4,7 +4,7 @@ import { type Bytes, readLines } from "./csv/lines.js";
 import { type CellOptions, readTime, readValue } from "./csv/read-cells.js";
 import { type CsvRecord, RecordReader } from "./csv/records.js";
 import { isWholeNumber } from "../shared/whole-number.js";
-import { invalidOption } from "../operations/reconcile-options.js";
+import { invalidOption } from "../operations/reconcile.js";
 import { type StatementRow, type UnreadableRow } from "./statement-row.js";
 
 /** The format of a statement in CSV. */

@@ -6,7 +6,8 @@ import {
   type ReconcileOptions,
   resolveReconcileOptions,
   type ResolvedReconcileOptions,
-} from "../operations/reconcile-options.js";
+  runOf,
+} from "../operations/reconcile.js";
 import { RunState } from "./run-state.js";
 import { rowEntry } from "./sort-entries.js";
 import { type CheckedRow, checkRow, type StatementRow, type UnreadableRow } from "./statement-row.js";
@@ -20,7 +21,8 @@ export type StatementRows =
   Iterable<StatementRow | UnreadableRow> | AsyncIterable<StatementRow | UnreadableRow>;
 
 /**
- * The comparison of one statement. Iterate it for the findings, then ask for the summary. A run can be read once.
+ * The comparison of one statement. Iterate it for the findings, first the differences of rows in the order of the rows, then the
+ * others. Then ask for the summary. A run can be read once.
  *
  * @example
  * ```ts
@@ -30,8 +32,6 @@ export type StatementRows =
  * ```
  */
 export interface StatementRun extends AsyncIterable<StatementFinding> {
-  /** Yields the findings: first the differences of rows in the order of the rows, then the others. */
-  [Symbol.asyncIterator](): AsyncGenerator<StatementFinding, void, undefined>;
   /** Returns counts and sums. Reads the rest of the statement. Throws the error that stopped the run. */
   summary(): Promise<StatementSummary>;
 }
@@ -48,35 +48,11 @@ export function reconcileStatement(
   rows: StatementRows,
   options: ReconcileOptions = {},
 ): StatementRun {
-  return startRun(store, rows, resolveReconcileOptions(options));
+  return runOf(findings(store, rows, resolveReconcileOptions(options)));
 }
 
-/** Starts the run of {@link reconcileStatement}, whose options were checked. */
-export function startRun(
-  store: PaymentStore,
-  rows: StatementRows,
-  options: ResolvedReconcileOptions,
-): StatementRun {
-  const reading = findings(store, rows, options);
-  let summary: StatementSummary | undefined;
-  return {
-    async *[Symbol.asyncIterator]() {
-      const end: StatementSummary | undefined = yield* reading;
-      summary ??= end;
-    },
-    async summary() {
-      while (summary === undefined) {
-        const next = await reading.next();
-        if (!next.done) continue;
-        if (next.value === undefined) throw new Error("The run was stopped early, so it has no summary.");
-        summary = next.value;
-      }
-      return summary;
-    },
-  };
-}
-
-async function* findings(
+/** Yields and returns what the run does. */
+export async function* findings(
   store: PaymentStore,
   rows: StatementRows,
   options: ResolvedReconcileOptions,

@@ -5,7 +5,7 @@ import {
   type Period,
   type ResolvedReconcileOptions,
   type StatementProgress,
-} from "../operations/reconcile-options.js";
+} from "../operations/reconcile.js";
 import { siblingEntry } from "./sort-entries.js";
 import { ExternalSort } from "./sorting/external-sort.js";
 import { type CheckedRow } from "./statement-row.js";

@@ -8,8 +8,8 @@ export interface NamedDatabase {
   at: string;
 }
 
-/** How an address of MySQL begins. */
-export const mysqlProtocols = ["mysql:", "mariadb:"];
+/** How addresses begin. */
+const protocols = { postgres: ["postgres:", "postgresql:"], mysql: ["mysql:", "mariadb:"] };
 
 /**
  * Reads the name of a database, and refuses what its store would refuse.
@@ -17,13 +17,11 @@ export const mysqlProtocols = ["mysql:", "mariadb:"];
  * @throws ConfigurationError `option_invalid`. The message never contains the name: it may have a password in it.
  */
 export function readDatabase(database: string): NamedDatabase {
-  if (/^postgres(ql)?:\/\//i.test(database)) {
-    readPostgresSource(database);
-    return { kind: "postgres", at: database };
-  }
-  if (/^(mysql|mariadb):\/\//i.test(database)) {
-    requireUrlOrPool(database, mysqlProtocols);
-    return { kind: "mysql", at: database };
+  const [, postgres, mysql] = /^(?:(postgres(?:ql)?)|(mysql|mariadb)):\/\//i.exec(database) ?? [];
+  if (postgres ?? mysql) {
+    const kind = postgres ? "postgres" : "mysql";
+    requireUrlOrPool(database, kind);
+    return { kind, at: database };
   }
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(database) && !/^(sqlite|file):/i.test(database))
     throw optionInvalid(
@@ -49,52 +47,37 @@ export function readFilePath(file: string): string {
   return path.resolve(file);
 }
 
-/**
- * Checks the address or the pool of a PostgreSQL database, and takes the parameter `preparedStatements` out of an address: it is an
- * option of the store, which the driver must not see. Throws `option_invalid`.
- */
-export function readPostgresSource<Pool>(
-  urlOrPool: string | Pool,
-): [source: string | Pool, options: { preparedStatements?: boolean }] {
-  const pattern = /(?<=[?&])preparedStatements=([^&]*)&?/;
-  const [found, value] = (typeof urlOrPool === "string" && pattern.exec(urlOrPool)) || [];
-  if (found !== undefined && value !== "true" && value !== "false")
-    throw optionInvalid("preparedStatements", "must be true or false in the address.");
-  const source =
-    found === undefined ? urlOrPool : (urlOrPool as string).replace(found, "").replace(/[?&]$/, "");
-  requireUrlOrPool(source, ["postgres:", "postgresql:"], readPostgresAddress);
-  return [source, found === undefined ? {} : { preparedStatements: value === "true" }];
-}
-
 /** Returns the error for an option that cannot be used. */
 export function optionInvalid(option: string, message: string): ConfigurationError {
   return new ConfigurationError([{ code: "option_invalid", option, message }]);
 }
 
 /**
- * Refuses a value that is neither an object nor an address with one of these protocols, and an address that the driver would not
- * read, or not as it was meant. `read` reads it as the driver does. The message never contains the address, which has a password.
+ * Refuses a value that is neither an object nor an address of such a database, and an address that the driver would not read, or not
+ * as it was meant. The message never contains the address, which has a password in it.
+ *
+ * @throws ConfigurationError `option_invalid`
  */
-export function requireUrlOrPool(
-  urlOrPool: unknown,
-  protocols: readonly string[],
-  read: (address: string) => URL = (address) => new URL(address),
-): void {
+export function requireUrlOrPool(urlOrPool: unknown, kind: keyof typeof protocols): void {
   if (typeof urlOrPool === "object" && urlOrPool !== null) return;
   const fits =
-    typeof urlOrPool === "string" && protocols.some((protocol) => urlOrPool.startsWith(`${protocol}//`));
+    typeof urlOrPool === "string" &&
+    protocols[kind].some((protocol) => urlOrPool.startsWith(`${protocol}//`));
   if (!fits)
-    throw optionInvalid("urlOrPool", `must be an address that starts with ${protocols[0]}// or a pool.`);
-  if (!isReadable(urlOrPool, read))
+    throw optionInvalid(
+      "urlOrPool",
+      `must be an address that starts with ${protocols[kind][0]}// or a pool.`,
+    );
+  if (!isReadable(urlOrPool, kind))
     throw optionInvalid(
       "urlOrPool",
       "cannot be read as an address; write special characters of the password in their percent form, as %23 for #.",
     );
 }
 
-function isReadable(address: string, read: (address: string) => URL): boolean {
+function isReadable(address: string, kind: keyof typeof protocols): boolean {
   try {
-    const url = read(address);
+    const url = kind === "postgres" ? readPostgresAddress(address) : new URL(address);
     for (const part of [url.username, url.password, url.hostname, url.pathname]) decodeURIComponent(part);
     // The drivers silently ignore the part after a #, which may be the rest of a password.
     return url.hash === "";
@@ -114,6 +97,8 @@ function readPostgresAddress(address: string): URL {
   const authority = /\/\/([^/?#]*)/.exec(address)?.[1] ?? "";
   if (authority.split("@").at(-1)!.includes(",") || /[?&]target_session_attrs=/.test(address))
     throw optionInvalid("urlOrPool", severalHosts);
+  if (/[?&]preparedStatements=(?!(true|false)(&|$))/.test(address))
+    throw optionInvalid("preparedStatements", "must be true or false in the address.");
   const isUnescaped = / |%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(address);
   const text = isUnescaped ? encodeURI(address).replaceAll(/%25(\d\d)/g, "%$1") : address;
   return new URL(text.replace("@/", "@localhost/"));

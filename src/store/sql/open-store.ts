@@ -1,10 +1,4 @@
-import {
-  mysqlProtocols,
-  readDatabase,
-  readFilePath,
-  readPostgresSource,
-  requireUrlOrPool,
-} from "../database-address.js";
+import { readDatabase, readFilePath, requireUrlOrPool } from "../database-address.js";
 import { MysqlDriver } from "./mysql/mysql-driver.js";
 import { type AnyMysqlPool, type MysqlConnection } from "./mysql/pool.js";
 import { resolveSqlStoreOptions, type SqlStoreOptions } from "./options.js";
@@ -62,10 +56,18 @@ export function postgresStore(
   urlOrPool: string | PostgresPool,
   options?: SqlStoreOptions,
 ): SqlPaymentStore<PostgresClient> {
-  const [source, inAddress] = readPostgresSource(urlOrPool);
+  requireUrlOrPool(urlOrPool, "postgres");
+  const [source, inAddress] = typeof urlOrPool === "string" ? splitOptions(urlOrPool) : [urlOrPool, {}];
   const resolved = resolveSqlStoreOptions({ ...inAddress, ...options });
   const tables = tablesUnder(resolved.tablePrefix);
   return new SqlStore(new PostgresDriver(source, tables, resolved), tables);
+}
+
+/** Takes the parameter `preparedStatements` out of an address: it is an option of the store, which the driver must not see. */
+function splitOptions(address: string): [string, SqlStoreOptions] {
+  const [found, value] = /(?<=[?&])preparedStatements=([^&]*)&?/.exec(address) ?? [];
+  if (found === undefined) return [address, {}];
+  return [address.replace(found, "").replace(/[?&]$/, ""), { preparedStatements: value === "true" }];
 }
 
 /**
@@ -87,7 +89,7 @@ export function mysqlStore(
   urlOrPool: string | AnyMysqlPool,
   options?: SqlStoreOptions,
 ): SqlPaymentStore<MysqlConnection> {
-  requireUrlOrPool(urlOrPool, mysqlProtocols);
+  requireUrlOrPool(urlOrPool, "mysql");
   const resolved = resolveSqlStoreOptions(options);
   const tables = tablesUnder(resolved.tablePrefix);
   return new SqlStore(new MysqlDriver(urlOrPool, tables, resolved), tables);

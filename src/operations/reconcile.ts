@@ -103,3 +103,23 @@ function timeOf(option: string, given: Date | string): string {
 export function invalidOption(message: string): TillkitError {
   return new TillkitError("option_invalid", message);
 }
+
+/** Returns a run, whose findings and summary are those of the generator. */
+export function runOf<Finding, Summary>(reading: AsyncGenerator<Finding, Summary, undefined>) {
+  let summary: Summary | undefined;
+  return {
+    async *[Symbol.asyncIterator](): AsyncGenerator<Finding, void, undefined> {
+      const end: Summary | undefined = yield* reading;
+      summary ??= end;
+    },
+    async summary(): Promise<Summary> {
+      while (summary === undefined) {
+        const next = await reading.next();
+        if (!next.done) continue;
+        if (next.value === undefined) throw new Error("The run was stopped early, so it has no summary.");
+        summary = next.value;
+      }
+      return summary;
+    },
+  };
+}
