@@ -1,22 +1,14 @@
 import path from "node:path";
 import { ConfigurationError } from "../errors/index.js";
 
-/** A database as one string names it: an address, or a file. */
-export interface NamedDatabase {
-  kind: "sqlite" | "postgres" | "mysql";
-  /** The address, or the absolute path of the file. */
-  at: string;
-}
-
-/** How addresses begin. */
 const protocols = { postgres: ["postgres:", "postgresql:"], mysql: ["mysql:", "mariadb:"] };
 
 /**
- * Reads the name of a database, and refuses what its store would refuse.
+ * Reads the name of a database, and refuses what its store would refuse. `at` is the address, or the absolute path of the file.
  *
  * @throws ConfigurationError `option_invalid`. The message never contains the name: it may have a password in it.
  */
-export function readDatabase(database: string): NamedDatabase {
+export function readDatabase(database: string): { kind: "sqlite" | "postgres" | "mysql"; at: string } {
   const [, postgres, mysql] = /^(?:(postgres(?:ql)?)|(mysql|mariadb)):\/\//i.exec(database) ?? [];
   if (postgres ?? mysql) {
     const kind = postgres ? "postgres" : "mysql";
@@ -55,14 +47,11 @@ export function optionInvalid(option: string, message: string): ConfigurationErr
 /**
  * Refuses a value that is neither an object nor an address of such a database, and an address that the driver would not read, or not
  * as it was meant. The message never contains the address, which has a password in it.
- *
- * @throws ConfigurationError `option_invalid`
  */
 export function requireUrlOrPool(urlOrPool: unknown, kind: keyof typeof protocols): void {
   if (typeof urlOrPool === "object" && urlOrPool !== null) return;
   const fits =
-    typeof urlOrPool === "string" &&
-    protocols[kind].some((protocol) => urlOrPool.startsWith(`${protocol}//`));
+    typeof urlOrPool === "string" && protocols[kind].some((one) => urlOrPool.startsWith(`${one}//`));
   if (!fits)
     throw optionInvalid(
       "urlOrPool",

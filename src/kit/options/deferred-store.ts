@@ -22,11 +22,11 @@ export function deferredStore(database: string): SqlPaymentStore {
     const { sqlStore } = await import("../../store/sql/index.js");
     store ??= sqlStore(at);
   }
-  /** Makes a method that, once the store is loaded, costs no promise of its own. */
-  function method(name: string): Methods[string] {
-    const call = (args: unknown[]): unknown => (store as unknown as Methods)[name]!(...args);
-    return (...args) => (store ? call(args) : load().then(() => call(args)));
-  }
+  // Once the store is loaded, a call costs no promise of its own.
+  const call = (name: string, args: unknown[]): unknown =>
+    store ? (store as unknown as Methods)[name]!(...args) : load().then(() => call(name, args));
+  const forwarding = methods.map((name) => [name, (...args: unknown[]) => call(name, args)] as const);
+
   function wake(listener: () => void): () => void {
     let stop: (() => void) | undefined = () => undefined;
     const begin = (): void => void (stop &&= store!.wake!(listener));
@@ -39,7 +39,7 @@ export function deferredStore(database: string): SqlPaymentStore {
   }
 
   return {
-    ...(Object.fromEntries(methods.map((name) => [name, method(name)])) as unknown as SqlPaymentStore),
+    ...(Object.fromEntries(forwarding) as unknown as SqlPaymentStore),
     durable: true,
     // The kit calls it for a dispatch that was claimed, and so after the store was loaded.
     lazy: (open) => store!.lazy(open),

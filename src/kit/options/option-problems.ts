@@ -108,7 +108,6 @@ function signatureProblems(scheme: SignatureScheme | undefined): ConfigurationPr
   return checkCoverage(scheme);
 }
 
-/** The methods that every store must have. */
 export const requiredMethods = [
   "transaction",
   "find",
