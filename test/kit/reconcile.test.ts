@@ -12,7 +12,7 @@ describe("payments.reconcile", () => {
       signature: hmacSignature({ secret: "whsec_9f2c4b7a1d8e3f605c9b2a7d4e1f8c3b" }),
       store: new MemoryStore(),
       logger: false,
-    }) as Payments;
+    });
   });
   afterEach(() => payments.close());
 
