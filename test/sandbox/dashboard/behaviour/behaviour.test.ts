@@ -126,7 +126,7 @@ describe("the behaviour page", () => {
   it("marks every field with a wrong number", async () => {
     const form = formOf(await dashboard.read(home));
     expect(Object.keys(form)).toContain("webhookDelayMs");
-    const wrong = { webhookDelayMs: "soon", accessTokenTtlSeconds: "-1", webhookTimeoutMs: "0" };
+    const wrong = { webhookDelayMs: "later", accessTokenTtlSeconds: "-1", webhookTimeoutMs: "0" };
     const { text } = await dashboard.send(home, { ...form, ...wrong });
     for (const name of Object.keys(wrong)) expect(text).toContain(`id="${name}-error"`);
     expect(invalidFields(text)).toHaveLength(3);
