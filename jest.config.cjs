@@ -15,6 +15,7 @@ module.exports = {
   moduleNameMapper: {
     "^tillkit$": at("index"),
     "^tillkit/sql$": at("store/sql/index"),
+    "^tillkit/statement$": at("statement/index"),
     "^tillkit/sandbox$": at("sandbox/index"),
     "^tillkit/testing$": at("testing/index"),
     "^(\\.{1,2}/.*)\\.js$": "$1",

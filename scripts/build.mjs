@@ -25,7 +25,7 @@ function removeInternalTypes(folder) {
     for (const [, target] of readFileSync(file, "utf8").matchAll(/"(\.{1,2}\/[^"]+)\.js"/g))
       follow(path.resolve(path.dirname(file), `${target}.d.ts`));
   };
-  for (const entry of ["index", "store/sql/index", "sandbox/index", "testing/index"])
+  for (const entry of ["index", "store/sql/index", "statement/index", "sandbox/index", "testing/index"])
     follow(path.join(folder, `${entry}.d.ts`));
   for (const name of readdirSync(folder, { recursive: true }))
     if (name.endsWith(".d.ts") && !reached.has(path.join(folder, name))) rmSync(path.join(folder, name));

@@ -89,8 +89,8 @@ export {
 export { type Pruned } from "./operations/prune-records.js";
 export { type Swept } from "./operations/sweep-payments.js";
 
-// The statement.
-export * from "./statement/index.js";
+// The statement. Its functions are those of tillkit/statement.
+export type * from "./statement/index.js";
 
 // Errors.
 export * from "./errors/index.js";

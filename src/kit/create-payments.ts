@@ -21,7 +21,6 @@ import { resolvePayment } from "../operations/resolve-payment.js";
 import { createSweeper } from "../operations/sweep-payments.js";
 import { suggestion } from "../shared/unknown-names.js";
 import { createPaymentReader, createPaymentService } from "../service/index.js";
-import { reconcileStatement } from "../statement/index.js";
 import { createIntake } from "../webhook/intake.js";
 import { receiveWebhook } from "../webhook/receive-webhook.js";
 import { rematch } from "../webhook/recording/rematch.js";
@@ -31,6 +30,7 @@ import { defaults } from "./options/defaults.js";
 import { type PaymentsOptions } from "./options/options.js";
 import { resolveOptions, type ResolvedOptions } from "./options/resolve-options.js";
 import { type Payments } from "./payments.js";
+import { reconcile } from "./reconcile.js";
 
 /**
  * Creates the kit from its parts. Does no I/O: the router or `start()` opens the store.
@@ -72,7 +72,7 @@ export function createPayments<Covers extends SignedField, Tx>(
     replay: (query) => replayWebhooks(core, query),
     replayDispatches: (query) => replayDispatches(core, query),
     reconcile: (rows, { clientIdPrefix = options.clientIdPrefix, ...others } = {}) =>
-      reconcileStatement(store, rows, { clientIdPrefix, ...others }),
+      reconcile(store, rows, { clientIdPrefix, ...others }),
 
     sweep: () => sweeper.sweep(),
     health: createHealthCheck(core, intake, {

@@ -57,7 +57,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   resolve(resolution: Resolution): Promise<Resolved>;
   /**
    * Compares a settlement statement with the stored payments: what is missing on either side, what differs, what was paid
-   * twice. Changes nothing. `readStatement` reads the rows of a CSV file.
+   * twice. Changes nothing. `readStatement` of `tillkit/statement` reads the rows of a CSV file.
    *
    * @throws TillkitError `option_invalid`. The run itself: `statement_unreadable`, `statement_columns_unclear`,
    * `statement_period_missing`, `store_method_missing`.

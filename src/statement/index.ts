@@ -2,7 +2,7 @@ export { type ColumnChoice, type StatementField, statementFields } from "./csv/c
 export { type Bytes } from "./csv/lines.js";
 export { type CellOptions } from "./csv/read-cells.js";
 export { type DifferenceKind, differenceKinds, type FindingKind, type StatementFinding } from "./finding.js";
-export { type ReconcileOptions, type StatementProgress } from "./options.js";
+export { type ReconcileOptions, type StatementProgress } from "../operations/reconcile.js";
 export { htmlReport, type HtmlReportOptions } from "./report/html-report.js";
 export { csvReport, jsonReport, type StatementReport } from "./report/statement-report.js";
 export { readStatement, type StatementFormat } from "./read-statement.js";

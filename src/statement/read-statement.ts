@@ -11,7 +11,7 @@ import { type CellOptions, readTime, readValue } from "./csv/read-cells.js";
 import { type CsvRecord, RecordReader } from "./csv/records.js";
 import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 import { isWholeNumber } from "../shared/whole-number.js";
-import { invalidOption } from "./options.js";
+import { invalidOption } from "../operations/reconcile.js";
 import { type StatementRow, type UnreadableRow } from "./statement-row.js";
 
 /** The format of a statement in CSV. */

@@ -2,7 +2,12 @@ import { type PaymentStore } from "../store/payment-store.js";
 import { compareRow, describeDifference } from "./compare-row.js";
 import { compareSortedEntries, findPaidTwice } from "./compare-sorted-entries.js";
 import { newFinding, type StatementFinding } from "./finding.js";
-import { type ReconcileOptions, resolveReconcileOptions, type ResolvedReconcileOptions } from "./options.js";
+import {
+  type ReconcileOptions,
+  resolveReconcileOptions,
+  type ResolvedReconcileOptions,
+  runOf,
+} from "../operations/reconcile.js";
 import { RunState } from "./run-state.js";
 import { rowEntry } from "./sort-entries.js";
 import { type CheckedRow, checkRow, type StatementRow, type UnreadableRow } from "./statement-row.js";
@@ -16,6 +21,22 @@ export type StatementRows =
   Iterable<StatementRow | UnreadableRow> | AsyncIterable<StatementRow | UnreadableRow>;
 
 /**
+ * The comparison of one statement. Iterate it for the findings, first the differences of rows in the order of the rows, then the
+ * others. Then ask for the summary. A run can be read once.
+ *
+ * @example
+ * ```ts
+ * const run = payments.reconcile(readStatement(createReadStream("may.csv")));
+ * for await (const finding of run) console.log(finding.kind, finding.clientId);
+ * const { balanced, currencies } = await run.summary();
+ * ```
+ */
+export interface StatementRun extends AsyncIterable<StatementFinding> {
+  /** Returns counts and sums. Reads the rest of the statement. Throws the error that stopped the run. */
+  summary(): Promise<StatementSummary>;
+}
+
+/**
  * Compares a settlement statement with the stored payments, in bounded memory. Writes nothing to the store.
  *
  * The run fails with `statement_period_missing`, `statement_unreadable`, `store_method_missing`, or with an error of the store or of the rows.
@@ -27,47 +48,11 @@ export function reconcileStatement(
   rows: StatementRows,
   options: ReconcileOptions = {},
 ): StatementRun {
-  return new StatementRun(findings(store, rows, resolveReconcileOptions(options)));
+  return runOf(findings(store, rows, resolveReconcileOptions(options)));
 }
 
-/**
- * The comparison of one statement. Iterate it for the findings, then ask for the summary. A run can be read once.
- *
- * @example
- * ```ts
- * const run = payments.reconcile(readStatement(createReadStream("may.csv")));
- * for await (const finding of run) console.log(finding.kind, finding.clientId);
- * const { balanced, currencies } = await run.summary();
- * ```
- */
-export class StatementRun implements AsyncIterable<StatementFinding> {
-  readonly #findings: AsyncGenerator<StatementFinding, StatementSummary, undefined>;
-  #summary: StatementSummary | undefined;
-
-  /** @internal */
-  constructor(findings: AsyncGenerator<StatementFinding, StatementSummary, undefined>) {
-    this.#findings = findings;
-  }
-
-  /** Yields the findings: first the differences of rows in the order of the rows, then the others. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<StatementFinding, void, undefined> {
-    const summary: StatementSummary | undefined = yield* this.#findings;
-    this.#summary ??= summary;
-  }
-
-  /** Returns counts and sums. Reads the rest of the statement. Throws the error that stopped the run. */
-  async summary(): Promise<StatementSummary> {
-    while (this.#summary === undefined) {
-      const next = await this.#findings.next();
-      if (!next.done) continue;
-      if (next.value === undefined) throw new Error("The run was stopped early, so it has no summary.");
-      this.#summary = next.value;
-    }
-    return this.#summary;
-  }
-}
-
-async function* findings(
+/** Yields and returns what the run does. */
+export async function* findings(
   store: PaymentStore,
   rows: StatementRows,
   options: ResolvedReconcileOptions,

@@ -1,7 +1,11 @@
 import { TillkitError } from "../errors/index.js";
 import { type Payment } from "../model/payment.js";
 import { differenceKinds, type FindingKind } from "./finding.js";
-import { type Period, type ResolvedReconcileOptions, type StatementProgress } from "./options.js";
+import {
+  type Period,
+  type ResolvedReconcileOptions,
+  type StatementProgress,
+} from "../operations/reconcile.js";
 import { siblingEntry } from "./sort-entries.js";
 import { ExternalSort } from "./sorting/external-sort.js";
 import { type CheckedRow } from "./statement-row.js";

@@ -2,7 +2,7 @@ import { TillkitError } from "../errors/index.js";
 import { type Payment } from "../model/payment.js";
 import { type PaymentStore } from "../store/payment-store.js";
 import { type Matches } from "./compare-row.js";
-import { type Period, type ResolvedReconcileOptions } from "./options.js";
+import { type Period, type ResolvedReconcileOptions } from "../operations/reconcile.js";
 import { type RunState } from "./run-state.js";
 import { paymentEntry } from "./sort-entries.js";
 import { type StatementRow } from "./statement-row.js";

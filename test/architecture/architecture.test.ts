@@ -24,13 +24,13 @@ describe("the sources", () => {
     expect(outside.filter((one) => !mayUse(one)).map(worded)).toEqual([]);
   });
 
-  it("load the SQL store only where the kit is configured by the environment", () => {
+  it("load the SQL stores only in the sandbox and in the command", () => {
     const isSql = (file: string) => file.startsWith("store/sql/");
     const users = atStart
       .filter(({ file, target }) => isSql(target) && !isSql(file) && !file.startsWith("cli/"))
       .map(({ file }) => file);
     // The sandbox keeps its own state in a file, as an application would.
-    expect(users).toEqual(["kit/options/options-from-environment.ts", "sandbox/state/state-file.ts"]);
+    expect(users).toEqual(["sandbox/state/state-file.ts"]);
   });
 
   it("name every file by its path, so that no folder is imported past its files", () => {

@@ -1,4 +1,4 @@
-import { differenceKinds, rowProblemCodes, statementFields } from "tillkit";
+import { differenceKinds, rowProblemCodes, statementFields } from "tillkit/statement";
 import { membersOf, read } from "./documents.js";
 
 const page = read("docs/statement.md");
@@ -14,7 +14,7 @@ describe("the page on statements", () => {
 
   it("has a row for every option, but for the one that is for tests", () => {
     const options = [
-      ...membersOf("src/statement/options.ts", "ReconcileOptions").filter((name) => name !== "sort"),
+      ...membersOf("src/operations/reconcile.ts", "ReconcileOptions").filter((name) => name !== "sort"),
       ...membersOf("src/statement/read-statement.ts", "StatementFormat"),
       ...membersOf("src/statement/csv/read-cells.ts", "CellOptions"),
     ];

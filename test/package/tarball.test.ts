@@ -3,9 +3,10 @@ import { dirname, join, posix } from "node:path";
 import { errorFixes } from "tillkit";
 import { doctorFixes } from "../../src/cli/doctor/findings.js";
 import { prose } from "../docs/documents.js";
+import { loadedBy } from "./loading.js";
 import { discard, documents, guides, install, pack, type Packed, run } from "./pack.js";
 
-const subpaths = ["tillkit", "tillkit/sql", "tillkit/sandbox", "tillkit/testing"];
+const subpaths = ["tillkit", "tillkit/sql", "tillkit/sandbox", "tillkit/testing", "tillkit/statement"];
 
 let packed: Packed;
 let project: string;
@@ -132,6 +133,9 @@ describe("the installed package", () => {
     expect(imported[1]).toEqual(expect.arrayContaining(["mysqlStore", "postgresStore", "sqliteStore"]));
     expect(imported[2]).toEqual(expect.arrayContaining(["createSandbox"]));
     expect(imported[3]).toEqual(expect.arrayContaining(["testStore"]));
+    expect(imported[4]).toEqual(
+      expect.arrayContaining(["htmlReport", "readStatement", "reconcileStatement"]),
+    );
   });
 
   it("loads no database driver before one is needed", () => {
@@ -142,6 +146,15 @@ describe("the installed package", () => {
       console.log(JSON.stringify(Object.keys(require.cache).filter((file) => drivers.test(file))));`,
     );
     expect(loaded).toEqual([]);
+  });
+
+  it.each(["esm", "cjs"] as const)("loads statements and SQL stores at their first use, as %s", (format) => {
+    expect(loadedBy(project, format)).toEqual({
+      imported: [],
+      mounted: [],
+      started: ["store/sql"],
+      reconciled: ["statement", "store/sql"],
+    });
   });
 
   it("has two copies, whose errors can be recognised by their code", () => {

@@ -1,5 +1,6 @@
 import { fc } from "../support/property.js";
-import { type Payment, type PaymentState, type StatementSummary } from "tillkit";
+import { type Payment, type PaymentState } from "tillkit";
+import { type StatementSummary } from "tillkit/statement";
 import { storeOf, compared, may, paid } from "./support/stored.js";
 
 // A simple model of the comparison: it holds everything in memory, and answers each question over all of it.

@@ -1,4 +1,5 @@
-import { createPayments, type Payment, type PaymentStore, reconcileStatement } from "tillkit";
+import { createPayments, type Payment, type PaymentStore } from "tillkit";
+import { reconcileStatement } from "tillkit/statement";
 import { testOptions } from "../support/kit.js";
 import { storeOf, compared, may, paid, pending } from "./support/stored.js";
 

@@ -1,5 +1,5 @@
 import { fc } from "../support/property.js";
-import { rowProblemCodes, type StatementRow } from "tillkit";
+import { rowProblemCodes, type StatementRow } from "tillkit/statement";
 import { checkRow } from "../../src/statement/statement-row.js";
 
 const paid = new Set(["completed"]);

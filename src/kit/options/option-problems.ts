@@ -108,7 +108,7 @@ function signatureProblems(scheme: SignatureScheme | undefined): ConfigurationPr
   return checkCoverage(scheme);
 }
 
-const requiredMethods = [
+export const requiredMethods = [
   "transaction",
   "find",
   "lock",

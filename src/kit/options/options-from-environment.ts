@@ -8,7 +8,8 @@ import { type SignedField } from "../../model/signed-fields.js";
 import { type PaymentStore } from "../../store/index.js";
 import { unknownOptions } from "../../shared/unknown-names.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
-import { sqlStore, type SqlTx } from "../../store/sql/index.js";
+import { type SqlTx } from "../../store/sql/index.js";
+import { deferredStore } from "./deferred-store.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -178,7 +179,7 @@ function storeFrom(database: string | undefined): PaymentStore<SqlTx> | undefine
     const message = "is not set; give a file (shop.db), a postgres:// or a mysql:// address.";
     throw new ConfigurationError([{ code: "option_missing", option: "store", message }]);
   }
-  return sqlStore(database);
+  return deferredStore(database);
 }
 
 const readingOrder = Object.keys(variables);

@@ -59,6 +59,7 @@ export const formStyle = `
 fieldset > .field > input, fieldset > .field > select { max-width: 28rem; }
 .field label, .label, .check label { font-weight: 550; }
 .hint { color: var(--soft); font-size: 0.875rem; overflow-wrap: anywhere; }
+.hint.bad { color: var(--bad); }
 legend { float: left; width: 100%; font-size: 1.0625rem; font-weight: 600; }
 input, select { font: inherit; }
 input:not([type="checkbox"]), select, textarea {

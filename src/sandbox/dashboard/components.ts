@@ -90,13 +90,15 @@ export interface Field {
   id: string;
   label: HtmlFragment;
   hint?: HtmlFragment;
+  error?: HtmlFragment;
 }
 
-/** Returns a control under its label and its hint. */
-export function labelled({ id, label, hint }: Field, control: Html): Html {
+/** Returns a control under its label and its hint, and over what is wrong with it. */
+export function labelled({ id, label, hint, error }: Field, control: Html): Html {
   return html`<div class="field">
     <label for="${id}">${label}</label>
     ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`} ${control}
+    ${error && html`<p class="hint bad" id="${id}-error">${error}</p>`}
   </div>`;
 }
 
@@ -104,8 +106,9 @@ const describedBy = ({ id, hint }: Field) => hint && html`aria-describedby="${id
 
 /** Returns a field of one line; `attributes` are further attributes of its control. */
 export function textField(field: Field, value: HtmlFragment, attributes?: Html): Html {
-  const { id } = field;
-  const more = html`${attributes} ${describedBy(field)}`;
+  const { id, error } = field;
+  const wrong = error && html`aria-invalid="true" aria-errormessage="${id}-error"`;
+  const more = html`${attributes} ${describedBy(field)} ${wrong}`;
   return labelled(field, html`<input id="${id}" name="${id}" autocomplete="off" ${more} value="${value}" />`);
 }
 

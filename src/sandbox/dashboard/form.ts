@@ -75,7 +75,7 @@ export class FormProblem extends Error {
 const statuses: Readonly<Record<string, number>> = { sandbox_misused: 409, scenario_file_invalid: 400 };
 
 /** Returns why a form was refused. Throws every other error. */
-function refusalBy(error: unknown, language: Language): Omit<Problem, "path"> & { status: number } {
+export function refusalBy(error: unknown, language: Language): Omit<Problem, "path"> & { status: number } {
   if (error instanceof FormProblem) return { status: 400, text: inLanguage(error.translated, language) };
   const status = error instanceof TillkitError ? statuses[error.code] : undefined;
   if (!(error instanceof TillkitError) || status === undefined) throw error;

@@ -1,8 +1,8 @@
-import path from "node:path";
+import { readDatabase, readFilePath, requireUrlOrPool } from "../database-address.js";
 import { MysqlDriver } from "./mysql/mysql-driver.js";
 import { type AnyMysqlPool, type MysqlConnection } from "./mysql/pool.js";
-import { optionInvalid, requireUrlOrPool, resolveSqlStoreOptions, type SqlStoreOptions } from "./options.js";
-import { type PostgresClient, type PostgresPool, readPostgresAddress } from "./postgres/pool.js";
+import { resolveSqlStoreOptions, type SqlStoreOptions } from "./options.js";
+import { type PostgresClient, type PostgresPool } from "./postgres/pool.js";
 import { PostgresDriver } from "./postgres/postgres-driver.js";
 import { type SqlPaymentStore, SqlStore } from "./sql-store.js";
 import { type SqliteDatabase } from "./sqlite/database.js";
@@ -28,20 +28,9 @@ export function sqliteStore(
   file: string,
   options?: SqlStoreOptions,
 ): SqlPaymentStore<SqliteDatabase> & { /** The absolute path. */ readonly file: string } {
-  if (typeof file !== "string" || file.trim() === "" || file === ":memory:" || file.startsWith("file:"))
-    throw optionInvalid(
-      "file",
-      "sqliteStore needs the path of a file, so that nothing is forgotten; use MemoryStore in tests.",
-    );
-  // An address would be taken for a path, and errors would contain it with its password.
-  if (file.includes("://"))
-    throw optionInvalid(
-      "file",
-      "must be the path of a file, not an address; see postgresStore and mysqlStore.",
-    );
+  const absolute = readFilePath(file);
   const resolved = resolveSqlStoreOptions(options);
   const tables = tablesUnder(resolved.tablePrefix);
-  const absolute = path.resolve(file);
   return Object.assign(new SqlStore(new SqliteDriver(absolute, tables, resolved), tables), {
     file: absolute,
     spoolDirectory: `${absolute}-spool`,
@@ -67,8 +56,8 @@ export function postgresStore(
   urlOrPool: string | PostgresPool,
   options?: SqlStoreOptions,
 ): SqlPaymentStore<PostgresClient> {
+  requireUrlOrPool(urlOrPool, "postgres");
   const [source, inAddress] = typeof urlOrPool === "string" ? splitOptions(urlOrPool) : [urlOrPool, {}];
-  requireUrlOrPool(source, ["postgres:", "postgresql:"], readPostgresAddress);
   const resolved = resolveSqlStoreOptions({ ...inAddress, ...options });
   const tables = tablesUnder(resolved.tablePrefix);
   return new SqlStore(new PostgresDriver(source, tables, resolved), tables);
@@ -78,8 +67,6 @@ export function postgresStore(
 function splitOptions(address: string): [string, SqlStoreOptions] {
   const [found, value] = /(?<=[?&])preparedStatements=([^&]*)&?/.exec(address) ?? [];
   if (found === undefined) return [address, {}];
-  if (value !== "true" && value !== "false")
-    throw optionInvalid("preparedStatements", "must be true or false in the address.");
   return [address.replace(found, "").replace(/[?&]$/, ""), { preparedStatements: value === "true" }];
 }
 
@@ -102,7 +89,7 @@ export function mysqlStore(
   urlOrPool: string | AnyMysqlPool,
   options?: SqlStoreOptions,
 ): SqlPaymentStore<MysqlConnection> {
-  requireUrlOrPool(urlOrPool, ["mysql:", "mariadb:"]);
+  requireUrlOrPool(urlOrPool, "mysql");
   const resolved = resolveSqlStoreOptions(options);
   const tables = tablesUnder(resolved.tablePrefix);
   return new SqlStore(new MysqlDriver(urlOrPool, tables, resolved), tables);
@@ -144,37 +131,11 @@ export async function schemaState(
 ): Promise<SchemaState> {
   const resolved = { ...resolveSqlStoreOptions(options), preparedStatements: false };
   const { kind, at } = readDatabase(database);
-  // A store refuses an address that cannot be used, and knows the absolute path of a file; it opens nothing.
-  const { file = at } = sqlStore(database) as { file?: string };
   const Driver = { sqlite: SqliteDriver, postgres: PostgresDriver, mysql: MysqlDriver }[kind];
-  const driver = new Driver(file, tablesUnder(resolved.tablePrefix), resolved);
+  const driver = new Driver(at, tablesUnder(resolved.tablePrefix), resolved);
   try {
     return { kind, ...(await driver.readVersion()) };
   } finally {
     await driver.close();
   }
-}
-
-/** A database as one string names it: an address, or a file. */
-interface NamedDatabase {
-  kind: "sqlite" | "postgres" | "mysql";
-  /** The address, or the path of the file. */
-  at: string;
-}
-
-/**
- * Reads the name of a database.
- *
- * @throws ConfigurationError `option_invalid` for an address of another kind. The message never contains the name: it may have a
- * password in it.
- */
-function readDatabase(database: string): NamedDatabase {
-  if (/^postgres(ql)?:\/\//i.test(database)) return { kind: "postgres", at: database };
-  if (/^(mysql|mariadb):\/\//i.test(database)) return { kind: "mysql", at: database };
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(database) && !/^(sqlite|file):/i.test(database))
-    throw optionInvalid(
-      "store",
-      "names a kind of database that is not known; use a file, postgres:// or mysql://.",
-    );
-  return { kind: "sqlite", at: database.replace(/^(sqlite|file):(\/\/)?/i, "") };
 }

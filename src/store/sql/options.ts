@@ -1,6 +1,7 @@
 import { ConfigurationError } from "../../errors/index.js";
 import { type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
+import { optionInvalid } from "../database-address.js";
 
 /** Options of every SQL store. */
 export interface SqlStoreOptions {
@@ -82,46 +83,4 @@ export function resolveSqlStoreOptions(options: SqlStoreOptions = {}): ResolvedS
   if (typeof preparedStatements !== "boolean")
     throw optionInvalid("preparedStatements", "must be true or false.");
   return resolved;
-}
-
-/** Returns the error for an option that cannot be used. */
-export function optionInvalid(option: string, message: string): ConfigurationError {
-  return new ConfigurationError([{ code: "option_invalid", option, message }]);
-}
-
-/**
- * Refuses a value that is neither an object nor an address with one of these protocols, and an address that the driver would not
- * read, or not as it was meant. The message never contains the address, which has a password in it.
- *
- * @param read - Reads an address as the driver does; throws where the driver cannot.
- * @throws ConfigurationError `option_invalid`
- */
-export function requireUrlOrPool(
-  urlOrPool: unknown,
-  protocols: readonly string[],
-  read: (address: string) => URL = (address) => new URL(address),
-): void {
-  if (typeof urlOrPool === "object" && urlOrPool !== null) return;
-  const fits =
-    typeof urlOrPool === "string" && protocols.some((protocol) => urlOrPool.startsWith(`${protocol}//`));
-  if (!fits)
-    throw optionInvalid("urlOrPool", `must be an address that starts with ${protocols[0]}// or a pool.`);
-  if (!isReadable(urlOrPool, read))
-    throw optionInvalid(
-      "urlOrPool",
-      "cannot be read as an address; write special characters of the password in their percent form, as %23 for #.",
-    );
-}
-
-function isReadable(address: string, read: (address: string) => URL): boolean {
-  try {
-    const url = read(address);
-    for (const part of [url.username, url.password, url.hostname, url.pathname]) decodeURIComponent(part);
-    // The drivers silently ignore the part after a #, which may be the rest of a password.
-    return url.hash === "";
-  } catch (error) {
-    if (error instanceof ConfigurationError) throw error;
-    // The error of Node contains the whole address.
-    return false;
-  }
 }

@@ -1,5 +1,10 @@
 import { fc } from "../../support/property.js";
-import { readStatement, type StatementFormat, type StatementRow, type UnreadableRow } from "tillkit";
+import {
+  readStatement,
+  type StatementFormat,
+  type StatementRow,
+  type UnreadableRow,
+} from "tillkit/statement";
 
 type Row = StatementRow | UnreadableRow;
 

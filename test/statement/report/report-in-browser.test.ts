@@ -1,6 +1,6 @@
 import axe from "axe-core";
 import { type Browser } from "playwright-core";
-import { htmlReport } from "tillkit";
+import { htmlReport } from "tillkit/statement";
 import { describeInBrowser, launchChromium } from "../../shop/chromium.js";
 import { everything, written } from "../support/everything.js";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { csvReport, htmlReport, jsonReport, readStatement, type StatementFinding } from "tillkit";
+import { csvReport, htmlReport, jsonReport, readStatement, type StatementFinding } from "tillkit/statement";
 import { fc } from "../../support/property.js";
 import { tokenize } from "../../support/markup.js";
 import { storeOf, compared, paid } from "../support/stored.js";

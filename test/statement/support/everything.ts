@@ -1,4 +1,4 @@
-import { type StatementReport } from "tillkit";
+import { type StatementReport } from "tillkit/statement";
 import { storeOf, compared, type Outcome, paid, pending } from "./stored.js";
 
 export const everyHeader = "clientId,value,currency,status,source,time";

@@ -1,10 +1,11 @@
-import { MemoryStore, type Payment, type PaymentStore, readStatement } from "tillkit";
+import { MemoryStore, type Payment, type PaymentStore } from "tillkit";
 import {
+  readStatement,
   type ReconcileOptions,
   reconcileStatement,
   type StatementFinding,
   type StatementSummary,
-} from "tillkit";
+} from "tillkit/statement";
 
 /** The period of the tests. */
 export const may = { from: "2024-05-01T00:00:00Z", to: "2024-06-01T00:00:00Z" };

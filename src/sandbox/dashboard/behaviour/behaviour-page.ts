@@ -1,8 +1,8 @@
 import { type Router } from "express";
 import { moment, timeSpan } from "../../../pages/format.js";
-import { type Html, html } from "../../../pages/html.js";
+import { type Html, type HtmlFragment, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
-import { intermediateStatuses, type SandboxSettings } from "../../state/settings.js";
+import { intermediateStatuses, type SandboxSettings, settingsSchema } from "../../state/settings.js";
 import {
   timeAhead,
   button,
@@ -18,7 +18,7 @@ import {
 } from "../components.js";
 import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, places } from "../dashboard-page.js";
-import { fieldForm, FormProblem, pageRoutes } from "../form.js";
+import { fieldForm, FormProblem, pageRoutes, refusalBy } from "../form.js";
 import { behaviourTranslations } from "./translations.js";
 
 type Behaviour = ViewWith<typeof behaviourTranslations>;
@@ -67,17 +67,28 @@ export function behaviour(context: DashboardContext): Router {
 
 /** Reads every setting. A box that is not ticked is not sent. The sandbox checks the bounds itself. */
 function readSettings(input: URLSearchParams): Partial<SandboxSettings> {
-  const read: Record<string, unknown> = {};
-  for (const [name, [, kind]] of Object.entries(settingFields)) {
-    const value = input.get(name) ?? "";
-    const number = (text: string): number => numberOf(text, name as SettingName);
-    if (kind === "switch") read[name] = input.has(name);
-    else if (kind === "statuses") read[name] = input.getAll(name);
-    else if (kind === "errors") read[name] = value;
-    else if (kind === "numbers") read[name] = (value.match(/[^,;\s]+/g) ?? []).map(number);
-    else read[name] = number(value);
+  return Object.fromEntries(settingNames.map((name) => [name, readSetting(name, input)]));
+}
+
+function readSetting(name: SettingName, input: URLSearchParams): unknown {
+  const [, kind] = settingFields[name];
+  const value = input.get(name) ?? "";
+  const number = (text: string): number => numberOf(text, name);
+  if (kind === "switch") return input.has(name);
+  if (kind === "statuses") return input.getAll(name);
+  if (kind === "errors") return value;
+  if (kind === "numbers") return (value.match(/[^,;\s]+/g) ?? []).map(number);
+  return number(value);
+}
+
+/** Returns what is wrong with what was typed for a setting. The sandbox says its bounds in English. */
+function errorOf(name: SettingName, typed: URLSearchParams, { language }: Behaviour): HtmlFragment {
+  try {
+    const { error } = settingsSchema.shape[name].safeParse(readSetting(name, typed));
+    return error && html`<span lang="en">${error.issues[0]!.message}</span>`;
+  } catch (error) {
+    return refusalBy(error, language).text;
   }
-  return read;
 }
 
 function numberOf(value: string, name: SettingName): number {
@@ -128,17 +139,19 @@ function clockSection(view: Behaviour): Html {
 }
 
 function clockForms(view: Behaviour): Html {
-  const { input, language, text } = view;
+  const { input, language, problem, text } = view;
   const path = `${places.behaviour}/clock`;
   const one = html`<input type="hidden" name="amount" value="1" />`;
   const steps = (["minutes", "hours", "days"] as const).map((unit) => {
     const step = timeSpan(clockUnits[unit], language);
     return postForm(view, path, [one, button(`+ ${step}`, { name: "unit", value: unit })]);
   });
+  const more = html`inputmode="decimal" required
+  aria-invalid="${String(problem?.path.endsWith(path) === true)}" aria-errormessage="problem"`;
   const amount = { id: "amount", label: text.by };
   const unit = { id: "unit", label: text.unit };
   const fields = [
-    textField(amount, input?.get("amount"), html`inputmode="decimal" required`),
+    textField(amount, input?.get("amount"), more),
     selectField(unit, Object.entries(text.units), input?.get("unit") ?? "minutes"),
     button(text.advance),
   ];
@@ -164,12 +177,14 @@ function settingsSection(view: Behaviour): Html {
 }
 
 /** Returns the field of one setting, with what was typed where the form was refused. */
-function settingField(name: SettingName, { sandbox, input, text }: Behaviour): Html {
+function settingField(name: SettingName, view: Behaviour): Html {
+  const { sandbox, input, text } = view;
   // What was typed may belong to the clock.
   const typed = input?.has("successStatus") ? input : undefined;
   const current = sandbox.settings[name];
   const [, kind] = settingFields[name];
-  const field = { id: name, label: text.settings[name], hint: code(name) };
+  const error = typed && errorOf(name, typed, view);
+  const field = { id: name, label: text.settings[name], hint: code(name), error };
   const shown = typed?.get(name) ?? String(current).replaceAll(",", ", ");
   if (kind === "switch") return checkbox(field, typed?.has(name) ?? current === true);
   if (kind === "statuses") return statusBoxes(typed?.getAll(name) ?? sandbox.settings.statuses, field);

@@ -1,4 +1,5 @@
 import { hostOf } from "../../../shared/because.js";
+import { optionInvalid } from "../../database-address.js";
 import { AnswerLimits } from "../answer-limits.js";
 import { concealValues, type Dialect } from "../dialect.js";
 import {
@@ -10,7 +11,7 @@ import {
   replicationWarning,
 } from "../driver.js";
 import { readVersion, type SchemaVersion } from "../migrate.js";
-import { optionInvalid, reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
+import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
 import { type Tables } from "../tables/names.js";
 import { migrateMysql } from "./migrate-mysql.js";

@@ -4,7 +4,6 @@ import { type Duplex } from "node:stream";
 import { TillkitError } from "../../../errors/index.js";
 import { type Ask } from "../answer-limits.js";
 import { type endsOf, keepAliveAfterMs, loadPackage } from "../driver.js";
-import { optionInvalid } from "../options.js";
 import { type SqlResult } from "../sql-tx.js";
 
 /** The part of a client of the package pg that the kit needs. */
@@ -85,18 +84,4 @@ export async function openPostgresPool(
   // A connection may also break after it was given out and before the code that gets it can listen.
   pool.on("connect", (client) => void client.on("error", () => undefined));
   return pool;
-}
-
-const severalHosts =
-  "must name one host, without target_session_attrs. Name one that always leads to the primary: a virtual address, a DNS name or a " +
-  "proxy such as HAProxy or PgBouncer; see docs/failover.md.";
-
-/** Reads an address as pg does, which accepts bare spaces and percent signs, and a user without a host. */
-export function readPostgresAddress(address: string): URL {
-  const authority = /\/\/([^/?#]*)/.exec(address)?.[1] ?? "";
-  if (authority.split("@").at(-1)!.includes(",") || /[?&]target_session_attrs=/.test(address))
-    throw optionInvalid("urlOrPool", severalHosts);
-  const isUnescaped = / |%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(address);
-  const text = isUnescaped ? encodeURI(address).replaceAll(/%25(\d\d)/g, "%$1") : address;
-  return new URL(text.replace("@/", "@localhost/"));
 }

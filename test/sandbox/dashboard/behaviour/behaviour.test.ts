@@ -17,6 +17,11 @@ function formOf(text: string): Record<string, string[]> {
   return form;
 }
 
+/** Returns the tags of the fields that are marked as wrong. */
+function invalidFields(text: string): string[] {
+  return text.match(/<input\b[^>]*aria-invalid="true"[^>]*>/g) ?? [];
+}
+
 describe("the behaviour page", () => {
   let dashboard: OpenDashboard;
   beforeEach(async () => {
@@ -104,6 +109,37 @@ describe("the behaviour page", () => {
       expect(text).toContain(`value="${typed}"`);
     },
   );
+
+  it.each([
+    ["webhookTimeoutMs", "later", "“Time that the shop has to answer, in ms” must be a whole number"],
+    ["webhookTimeoutMs", "0", '<span lang="en">Too small: expected number to be'],
+    ["retryDelaysMs", "10, 86400001", '<span lang="en">Too big: expected number to be'],
+  ])("marks the field of %s with what is wrong with %j", async (name, value, reason) => {
+    const form = formOf(await dashboard.read(home));
+    const { text } = await dashboard.send(home, { ...form, [name]: value });
+    const invalid = invalidFields(text);
+    expect(invalid).toEqual([expect.stringContaining(`name="${name}"`)]);
+    expect(invalid[0]).toContain(`aria-errormessage="${name}-error"`);
+    expect(text).toContain(`id="${name}-error">${reason}`);
+  });
+
+  it("marks every field with a wrong number", async () => {
+    const form = formOf(await dashboard.read(home));
+    expect(Object.keys(form)).toContain("webhookDelayMs");
+    const wrong = { webhookDelayMs: "later", accessTokenTtlSeconds: "-1", webhookTimeoutMs: "0" };
+    const { text } = await dashboard.send(home, { ...form, ...wrong });
+    for (const name of Object.keys(wrong)) expect(text).toContain(`id="${name}-error"`);
+    expect(invalidFields(text)).toHaveLength(3);
+  });
+
+  it("marks the field of the clock, and none of the settings", async () => {
+    expect(invalidFields(await dashboard.read(home))).toEqual([]);
+    const { text } = await dashboard.send(`${home}/clock`, { amount: "later", unit: "hours" });
+    expect(text).toMatch(
+      /<input\b[^>]*name="amount"[^>]*aria-invalid="true"[^>]*aria-errormessage="problem"/,
+    );
+    expect(invalidFields(text)).toHaveLength(1);
+  });
 
   it("refuses an unreadable number in French too", async () => {
     const { text } = await dashboard.send(

@@ -1,6 +1,5 @@
 import { TillkitError } from "../errors/index.js";
 import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
-import { type SortLimits } from "./sorting/external-sort.js";
 
 /** How a statement is compared with the stored payments. */
 export interface ReconcileOptions {
@@ -32,7 +31,7 @@ export interface ReconcileOptions {
   /** Called after each batch. */
   onProgress?: ((progress: StatementProgress) => void) | undefined;
   /** @internal For tests. */
-  sort?: SortLimits | undefined;
+  sort?: { runLines?: number; fanIn?: number } | undefined;
 }
 
 /** The progress of a run. */
@@ -103,4 +102,24 @@ function timeOf(option: string, given: Date | string): string {
 /** Returns the error for an option with a wrong value. */
 export function invalidOption(message: string): TillkitError {
   return new TillkitError("option_invalid", message);
+}
+
+/** Returns a run, whose findings and summary are those of the generator. */
+export function runOf<Finding, Summary>(reading: AsyncGenerator<Finding, Summary, undefined>) {
+  let summary: Summary | undefined;
+  return {
+    async *[Symbol.asyncIterator](): AsyncGenerator<Finding, void, undefined> {
+      const end: Summary | undefined = yield* reading;
+      summary ??= end;
+    },
+    async summary(): Promise<Summary> {
+      while (summary === undefined) {
+        const next = await reading.next();
+        if (!next.done) continue;
+        if (next.value === undefined) throw new Error("The run was stopped early, so it has no summary.");
+        summary = next.value;
+      }
+      return summary;
+    },
+  };
 }
