@@ -6,10 +6,10 @@ import {
   optionsFromEnvironment,
   paymentRouter,
   publicKeySignature,
-  readStatement,
   storeOver,
 } from "tillkit";
 import { createSandbox } from "tillkit/sandbox";
+import { readStatement } from "tillkit/statement";
 import { sqliteStore } from "tillkit/sql";
 import { memoryAdapter } from "../store/over/memory-adapter.js";
 import { closeAll, secret, testKit, testOptions } from "../support/kit.js";

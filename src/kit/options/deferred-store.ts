@@ -1,5 +1,5 @@
 import { readDatabase } from "../../store/database-address.js";
-import { withoutMember } from "../../store/exam/contract.js";
+import { withoutMember } from "../../store/optional-members.js";
 import { type SqlPaymentStore } from "../../store/sql/index.js";
 import { requiredMethods } from "./option-problems.js";
 
