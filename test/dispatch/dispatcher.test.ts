@@ -63,6 +63,28 @@ describe("a handler", () => {
     expect(runs).toBe(3);
   });
 
+  it("that failed waits for its next run, also where that wait is far longer than a lease", async () => {
+    let isClaimedAgain = () => {};
+    const claimedAgain = new Promise<void>((resolve) => (isClaimedAgain = resolve));
+    const [runs, claimsAfterTheRun] = [[] as number[], [] as Claim[][]];
+    class WatchedStore extends MemoryStore {
+      override async claim(options: ClaimOptions): Promise<Claim[]> {
+        const claims = await super.claim(options);
+        if (runs.length > 0 && claimsAfterTheRun.push(claims) === 3) isClaimedAgain();
+        return claims;
+      }
+    }
+    const anHour = { firstDelayMs: 3_600_000, maxDelayMs: 3_600_000 };
+    const { payments, pay } = await paidKit({ store: new WatchedStore(), dispatch: { ...fast, ...anHour } });
+    payments.onPaymentCompleted((_, { attempt }) => {
+      runs.push(attempt);
+      throw new Error("not yet");
+    });
+    await pay();
+    await claimedAgain;
+    expect(claimsAfterTheRun.slice(0, 3)).toEqual([[], [], []]);
+  });
+
   it("commits its writes once, and only with the run that succeeded", async () => {
     const { payments, pay } = await paidKit();
     const ledger: string[] = [];
