@@ -133,6 +133,14 @@ describe("a recorder", () => {
     expect(locks).toBe(2);
   });
 
+  it("recognises a copy in the same group, and keeps only the first", async () => {
+    const store = await seeded(new MemoryStore(), pendingPayment());
+    const { recorder } = recorderOf(store);
+    const receipts = await recorder.recordArrivals([arrivalOf(), arrivalOf({}, "r-2"), arrivalOf({}, "r-3")]);
+    expect(receipts.map(({ outcome }) => outcome)).toEqual(["applied", "duplicate", "duplicate"]);
+    expect((await store.history("c-1")).webhooks).toMatchObject([{ receiptId: "r-1", copies: 2 }]);
+  });
+
   it("matches after the commit a webhook whose payment was stored between the decision and the commit", async () => {
     const store = new ChangedRecord();
     store.change = async (_, plain) => {
