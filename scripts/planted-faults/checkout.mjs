@@ -182,4 +182,18 @@ export const checkoutFaults = [
     to: "[...ofReference]",
     test: "checkout/choose-attempt.test.ts",
   },
+  {
+    about: "a payment that was not stored is created at the service",
+    file: "checkout/create-payment.ts",
+    from: "      if (takenClientIds.length > 0) throw new ChoiceOutdated();\n",
+    to: "",
+    test: "checkout/create-payment.test.ts",
+  },
+  {
+    about: "a wait that is longer than a lease counts as a jump of the clock",
+    file: "dispatch/dispatcher.ts",
+    from: "maxWaitMs: leaseMs + retry.maxDelayMs",
+    to: "maxWaitMs: leaseMs",
+    test: "dispatch/dispatcher.test.ts",
+  },
 ];

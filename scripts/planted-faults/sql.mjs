@@ -165,6 +165,13 @@ export const sqliteFaults = [
     test: "store/sql/sqlite/sqlite-store.test.ts",
     title: "revived",
   },
+  {
+    about: "a new transaction may take the writer before the next in line",
+    file: "store/sql/sqlite/writer-queue.ts",
+    from: "this.#heldSince = next ? performance.now() : undefined;",
+    to: "this.#heldSince = undefined;",
+    test: "store/sql/sqlite/writer-queue.test.ts",
+  },
 ];
 
 /** Faults in the locks, fences and commits of PostgreSQL. */

@@ -200,4 +200,18 @@ export const webhookFaults = [
     to: `if (outcome === "unmatched") for`,
     test: "webhook/intake.test.ts",
   },
+  {
+    about: "a copy in the same group is not recognised",
+    file: "webhook/recording/plan-group.ts",
+    from: "      recorded.add(eventKey);\n",
+    to: "",
+    test: recording,
+  },
+  {
+    about: "parked webhooks are decided without a lock of their service ids",
+    file: "webhook/recording/rematch.ts",
+    from: "store.lock(tx, { clientIds, serviceIds })",
+    to: "store.lock(tx, { clientIds })",
+    test: "webhook/recording/rematch.test.ts",
+  },
 ];
