@@ -135,6 +135,14 @@ describe("a handler", () => {
     expect((await dead).error).toContain("ran longer than 20 ms");
   });
 
+  it("may have a time limit of its own", async () => {
+    const { payments, pay } = await paidKit({ dispatch: { ...fast, maxFailures: 1 } });
+    payments.onPaymentCompleted(() => new Promise(() => {}), { timeoutMs: 20 });
+    const dead = new Promise<NoticeMap["dispatch.dead"]>((resolve) => payments.on("dispatch.dead", resolve));
+    await pay();
+    expect((await dead).error).toContain("ran longer than 20 ms");
+  });
+
   it("that asks for its signal only after its time limit finds it aborted", async () => {
     const { payments, pay } = await paidKit({ dispatch: { ...fast, handlerTimeoutMs: 20, maxFailures: 1 } });
     let signal: (() => AbortSignal) | undefined;
