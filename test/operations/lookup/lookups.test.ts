@@ -135,6 +135,12 @@ onEachDatabase("lookups", (kind) => {
     expect(await payments.sweep()).toMatchObject({ lookups: 1 });
     later(24 * 3_600_000);
     expect(await payments.sweep()).toMatchObject({ lookups: 0 });
+
+    // It is asked again after five minutes, however long it wants to be left alone.
+    const elapsed = performance.now.bind(performance);
+    const clock = jest.spyOn(performance, "now").mockImplementation(() => elapsed() + 300_001);
+    expect(await payments.sweep()).toMatchObject({ lookups: 1 });
+    clock.mockRestore();
   });
 
   it("go on after payments that the service does not know, however many there are", async () => {
