@@ -196,4 +196,32 @@ export const checkoutFaults = [
     to: "maxWaitMs: leaseMs",
     test: "dispatch/dispatcher.test.ts",
   },
+  {
+    about: "an attempt that a clock ahead has dated is reused for as long as the clock was ahead",
+    file: "checkout/choose-attempt.ts",
+    from: "Math.abs(now.getTime() - Date.parse(open.createdAt))",
+    to: "now.getTime() - Date.parse(open.createdAt)",
+    test: "checkout/choose-attempt.test.ts",
+  },
+  {
+    about: "the time limit of one handler is ignored",
+    file: "dispatch/dispatcher.ts",
+    from: "runClaim({ ...this.#options, handlerTimeoutMs }, claim",
+    to: "runClaim(this.#options, claim",
+    test: "dispatch/dispatcher.test.ts",
+  },
+  {
+    about: "a lost connection counts as a failure of the handler",
+    file: "dispatch/run-claim.ts",
+    from: `  if (hasCode(error, "store_unavailable")) return { state: "released", retryInMs: retryDelay(1, retry) };\n`,
+    to: "",
+    test: "dispatch/run-claim.test.ts",
+  },
+  {
+    about: "a run that lost its connection is given back only if that succeeds immediately",
+    file: "dispatch/run-claim.ts",
+    from: `("retryInMs" in result ? leaseMs : 0)`,
+    to: "0",
+    test: "dispatch/run-claim.test.ts",
+  },
 ];
