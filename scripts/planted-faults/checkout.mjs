@@ -211,6 +211,20 @@ export const checkoutFaults = [
     test: "dispatch/dispatcher.test.ts",
   },
   {
+    about: "a handler of all events may have a name that is taken",
+    file: "dispatch/handlers.ts",
+    from: "this.find(event, name) ?? this.#clashWithAny(event, name)",
+    to: "this.find(event, name)",
+    test: "dispatch/dispatcher.test.ts",
+  },
+  {
+    about: "closing does not wait until aborted runs are given back",
+    file: "dispatch/dispatcher.ts",
+    from: "await withTimeout(drained, drainMs + maxReleaseMs);",
+    to: "await withTimeout(drained, drainMs);",
+    test: "dispatch/dispatcher.test.ts",
+  },
+  {
     about: "a lost connection counts as a failure of the handler",
     file: "dispatch/run-claim.ts",
     from: `  if (hasCode(error, "store_unavailable")) return { state: "released", retryInMs: retryDelay(1, retry) };\n`,

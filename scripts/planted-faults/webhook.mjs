@@ -208,6 +208,20 @@ export const webhookFaults = [
     test: recording,
   },
   {
+    about: "two payments of one group are bound to one service id",
+    file: "webhook/recording/locked-payments.ts",
+    from: "    if (entry.payment.serviceId === undefined) this.#bind(payment);\n",
+    to: "",
+    test: recording,
+  },
+  {
+    about: "a spooled webhook is set aside because its payment is locked",
+    file: "webhook/recording/webhook-keeper.ts",
+    from: `  "store_busy",\n`,
+    to: "",
+    test: "webhook/recording/webhook-keeper.test.ts",
+  },
+  {
     about: "parked webhooks are decided without a lock of their service ids",
     file: "webhook/recording/rematch.ts",
     from: "store.lock(tx, { clientIds, serviceIds })",
