@@ -165,6 +165,34 @@ export const sqliteFaults = [
     test: "store/sql/sqlite/sqlite-store.test.ts",
     title: "revived",
   },
+  {
+    about: "a new transaction may take the writer before the next in line",
+    file: "store/sql/sqlite/writer-queue.ts",
+    from: "this.#heldSince = next ? performance.now() : undefined;",
+    to: "this.#heldSince = undefined;",
+    test: "store/sql/sqlite/writer-queue.test.ts",
+  },
+  {
+    about: "a backup gets its name before it is on disk",
+    file: "store/sql/sqlite/back-up.ts",
+    from: "    await sync(partial);\n",
+    to: "",
+    test: "store/sql/sqlite/back-up.test.ts",
+  },
+  {
+    about: "a connection is given back after its commit failed",
+    file: "store/sql/driver.ts",
+    from: "      end(error as Error);\n      throw error;",
+    to: "      end();\n      throw error;",
+    test: "store/sql/driver.test.ts",
+  },
+  {
+    about: "the sessions of a PostgreSQL that became a standby are used again",
+    file: "store/sql/postgres/postgres-dialect.ts",
+    from: "/^(25006|08...|57P..)$/",
+    to: "/^(08...|57P..)$/",
+    test: "store/sql/driver.test.ts",
+  },
 ];
 
 /** Faults in the locks, fences and commits of PostgreSQL. */

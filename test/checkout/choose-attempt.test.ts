@@ -37,6 +37,7 @@ describe("choosing an attempt for a reference", () => {
     ["of another amount", pendingPayment({ total: { value: "1500", currency: "KMF" } })],
     ["of another currency", pendingPayment({ total: { value: "1475", currency: "EUR" } })],
     ["that is too old", pendingPayment({ createdAt: "2026-11-20T09:40:00.000Z" })],
+    ["that a clock far ahead has dated", pendingPayment({ createdAt: "2026-11-20T11:00:00.000Z" })],
     [
       "that was canceled in the browser",
       pendingPayment({ open: false, cancelReturnedAt: "2026-11-20T09:59:30.000Z" }),

@@ -82,6 +82,18 @@ describe("creating a payment", () => {
     expect(sandbox.payments()).toHaveLength(1);
   });
 
+  it("returns the attempt of another process that stored it after this one had looked", async () => {
+    const { payments, sandbox, store } = await kit();
+    const first = await payments.create(order);
+    const lock = store.lock.bind(store);
+    store.lock = async (tx, keys) => {
+      store.lock = lock;
+      return { ...(await lock(tx, keys)), payments: [] };
+    };
+    expect(await payments.create(order)).toEqual({ ...first, reused: true });
+    expect(sandbox.payments()).toHaveLength(1);
+  });
+
   it("makes a new attempt for another amount, and marks the old one as replaced", async () => {
     const { payments } = await kit();
     const first = await payments.create(order);

@@ -8,6 +8,8 @@ import {
   type TillkitEvent,
 } from "tillkit";
 import { sqliteStore, type SqlTx } from "tillkit/sql";
+import { Dispatcher } from "../../src/dispatch/dispatcher.js";
+import { Handlers } from "../../src/dispatch/handlers.js";
 import { temporaryFiles } from "../store/sql/support/temporary-files.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
@@ -63,6 +65,28 @@ describe("a handler", () => {
     expect(runs).toBe(3);
   });
 
+  it("that failed waits for its next run, also where that wait is far longer than a lease", async () => {
+    let isClaimedAgain = () => {};
+    const claimedAgain = new Promise<void>((resolve) => (isClaimedAgain = resolve));
+    const [runs, claimsAfterTheRun] = [[] as number[], [] as Claim[][]];
+    class WatchedStore extends MemoryStore {
+      override async claim(options: ClaimOptions): Promise<Claim[]> {
+        const claims = await super.claim(options);
+        if (runs.length > 0 && claimsAfterTheRun.push(claims) === 3) isClaimedAgain();
+        return claims;
+      }
+    }
+    const anHour = { firstDelayMs: 3_600_000, maxDelayMs: 3_600_000 };
+    const { payments, pay } = await paidKit({ store: new WatchedStore(), dispatch: { ...fast, ...anHour } });
+    payments.onPaymentCompleted((_, { attempt }) => {
+      runs.push(attempt);
+      throw new Error("not yet");
+    });
+    await pay();
+    await claimedAgain;
+    expect(claimsAfterTheRun.slice(0, 3)).toEqual([[], [], []]);
+  });
+
   it("commits its writes once, and only with the run that succeeded", async () => {
     const { payments, pay } = await paidKit();
     const ledger: string[] = [];
@@ -108,6 +132,14 @@ describe("a handler", () => {
   it("that hangs and ignores its signal is given up at its time limit", async () => {
     const { payments, pay } = await paidKit({ dispatch: { ...fast, handlerTimeoutMs: 20, maxFailures: 1 } });
     payments.onPaymentCompleted(() => new Promise(() => {}));
+    const dead = new Promise<NoticeMap["dispatch.dead"]>((resolve) => payments.on("dispatch.dead", resolve));
+    await pay();
+    expect((await dead).error).toContain("ran longer than 20 ms");
+  });
+
+  it("may have a time limit of its own", async () => {
+    const { payments, pay } = await paidKit({ dispatch: { ...fast, maxFailures: 1 } });
+    payments.onPaymentCompleted(() => new Promise(() => {}), { timeoutMs: 20 });
     const dead = new Promise<NoticeMap["dispatch.dead"]>((resolve) => payments.on("dispatch.dead", resolve));
     await pay();
     expect((await dead).error).toContain("ran longer than 20 ms");
@@ -172,6 +204,8 @@ describe("dispatching", () => {
     );
     payments.onAny(() => {}, { name: "books" });
     expect(() => payments.on("payment.updated", () => {}, { name: "books" })).toThrow(/books/);
+    payments.on("payment.updated", () => {}, { name: "mail" });
+    expect(() => payments.onAny(() => {}, { name: "mail" })).toThrow(/mail/);
   });
 
   it("dispatches after a restart the events that were recorded before it", async () => {
@@ -225,6 +259,44 @@ describe("dispatching", () => {
     await running;
     await payments.close();
     expect(finished).toEqual(["finished"]);
+  });
+
+  it("waits at stop until the runs that it aborts are given back", async () => {
+    const store = new MemoryStore();
+    const handlers = new Handlers<MemoryTx>();
+    const running = new Promise<void>((started) =>
+      handlers.add("payment.completed", () => {
+        started();
+        return new Promise(() => {});
+      }),
+    );
+    const recordedAt = "2026-11-20T10:00:06.000Z";
+    const event = { id: "e-1", type: "payment.completed", recordedAt, payload: {} } as const;
+    await store.registerHandlers(handlers.keys());
+    await store.transaction((tx) => store.save(tx, { events: [event] }));
+    const settle = store.settle.bind(store);
+    const settled: string[] = [];
+    store.settle = async (tx, settlement) => {
+      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+      settled.push(settlement.state);
+      return settle(tx, settlement);
+    };
+    const dispatcher = new Dispatcher<MemoryTx>({
+      store,
+      handlers,
+      concurrency: 1,
+      pollMs: 5,
+      leaseMs: 60_000,
+      handlerTimeoutMs: 60_000,
+      maxLostLeases: 3,
+      retry: { maxFailures: 5, firstDelayMs: 1, maxDelayMs: 2 },
+      ready: () => Promise.resolve(),
+      notify: () => undefined,
+    });
+    dispatcher.start({ keepAlive: false });
+    await running;
+    await dispatcher.stop(1);
+    expect(settled).toEqual(["released"]);
   });
 
   it("counts runs that ended with the process, and is dead after too many of them", async () => {

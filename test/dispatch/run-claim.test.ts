@@ -233,6 +233,19 @@ describe("the end of a run", () => {
     jest.restoreAllMocks();
   });
 
+  it("is no failure where the database failed, and is given back also where that fails at first", async () => {
+    const { run, store } = await leasedRun({ retry: { maxFailures: 1, firstDelayMs: 2, maxDelayMs: 2 } });
+    const away = new TillkitError("store_unavailable", "The database is restarting.");
+    const transaction = store.transaction.bind(store);
+    let refusals = 2;
+    store.transaction = <T>(work: (tx: MemoryTx) => Promise<T>) =>
+      refusals-- > 0 ? Promise.reject<T>(away) : transaction(work);
+    expect(await run(() => undefined)).toMatchObject({ state: "released" });
+    expect(refusals).toBe(-1);
+    const claim = { handlers, limit: 1, leaseMs: 1000, maxWaitMs: 0 };
+    expect(await store.claim(claim)).toMatchObject([{ attempt: 1, failures: 0, fence: 2 }]);
+  });
+
   it("stores the error of the handler, without secrets and limited", async () => {
     const { run, store } = await leasedRun();
     const settle = jest.spyOn(store, "settle");

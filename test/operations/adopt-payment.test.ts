@@ -65,6 +65,13 @@ onEachDatabase("the adoption of payments", (kind) => {
     expect(await recorded()).toEqual(["payment.completed"]);
   });
 
+  it("matches what was parked also where a crash ended an earlier adoption before that", async () => {
+    const payments = shop();
+    expect((await payments.receiveWebhook(paid())).outcome).toBe("unmatched");
+    await bench.seed(pendingPayment({ ...adoption, open: false }));
+    expect(await payments.adopt(adoption)).toMatchObject({ adopted: false, payment: { state: "completed" } });
+  });
+
   it("loses no race with the webhook", async () => {
     const payments = shop();
     const [, receipt] = await Promise.all([payments.adopt(adoption), payments.receiveWebhook(paid())]);

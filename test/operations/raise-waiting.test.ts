@@ -58,6 +58,19 @@ onEachDatabase("webhooks that wait", (kind) => {
     expect(await recorded()).toEqual(Array(250).fill("payment.unmatched"));
   });
 
+  it("are matched and not raised, although more of them wait than one page shows", async () => {
+    const payments = await shop();
+    const ids = Array.from({ length: 150 }, (_, n) => ({ clientId: `late-${n}`, id: `s-${n}` }));
+    for (const data of ids) await receive(payments, data);
+    await payments.sweep();
+    await bench.seed(
+      ...ids.map(({ clientId, id }) => pendingPayment({ clientId, reference: clientId, serviceId: id })),
+    );
+    later(600_000);
+    expect(await payments.sweep()).toMatchObject({ unmatched: 0 });
+    expect(await recorded()).toEqual(Array(150).fill("payment.completed"));
+  });
+
   it("are matched without an event when the payment appears within the grace period", async () => {
     const payments = await shop();
     expect((await receive(payments)).outcome).toBe("unmatched");

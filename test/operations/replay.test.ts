@@ -154,6 +154,20 @@ onEachDatabase("replays", (kind) => {
     expect(await payments.replay()).toMatchObject({ looked: 1, forgotten: 1 });
   });
 
+  it("go on after a page of webhooks whose bytes were all pruned", async () => {
+    const payments = shop();
+    const kept = { outcome: "inadmissible", covers: "body", receivedAt: "2020-01-01T10:00:00.000Z" } as const;
+    const webhooks = Array.from({ length: 100 }, (_, n) => ({
+      ...kept,
+      receiptId: `r-${n}`,
+      eventKey: `k-${n}`,
+      rawBody: Buffer.alloc(0),
+    }));
+    await save({ webhooks });
+    await payments.receiveWebhook(signed(completedBody()));
+    expect(await payments.replay()).toMatchObject({ looked: 1, forgotten: 100 });
+  });
+
   it("of dead dispatches run them again, singly or by filter, with the same key", async () => {
     const keys: string[] = [];
     let broken = true;

@@ -212,6 +212,16 @@ onEachDatabase("resolutions", (kind) => {
     const { payment } = await payments.resolve({ action: "accept", receiptId, ...why });
     expect(payment).toMatchObject({ state: "completed", serviceId: pendingPayment().serviceId });
   });
+
+  it("leave a service id with the payment that has it where a webhook of another payment shows it", async () => {
+    const payments = shop();
+    const { serviceId: _, ...unbound } = pendingPayment();
+    await seed(unbound, pendingPayment({ clientId: "c-2", reference: "order-2", serviceId: "s-2" }));
+    const { receiptId } = await payments.receiveWebhook(signed(completedBody({ id: "s-2" })));
+    const { payment } = await payments.resolve({ action: "accept", receiptId, ...why });
+    expect(payment).toMatchObject({ state: "completed" });
+    expect(payment).not.toHaveProperty("serviceId");
+  });
 });
 
 describe("a resolution", () => {

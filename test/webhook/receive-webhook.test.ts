@@ -46,6 +46,15 @@ describe("a signed webhook", () => {
     });
   });
 
+  it("is kept with the time of its arrival, also after the clock was put back", async () => {
+    const times = ["2026-11-20T11:00:00.000Z", "2026-11-20T10:00:00.000Z", "2026-11-20T10:00:00.001Z"];
+    let now = "";
+    const payments = testKit({ now: () => new Date(now) });
+    for (now of times) await payments.receiveWebhook(signed(completedBody({ submittedAt: now })));
+    const kept = await payments.store.webhooks!({ limit: 10 });
+    expect(kept.map(({ receivedAt }) => receivedAt)).toEqual(times.toSorted());
+  });
+
   it("that arrives in 100 simultaneous copies has one effect and 100 answers of 200", async () => {
     const payments = testKit();
     let effects = 0;

@@ -135,6 +135,20 @@ onEachDatabase("lookups", (kind) => {
     expect(await payments.sweep()).toMatchObject({ lookups: 1 });
     later(24 * 3_600_000);
     expect(await payments.sweep()).toMatchObject({ lookups: 0 });
+
+    // It is asked again after five minutes, however long it wants to be left alone.
+    const elapsed = performance.now.bind(performance);
+    const clock = jest.spyOn(performance, "now").mockImplementation(() => elapsed() + 300_001);
+    expect(await payments.sweep()).toMatchObject({ lookups: 1 });
+    clock.mockRestore();
+  });
+
+  it("go on after payments that the service does not know, however many there are", async () => {
+    const payments = shop();
+    await seed(5);
+    service.payments.set("s-4", shown("s-4"));
+    expect(await payments.sweep()).toMatchObject({ lookups: 5 });
+    expect(await payments.find("c-4")).toMatchObject({ state: "completed" });
   });
 
   it("record a mismatch once, and unusable answers never", async () => {
@@ -201,6 +215,27 @@ onEachDatabase("lookups", (kind) => {
     await payments.sweep();
     expect(await payments.find("lost")).toMatchObject({ state: "completed" });
     expect(service.asked().at(-1)).toBe("s-lost");
+  });
+
+  it("begin the service's list again after its end, because a payment may appear at any position", async () => {
+    const payments = shop();
+    const {
+      serviceId: _,
+      status: __,
+      ...uncertain
+    } = pendingPayment({
+      clientId: "lost",
+      state: "uncertain",
+      open: false,
+      nextLookupAt: "2026-11-20T10:00:00.000Z",
+    });
+    await bench.seed(uncertain);
+    for (let n = 0; n < 650; n++) service.payments.set(`x-${n}`, shown(`x-${n}`, { clientId: `other-${n}` }));
+    await payments.sweep();
+    await payments.sweep();
+    service.payments.set("x-300", shown("x-300", { clientId: "lost" }));
+    await payments.sweep();
+    expect(await payments.find("lost")).toMatchObject({ state: "completed", serviceId: "x-300" });
   });
 
   it("read the list once for a payment whose last lookup comes long after its time", async () => {

@@ -293,6 +293,15 @@ export const defects: Defect[] = [
     caughtBy: ["list selects by the providerId, which several payments can have"],
   },
   {
+    does: "returns dead dispatches newest first",
+    spoil: (store) =>
+      but(store, {
+        dead: async ({ limit, ...options }) =>
+          (await store.dead({ ...options, limit: 1000 })).toReversed().slice(0, limit),
+      }),
+    caughtBy: ["dead dispatches are found by any condition, and revived only on request"],
+  },
+  {
     does: "revives dead dispatches that it should only return",
     spoil: (store) => but(store, { dead: (options) => store.dead({ ...options, revive: true }) }),
     caughtBy: ["dead dispatches are found by any condition, and revived only on request"],

@@ -100,6 +100,19 @@ describe("MemoryStore", () => {
     expect(await store.findMany({ serviceIds: ["s-1"] })).toMatchObject([{ clientId: "c-2" }]);
   });
 
+  it("frees a service id that a transaction bound before it was rolled back", async () => {
+    const store = new MemoryStore();
+    const other = { ...payment, clientId: "c-2", reference: "order-2" };
+    await save(store, { created: [payment] });
+    const rolledBack = store.transaction(async (tx) => {
+      await store.save(tx, { updated: [{ ...payment, serviceId: "s-1" }] });
+      throw new Error("rolled back");
+    });
+    await expect(rolledBack).rejects.toThrow("rolled back");
+    await save(store, { created: [{ ...other, serviceId: "s-1" }] });
+    expect(await store.findMany({ serviceIds: ["s-1"] })).toMatchObject([{ clientId: "c-2" }]);
+  });
+
   it("shares no object with its callers", async () => {
     const store = new MemoryStore();
     const covers: SignedField[] = ["id", "clientId"];

@@ -85,7 +85,15 @@ describe("a store over an adapter", () => {
   });
 
   it("does not let a renewal make a running settlement fail", async () => {
-    const { store, run } = await withClaim();
+    const adapter = memoryAdapter();
+    const { store, run } = await withClaim(adapter);
+    const write = adapter.write.bind(adapter);
+    // The renewal has read the dispatch, and writes it after the settlement could have read it.
+    adapter.write = async (changes, tx) => {
+      adapter.write = write;
+      await new Promise(setImmediate);
+      return write(changes, tx);
+    };
     await store.transaction(async (tx) => {
       const renewal = store.renew(run, 10_000);
       expect(await store.settle(tx, { ...run, state: "done" })).toBe(true);

@@ -134,6 +134,27 @@ describe("a recorder", () => {
     expect(locks).toBe(2);
   });
 
+  it("recognises a copy in the same group, and keeps only the first", async () => {
+    const store = await seeded(new MemoryStore(), pendingPayment());
+    const { recorder } = recorderOf(store);
+    const receipts = await recorder.recordArrivals([arrivalOf(), arrivalOf({}, "r-2"), arrivalOf({}, "r-3")]);
+    expect(receipts.map(({ outcome }) => outcome)).toEqual(["applied", "duplicate", "duplicate"]);
+    expect((await store.history("c-1")).webhooks).toMatchObject([{ receiptId: "r-1", copies: 2 }]);
+  });
+
+  it("binds a service id to one payment only, where two webhooks of a group show it", async () => {
+    const { serviceId: _, ...unbound } = pendingPayment();
+    const store = await seeded(new MemoryStore(), unbound, {
+      ...unbound,
+      clientId: "c-2",
+      reference: "order-2",
+    });
+    const { recorder } = recorderOf(store);
+    const receipts = await recorder.recordArrivals([arrivalOf(), arrivalOf({ clientId: "c-2" }, "r-2")]);
+    expect(receipts.map(({ outcome }) => outcome)).toEqual(["applied", "mismatch"]);
+    expect(await store.find("c-2")).not.toHaveProperty("serviceId");
+  });
+
   it("matches after the commit a webhook whose payment was stored between the decision and the commit", async () => {
     const store = new ChangedRecord();
     store.change = async (_, plain) => {

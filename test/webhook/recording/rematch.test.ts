@@ -23,4 +23,18 @@ describe("webhooks that arrive before their payment", () => {
       { status: "completed", outcome: "applied" },
     ]);
   });
+
+  it("are mismatches where their service id belongs to another payment", async () => {
+    const store = new MemoryStore();
+    let now = new Date("2026-11-20T10:00:00.000Z");
+    const payments = testKit({ store, now: () => now, dispatch: false });
+    await payments.receiveWebhook(signed(statusBody("completed")));
+    const { serviceId: _, ...unbound } = pendingPayment();
+    const holder = pendingPayment({ clientId: "c-2", reference: "order-2" });
+    await store.transaction((tx) => store.save(tx, { created: [unbound, holder] }));
+    now = new Date("2026-11-20T10:10:00.000Z");
+    await payments.sweep();
+    expect((await store.history("c-1")).webhooks).toMatchObject([{ outcome: "mismatch" }]);
+    expect(await store.find("c-1")).toMatchObject({ state: "pending" });
+  });
 });

@@ -135,6 +135,18 @@ describe("a webhook that the store cannot take", () => {
     expect(await payments.health()).toMatchObject({ status: "degraded", spool: { records: 0, setAside: 1 } });
   });
 
+  it("waits for as long as a lock is not free, however often it is tried", async () => {
+    const { store, payments, post } = await spooling();
+    const setAside: unknown[] = [];
+    payments.on("webhook.set_aside", (notice) => setAside.push(notice));
+    store.refusal = new TillkitError("store_busy", "Another transaction holds the payment.");
+    expect((await post()).status).toBe(200);
+    await until(async () => store.refusals > 5);
+    store.refusal = undefined;
+    await until(async () => (await payments.find("c-1"))?.state === "completed");
+    expect(setAside).toEqual([]);
+  });
+
   it("completes nothing if somebody else wrote it: without a key, or with the key of another spool", async () => {
     const told: string[] = [];
     const { payments, directory } = await spooling();

@@ -1,4 +1,5 @@
-import { stat, utimes } from "node:fs/promises";
+import { rename, stat, utimes } from "node:fs/promises";
+import path from "node:path";
 import { realFileSystem, type FileSystem } from "../../../src/webhook/spool/spool-directory.js";
 import { keeper, spoolBench, until, webhook } from "./fixtures.js";
 import { gate, hooked } from "./hooked-file-system.js";
@@ -35,6 +36,18 @@ describe("adoption", () => {
     await silence();
     await until(async () => (await stat((await bench.segments())[0]!)).mtimeMs > Date.now() - 5000);
     expect(await bench.open().drain(keeper().record)).toEqual({ drained: 0, setAside: 0 });
+  });
+
+  it("does not take the segment of another host, where no process of this one has the owner's number", async () => {
+    await bench.open().append(webhook(1));
+    const [file] = await bench.segments();
+    const elsewhere = path.basename(file!).replace(/^[0-9a-f]{12}-\d+/, "000000000000-2147483647");
+    await rename(file!, path.join(bench.directory, elsewhere));
+    const { ids, record } = keeper();
+    expect(await bench.open().drain(record)).toEqual({ drained: 0, setAside: 0 });
+    await silence();
+    await bench.open().drain(record);
+    expect(ids).toEqual(["r1"]);
   });
 
   it("takes a segment whose heartbeat is too old, or in the future", async () => {

@@ -206,6 +206,19 @@ describe("a line that cannot be drained", () => {
     expect(await spool.stats()).toMatchObject({ records: 0, setAside: 1 });
   });
 
+  it("is on disk where it was set aside before its segment is removed", async () => {
+    const seen: string[] = [];
+    const fs = hooked({
+      syncDirectory: (file) => void seen.push(`sync ${path.basename(file)}`),
+      unlink: (file) => void seen.push(`remove ${path.extname(file)}`),
+    });
+    const spool = bench.open({ fs });
+    await spool.append(webhook(1));
+    seen.length = 0;
+    await spool.drain(() => Promise.reject(down), { isHopeless: () => true });
+    expect(seen).toEqual(["sync spool", "sync set-aside", "remove .spool", "sync spool"]);
+  });
+
   it("is tried again after its file was moved back into the directory", async () => {
     const files: string[] = [];
     const spool = bench.open({ onSetAside: (_, file) => files.push(file), heartbeatMs: 5, deadAfterMs: 20 });

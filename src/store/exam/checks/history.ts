@@ -156,7 +156,7 @@ export const deadChecks: Checks = {
         .map(({ eventId, handler }) => `${eventId} ${handler}`)
         .toSorted();
     same(await dead({}), ["e1 auditor", "e1 ledger", "e2 auditor"]);
-    same((await store.dead({ revive: false, limit: 2 }))[1]?.eventId, "e1");
+    same(await dead({ limit: 2 }), ["e1 auditor", "e1 ledger"]);
     same(await dead({ handler: "auditor" }), ["e1 auditor", "e2 auditor"]);
     same(await dead({ type: "payment.overdue" }), ["e2 auditor"]);
     same(await dead({ eventId: "e1", handler: "ledger" }), ["e1 ledger"]);

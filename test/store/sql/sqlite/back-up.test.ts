@@ -1,4 +1,14 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { type FileHandle, open as openFile } from "node:fs/promises";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
@@ -56,6 +66,20 @@ describe("a backup of a SQLite file", () => {
     );
     expect(webhooks.length).toBe(completed.length);
     await copy.close();
+  });
+
+  it("is on disk before it gets its name, and its name is on disk before the call resolves", async () => {
+    const file = path.join(folder, "shop.db");
+    const handle = await openFile(folder);
+    const syncs = jest.spyOn(Object.getPrototypeOf(handle) as FileHandle, "sync");
+    await handle.close();
+    const seen: (string | boolean)[] = [];
+    syncs.mockImplementation(async function (this: FileHandle) {
+      seen.push((await this.stat()).isDirectory() ? "directory" : "file", existsSync(file));
+    });
+    await place.store.backup(file);
+    syncs.mockRestore();
+    expect(seen).toEqual(["file", false, "directory", true]);
   });
 
   it("is refused if the file exists, which stays as it is", async () => {

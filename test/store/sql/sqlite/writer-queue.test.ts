@@ -1,0 +1,21 @@
+import { WriterQueue } from "../../../../src/store/sql/sqlite/writer-queue.js";
+
+describe("the queue for the writer of a SQLite file", () => {
+  it("gives the writer directly to the next in line, so that a new transaction cannot take it first", async () => {
+    const queue = new WriterQueue(10_000);
+    const order: string[] = [];
+    const enter = async (name: string) => {
+      const leave = queue.isFree ? queue.take() : await queue.enter();
+      order.push(name);
+      return leave;
+    };
+    const first = await enter("first");
+    const next = enter("next in line");
+    first();
+    const late = enter("new");
+    (await next)();
+    (await late)();
+    expect(order).toEqual(["first", "next in line", "new"]);
+    expect([queue.isFree, queue.isAwaited]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,112 @@
+import { type Payment } from "tillkit";
+import { type PaymentReport } from "../../../src/model/payment-report.js";
+import { indispensableFields } from "../../../src/model/signed-fields.js";
+import { readMessage } from "../../../src/webhook/message/read-message.js";
+import { decideReport } from "../../../src/webhook/recording/decide-message.js";
+import { LockedPayments } from "../../../src/webhook/recording/locked-payments.js";
+import { noteReport } from "../../../src/webhook/recording/note-report.js";
+import { completedBody, pendingPayment } from "../../support/webhooks.js";
+
+const policy = { clientIdPrefix: undefined, confirms: true, hasGrace: true };
+const now = "2026-11-20T12:00:00.000Z";
+const receivedAt = "2026-11-20T10:00:05.000Z";
+const arrival = { receiptId: "r-1", receivedAt, covers: "body" } as const;
+
+function reportOf(data: object = {}, covers: "body" | typeof indispensableFields = "body"): PaymentReport {
+  const message = readMessage({
+    rawBody: Buffer.from(JSON.stringify(completedBody({ ...data }))),
+    covers,
+  });
+  if (message.kind !== "payment") throw new Error("expected a payment report");
+  return message.report;
+}
+
+function decided(payment: Payment, report: PaymentReport, over: Partial<Parameters<typeof decideReport>[2]>) {
+  const payments = new LockedPayments([payment]);
+  const { outcome } = decideReport(payments, report, { known: false, now, arrival, policy, ...over });
+  return { outcome, changed: payments.changed() };
+}
+
+describe("a report that is not applied", () => {
+  const wrong = reportOf({ total: { value: "1470", currency: "KMF" } });
+  const before = (at: string, over: Partial<Payment> = {}) =>
+    pendingPayment({ reported: { status: "submitted", at, verified: ["status"] }, ...over });
+
+  it("is what the service said last, where it is newer and the status is farther", () => {
+    const { outcome, changed } = decided(before("2026-11-20T10:00:04.999Z"), wrong, {});
+    expect(outcome).toBe("mismatch");
+    expect(changed).toMatchObject([{ state: "pending", reported: { status: "completed", at: receivedAt } }]);
+  });
+
+  it.each([
+    ["is older", before("2026-11-20T10:00:05.001Z")],
+    ["is the one that is noted", before(receivedAt)],
+    ["says less than was applied", before("2026-11-20T10:00:04.999Z", { status: "completed" })],
+  ])("changes nothing where it %s", (_, payment) => {
+    expect(decided(payment, wrong, {})).toEqual({ outcome: "mismatch", changed: [] });
+  });
+
+  it("makes the lookup that it waits for due now", () => {
+    const payment = pendingPayment({ nextLookupAt: "2026-11-21T10:00:00.000Z" });
+    const covers = indispensableFields;
+    const { outcome, changed } = decided(payment, reportOf({}, covers), { arrival: { ...arrival, covers } });
+    expect(outcome).toBe("unconfirmed");
+    expect(changed).toMatchObject([{ state: "pending", status: "pending", nextLookupAt: now }]);
+  });
+
+  it("waits for no lookup where the whole body is signed, or where it is the answer to one", () => {
+    const covers = indispensableFields;
+    expect(decided(pendingPayment(), reportOf(), {}).outcome).toBe("applied");
+    const answer = decided(pendingPayment(), reportOf({}, covers), {
+      arrival: { ...arrival, covers, kind: "lookup" },
+    });
+    expect(answer.outcome).toBe("applied");
+  });
+});
+
+describe("the note of a report", () => {
+  const noted = (report: PaymentReport, kind?: "lookup" | "person") =>
+    noteReport(pendingPayment({ service: { createdAt: "2026-11-20T09:58:59.000Z" } }), report, {
+      receivedAt,
+      ...(kind && { kind }),
+    });
+
+  it("proves what is signed, and adds the service's time to those that are known", () => {
+    const { reported, service } = noted(reportOf());
+    const all = ["status", "captured", "submittedAt", "providerId", "source"];
+    expect(reported).toMatchObject({
+      status: "completed",
+      providerId: "MVK-778",
+      at: receivedAt,
+      verified: all,
+    });
+    expect(service).toEqual({
+      createdAt: "2026-11-20T09:58:59.000Z",
+      reportedAt: "2026-11-20T10:00:05.000Z",
+    });
+  });
+
+  it("proves nothing of what is not signed, and leaves out what has another form than the interface", () => {
+    const report = reportOf({ source: { $gt: "" }, captured: "true" }, indispensableFields);
+    const { reported, service } = noted(report);
+    expect(reported).toEqual({
+      status: "completed",
+      submittedAt: "2026-11-20T10:00:00.000Z",
+      providerId: "MVK-778",
+      at: receivedAt,
+      verified: ["status"],
+    });
+    expect(service).not.toHaveProperty("reportedAt");
+  });
+
+  it("proves the whole answer to a lookup, whose timestamp is the kit's own", () => {
+    const { reported, service } = noted(reportOf({}, indispensableFields), "lookup");
+    expect(reported?.verified).toEqual(["status", "captured", "submittedAt", "providerId", "source"]);
+    expect(noted(reportOf(), "lookup").service).toEqual(service);
+    expect(service).not.toHaveProperty("reportedAt");
+  });
+
+  it("is not made of a person's evidence", () => {
+    expect(noted(reportOf(), "person")).not.toHaveProperty("reported");
+  });
+});
