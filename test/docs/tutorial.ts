@@ -11,7 +11,7 @@ export interface Tutorial {
   /** Runs `tillkit exam` as a page does. */
   exam: (file: string, env?: Record<string, string>) => Promise<{ stdout: string; stderr: string }>;
   /** Runs a program of the merchant, which prints JSON. */
-  run: (file: string) => Promise<unknown>;
+  run: (file: string, env?: Record<string, string>) => Promise<unknown>;
   remove: () => void;
 }
 
@@ -37,7 +37,7 @@ export function makeTutorial(): Tutorial {
       node([path.join(built, "cli/main.js"), "exam", file], env).catch(
         (error: { stdout: string; stderr: string }) => error,
       ),
-    run: async (file) => JSON.parse((await node([file])).stdout),
+    run: async (file, env) => JSON.parse((await node([file], env)).stdout),
     remove: () => rmSync(built, { recursive: true, force: true }),
   };
 }

@@ -36,21 +36,42 @@ function examine(address: string): void {
     tutorial.remove();
   });
 
-  /** Runs the command as the page does. Commits need no sync in a test. */
-  function exam(file: string): Promise<{ stdout: string; stderr: string }> {
+  /** The address that the program of the page takes. Commits need no sync in a test. */
+  function environment(): Record<string, string> {
     const connection = new URL(address);
     connection.searchParams.set("options", `-c search_path=${schema} -c synchronous_commit=off`);
-    return tutorial.exam(file, { EXAM_DATABASE_URL: connection.href.replaceAll("+", "%20") });
+    return { EXAM_DATABASE_URL: connection.href.replaceAll("+", "%20") };
   }
 
   it("begins with an empty file, about which the exam says what is missing", async () => {
-    const { stderr } = await exam("./empty.js");
+    const { stderr } = await tutorial.exam("./empty.js", environment());
     expect(stderr.replaceAll(/\s+/g, " ")).toContain("exports no function create that makes a store.");
   }, 60_000);
 
   it("passes the whole exam with the program of the page", async () => {
-    const { failures, summary } = resultOf((await exam("./my-store.js")).stdout);
+    const { failures, summary } = resultOf((await tutorial.exam("./my-store.js", environment())).stdout);
     expect(failures).toEqual([]);
     expect(page).toContain(`\`${summary}\``);
   }, 240_000);
+
+  it("does not blame the handler where a connection is lost, and does where a statement is refused", async () => {
+    tutorial.write(
+      "lost.js",
+      `import { create } from "./my-store.js";
+      const store = await create();
+      const codeOf = (run) => store.transaction(run).catch(({ code }) => code);
+      const lost = await codeOf(async (tx) => {
+        const { rows } = await tx.query("select pg_backend_pid() as id");
+        await store.transaction((other) => other.query("select pg_terminate_backend($1)", [rows[0].id]));
+        await tx.query("select 1");
+      });
+      const refused = await codeOf((tx) => tx.query("select * from missing"));
+      await store.close();
+      console.log(JSON.stringify({ lost, refused }));`,
+    );
+    expect(await tutorial.run("lost.js", environment())).toEqual({
+      lost: "store_unavailable",
+      refused: "42P01",
+    });
+  });
 }
