@@ -11,8 +11,8 @@ const update = "update payment_records set value = ?, version = version + 1 wher
 const remove = "delete from payment_records where ? is null and id = ? and version = ?";
 
 // A duplicate key: another transaction was first to insert this record. A deadlock: MySQL has rolled this one back.
-const conflictOf = (error: QueryError) =>
-  error.errno === 1062 || error.errno === 1213 ? [{}] : Promise.reject(error);
+const conflictOf = (cause: QueryError) =>
+  cause.errno === 1062 || cause.errno === 1213 ? [{}] : Promise.reject(cause);
 // A lost connection does not count as the failure of a handler.
 const fail = (cause: QueryError) =>
   Promise.reject(cause.fatal ? new TillkitError("store_unavailable", cause.message, { cause }) : cause);

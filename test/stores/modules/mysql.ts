@@ -7,10 +7,11 @@ export const create: StoreModule<MysqlTx>["create"] = ({ prefix }, { storeOver }
   const url = new URL(process.env["TILLKIT_TEST_MYSQL_URL"]!);
   const ask = async (sql: string): Promise<unknown> => {
     const connection = await createConnection({ uri: url.href, multipleStatements: true });
-    return connection
-      .query(sql)
-      .then(([rows]) => rows)
-      .finally(() => connection.end());
+    try {
+      return (await connection.query(sql))[0];
+    } finally {
+      await connection.end();
+    }
   };
   const database = `${prefix}shop`;
   const uri = Object.assign(new URL(url), { pathname: `/${database}` }).href;
