@@ -11,7 +11,9 @@ if (serverUrl("mysql") === undefined)
     expect(serverUrl("mysql")).toBeUndefined());
 else {
   storeTests({ name: "a store in MySQL", module: "mysql.ts" });
-  describe("a transaction of a store in MySQL", () => testTransactions());
+  describe("a transaction of a store in MySQL", () => {
+    testTransactions();
+  });
 }
 
 function testTransactions(): void {
