@@ -1,7 +1,7 @@
 // A store in one table of DynamoDB, with the partition key `part` and the sort key `key`. Both are strings.
 import { type TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import * as aws from "@aws-sdk/lib-dynamodb";
-import { type BatchAdapter, type StoredRecord } from "tillkit";
+import { type BatchAdapter, type StoredRecord, TillkitError } from "tillkit";
 
 type Write = NonNullable<aws.TransactWriteCommandInput["TransactItems"]>[number];
 /** The first segment of a key is the partition. */
@@ -50,9 +50,9 @@ export function dynamodbAdapter(client: aws.DynamoDBDocument, TableName: string)
         return true;
       } catch (error) {
         const { CancellationReasons: reasons = [] } = error as Partial<TransactionCanceledException>;
-        const isChanged = reasons.slice(0, own.length).some(({ Code }) => Code === "ConditionalCheckFailed");
-        if (isChanged || reasons.some(({ Code }) => Code === "TransactionConflict")) return false;
-        throw error;
+        const failed = reasons.findIndex(({ Code }) => Code === "ConditionalCheckFailed");
+        if (failed in own || reasons.some(({ Code }) => Code === "TransactionConflict")) return false;
+        throw failed < 0 ? error : new TillkitError("store_conflict", "A condition of the handler failed.");
       }
     },
   };

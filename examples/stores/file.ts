@@ -1,5 +1,5 @@
 // The teaching example: a store in one plain file, for one process.
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import * as fs from "node:fs";
 import { type BatchAdapter, type RecordChange, type StoredRecord } from "tillkit";
 
 /** Keeps all records in memory, and appends each write to a file as one line. */
@@ -10,16 +10,21 @@ export function fileAdapter(path: string): BatchAdapter<RecordChange> {
     else records.set(key, { key, version: version + 1, value });
   };
   // A line without its end was cut off by a crash. It was never answered, and it is left out here.
-  const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n").slice(0, -1) : [];
+  const lines = fs.existsSync(path) ? fs.readFileSync(path, "utf8").split("\n").slice(0, -1) : [];
   for (const line of lines) for (const change of JSON.parse(line) as RecordChange[]) apply(change);
   // A new file, because an append after half a line would be lost with it.
-  let file = openSync(`${path}.new`, "w");
+  fs.rmSync(`${path}.new`, { force: true });
+  const file = fs.openSync(`${path}.new`, "a");
+  let size = 0;
   const append = (changes: readonly RecordChange[]) => {
-    if (changes.length > 0) writeSync(file, `${JSON.stringify(changes)}\n`);
-    fsyncSync(file);
+    const line = `${JSON.stringify(changes)}\n`;
+    fs.ftruncateSync(file, size); // Half a line, where the disk was full.
+    fs.appendFileSync(file, line);
+    fs.fsyncSync(file);
+    size += Buffer.byteLength(line);
   };
   append([...records.values()].map(({ key, version, value }) => ({ key, version: version - 1, value })));
-  renameSync(`${path}.new`, path);
+  fs.renameSync(`${path}.new`, path);
 
   return {
     durable: true,
@@ -40,7 +45,7 @@ export function fileAdapter(path: string): BatchAdapter<RecordChange> {
       return true;
     },
     async close() {
-      closeSync(file);
+      fs.closeSync(file);
     },
   };
 }

@@ -256,6 +256,7 @@ export interface DispatchRecord {
   handler: string;
   state: "pending" | "leased" | "done" | "dead" | "retired";
   attempt: number;
+  /** How often a run was settled as failed. The last run of a dead dispatch is not among them: it was settled as dead. */
   failures: number;
   error?: string;
   /** When a run was last settled, or the dispatch retired, by the database's clock: ISO 8601 UTC. */

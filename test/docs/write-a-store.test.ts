@@ -1,15 +1,11 @@
-import { execFile } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import path from "node:path";
-import { promisify } from "node:util";
 import { Pool } from "pg";
-import { buildKit } from "../support/built-kit.js";
 import { read } from "./documents.js";
+import { firstBlock, makeTutorial, resultOf, type Tutorial } from "./tutorial.js";
 
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
 const page = read("docs/write-a-store.md");
-const program = /^```js\n(.*?)^```$/ms.exec(page)![1]!;
-const tables = /^```sql\n(.*?)^```$/ms.exec(page)![1]!;
+const program = firstBlock(page, "js");
+const tables = firstBlock(page, "sql");
 
 it("is a program of less than 60 lines of code", () => {
   expect(program.split("\n").filter((line) => line.trim() !== "").length).toBeLessThan(60);
@@ -25,17 +21,11 @@ if (url === undefined || url === "none") {
 function examine(address: string): void {
   const schema = `tutorial_${process.pid}`;
   const pool = new Pool({ connectionString: address });
-  let built: string;
+  let tutorial: Tutorial;
   beforeAll(async () => {
-    built = buildKit("esm");
-    const exports = { ".": "./index.js" };
-    writeFileSync(
-      path.join(built, "package.json"),
-      JSON.stringify({ name: "tillkit", type: "module", exports }),
-    );
-    mkdirSync(path.join(built, "tutorial"));
-    writeFileSync(path.join(built, "tutorial/empty.js"), "");
-    writeFileSync(path.join(built, "tutorial/my-store.js"), program);
+    tutorial = makeTutorial();
+    tutorial.write("empty.js", "");
+    tutorial.write("my-store.js", program);
     await pool.query(
       `create schema ${schema}; set search_path to ${schema}; ${tables}; set search_path to default`,
     );
@@ -43,29 +33,45 @@ function examine(address: string): void {
   afterAll(async () => {
     await pool.query(`drop schema ${schema} cascade`);
     await pool.end();
-    rmSync(built, { recursive: true, force: true });
+    tutorial.remove();
   });
 
-  /** Runs the command as the page does. Commits need no sync in a test. */
-  async function exam(file: string): Promise<{ stdout: string; stderr: string }> {
+  /** The address that the program of the page takes. Commits need no sync in a test. */
+  function environment(): Record<string, string> {
     const connection = new URL(address);
     connection.searchParams.set("options", `-c search_path=${schema} -c synchronous_commit=off`);
-    const env = { ...process.env, EXAM_DATABASE_URL: connection.href.replaceAll("+", "%20") };
-    const args = [path.join(built, "cli/main.js"), "exam", file];
-    return promisify(execFile)(process.execPath, args, { cwd: path.join(built, "tutorial"), env }).catch(
-      (error: { stdout: string; stderr: string }) => error,
-    );
+    return { EXAM_DATABASE_URL: connection.href.replaceAll("+", "%20") };
   }
 
   it("begins with an empty file, about which the exam says what is missing", async () => {
-    const { stderr } = await exam("./empty.js");
+    const { stderr } = await tutorial.exam("./empty.js", environment());
     expect(stderr.replaceAll(/\s+/g, " ")).toContain("exports no function create that makes a store.");
   }, 60_000);
 
   it("passes the whole exam with the program of the page", async () => {
-    const { stdout } = await exam("./my-store.js");
-    expect(stdout.split("\n").filter((line) => /^(failed|Why:)/.test(line))).toEqual([]);
-    const summary = /\d+ passed, .*/.exec(stdout)?.[0];
+    const { failures, summary } = resultOf((await tutorial.exam("./my-store.js", environment())).stdout);
+    expect(failures).toEqual([]);
     expect(page).toContain(`\`${summary}\``);
   }, 240_000);
+
+  it("does not blame the handler where a connection is lost, and does where a statement is refused", async () => {
+    tutorial.write(
+      "lost.js",
+      `import { create } from "./my-store.js";
+      const store = await create();
+      const codeOf = (run) => store.transaction(run).catch(({ code }) => code);
+      const lost = await codeOf(async (tx) => {
+        const { rows } = await tx.query("select pg_backend_pid() as id");
+        await store.transaction((other) => other.query("select pg_terminate_backend($1)", [rows[0].id]));
+        await tx.query("select 1");
+      });
+      const refused = await codeOf((tx) => tx.query("select * from missing"));
+      await store.close();
+      console.log(JSON.stringify({ lost, refused }));`,
+    );
+    expect(await tutorial.run("lost.js", environment())).toEqual({
+      lost: "store_unavailable",
+      refused: "42P01",
+    });
+  });
 }

@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
@@ -17,7 +26,15 @@ export const documents = [
 ];
 
 /** The folders and files that are packed as they are, beside the documents. */
-export const guides = ["docs", "examples/scenarios", "bench/README.md"];
+export const guides = [
+  "docs",
+  "examples/scenarios",
+  "examples/stores/prisma/schema.prisma",
+  ...readdirSync(join(root, "examples/stores"))
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => `examples/stores/${file}`),
+  "bench/README.md",
+];
 
 export interface Packed {
   /** A folder for the test. */

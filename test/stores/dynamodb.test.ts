@@ -1,6 +1,14 @@
+import path from "node:path";
+import * as tillkit from "tillkit";
+import { type StoreModule } from "./modules/store-module.js";
 import { startDynamodb } from "./support/dynamodb-emulator.js";
 import { withPackages } from "./support/package-of.js";
 import { storeTests } from "./support/store-tests.js";
+
+/** The transaction of the example, whose types need packages that may be absent. */
+type Tx = tillkit.BatchTx<object>;
+
+const module = path.resolve(__dirname, "modules/dynamodb.cjs");
 
 withPackages(
   "the tests of a store in DynamoDB",
@@ -16,5 +24,19 @@ withPackages(
     afterAll(() => emulator.close());
 
     storeTests({ name: "a store in DynamoDB", module: "dynamodb.cjs" });
+
+    it("rejects with store_conflict where the condition of a write of the application is not met", async () => {
+      const { create } = (await import(module)) as StoreModule<Tx>;
+      const address = { folder: "", prefix: "conflict_" };
+      const { store, prepare, rows, remove } = await create(address, tillkit);
+      await prepare!();
+      const Item = { part: "ledger", key: "ledger/1", version: 1, value: "{}" };
+      const put = { TableName: "conflict_records", Item, ConditionExpression: "attribute_not_exists(part)" };
+      const add = () => store.transaction(async (tx) => tx.add({ Put: put }));
+      await add();
+      await expect(add()).rejects.toMatchObject({ code: "store_conflict" });
+      expect(await rows()).toEqual([{}]);
+      await remove!();
+    });
   },
 );

@@ -14,6 +14,19 @@ withPackages("the tests of a store in Redis", ["redis"], () => {
 
     storeTests({ name: "a store in Redis", module: "redis.ts" });
 
+    it("rejects with store_conflict where Redis refuses a command of the application, and with store_unavailable where it cannot write", async () => {
+      const client = await connectRedis(await startRedis(durable));
+      const store = storeOver(redisAdapter(client));
+      await client.sendCommand(["SET", "text", "no list"]);
+      const add = (...command: string[]) => store.transaction(async (tx) => tx.add(command));
+      await expect(add("RPUSH", "text", "x")).rejects.toMatchObject({ code: "store_conflict" });
+      await expect(add("NONSENSE")).rejects.toMatchObject({ code: "store_conflict" });
+      await client.sendCommand(["CONFIG", "SET", "maxmemory", "1"]);
+      await expect(add("SET", "text", "y")).rejects.toMatchObject({ code: "store_unavailable" });
+      expect(await client.sendCommand(["GET", "text"])).toBe("no list");
+      await store.close();
+    });
+
     it.each([
       ["appendonly", "no", ["--appendonly", "no"]],
       ["appendfsync", "everysec", ["--appendonly", "yes"]],

@@ -31,14 +31,17 @@ export interface KeyRange {
 interface AnyAdapter<Tx> {
   /** `false` where a commit can be lost in a crash. Such a store is refused when NODE_ENV is production. */
   readonly durable: boolean;
-  /** Returns those of at most 100 records that exist, in any order. With `tx`, as its transaction sees them. */
+  /**
+   * Returns those of at most 100 records that exist, in any order, as committed when it is called or later, also by other processes.
+   * They may be of different moments. With `tx`, as its transaction sees them, which must not be an older snapshot.
+   */
   read(keys: readonly string[], tx?: Tx): Promise<readonly StoredRecord[]>;
   /**
    * Returns the records of a range in the order of their keys, compared byte by byte. Keys are printable ASCII, without spaces, and at most
-   * 500 characters long. With `tx`, as its transaction sees them.
+   * 500 characters long; the ends of a range can have a space. What is committed counts as in `read`.
    */
   scan(range: KeyRange, tx?: Tx): Promise<readonly StoredRecord[]>;
-  /** The number of changes that one `write` can take, at least 60. @default no limit */
+  /** The number of changes that one `write` can take, at least 60. A handler's items come on top of at most 3. @default no limit */
   readonly maxChanges?: number;
   /** Returns the database's clock, in milliseconds since 1970. Leases go by it. @default the clock of this process */
   now?(): Promise<number>;
@@ -52,12 +55,13 @@ interface AnyAdapter<Tx> {
 export interface TransactionAdapter<Tx extends object> extends AnyAdapter<Tx> {
   /**
    * Begins, runs and commits durably. Rolls back and rejects with the same error if `run` rejects. `tx` is an object of its own for
-   * each transaction; handlers get it.
+   * each transaction; handlers get it. Where the connection was lost, its statements reject with a TillkitError `store_unavailable`: the
+   * handler's run does then not count as failed.
    */
   transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Makes all changes inside the transaction, and resolves to `true`. Resolves to `false` where the version of any record is not the
-   * expected one; what it did until then is rolled back by the caller.
+   * Makes all changes inside the transaction, with every statement on `tx`, and resolves to `true`. Resolves to `false` where the version of any record is not the
+   * expected one, and for nothing else; what it did until then is rolled back by the caller.
    */
   write(changes: readonly RecordChange[], tx: Tx): Promise<boolean>;
 }

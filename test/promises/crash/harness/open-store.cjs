@@ -12,7 +12,7 @@ module.exports.openStore = async function openStore(kit, address) {
 /** Loads everything that {@link openStore} needs, and returns a function that opens the store. */
 function loadStore(kit, { module: file, kind }) {
   if (file) {
-    transformTypeScript();
+    transformTypeScript(path.join(kit, "index.js"));
     const { create } = require(file);
     return (address) => create(address, require(path.join(kit, "index.js")));
   }
@@ -30,8 +30,8 @@ function loadStore(kit, { module: file, kind }) {
 }
 module.exports.loadStore = loadStore;
 
-/** Lets `require` load TypeScript, which Node 20 cannot. */
-function transformTypeScript() {
+/** Lets `require` load TypeScript, which Node 20 cannot. There "tillkit" is the compiled kit. */
+function transformTypeScript(kit) {
   const { transformFileSync } = require("@swc/core");
   const options = {
     jsc: { target: "es2022", parser: { syntax: "typescript" } },
@@ -41,6 +41,7 @@ function transformTypeScript() {
   require.extensions[".ts"] = (loaded, file) => {
     const { code } = transformFileSync(file, options);
     // The sources import "./name.js", as TypeScript wants it.
-    loaded._compile(code.replaceAll(/require\("(\.[^"]+)\.js"\)/g, 'require("$1")'), file);
+    const compiled = code.replaceAll(/require\("(\.[^"]+)\.js"\)/g, 'require("$1")');
+    loaded._compile(compiled.replaceAll('require("tillkit")', `require(${JSON.stringify(kit)})`), file);
   };
 }

@@ -1,0 +1,41 @@
+import { read } from "./documents.js";
+import { firstBlock, makeTutorial, resultOf, type Tutorial } from "./tutorial.js";
+
+const program = firstBlock(read("docs/store-engines.md"), "js");
+
+describe("the store of docs/store-engines.md", () => {
+  let tutorial: Tutorial;
+  beforeAll(() => {
+    tutorial = makeTutorial();
+    tutorial.write("my-store.js", program);
+  }, 120_000);
+  afterAll(() => tutorial.remove());
+
+  it("passes the whole exam, as the store of docs/write-a-store.md does", async () => {
+    const { failures, summary } = resultOf((await tutorial.exam("./my-store.js")).stdout);
+    expect(failures).toEqual([]);
+    expect(read("docs/write-a-store.md")).toContain(`\`${summary}\``);
+  }, 240_000);
+
+  it("refuses an order that it does not know, and keeps the others after half a line", async () => {
+    tutorial.write(
+      "orders.js",
+      `import { appendFileSync } from "node:fs";
+      import { open } from "./my-store.js";
+      const add = (store, item) => store.transaction(async (tx) => tx.add(item)).catch(({ code }) => code);
+      const store = open("payments.jsonl");
+      await add(store, { order: "order-1", isPaid: false });
+      const refused = await add(store, { order: "order-2", isPaid: true });
+      await store.close();
+      appendFileSync("payments.jsonl", '[{"order":"order-1"');
+      await add(open("payments.jsonl"), { order: "order-1", isPaid: true });
+      const orders = new Map();
+      await open("payments.jsonl", orders).close();
+      console.log(JSON.stringify({ refused, orders: [...orders] }));`,
+    );
+    expect(await tutorial.run("orders.js")).toEqual({
+      refused: "store_conflict",
+      orders: [["order-1", true]],
+    });
+  });
+});
