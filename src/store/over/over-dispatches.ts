@@ -21,12 +21,16 @@ import {
   settleRun,
   wants,
 } from "./dispatches.js";
+import { withTimeout } from "../../shared/with-timeout.js";
 import { Conflict } from "./draft.js";
 import { keyOf, rangeOf, timeOf } from "./keys.js";
 import { OverQueries } from "./over-queries.js";
 import { handlersKey } from "./payments.js";
 
 const dueLimit = 1000;
+
+/** How long a settlement waits for the renewal of its lease, where the database runs one transaction at a time. */
+const maxRenewalWaitMs = 500;
 
 /** Handlers and the runs of their dispatches. */
 export class OverDispatches extends OverQueries {
@@ -71,9 +75,9 @@ export class OverDispatches extends OverQueries {
     const draft = this.records.draftOf(tx);
     const key = dispatchKey(settlement);
     return draft.guard(async () => {
-      // A renewal would be a conflict with this transaction.
+      // A renewal would be a conflict with this transaction. It may also wait for this transaction itself.
       this.records.willSettle(draft, key);
-      await this.#renewing.get(key);
+      await withTimeout(this.#renewing.get(key) ?? Promise.resolve(), maxRenewalWaitMs);
       const [now] = await Promise.all([this.records.now(), draft.load([key])]);
       return settleRun(draft, settlement, now);
     });

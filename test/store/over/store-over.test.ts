@@ -1,4 +1,5 @@
 import { storeOver, type Payment } from "tillkit";
+import { Semaphore } from "../../../src/shared/semaphore.js";
 import { memoryAdapter } from "./memory-adapter.js";
 
 const recordedAt = "2024-05-01T10:00:00.000Z";
@@ -119,6 +120,24 @@ describe("a store over an adapter", () => {
     }
     const dead = await other.dead({ revive: false, limit: 10 });
     expect(dead.map(({ eventId }) => eventId).toSorted()).toEqual(["e1", "e2"]);
+  });
+
+  it("settles although the renewal waits for the same transaction, where the database runs one at a time", async () => {
+    const one = new Semaphore(1);
+    const memory = memoryAdapter();
+    const adapter = {
+      ...memory,
+      transaction: <T>(run: Parameters<typeof memory.transaction<T>>[0]) =>
+        one.run(() => memory.transaction(run)),
+    };
+    const { store, run } = await withClaim(adapter);
+    let renewal: Promise<boolean> | undefined;
+    const settled = await store.transaction(async (tx) => {
+      renewal = store.renew(run, 60_000);
+      return store.settle(tx, { ...run, state: "done" });
+    });
+    expect(settled).toBe(true);
+    expect(await renewal).toBe(false);
   });
 
   it("renews a lease although its dispatch was settled in a transaction that had ended", async () => {
