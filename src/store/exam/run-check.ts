@@ -1,6 +1,5 @@
-import { adapterOf } from "../over/answers.js";
 import { withoutMember } from "../optional-members.js";
-import { type Adapter } from "../over/operations.js";
+import { type Adapter, adapterOf } from "../over/operations.js";
 import { type PaymentStore } from "../payment-store.js";
 import { type Checks, type StoreProbe } from "./checks/steps.js";
 import { promises } from "./contract.js";

@@ -10,6 +10,9 @@ import {
 import { checkRecords, checkType, failureOf } from "./answers.js";
 import { Conflict } from "./draft.js";
 
+export { adapterOf } from "./answers.js";
+export { Conflict } from "./draft.js";
+
 /** Any adapter. Its transactions are those of {@link Operations}. */
 export type Adapter = TransactionAdapter<object> | BatchAdapter<unknown>;
 

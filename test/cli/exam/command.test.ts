@@ -120,6 +120,7 @@ export const create = async () => storeOver(${adapter});`;
   });
 
   it("says what to do about a module that is loaded as CommonJS", () => {
+    folder.write("package.json", '{"type": "commonjs"}');
     const { status, stderr } = exam("commonjs.js", good);
     expect(status).toBe(3);
     expect(stderr).toContain('Name the file .mjs, or set "type": "module" in its package.json.');

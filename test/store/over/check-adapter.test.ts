@@ -32,9 +32,7 @@ describe("storeOver", () => {
   const adapter = memoryAdapter();
 
   it("lists everything that an adapter lacks in one error", () => {
-    expect(
-      problemsOf({ durable: "yes", raed: adapter.read, write: adapter.write, maxChanges: 50, now: 1 }),
-    ).toEqual([
+    expect(problemsOf({ durable: "yes", raed: () => {}, write: () => {}, maxChanges: 50, now: 1 })).toEqual([
       "adapter.raed is not known. Did you mean read?",
       "adapter.durable must be a boolean, and is the string yes.",
       "adapter.read must be a function, and is undefined.",

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { type RecordChange } from "../../over/adapter.js";
-import { Conflict } from "../../over/draft.js";
-import { type Adapter, Operations } from "../../over/operations.js";
-import { storeOver } from "../../over/store-over.js";
+import { type RecordChange, storeOver } from "../../index.js";
+import { type Adapter, Conflict, Operations } from "../../over/operations.js";
 import { payment } from "./fixtures.js";
 import { type Checks, same, saved } from "./steps.js";
 
