@@ -148,7 +148,7 @@ export async function examineStore<Tx>(
     timer.abort();
     if (result.outcome === "left out" && (member === "adapter" || member === "probe")) lacking.add(member);
     if (member === "adapter" && lacking.has(member)) continue;
-    const isDefective = member !== "adapter" && results[0]?.member === "adapter" && results.some(isFailed);
+    const isDefective = member !== "adapter" && results.some(isAdapterFailed);
     const first = results.length === 1 ? firstFailure(results[0]!) : undefined;
     if (isDefective || (first !== undefined && first === firstFailure(result))) break;
     results.push(result);
@@ -157,7 +157,8 @@ export async function examineStore<Tx>(
   return results;
 }
 
-const isFailed = ({ outcome }: CheckResult): boolean => outcome === "failed";
+const isAdapterFailed = ({ member, outcome }: CheckResult): boolean =>
+  member === "adapter" && outcome === "failed";
 
 /** Returns what a check failed with at its first call, or before it; `undefined` if more was called. */
 function firstFailure({ outcome, calls = [], reason }: CheckResult): string | undefined {

@@ -57,7 +57,7 @@ const conversion =
 export function shown(value: unknown): string {
   if (ArrayBuffer.isView(value)) return "a Buffer";
   if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";
-  const text = String(value as string | number | bigint | undefined);
+  const text = String(value);
   if (typeof value === "function" || text.length > 20) return `a ${typeof value}`;
   return value === undefined || value === null ? text : `the ${typeof value} ${text}`;
 }

@@ -157,6 +157,14 @@ describe("the exam of a store over an adapter", () => {
     expect(results.filter(({ outcome }) => outcome === "failed")).toEqual([]);
   });
 
+  it("goes on after a check of the store that fails", async () => {
+    const results = await examineStore({
+      create: async () => Object.assign(storeOver(memoryAdapter()), { find: async () => undefined }),
+    });
+    expect(results.some(({ outcome }) => outcome === "failed")).toBe(true);
+    expect(results.at(-1)).toMatchObject({ member: "migrate" });
+  });
+
   it.each(defects)("fails an adapter that %s", async (_, spoil, caughtBy) => {
     const results = await examOf(spoil);
     const failed = results.find(({ check }) => check === caughtBy)!;
