@@ -95,7 +95,7 @@ export async function runClaim<Tx>(
     const lost = losses.get(idempotencyKey) ?? 0;
     const result = await settle(options, claim, resultOf(options, claim, error, lost, closing), closing);
     if (result.state === "released" && "error" in result) losses.set(idempotencyKey, lost + 1);
-    else if (result.state !== "failed" || !hasCode(error, "store_unavailable")) losses.delete(idempotencyKey);
+    else if (result.state !== "failed" || !isLoss(error)) losses.delete(idempotencyKey);
     // Other processes may have done what is left here after an outage.
     if (losses.size > maxCountedLosses) losses.clear();
     return result;
@@ -163,10 +163,15 @@ function resultOf<Tx>(
   if (hasCode(error, "lease_lost")) return { state: "lost", error };
   if (closing.aborted && error === closing.reason) return { state: "released" };
   // The database or the connection failed, and not the handler.
-  if (hasCode(error, "store_unavailable") && lost < maxLosses)
+  if (isLoss(error) && lost < maxLosses)
     return { state: "released", retryInMs: retryDelay(lost + 1, retry), error };
   const failures = claim.failures + 1;
   return failures >= retry.maxFailures ? { state: "dead", error } : { state: "failed", failures, error };
+}
+
+/** Returns whether the store failed, and not the handler. */
+function isLoss(error: unknown): boolean {
+  return hasCode(error, "store_unavailable") || hasCode(error, "adapter_defective");
 }
 
 /**

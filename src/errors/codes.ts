@@ -89,6 +89,8 @@ export const errorFixes = {
   store_conflict: "A value that must be unique is taken; the transaction was rolled back.",
   store_busy: "The database stayed locked beyond the deadline.",
   store_unavailable: "Start the database, or correct its address and its permissions.",
+  adapter_defective:
+    "Change the adapter as the message says; `npx tillkit exam` examines each of its operations.",
   store_closed: "The store was closed; make no calls after close().",
   backup_refused:
     "Name a file that does not exist yet, or use the database's own tool that the message names.",

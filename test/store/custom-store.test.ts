@@ -224,6 +224,7 @@ testStore({
   test: it,
   create: async () => new PlainStore(),
   capabilities: {
+    probe: false,
     parked: false,
     renew: false,
     due: false,

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { TillkitError } from "../../errors/index.js";
@@ -18,7 +19,9 @@ export const examCommand = defineCommand({
       "without the members that the store does not have. About each failure it says what went wrong, the line of the contract, and " +
       "the calls that led there.",
     "The module exports create, which makes a store over an empty database. It may export reopen (a second process over the same " +
-      "data), remove (deletes the database) and capabilities (members that are left out on purpose, as { due: false }).",
+      "data), remove (deletes the database), probe (a write of your own) and capabilities (members that are left out on purpose, as " +
+      "{ due: false }). create may also return { store, reopen, remove, probe }.",
+    "Stops where further checks would say nothing: the adapter of storeOver is not right, or no check can begin.",
   ],
   operand: { name: "store.js", summary: "The module, as JavaScript." },
   options: {},
@@ -29,7 +32,7 @@ export const examCommand = defineCommand({
       "tillkit exam ./my-store.js --json | jq '.results[] | select(.outcome == \"failed\") | .check'",
   },
   exitCodes: {
-    0: "Every check passed, except those of members that capabilities leaves out.",
+    0: "Every check passed, except those of the probe and of members that capabilities leaves out.",
     1: "A check failed, or a member is missing and capabilities does not say so.",
     2: "Used wrongly; the module exports no create.",
     3: "The module cannot be loaded.",
@@ -45,9 +48,9 @@ export const examCommand = defineCommand({
 });
 
 async function examine(exam: StoreExam<unknown>, output: Output): Promise<ExitCode> {
-  let done = 0;
+  let [done, all] = [0, 0];
   const results = await examineStore(exam, ({ check }, count) => {
-    done += 1;
+    [done, all] = [done + 1, count];
     output.draw(`${bar(done / count)} ${done} of ${count}  ${check}`.slice(0, output.width));
   });
   output.draw(undefined);
@@ -57,9 +60,13 @@ async function examine(exam: StoreExam<unknown>, output: Output): Promise<ExitCo
   const [passed, failed, leftOut] = outcomes.map((outcome) =>
     results.filter((one) => one.outcome === outcome),
   );
+  const others = all - results.length;
+  if (others > 0) output.print(`\nThe exam stopped here: the other ${others} checks need what failed.`);
   output.print(`\n${passed!.length} passed, ${failed!.length} failed, ${leftOut!.length} left out.`);
-  output.printJson({ results: results.map(({ error: _, ...result }) => result) });
-  const unsaid = leftOut!.filter(({ member }) => exam.capabilities?.[member as "due"] !== false);
+  output.printJson({ stopped: others > 0, results: results.map(({ error: _, ...result }) => result) });
+  const unsaid = leftOut!.filter(
+    ({ member }) => member !== "probe" && exam.capabilities?.[member as "due"] !== false,
+  );
   return failed!.length + unsaid.length > 0 ? 1 : 0;
 }
 
@@ -69,11 +76,15 @@ async function load(file: string): Promise<StoreExam<unknown>> {
     const module = (await import(pathToFileURL(file).href)) as Partial<StoreExam<unknown>> & {
       default?: object;
     };
-    const { create, reopen, remove, capabilities } = { ...module.default, ...module };
-    if (typeof create === "function") return { create, reopen, remove, capabilities };
+    const { create, reopen, remove, probe, capabilities } = { ...module.default, ...module };
+    if (typeof create === "function") return { create, reopen, remove, probe, capabilities };
   } catch (cause) {
+    const fix = /import statement outside a module|Unexpected token '?export/.test(String(cause))
+      ? 'Name the file .mjs, or set "type": "module" in its package.json.'
+      : "Fix what the message names: the file was found and does not load.";
     throw new TillkitError("file_unreadable", `The module ${file} cannot be loaded${because(cause)}`, {
       cause,
+      ...(existsSync(file) && { fix }),
     });
   }
   throw operandError(`The module ${file} exports no function create that makes a store.`);

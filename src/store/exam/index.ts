@@ -1,4 +1,5 @@
-export type { CheckResult, StoreFactory } from "./run-check.js";
+export type { StoreProbe } from "./checks/steps.js";
+export type { CheckResult, StoreFactory, StoreTools } from "./run-check.js";
 export {
   describeFailure,
   examineStore,

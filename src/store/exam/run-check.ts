@@ -1,12 +1,17 @@
-import { type PaymentStore } from "../payment-store.js";
-import { type Checks } from "./checks/steps.js";
 import { withoutMember } from "../optional-members.js";
+import { type Adapter, adapterOf } from "../over/operations.js";
+import { type PaymentStore } from "../payment-store.js";
+import { type Checks, type StoreProbe } from "./checks/steps.js";
 import { promises } from "./contract.js";
 
 /** How the stores of one check are made and removed. */
-export interface StoreFactory<Tx> {
-  /** Makes a store over an empty database of its own. Called once per check. */
-  create: () => Promise<PaymentStore<Tx>>;
+export interface StoreFactory<Tx> extends StoreTools<Tx> {
+  /** Makes a store over an empty database of its own, or also says what belongs to this database. Called once per check. */
+  create: () => Promise<PaymentStore<Tx> | ({ store: PaymentStore<Tx> } & StoreTools<Tx>)>;
+}
+
+/** What else the exam can do with the database of a store. */
+export interface StoreTools<Tx> {
   /**
    * Makes a second store over the data of the first, as another process would have it. Without it one store plays both
    * parts, which proves less.
@@ -14,10 +19,15 @@ export interface StoreFactory<Tx> {
   reopen?: ((store: PaymentStore<Tx>) => Promise<PaymentStore<Tx>>) | undefined;
   /** Removes the database. Called after each check, when its stores are closed. */
   remove?: ((store: PaymentStore<Tx>) => Promise<void>) | undefined;
+  /** The application's own writes. Without it, the exam does not know whether they commit with the transaction. */
+  probe?: StoreProbe<Tx> | undefined;
 }
 
-/** A member of the contract, or `reports`: what a payment keeps of the service's reports, and a resolution of its evidence. */
-export type ExamMember = keyof PaymentStore | "reports";
+/**
+ * A member of the contract; `reports`: what a payment keeps of the service's reports, and a resolution of its evidence; `adapter`: the
+ * operations below `storeOver`; `probe`: the application's own writes.
+ */
+export type ExamMember = keyof PaymentStore | "reports" | "adapter" | "probe";
 
 /** How one check ended. */
 export interface CheckResult {
@@ -37,12 +47,13 @@ export interface CheckResult {
 }
 
 const maxCalls = 15;
+const ofAdapters = { read: 1, scan: 1, write: 1 };
 const takeTx: readonly string[] = ["lock", "save", "settle", "parked", "stray"];
 
 /** Runs one check on new stores. Never rejects. */
 export async function runCheck<Tx>(
   [check, run, group]: readonly [string, Checks[string], ExamMember],
-  { create, reopen, remove }: StoreFactory<Tx>,
+  { create, ...others }: StoreFactory<Tx>,
 ): Promise<CheckResult> {
   const calls: string[] = [];
   const absent: (keyof typeof withoutMember)[] = [];
@@ -50,12 +61,17 @@ export async function runCheck<Tx>(
   const named = check.split(" ", 1)[0]!;
   const member = named in withoutMember || named in promises ? (named as keyof PaymentStore) : group;
   try {
-    const store = await create();
+    const made = await create();
+    const { store, reopen, remove, probe } = { ...others, ...("store" in made ? made : { store: made }) };
     let another = store;
     const examine = async (): Promise<void> => {
       if (reopen) another = await reopen(store);
-      const first = watched(store, "store", calls, absent);
-      await run(first, another === store ? first : watched(another, "another", calls, absent));
+      const isAdapter = group === "adapter";
+      const [subject, other] = [store, another].map((one) => (isAdapter ? adapterIn(one) : one));
+      if (!subject || !other || (group === "probe" && !probe)) return void absent.push(group as "probe");
+      const first = watched(subject, isAdapter ? "adapter" : "store", calls, absent);
+      const second = subject === other ? first : watched(other, "another", calls, absent);
+      await run(first as never, second as never, probe as StoreProbe);
     };
     await inTurn([
       examine,
@@ -81,6 +97,11 @@ export async function runCheck<Tx>(
   return { check, member: absent[0]!, outcome: "left out", reason: withoutMember[absent[0]!] };
 }
 
+/** Returns the adapter below a store of {@link storeOver}. */
+function adapterIn(store: object): Adapter | undefined {
+  return (store as { [adapterOf]?: Adapter })[adapterOf];
+}
+
 /** Runs all steps, also after one that rejects. Rejects with the first error. */
 async function inTurn(steps: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: { error: unknown }[] = [];
@@ -89,16 +110,18 @@ async function inTurn(steps: readonly (() => Promise<void>)[]): Promise<void> {
 }
 
 /** Returns a store that notes each call with its result, and each optional member that is asked for and absent. */
-function watched(store: PaymentStore, name: string, calls: string[], absent: string[]): PaymentStore {
+function watched<T extends object>(store: T, name: string, calls: string[], absent: string[]): T {
+  const isTx = (value: unknown, index: number, member: string): boolean =>
+    index === 0 ? takeTx.includes(member) : member in ofAdapters && !Array.isArray(value);
   return new Proxy(store, {
     get(target, member) {
       const value: unknown = Reflect.get(target, member);
       if (value === undefined && Object.hasOwn(withoutMember, member)) absent.push(String(member));
       if (typeof value !== "function") return value;
       return (...args: unknown[]) => {
-        const shown = args.map((each, index) =>
-          index === 0 && takeTx.includes(String(member)) ? "tx" : short(each),
-        );
+        const shown = args
+          .filter((each) => each !== undefined)
+          .map((each, index) => (isTx(each, index, String(member)) ? "tx" : short(each)));
         const index = calls.push(`${name}.${String(member)}(${shown.join(", ")})`) - 1;
         const note = (result: string): void => void (calls[index] += ` → ${result}`);
         const result: unknown = Reflect.apply(value, target, args);

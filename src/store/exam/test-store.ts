@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { adapterChecks } from "./checks/adapter.js";
 import { claimChecks } from "./checks/claims.js";
 import { expansionChecks } from "./checks/expansion.js";
 import { deadChecks, historyChecks } from "./checks/history.js";
@@ -7,6 +8,7 @@ import { lockChecks } from "./checks/locks.js";
 import { listChecks, lookupDueChecks, overdueChecks } from "./checks/payment-queries.js";
 import { attemptChecks, paymentChecks, reportChecks } from "./checks/payments.js";
 import { migrateChecks } from "./checks/migrate.js";
+import { probeChecks } from "./checks/probe.js";
 import { pruneChecks, retireChecks } from "./checks/prune.js";
 import { recordChecks } from "./checks/record.js";
 import { settlementChecks } from "./checks/settlements.js";
@@ -43,7 +45,9 @@ export interface StoreExamOptions<Tx> extends StoreExam<Tx> {
 
 /** The checks by the member of the contract that they are about. */
 const groups: readonly (readonly [ExamMember, Checks])[] = [
+  ["adapter", adapterChecks as unknown as Checks],
   ["transaction", transactionChecks],
+  ["probe", probeChecks],
   ["save", { ...paymentChecks, ...attemptChecks, ...webhookChecks }],
   ["lock", lockChecks],
   ["registerHandlers", expansionChecks],
@@ -80,10 +84,14 @@ const checks = groups.flatMap(([member, group]) =>
 export function testStore<Tx>(options: StoreExamOptions<Tx>): void {
   const { name = "store", test, capabilities } = options;
   const told = new Set<string>();
+  let adapterFails = false;
   for (const one of checks) {
     const title = `${name}: ${one[0]}`;
     const run = async (...context: unknown[]): Promise<void> => {
+      if (adapterFails && one[2] !== "adapter")
+        throw new Error("Not examined, because checks of the adapter failed.");
       const result = await runCheck(one, options);
+      adapterFails ||= one[2] === "adapter" && result.outcome === "failed";
       if (result.outcome === "failed") throw new Error(describeFailure(result), { cause: result.error });
       if (result.outcome === "left out") leaveOut(result, told, name, context[0]);
     };
@@ -94,12 +102,13 @@ export function testStore<Tx>(options: StoreExamOptions<Tx>): void {
 
 /** Reports a missing member: as skipped where the runner gives its tests a `skip`, as node:test does, otherwise once on the console. */
 function leaveOut({ member, reason }: CheckResult, told: Set<string>, name: string, context: unknown): void {
-  const said = `The store has no ${member}: ${reason}`;
+  const said = `The ${member === "probe" ? "exam" : "store"} has no ${member}: ${reason}`;
   if (importantMembers.some((one) => one === member))
     throw new Error(`${said} Write it, or give capabilities: { ${member}: false }.`);
   const { skip } = Object(context) as { skip?: (reason: string) => void };
   if (skip) skip.call(context, said);
-  else if (told.size < told.add(member).size) console.warn(`${name}: left out. ${said}`);
+  else if (member !== "adapter" && told.size < told.add(member).size)
+    console.warn(`${name}: left out. ${said}`);
 }
 
 function isLeftOut(member: ExamMember, capabilities: StoreCapabilities = {}): boolean {
@@ -114,29 +123,45 @@ export function describeFailure({ check, member, reason, contract, calls = [] }:
 }
 
 const timeoutMs = 20_000;
+const adapterCount = Object.keys(adapterChecks).length;
 
-/** Runs every check outside of a test runner, one after the other. Calls `onResult` after each, with the number of all. */
+/**
+ * Runs every check outside of a test runner, one after the other. Calls `onResult` after each, with the number of all. Stops where
+ * further checks would say nothing: after failed checks of the adapter, and where no check can begin.
+ */
 export async function examineStore<Tx>(
   exam: StoreExam<Tx>,
   onResult: (result: CheckResult, count: number) => void = () => {},
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
+  const lacking = new Set<ExamMember>();
   for (const one of checks) {
     const [check, , member] = one;
     const timer = new AbortController();
-    const late: CheckResult = {
-      check,
-      member,
-      outcome: "failed",
-      reason: `It took longer than ${timeoutMs / 1000} s.`,
-    };
+    const reason = `It took longer than ${timeoutMs / 1000} s.`;
+    const late: CheckResult = { check, member, outcome: "failed", reason };
     const missing = withoutMember[member as keyof typeof withoutMember];
-    const result = isLeftOut(member, exam.capabilities)
-      ? ({ check, member, outcome: "left out", reason: missing } satisfies CheckResult)
-      : await Promise.race([runCheck(one, exam), delay(timeoutMs, late, timer).catch(() => late)]);
+    const result: CheckResult =
+      lacking.has(member) || isLeftOut(member, exam.capabilities)
+        ? { check, member, outcome: "left out", reason: missing }
+        : await Promise.race([runCheck(one, exam), delay(timeoutMs, late, timer).catch(() => late)]);
     timer.abort();
+    if (result.outcome === "left out" && (member === "adapter" || member === "probe")) lacking.add(member);
+    if (member === "adapter" && lacking.has(member)) continue;
+    const isDefective = member !== "adapter" && results.some(isAdapterFailed);
+    const first = results.length === 1 ? firstFailure(results[0]!) : undefined;
+    if (isDefective || (first !== undefined && first === firstFailure(result))) break;
     results.push(result);
-    onResult(result, checks.length);
+    onResult(result, lacking.has("adapter") ? checks.length - adapterCount : checks.length);
   }
   return results;
+}
+
+const isAdapterFailed = ({ member, outcome }: CheckResult): boolean =>
+  member === "adapter" && outcome === "failed";
+
+/** Returns what a check failed with at its first call, or before it; `undefined` if more was called. */
+function firstFailure({ outcome, calls = [], reason }: CheckResult): string | undefined {
+  if (outcome !== "failed" || calls.length > 1) return undefined;
+  return calls.length === 0 ? reason : calls[0]!.split("→ rejects: ", 2)[1];
 }

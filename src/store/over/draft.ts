@@ -5,7 +5,9 @@ import { type KeyRange, type RecordChange, type StoredRecord } from "./adapter.j
 const maxKeys = 100;
 
 /** Another transaction has changed a record since it was read. */
-export class Conflict extends Error {}
+export class Conflict extends Error {
+  keys: readonly string[] = [];
+}
 
 /** What one transaction has read and will write. */
 export class Draft {

@@ -1,5 +1,4 @@
 import { TillkitError } from "../../errors/index.js";
-import { because } from "../../shared/because.js";
 import {
   type BatchAdapter,
   type BatchTx,
@@ -8,7 +7,11 @@ import {
   type StoredRecord,
   type TransactionAdapter,
 } from "./adapter.js";
+import { checkRecords, checkType, failureOf } from "./answers.js";
 import { Conflict } from "./draft.js";
+
+export { adapterOf } from "./answers.js";
+export { Conflict } from "./draft.js";
 
 /** Any adapter. Its transactions are those of {@link Operations}. */
 export type Adapter = TransactionAdapter<object> | BatchAdapter<unknown>;
@@ -18,7 +21,7 @@ type Run<T> = (tx: object, write: (changes: readonly RecordChange[]) => Promise<
 
 /**
  * The operations of an adapter, of both kinds in one form. What the adapter rejects with becomes `store_unavailable`, so that a
- * lost connection does not count as the failure of a handler. What `run` rejects with stays as it is.
+ * lost connection does not count as the failure of a handler, or `adapter_defective`. What `run` rejects with stays as it is.
  */
 export class Operations {
   readonly #adapter: Adapter;
@@ -27,19 +30,19 @@ export class Operations {
     this.#adapter = adapter;
   }
 
-  read(keys: readonly string[], tx?: object): Promise<readonly StoredRecord[]> {
-    return called(() => this.#adapter.read(keys, tx as undefined));
+  async read(keys: readonly string[], tx?: object): Promise<readonly StoredRecord[]> {
+    return checkRecords("read", await called("read", () => this.#adapter.read(keys, tx as undefined)));
   }
 
-  scan(range: KeyRange, tx?: object): Promise<readonly StoredRecord[]> {
-    return called(() => this.#adapter.scan(range, tx as undefined));
+  async scan(range: KeyRange, tx?: object): Promise<readonly StoredRecord[]> {
+    return checkRecords("scan", await called("scan", () => this.#adapter.scan(range, tx as undefined)));
   }
 
   /** Returns the database's clock, or else one that no setting of the system's time moves. */
   async now(): Promise<number> {
     const adapter = this.#adapter;
-    const ms = adapter.now ? await called(() => adapter.now!()) : performance.timeOrigin + performance.now();
-    return Math.floor(ms);
+    if (!adapter.now) return Math.floor(performance.timeOrigin + performance.now());
+    return Math.floor(checkType("now", await called("now", () => adapter.now!()), "number"));
   }
 
   /** Runs and commits. Rejects with {@link Conflict} where a record does not have the expected version. */
@@ -51,14 +54,14 @@ export class Operations {
       // Some databases run it again after a conflict of their own.
       failure = undefined;
       try {
-        return await run(tx, (changes) => write(() => adapter.write(changes, tx), changes.length));
+        return await run(tx, (changes) => write(() => adapter.write(changes, tx), changes, 0));
       } catch (error) {
         failure = { error };
         throw error;
       }
     };
     try {
-      return await called(() => adapter.transaction(noted));
+      return await called("transaction", () => adapter.transaction(noted));
     } catch (error) {
       // An ORM may have wrapped it.
       throw failure ? failure.error : error;
@@ -80,22 +83,25 @@ export class Operations {
     };
     return run(tx, (changes) => {
       isEnded = true;
-      return write(() => adapter.write(changes, items), changes.length + items.length);
+      return write(() => adapter.write(changes, items), changes, items.length);
     }).finally(() => (isEnded = true));
   }
 }
 
-async function write(attempt: () => Promise<boolean>, count: number): Promise<void> {
-  if (count > 0 && !(await called(attempt))) throw new Conflict();
+async function write(
+  attempt: () => Promise<boolean>,
+  changes: readonly RecordChange[],
+  items: number,
+): Promise<void> {
+  if (changes.length + items === 0) return;
+  const isDone = checkType("write", await called("write", attempt), "boolean");
+  if (!isDone) throw Object.assign(new Conflict(), { keys: changes.map(({ key }) => key) });
 }
 
-async function called<T>(call: () => Promise<T>): Promise<T> {
+async function called<T>(operation: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (cause) {
-    if (cause instanceof TillkitError) throw cause;
-    throw new TillkitError("store_unavailable", `The database did not do what was asked${because(cause)}`, {
-      cause,
-    });
+    throw failureOf(operation, cause);
   }
 }

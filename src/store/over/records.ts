@@ -99,11 +99,7 @@ export class Records {
         return await (tries === 1 ? run(true) : this.#retries.run(() => run(false)));
       } catch (error) {
         if (!(error instanceof Conflict)) throw error;
-        if (performance.now() > until)
-          throw new TillkitError(
-            "store_busy",
-            `Other transactions changed the same records for ${this.#busyTimeoutMs} ms.`,
-          );
+        if (performance.now() > until) throw busy(this.#busyTimeoutMs, tries, error.keys);
       }
       await delay(Math.random() * Math.min(2 ** tries, 50));
     }
@@ -171,4 +167,13 @@ export class Records {
   expectOpen(): void {
     if (this.#isClosed) throw new TillkitError("store_closed", "This store was closed.");
   }
+}
+
+function busy(ms: number, tries: number, keys: readonly string[]): TillkitError {
+  const more = keys.length > 5 ? ` and ${keys.length - 5} more` : "";
+  const last = `\`write\` returned false ${tries} times, the last time for ${keys.slice(0, 5).join(", ")}${more}`;
+  const fix =
+    "Look for what changes these records all the time. If nothing does, `write` returns false for another reason, such as a duplicate in another table.";
+  const message = `Other transactions changed the same records for ${ms} ms: ${last}.`;
+  return new TillkitError("store_busy", message, { fix });
 }

@@ -8,6 +8,7 @@ import {
 } from "../payment-store.js";
 import { type BatchAdapter, type BatchTx, type TransactionAdapter } from "./adapter.js";
 import { checkAdapter } from "./adapter-problems.js";
+import { adapterOf } from "./answers.js";
 import {
   type StoredDispatch,
   type StoredEvent,
@@ -50,6 +51,7 @@ export interface StoreOverOptions {
  * version is the expected one. Nothing is locked: a transaction whose records were changed by another one runs again.
  *
  * @throws ConfigurationError if a member of the adapter or an option is missing or misspelt
+ * @throws TillkitError `adapter_defective` (from its methods) where an answer of the adapter is not what it must be
  * @throws TillkitError `store_busy` (from its methods) where others changed the same records for `busyTimeoutMs`
  */
 export function storeOver<Tx extends object>(
@@ -72,12 +74,12 @@ const maxParked = 1000;
 class OverStore extends OverDispatches implements StoreOver<object> {
   readonly durable: boolean;
   readonly maxGroup: number;
-  readonly #adapter: Adapter;
+  readonly [adapterOf]: Adapter;
   #lastOrder = 0;
 
   constructor(adapter: Adapter, { busyTimeoutMs = 5000 }: StoreOverOptions) {
     super(new Records(adapter, busyTimeoutMs));
-    this.#adapter = adapter;
+    this[adapterOf] = adapter;
     this.durable = adapter.durable;
     this.maxGroup = Math.max(1, Math.floor(this.records.maxChanges / changesPerWebhook));
   }
@@ -145,7 +147,7 @@ class OverStore extends OverDispatches implements StoreOver<object> {
   }
 
   async migrate(): Promise<void> {
-    await this.#adapter.migrate?.();
+    await this[adapterOf].migrate?.();
   }
 
   close(): Promise<void> {

@@ -23,6 +23,7 @@ export interface KeeperParts {
 const unavailableCodes: readonly ErrorCode[] = [
   "store_unavailable",
   "store_busy",
+  "adapter_defective",
   "store_closed",
   "driver_missing",
   "path_exposed",

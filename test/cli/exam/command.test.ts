@@ -28,7 +28,10 @@ describe("tillkit exam", () => {
     const { status, stdout } = exam("good.mjs", `${good}\nexport const capabilities = { migrate: false };`);
     expect(stdout).toMatch(/^transaction +\d+ +· +·$/m);
     expect(stdout).toMatch(/^migrate +· +· +1 {2}Without it: You make the tables\.$/m);
-    expect(stdout).toMatch(/^\d{3} passed, 0 failed, 1 left out\.$/m);
+    // A probe that is missing is visible, and does not fail the exam.
+    expect(stdout).toMatch(/^probe +· +· +3 {2}Without it: It is not known whether your own writes commit/m);
+    expect(stdout).not.toMatch(/^adapter/m);
+    expect(stdout).toMatch(/^\d{3} passed, 0 failed, 4 left out\.$/m);
     expect(status).toBe(0);
   }, 30_000);
 
@@ -66,6 +69,62 @@ export default { create: async () => new Deaf(), capabilities: { migrate: false 
     const { status, stderr } = exam("busy.mjs", "setInterval(() => {}, 1000);");
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("exports no function") });
   }, 30_000);
+
+  it("examines the probe of a module, and takes the tools of one store from create", () => {
+    const module = `import { MemoryStore } from ${JSON.stringify(kit)};
+const open = (own) => Object.assign(new MemoryStore(), {
+  async transaction(run) {
+    const added = [];
+    const result = await MemoryStore.prototype.transaction.call(this, async (tx) => {
+      added.length = 0;
+      return run(Object.assign(tx, { add: (key) => added.push(key) }));
+    });
+    for (const key of added) own.add(key);
+    return result;
+  },
+});
+export const create = async () => {
+  const own = new Set();
+  const store = open(own);
+  return { store, probe: { write: (tx, key) => tx.add(key), has: async (key) => own.has(key) } };
+};
+export const capabilities = { migrate: false };`;
+    const { status, stdout } = exam("probe.mjs", module);
+    expect(stdout).toMatch(/^probe +3 +· +·$/m);
+    expect(status).toBe(0);
+  }, 30_000);
+
+  it.each([
+    [
+      "that cannot reach its database",
+      "const no = () => Promise.reject(new Error('Access denied'));",
+      "{ durable: true, read: no, scan: no, write: no, transaction: no }",
+      /^0 passed, 1 failed, 0 left out\.$/m,
+    ],
+    [
+      "whose adapter has a defect",
+      "",
+      "{ durable: true, read: async () => [], scan: async () => [], write: async () => true }",
+      /^\d passed, [3-9] failed, 0 left out\.$/m,
+    ],
+  ])("stops at a store %s", (_, before, adapter, counts) => {
+    const module = `import { storeOver } from ${JSON.stringify(kit)};
+${before}
+export const create = async () => storeOver(${adapter});`;
+    const { status, stdout } = exam("stops.mjs", module);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(counts);
+    expect(stdout).toMatch(/^The exam stopped here: the other \d+ checks need what failed\.$/m);
+    expect(stdout).toMatch(/^ {2}adapter\.read\(/m);
+    expect(JSON.parse(exam("stops.mjs", module, "--json").stdout)).toMatchObject({ stopped: true });
+  });
+
+  it("says what to do about a module that is loaded as CommonJS", () => {
+    folder.write("package.json", '{"type": "commonjs"}');
+    const { status, stderr } = exam("commonjs.js", good);
+    expect(status).toBe(3);
+    expect(stderr).toContain('Name the file .mjs, or set "type": "module" in its package.json.');
+  });
 
   it.each([
     ["no-create.mjs", "export const make = 1;", 2, "exports no function create"],

@@ -1,4 +1,4 @@
-import { MemoryStore } from "tillkit";
+import { MemoryStore, storeOver } from "tillkit";
 import { type SqlPaymentStore, sqliteStore } from "tillkit/sql";
 import { examineStore, testStore } from "tillkit/testing";
 import { temporaryFiles } from "../sql/support/temporary-files.js";
@@ -54,8 +54,8 @@ describe("the exam", () => {
 
   it("fails a store whose calls reject", async () => {
     const checks = examOf((store) => ({ ...store, transaction: () => Promise.reject(new Error("down")) }));
-    const [first] = [...checks.values()];
-    await expect(first!()).rejects.toThrow("down");
+    const first = checks.get("a transaction returns the result of its run, and others see its writes")!;
+    await expect(first()).rejects.toThrow("down");
   });
 });
 
@@ -82,6 +82,68 @@ describe("a failed check", () => {
     ]);
     expect(lines.slice(4)).toContainEqual(
       expect.stringMatching(/^ {2}store\.settle\(tx, \{"eventId":"e0",.*\}\) → true$/),
+    );
+  });
+});
+
+describe("the application's own writes", () => {
+  type Tx = Parameters<Parameters<SqlPaymentStore["transaction"]>[0]>[0];
+
+  /** Examines a SQLite store with a table of the application, into which `write` writes. */
+  function examWith(write: (store: SqlPaymentStore, tx: Tx, key: string) => unknown) {
+    return async (): Promise<{ check: string; outcome: string; reason?: string }[]> => {
+      const results = new Map<string, () => Promise<void>>();
+      testStore<Tx>({
+        name: "it",
+        async create() {
+          const store = sqliteStore(nextFile(), { busyTimeoutMs: 300 });
+          await store.migrate();
+          await store.transaction((tx) => tx.query("create table orders (key text primary key)"));
+          const has = (key: string) =>
+            store.transaction(async (tx) => {
+              const { rows } = await tx.query("select 1 from orders where key = ?", [key]);
+              return rows.length > 0;
+            });
+          return { store, probe: { write: (tx, key) => write(store, tx, key), has } };
+        },
+        test: (name, run) => results.set(name.slice("it: ".length), run),
+      });
+      const of = [...results].filter(([name]) => / write$|^a write of the application/.test(name));
+      const ended = of.map(async ([check, run]) =>
+        run().then(
+          () => ({ check, outcome: "passed" }),
+          (error: Error) => ({ check, outcome: "failed", reason: error.message }),
+        ),
+      );
+      return Promise.all(ended);
+    };
+  }
+  const insert = "insert into orders values (?)";
+  const checks = [
+    "a write of the application commits with its transaction",
+    "a write of the application is rolled back where its transaction rejects",
+    "a run that meets a conflict rolls back the application's write",
+  ];
+
+  it("pass where they commit with the transaction", async () => {
+    const results = await examWith((_, tx, key) => tx.query(insert, [key]))();
+    expect(results).toEqual(checks.map((check) => ({ check, outcome: "passed" })));
+  });
+
+  it("fail where they are not made", async () => {
+    const [first] = await examWith(() => {})();
+    expect(first).toMatchObject({
+      check: checks[0],
+      outcome: "failed",
+      reason: expect.stringContaining("Expected [true,true]"),
+    });
+  });
+
+  it("are left out without a probe, with what is not known then", async () => {
+    const results = await examineStore({ create: async () => new MemoryStore() });
+    const reason = "It is not known whether your own writes commit, and are rolled back, with the kit's.";
+    expect(results.filter(({ member }) => member === "probe")).toEqual(
+      checks.map((check) => ({ check, member: "probe", outcome: "left out", reason })),
     );
   });
 });
@@ -147,9 +209,25 @@ describe("the exam outside of a test runner", () => {
     });
   });
 
-  it("counts a store that cannot be made as failed", async () => {
-    const [first] = await examineStore({ create: () => Promise.reject(new Error("no database")) });
-    expect(first).toMatchObject({ outcome: "failed", reason: "no database", calls: [] });
+  it("stops after a store that cannot be made, and after a database that refuses the first call of each check", async () => {
+    const results = await examineStore({ create: () => Promise.reject(new Error("no database")) });
+    expect(results).toMatchObject([{ outcome: "failed", reason: "no database", calls: [] }]);
+    const denied = (): Promise<never> => Promise.reject(new Error("Access denied"));
+    const adapter = { durable: true, read: denied, scan: denied, write: denied, transaction: denied };
+    for (const store of [storeOver(adapter), Object.assign(new MemoryStore(), { transaction: denied })]) {
+      const refused = await examineStore({ create: async () => store });
+      expect(refused).toMatchObject([
+        { outcome: "failed", reason: expect.stringContaining("Access denied") },
+      ]);
+    }
+  });
+
+  it("goes on after checks that fail in different ways", async () => {
+    class Forgetful extends MemoryStore {
+      override find = async () => undefined;
+    }
+    const results = await examineStore({ create: async () => new Forgetful() });
+    expect(results.length).toBeGreaterThan(100);
   });
 });
 

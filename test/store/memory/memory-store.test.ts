@@ -7,7 +7,7 @@ testStore({
   name: "MemoryStore",
   test: it,
   create: async () => new MemoryStore(),
-  capabilities: { migrate: false },
+  capabilities: { migrate: false, probe: false },
 });
 
 describe("MemoryStore", () => {

@@ -29,7 +29,13 @@ function openLimited() {
 
 const remove = async (store: object) => rmSync(folders.get(store)!, { recursive: true, force: true });
 
-testStore({ name: "a store that takes 60 changes", create: async () => openLimited(), remove, test: it });
+testStore({
+  name: "a store that takes 60 changes",
+  create: async () => openLimited(),
+  remove,
+  test: it,
+  capabilities: { probe: false },
+});
 
 it("a sweep raises more overdue payments than one write can take", async () => {
   const store = openLimited();

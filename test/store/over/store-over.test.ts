@@ -172,7 +172,13 @@ describe("a store over an adapter", () => {
     const adapter = { ...memoryAdapter(), write: async () => false };
     const store = storeOver(adapter, { busyTimeoutMs: 20 });
     const saving = store.transaction((tx) => store.save(tx, { created: [payment("c1")] }));
-    await expect(saving).rejects.toMatchObject({ code: "store_busy" });
+    await expect(saving).rejects.toMatchObject({
+      code: "store_busy",
+      message: expect.stringMatching(
+        /for 20 ms: `write` returned false \d+ times, the last time for \S+, .*orders\//,
+      ),
+      fix: expect.stringContaining("a duplicate in another table"),
+    });
   });
 
   it("writes nothing after a save was rejected, also where the error is swallowed", async () => {

@@ -48,7 +48,15 @@ export function storeTests({ name, module, processes = 2 }: StoreUnderTest): voi
 
   testStore({
     name,
-    create: async () => (await openNew()).store,
+    create: async () => {
+      const { store, write, rows } = await openNew();
+      const row = { client_id: "", reference: "", idempotency_key: "", attempt: 0 };
+      const probe = {
+        write: (tx: unknown, key: string) => write(tx, { ...row, event_id: key }),
+        has: async (key: string) => (await rows()).some(({ event_id }) => event_id === key),
+      };
+      return { store, probe };
+    },
     ...(processes > 1 && { reopen: async (store) => (await open(opened.get(store)!)).store }),
     remove,
     test: it,

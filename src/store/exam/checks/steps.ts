@@ -13,11 +13,21 @@ import {
 } from "../../payment-store.js";
 import { event, ledger } from "./fixtures.js";
 
+/** A write of the application in the store's transaction, for example a row of a table that the exam's database has. */
+export interface StoreProbe<Tx = unknown> {
+  /** Makes a write with this key, which no other has. For a batch it is `tx.add(…)`. */
+  write(tx: Tx, key: string): unknown;
+  /** Returns whether the write is committed. */
+  has(key: string): Promise<boolean>;
+}
+
 /**
- * Checks by the sentence that each of them proves. A check gets a fresh store, and a second store over the same data,
+ * Checks by the sentence that each of them proves. A check gets a fresh store, or the adapter of one, and a second over the same data,
  * which is the first one again where there is no second.
  */
-export type Checks = Readonly<Record<string, (store: PaymentStore, another: PaymentStore) => Promise<void>>>;
+export type Checks<Subject = PaymentStore> = Readonly<
+  Record<string, (subject: Subject, another: Subject, probe: StoreProbe) => Promise<void>>
+>;
 
 /** Saves in a transaction of its own. */
 export function saved(store: PaymentStore, changes: Changes): Promise<Saved> {

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { type RecordChange, storeOver } from "../../index.js";
+import { type Adapter, Conflict, Operations } from "../../over/operations.js";
+import { payment } from "./fixtures.js";
+import { type Checks, same, saved } from "./steps.js";
+
+/** Every kind of character that a key can have, in the order of the bytes. */
+const names = "! ' ( ) * - . 0 9 A A! AA Z _ a a! a%20 a-b a/b aA a_ aa b z ~".split(" ");
+const bounds = ["! ~", "A a", "a_ aa_", "A_ A!", "' a/b", "c d"].map((pair) => pair.split(" "));
+
+/** The operations of an adapter below {@link storeOver}. The other groups say what a store makes of them. */
+export const adapterChecks: Checks<Adapter> = {
+  async "read returns what exists, also what was committed just before, and nothing else"(adapter, other) {
+    same(await read(adapter, ["a", "b"]), []);
+    const text = JSON.stringify({ text: "é 🧾 \\ '" });
+    assert.equal(await written(adapter, change("a", 0), change("b", 0, text)), true);
+    same(await read(adapter, ["a", "none", "b"]), ['exam/a 1 "1"', `exam/b 1 ${text}`]);
+    for (let version = 1; version <= 20; version++) {
+      assert.equal(await written(adapter, change("a", version, `"${version + 1}"`)), true);
+      same(await read(other, ["a"]), [`exam/a ${version + 1} "${version + 1}"`]);
+    }
+    assert.equal(await written(adapter, change("a", 21, null)), true);
+    same(await read(other, ["a", "b"]), [`exam/b 1 ${text}`]);
+    assert.equal(await written(adapter, change("a", 0)), true);
+    same(await read(other, ["a"]), ['exam/a 1 "1"']);
+  },
+
+  async "write returns false and writes nothing where any record has another version"(adapter, other) {
+    assert.equal(await written(adapter, change("b", 0), change("c", 0)), true);
+    const absent = [change("d", 1), change("d", 1, null)];
+    for (const wrong of [change("b", 0), change("b", 2), change("b", 2, null), ...absent]) {
+      assert.equal(await written(adapter, change("a", 0), wrong, change("e", 0)), false);
+      same(await read(other, ["a", "b", "c", "d", "e"]), ['exam/b 1 "1"', 'exam/c 1 "1"']);
+    }
+  },
+
+  async "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse"(adapter) {
+    assert.equal(await written(adapter, ...names.toReversed().map((name) => change(name, 0))), true);
+    // A space at the end of a bound sorts before all other characters. Here it is written as "_".
+    for (const [from, to] of bounds.map((pair) => pair.map((bound) => bound.replace("_", " ")))) {
+      const expected = names.filter((name) => name >= from! && name < to!);
+      same(await scan(adapter, from!, to!), expected);
+      same(await scan(adapter, from!, to!, { reverse: true }), expected.toReversed());
+    }
+  },
+
+  async "scan returns no more than `limit` records, and no fewer where there are more"(adapter) {
+    const many = Array.from({ length: 110 }, (_, index) => `n${index + 100}`);
+    for (const half of [many.slice(0, 55), many.slice(55)])
+      assert.equal(await written(adapter, ...half.map((name) => change(name, 0))), true);
+    same((await read(adapter, many.slice(0, 100))).length, 100);
+    for (const limit of [1000, 3]) {
+      same(await scan(adapter, "n", "o", { limit }), many.slice(0, limit));
+      same(await scan(adapter, "n", "o", { limit, reverse: true }), many.toReversed().slice(0, limit));
+    }
+  },
+
+  async "read and scan with tx see what its transaction wrote, and nobody else does"(adapter, other) {
+    if (!adapter.transaction) return;
+    let outside: Promise<string[]> | undefined;
+    const rolledBack = new Operations(adapter).transaction(async (tx, write) => {
+      await write([change("a", 0)]);
+      same(await read(adapter, ["a"], tx), ['exam/a 1 "1"']);
+      same(await scan(adapter, "a", "b", {}, tx), ["a"]);
+      outside = read(other, ["a"]);
+      // A database with one connection lets it wait.
+      await Promise.race([outside, delay(100)]);
+      throw new Error("no");
+    });
+    await assert.rejects(rolledBack, /no/);
+    same(await outside, []);
+  },
+
+  async "what write did is rolled back where it returned false or its transaction rejects"(adapter, other) {
+    if (!adapter.transaction) return;
+    await saved(storeOver(adapter), { created: [payment("p1")] });
+    for (const end of [async () => false, () => Promise.reject(new Error("no"))]) {
+      const write: typeof adapter.write = (changes, tx) => adapter.write(changes, tx).then(end);
+      const get = (target: typeof adapter, name: string): unknown =>
+        name === "write" ? write : Reflect.get(target, name);
+      const failing = storeOver(new Proxy(adapter, { get }), { busyTimeoutMs: 0 });
+      // A payment, because a store may keep these in columns of its own.
+      await assert.rejects(saved(failing, { updated: [payment("p1", { status: "changed" })] }));
+      same(await storeOver(other as typeof adapter).find("p1"), payment("p1"));
+    }
+  },
+};
+
+const keyOf = (name: string): string => `exam/${name}`;
+const change = (name: string, version: number, value: string | null = '"1"'): RecordChange => ({
+  key: keyOf(name),
+  version,
+  value,
+});
+
+/** Writes in a transaction of its own. Returns what `write` returned. */
+async function written(adapter: Adapter, ...changes: RecordChange[]): Promise<boolean> {
+  try {
+    await new Operations(adapter).transaction((_, write) => write(changes));
+    return true;
+  } catch (error) {
+    if (error instanceof Conflict) return false;
+    throw error;
+  }
+}
+
+/** Returns the records with these names as key, version and value. */
+async function read(adapter: Adapter, of: readonly string[], tx?: object): Promise<string[]> {
+  const records = await new Operations(adapter).read(of.map(keyOf), tx);
+  return records.map(({ key, version, value }) => `${key} ${version} ${value}`).toSorted();
+}
+
+/** Returns the names of the records in a range. */
+async function scan(
+  adapter: Adapter,
+  from: string,
+  to: string,
+  options = {},
+  tx?: object,
+): Promise<string[]> {
+  const range = { from: keyOf(from), to: keyOf(to), limit: 100, reverse: false, ...options };
+  const records = await new Operations(adapter).scan(range, tx);
+  return records.map(({ key }) => key.slice("exam/".length));
+}
