@@ -25,7 +25,7 @@ function examine(address: string): void {
   beforeAll(async () => {
     tutorial = makeTutorial();
     tutorial.write("empty.js", "");
-    tutorial.write("my-store.js", program);
+    tutorial.write("my-store.js", program + firstBlock(page.slice(page.indexOf("## 4. The exam")), "js"));
     await pool.query(
       `create schema ${schema}; set search_path to ${schema}; ${tables}; set search_path to default`,
     );
