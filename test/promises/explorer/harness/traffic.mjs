@@ -207,8 +207,11 @@ export class Traffic {
     });
   }
 
-  /** Notes that a process owes a result. `onLost` is called where the process ends before. */
-  expect(what, process, withinMs = 60_000) {
+  /**
+   * Notes that a process owes a result. `onLost` is called where the process ends before. Three outages can last 40 seconds in a
+   * row, and a handler that is late may hold the order after them.
+   */
+  expect(what, process, withinMs = 90_000) {
     const call = { what, process, onLost: undefined, endsAt: this.#world.mono + withinMs };
     call.end = () => this.pending.delete(call);
     this.pending.add(call);
