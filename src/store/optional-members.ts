@@ -1,11 +1,9 @@
 import { type StoreTiers } from "./payment-store.js";
 
 /** What the kit does without a member that may be left out. */
-export const withoutMember: Readonly<Record<keyof StoreTiers | "reports" | "adapter" | "probe", string>> = {
+export const withoutMember: Readonly<Record<keyof StoreTiers | "reports", string>> = {
   reports:
     "A payment does not show what the service said, nor a resolution its evidence; no search by providerId.",
-  adapter: "The store was not made by storeOver.",
-  probe: "It is not known whether your own writes commit, and are rolled back, with the kit's.",
   parked: "An unmatched webhook stays unmatched when its payment appears.",
   stray: "`payment.unmatched` is raised immediately, with no grace period.",
   renew: "A handler must finish within one lease.",

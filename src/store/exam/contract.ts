@@ -1,4 +1,12 @@
+import { withoutMember } from "../optional-members.js";
 import { type PaymentStore } from "../payment-store.js";
+
+/** What is lost, or not known, without a member of the store or a part of its exam. */
+export const without = {
+  ...withoutMember,
+  adapter: "The store was not made by storeOver.",
+  probe: "It is not known whether your own writes commit, and are rolled back, with the kit's.",
+};
 
 /** The line of the contract for each member that every store has. The doc comments of {@link PaymentStore} say all of it. */
 export const promises: Readonly<Partial<Record<keyof PaymentStore, string>>> = {

@@ -1,8 +1,7 @@
-import { withoutMember } from "../optional-members.js";
 import { type Adapter, adapterOf } from "../over/operations.js";
 import { type PaymentStore } from "../payment-store.js";
 import { type Checks, type StoreProbe } from "./checks/steps.js";
-import { promises } from "./contract.js";
+import { promises, without } from "./contract.js";
 
 /** How the stores of one check are made and removed. */
 export interface StoreFactory<Tx> extends StoreTools<Tx> {
@@ -56,10 +55,10 @@ export async function runCheck<Tx>(
   { create, ...others }: StoreFactory<Tx>,
 ): Promise<CheckResult> {
   const calls: string[] = [];
-  const absent: (keyof typeof withoutMember)[] = [];
+  const absent: (keyof typeof without)[] = [];
   // Many sentences begin with the name of their member.
   const named = check.split(" ", 1)[0]!;
-  const member = named in withoutMember || named in promises ? (named as keyof PaymentStore) : group;
+  const member = named in without || named in promises ? (named as keyof PaymentStore) : group;
   try {
     const made = await create();
     const { store, reopen, remove, probe } = { ...others, ...("store" in made ? made : { store: made }) };
@@ -94,7 +93,7 @@ export async function runCheck<Tx>(
         error,
       };
   }
-  return { check, member: absent[0]!, outcome: "left out", reason: withoutMember[absent[0]!] };
+  return { check, member: absent[0]!, outcome: "left out", reason: without[absent[0]!] };
 }
 
 /** Returns the adapter below a store of {@link storeOver}. */
@@ -116,7 +115,7 @@ function watched<T extends object>(store: T, name: string, calls: string[], abse
   return new Proxy(store, {
     get(target, member) {
       const value: unknown = Reflect.get(target, member);
-      if (value === undefined && Object.hasOwn(withoutMember, member)) absent.push(String(member));
+      if (value === undefined && Object.hasOwn(without, member)) absent.push(String(member));
       if (typeof value !== "function") return value;
       return (...args: unknown[]) => {
         const shown = args

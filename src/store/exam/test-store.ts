@@ -16,11 +16,12 @@ import { type Checks } from "./checks/steps.js";
 import { strayChecks } from "./checks/stray.js";
 import { transactionChecks } from "./checks/transactions.js";
 import { parkedChecks, webhookChecks } from "./checks/webhooks.js";
-import { importantMembers, withoutMember } from "../optional-members.js";
+import { importantMembers } from "../optional-members.js";
+import { without } from "./contract.js";
 import { type CheckResult, type ExamMember, runCheck, type StoreFactory } from "./run-check.js";
 
-/** The members that a store may leave out, and `reports`. Each is examined unless it is `false` here. */
-export type StoreCapabilities = Partial<Record<keyof typeof withoutMember, boolean>>;
+/** The members that a store may leave out, `reports`, `adapter` and `probe`. Each is examined unless it is `false` here. */
+export type StoreCapabilities = Partial<Record<keyof typeof without, boolean>>;
 
 /** What the exam needs to know of a store. */
 export interface StoreExam<Tx> extends StoreFactory<Tx> {
@@ -140,7 +141,7 @@ export async function examineStore<Tx>(
     const timer = new AbortController();
     const reason = `It took longer than ${timeoutMs / 1000} s.`;
     const late: CheckResult = { check, member, outcome: "failed", reason };
-    const missing = withoutMember[member as keyof typeof withoutMember];
+    const missing = without[member as keyof typeof without];
     const result: CheckResult =
       lacking.has(member) || isLeftOut(member, exam.capabilities)
         ? { check, member, outcome: "left out", reason: missing }

@@ -8,7 +8,11 @@ if (!existsSync(path.join(examples, "prisma/generated/client.ts"))) {
   // Prisma downloads its engine of migrations for every command, except where this names a file. Nothing here runs it.
   const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: "1" };
   const program = [path.join(examples, "node_modules/prisma/build/index.js"), "generate"];
-  execFileSync(process.execPath, [...program, "--schema", "prisma/schema.prisma"], { cwd: examples, env, stdio: "pipe" });
+  execFileSync(process.execPath, [...program, "--schema", "prisma/schema.prisma"], {
+    cwd: examples,
+    env,
+    stdio: "pipe",
+  });
 }
 const { PrismaPg } = require(require.resolve("@prisma/adapter-pg", { paths: [examples] }));
 const { prismaAdapter } = require("../../../examples/stores/prisma.ts");
