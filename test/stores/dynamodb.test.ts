@@ -8,7 +8,7 @@ import { storeTests } from "./support/store-tests.js";
 /** The transaction of the example, whose types need packages that may be absent. */
 type Tx = tillkit.BatchTx<object>;
 
-const module = path.resolve(__dirname, "modules/dynamodb.cjs");
+const storeModule = path.resolve(__dirname, "modules/dynamodb.cjs");
 
 withPackages(
   "the tests of a store in DynamoDB",
@@ -26,7 +26,7 @@ withPackages(
     storeTests({ name: "a store in DynamoDB", module: "dynamodb.cjs" });
 
     it("rejects with store_conflict where the condition of a write of the application is not met", async () => {
-      const { create } = (await import(module)) as StoreModule<Tx>;
+      const { create } = (await import(storeModule)) as StoreModule<Tx>;
       const address = { folder: "", prefix: "conflict_" };
       const { store, prepare, rows, remove } = await create(address, tillkit);
       await prepare!();

@@ -126,7 +126,13 @@ describe("testPayments", () => {
     const loaded = new Set(["testing/index.ts"]);
     for (const file of loaded) for (const { target } of loads.get(file) ?? []) loaded.add(target);
     const parts = new Set([...loaded].map((file) => file.split("/", 1)[0]!));
-    expect([...parts].filter((part) => !part.startsWith("node:"))).toEqual(["testing", "store", "errors"]);
+    expect([...parts].filter((part) => !part.startsWith("node:"))).toEqual([
+      "testing",
+      "store",
+      "errors",
+      "shared",
+      "model",
+    ]);
     expect([...loaded].filter((file) => file.startsWith("store/sql"))).toEqual([]);
   });
 });
