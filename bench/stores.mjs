@@ -1,8 +1,10 @@
 // Measures a single webhook over the full SQL store and over a store of `examples/stores`, alternately on one PostgreSQL:
 // node bench/stores.mjs [--module test/stores/modules/knex.ts] [--rounds 10] [--webhooks 60]. It needs dist and `npm ci --prefix examples/stores`.
-import { createServer } from "node:http";
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import express from "express";
@@ -45,8 +47,9 @@ async function shopOver(address) {
     times: [],
     async singles() {
       const indexes = Array.from({ length: count }, () => next++);
-      const created = indexes.map((index) => paymentOf(index));
-      await store.transaction((tx) => store.save(tx, { created }));
+      // One by one, because some databases limit the changes of one transaction.
+      for (const index of indexes)
+        await store.transaction((tx) => store.save(tx, { created: [paymentOf(index)] }));
       for (const payment of indexes) {
         const started = performance.now();
         const status = await sender.post(server.address().port, { payment, status: "completed" });
@@ -58,7 +61,7 @@ async function shopOver(address) {
       sender.close();
       server.close();
       await payments.close();
-      if (remove) return remove();
+      if (remove || address.module) return remove?.();
       const database = new Database(cjs, address);
       await database.drop();
       await database.close();
@@ -66,10 +69,11 @@ async function shopOver(address) {
   };
 }
 
+const folder = mkdtempSync(path.join(tmpdir(), "tillkit-bench-"));
 const prefix = `bench_${randomBytes(4).toString("hex")}_`;
 const shops = {
   postgresStore: await shopOver({ kind: "postgres", url, prefix }),
-  [path.basename(values.module)]: await shopOver({ module: path.resolve(values.module), prefix }),
+  [path.basename(values.module)]: await shopOver({ module: path.resolve(values.module), folder, prefix }),
 };
 for (const shop of Object.values(shops)) await shop.singles(); // The first webhooks are slow.
 for (const shop of Object.values(shops)) shop.times.length = 0;
@@ -83,3 +87,4 @@ const medians = Object.entries(shops).map(([name, { times }]) => {
 });
 console.log(`ratio ${(medians[1] / medians[0]).toFixed(2)}`);
 for (const shop of Object.values(shops)) await shop.close();
+rmSync(folder, { recursive: true, force: true });
