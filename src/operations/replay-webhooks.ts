@@ -126,7 +126,7 @@ async function replayPage<Tx>(
   const messages = webhooks.map(readStored);
   const { changes, events, seen, updated } = await store.transaction(async (tx) => {
     // The store may run this again, so that nothing outside of it is changed.
-    const seen = new Set(run.seen);
+    const seen = new Set<string>();
     const locked = await store.lock(tx, keysOf(messages.map((message) => ({ message }))));
     const recorded = new Set(locked.eventKeys);
     const payments = new LockedPayments(
@@ -141,7 +141,7 @@ async function replayPage<Tx>(
       const eventKey = eventKeyOf(message);
       // By the current rules it may be a copy of an event that is recorded elsewhere.
       const isOther = eventKey !== webhook.eventKey;
-      const known = isOther && (seen.has(eventKey) || recorded.has(eventKey));
+      const known = isOther && [run.seen, seen, recorded].some((keys) => keys.has(eventKey));
       if (isOther) seen.add(eventKey);
       const clientId = message.kind === "payment" ? message.report.clientId : undefined;
       const before = clientId === undefined ? undefined : payments.find(clientId);
@@ -160,7 +160,7 @@ async function replayPage<Tx>(
     if (!run.dryRun && rematched.length > 0) await store.save(tx, { updated, rematched, events });
     return { changes, events, seen, updated };
   });
-  run.seen = seen;
+  for (const eventKey of seen) run.seen.add(eventKey);
   if (run.dryRun) for (const payment of updated) run.unsaved.set(payment.clientId, payment);
   if (!run.dryRun && events.length > 0) announceEvents();
   return changes;
