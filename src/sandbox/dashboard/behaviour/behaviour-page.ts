@@ -18,7 +18,7 @@ import {
 } from "../components.js";
 import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
 import { dashboardPage, places } from "../dashboard-page.js";
-import { fieldForm, FormProblem, pageRoutes, refusalBy } from "../form.js";
+import { fieldForm, FormProblem, pageRoutes, problemId, refusalBy } from "../form.js";
 import { behaviourTranslations } from "./translations.js";
 
 type Behaviour = ViewWith<typeof behaviourTranslations>;
@@ -147,7 +147,7 @@ function clockForms(view: Behaviour): Html {
     return postForm(view, path, [one, button(`+ ${step}`, { name: "unit", value: unit })]);
   });
   const more = html`inputmode="decimal" required
-  aria-invalid="${String(problem?.path.endsWith(path) === true)}" aria-errormessage="problem"`;
+  aria-invalid="${String(problem?.path.endsWith(path) === true)}" aria-errormessage="${problemId}"`;
   const amount = { id: "amount", label: text.by };
   const unit = { id: "unit", label: text.unit };
   const fields = [
