@@ -3,9 +3,6 @@ import { because } from "../../shared/because.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { type StoredRecord } from "./adapter.js";
 
-/** Where a store over an adapter keeps it for the exam, also for that of another copy of the package. */
-export const adapterOf: unique symbol = Symbol.for("tillkit.adapter");
-
 /** Returns what `read` or `scan` returned. Throws `adapter_defective` if these are not records. */
 export function checkRecords(operation: string, answer: unknown): readonly StoredRecord[] {
   if (!Array.isArray(answer))

@@ -4,11 +4,6 @@ import { type KeyRange, type RecordChange, type StoredRecord } from "./adapter.j
 /** The number of keys in one read at most. */
 const maxKeys = 100;
 
-/** Another transaction has changed a record since it was read. */
-export class Conflict extends Error {
-  keys: readonly string[] = [];
-}
-
 /** What one transaction has read and will write. */
 export class Draft {
   readonly #read: (keys: readonly string[]) => Promise<readonly StoredRecord[]>;

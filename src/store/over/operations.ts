@@ -8,10 +8,19 @@ import {
   type TransactionAdapter,
 } from "./adapter.js";
 import { checkRecords, checkType, failureOf } from "./answers.js";
-import { Conflict } from "./draft.js";
 
-export { adapterOf } from "./answers.js";
-export { Conflict } from "./draft.js";
+/** Where a store over an adapter keeps it for the exam, also for that of another copy of the package. */
+export const adapterOf: unique symbol = Symbol.for("tillkit.adapter");
+
+/** Another transaction has changed one of the records with these keys since it was read. */
+export class Conflict extends Error {
+  readonly keys: readonly string[];
+
+  constructor(keys: readonly string[]) {
+    super();
+    this.keys = keys;
+  }
+}
 
 /** Any adapter. Its transactions are those of {@link Operations}. */
 export type Adapter = TransactionAdapter<object> | BatchAdapter<unknown>;
@@ -95,7 +104,7 @@ async function write(
 ): Promise<void> {
   if (changes.length + items === 0) return;
   const isDone = checkType("write", await called("write", attempt), "boolean");
-  if (!isDone) throw Object.assign(new Conflict(), { keys: changes.map(({ key }) => key) });
+  if (!isDone) throw new Conflict(changes.map(({ key }) => key));
 }
 
 async function called<T>(operation: string, call: () => Promise<T>): Promise<T> {

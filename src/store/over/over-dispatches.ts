@@ -22,8 +22,8 @@ import {
   wants,
 } from "./dispatches.js";
 import { withTimeout } from "../../shared/with-timeout.js";
-import { Conflict } from "./draft.js";
 import { keyOf, rangeOf, timeOf } from "./keys.js";
+import { Conflict } from "./operations.js";
 import { OverQueries } from "./over-queries.js";
 import { handlersKey } from "./payments.js";
 

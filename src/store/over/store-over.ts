@@ -8,7 +8,6 @@ import {
 } from "../payment-store.js";
 import { type BatchAdapter, type BatchTx, type TransactionAdapter } from "./adapter.js";
 import { checkAdapter } from "./adapter-problems.js";
-import { adapterOf } from "./answers.js";
 import {
   type StoredDispatch,
   type StoredEvent,
@@ -21,7 +20,7 @@ import {
 } from "./dispatches.js";
 import { type Draft } from "./draft.js";
 import { keyOf, rangeOf } from "./keys.js";
-import { type Adapter } from "./operations.js";
+import { type Adapter, adapterOf } from "./operations.js";
 import { OverDispatches } from "./over-dispatches.js";
 import { conflict, handlersKey, keysOfPayments, readLocked, savePayments } from "./payments.js";
 import { Records } from "./records.js";
