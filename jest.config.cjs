@@ -1,6 +1,8 @@
-// One suite for the sources and for the built package: TILLKIT_TEST_TARGET=cjs runs the same tests on dist/cjs.
-const target = process.env.TILLKIT_TEST_TARGET ?? "src";
-const at = (path) => (target === "src" ? `<rootDir>/src/${path}.ts` : `<rootDir>/dist/${target}/${path}.js`);
+// One suite for the sources and for the packed package: TILLKIT_TEST_TARGET=packed runs the same tests on what scripts/pack.mjs
+// unpacked.
+const targets = { src: ["src", "ts"], packed: [".tmp/package/dist/cjs", "js"] };
+const [folder, extension] = targets[process.env.TILLKIT_TEST_TARGET ?? "src"];
+const at = (path) => `<rootDir>/${folder}/${path}.${extension}`;
 
 /** @type {import('jest').Config} */
 module.exports = {

@@ -5,6 +5,7 @@ import path from "node:path";
 import { installMissing } from "./test/install.mjs";
 import { leftOutBy, machineLacks } from "./test/left-out.mjs";
 import { searchPrinted } from "./test/printed-secrets.mjs";
+import { testsOfSourcesOnly } from "./test/sources-only.mjs";
 import { jestTotals, printedBy, runStage } from "./test/stage.mjs";
 import { summary } from "./test/summary.mjs";
 
@@ -68,22 +69,18 @@ if (installed?.passed === false) {
       "examples/express-shop/tsconfig.json",
     ]);
   }
-  // The ORMs meet the package as it is built.
+  // The ORMs meet the packed package.
   await jest("Tests on the sources", "src", ["/test/stores/orms/"]);
-  if (built) {
-    // These check the sources, or the packed package, so they would test nothing new.
-    await jest("Tests on the built package", "cjs", [
-      "/test/architecture/",
+  if (built && (await check("Pack", ["scripts/pack.mjs"]))) {
+    // These would test nothing new.
+    await jest("Tests on the packed package", "packed", [
+      ...testsOfSourcesOnly().map((file) => `/${file}$`),
+      // These pack the package themselves.
       "/test/package/",
       "/test/shop/",
-      // These start processes with their own compilation of the sources.
-      "/test/promises/crash/",
-      "/test/promises/processes/",
-      "/test/promises/faults/killed",
-      "/test/promises/faults/several-processes",
-      "/test/promises/threats/denial-of-service",
-      // These start clusters of databases.
-      "/test/promises/failover/",
+      // These are about what the code promises, which is the same code, and take the longest.
+      "/test/promises/",
+      // It starts a cluster of databases.
       "/test/store/sql/mysql/galera",
       // These are about the examples, the benchmark and the pages, which are the same files.
       "/test/stores/(?!orms)",
@@ -94,7 +91,9 @@ if (installed?.passed === false) {
     await check("Package: types for every importer", ["attw", "--pack", ".", "--profile", "node16"]);
     if (existsSync("scripts/demo.mjs")) await check("Demo", ["scripts/demo.mjs"]);
   } else {
-    leftOut.push("the tests on the built package, its checks and the demo, because the build failed");
+    leftOut.push(
+      "the tests on the packed package, its checks and the demo, because it could not be built and packed",
+    );
   }
 }
 

@@ -15,7 +15,8 @@ import { closeAll, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { databaseFor } from "./own-database.js";
 
-const examples = path.resolve(__dirname, "../../../examples/stores");
+const root = path.resolve(__dirname, "../../..");
+const examples = path.join(root, "examples/stores");
 const isInstalled = existsSync(path.join(examples, "node_modules/kysely"));
 const folders = { postgres: "orms", mysql: "orms/mysql" };
 
@@ -28,6 +29,14 @@ onEachServer("the ORMs", (kind) => {
       sentences(kind, path.join(folder, file));
     });
   else it(`leaves the ORMs out, because ${reason}`, () => expect(isInstalled).toBe(false));
+});
+
+it("loads no files of the kit but those under test, which are the sources or the unpacked tarball", () => {
+  const underTest = process.env.TILLKIT_TEST_TARGET === "packed" ? ".tmp/package/dist/cjs/" : "src/";
+  const loaded = Object.keys(require.cache).map((file) => path.relative(root, file));
+  const ofKit = loaded.filter((file) => !/(^|\/)node_modules\/|^(test|examples)\//.test(file));
+  expect(ofKit).toContain(path.join(underTest, `store/sql/index.${underTest === "src/" ? "ts" : "js"}`));
+  expect(ofKit.filter((file) => !file.startsWith(underTest))).toEqual([]);
 });
 
 function sentences(kind: "postgres" | "mysql", program: string): void {
