@@ -18,8 +18,9 @@ export function report(results) {
   return `# Mutation testing
 
 \`npm run mutate\` changes the sources in small ways (mutants) and runs the tests of the mirrored folder on each change. A mutant is
-killed when a test fails or hangs. The messages of errors are left out, because no test is about their wording. This file is
-written by the command; the reasons are in [reasons.mjs](reasons.mjs).
+killed when a test fails or hangs. Sentences for people, such as the messages of errors, are left out (strings with two spaces or
+more), because no test is about their wording. This file is written by the command; the reasons are in
+[reasons.mjs](reasons.mjs).
 
 | Folder of src | Mutants | Killed | Killed % | Survivors |
 |---|---|---|---|---|
