@@ -109,8 +109,8 @@ export interface RecommendedStore<Tx = unknown> {
   stray(tx: Tx, options: { before: string; limit: number }): Promise<WebhookRecord[]>;
 
   /**
-   * Extends a lease, on a connection other than the handler's. Resolves to `false` when the lease is lost. Without it a
-   * handler must finish within one lease.
+   * Gives a lease a new end, `leaseMs` from now, on a connection other than the handler's. Resolves to `false` when the
+   * lease is lost. Without it a handler must finish within one lease.
    */
   renew(run: RunKey, leaseMs: number): Promise<boolean>;
 

@@ -186,7 +186,7 @@ export class DispatchesTable {
       return;
     }
     dispatch.state = "pending";
-    dispatch.dueAt = retryInMs > 0 ? performance.now() + retryInMs : 0;
+    dispatch.dueAt = performance.now() + retryInMs;
     if (state === "failed") dispatch.failures += 1;
     else dispatch.attempt -= 1;
   }

@@ -4,6 +4,7 @@ import {
   type WebhookPage,
   type WebhookRecord,
 } from "../payment-store.js";
+import { isParked, isWaiting } from "../records.js";
 
 type Optional = "reason" | "clientId" | "status" | "kind" | "decidedAt";
 
@@ -27,7 +28,7 @@ export class WebhooksTable {
   /** The eventKeys of webhooks that wait, in order of arrival. */
   readonly #waiting = new Set<string>();
   /** The eventKeys of parked webhooks by clientId, in order of arrival. */
-  readonly #parkedOf = new Map<string, Set<string>>();
+  readonly #parkedOf = new Map<string | undefined, Set<string>>();
   /** The rows that the transaction inserted. */
   #inserted: Row[] = [];
   /** The new versions of rows that the transaction changed. */
@@ -41,7 +42,7 @@ export class WebhooksTable {
   insert(webhook: WebhookRecord): boolean {
     const { receiptId, eventKey, outcome, covers, receivedAt, rawBody } = webhook;
     if (this.has(eventKey) || this.#receiptIds.has(receiptId)) return false;
-    const waits = isWaiting(outcome);
+    const waits = isWaiting(webhook);
     // Absent fields are set too: an object that gets fields later takes more memory.
     const row: Row = {
       receiptId,
@@ -72,7 +73,7 @@ export class WebhooksTable {
   }
 
   rematch({ receiptId, outcome, reason, decidedAt }: Rematched): void {
-    const waits = isWaiting(outcome);
+    const waits = isWaiting({ outcome });
     this.#change(receiptId, { outcome, reason, decidedAt, waits, stray: waits });
   }
 
@@ -118,7 +119,7 @@ export class WebhooksTable {
   }
 
   countParked(): number {
-    return [...this.#waiting].filter((eventKey) => this.#rows.get(eventKey)!.waits).length;
+    return this.#waiting.size;
   }
 
   /** Deletes raw bytes. The rows stay, so that copies are still recognised. Returns how many. */
@@ -132,7 +133,7 @@ export class WebhooksTable {
   commit(): void {
     for (const row of this.#inserted) {
       row.isCommitted = true;
-      if (!this.#draft.has(row.eventKey)) this.#index(row);
+      this.#index(row);
     }
     for (const [eventKey, row] of this.#draft) {
       row.isCommitted = true;
@@ -156,9 +157,9 @@ export class WebhooksTable {
   }
 
   #index(row: Row): void {
-    const { eventKey, clientId = "" } = row;
+    const { eventKey, clientId } = row;
     if (row.waits) this.#waiting.add(eventKey);
-    else if (this.#waiting.size > 0) this.#waiting.delete(eventKey);
+    else this.#waiting.delete(eventKey);
     const parked = this.#parkedOf.get(clientId);
     if (!isParked(row)) parked?.delete(eventKey);
     else if (parked) parked.add(eventKey);
@@ -167,7 +168,7 @@ export class WebhooksTable {
 
   /** Without an index: only people ask for it, and every webhook would have to update the index. */
   #ofClientId(wanted: string): Row[] {
-    return this.#committed().filter(({ clientId = "" }) => clientId === wanted);
+    return this.#committed().filter(({ clientId }) => clientId === wanted);
   }
 
   #committed(): Row[] {
@@ -183,14 +184,6 @@ export class WebhooksTable {
   #get(eventKey: string): Row | undefined {
     return this.#draft.get(eventKey) ?? this.#rows.get(eventKey);
   }
-}
-
-function isParked({ outcome }: Row): boolean {
-  return isWaiting(outcome) || outcome === "foreign";
-}
-
-function isWaiting(outcome: WebhookRecord["outcome"]): boolean {
-  return outcome === "unmatched" || outcome === "unconfirmed";
 }
 
 function inOrder(a: Row, b: NonNullable<WebhookPage["after"]>): number {

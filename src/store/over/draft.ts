@@ -56,9 +56,10 @@ export class Draft {
     this.#written.set(key, JSON.stringify(value));
   }
 
-  /** Deletes a record. One that was not loaded must exist, written once. */
+  /** Deletes a record. One that was not loaded must exist, written once, unless this transaction wrote it. */
   delete(key: string): void {
-    this.#written.set(key, null);
+    if (this.#written.get(key) && !this.#stored.has(key)) this.#written.delete(key);
+    else this.#written.set(key, null);
   }
 
   /** Writes a record, and changes the index entries that lead to it. */

@@ -6,6 +6,7 @@ import {
   type Saved,
   type WebhookRecord,
 } from "../payment-store.js";
+import { isParked } from "../records.js";
 import { type BatchAdapter, type BatchTx, type TransactionAdapter } from "./adapter.js";
 import { checkAdapter } from "./adapter-problems.js";
 import {
@@ -24,14 +25,7 @@ import { type Adapter, adapterOf } from "./operations.js";
 import { OverDispatches } from "./over-dispatches.js";
 import { conflict, handlersKey, keysOfPayments, readLocked, savePayments } from "./payments.js";
 import { Records } from "./records.js";
-import {
-  isParked,
-  loadWebhooks,
-  pruneWebhook,
-  recordOf,
-  saveWebhooks,
-  type StoredWebhook,
-} from "./webhooks.js";
+import { loadWebhooks, pruneWebhook, recordOf, saveWebhooks, type StoredWebhook } from "./webhooks.js";
 
 /** Every member of the contract that a store over an adapter has. */
 export type StoreOver<Tx> = Omit<
@@ -107,10 +101,12 @@ class OverStore extends OverDispatches implements StoreOver<object> {
 
   async parked(tx: object, clientIds: readonly string[]): Promise<WebhookRecord[]> {
     const draft = this.records.draftOf(tx);
+    const find = async (keys: string[]): Promise<StoredWebhook[]> =>
+      (await this.records.values<StoredWebhook>(keys, draft)).filter(isParked);
     const scans = [...new Set(clientIds)].map((clientId) =>
-      this.records.rows<StoredWebhook>(rangeOf(["client-webhooks", clientId], maxParked), draft),
+      this.records.collect(rangeOf(["client-webhooks", clientId], maxParked), find, draft),
     );
-    const rows = (await Promise.all(scans)).flat().filter(isParked);
+    const rows = (await Promise.all(scans)).flat();
     return rows.toSorted((a, b) => (a.order < b.order ? -1 : 1)).map(recordOf);
   }
 

@@ -1,4 +1,5 @@
 import { type Changes, type StoredHistory, type WebhookRecord } from "../payment-store.js";
+import { isWaiting } from "../records.js";
 import { type Draft } from "./draft.js";
 import { keyOf } from "./keys.js";
 import { webhookKey } from "./payments.js";
@@ -41,7 +42,7 @@ export function saveWebhooks(draft: Draft, changes: WebhookChanges, nextOrder: (
       taken.push(webhook.eventKey);
       continue;
     }
-    const waits = isWaiting(webhook.outcome);
+    const waits = isWaiting(webhook);
     const row = {
       ...webhook,
       rawBody: rawBody.toString("base64"),
@@ -56,7 +57,7 @@ export function saveWebhooks(draft: Draft, changes: WebhookChanges, nextOrder: (
   for (const { eventKey, count } of copies)
     change(draft, webhookKey(eventKey), (row) => ({ ...row, copies: row.copies + count }));
   for (const { receiptId, outcome, reason, decidedAt } of rematched) {
-    const waits = isWaiting(outcome);
+    const waits = isWaiting({ outcome });
     const decided = { outcome, reason, decidedAt, waits, isStray: waits };
     // What is undefined is left out of the JSON.
     change(
@@ -92,14 +93,6 @@ export function recordOf(row: StoredWebhook): WebhookRecord {
 export function shownOf(row: StoredWebhook): StoredHistory["webhooks"][number] {
   const { rawBody: _, order: __, waits: ___, isStray: ____, ...shown } = row;
   return shown;
-}
-
-export function isParked({ outcome }: StoredWebhook): boolean {
-  return isWaiting(outcome) || outcome === "foreign";
-}
-
-function isWaiting(outcome: WebhookRecord["outcome"]): boolean {
-  return outcome === "unmatched" || outcome === "unconfirmed";
 }
 
 function change(draft: Draft, key: string | undefined, next: (row: StoredWebhook) => StoredWebhook): void {

@@ -1,5 +1,5 @@
 import { DispatchesTable } from "../../../src/store/memory/dispatches-table.js";
-import { event, ledger } from "../../../src/store/exam/checks/fixtures.js";
+import { event, ledger, mailer } from "../../../src/store/exam/checks/fixtures.js";
 
 const handlers = [ledger];
 let now = 0;
@@ -12,10 +12,10 @@ beforeEach(() => {
 afterEach(() => jest.restoreAllMocks());
 
 /** A table with one event, whose dispatch is claimed for this time. */
-function leased(leaseMs: number) {
+function leased(leaseMs: number, ofEvent: { clientId?: string } = {}) {
   const table = new DispatchesTable();
   table.register(handlers);
-  table.insert(event("e1"));
+  table.insert(event("e1", ofEvent));
   table.commit();
   const claim = () => table.claim({ handlers, limit: 10, leaseMs });
   const [first] = claim();
@@ -62,4 +62,87 @@ describe("a lease in memory", () => {
     now += 1;
     expect(claim()).toMatchObject([{ attempt: 2, failures: 1 }]);
   });
+
+  it("that ends after exactly the longest wait is not taken over", () => {
+    const { table } = leased(1000);
+    const claim = (maxWaitMs: number) => table.claim({ handlers, limit: 10, leaseMs: 1000, maxWaitMs });
+    expect(claim(1000)).toEqual([]);
+    expect(claim(999)).toHaveLength(1);
+  });
+
+  it("that is settled twice in one transaction ends as the first settlement says", () => {
+    const { table, claim, run } = leased(60_000);
+    expect(table.settle({ ...run(1), state: "done" })).toBe(true);
+    table.settle({ ...run(1), state: "failed", retryInMs: 0 });
+    table.commit();
+    expect(claim()).toEqual([]);
+    expect(table.counts()).toEqual({ dead: 0 });
+  });
+
+  it("that is settled twice in one transaction is counted once", () => {
+    const { table, claim, run } = leased(60_000);
+    table.settle({ ...run(1), state: "failed", retryInMs: 0 });
+    table.settle({ ...run(1), state: "failed", retryInMs: 0 });
+    table.commit();
+    expect(claim()).toMatchObject([{ attempt: 2, failures: 1 }]);
+  });
+});
+
+describe("a dispatch in memory", () => {
+  const settledAt = expect.any(String);
+  const shown = { eventId: "e1", type: "payment.completed", handler: "ledger" };
+
+  it("shows the error of its last failure, also after a run that is done", () => {
+    const { table, claim, run } = leased(60_000, { clientId: "p1" });
+    table.settle({ ...run(1), state: "failed", error: "no" });
+    table.commit();
+    claim();
+    table.settle({ ...run(2), state: "done" });
+    table.commit();
+    const done = { clientId: "p1", state: "done", attempt: 2, failures: 1, error: "no", settledAt };
+    expect(table.history("p1", 10).dispatches).toStrictEqual([{ ...shown, ...done }]);
+  });
+
+  it("has no key for a clientId or an error that it does not have", () => {
+    const { table, run } = leased(60_000);
+    table.settle({ ...run(1), state: "dead" });
+    table.commit();
+    const dead = { ...shown, state: "dead", attempt: 1, failures: 0, settledAt };
+    expect(table.dead({ revive: false, limit: 10 })).toStrictEqual([dead]);
+  });
+});
+
+describe("an event in memory", () => {
+  const later = "2099-01-01T00:00:00.000Z";
+
+  it("has no dispatch, and can be pruned, where no handler was registered", () => {
+    const table = new DispatchesTable();
+    table.insert(event("e1", { clientId: "p1" }));
+    table.commit();
+    expect(table.history("p1", 10).dispatches).toEqual([]);
+    expect(table.prune(later, 10)).toBe(1);
+  });
+
+  it("is not in a history after it was pruned, and the younger ones are", () => {
+    const table = new DispatchesTable();
+    for (const [index, id] of ["e1", "e2"].entries())
+      table.insert(event(id, { clientId: "p1", recordedAt: `2026-03-0${index + 1}T10:00:00.000Z` }));
+    table.commit();
+    expect(table.prune("2026-03-02T00:00:00.000Z", 10)).toBe(1);
+    expect(table.history("p1", 10).events).toMatchObject([{ id: "e2" }]);
+  });
+});
+
+it("what a handler changes in its event is seen by no other handler, and not by the next run", () => {
+  const table = new DispatchesTable();
+  const all = [ledger, mailer];
+  table.register(all);
+  table.insert(event("e1", { payload: { payment: { reference: "order-1" } } }));
+  table.commit();
+  const claim = (names: typeof all) => table.claim({ handlers: names, limit: 10, leaseMs: 10 });
+  const [first] = claim([ledger]);
+  Object.assign(first!.event.payload["payment"] as object, { reference: "changed" });
+  now += 10;
+  const references = claim(all).map((one) => one.event.payload["payment"]);
+  expect(references).toEqual([{ reference: "order-1" }, { reference: "order-1" }]);
 });

@@ -3,11 +3,17 @@ import { testStore } from "tillkit/testing";
 import { testOptions } from "../../support/kit.js";
 import { resolveOptions } from "../../../src/kit/options/resolve-options.js";
 
+const committed = new Set<string>();
+
 testStore({
   name: "MemoryStore",
   test: it,
   create: async () => new MemoryStore(),
-  capabilities: { migrate: false, probe: false },
+  probe: {
+    write: (tx, key) => tx.onCommit(() => committed.add(key)),
+    has: async (key) => committed.has(key),
+  },
+  capabilities: { migrate: false },
 });
 
 describe("MemoryStore", () => {
@@ -27,20 +33,26 @@ describe("MemoryStore", () => {
     receivedAt: "2026-03-01T10:00:00.000Z",
   };
 
-  it("calls the save of a subclass for everything that is recorded", async () => {
-    const seen: Changes[] = [];
-    class Watched extends MemoryStore {
-      override save(tx: MemoryTx, changes: Changes) {
-        seen.push(changes);
-        return super.save(tx, changes);
+  it.each([[["transaction"]], [["lock"]], [["save"]], [["transaction", "lock", "save"]]] as const)(
+    "calls %j of a subclass for everything that is recorded",
+    async (overridden) => {
+      const store = new MemoryStore();
+      const seen: string[] = [];
+      for (const step of overridden) {
+        const own = (...args: never[]) => {
+          seen.push(step);
+          return (MemoryStore.prototype[step] as (...args: never[]) => never).apply(store, args);
+        };
+        Object.assign(store, { [step]: own });
       }
-    }
-    const store = new Watched();
-    expect(await store.record({}, () => ({ webhooks: [webhook] }))).toBe(true);
-    expect(await store.record({}, () => ({ webhooks: [webhook] }))).toBe(false);
-    expect(seen).toHaveLength(2);
-    expect(await store.webhooks({ limit: 10 })).toHaveLength(1);
-  });
+      expect(await store.record({}, () => ({ webhooks: [webhook] }))).toBe(true);
+      expect(await store.record({}, () => ({ webhooks: [webhook] }))).toBe(false);
+      expect(seen).toEqual([...overridden, ...overridden]);
+      expect(await store.webhooks({ limit: 10 })).toHaveLength(1);
+      const refused = store.record({}, () => ({ updated: [payment] }));
+      await expect(refused).rejects.toMatchObject({ code: "store_conflict" });
+    },
+  );
 
   it("records after the transactions that run, and not in the middle of one", async () => {
     const store = new MemoryStore();
@@ -73,6 +85,75 @@ describe("MemoryStore", () => {
   };
   const save = (store: MemoryStore, changes: Changes) =>
     store.transaction((tx) => store.save(tx, changes).then(() => undefined));
+
+  it("refuses a transaction's end that swallowed a refusal, and says which one it was", async () => {
+    const store = new MemoryStore();
+    const swallowed = store.transaction(async (tx) => {
+      await store.save(tx, { webhooks: [webhook] });
+      await store.save(tx, { updated: [payment] }).catch(() => {});
+    });
+    const poisoned = { code: "transaction_poisoned", cause: { code: "store_conflict" } };
+    await expect(swallowed).rejects.toMatchObject(poisoned);
+    expect(await store.webhooks({ limit: 10 })).toEqual([]);
+  });
+
+  it("refuses every call with a transaction that has ended", async () => {
+    const store = new MemoryStore();
+    const ended = await store.transaction(async (tx) => tx);
+    const late = [
+      () => store.lock(ended, {}),
+      () => store.save(ended, { webhooks: [webhook] }),
+      () => store.settle(ended, { eventId: "e1", handler: "ledger", fence: 1, state: "done" }),
+      () => store.parked(ended, ["c-1"]),
+      () => store.stray(ended, { before: webhook.receivedAt, limit: 1 }),
+    ];
+    for (const call of late) await expect(call()).rejects.toMatchObject({ code: "transaction_closed" });
+    await save(store, { created: [payment] });
+    expect(await store.webhooks({ limit: 10 })).toEqual([]);
+  });
+
+  describe("a transaction that is opened at its first use", () => {
+    const opened = (store: MemoryStore, end: () => Promise<void>) => {
+      const [written, run] = [[] as string[], { count: 0, ended: Promise.resolve() }];
+      const open = () =>
+        new Promise<MemoryTx>((resolve, reject) => {
+          run.count += 1;
+          run.ended = store.transaction(async (tx) => {
+            resolve(tx);
+            await end();
+          });
+          run.ended.catch(reject);
+        });
+      const tx = store.lazy(open);
+      const write = (text: string) => tx.onCommit(() => written.push(text));
+      return { run, write, written };
+    };
+
+    it("is not opened without a write, and is opened once for many, which run at the commit", async () => {
+      const { run, write, written } = opened(new MemoryStore(), () => new Promise(setImmediate));
+      await new Promise(setImmediate);
+      expect(run.count).toBe(0);
+      write("first");
+      write("second");
+      expect(written).toEqual([]);
+      await run.ended;
+      expect([run.count, written]).toEqual([1, ["first", "second"]]);
+    });
+
+    it("runs no write where it is rolled back, or cannot be opened", async () => {
+      const store = new MemoryStore();
+      const rejected = opened(store, () =>
+        new Promise(setImmediate).then(() => Promise.reject(new Error("no"))),
+      );
+      rejected.write("rolled back");
+      await expect(rejected.run.ended).rejects.toThrow("no");
+      await store.close();
+      const closed = opened(store, async () => {});
+      closed.write("too late");
+      await expect(closed.run.ended).rejects.toMatchObject({ code: "store_closed" });
+      expect([...rejected.written, ...closed.written]).toEqual([]);
+    });
+  });
 
   it("is unchanged when a change cannot be copied", async () => {
     const store = new MemoryStore();
@@ -113,18 +194,19 @@ describe("MemoryStore", () => {
     expect(await store.findMany({ serviceIds: ["s-1"] })).toMatchObject([{ clientId: "c-2" }]);
   });
 
+  const resolution = {
+    id: "r-1",
+    clientId: "c-1",
+    action: "dismissed" as const,
+    receiptId: "receipt-1",
+    reason: "a test of the provider's",
+    by: "ada",
+    at: "2026-03-01T10:05:00.000Z",
+  };
+
   it("shares no object with its callers", async () => {
     const store = new MemoryStore();
     const covers: SignedField[] = ["id", "clientId"];
-    const resolution = {
-      id: "r-1",
-      clientId: "c-1",
-      action: "dismissed" as const,
-      receiptId: "receipt-1",
-      reason: "a test of the provider's",
-      by: "ada",
-      at: "2026-03-01T10:05:00.000Z",
-    };
     await save(store, { webhooks: [{ ...webhook, clientId: "c-1", covers }], resolutions: [resolution] });
     covers.push("source");
     const [kept] = await store.webhooks({ limit: 1 });
@@ -134,6 +216,72 @@ describe("MemoryStore", () => {
     const { webhooks, resolutions } = await store.history("c-1");
     expect(webhooks).toMatchObject([{ covers: ["id", "clientId"] }]);
     expect(resolutions).toEqual([resolution]);
+  });
+
+  it("shares no part of a payment with its callers", async () => {
+    const store = new MemoryStore();
+    const verified: ("status" | "captured")[] = ["status"];
+    const full = {
+      ...payment,
+      metadata: { nested: { basket: 1 } },
+      reported: { status: "submitted", at: payment.createdAt, verified },
+      service: { createdAt: payment.createdAt },
+    };
+    const expected = structuredClone(full);
+    await save(store, { created: [full] });
+    const change = (one: typeof full) => {
+      one.total.value = "1";
+      one.metadata.nested.basket = 2;
+      one.reported.status = "completed";
+      one.reported.verified.push("captured");
+      one.service.createdAt = "never";
+    };
+    change(full);
+    change((await store.find("c-1")) as typeof full);
+    expect(await store.find("c-1")).toEqual(expected);
+  });
+
+  it("forgets a resolution whose transaction was rolled back", async () => {
+    const store = new MemoryStore();
+    const rolledBack = store.transaction(async (tx) => {
+      await store.save(tx, { resolutions: [resolution] });
+      throw new Error("rolled back");
+    });
+    await expect(rolledBack).rejects.toThrow("rolled back");
+    await save(store, { webhooks: [{ ...webhook, clientId: "c-1" }] });
+    expect((await store.history("c-1")).resolutions).toEqual([]);
+  });
+
+  it("shows no more than the oldest 1,000 records of each kind in a history", async () => {
+    const store = new MemoryStore();
+    await store.registerHandlers(["ledger", "mailer"].map((name) => ({ event: "*", name })));
+    const numbers = Array.from({ length: 1001 }, (_, index) => 1000 + index);
+    const recordedAt = payment.createdAt;
+    await save(store, {
+      webhooks: numbers.map((n) => ({
+        ...webhook,
+        receiptId: `r-${n}`,
+        eventKey: `k-${n}`,
+        clientId: "c-1",
+      })),
+      resolutions: numbers.map((n) => ({ ...resolution, id: `r-${n}` })),
+      events: numbers.map((n) => ({
+        id: `e-${n}`,
+        type: "payment.overdue",
+        clientId: "c-1",
+        recordedAt,
+        payload: {},
+      })),
+    });
+    const { webhooks, events, dispatches, resolutions } = await store.history("c-1");
+    for (const shown of [webhooks, events, dispatches, resolutions]) expect(shown).toHaveLength(1000);
+    const last = [
+      webhooks.at(-1)!.receiptId,
+      events.at(-1)!.id,
+      dispatches.at(-1)!.eventId,
+      resolutions.at(-1)!.id,
+    ];
+    expect(last).toEqual(["r-1999", "e-1999", "e-1499", "r-1999"]);
   });
 
   it("stores nothing of a record whose decision throws, and nothing after it was closed", async () => {

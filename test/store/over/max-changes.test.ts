@@ -73,3 +73,49 @@ it("a replay changes more webhooks than one write can take", async () => {
   await closeAll();
   await remove(store);
 });
+
+describe("a payment with more waiting webhooks than one write can take", () => {
+  const adoption = { clientId: "c-1", reference: "order-1", total: { value: "1475", currency: "KMF" } };
+
+  async function openWithWaiting() {
+    const store = openLimited();
+    // The order of arrival counts, also where two would come in one millisecond.
+    let time = Date.now();
+    const north = testKit({ store, clientIdPrefix: "north-", now: () => new Date(time++) });
+    for (let number = 0; number < 30; number++)
+      await north.receiveWebhook(signed(completedBody({ id: `s-${number}` })));
+    return { store, north };
+  }
+  const outcomesIn = async (store: ReturnType<typeof openLimited>) =>
+    (await store.history("c-1")).webhooks.map(({ outcome }) => outcome);
+  const decided = ["applied", ...Array.from({ length: 29 }, () => "mismatch")];
+
+  it("is matched with all of them, in the order of their arrival", async () => {
+    const { store, north } = await openWithWaiting();
+    expect(new Set(await outcomesIn(store))).toEqual(new Set(["foreign"]));
+    expect((await north.adopt(adoption)).payment).toMatchObject({ state: "completed", serviceId: "s-0" });
+    expect(await outcomesIn(store)).toEqual(decided);
+    await closeAll();
+    await remove(store);
+  });
+
+  it("is matched with the rest by the sweep where the process ended after the first write", async () => {
+    const { store, north } = await openWithWaiting();
+    const transaction = store.transaction.bind(store);
+    store.transaction = async (run) => {
+      const result = await transaction(run);
+      store.transaction = () => Promise.reject(new Error("The process has ended."));
+      return result;
+    };
+    await expect(north.adopt(adoption)).rejects.toThrow("The process has ended.");
+    store.transaction = transaction;
+    expect(await store.find("c-1")).toMatchObject({ state: "completed" });
+    expect(await outcomesIn(store)).not.toEqual(decided);
+    const later = new Date(Date.now() + 24 * 3_600_000);
+    const next = testKit({ store, clientIdPrefix: "north-", now: () => later });
+    expect(await next.sweep()).toMatchObject({ unmatched: 0 });
+    expect(await outcomesIn(store)).toEqual(decided);
+    await closeAll();
+    await remove(store);
+  });
+});

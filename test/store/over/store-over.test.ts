@@ -238,6 +238,29 @@ describe("a store over an adapter", () => {
     expect(await store.retire({ handler: "ledger", limit: 10 })).toBe(0);
   });
 
+  it("does not revive a dispatch that another process revived and did meanwhile", async () => {
+    const adapter = memoryAdapter();
+    const { store: other, run } = await withClaim(adapter);
+    await other.transaction((tx) => other.settle(tx, { ...run, state: "dead" }));
+    let isFaster = true;
+    let revived: unknown[] = [];
+    const scan: typeof adapter.scan = async (range, tx) => {
+      const found = await adapter.scan(range, tx);
+      if (isFaster) {
+        isFaster = false;
+        revived = await other.dead({ revive: true, limit: 10 });
+        const [claim] = await other.claim(claiming);
+        const again = { ...run, fence: claim!.fence };
+        await other.transaction((tx) => other.settle(tx, { ...again, state: "done" }));
+      }
+      return found;
+    };
+    const store = storeOver({ ...adapter, scan });
+    expect(await store.dead({ revive: true, limit: 10 })).toEqual([]);
+    expect(revived).toHaveLength(1);
+    expect(await other.claim(claiming)).toEqual([]);
+  });
+
   it.each([
     ["slashes", "a/b", "a%2Fb"],
     ["spaces", "a b", "a  b"],

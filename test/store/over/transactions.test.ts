@@ -1,5 +1,6 @@
 import { storeOver, type RecordChange, type StoredRecord, type WebhookRecord } from "tillkit";
 import { pendingPayment } from "../../support/webhooks.js";
+import { memoryAdapter } from "./memory-adapter.js";
 
 /** Records in memory, and the number of reads of one transaction that ran at the same time. */
 function watchedAdapter() {
@@ -73,5 +74,16 @@ describe("a store over a database with transactions", () => {
     };
     const page = { before: "2026-11-21T10:00:05.000Z", limit: 10 };
     expect(await store.transaction((tx) => store.stray(tx, page))).toEqual([]);
+  });
+
+  it("changes a payment in the transaction that creates it", async () => {
+    const store = storeOver(memoryAdapter(new Map()));
+    const completed = pendingPayment({ state: "completed" });
+    await store.transaction(async (tx) => {
+      await store.save(tx, { created: [pendingPayment()] });
+      await store.save(tx, { updated: [completed] });
+    });
+    expect(await store.list({ newestFirst: false, limit: 10 })).toEqual([completed]);
+    expect(await store.list({ state: "pending", newestFirst: false, limit: 10 })).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { type SignedField } from "../../../model/signed-fields.js";
 import { type Changes, type WebhookRecord } from "../../payment-store.js";
+import { isWaiting } from "../../records.js";
 import { type Fragment } from "../dialect.js";
 import { type Transaction } from "../transaction.js";
 import { type Database } from "./names.js";
@@ -53,9 +54,9 @@ export function webhooksBatch({ tables }: Database, webhooks: readonly WebhookRe
     webhook.receivedAt,
     webhook.kind ?? "webhook",
     webhook.decidedAt ?? null,
-    isWaiting(webhook.outcome) ? 1 : null,
+    isWaiting(webhook) ? 1 : null,
     webhook.receivedAt,
-    isWaiting(webhook.outcome) ? webhook.receivedAt : null,
+    isWaiting(webhook) ? webhook.receivedAt : null,
   ]);
   return {
     table: tables.webhooks,
@@ -179,10 +180,6 @@ async function readWebhooks(
 }
 
 const waits = "outcome in ('unmatched', 'unconfirmed')";
-
-function isWaiting(outcome: WebhookRecord["outcome"]): boolean {
-  return outcome === "unmatched" || outcome === "unconfirmed";
-}
 
 /** Returns the webhook of a row. */
 export function webhookOf(row: WebhookRow): WebhookRecord {

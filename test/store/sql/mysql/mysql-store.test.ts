@@ -1,5 +1,7 @@
 import { createPool } from "mysql2";
 import { mysqlStore } from "tillkit/sql";
+import { ledger } from "../../../../src/store/exam/checks/fixtures.js";
+import { claimed, withEvents } from "../../../../src/store/exam/checks/steps.js";
 import { serverSentences } from "../support/server-sentences.js";
 
 const url = process.env["TILLKIT_TEST_MYSQL_URL"];
@@ -40,6 +42,17 @@ function examine(url: string): void {
     expect(rows).toEqual([{ level: "REPEATABLE-READ" }]);
     await store.close();
     await single.end();
+  });
+
+  it("goes by UTC, whatever the time zone of the application's sessions is", async () => {
+    const elsewhere = createPool({ uri: url, connectionLimit: 4 });
+    elsewhere.on("connection", (connection) => connection.query("set time_zone = '+05:00'"));
+    const other = mysqlStore(elsewhere, { tablePrefix });
+    const store = mysqlStore(pool, { tablePrefix });
+    await withEvents(store, [ledger], 1);
+    expect(await claimed(store, [ledger])).toHaveLength(1);
+    expect(await claimed(other, [ledger])).toEqual([]);
+    await elsewhere.promise().end();
   });
 
   it("refuses an object as a value, which the driver would write as SQL", async () => {

@@ -1,5 +1,6 @@
 import { type SqlPaymentStore, sqliteStore } from "tillkit/sql";
 import { testStore } from "tillkit/testing";
+import { sqliteProbe } from "../support/application-writes.js";
 import { startUpSentences } from "../support/start-up-sentences.js";
 import { temporaryFiles } from "../support/temporary-files.js";
 import { transactionSentences } from "../support/transaction-sentences.js";
@@ -15,7 +16,10 @@ startUpSentences(() => sqliteStore(empty), "tillkit_meta");
 
 testStore({
   name: "SQLite",
-  create: async () => open(nextFile()),
+  async create() {
+    const store = open(nextFile());
+    return { store, probe: sqliteProbe(store) };
+  },
   reopen: async (store) => open(files.get(store)!),
   test: it,
 });

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { type SqlPaymentStore } from "tillkit/sql";
 import { testStore } from "tillkit/testing";
+import { tableProbe } from "./application-writes.js";
 import { startUpSentences } from "./start-up-sentences.js";
 import { tablePrefixes } from "./table-prefixes.js";
 import { transactionSentences } from "./transaction-sentences.js";
@@ -38,9 +39,11 @@ export function serverSentences<
   const prefixes = new WeakMap<object, string>();
   const tablePrefix = tables.next();
   const table = `${tablePrefix}orders`;
+  const probed = `${tablePrefix}probed`;
 
+  beforeAll(() => pool.query(`create table ${probed} (id varchar(50) primary key)`));
   afterAll(async () => {
-    await pool.query(`drop table if exists ${table}`);
+    await pool.query(`drop table if exists ${table}, ${probed}`);
     await tables.dropAll();
     await pool.end();
   });
@@ -57,7 +60,7 @@ export function serverSentences<
         const prefix = tables.next();
         const store = create(source, { tablePrefix: prefix });
         prefixes.set(store, prefix);
-        return store;
+        return { store, probe: tableProbe(store, { table: probed, first }) };
       },
       reopen: async (store) => create(again, { tablePrefix: prefixes.get(store)! }),
       remove: (store) => tables.drop(prefixes.get(store)!),

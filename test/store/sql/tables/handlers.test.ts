@@ -39,6 +39,18 @@ onEachServer("handlers", (kind) => {
     await other.close();
   });
 
+  it("a handler that two processes register at the same moment is stored once", async () => {
+    const others = [openStore(place.address), openStore(place.address)];
+    let registering: Promise<void[]> | undefined;
+    await whileLocked(forUpdate, async () => {
+      registering = Promise.all(others.map((other) => other.registerHandlers([ledger])));
+      await untilWaiting(place, 2);
+    });
+    await registering;
+    expect(await place.select("select name from @handlers")).toEqual([{ name: "ledger" }]);
+    await Promise.all(others.map((other) => other.close()));
+  });
+
   it("events are expanded only after the registrations that run, of which they may need a dispatch", async () => {
     const other = openStore(place.address);
     await place.store.registerHandlers([ledger]);

@@ -1,0 +1,33 @@
+import { MemoryStore } from "tillkit";
+import { webhook } from "../../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../../src/store/exam/checks/steps.js";
+
+const parked = (eventKey: string, clientId?: string) =>
+  webhook(eventKey, { outcome: "unmatched", ...(clientId !== undefined && { clientId }) });
+
+describe("webhooks in memory", () => {
+  it("that a transaction parks are parked for it and its clientIds, and not yet for others", async () => {
+    const store = new MemoryStore();
+    const [first, second] = [parked("k1", "p1"), parked("k2", "p1")];
+    await saved(store, { webhooks: [first] });
+    await store.transaction(async (tx) => {
+      await store.save(tx, { webhooks: [parked("k3", "p2"), second, parked("k4")] });
+      expect(await store.parked(tx, ["p1"])).toEqual([first, second]);
+      expect(await store.webhooks({ limit: 10 })).toEqual([first]);
+      expect((await store.history("p1")).webhooks).toHaveLength(1);
+      expect(await store.counts()).toMatchObject({ parked: 1 });
+    });
+    expect(await store.counts()).toMatchObject({ parked: 4 });
+  });
+
+  it("that are parked and matched in one transaction are not parked", async () => {
+    const store = new MemoryStore();
+    await store.transaction(async (tx) => {
+      await store.save(tx, { webhooks: [parked("k1", "p1")] });
+      await store.save(tx, { rematched: [{ receiptId: "receipt-of-k1", outcome: "applied" }] });
+      expect(await store.parked(tx, ["p1"])).toEqual([]);
+    });
+    expect(await store.transaction((tx) => store.parked(tx, ["p1"]))).toEqual([]);
+    expect(await store.counts()).toMatchObject({ parked: 0 });
+  });
+});
