@@ -43,24 +43,24 @@ describe("tillkit exam", () => {
 
   it("ends with 1 if a check failed, and says why, the line of the contract and the calls", () => {
     const module = `import { MemoryStore } from ${JSON.stringify(kit)};
-class Deaf extends MemoryStore { async registerHandlers() {} }
-export default { create: async () => new Deaf(), capabilities: { migrate: false } };`;
+class Blind extends MemoryStore { async find() {} }
+export default { create: async () => new Blind(), capabilities: { migrate: false } };`;
     const { status, stdout } = exam("failing.mjs", module);
     expect(status).toBe(1);
-    expect(stdout).toMatch(/^registerHandlers +\d+ +\d+ +·$/m);
-    const [, failure] = /^(failed This does not hold: each event is dispatched[^]*?)\n\n/m.exec(stdout) ?? [];
+    expect(stdout).toMatch(/^save +\d+ +\d+ +·$/m);
+    const [, failure] = /^(failed This does not hold: one call updates several[^]*?)\n\n/m.exec(stdout) ?? [];
     expect(failure).toMatch(/^Why: Expected .*, and got .*\.$/m);
-    expect(failure).toMatch(/^Contract, registerHandlers: Stores handlers/m);
-    expect(failure).toMatch(/^ {2}store\.claim\(.*\) → \[\]$/m);
+    expect(failure).toMatch(/^Contract, save: Writes all changes or none/m);
+    expect(failure).toMatch(/^ {2}store\.find\("p0"\) → undefined$/m);
     const json = exam("failing.mjs", module, "--json");
     const { results } = JSON.parse(json.stdout);
     expect(results).toContainEqual({
-      check: expect.stringContaining("each event is dispatched"),
-      member: "registerHandlers",
+      check: expect.stringContaining("one call updates several"),
+      member: "save",
       outcome: "failed",
       reason: expect.any(String),
       contract: expect.any(String),
-      calls: expect.arrayContaining([expect.stringContaining("store.claim(")]),
+      calls: expect.arrayContaining([expect.stringContaining("store.find(")]),
     });
     expect(json.stderr).toContain("Why: ");
   }, 60_000);

@@ -15,6 +15,12 @@ export const claimChecks: Checks = {
     await withEvents(store, [ledger], 5);
     same(eventIds(await claimed(store, [ledger], { limit: 2 })), ["e0", "e1"]);
     same(eventIds(await claimed(store, [ledger], { limit: 10 })), ["e2", "e3", "e4"]);
+    // The dispatch of e5 is made by the claim for another handler, those of e6 and e7 are not.
+    await store.registerHandlers([mailer]);
+    await saved(store, { events: [event("e5")] });
+    await claimed(store, [ledger]);
+    await saved(store, { events: [event("e6"), event("e7")] });
+    same(eventIds(await claimed(store, [mailer], { limit: 2 })), ["e5", "e6"]);
   },
 
   async "oldest events first holds across handlers too"(store) {

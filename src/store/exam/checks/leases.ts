@@ -69,6 +69,12 @@ export const renewalChecks: Checks = {
     });
   },
 
+  async "a renewed lease ends leaseMs after the renewal, and not after its first end"(store, another) {
+    const first = await leased(store, 60_000);
+    assert.equal(await store.renew!(runOf(first), 100), true);
+    same(await firstClaim(another, [ledger]), { ...first, fence: 2, attempt: 2 });
+  },
+
   async "a lease that was taken over, settled or never given cannot be renewed"(store, another) {
     const run = runOf(await leased(store, 100));
     const next = await firstClaim(another, [ledger]);

@@ -48,7 +48,9 @@ export const lockChecks: Checks = {
       same(clientIds(payments), ["p4", "p5"]);
       same([payments[0]?.status, payments[1]?.status], ["submitted", undefined]);
       same(eventKeys, ["k1"]);
+      await store.save(tx, { updated: [payment("p4", { status: "completed" })] });
     });
+    same((await store.find("p4"))?.status, "completed");
   },
 
   async "lock returns which of the given eventKeys are stored"(store) {

@@ -61,8 +61,8 @@ export const lookupDueChecks: Checks = {
     await saved(store, {
       created: [
         payment("b", { nextLookupAt: at(2) }),
-        payment("a", { nextLookupAt: at(2), state: "canceled", open: false, lookups: 3 }),
         payment("c", { nextLookupAt: at(1), overdueAt: at(1) }),
+        payment("a", { nextLookupAt: at(2), state: "canceled", open: false, lookups: 3 }),
         payment("later", { nextLookupAt: at(4) }),
         payment("never"),
       ],

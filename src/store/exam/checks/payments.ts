@@ -43,7 +43,7 @@ export const paymentChecks: Checks = {
     same(await another.find(full.clientId), full);
     same(await another.find("p1"), payment("p1", { metadata: {} }));
     const locked = await store.transaction((tx) => store.lock(tx, { references: [full.reference] }));
-    same(locked.payments, [full]);
+    same(locked, { payments: [full], eventKeys: [] });
   },
 
   async "an update replaces the whole payment, and deletes the fields that it leaves out"(store) {
@@ -143,8 +143,8 @@ export const attemptChecks: Checks = {
     assert.equal(await store.find("p2"), undefined);
     assert.equal((await store.find("p3"))?.open, false);
     assert.ok(await store.find("p4"));
-    const closed = await saved(store, { created: [payment("p5", { reference, open: false })] });
-    same(closed.takenClientIds, []);
+    const created = [payment("p5", { reference, open: false }), payment("p6", { reference })];
+    same((await saved(store, { created })).takenClientIds, ["p6"]);
   },
 
   async "of two open payments of one reference in one call, one is stored"(store) {
@@ -241,6 +241,7 @@ export const reportChecks: Checks = {
     same(clientIds(await list(reported.providerId!, { state: "completed" })), []);
     same(clientIds(await list(reported.providerId!, { reference: "order-of-p1" })), ["p1"]);
     same(clientIds(await list("Ñ'778")), []);
+    same(clientIds(await store.list({ newestFirst: false, limit: 10 })), [...ids, "p4"]);
   },
 
   async "a resolution keeps the evidence of the person"(store, another) {

@@ -42,13 +42,22 @@ export const recordChecks: Checks = {
         const ids = Array.from({ length: count }, (_, n) => `p-${index}-${count}-${n}`);
         const created = ids.map((id) => payment(id));
         await savedInPieces(store, "created", created);
+        // The last payment changes in more than the others do.
         const isRecorded = await one.record({ clientIds: ids }, ({ payments }) => ({
-          updated: payments.map((each) => ({ ...each, state: "completed", open: false })),
+          updated: payments.map((each) => ({
+            ...each,
+            state: "completed",
+            open: false,
+            ...(each.clientId === ids.at(-1) && { status: "completed" }),
+          })),
           webhooks: ids.map((id) => webhook(id)),
           events: ids.map((id) => event(id)),
         }));
         same(isRecorded, true);
-        for (const id of ids) same((await store.find(id))?.open, false);
+        for (const id of ids) {
+          const found = await store.find(id);
+          same([found?.open, found?.status], [false, id === ids.at(-1) ? "completed" : undefined]);
+        }
         same(await recorded(store, ids), ids.toSorted());
       }
     }

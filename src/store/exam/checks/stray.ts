@@ -16,7 +16,7 @@ export const strayChecks: Checks = {
         waiting("foreign", 1, { outcome: "foreign" }),
       ],
     });
-    const found = await store.transaction((tx) => store.stray!(tx, { before: at(3), limit: 10 }));
+    const found = await store.transaction((tx) => store.stray!(tx, { before: at(4), limit: 10 }));
     same(found, [unconfirmed, waiting("k1", 2)]);
     same(await strays(store, at(3), 1), ["k2"]);
     same(await strays(store), ["k2", "k1", "new"]);

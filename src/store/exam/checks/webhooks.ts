@@ -82,7 +82,7 @@ export const parkedChecks: Checks = {
       status: "completed",
       reason: "no such payment: é",
     });
-    const second = parked("k1", "p1", { rawBody: Buffer.alloc(64 * 1024, 0xff) });
+    const second = parked("k1", "p1", { outcome: "foreign", rawBody: Buffer.alloc(64 * 1024, 0xff) });
     await saved(store, { webhooks: [first] });
     await saved(store, { webhooks: [parked("k3", "p2"), webhook("k4", { clientId: "p1" })] });
     await saved(store, { webhooks: [second, parked("k5", "P1")] });
