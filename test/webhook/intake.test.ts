@@ -1,39 +1,181 @@
-import { MemoryStore } from "tillkit";
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { MemoryStore, type NoticeMap, TillkitError } from "tillkit";
 import { indispensableFields } from "../../src/model/signed-fields.js";
-import { createIntake } from "../../src/webhook/intake.js";
+import { createIntake, type IntakeOptions } from "../../src/webhook/intake.js";
 import { readMessage } from "../../src/webhook/message/read-message.js";
 import { type Arrival } from "../../src/webhook/recording/plan-group.js";
 import { completedBody, pendingPayment } from "../support/webhooks.js";
 
+const receivedAt = "2026-11-20T10:00:05.000Z";
+const away = new TillkitError("store_unavailable", "The database is restarting.");
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "tillkit-intake-"));
+});
+afterEach(() => {
+  jest.useRealTimers();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Makes an intake over a store in memory, with what it noticed. */
+function intakeOf(store: MemoryStore, options: Partial<IntakeOptions> = {}, clientIdPrefix?: string) {
+  let ids = 0;
+  const notices: { [Type in keyof NoticeMap]?: unknown }[] = [];
+  const intake = createIntake(
+    {
+      store,
+      now: () => new Date("2026-11-20T10:00:06.000Z"),
+      newId: () => `id-${++ids}`,
+      policy: { clientIdPrefix, confirms: true, hasGrace: true },
+      maxGroup: 100,
+      ready: () => Promise.resolve(),
+      announceEvents: () => undefined,
+      notify: (type, notice) => void notices.push({ [type]: notice }),
+    },
+    { recordTimeoutMs: 60_000, drainMs: 10, spool: undefined, ...options },
+  );
+  return { intake, notices };
+}
+
+function arrivalOf(receiptId: string, data: object = {}, covers: Arrival["covers"] = "body"): Arrival {
+  const rawBody = Buffer.from(JSON.stringify(completedBody({ ...data })));
+  return { receiptId, rawBody, covers, receivedAt, message: readMessage({ rawBody, covers }) };
+}
+
+async function seeded(...created: ReturnType<typeof pendingPayment>[]) {
+  const store = new MemoryStore();
+  await store.transaction((tx) => store.save(tx, { created }));
+  return store;
+}
+
 describe("the intake", () => {
-  it("tells which payments wait for a lookup: those whose completion only a lookup can confirm", async () => {
-    const store = new MemoryStore();
-    await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
-    let ids = 0;
-    const intake = createIntake(
-      {
-        store,
-        now: () => new Date("2026-11-20T10:00:06.000Z"),
-        newId: () => `id-${++ids}`,
-        policy: { clientIdPrefix: undefined, confirms: true, hasGrace: true },
-        maxGroup: 100,
-        ready: () => Promise.resolve(),
-        announceEvents: () => undefined,
-        notify: () => undefined,
-      },
-      { recordTimeoutMs: 5000, drainMs: 1000, spool: undefined },
-    );
+  it("tells every listener which payments wait for a lookup: those whose completion only a lookup can confirm", async () => {
+    const { intake } = intakeOf(await seeded(pendingPayment()));
     const waiting: string[] = [];
     intake.onUnconfirmed((clientId) => waiting.push(clientId));
-    const keep = (receiptId: string, data: object, covers: Arrival["covers"]) => {
-      const rawBody = Buffer.from(JSON.stringify(completedBody({ ...data })));
-      const message = readMessage({ rawBody, covers });
-      return intake.keep({ receiptId, rawBody, covers, receivedAt: "2026-11-20T10:00:05.000Z", message });
-    };
-    const stranger = await keep("r-1", { clientId: "c-2", id: "s-2" }, "body");
+    intake.onUnconfirmed((clientId) => waiting.push(`also ${clientId}`));
+    const stranger = await intake.keep(arrivalOf("r-1", { clientId: "c-2", id: "s-2" }));
     expect([stranger.outcome, waiting]).toEqual(["unmatched", []]);
-    const unconfirmed = await keep("r-2", {}, indispensableFields);
-    expect([unconfirmed.outcome, waiting]).toEqual(["unconfirmed", ["c-1"]]);
+    const unconfirmed = await intake.keep(arrivalOf("r-2", {}, indispensableFields));
+    expect([unconfirmed.outcome, waiting]).toEqual(["unconfirmed", ["c-1", "also c-1"]]);
+    await intake.close();
+  });
+
+  it("counts the webhooks that were verified, and those of other shops, but no answers to lookups", async () => {
+    const { intake } = intakeOf(await seeded(pendingPayment({ clientId: "shop-1" })), {}, "shop-");
+    expect([intake.verified(), intake.foreign()]).toEqual([0, 0]);
+    await intake.keep(arrivalOf("r-1", { clientId: "shop-1" }));
+    await intake.keep(arrivalOf("r-2"));
+    await intake.record({ ...arrivalOf("r-3", { clientId: "shop-1", providerId: "x" }), kind: "lookup" });
+    expect([intake.verified(), intake.foreign()]).toEqual([2, 1]);
+    await intake.close();
+  });
+
+  it("matches what it recorded while its payment was being stored", async () => {
+    const store = new MemoryStore();
+    const { intake } = intakeOf(store);
+    const record = store.record.bind(store);
+    store.record = async (keys, decide) => {
+      const isRecorded = await record(keys, decide);
+      await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+      return isRecorded;
+    };
+    expect(await intake.keep(arrivalOf("r-1"))).toMatchObject({ outcome: "unmatched" });
+    await intake.matched();
+    expect(await store.find("c-1")).toMatchObject({ state: "completed" });
+    await intake.close();
+  });
+
+  it("refuses a webhook that the store cannot take, tells so, and tries it again for the health", async () => {
+    const store = await seeded(pendingPayment());
+    const { intake, notices } = intakeOf(store);
+    expect([intake.spool, intake.isStuck(), intake.keeping()]).toEqual([undefined, false, {}]);
+    const record = store.record.bind(store);
+    store.record = () => Promise.reject(away);
+    await expect(intake.keep(arrivalOf("r-1"))).rejects.toMatchObject({ code: "record_unavailable" });
+    expect(intake.keeping()).toMatchObject({ refused: "store" });
+    expect(notices).toMatchObject([{ "store.unavailable": {} }]);
+    store.record = record;
+    await intake.retryRefused();
+    expect(intake.keeping()).toEqual({});
+    expect(await store.find("c-1")).toMatchObject({ state: "completed" });
+    await intake.close();
+  });
+
+  it("does not spool the answer to a lookup: the kit asks again", async () => {
+    const store = await seeded(pendingPayment());
+    const { intake } = intakeOf(store, {
+      spool: { directory: path.join(folder, "spool"), maxBytes: 100_000 },
+    });
+    store.record = () => Promise.reject(away);
+    store.transaction = () => Promise.reject(away);
+    await expect(intake.record({ ...arrivalOf("r-1"), kind: "lookup" })).rejects.toBe(away);
+    expect(await intake.spool!.stats()).toMatchObject({ records: 0 });
+    await intake.close();
+  });
+
+  it("is stuck while three commits hang, and then refuses without waiting", async () => {
+    jest.useFakeTimers({ doNotFake: ["Date", "hrtime", "nextTick", "queueMicrotask", "setImmediate"] });
+    const store = await seeded(pendingPayment());
+    const { intake } = intakeOf(store, { recordTimeoutMs: 700 });
+    const hanging: ((isRecorded: boolean) => void)[] = [];
+    store.record = () => new Promise((resolve) => hanging.push(resolve));
+    for (const [index, receiptId] of ["r-1", "r-2", "r-3"].entries()) {
+      expect(intake.isStuck()).toBe(false);
+      const kept = Promise.allSettled([intake.keep(arrivalOf(receiptId))]);
+      while (hanging.length === index) await new Promise(setImmediate);
+      jest.advanceTimersByTime(700);
+      expect(await kept).toMatchObject([{ reason: { code: "record_unavailable" } }]);
+    }
+    expect(intake.isStuck()).toBe(true);
+  });
+
+  it("tells which file of the spool it set aside, and why", async () => {
+    const directory = path.join(folder, "spool");
+    mkdirSync(directory, { mode: 0o700 });
+    const planted = path.join(directory, "planted.spool");
+    writeFileSync(planted, "1 2 no webhook\n", { mode: 0o600 });
+    utimesSync(planted, 0, 0);
+    const { intake, notices } = intakeOf(await seeded(), { spool: { directory, maxBytes: 100_000 } });
+    intake.start();
+    while ((await intake.spool!.stats()).setAside === 0)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    await intake.close();
+    expect(notices).toEqual([
+      {
+        "webhook.set_aside": {
+          reason: expect.stringMatching(/^Line 1 of .* was set aside: /) as string,
+          file: expect.stringContaining("set-aside") as string,
+        },
+      },
+    ]);
+  });
+
+  it("gives up no spooled webhook while the store can begin no transaction", async () => {
+    const store = await seeded(pendingPayment());
+    const { intake, notices } = intakeOf(store, {
+      spool: { directory: path.join(folder, "spool"), maxBytes: 100_000 },
+    });
+    const [record, transaction] = [store.record.bind(store), store.transaction.bind(store)];
+    const refused = new Error("connect ECONNREFUSED");
+    const triedOften = new Promise<void>((resolve) => {
+      let tries = 0;
+      store.record = () => {
+        if ((tries += 1) > 6) resolve();
+        return Promise.reject(refused);
+      };
+    });
+    store.transaction = () => Promise.reject(refused);
+    expect(await intake.keep(arrivalOf("r-1"))).toMatchObject({ outcome: "spooled" });
+    intake.start();
+    await triedOften;
+    Object.assign(store, { record, transaction });
+    while ((await intake.spool!.stats()).records > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await store.find("c-1")).toMatchObject({ state: "completed" });
+    expect(notices.flatMap(Object.keys)).not.toContain("webhook.set_aside");
     await intake.close();
   });
 });

@@ -4,8 +4,12 @@ import {
   fieldsSignature,
   type Payments,
   type PaymentStore,
+  type SignatureScheme,
   type TillkitEvent,
 } from "tillkit";
+import { indispensableFields } from "../../src/model/signed-fields.js";
+import { receiveWebhook, type ReceiveParts } from "../../src/webhook/receive-webhook.js";
+import { type Arrival } from "../../src/webhook/recording/plan-group.js";
 import { appOf, closeAll, secret, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
 
@@ -153,6 +157,62 @@ describe("a signed webhook", () => {
     });
     expect((await post(appOf(payments), body)).status).toBe(200);
     expect((await seen).reason.length).toBeGreaterThan(0);
+  });
+});
+
+describe("a webhook under a merchant's own scheme", () => {
+  /** Returns the parts of a kit whose scheme does what the test says. */
+  const partsOf = (verify: SignatureScheme["verify"]) => {
+    const kept: Arrival[] = [];
+    const parts: ReceiveParts = {
+      scheme: { covers: "body", header: "x-signature", verify },
+      keep: (arrival) => (kept.push(arrival), Promise.resolve({ receiptId: "r-1", outcome: "applied" })),
+      now: () => new Date("2026-11-20T10:00:05.000Z"),
+      newId: () => "r-1",
+    };
+    return { parts, kept };
+  };
+  const rawBody = Buffer.from(JSON.stringify(completedBody()));
+  const sent = { headers: { "x-signature": "s" }, rawBody, method: "POST", url: "/payments/webhook?a=1" };
+
+  it.each([
+    ["which verifies synchronously", () => true],
+    ["which asks somebody else first", () => Promise.resolve(true)],
+  ])("%s is kept with its bytes, its time and what was signed", async (_, verify) => {
+    const seen: unknown[] = [];
+    const { parts, kept } = partsOf((input) => (seen.push(input), verify()));
+    expect(await receiveWebhook(parts, sent)).toEqual({ receiptId: "r-1", outcome: "applied" });
+    expect(seen).toEqual([sent]);
+    const receivedAt = "2026-11-20T10:00:05.000Z";
+    expect(kept).toMatchObject([
+      { receiptId: "r-1", receivedAt, rawBody, covers: "body", message: { report: { clientId: "c-1" } } },
+    ]);
+  });
+
+  it.each<[string, SignatureScheme["verify"], string]>([
+    ["says no", () => false, "signature_mismatch"],
+    ["says no later", () => Promise.resolve(false), "signature_mismatch"],
+    [
+      "throws",
+      () => {
+        throw new Error("no key");
+      },
+      "signature_check_failed",
+    ],
+    ["rejects", () => Promise.reject(new Error("no key")), "signature_check_failed"],
+  ])("which %s rejects and is not kept", async (_, verify, code) => {
+    const { parts, kept } = partsOf(verify);
+    await expect(receiveWebhook(parts, sent)).rejects.toMatchObject({ code });
+    expect(kept).toEqual([]);
+  });
+
+  it("is decoded for the scheme only where fields are signed", async () => {
+    const payloads: unknown[] = [];
+    const { parts } = partsOf(({ payload }) => (payloads.push(payload), true));
+    await receiveWebhook(parts, sent);
+    const scheme = { ...parts.scheme, covers: indispensableFields };
+    await receiveWebhook({ ...parts, scheme }, sent);
+    expect(payloads).toEqual([undefined, completedBody()]);
   });
 });
 

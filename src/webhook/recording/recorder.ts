@@ -20,8 +20,10 @@ export class Recorder<Tx> {
   readonly #group: GroupCommit<Arrival, Receipt>;
   /** The clientIds of recorded webhooks with other prefixes, whose payments are looked for. */
   readonly #foreign: GroupCommit<string, undefined>;
+  /** The look for the payment of each recorded webhook with another prefix. */
+  readonly #looks = new WeakMap<Receipt, Promise<unknown>>();
   /** Matching of webhooks that were recorded while their payment was being stored. */
-  readonly #matching = new Set<Promise<void>>();
+  readonly #matching = new Set<Promise<unknown>>();
 
   /** @param onRecorded is called after each commit */
   constructor(
@@ -48,15 +50,14 @@ export class Recorder<Tx> {
   /** Resolves after the commit that holds the arrival. */
   async recordArrival(arrival: Arrival): Promise<Receipt> {
     const receipt = await this.#group.add(arrival);
-    if (this.#isForeign(receipt)) await this.#foreign.add(receipt.clientId);
+    await this.#looks.get(receipt);
     return receipt;
   }
 
   /** Resolves after the one commit that holds all arrivals; rejects when it is not known to hold any. */
   async recordArrivals(arrivals: readonly Arrival[]): Promise<readonly Receipt[]> {
     const receipts = await this.#group.addAll(arrivals);
-    const foreign = receipts.filter((receipt) => this.#isForeign(receipt));
-    if (foreign.length > 0) await this.#foreign.addAll(foreign.map(({ clientId }) => clientId));
+    for (const receipt of receipts) await this.#looks.get(receipt);
     return receipts;
   }
 
@@ -75,6 +76,7 @@ export class Recorder<Tx> {
     const { changes, receipts } = await this.#commitPlan(arrivals);
     if (changes.events.length > 0) this.#parts.announceEvents();
     this.#matchLatecomers(arrivals, receipts);
+    this.#lookForForeign(receipts);
     this.#onRecorded(receipts);
     return receipts;
   }
@@ -137,9 +139,25 @@ export class Recorder<Tx> {
         : [],
     );
     if (waiting.length === 0) return;
-    const matching = rematch(this.#parts, waiting)
-      .catch(() => {}) // The sweep looks again.
-      .finally(() => this.#matching.delete(matching));
+    this.#track(rematch(this.#parts, waiting)); // The sweep looks again.
+  }
+
+  /**
+   * Looks for the payments of foreign webhooks after the commit. Their answers wait for it. A commit that came too late for its
+   * answers needs it too: the payment may have been adopted before.
+   */
+  #lookForForeign(receipts: readonly Receipt[]): void {
+    for (const receipt of receipts) {
+      if (!this.#isForeign(receipt)) continue;
+      const look = this.#foreign.add(receipt.clientId);
+      this.#looks.set(receipt, look);
+      this.#track(look);
+    }
+  }
+
+  /** Keeps work that nothing may wait for, until it ends. */
+  #track(work: Promise<unknown>): void {
+    const matching: Promise<unknown> = work.catch(() => {}).finally(() => this.#matching.delete(matching));
     this.#matching.add(matching);
   }
 

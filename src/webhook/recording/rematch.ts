@@ -26,25 +26,40 @@ export interface RecordingParts<Tx> {
 }
 
 /** Decides the parked webhooks of these clientIds again, and announces the events of those that found their payment. */
-export async function rematch<Tx>(parts: RecordingParts<Tx>, clientIds: readonly string[]): Promise<void> {
-  if (!parts.store.parked || clientIds.length === 0) return;
-  const matched = await parts.store.transaction((tx) => rematchIn(tx, parts, clientIds));
-  if (matched > 0) parts.announceEvents();
+export async function rematch<Tx>(parts: RecordingParts<Tx>, parkedFor: readonly string[]): Promise<void> {
+  const { store, announceEvents } = parts;
+  if (!store.parked || parkedFor.length === 0) return;
+  // The list names a payment once for each of its webhooks.
+  const clientIds = [...new Set(parkedFor)];
+  const groups = store.maxGroup === undefined ? [clientIds] : clientIds.map((clientId) => [clientId]);
+  for (const group of groups) {
+    const seen = new Set<string>();
+    for (let isMore = true; isMore;) {
+      const part = await store.transaction((tx) => rematchIn(tx, parts, group, seen));
+      if (part.matched > 0) announceEvents();
+      for (const receiptId of part.receiptIds) seen.add(receiptId);
+      ({ isMore } = part);
+    }
+  }
 }
 
 /**
  * Decides the webhooks that were parked for these clientIds again, inside a transaction, now that their payments are known.
- * Resolves to the number that found a payment. Repeating it is harmless.
+ * Repeating it is harmless. Where the store limits its writes, it takes the first webhooks that were not seen, and resolves with
+ * whether there are more.
  */
 export async function rematchIn<Tx>(
   tx: Tx,
   { store, now, newId, policy }: RecordingParts<Tx>,
-  parkedFor: readonly string[],
-): Promise<number> {
-  // The list names a payment once for each of its webhooks.
-  const clientIds = [...new Set(parkedFor)];
-  const webhooks = (await store.parked?.(tx, clientIds)) ?? [];
-  if (webhooks.length === 0) return 0;
+  clientIds: readonly string[],
+  seen: ReadonlySet<string> = new Set(),
+): Promise<{ matched: number; receiptIds: readonly string[]; isMore: boolean }> {
+  const parked = (await store.parked?.(tx, clientIds)) ?? [];
+  const unseen = parked.filter(({ receiptId }) => !seen.has(receiptId));
+  const webhooks = unseen.slice(0, store.maxGroup);
+  const rest = unseen.slice(webhooks.length);
+  const receiptIds = webhooks.map(({ receiptId }) => receiptId);
+  if (webhooks.length === 0) return { matched: 0, receiptIds, isMore: false };
   const messages = webhooks.map(readStored);
   const serviceIds = messages.flatMap((message) =>
     message.kind === "payment" ? [message.report.serviceId] : [],
@@ -71,8 +86,17 @@ export async function rematchIn<Tx>(
     rematched.push({ receiptId, outcome, ...(reason !== undefined && { reason }), decidedAt: recordedAt });
     for (const draft of decided.events) events.push(stampEvent(draft, { newId, recordedAt, clientId }));
   }
-  if (rematched.length > 0) await store.save(tx, { updated: payments.changed(), rematched, events });
-  return rematched.length;
+  const matched = rematched.length;
+  if (matched > 0) {
+    // The last one becomes stray again. By it the sweep finds the rest where the process ends now.
+    const last = rest.findLast(
+      ({ receiptId, outcome }) => stillParked.has(receiptId) && outcome !== "unconfirmed",
+    );
+    if (last)
+      rematched.push({ receiptId: last.receiptId, outcome: "unmatched", reason: "decided after others" });
+    await store.save(tx, { updated: payments.changed(), rematched, events });
+  }
+  return { matched, receiptIds, isMore: rest.length > 0 };
 }
 
 /** Returns the message of a stored webhook or lookup answer, trusted as far as its signature covered it on arrival. */

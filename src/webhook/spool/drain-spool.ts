@@ -102,10 +102,7 @@ async function* nextSegment(draining: Draining, left: unknown[], done: DrainResu
         done.setAside += 1;
         continue;
       }
-      const adopted = await own.adopt(name);
-      if (adopted === undefined) continue;
-      seen.add(adopted);
-      yield adopted;
+      if (await own.adopt(name)) yield* closedSegments();
     } catch (error) {
       left.push(spoolFailure(error, directory.path));
     }
@@ -116,7 +113,6 @@ async function* nextSegment(draining: Draining, left: unknown[], done: DrainResu
 
 async function drainFile(draining: Draining, done: DrainResult, name: string): Promise<Failure | undefined> {
   const { directory, own, quota } = draining;
-  if (draining.isClosed()) return { because: spoolClosed(), stops: true };
   try {
     const failure = await drainSegment(draining, done, name);
     if (failure) return failure;
@@ -186,5 +182,5 @@ async function drainSegment(
 
 /** Accepts errors of another realm too. */
 function isError(value: unknown): value is Error {
-  return typeof value === "object" && value !== null && "message" in value;
+  return (value as Error | null | undefined)?.message !== undefined;
 }

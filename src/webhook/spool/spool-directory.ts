@@ -142,7 +142,7 @@ export class SpoolDirectory {
 
 /** Returns whether the system call failed with one of these codes. Errors may be of another realm, as under jest. */
 export function failedWith(error: unknown, ...codes: string[]): boolean {
-  return typeof error === "object" && error !== null && "code" in error && codes.includes(String(error.code));
+  return codes.includes(String((error as { code?: unknown } | null | undefined)?.code));
 }
 
 /** Resolves with the result of the system call, or with `undefined` if the file is missing. */

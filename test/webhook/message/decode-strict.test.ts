@@ -69,6 +69,8 @@ describe("decodeStrict", () => {
     ['{"a\\nb":1,"a\\u000ab":2}', 'duplicate key "a\\u000ab"'],
     ['{"😀":1,"\\ud83d\\ude00":2}', 'duplicate key "\\ud83d\\ude00"'],
     ['{"x" \t: {"x":1} , "x"\n:2}', 'duplicate key "x"'],
+    ['{"a":1,"a":[2]}', 'duplicate key "a"'],
+    ['{"a":[1],"b":":","a":2}', 'duplicate key "a"'],
   ])("refuses a body with duplicate keys, also when one is escaped: %s", (body, expected) => {
     expect(reason(body)).toBe(expected);
   });
@@ -94,6 +96,10 @@ describe("decodeStrict", () => {
     expect(reason(nested(33))).toBe("nested deeper than 32");
     expect(reason(`{"a":${"[".repeat(31)}${"]".repeat(31)}}`)).toBeUndefined();
     expect(reason(`{"a":${"[".repeat(32)}${"]".repeat(32)}}`)).toBe("nested deeper than 32");
+    const escaped = (levels: number) => nested(levels).replaceAll("a", "\\u0061");
+    expect([reason(escaped(32)), reason(escaped(33))]).toEqual([undefined, "nested deeper than 32"]);
+    for (const written of ['{ "a" : 1 , "b" : ', '{"a}]}]":'])
+      expect(reason(`${written.repeat(32)}{}${"}".repeat(32)}`)).toBe("nested deeper than 32");
   });
 
   it("survives a hundred thousand levels", () => {

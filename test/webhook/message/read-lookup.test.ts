@@ -59,9 +59,73 @@ describe("an answer to a lookup", () => {
     ["no amount", { total: undefined, purchase: 7 }, "total.value"],
     ["a captured that is no boolean", { captured: "yes" }, "captured"],
   ])("with %s is inadmissible", (_, over, field) => {
-    const rawBody = Buffer.from(JSON.stringify({ ...statusBody("completed").data, ...over }));
+    const answer = { ...statusBody("completed").data, createdAt: "2026-11-20T09:58:59Z", ...over };
+    const rawBody = Buffer.from(JSON.stringify(answer));
     const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
     expect(message).toMatchObject({ kind: "inadmissible", reason: expect.stringContaining(field) });
+  });
+
+  it("has the service's time of the creation, where it is a date-time", () => {
+    const reportOf = (createdAt: unknown) => {
+      const rawBody = Buffer.from(JSON.stringify({ ...statusBody("completed").data, createdAt }));
+      const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
+      return message.kind === "payment" ? message.report : undefined;
+    };
+    expect(reportOf("2026-11-20T09:58:59Z")).toMatchObject({ createdAt: "2026-11-20T09:58:59Z" });
+    for (const createdAt of [undefined, null, 1763632739, ["2026-11-20T09:58:59Z"], "yesterday", ""]) {
+      expect(reportOf(createdAt)).toMatchObject({ status: "completed" });
+      expect(reportOf(createdAt)).not.toHaveProperty("createdAt");
+    }
+  });
+
+  it.each([
+    ["completed", true],
+    ["pending", false],
+    ["under_review", false],
+  ])("of status %s without captured has the value that fits: %s", (status, captured) => {
+    const { captured: _, ...without } = statusBody(status).data;
+    const rawBody = Buffer.from(JSON.stringify(without));
+    const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
+    expect(message).toMatchObject({ report: { topic: `payment.${status}`, captured } });
+  });
+
+  it("keeps a captured that does not fit, for the comparison with the payment", () => {
+    const rawBody = Buffer.from(JSON.stringify({ ...statusBody("completed").data, captured: false }));
+    const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
+    expect(message).toMatchObject({ report: { status: "completed", captured: false } });
+  });
+
+  it("has the time at which it came, and what the service says of the provider", () => {
+    const rawBody = Buffer.from(JSON.stringify(statusBody("completed").data));
+    const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
+    const provider = { providerId: "MVK-778", source: "MVK" };
+    expect(message).toMatchObject({ report: { verified: { timestamp: receivedAt, ...provider } } });
+  });
+
+  it.each([
+    ["neither an amount nor a purchase", {}, "nothing"],
+    ["a purchase that is null", { purchase: null }, "nothing"],
+    ["a purchase without an amount", { purchase: {} }, "nothing"],
+    [
+      "an amount that is null beside a purchase",
+      { total: null, purchase: { total: { value: "1" } } },
+      "nothing",
+    ],
+  ])("with %s has no amount", (_, over, got) => {
+    const { total: __, ...without } = statusBody("completed").data;
+    const rawBody = Buffer.from(JSON.stringify({ ...without, ...over }));
+    const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
+    expect(message).toMatchObject({
+      kind: "inadmissible",
+      reason: expect.stringMatching(new RegExp(`^data\\.total\\.value: .*, got ${got}$`)),
+    });
+  });
+
+  it("that cannot be read has the reason and the key of its bytes", () => {
+    const rawBody = Buffer.from("<html>");
+    const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
+    expect(message).toEqual(readMessage({ rawBody, covers: "body" }));
+    expect(message).toMatchObject({ kind: "inadmissible", reason: "not valid JSON" });
   });
 
   it("is always about the clientId that was asked for", () => {

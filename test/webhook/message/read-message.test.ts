@@ -2,19 +2,10 @@ import { createHash } from "node:crypto";
 import { fc } from "../../support/property.js";
 import { readMessage } from "../../../src/webhook/message/read-message.js";
 import { signedFields } from "../../../src/webhook/signature/index.js";
+import { read, reasonOf, reportOf } from "./read.js";
 import { bytes, webhook } from "./webhooks.js";
 
-const read = (body: unknown) => readMessage({ rawBody: bytes(body), covers: "body" });
 const sha256 = (content: string | Buffer) => createHash("sha256").update(content).digest("base64url");
-const reportOf = (body: unknown) => {
-  const message = read(body);
-  if (message.kind !== "payment") throw new Error(JSON.stringify(message));
-  return message.report;
-};
-const reasonOf = (body: unknown) => {
-  const message = read(body);
-  return message.kind === "inadmissible" ? message.reason : undefined;
-};
 
 describe("readMessage with a signature over the whole body", () => {
   it("reports what the webhook says", () => {
@@ -50,6 +41,14 @@ describe("readMessage with a signature over the whole body", () => {
     expect(reportOf(webhook()).eventKey).toBe(key);
     expect(reportOf(webhook({ total: { value: "1475.00", currency: "KMF" } })).eventKey).toBe(key);
     expect(key).toMatch(/^[\x21-\x7e]{1,80}$/);
+  });
+
+  it("makes the event key without a time of submission with nothing in its place", () => {
+    const pending = { status: "pending", captured: false, submittedAt: undefined };
+    const { id, clientId } = reportOf(webhook()).verified;
+    const parts = [id, clientId, "pending", "1475", "KMF", "", "payment.pending", "payment", false];
+    const { eventKey } = reportOf(webhook(pending, { topic: "payment.pending" }));
+    expect(eventKey).toBe(`payment:order-17.a:${sha256(JSON.stringify(parts))}`);
   });
 
   it.each(["", "\0order", "été", "' or 1 = 1 --", "a".repeat(64), "a space"])(
@@ -125,6 +124,10 @@ describe("readMessage with a signature over the whole body", () => {
       topic: "payout.paid",
       type: "payout",
     });
+  });
+
+  it("calls it unrecognised also where its data looks like a payment", () => {
+    expect(read(webhook({}, { type: "refund" }))).toMatchObject({ kind: "unrecognised", type: "refund" });
   });
 
   it("calls a body that cannot be decoded inadmissible, with a key of its bytes", () => {

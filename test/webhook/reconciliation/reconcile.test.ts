@@ -1,5 +1,5 @@
 import { fc } from "../../support/property.js";
-import { reconcile, type Situation } from "../../../src/webhook/reconciliation/reconcile.js";
+import { applyReport, reconcile, type Situation } from "../../../src/webhook/reconciliation/reconcile.js";
 import { type Payment } from "tillkit";
 import { reportOf } from "../../support/reports.js";
 import { pendingPayment } from "../../support/webhooks.js";
@@ -102,6 +102,14 @@ describe("reconciliation", () => {
     });
   });
 
+  it("does not open an attempt again that the customer gave up, where a webhook says that it goes on", () => {
+    const left = pendingPayment({ open: false, cancelReturnedAt: "2026-11-20T10:00:02.000Z" });
+    expect(reconcile(situation(left), reportOf("approved"))).toMatchObject({
+      outcome: "applied",
+      payment: { status: "approved", state: "pending", open: false },
+    });
+  });
+
   it.each([
     "pending",
     "failed",
@@ -128,11 +136,53 @@ describe("reconciliation", () => {
     ["canceled", { cancelReturnedAt: now }],
     ["failed", { state: "failed", status: "failed" }],
     ["replaced", { replacedBy: "c-2" }],
+    ["given_up", { state: "uncertain" }],
+    ["given_up", { overdueAt: now }],
   ] as const)("tells of a completion that comes late because the attempt was %s", (because, state) => {
     const decision = reconcile(situation(pendingPayment({ ...state, open: false })), reportOf("completed"));
     expect(decision).toMatchObject({
       facts: [{ type: "payment.completed" }, { type: "payment.paid_late", because }],
     });
+  });
+
+  it.each([
+    ["a completed payment of another order", { reference: "order-2", clientId: "c-0", state: "completed" }],
+    ["an open attempt", { clientId: "c-0" }],
+    ["a canceled attempt", { clientId: "c-0", state: "canceled" }],
+    ["the payment itself", { state: "completed" }],
+  ] as const)("fulfils an order that besides has only %s", (_, sibling) => {
+    const siblings = [pendingPayment({ ...sibling, open: false })];
+    expect(reconcile(situation(pendingPayment(), { siblings }), reportOf("completed"))).toMatchObject({
+      facts: [{ type: "payment.completed" }],
+    });
+  });
+
+  it.each(["submitted", "failed", "canceled"])("raises an update when %s is reported", (status) => {
+    const updated = (payment: Payment) => reconcile(situation(payment), reportOf(status));
+    const { status: previousStatus, ...unreported } = pendingPayment();
+    expect(updated(pendingPayment())).toHaveProperty("facts", [{ type: "payment.updated", previousStatus }]);
+    const decision = updated(unreported);
+    expect(decision.outcome === "applied" && decision.facts).toStrictEqual([{ type: "payment.updated" }]);
+  });
+
+  it("keeps the time of the next lookup until the payment is completed", () => {
+    const nextLookupAt = "2026-11-20T10:01:00.000Z";
+    const applied = (status: string, payment: Payment) =>
+      applyReport({ now, siblings: [] }, payment, reportOf(status)).payment;
+    for (const status of ["submitted", "failed", "canceled"]) {
+      expect(applied(status, pendingPayment({ nextLookupAt }))).toMatchObject({ nextLookupAt });
+      expect(applied(status, pendingPayment())).not.toHaveProperty("nextLookupAt");
+      expect(applied(status, pendingPayment())).not.toHaveProperty("completedAt");
+    }
+    expect(applied("completed", pendingPayment({ nextLookupAt }))).not.toHaveProperty("nextLookupAt");
+  });
+
+  it("keeps the service id where a person's evidence names none", () => {
+    const evidence = { status: "completed", serviceId: undefined };
+    const { serviceId, ...unbound } = pendingPayment();
+    const accepted = (payment: Payment) => applyReport({ now, siblings: [] }, payment, evidence).payment;
+    expect(accepted(pendingPayment())).toMatchObject({ serviceId, state: "completed" });
+    expect(accepted(unbound)).not.toHaveProperty("serviceId");
   });
 
   it("ends in one state for any order and number of statuses", () => {

@@ -38,6 +38,11 @@ describe("a report that is not applied", () => {
     expect(changed).toMatchObject([{ state: "pending", reported: { status: "completed", at: receivedAt } }]);
   });
 
+  it("is what the service said last, where the service had said nothing", () => {
+    const { changed } = decided(pendingPayment(), wrong, {});
+    expect(changed).toMatchObject([{ status: "pending", reported: { status: "completed", at: receivedAt } }]);
+  });
+
   it.each([
     ["is older", before("2026-11-20T10:00:05.001Z")],
     ["is the one that is noted", before(receivedAt)],
@@ -86,6 +91,18 @@ describe("the note of a report", () => {
     });
   });
 
+  it("proves all of an answer to a lookup, and nothing that the answer does not have", () => {
+    const report = reportOf({ source: undefined, providerId: "" }, indispensableFields);
+    const { reported } = noted(report, "lookup");
+    expect(reported).toEqual({
+      status: "completed",
+      captured: true,
+      submittedAt: "2026-11-20T10:00:00.000Z",
+      at: receivedAt,
+      verified: ["status", "captured", "submittedAt"],
+    });
+  });
+
   it("proves nothing of what is not signed, and leaves out what has another form than the interface", () => {
     const report = reportOf({ source: { $gt: "" }, captured: "true" }, indispensableFields);
     const { reported, service } = noted(report);
@@ -104,6 +121,31 @@ describe("the note of a report", () => {
     expect(reported?.verified).toEqual(["status", "captured", "submittedAt", "providerId", "source"]);
     expect(noted(reportOf(), "lookup").service).toEqual(service);
     expect(service).not.toHaveProperty("reportedAt");
+  });
+
+  it("adds the service's time of the creation, which only the answer to a lookup has", () => {
+    const report = { ...reportOf(), createdAt: "2026-11-20T09:59:01.000Z" };
+    const { service } = noted(report, "lookup");
+    expect(service).toStrictEqual({ createdAt: "2026-11-20T09:59:01.000Z" });
+    expect(noteReport(pendingPayment(), report, { receivedAt }).service).toEqual({
+      createdAt: "2026-11-20T09:59:01.000Z",
+      reportedAt: "2026-11-20T10:00:05.000Z",
+    });
+  });
+
+  it("adds no times where the service reported none", () => {
+    const payment = noteReport(pendingPayment(), reportOf({}, indispensableFields), { receivedAt });
+    expect(payment).not.toHaveProperty("service");
+  });
+
+  it("leaves out what the service left empty, signed or not", () => {
+    const empty = { providerId: "", source: "" };
+    for (const report of [reportOf(empty), reportOf(empty, indispensableFields)]) {
+      const { reported } = noted(report);
+      expect(reported).not.toHaveProperty("providerId");
+      expect(reported).not.toHaveProperty("source");
+      expect(reported?.verified).not.toContain("source");
+    }
   });
 
   it("is not made of a person's evidence", () => {

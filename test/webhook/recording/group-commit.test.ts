@@ -31,7 +31,7 @@ describe("a group commit", () => {
     const { add } = groupCommit({
       write: async (items: readonly string[]) => items,
       maxGroup: 10,
-      deadlineMs: 1000,
+      deadlineMs: 60_000,
     });
     expect(await add("a")).toBe("a");
   });
@@ -39,7 +39,7 @@ describe("a group commit", () => {
   it("starts a commit immediately where items have come one by one, and notices when they no longer do", async () => {
     const sizes: number[] = [];
     const write = async (items: readonly number[]) => (sizes.push(items.length), items);
-    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 1000 });
+    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 60_000 });
     const startsImmediately: boolean[] = [];
     for (let n = 0; n < 130; n++) {
       const before = sizes.length;
@@ -61,7 +61,7 @@ describe("a group commit", () => {
 
   it("commits in one group what arrives during another commit, and resolves each item to its own result", async () => {
     const { groups, write, open } = gate();
-    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 1000 });
+    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 60_000 });
     const first = add("a");
     while (groups.length === 0) await new Promise(setImmediate);
     const rest = ["b", "c", "d"].map(add);
@@ -74,7 +74,7 @@ describe("a group commit", () => {
   it("commits in one group the items that come again within a few iterations of the event loop", async () => {
     const sizes: number[] = [];
     const write = async (items: readonly number[]) => (sizes.push(items.length), items);
-    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 1000, refillIterations: 3 });
+    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 60_000, refillIterations: 3 });
     const comeAgain = async (_: unknown, iterations: number) => {
       for (let round = 0; round < 3; round++) {
         await add(iterations);
@@ -85,10 +85,51 @@ describe("a group commit", () => {
     expect(sizes).toEqual([3, 3, 3]);
   });
 
+  it("waits for no further items after a single one, and for none that do not come", async () => {
+    const sizes: number[] = [];
+    const write = async (items: readonly number[]) => (sizes.push(items.length), items);
+    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 60_000, refillIterations: 3 });
+    await Promise.all([1, 2, 3].map(add));
+    for (let n = 0; n < 4; n++) await add(n);
+    await new Promise(setImmediate);
+    const last = add(5);
+    expect(sizes).toEqual([3, 1, 1, 1, 1, 1]);
+    await last;
+  });
+
+  it.each([
+    ["where it does not wait for further items", 0, ["c"]],
+    ["where as many have come already", 100, ["c", "d"]],
+  ])(
+    "starts the next commit in the iteration in which the last one ends, %s",
+    async (_, refillIterations, next) => {
+      const { groups, write, open } = gate();
+      const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 60_000, refillIterations });
+      const adding = ["a", "b"].map(add);
+      while (groups.length === 0) await new Promise(setImmediate);
+      adding.push(...next.map(add));
+      await open();
+      await new Promise(setImmediate);
+      expect(groups).toEqual([["a", "b"], next]);
+      await open();
+      await Promise.all(adding);
+    },
+  );
+
+  it("commits what one call handed over in one group, also beyond its limit, and does not count it as a single item", async () => {
+    const sizes: number[] = [];
+    const write = async (items: readonly number[]) => (sizes.push(items.length), items);
+    const { add, addAll } = groupCommit({ write, maxGroup: 3, deadlineMs: 60_000 });
+    for (let n = 0; n < 4; n++) expect(await addAll([1, 2, 3, 4])).toEqual([1, 2, 3, 4]);
+    await new Promise(setImmediate);
+    await Promise.all([1, 2, 3].map(add));
+    expect(sizes).toEqual([4, 4, 4, 4, 3]);
+  });
+
   it("never commits more items in one group than its limit", async () => {
     const sizes: number[] = [];
     const write = async (items: readonly number[]) => (sizes.push(items.length), items);
-    const { add } = groupCommit({ write, maxGroup: 3, deadlineMs: 1000 });
+    const { add } = groupCommit({ write, maxGroup: 3, deadlineMs: 60_000 });
     await Promise.all([1, 2, 3, 4, 5, 6, 7].map(add));
     expect(sizes).toEqual([3, 3, 1]);
   });
@@ -98,7 +139,7 @@ describe("a group commit", () => {
       if (items.includes("bad")) throw new Error("it does not fit");
       return items;
     };
-    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 1000 });
+    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 60_000 });
     const results = await Promise.allSettled(["a", "bad", "b"].map(add));
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   });
@@ -114,7 +155,7 @@ describe("a group commit", () => {
       running -= 1;
       return items;
     };
-    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 1000 });
+    const { add } = groupCommit({ write, maxGroup: 10, deadlineMs: 60_000 });
     await Promise.all(["a", "b", "c"].map(add));
     expect(written).toEqual(["a of 1", "b of 1", "c of 1"]);
   });
@@ -130,7 +171,7 @@ describe("a group commit", () => {
       held.push(...items);
       return items.map((item) => `${item} kept`);
     };
-    const { add, addAll } = groupCommit({ write, maxGroup: 10, deadlineMs: 1000 });
+    const { add, addAll } = groupCommit({ write, maxGroup: 10, deadlineMs: 60_000 });
     const first = addAll(["a", "b", "c"]);
     await expect(first).rejects.toThrow("dead");
     expect(held).toEqual([]);
@@ -217,5 +258,26 @@ describe("a group commit whose store hangs", () => {
     await open();
     expect(await next).toBe("c kept");
     expect(groups).toEqual([["a"], ["c"]]);
+  });
+
+  it.each([
+    ["one item", ["a"]],
+    ["several items, which are not committed one by one then", ["a", "b"]],
+  ])("survives commits that fail after their deadline, of %s", async (_, items) => {
+    const groups: string[][] = [];
+    const fails: (() => void)[] = [];
+    const write = (some: readonly string[]) => {
+      groups.push([...some]);
+      return new Promise<string[]>((__, reject) =>
+        fails.push(() => reject(new Error("the connection was lost"))),
+      );
+    };
+    const { add, isStuck } = groupCommit({ write, maxGroup: 10, deadlineMs: 30 });
+    for (let count = 1; count <= 3; count++) await pass(30, groups, count, items.map(add));
+    expect(isStuck()).toBe(true);
+    for (const fail of fails) fail();
+    await new Promise(setImmediate);
+    expect(isStuck()).toBe(false);
+    expect(groups).toEqual([items, items, items]);
   });
 });

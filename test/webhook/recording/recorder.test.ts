@@ -1,58 +1,12 @@
-import { type Changes, type Locked, type LockKeys, MemoryStore, type MemoryTx } from "tillkit";
+import { setImmediate as nextIteration } from "node:timers/promises";
+import { MemoryStore } from "tillkit";
 import { indispensableFields } from "../../../src/model/signed-fields.js";
 import { readMessage } from "../../../src/webhook/message/read-message.js";
-import { type Arrival, type Receipt } from "../../../src/webhook/recording/plan-group.js";
-import { Recorder } from "../../../src/webhook/recording/recorder.js";
-import { rematch, type RecordingParts } from "../../../src/webhook/recording/rematch.js";
-import { completedBody, pendingPayment } from "../../support/webhooks.js";
+import { rematch } from "../../../src/webhook/recording/rematch.js";
+import { pendingPayment } from "../../support/webhooks.js";
+import { arrivalOf, ChangedRecord, outcomesOf, recorderOf, seeded } from "./recorders.js";
 
-type Decide = (locked: Locked) => Changes;
-
-/** A recorder with what it announced, and one verified webhook. */
-function recorderOf(store: MemoryStore, policy: Partial<RecordingParts<MemoryTx>["policy"]> = {}) {
-  const announced: string[] = [];
-  const receipts: Receipt[] = [];
-  let ids = 0;
-  const parts: RecordingParts<MemoryTx> = {
-    store,
-    now: () => new Date("2026-11-20T10:00:06.000Z"),
-    newId: () => `id-${++ids}`,
-    policy: { clientIdPrefix: undefined, confirms: false, hasGrace: true, ...policy },
-    maxGroup: 100,
-    ready: () => Promise.resolve(),
-    announceEvents: () => void announced.push("events"),
-  };
-  const recorder = new Recorder(parts, 5000, (some) => receipts.push(...some));
-  return { recorder, announced, receipts, parts };
-}
-
-function arrivalOf(data: Record<string, unknown> = {}, receiptId = "r-1"): Arrival {
-  const rawBody = Buffer.from(JSON.stringify(completedBody(data)));
-  const message = readMessage({ rawBody, covers: "body" });
-  return { receiptId, rawBody, covers: "body", receivedAt: "2026-11-20T10:00:05.000Z", message };
-}
-
-/** A store whose `record` is replaced for some calls. */
-class ChangedRecord extends MemoryStore {
-  calls = 0;
-  change: (call: number, plain: () => Promise<boolean>) => Promise<boolean> = (_, plain) => plain();
-
-  override record(keys: LockKeys, decide: Decide): Promise<boolean> {
-    this.calls += 1;
-    return this.change(this.calls, () => super.record(keys, decide));
-  }
-}
-
-async function seeded<Store extends MemoryStore>(
-  store: Store,
-  ...created: ReturnType<typeof pendingPayment>[]
-) {
-  await store.transaction((tx) => store.save(tx, { created }));
-  return store;
-}
-
-const outcomesOf = async (store: MemoryStore) =>
-  (await store.webhooks({ limit: 10 })).map(({ receiptId, outcome }) => `${receiptId} ${outcome}`);
+type Given = ReturnType<typeof recorderOf>["recorder"];
 
 describe("a recorder", () => {
   it("resolves after the commit, with the outcome, and announces the events", async () => {
@@ -102,7 +56,7 @@ describe("a recorder", () => {
     };
     const { recorder, announced, receipts } = recorderOf(store);
     await expect(recorder.recordArrival(arrivalOf())).rejects.toThrow("lost during the commit");
-    expect([announced, receipts]).toEqual([[], []]);
+    expect([announced, receipts, store.calls]).toEqual([[], [], 1]);
   });
 
   it("plans again where a save in steps left out a webhook", async () => {
@@ -196,6 +150,29 @@ describe("a recorder", () => {
     expect(await recorder.recordArrival(arrivalOf({}, "r-2"))).toMatchObject({ outcome: "duplicate" });
     expect(await outcomesOf(store)).toEqual(["r-1 applied"]);
   });
+
+  it.each([
+    ["one webhook", (recorder: Given) => recorder.recordArrival(arrivalOf())],
+    ["several webhooks", (recorder: Given) => recorder.recordArrivals([arrivalOf(), arrivalOf({}, "r-2")])],
+  ])(
+    "matches %s whose commit came too late with the payment that was adopted meanwhile",
+    async (_, record) => {
+      const store = new ChangedRecord();
+      const { recorder } = recorderOf(store, { clientIdPrefix: "shop-" }, 20);
+      let commit!: () => void;
+      store.change = async (_call, plain) => {
+        const isRecorded = await plain();
+        await new Promise<void>((resolve) => (commit = resolve));
+        return isRecorded;
+      };
+      await expect(record(recorder)).rejects.toMatchObject({ code: "store_unavailable" });
+      await seeded(store, pendingPayment());
+      commit();
+      await nextIteration();
+      await recorder.matched();
+      expect(await outcomesOf(store)).toEqual(["r-1 applied"]);
+    },
+  );
 
   it("answers the neighbours of a foreign webhook where the look for its payment fails, and repairs that with its copy", async () => {
     const payment = pendingPayment({ clientId: "shop-1", reference: "order-9", serviceId: "s-1" });

@@ -12,6 +12,8 @@ import {
   type NoticeMap,
   type Saved,
 } from "tillkit";
+import { createIntake } from "../../../src/webhook/intake.js";
+import { readMessage } from "../../../src/webhook/message/read-message.js";
 import { openSpool } from "../../../src/webhook/spool/index.js";
 import { appOf, closeAll, secret, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
@@ -248,5 +250,45 @@ describe("a webhook that the store cannot take", () => {
     await until(async () => (await payments.health()).spool?.records === 0);
     await payments.close();
     expect(effects).toHaveLength(1);
+  });
+});
+
+describe("the failure of a store", () => {
+  it("is over when webhooks of an ended process were recorded from the spool in one commit", async () => {
+    const directory = path.join(folder, "spool");
+    const receivedAt = "2026-11-20T10:00:05.000Z";
+    const arrivals = [1, 2, 3].map((n) => {
+      const rawBody = Buffer.from(JSON.stringify(completedBody({ clientId: `c-${n}`, id: `s-${n}` })));
+      return { receiptId: `r-${n}`, receivedAt, covers: "body" as const, rawBody };
+    });
+    const ended = openSpool({ directory });
+    for (const arrival of arrivals.slice(1)) await ended.append(arrival);
+    await ended.close();
+
+    const store = new FailingStore();
+    let ids = 0;
+    const intake = createIntake(
+      {
+        store,
+        now: () => new Date(receivedAt),
+        newId: () => `id-${++ids}`,
+        policy: { clientIdPrefix: undefined, confirms: false, hasGrace: true },
+        maxGroup: 100,
+        ready: () => Promise.resolve(),
+        announceEvents: () => undefined,
+        notify: () => undefined,
+      },
+      // A spool without space left, so that this process's own webhook is refused.
+      { recordTimeoutMs: 60_000, drainMs: 10, spool: { directory, maxBytes: 1 } },
+    );
+    store.failure = away;
+    const refused = intake.keep({ ...arrivals[0]!, message: readMessage(arrivals[0]!) });
+    await expect(refused).rejects.toMatchObject({ code: "record_unavailable" });
+    expect(intake.keeping()).toMatchObject({ refused: "store" });
+    store.failure = undefined;
+    intake.start();
+    await until(async () => intake.keeping().refused === undefined);
+    expect(intake.keeping()).toEqual({});
+    await intake.close();
   });
 });

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { fieldsSignature } from "../../../src/webhook/signature/index.js";
 import { bytes, webhook } from "../message/webhooks.js";
-import { codeOf, problemCodes } from "./refusal.js";
+import { codeOf, problemCodes, problemsOf } from "./refusal.js";
 
 const secret = "k7Jq2vR9sXw4ZbN8cT5yLmP1dFgH6aQe";
 const scheme = fieldsSignature({ secret, merchantId: "m-7" });
@@ -146,13 +146,22 @@ describe("fieldsSignature", () => {
   );
 
   it.each([undefined, ""])("refuses to start without a merchantId: %j", (merchantId) => {
-    expect(problemCodes(() => fieldsSignature({ secret, merchantId }))).toEqual(["option_missing"]);
+    expect(problemsOf(() => fieldsSignature({ secret, merchantId }))).toEqual([
+      ["signature.merchantId", "option_missing"],
+    ]);
   });
 
   it.each([" m-7", "m\n7", "m".repeat(257), "\ud800"])(
     "refuses to start with the merchantId %j",
     (merchantId) => {
-      expect(problemCodes(() => fieldsSignature({ secret, merchantId }))).toEqual(["option_invalid"]);
+      expect(problemsOf(() => fieldsSignature({ secret, merchantId }))).toEqual([
+        ["signature.merchantId", "option_invalid"],
+      ]);
     },
   );
+
+  it.each(["id", { id: 1 }, null])("refuses to start with the field list %j", (fields) => {
+    const construct = () => fieldsSignature({ secret, merchantId: "m-7", fields: fields as never });
+    expect(problemsOf(construct)).toEqual([["signature.fields", "option_invalid"]]);
+  });
 });

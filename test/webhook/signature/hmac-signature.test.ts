@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { fc } from "../../support/property.js";
 import { hmacSignature } from "../../../src/webhook/signature/index.js";
 import { bytes, webhook } from "../message/webhooks.js";
-import { problemCodes } from "./refusal.js";
+import { messageOf, problemsOf } from "./refusal.js";
 
 const rawBody = bytes(webhook());
 const signed = (signature: string) => ({ rawBody, headers: { "service-signature": signature } });
@@ -73,14 +73,19 @@ describe("hmacSignature", () => {
     expect(() => Object.assign(scheme, { verify: () => true })).toThrow(TypeError);
   });
 
-  it("refuses an unknown algorithm", () => {
-    // @ts-expect-error not in the list
-    expect(problemCodes(() => hmacSignature({ secret: randomBytes(32), algorithm: "sha1" }))).toEqual([
-      "option_invalid",
-    ]);
-    // @ts-expect-error the name of an inherited property
-    expect(problemCodes(() => hmacSignature({ secret: randomBytes(32), algorithm: "toString" }))).toEqual([
-      "option_invalid",
+  it.each([["sha1"], ["toString"], [["sha256"]], [null]])(
+    "refuses the algorithm %j, and lists those that it knows",
+    (algorithm) => {
+      const construct = () => hmacSignature({ secret: randomBytes(32), algorithm: algorithm as never });
+      expect(problemsOf(construct)).toEqual([["signature.algorithm", "option_invalid"]]);
+      expect(messageOf(construct)).toContain("sha256, sha384, sha512");
+    },
+  );
+
+  it("refuses an option that it does not know", () => {
+    // @ts-expect-error the option is called secret
+    expect(problemsOf(() => hmacSignature({ secret: randomBytes(32), secrets: [] }))).toEqual([
+      ["signature.secrets", "option_invalid"],
     ]);
   });
 });

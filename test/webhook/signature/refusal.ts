@@ -1,10 +1,15 @@
-import { type ErrorCode } from "../../../src/errors/index.js";
+import { type ConfigurationProblem, type ErrorCode } from "../../../src/errors/index.js";
 
 /** Returns the codes of all problems that a construction reports, or an empty list if it succeeds. */
 export function problemCodes(construct: () => unknown): ErrorCode[] {
+  return problemsOf(construct).map(([, code]) => code);
+}
+
+/** Returns the option and the code of each problem that a construction reports, or an empty list if it succeeds. */
+export function problemsOf(construct: () => unknown): [option: string, code: ErrorCode][] {
   const error = thrownBy(construct);
   return isRecord(error) && Array.isArray(error["problems"])
-    ? error["problems"].map((problem: { code: ErrorCode }) => problem.code)
+    ? error["problems"].map(({ option, code }: ConfigurationProblem) => [option, code])
     : [];
 }
 

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { inspect } from "node:util";
+import { TillkitError } from "../../../src/errors/index.js";
 import { fieldsSignature, hmacSignature, type SecretOption } from "../../../src/webhook/signature/index.js";
-import { messageOf, problemCodes } from "./refusal.js";
+import { messageOf, problemCodes, problemsOf } from "./refusal.js";
 
 const good = "k7Jq2vR9sXw4ZbN8cT5yLmP1dFgH6aQe";
 const codes = (secret: SecretOption) => problemCodes(() => hmacSignature({ secret }));
@@ -14,13 +15,15 @@ describe("secrets", () => {
     ["line breaks", "\n\t\r\n                  "],
     ["an empty list", []],
     ["no bytes", new Uint8Array()],
+    ["null", null as unknown as undefined],
   ])("refuses to start with %s", (_, secret) => {
-    expect(codes(secret)).toEqual(["secret_missing"]);
+    expect(problemsOf(() => hmacSignature({ secret }))).toEqual([["signature.secret", "secret_missing"]]);
   });
 
   it("refuses a list in which one secret is missing, and names its index", () => {
-    expect(codes([good, undefined])).toEqual(["secret_missing"]);
-    expect(messageOf(() => hmacSignature({ secret: [good, undefined] }))).toContain("signature.secret[1]");
+    expect(problemsOf(() => hmacSignature({ secret: [good, undefined] }))).toEqual([
+      ["signature.secret[1]", "secret_missing"],
+    ]);
   });
 
   it("refuses fifteen bytes and accepts sixteen with a warning", () => {
@@ -51,10 +54,33 @@ describe("secrets", () => {
     "00000000000000000000000000000000",
     "<paste the webhook secret>",
     "${PAY_WEBHOOK_SECRET}",
+    "replacethis-with-a-real-one",
+    "REPLACE_ME_BEFORE_THE_LAUNCH",
+    "yoursecretgoeshere",
+    "insert-the-key-of-the-service",
+    "put_token_of_the_service_in",
+    "[the secret of the service]",
+    "%PAY_WEBHOOK_SECRET%",
     "placeholder-for-the-real-one",
     "this is only a placeholder",
+    "<clé secrète du service>",
   ])("refuses the placeholder %s", (secret) => {
     expect(codes(secret)).toEqual(["secret_placeholder"]);
+  });
+
+  it.each([
+    "k7Jq2vR9-change-me-sXw4ZbN8cT5yLmP1",
+    "k7Jq2vR9-replace-me-sXw4ZbN8cT5yLmP",
+    "k7Jq2vR9-your-secret-sXw4ZbN8cT5yLm",
+    "k7Jq2vR9sXw4ZbN8cT5y----",
+    "----k7Jq2vR9sXw4ZbN8cT5y",
+    "k7Jq2vR9sXw4ZbN8cT5y<aQe>",
+    "<aQe>k7Jq2vR9sXw4ZbN8cT5y",
+    "secret-1-k7Jq2vR9sXw4ZbN8cT5y",
+    "k7Jq2vR9sXw4ZbN8cT5ysecret",
+    "insertk7Jq2vR9sXw4ZbN8secret",
+  ])("accepts %s, which only contains a word of a placeholder", (secret) => {
+    expect(codes(secret)).toEqual([]);
   });
 
   it("refuses bytes that are all the same", () => {
@@ -95,6 +121,17 @@ describe("secrets", () => {
     expect(printed).not.toContain(Buffer.from(weak).toString("hex").slice(0, 16));
   });
 
+  it("shows no secret of a scheme in the errors of the kit, nor in their causes", () => {
+    const [text, bytes] = ["Zb5-wQ8_tLm2Xc7RkP4vNd9S", randomBytes(32)];
+    const forms = [text, bytes.toString("hex"), bytes.toString("base64")];
+    const told = () =>
+      forms.map((form) => inspect(new TillkitError("store_unavailable", form, { cause: new Error(form) })));
+    for (const [index, error] of told().entries()) expect(error).toContain(forms[index]);
+    hmacSignature({ secret: text });
+    fieldsSignature({ secret: [good, bytes], merchantId: "m-1" });
+    for (const [index, error] of told().entries()) expect(error).not.toContain(forms[index]);
+  });
+
   it("accepts random bytes of any appearance, and refuses a placeholder as text and as bytes", () => {
     const braced = Buffer.concat([
       Buffer.from("{"),
@@ -114,12 +151,13 @@ describe("secrets", () => {
     expect(scheme.sign(Buffer.from("{}"))).toBe(before);
   });
 
-  it("refuses a sandbox secret only in production", () => {
+  it("refuses a sandbox secret only in production, and there no other one", () => {
     const secret = "sandbox_k7Jq2vR9sXw4ZbN8cT5yLmP1";
     const before = process.env["NODE_ENV"];
     try {
       process.env["NODE_ENV"] = "production";
       expect(codes(secret)).toEqual(["sandbox_credential_in_production"]);
+      for (const other of [good, `${good}_sandbox_`]) expect(codes(other)).toEqual([]);
       process.env["NODE_ENV"] = "development";
       expect(codes(secret)).toEqual([]);
     } finally {
@@ -131,11 +169,11 @@ describe("secrets", () => {
   it("reports all problems in one error", () => {
     const everything = { secret: "", merchantId: undefined, algorithm: "md5", header: "a b", fields: ["id"] };
     // @ts-expect-error an unknown algorithm
-    expect(problemCodes(() => fieldsSignature(everything))).toEqual([
-      "secret_missing",
-      "option_invalid",
-      "option_invalid",
-      "signature_coverage_too_small",
+    expect(problemsOf(() => fieldsSignature(everything))).toEqual([
+      ["signature.secret", "secret_missing"],
+      ["signature.algorithm", "option_invalid"],
+      ["signature.header", "option_invalid"],
+      ["signature.fields", "signature_coverage_too_small"],
     ]);
   });
 });

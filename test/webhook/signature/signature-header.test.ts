@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { fc } from "../../support/property.js";
 import { hmacSignature, publicKeySignature } from "../../../src/webhook/signature/index.js";
 import { readSignature } from "../../../src/webhook/signature/signature-header.js";
-import { codeOf, problemCodes } from "./refusal.js";
+import { codeOf, messageOf, problemCodes, problemsOf } from "./refusal.js";
 
 const rawBody = Buffer.from('{"a":1}');
 const scheme = hmacSignature({ secret: randomBytes(32) });
@@ -48,6 +48,14 @@ describe("the signature header", () => {
     expect(check(value)).toBe("signature_malformed");
   });
 
+  it("is refused with a reason that tells a list from a wrong length and from other characters", () => {
+    const reasonFor = (value: string) =>
+      messageOf(() => scheme.verify({ rawBody, headers: { "service-signature": value } }));
+    expect(reasonFor(`${right},${right}`)).toContain("a list");
+    expect(reasonFor(right.slice(2))).toContain("62 characters");
+    expect(reasonFor("z".repeat(64))).toContain("not hexadecimal");
+  });
+
   it("is refused, or decodes to exactly the bytes that it names", () => {
     const text = fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-fA-F]{0,80}$/));
     fc.assert(
@@ -62,9 +70,18 @@ describe("the signature header", () => {
     );
   });
 
-  it.each(["", "a b", "naïve", "x:", "line\nbreak"])("cannot be named %j", (header) => {
-    expect(problemCodes(() => hmacSignature({ secret: randomBytes(32), header }))).toEqual([
-      "option_invalid",
+  it.each([
+    [""],
+    ["a b"],
+    ["naïve"],
+    ["x:"],
+    ["line\nbreak"],
+    ["x".repeat(129)],
+    [7 as never],
+    [["x-signature"] as never],
+  ])("cannot be named %j", (header) => {
+    expect(problemsOf(() => hmacSignature({ secret: randomBytes(32), header }))).toEqual([
+      ["signature.header", "option_invalid"],
     ]);
     expect(
       problemCodes(() => publicKeySignature({ publicKey: undefined, algorithm: "ed25519", header })),

@@ -1,19 +1,11 @@
-import { createSecretKey } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { type FileHandle, rename, stat, unlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { readLines } from "../../../src/webhook/spool/record-line.js";
+import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
 import { keeper, spoolBench, until, webhook } from "./fixtures.js";
 import { gate, hooked, systemError } from "./hooked-file-system.js";
 
 const bench = spoolBench();
-
-/** Returns the receipt ids in the segment files. */
-async function spooled(): Promise<string[]> {
-  const files = await Promise.all((await bench.segments()).map((file) => readFile(file)));
-  const key = createSecretKey(await readFile(path.join(bench.directory, "key")));
-  return files.flatMap((file) => readLines(file, key)).flatMap(({ webhook }) => webhook?.receiptId ?? []);
-}
 
 describe("append", () => {
   it("writes nothing to disk before the first call", () => {
@@ -29,7 +21,7 @@ describe("append", () => {
     });
     await bench.open({ fs }).append(webhook(1));
     expect(seen).toEqual([expect.stringMatching(/^directory tillkit-spool-/), "directory spool", "bytes"]);
-    expect(await spooled()).toEqual(["r1"]);
+    expect(await bench.spooled()).toEqual(["r1"]);
   });
 
   it("creates files that only this user can read", async () => {
@@ -51,7 +43,7 @@ describe("append", () => {
     open();
     await Promise.all([first, ...rest]);
     expect(fsyncs).toBe(2);
-    expect(await spooled()).toEqual(Array.from({ length: 101 }, (_, index) => `r${index}`));
+    expect(await bench.spooled()).toEqual(Array.from({ length: 101 }, (_, index) => `r${index}`));
   });
 
   it("goes to a new segment after an fsync error, and never writes to the old one again", async () => {
@@ -92,7 +84,7 @@ describe("append", () => {
     ]);
     broken = false;
     await spool.append(webhook(3));
-    expect(await spooled()).toEqual(["r3"]);
+    expect(await bench.spooled()).toEqual(["r3"]);
   });
 
   it("is refused on a full disk, without a loss of other webhooks and without a file for each refusal", async () => {
@@ -121,6 +113,52 @@ describe("append", () => {
     expect(ids).toEqual(["r1", "r5"]);
   });
 
+  it("is acknowledged only in a file that still has its name and is still the same", async () => {
+    const written: string[] = [];
+    const fs = hooked({
+      async datasynced(file) {
+        written.push(file);
+        if (written.length > 1) return;
+        await rename(file, `${file}.moved`);
+        await writeFile(file, "", { mode: 0o600 });
+      },
+    });
+    await bench.open({ fs }).append(webhook(1));
+    expect(written).toHaveLength(2);
+    expect(await bench.spooled()).toEqual(["r1"]);
+  });
+
+  it("is refused after four segments that other processes took before it was acknowledged", async () => {
+    let taken = 0;
+    const fs = hooked({
+      async datasynced(file) {
+        taken += 1;
+        await unlink(file);
+      },
+    });
+    await expect(bench.open({ fs }).append(webhook(1))).rejects.toMatchObject({
+      code: "spool_unavailable",
+      cause: { message: expect.stringContaining("clocks") },
+    });
+    expect(taken).toBe(4);
+  });
+
+  it.each(["ENOSPC", "EDQUOT"])("is refused as full where the disk answers %s", async (code) => {
+    const fs = hooked({
+      write: () => {
+        throw systemError(code);
+      },
+    });
+    await expect(bench.open({ fs }).append(webhook(1))).rejects.toMatchObject({ code: "spool_full" });
+  });
+
+  it("resolves after the entries of all new directories are fsynced", async () => {
+    const seen: string[] = [];
+    const fs = hooked({ syncDirectory: (file) => void seen.push(path.basename(file)) });
+    await bench.open({ fs, directory: path.join(bench.directory, "a", "b") }).append(webhook(1));
+    expect(seen).toEqual(["a", "spool", expect.stringMatching(/^tillkit-spool-/), "b"]);
+  });
+
   it("is refused if no segment can be created", async () => {
     const fs = hooked({
       syncDirectory: () => {
@@ -131,35 +169,43 @@ describe("append", () => {
     expect(await bench.segments()).toEqual([]);
   });
 
-  it("is refused over maxBytes, and accepted again after a drain has freed bytes", async () => {
-    const spool = bench.open({ maxBytes: 800 });
-    const body = "x".repeat(300);
-    await spool.append(webhook(1, body));
-    const [second, third] = await Promise.allSettled([2, 3].map((id) => spool.append(webhook(id, body))));
-    expect(second?.status).toBe("rejected");
-    expect(third).toMatchObject({ status: "rejected", reason: { code: "spool_full" } });
-
-    const { ids, record } = keeper();
-    await spool.drain(record);
-    await spool.append(webhook(4, body));
-    await spool.drain(record);
-    expect(ids).toEqual(["r1", "r4"]);
+  it("of more than a segment is on disk when a close resolves", async () => {
+    const spool = bench.open();
+    const appends = [1, 2, 3].map((id) => spool.append(webhook(id, "x".repeat(3_000_000))));
+    await spool.close();
+    expect(await bench.spooled()).toEqual(["r1", "r2", "r3"]);
+    await Promise.all(appends);
   });
 
-  it("counts the bytes of other processes towards maxBytes", async () => {
-    await bench.open().append(webhook(1, "x".repeat(600)));
-    await expect(bench.open({ maxBytes: 1000 }).append(webhook(2, "x".repeat(300)))).rejects.toMatchObject({
-      code: "spool_full",
-    });
+  it("leaves no file open after close", async () => {
+    const handles: FileHandle[] = [];
+    const open = async (...given: Parameters<FileSystem["open"]>) => {
+      const handle = await realFileSystem.open(...given);
+      handles.push(handle);
+      return handle;
+    };
+    const spool = bench.open({ fs: { ...realFileSystem, open } });
+    await spool.append(webhook(1));
+    await spool.stats();
+    await spool.drain(() => Promise.reject(new Error("hopeless")), { isHopeless: () => true });
+    await spool.append(webhook(2));
+    await spool.close();
+    expect(handles.length).toBeGreaterThan(5);
+    expect(handles.filter(({ fd }) => fd !== -1)).toEqual([]);
   });
 
   it("is refused after close, which waits for earlier appends", async () => {
     const spool = bench.open();
     const appends = [1, 2, 3].map((id) => spool.append(webhook(id)));
     await spool.close();
-    expect(await spooled()).toEqual(["r1", "r2", "r3"]);
+    expect(await bench.spooled()).toEqual(["r1", "r2", "r3"]);
     await Promise.all(appends);
     await expect(spool.append(webhook(4))).rejects.toMatchObject({ code: "spool_unavailable" });
+  });
+
+  it("is possible where a process counts as dead after exactly two heartbeats", async () => {
+    await bench.open({ heartbeatMs: 2000, deadAfterMs: 4000 }).append(webhook(1));
+    expect(await bench.spooled()).toEqual(["r1"]);
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,6 +9,7 @@ import {
   type SpooledWebhook,
   type SpoolOptions,
 } from "../../../src/webhook/spool/index.js";
+import { readLines } from "../../../src/webhook/spool/record-line.js";
 
 /** Provides a new directory for each test. The end of the test closes the spools and removes the directory. */
 export function spoolBench() {
@@ -33,6 +35,12 @@ export function spoolBench() {
     async segments(): Promise<string[]> {
       const names = await readdir(this.directory).catch(() => []);
       return names.filter((name) => name.endsWith(".spool")).map((name) => path.join(this.directory, name));
+    },
+    /** Returns the receipt ids in the segment files. */
+    async spooled(): Promise<string[]> {
+      const files = await Promise.all((await this.segments()).map((file) => readFile(file)));
+      const key = createSecretKey(await readFile(path.join(this.directory, "key")));
+      return files.flatMap((file) => readLines(file, key)).flatMap(({ webhook }) => webhook?.receiptId ?? []);
     },
     /** Rewrites the bytes of the only segment. */
     async damage(change: (bytes: Buffer) => Buffer): Promise<void> {

@@ -48,6 +48,8 @@ describe("a segment that others could have written", () => {
     const aside = path.join(bench.directory, "set-aside");
     const [name] = (await readdir(aside)).filter((each) => each.endsWith(".spool"));
     expect(await readFile(path.join(aside, name!))).toEqual(bytes);
+    const reason = await readFile(path.join(aside, name!.replace(/spool$/, "txt")), "utf8");
+    expect(reason).toContain(" path_exposed: ");
   });
 
   it("is set aside if it is a link", async () => {
@@ -159,6 +161,14 @@ describe("the key of a directory", () => {
   it.each([
     ["others could have written it", () => chmod(keyFile(), 0o666), { code: "path_exposed" }],
     ["it was cut off", () => truncate(keyFile(), 7), { code: "spool_unavailable" }],
+    [
+      "it is a link",
+      async () => {
+        await rename(keyFile(), path.join(bench.directory, "elsewhere"));
+        await symlink(path.join(bench.directory, "elsewhere"), keyFile());
+      },
+      { code: "path_exposed" },
+    ],
   ])("stops everything and loses nothing if %s", async (_, spoil, refused) => {
     await leaveSegment();
     await spoil();

@@ -6,6 +6,7 @@ import { webhook } from "./fixtures.js";
 
 const key = createSecretKey(randomBytes(32));
 const lineOf = (given: SpooledWebhook, by = key) => encodeLine(encodeContent(given), by);
+const fields = { receiptId: "r1", receivedAt: "2026-11-20T10:00:06.000Z", covers: "body", rawBody: "e30=" };
 const read = (segment: Buffer) => readLines(segment, key);
 
 const webhooks = fc.record({
@@ -62,6 +63,29 @@ describe("a webhook as one line", () => {
       expect.stringContaining("form"),
       expect.stringContaining("not a webhook"),
     ]);
+  });
+
+  it.each([
+    ["no JSON", "{"],
+    ["null", "null"],
+    ["a number", "1"],
+    ["a list", "[]"],
+    ["a webhook without its receiptId", JSON.stringify({ ...fields, receiptId: undefined })],
+    ["a webhook with a number as its arrival", JSON.stringify({ ...fields, receivedAt: 1 })],
+    ["a webhook without its body", JSON.stringify({ ...fields, rawBody: null })],
+    ["a signature of unknown extent", JSON.stringify({ ...fields, covers: "all" })],
+    ["a signature over a field without a name", JSON.stringify({ ...fields, covers: ["amount", 1] })],
+    ["a signature over no list of fields", JSON.stringify({ ...fields, covers: {} })],
+  ])("is no webhook where its content is %s, although its digest fits", (_, json) => {
+    expect(read(encodeLine(Buffer.from(json), key))).toMatchObject([
+      { problem: "its content is not a webhook" },
+    ]);
+    expect(read(encodeLine(Buffer.from(JSON.stringify(fields)), key))[0]?.webhook).toBeDefined();
+  });
+
+  it.each(["2 ", "1 10 0123456789abcdef "])("has no form if something stands before %j", (start) => {
+    const line = `x${start}${lineOf(webhook(1)).toString().slice(2)}`;
+    expect(read(Buffer.from(line))[0]?.problem).toBe("it does not have the form of a record");
   });
 
   it("is refused if it was written with another key, without a key, or by a version that had none", () => {

@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { chmod, stat } from "node:fs/promises";
 import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
 import { keeper, spoolBench, webhook } from "./fixtures.js";
 import { systemError } from "./hooked-file-system.js";
@@ -7,7 +7,7 @@ const bench = spoolBench();
 
 describe("stats", () => {
   it("are all zero if nothing was ever spooled", async () => {
-    expect(await bench.open().stats()).toEqual({ records: 0, bytes: 0, segments: 0, setAside: 0 });
+    expect(await bench.open().stats()).toStrictEqual({ records: 0, bytes: 0, segments: 0, setAside: 0 });
   });
 
   it("count the waiting webhooks of all processes, and follow appends and drains", async () => {
@@ -27,6 +27,31 @@ describe("stats", () => {
     expect(await one.stats()).toMatchObject({ records: 4, segments: 2 });
     await other.drain(keeper().record);
     expect(await one.stats()).toMatchObject({ records: 2, segments: 1, oldestAt: webhook(3).receivedAt });
+  });
+
+  it("tell when the oldest webhook arrived, also if it is not in the first segment", async () => {
+    const spool = bench.open();
+    for (const id of [9, 2]) {
+      await spool.append(webhook(id));
+      await spool.drain(() => Promise.reject(new Error("the store is down")));
+    }
+    expect(await spool.stats()).toMatchObject({ segments: 2, oldestAt: webhook(2).receivedAt });
+  });
+
+  it("count nothing of a segment that others could have written, and know no time where no line can be read", async () => {
+    const spool = bench.open();
+    await spool.append(webhook(1));
+    const [file] = await bench.segments();
+    await chmod(file!, 0o666);
+    expect(await spool.stats()).toMatchObject({ records: 0, bytes: 0, segments: 1 });
+    await chmod(file!, 0o600);
+    await bench.damage((bytes) => bytes.fill("#", 0, bytes.length - 1));
+    expect(await spool.stats()).toStrictEqual({
+      records: 1,
+      bytes: (await stat(file!)).size,
+      segments: 1,
+      setAside: 0,
+    });
   });
 
   it("read a segment again only after it has grown, and then only the added bytes", async () => {

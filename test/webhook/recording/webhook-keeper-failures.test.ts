@@ -1,0 +1,210 @@
+import { type ErrorCode, TillkitError } from "tillkit";
+import { arrivalOf, keeperOf, recorded, spooledOf } from "./keepers.js";
+
+const away = new TillkitError("store_unavailable", "The database is restarting.");
+const badRow = new Error("this row is too much for the table");
+const fail = (cause: unknown) => () => Promise.reject(cause);
+
+describe("a spooled webhook that fails again and again", () => {
+  it.each<ErrorCode>([
+    "store_unavailable",
+    "store_busy",
+    "adapter_defective",
+    "store_closed",
+    "driver_missing",
+    "path_exposed",
+    "schema_too_new",
+  ])("is never given up where the store says %s, which is about every webhook", async (code) => {
+    const error = new TillkitError(code, "It is about the store.");
+    const { recordSpooled } = keeperOf({ record: fail(error), append: () => Promise.resolve() });
+    for (let tries = 0; tries < 5; tries++)
+      expect(await recordSpooled(spooledOf())).toEqual({ error, isGivenUp: false });
+  });
+
+  it("is never given up while the store can do nothing else either", async () => {
+    const { recordSpooled, surroundings } = keeperOf({
+      record: fail(badRow),
+      append: () => Promise.resolve(),
+      probe: fail(new Error("connect ECONNREFUSED")),
+    });
+    for (let tries = 0; tries < 5; tries++)
+      expect(await recordSpooled(spooledOf())).toEqual({ error: badRow, isGivenUp: false });
+    surroundings.probe = () => Promise.resolve();
+    expect(await recordSpooled(spooledOf())).toMatchObject({ isGivenUp: false });
+  });
+
+  it.each([
+    ["an error", badRow, badRow.message],
+    [
+      "an error with a code of the driver",
+      Object.assign(new Error("value too long"), { code: "22001" }),
+      "value too long",
+    ],
+    ["a text, which a merchant's store may throw", "out of range", "out of range"],
+    ["nothing, which a merchant's store may throw", undefined, "undefined"],
+  ])("is given up at the third failure with %s", async (_, error, message) => {
+    const { recordSpooled } = keeperOf({ record: fail(error), append: () => Promise.resolve() });
+    const result = { error, isGivenUp: false };
+    expect([await recordSpooled(spooledOf()), await recordSpooled(spooledOf())]).toEqual([result, result]);
+    expect(await recordSpooled(spooledOf())).toMatchObject({
+      error: { message, cause: error },
+      isGivenUp: true,
+    });
+  });
+
+  it("is given up for its own failures only, and for those since it was last recorded", async () => {
+    const { recordSpooled, surroundings } = keeperOf({
+      record: fail(badRow),
+      append: () => Promise.resolve(),
+    });
+    for (const receiptId of ["r-1", "r-1", "r-2", "r-2"])
+      expect(await recordSpooled(spooledOf(receiptId))).toMatchObject({ isGivenUp: false });
+    surroundings.record = recorded;
+    expect(await recordSpooled(spooledOf("r-1"))).toBe("recorded");
+    surroundings.record = fail(badRow);
+    expect(await recordSpooled(spooledOf("r-1"))).toMatchObject({ isGivenUp: false });
+    expect(await recordSpooled(spooledOf("r-2"))).toMatchObject({ isGivenUp: true });
+  });
+
+  it("is not given up where it was recorded with others meanwhile", async () => {
+    const { recordSpooled, recordManySpooled, surroundings } = keeperOf({
+      record: fail(badRow),
+      append: () => Promise.resolve(),
+    });
+    for (let tries = 0; tries < 2; tries++) await recordSpooled(spooledOf());
+    surroundings.record = recorded;
+    await recordManySpooled([spooledOf(), spooledOf("r-2")]);
+    surroundings.record = fail(badRow);
+    expect(await recordSpooled(spooledOf())).toMatchObject({ isGivenUp: false });
+  });
+});
+
+describe("what became of the last webhooks", () => {
+  it("is nothing to tell while the store records them", async () => {
+    const { keeper, notices } = keeperOf();
+    await keeper.keep(arrivalOf());
+    expect([keeper.keeping, notices]).toEqual([{}, []]);
+  });
+
+  it.each([
+    ["the store, where it is not available", away, "store"],
+    ["the webhook, where only it cannot be recorded", badRow, "webhook"],
+  ])("tells whether the last one was refused because of %s", async (_, cause, refused) => {
+    const { keeper, notices } = keeperOf({ record: fail(cause) });
+    await expect(keeper.keep(arrivalOf())).rejects.toMatchObject({ code: "record_unavailable", cause });
+    expect(keeper.keeping).toEqual({ failingSince: expect.any(Number) as number, refused });
+    expect(notices).toEqual([{ "store.unavailable": { during: "record", error: cause } }]);
+  });
+
+  it("tells since when the store records none, also where they are spooled or refused meanwhile", async () => {
+    const diskFull = new Error("the disk is full");
+    const { keeper, surroundings } = keeperOf({ record: fail(away), append: fail(diskFull) });
+    const refused = { code: "record_unavailable", cause: diskFull };
+    await expect(keeper.keep(arrivalOf())).rejects.toMatchObject(refused);
+    const { failingSince } = keeper.keeping;
+    expect(keeper.keeping.refused).toBe("store");
+
+    surroundings.append = () => Promise.resolve();
+    await keeper.keep(arrivalOf("r-2"));
+    expect(keeper.keeping).toEqual({ failingSince });
+    surroundings.record = recorded;
+    await keeper.keep(arrivalOf("r-3"));
+    expect(keeper.keeping).toEqual({});
+  });
+
+  it.each([
+    ["names its payment", arrivalOf(), { receiptId: "r-1", outcome: "spooled", clientId: "c-1" }],
+    ["names none where it is about none", arrivalOf("r-1", "{"), { receiptId: "r-1", outcome: "spooled" }],
+  ])("has a receipt that %s where the webhook is spooled", async (_, arrival, receipt) => {
+    const { keeper, notices } = keeperOf({ record: fail(away), append: () => Promise.resolve() });
+    expect(await keeper.keep(arrival)).toEqual(receipt);
+    expect(notices).toEqual([
+      { "store.unavailable": { during: "record", error: away } },
+      { "webhook.spooled": { receiptId: "r-1", error: away } },
+    ]);
+  });
+});
+
+describe("a refused webhook", () => {
+  it("is tried again by the health until it is recorded, and then no more", async () => {
+    const tried: string[] = [];
+    const { keeper, surroundings } = keeperOf({ record: fail(away) });
+    await expect(keeper.keep(arrivalOf())).rejects.toMatchObject({ code: "record_unavailable" });
+    await keeper.retryRefused();
+    expect(keeper.keeping).toMatchObject({ refused: "store" });
+
+    surroundings.record = (arrival) => (tried.push(arrival.receiptId), recorded(arrival));
+    await keeper.retryRefused();
+    expect(keeper.keeping).toEqual({});
+    await keeper.retryRefused();
+    expect(tried).toEqual(["r-1"]);
+  });
+
+  it("is not tried again after a later one was recorded or spooled: the service sends it again", async () => {
+    for (const append of [undefined, () => Promise.resolve()]) {
+      const tried: string[] = [];
+      const { keeper, surroundings } = keeperOf({ record: fail(away), append: append && fail(badRow) });
+      await expect(keeper.keep(arrivalOf())).rejects.toMatchObject({ code: "record_unavailable" });
+      if (append) surroundings.append = append;
+      else surroundings.record = recorded;
+      await keeper.keep(arrivalOf("r-2"));
+      surroundings.record = (arrival) => (tried.push(arrival.receiptId), recorded(arrival));
+      await keeper.retryRefused();
+      expect(tried).toEqual([]);
+    }
+  });
+});
+
+describe("the keeper of webhooks", () => {
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate"] }));
+  afterEach(() => jest.useRealTimers());
+  const nextIteration = () => new Promise(setImmediate);
+
+  it("tries what is spooled at its start and then regularly, one drain at a time", async () => {
+    const { keeper, drains, endDrain } = keeperOf({ append: () => Promise.resolve() });
+    keeper.start();
+    keeper.start();
+    expect(drains.map(([, options]) => options)).toMatchObject([{ maxGroup: 7 }]);
+    jest.advanceTimersByTime(3000);
+    expect(drains).toHaveLength(1);
+    endDrain();
+    await nextIteration();
+    jest.advanceTimersByTime(1000);
+    expect(drains).toHaveLength(2);
+  });
+
+  it.each([
+    ["the last pending webhook", 0],
+    ["the drain that runs", 2],
+  ])("closes the spool only after %s, and drains no more", async (_, place) => {
+    const pending: (() => void)[] = [];
+    const { keeper, drains, endDrain, isSpoolClosed } = keeperOf({
+      record: (arrival) => new Promise((resolve) => pending.push(() => resolve(recorded(arrival)))),
+      append: () => Promise.resolve(),
+    });
+    keeper.start();
+    keeper.start();
+    const kept = [keeper.keep(arrivalOf("r-1")), keeper.keep(arrivalOf("r-2"))];
+    const closing = keeper.close();
+    for (const end of pending.toSpliced(place, 0, endDrain)) {
+      expect(isSpoolClosed()).toBe(false);
+      end();
+      await nextIteration();
+    }
+    expect(isSpoolClosed()).toBe(true);
+    await Promise.all([closing, ...kept]);
+    jest.advanceTimersByTime(5000);
+    expect(drains).toHaveLength(1);
+  });
+
+  it("needs no timer without a spool, and closes without it", async () => {
+    const interval = jest.spyOn(globalThis, "setInterval");
+    const { keeper, isSpoolClosed } = keeperOf();
+    keeper.start();
+    await keeper.keep(arrivalOf());
+    await keeper.close();
+    expect(interval).not.toHaveBeenCalled();
+    expect(isSpoolClosed()).toBe(false);
+    interval.mockRestore();
+  });
+});
