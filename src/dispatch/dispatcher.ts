@@ -54,7 +54,7 @@ export class Dispatcher<Tx> {
   /** Starts to dispatch. `keepAlive`: the process lives until `stop`, also without a server. */
   start({ keepAlive }: { keepAlive: boolean }): void {
     this.#keepAlive ||= keepAlive;
-    if (!this.#stopped) this.#loop ??= this.#run();
+    this.#loop ??= this.#run();
     this.#wakeUp();
   }
 
@@ -122,6 +122,7 @@ export class Dispatcher<Tx> {
     const { store, leaseMs, retry, notify, ready } = this.#options;
     try {
       await ready();
+      if (this.#stopped) return [];
       // The sum, because the longer of the two alone would not allow the clock to go back by a moment.
       return await store.claim({ handlers, limit, leaseMs, maxWaitMs: leaseMs + retry.maxDelayMs });
     } catch (error) {

@@ -50,7 +50,7 @@ export function logNotices(addListener: Notices["add"], logger: Logger): void {
     logger.error({ reason, file }, "a spooled webhook could not be recorded and needs a person");
   });
   addListener("lookup.failed", ({ clientId, error }) => {
-    logger.warn({ err: loggable(error), ...(clientId !== undefined && { clientId }) }, "a lookup failed");
+    logger.warn({ err: loggable(error), clientId }, "a lookup failed");
   });
   addListener("store.unavailable", ({ during, error }) => {
     logger.error({ err: loggable(error), during }, "the store is not available");

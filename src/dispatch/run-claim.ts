@@ -184,7 +184,7 @@ async function settle<Tx>(
   result: RunResult,
   closing: AbortSignal,
 ): Promise<RunResult> {
-  if (result.state === "lost" || result.state === "done") return result;
+  if (result.state === "lost") return result;
   const settlement: Settlement = {
     ...idOf(claim),
     state: result.state,

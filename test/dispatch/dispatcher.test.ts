@@ -8,8 +8,6 @@ import {
   type TillkitEvent,
 } from "tillkit";
 import { sqliteStore, type SqlTx } from "tillkit/sql";
-import { Dispatcher } from "../../src/dispatch/dispatcher.js";
-import { Handlers } from "../../src/dispatch/handlers.js";
 import { temporaryFiles } from "../store/sql/support/temporary-files.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
@@ -259,44 +257,6 @@ describe("dispatching", () => {
     await running;
     await payments.close();
     expect(finished).toEqual(["finished"]);
-  });
-
-  it("waits at stop until the runs that it aborts are given back", async () => {
-    const store = new MemoryStore();
-    const handlers = new Handlers<MemoryTx>();
-    const running = new Promise<void>((started) =>
-      handlers.add("payment.completed", () => {
-        started();
-        return new Promise(() => {});
-      }),
-    );
-    const recordedAt = "2026-11-20T10:00:06.000Z";
-    const event = { id: "e-1", type: "payment.completed", recordedAt, payload: {} } as const;
-    await store.registerHandlers(handlers.keys());
-    await store.transaction((tx) => store.save(tx, { events: [event] }));
-    const settle = store.settle.bind(store);
-    const settled: string[] = [];
-    store.settle = async (tx, settlement) => {
-      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-      settled.push(settlement.state);
-      return settle(tx, settlement);
-    };
-    const dispatcher = new Dispatcher<MemoryTx>({
-      store,
-      handlers,
-      concurrency: 1,
-      pollMs: 5,
-      leaseMs: 60_000,
-      handlerTimeoutMs: 60_000,
-      maxLostLeases: 3,
-      retry: { maxFailures: 5, firstDelayMs: 1, maxDelayMs: 2 },
-      ready: () => Promise.resolve(),
-      notify: () => undefined,
-    });
-    dispatcher.start({ keepAlive: false });
-    await running;
-    await dispatcher.stop(1);
-    expect(settled).toEqual(["released"]);
   });
 
   it("counts runs that ended with the process, and is dead after too many of them", async () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { type Claim, MemoryStore, type MemoryTx, TillkitError } from "tillkit";
 import { handlerEvent, runClaim, type RunOptions } from "../../src/dispatch/run-claim.js";
 import { type AnyHandler } from "../../src/dispatch/handlers.js";
@@ -149,6 +150,8 @@ describe("the lease of a run", () => {
 });
 
 describe("the end of a run", () => {
+  const settled = { eventId: "e-1", handler: "books", fence: 1 };
+
   it("commits no write where the fence is old", async () => {
     const { run, claim, store } = await leasedRun();
     const writes: string[] = [];
@@ -246,6 +249,91 @@ describe("the end of a run", () => {
     expect(await store.claim(claim)).toMatchObject([{ attempt: 1, failures: 0, fence: 2 }]);
   });
 
+  it("that is done is settled as the last call of the handler's transaction, and its dispatch is done", async () => {
+    const { run, store } = await leasedRun();
+    const settle = jest.spyOn(store, "settle");
+    expect(await run(() => undefined)).toEqual({ state: "done" });
+    expect(settle.mock.calls.map(([, one]) => one)).toEqual([{ ...settled, state: "done", isLast: true }]);
+    expect(await store.counts?.()).toMatchObject({ dead: 0 });
+    expect(await store.counts?.()).not.toHaveProperty("oldestUndoneAt");
+  });
+
+  it("that the kit's close causes is given back with nothing but its state, and leaves no listener", async () => {
+    const closing = new AbortController();
+    const { run, store } = await leasedRun();
+    const settle = jest.spyOn(store, "settle");
+    const hangs = () => {
+      closing.abort(new Error("closing"));
+      return new Promise(() => {});
+    };
+    expect(await run(hangs, { closing: closing.signal })).toEqual({ state: "released" });
+    expect(settle.mock.calls.map(([, one]) => one)).toStrictEqual([{ ...settled, state: "released" }]);
+    expect(getEventListeners(closing.signal, "abort")).toEqual([]);
+  });
+
+  it("is a failure where the handler failed by itself while the kit was closing", async () => {
+    const closing = new AbortController();
+    const { run, store } = await leasedRun();
+    const fails = () => {
+      closing.abort(new Error("closing"));
+      throw new Error("it failed");
+    };
+    expect(await run(fails, { closing: closing.signal })).toMatchObject({ state: "failed", failures: 1 });
+    expect(await store.counts?.()).toHaveProperty("oldestUndoneAt");
+  });
+
+  it.each(["store_unavailable", "adapter_defective"] as const)(
+    "is no failure where the store failed with %s, and is given back without an error",
+    async (code) => {
+      jest.spyOn(Math, "random").mockReturnValue(1);
+      const { run, store } = await leasedRun();
+      const settle = jest.spyOn(store, "settle");
+      const error = new TillkitError(code, "The store failed.");
+      const released = { state: "released", retryInMs: 1000 };
+      expect(await run(() => Promise.reject(error))).toEqual({ ...released, error });
+      expect(settle.mock.calls.map(([, one]) => one)).toStrictEqual([{ ...settled, ...released }]);
+      jest.restoreAllMocks();
+    },
+  );
+
+  it("that lost its lease is not settled", async () => {
+    const { run, store } = await leasedRun();
+    const settle = jest.spyOn(store, "settle");
+    const error = new TillkitError("lease_lost", "Another process has it.");
+    expect(await run(() => Promise.reject(error))).toEqual({ state: "lost", error });
+    expect(settle).not.toHaveBeenCalled();
+  });
+
+  it("that failed is settled once, because the lease ends by itself where that fails", async () => {
+    const { run, store } = await leasedRun();
+    jest.spyOn(performance, "now").mockReturnValue(1000);
+    const settle = jest.spyOn(store, "settle").mockRejectedValueOnce(new Error("The database is away."));
+    expect(await run(fails)).toMatchObject({ state: "lost" });
+    expect(settle).toHaveBeenCalledTimes(1);
+    jest.restoreAllMocks();
+  });
+
+  it("forgets the losses of a dispatch that is dead", async () => {
+    const losses = new Map([["e-1:books", 5]]);
+    const { run } = await leasedRun({ losses, retry: { maxFailures: 1, firstDelayMs: 1, maxDelayMs: 2 } });
+    const loses = () => Promise.reject(new TillkitError("store_unavailable", "The connection was lost."));
+    expect(await run(loses)).toMatchObject({ state: "dead" });
+    expect(losses.size).toBe(0);
+  });
+
+  it.each([
+    [9_999, 10_000],
+    [10_000, 0],
+  ])(
+    "counts the losses of 10,000 dispatches at most: after those of %i and one more, of %i",
+    async (others, left) => {
+      const losses = new Map(Array.from({ length: others }, (_, index) => [`e-${index}:other`, 1]));
+      const { run } = await leasedRun({ losses });
+      await run(() => Promise.reject(new TillkitError("store_unavailable", "The connection was lost.")));
+      expect(losses.size).toBe(left);
+    },
+  );
+
   it("stores the error of the handler, without secrets and limited", async () => {
     const { run, store } = await leasedRun();
     const settle = jest.spyOn(store, "settle");
@@ -282,6 +370,12 @@ it("a handler gets a frozen event with its id, its type and its time", async () 
   });
   expect(seen).toEqual(handlerEvent(claim));
   expect(seen).toEqual({ id: "e-1", type: "payment.completed", recordedAt: "2026-11-20T10:00:06.000Z" });
+  // What a payload says of itself is not trusted.
+  const payload = { id: "e-2", type: "payment.failed", recordedAt: "never", clientId: "c-1" };
+  expect(handlerEvent({ ...claim, event: { ...claim.event, payload } })).toEqual({
+    ...seen!,
+    clientId: "c-1",
+  });
   expect(Object.isFrozen(seen)).toBe(true);
   expect(key).toBe("e-1:books");
 });

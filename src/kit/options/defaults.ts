@@ -9,7 +9,7 @@ export const defaults = {
   dispatch: {
     concurrency: 8,
     pollMs: 1000,
-    leaseMs: 10_000,
+    leaseMs: 5000,
     handlerTimeoutMs: 30_000,
     maxLostLeases: 10,
     maxFailures: 12,

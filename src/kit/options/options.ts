@@ -104,7 +104,7 @@ export interface DispatchOptions extends Partial<RetryOptions> {
   concurrency?: number | undefined;
   /** How often to look for events that other processes recorded, and for retries. @default 1000 */
   pollMs?: number | undefined;
-  /** How long a claim lasts without renewal; after a crash, the handler runs again this much later. @default 10000 */
+  /** How long a claim lasts without renewal; after a crash, or a lost answer, the handler runs again then. @default 5000 */
   leaseMs?: number | undefined;
   /** How long one run may take. @default 30000 */
   handlerTimeoutMs?: number | undefined;
