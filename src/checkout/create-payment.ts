@@ -204,12 +204,12 @@ async function storeFailure<Tx>(
   try {
     await store.transaction(async (tx) => {
       const { payments } = await store.lock(tx, { clientIds: [clientId] });
-      const { nextLookupAt, ...current } = payments.find((payment) => payment.clientId === clientId)!;
+      const current = payments.find((payment) => payment.clientId === clientId)!;
       const state = current.state === "creating" ? (error.certainty ?? "uncertain") : current.state;
       const updatedAt = parts.now().toISOString();
+      const ended: Payment = { ...current, state, open: false, failure: error.code, updatedAt };
       // The service cannot be asked about a payment that it never made.
-      const lookup = state !== "failed" && nextLookupAt !== undefined ? { nextLookupAt } : {};
-      const ended = { ...current, ...lookup, state, open: false, failure: error.code, updatedAt };
+      if (state === "failed") delete ended.nextLookupAt;
       await store.save(tx, { updated: [ended] });
     });
   } catch {

@@ -89,8 +89,8 @@ async function noteReturn<Tx>(parts: ReturnParts<Tx>, kind: ReturnKind, seen: Pa
   try {
     const isFirst = await store.transaction(async (tx) => {
       const { payments } = await store.lock(tx, { clientIds: [seen.clientId] });
-      const payment = payments.find(({ clientId }) => clientId === seen.clientId);
-      if (!payment || payment[field] !== undefined || payment.state === "completed") return false;
+      const payment = payments.find(({ clientId }) => clientId === seen.clientId)!;
+      if (payment[field] !== undefined || payment.state === "completed") return false;
       const at = now().toISOString();
       const open = kind === "cancel" ? false : payment.open;
       await store.save(tx, { updated: [{ ...payment, open, [field]: at, updatedAt: at }] });
@@ -116,8 +116,9 @@ async function hasOpenMismatch<Tx>(store: PaymentStore<Tx>, clientId: string): P
   const outcome = "mismatch";
   const found = await store.webhooks?.({ clientId, outcome, limit: 1 });
   if (found === undefined || found.length === 0) return false;
-  // Few payments have a mismatch, so the history is rarely read.
-  const { webhooks = [], resolutions = [] } = (await store.history?.(clientId)) ?? {};
-  const resolved = new Set(resolutions.map(({ receiptId }) => receiptId));
-  return webhooks.some((webhook) => webhook.outcome === outcome && !resolved.has(webhook.receiptId));
+  // Few payments have a mismatch, so the history is rarely read. In a store without one, nothing can be dismissed.
+  const history = await store.history?.(clientId);
+  if (!history) return true;
+  const resolved = new Set(history.resolutions.map(({ receiptId }) => receiptId));
+  return history.webhooks.some((webhook) => webhook.outcome === outcome && !resolved.has(webhook.receiptId));
 }

@@ -91,7 +91,7 @@ export function plainMetadata(metadata: unknown): Readonly<Record<string, unknow
   try {
     const json = JSON.stringify(metadata);
     const plain: unknown = JSON.parse(json);
-    if (isObject(metadata) && isObject(plain) && Buffer.byteLength(json) <= maxMetadataBytes) return plain;
+    if (isObject(plain) && Buffer.byteLength(json) <= maxMetadataBytes) return plain;
   } catch {
     // A cycle, a BigInt, or a value that JSON cannot write.
   }

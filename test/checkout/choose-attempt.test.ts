@@ -48,6 +48,23 @@ describe("choosing an attempt for a reference", () => {
     expect(chooseAttempt([old], total, times)).toEqual({ kind: "create", replaced: [old] });
   });
 
+  it.each([
+    ["waits for a creation", creating, times.creationMs - 1, "wait"],
+    ["waits no longer for a creation", creating, times.creationMs, "create"],
+    ["returns an attempt again", pendingPayment(), times.reuseForMs - 1, "reuse"],
+    ["returns an attempt no longer", pendingPayment(), times.reuseForMs, "create"],
+  ])("%s at the limit of its age", (_, attempt, age, kind) => {
+    const createdAt = new Date(times.now.getTime() - age).toISOString();
+    expect(chooseAttempt([{ ...attempt, createdAt }], total, times)).toMatchObject({ kind });
+  });
+
+  it.each(["pending", "uncertain", "failed", "canceled"] as const)(
+    "leaves the state %s to an attempt that is replaced",
+    (state) => {
+      expect(replacedPayment(pendingPayment({ state }), "c-2", "now")).toMatchObject({ state, open: false });
+    },
+  );
+
   it("leaves an attempt that was replaced before as it is", () => {
     const before = pendingPayment({ clientId: "c-0", open: false, replacedBy: "c-1" });
     const failed = pendingPayment({ open: false, state: "failed" });

@@ -1,3 +1,4 @@
+import timers from "node:timers/promises";
 import { MemoryStore, type MemoryTx, type Payment } from "tillkit";
 import { createPayment, type CheckoutParts } from "../../src/checkout/create-payment.js";
 import { PaymentCreationError } from "../../src/service/service-errors.js";
@@ -12,9 +13,15 @@ const answer = { serviceId: "s-7", checkoutUrl: "https://pay.invalid/7", status:
 function partsOf(answering: PaymentService["createPayment"]) {
   const store = new MemoryStore();
   const rematched: string[] = [];
+  const asked: object[] = [];
   const parts: CheckoutParts<MemoryTx> = {
     store,
-    service: { createPayment: answering },
+    service: {
+      createPayment: (request) => {
+        asked.push(request);
+        return answering(request);
+      },
+    },
     now: () => new Date(created),
     newId: () => "an-id",
     ready: () => Promise.resolve(),
@@ -32,7 +39,7 @@ function partsOf(answering: PaymentService["createPayment"]) {
       const { payments } = await store.lock(tx, { clientIds: ["c-7"] });
       await store.save(tx, { updated: [{ ...payments[0]!, ...over }] });
     });
-  return { parts, store, rematched, change };
+  return { parts, store, rematched, asked, change };
 }
 
 const failed = new PaymentCreationError("creation_refused", "No.", { certainty: "failed" });
@@ -66,6 +73,20 @@ describe("a creation that fails", () => {
     expect(await store.find("c-7")).toMatchObject({ state: "uncertain", open: false });
   });
 
+  it("changes no earlier attempt of the order", async () => {
+    const { parts, store } = partsOf(() => Promise.reject(failed));
+    const earlier = pendingPayment({
+      reference: "order-7",
+      state: "canceled",
+      open: false,
+      replacedBy: "c-2",
+    });
+    await store.transaction((tx) => store.save(tx, { created: [earlier] }));
+    await expect(createPayment(parts, order)).rejects.toBe(failed);
+    expect(await store.find("c-1")).toEqual(earlier);
+    expect(await store.find("c-7")).toMatchObject({ state: "failed", open: false });
+  });
+
   it.each(["completed", "canceled", "pending"] as const)(
     "keeps the state %s, which a webhook set meanwhile",
     async (state) => {
@@ -79,7 +100,65 @@ describe("a creation that fails", () => {
   );
 });
 
+describe("a creation that another call has under way", () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  it("is awaited for as long as a creation may take, with pauses that double up to a quarter of a second", async () => {
+    const { parts, store, asked } = partsOf(() => Promise.resolve(answer));
+    const { checkoutUrl: _, serviceId: __, ...other } = pendingPayment({ reference: "order-7" });
+    const created = [{ ...other, state: "creating", createdAt: parts.now().toISOString() } as Payment];
+    await store.transaction((tx) => store.save(tx, { created }));
+    parts.options.creationMs = 300;
+    let passed = 0;
+    const pauses: number[] = [];
+    jest.spyOn(performance, "now").mockImplementation(() => passed);
+    jest.spyOn(timers, "setTimeout").mockImplementation((ms = 0) => {
+      passed += ms;
+      if (pauses.push(ms) > 10) throw new Error("It waits again and again.");
+      return Promise.resolve(undefined as never);
+    });
+    await expect(createPayment(parts, order)).rejects.toMatchObject({ code: "creation_pending_elsewhere" });
+    expect(pauses).toEqual([20, 40, 80, 160, 250]);
+    expect(asked).toEqual([]);
+    expect(await store.find("c-7")).toBeUndefined();
+  });
+});
+
 describe("an answer of the service", () => {
+  it.each([
+    ["only what it must say", {}, {}, { verified: ["status"] }],
+    [
+      "all that it may say",
+      { locale: "fr" },
+      { captured: false, createdAt: "2026-11-20T09:59:59.000Z" },
+      { captured: false, verified: ["status", "captured"] },
+    ],
+  ])("that has %s leaves a payment with that and no more", async (_, asking, answering, reported) => {
+    const { parts, store, asked } = partsOf(() => Promise.resolve({ ...answer, ...answering }));
+    await createPayment(parts, { ...order, ...asking });
+    const { clientId, reference, total } = order;
+    const { returnKeyHash, ...payment } = (await store.find("c-7"))!;
+    const at = new Date(created).toISOString();
+    const { createdAt } = answering as { createdAt?: string };
+    expect(payment).toStrictEqual({
+      clientId,
+      reference,
+      total,
+      ...asking,
+      ...answer,
+      state: "pending",
+      open: true,
+      reported: { status: "pending", at, ...reported },
+      ...(createdAt !== undefined && { service: { createdAt } }),
+      nextLookupAt: new Date(created + 60_000).toISOString(),
+      createdAt: at,
+      updatedAt: at,
+    });
+    const token = expect.stringMatching(/^https:\/\/shop\.example\/(success|cancel)\/c-7~/) as unknown;
+    expect(asked).toStrictEqual([{ clientId, total, successUrl: token, cancelUrl: token, ...asking }]);
+    expect(returnKeyHash).toHaveLength(64);
+  });
+
   it("is stored, and the webhooks that came before it are decided again", async () => {
     const { parts, store, rematched } = partsOf(() => Promise.resolve(answer));
     expect(await createPayment(parts, order)).toEqual({

@@ -2,7 +2,7 @@ import { type Payment, MemoryStore } from "tillkit";
 import { handleReturn, type ReturnKind } from "../../src/checkout/handle-return.js";
 import { makeReturnToken } from "../../src/checkout/return-token.js";
 import { closeAll, testKit } from "../support/kit.js";
-import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
 
 afterEach(closeAll);
 
@@ -30,6 +30,8 @@ it("an answer to the page of an unpaid payment reads the store twice, and the hi
 
   expect(await readsOf("success")).toEqual(["find", "webhooks", "says confirming"]);
   expect(await readsOf("cancel")).toEqual(["findMany", "webhooks", "says canceled"]);
+  await payments.receiveWebhook(signed(statusBody("submitted")));
+  expect(await readsOf("success")).toEqual(["find", "webhooks", "says confirming"]);
   await payments.receiveWebhook(signed(completedBody({ total: { value: "1470", currency: "KMF" } })));
   expect(await readsOf("success")).toEqual(["find", "webhooks", "history", "says mismatch"]);
   await payments.receiveWebhook(signed(completedBody()));
