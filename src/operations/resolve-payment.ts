@@ -17,6 +17,7 @@ import {
   type StoredHistory,
   type WebhookRecord,
 } from "../store/index.js";
+import { isWaiting } from "../store/records.js";
 import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
 import { checkEvidence, clientIdIn, decideEvidence } from "./payment-evidence.js";
@@ -130,7 +131,10 @@ async function storeResolution<Tx>(
       const { clientId } = subject;
       const serviceIds = [report?.serviceId, resolution.evidence?.serviceId].filter((id) => id !== undefined);
       const { payments } = await store.lock(tx, { clientIds: [clientId], serviceIds });
-      // Read again: an outcome changes only under the lock of its payment, which is held now.
+      // This write locks a webhook that has no payment to lock.
+      if (resolution.action === "dismissed" && subject.webhook && isWaiting(subject.webhook))
+        await store.save(tx, { dismissed: [subject.webhook.receiptId] });
+      // Read again: an outcome changes only under these locks.
       const webhook = subject.webhook && (await findWebhook(store, subject.webhook.receiptId));
       const changes = changesOf({ resolution, payments, policy, webhook, report });
       const { drafts, ...rest } = changes;
@@ -170,11 +174,9 @@ function changesOf(given: ResolutionCase): Changes & { drafts: EventDraft[] } {
       return { drafts: [resolvedEvent(resolution, stored)] };
     case "dismissed": {
       if (!webhook && !stored) throw notPossible(`the store has no payment ${resolution.clientId}`);
-      const waits = webhook?.outcome === "unmatched" || webhook?.outcome === "unconfirmed";
-      if (webhook && !waits && webhook.outcome !== "mismatch")
+      if (webhook && !isWaiting(webhook) && webhook.outcome !== "mismatch")
         throw notPossible(`the webhook was decided: it is ${webhook.outcome}`);
-      const dismissed = waits ? [webhook.receiptId] : [];
-      return { dismissed, drafts: [resolvedEvent(resolution, stored)] };
+      return { drafts: [resolvedEvent(resolution, stored)] };
     }
   }
 }

@@ -1,7 +1,8 @@
-import { TillkitError } from "tillkit";
+import { MemoryStore, TillkitError } from "tillkit";
 import { onEachDatabase, openStore } from "../promises/processes/databases.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+import { shown, showingService } from "./lookup/service.js";
 import { shopBench } from "./shop-bench.js";
 
 jest.setTimeout(60_000);
@@ -25,6 +26,22 @@ onEachDatabase("the adoption of payments", (kind) => {
     expect(payment).toMatchObject({ ...adoption, state: "pending", open: false });
     expect((await payments.receiveWebhook(paid())).outcome).toBe("applied");
     expect(await payments.find("legacy-1")).toMatchObject({ state: "completed" });
+  });
+
+  it("makes the next sweep ask the service, because the webhooks may have been sent long ago", async () => {
+    const service = await showingService();
+    service.payments.set(adoption.serviceId, shown(adoption.serviceId));
+    let now = new Date("2026-11-20T12:00:00.000Z");
+    const payments = shop({
+      service: { baseUrl: service.url, accessToken: "a-token" },
+      lookup: true,
+      now: () => now,
+    });
+    await payments.adopt(adoption);
+    now = new Date(now.getTime() + 1);
+    expect(await payments.sweep()).toMatchObject({ lookups: 1 });
+    expect(await payments.find("legacy-1")).toMatchObject({ state: "completed" });
+    await service.close();
   });
 
   it("changes nothing when it is done again, from any number of processes", async () => {
@@ -132,5 +149,108 @@ describe("an adoption", () => {
     await payments.adopt(adoption);
     await expect(payments.adopt({ ...adoption, ...facts })).rejects.toMatchObject({ code });
     expect(await payments.find("legacy-1")).toMatchObject(adoption);
+  });
+});
+
+describe("an adoption in memory", () => {
+  afterEach(closeAll);
+  const { serviceId: _, ...unbound } = adoption;
+  const times = (from: Date) => () => (from = new Date(from.getTime() + 1000));
+
+  it("keeps the metadata, and changes nothing of the stored payment when it is done again", async () => {
+    const metadata = { desk: "4" };
+    const payments = testKit({ now: times(new Date("2026-11-20T12:00:00.000Z")) });
+    const { payment } = await payments.adopt({ ...unbound, metadata });
+    expect(payment).toMatchObject({ metadata, state: "pending", open: false });
+    expect(payment).not.toHaveProperty("serviceId");
+    expect((await payments.adopt(unbound)).payment).toEqual(payment);
+    const bound = await payments.adopt(adoption);
+    expect(bound.payment.updatedAt).not.toBe(payment.updatedAt);
+    for (const again of [adoption, unbound])
+      expect(await payments.adopt(again)).toEqual({ adopted: false, payment: bound.payment });
+    expect(bound.payment).not.toHaveProperty("metadata.other");
+    const second = await payments.adopt({ ...unbound, clientId: "legacy-2" });
+    expect(second.payment).not.toHaveProperty("metadata");
+  });
+
+  it("takes several payments of one order, whose service ids may all be unknown at first", async () => {
+    const payments = testKit();
+    const second = { ...unbound, clientId: "legacy-2" };
+    for (const adopted of [true, false])
+      for (const each of [unbound, second]) expect(await payments.adopt(each)).toMatchObject({ adopted });
+    expect(await payments.adopt({ ...second, serviceId: "s-2" })).toMatchObject({
+      adopted: false,
+      payment: { clientId: "legacy-2", serviceId: "s-2" },
+    });
+  });
+
+  it("is refused with everything that differs from the stored payment", async () => {
+    const payments = testKit();
+    await payments.adopt(adoption);
+    const other = { ...adoption, reference: "order-2", total: { value: "1", currency: "KMF" } };
+    await expect(payments.adopt(other)).rejects.toMatchObject({
+      code: "adoption_conflict",
+      message: "The store has legacy-1 with the reference order-1 and the total 1475 KMF.",
+    });
+  });
+
+  it.each(["a\nb", "a\n", "\na", "x".repeat(129), "a\ud800"])(
+    "refuses the service id %j",
+    async (serviceId) => {
+      await expect(testKit().adopt({ ...adoption, serviceId })).rejects.toMatchObject({
+        code: "service_id_invalid",
+      });
+    },
+  );
+
+  it("takes a service id of 128 characters", async () => {
+    const serviceId = "é".repeat(128);
+    expect((await testKit().adopt({ ...adoption, serviceId })).payment).toMatchObject({ serviceId });
+  });
+
+  it("looks again where another process stored the payment after the lock", async () => {
+    const store = new MemoryStore();
+    await store.transaction((tx) => store.save(tx, { created: [pendingPayment({ clientId: "legacy-1" })] }));
+    const lock = jest.spyOn(store, "lock").mockResolvedValueOnce({ payments: [], eventKeys: [] });
+    const adopted = await testKit({ store }).adopt(unbound);
+    expect(adopted).toMatchObject({ adopted: false, payment: { clientId: "legacy-1", open: true } });
+    expect(lock).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([
+    ["store_conflict", 5],
+    ["store_unavailable", 1],
+  ] as const)("that always ends with %s is tried %s times", async (code, count) => {
+    const store = new MemoryStore();
+    const payments = testKit({ store });
+    const failed = () => Promise.reject(new TillkitError(code, "A test."));
+    const transaction = jest.spyOn(store, "transaction").mockImplementation(failed);
+    await expect(payments.adopt(adoption)).rejects.toMatchObject({ code });
+    expect(transaction).toHaveBeenCalledTimes(count);
+  });
+
+  it("succeeds after a conflict with another process", async () => {
+    const store = new MemoryStore();
+    const conflict = new TillkitError("store_conflict", "Another transaction was faster.");
+    jest.spyOn(store, "save").mockRejectedValueOnce(conflict);
+    expect(await testKit({ store }).adopt(adoption)).toMatchObject({ adopted: true });
+  });
+
+  it("wakes the handlers for what it matched, and does not leave it to the next poll", async () => {
+    const store = new MemoryStore();
+    const polled = new Promise<void>((resolve) => {
+      const claim = store.claim.bind(store);
+      store.claim = (options) => claim(options).finally(resolve);
+    });
+    const north = testKit({ store, clientIdPrefix: "north-", dispatch: false });
+    expect((await north.receiveWebhook(paid())).outcome).toBe("foreign");
+    const payments = testKit({ store, dispatch: { pollMs: 3_600_000 } });
+    const handled = new Promise<string>((resolve) =>
+      payments.onPaymentCompleted(({ payment }) => resolve(payment.clientId)),
+    );
+    await payments.start({ keepAlive: false });
+    await polled;
+    await payments.adopt(adoption);
+    expect(await handled).toBe("legacy-1");
   });
 });

@@ -100,6 +100,21 @@ onEachDatabase("histories", (kind) => {
     expect(await shop().history("nobody")).toEqual({ clientId: "nobody", others: [], entries: [] });
   });
 
+  it("show the hash of a return token neither to people nor to handlers, and lists do not either", async () => {
+    const { hash: returnKeyHash } = makeReturnToken("c-1");
+    await seed(
+      pendingPayment({ returnKeyHash, state: "completed", status: "completed", open: false }),
+      pendingPayment({ returnKeyHash, clientId: "c-2", serviceId: "s-2" }),
+    );
+    const payments = shop();
+    await payments.resolve({ action: "refunded", clientId: "c-1", reason: "asked for", by: "Amina" });
+    const [history, list] = await Promise.all([payments.history("c-1"), payments.list()]);
+    expect([history.others.length, list.payments.length]).toEqual([1, 2]);
+    const { events } = await bench.place.store.history("c-1");
+    expect(events).toMatchObject([{ type: "payment.resolved", payload: { payment: { clientId: "c-1" } } }]);
+    expect(JSON.stringify([history, list, events])).not.toContain(returnKeyHash);
+  });
+
   it("come with lists of payments, page by page", async () => {
     const many = Array.from({ length: 25 }, (_, n) =>
       pendingPayment({
@@ -127,6 +142,18 @@ onEachDatabase("histories", (kind) => {
     const [from, to] = [new Date("2026-11-02T00:00:00Z"), new Date("2026-11-03T00:00:00Z")];
     expect(await ids({ from, to })).toEqual(["p-03", "p-02"]);
     expect(await payments.list({ reference: "nobody" })).toEqual({ payments: [] });
+  });
+
+  it("come with lists of payments whose last page has no cursor, also where it is full", async () => {
+    await seed(
+      ...[1, 2].map((n) => pendingPayment({ clientId: `p-${n}`, reference: `${n}`, serviceId: `s-${n}` })),
+    );
+    const payments = shop();
+    const { cursor } = await payments.list({ limit: 1 });
+    expect(await payments.list({ limit: 1, cursor })).toEqual({
+      payments: [expect.objectContaining({ clientId: "p-1" })],
+    });
+    expect(await payments.list({ limit: 2 })).not.toHaveProperty("cursor");
   });
 });
 

@@ -1,4 +1,6 @@
 import { MemoryStore, type MemoryTx } from "tillkit";
+import { event } from "../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../src/store/exam/checks/steps.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
 
@@ -40,5 +42,29 @@ describe("pruning", () => {
     const payments = testKit<never, MemoryTx>({ store });
     const pruned = await payments.prune({ before: new Date("2026-11-21T00:00:00.000Z") });
     expect(pruned).toEqual({ webhooks: 501, events: 0 });
+  });
+
+  it("goes on until nothing is left, also where only events are left", async () => {
+    const store = new MemoryStore();
+    await saved(store, { events: Array.from({ length: 501 }, (_, n) => event(`e-${n}`)) });
+    const payments = testKit<never, MemoryTx>({ store });
+    expect(await payments.prune({ before: new Date("2026-11-21") })).toEqual({ webhooks: 0, events: 501 });
+  });
+
+  it("does nothing in a store that cannot prune", async () => {
+    const store = Object.assign(new MemoryStore(), { prune: undefined });
+    const payments = testKit({ store });
+    expect(await payments.prune({ before: new Date() })).toEqual({ webhooks: 0, events: 0 });
+  });
+
+  it.each([
+    ["before must be a Date.", {}],
+    ["before must be a Date.", { before: "2026-11-21" }],
+    ["befor", { befor: new Date() }],
+  ])("is refused with the name of the wrong condition: %s", async (message, query) => {
+    await expect(testKit().prune(query as never)).rejects.toMatchObject({
+      code: "query_invalid",
+      message: expect.stringContaining(message) as string,
+    });
   });
 });

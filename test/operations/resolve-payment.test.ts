@@ -16,6 +16,15 @@ const row: Evidence = {
 };
 const why = { reason: "the till was wrong", by: "Amina" };
 
+/** Another payment of the same order, which was completed before. */
+const paidBefore = pendingPayment({
+  clientId: "c-0",
+  serviceId: "s-0",
+  state: "completed",
+  status: "completed",
+  open: false,
+});
+
 onEachDatabase("resolutions", (kind) => {
   const bench = shopBench(kind);
   const { shop, seed } = bench;
@@ -65,16 +74,7 @@ onEachDatabase("resolutions", (kind) => {
 
   it("note a refund of the second payment, which stays completed", async () => {
     const payments = shop();
-    await seed(
-      pendingPayment({
-        clientId: "c-0",
-        serviceId: "s-0",
-        state: "completed",
-        status: "completed",
-        open: false,
-      }),
-      pendingPayment(),
-    );
+    await seed(paidBefore, pendingPayment());
     await payments.receiveWebhook(signed(completedBody()));
     const { payment } = await payments.resolve({ action: "refunded", clientId: "c-1", ...why });
     expect(payment).toMatchObject({ state: "completed" });
@@ -138,16 +138,7 @@ onEachDatabase("resolutions", (kind) => {
 
   it("raise payment.paid_twice, and not completed, for evidence of a second payment of an order", async () => {
     const payments = shop();
-    await seed(
-      pendingPayment({
-        clientId: "c-0",
-        serviceId: "s-0",
-        state: "completed",
-        status: "completed",
-        open: false,
-      }),
-      pendingPayment(),
-    );
+    await seed(paidBefore, pendingPayment());
     const { payment } = await payments.resolve({ action: "accept", clientId: "c-1", evidence: row, ...why });
     expect(payment).toMatchObject({ state: "completed" });
     expect(await types()).toEqual(["payment.paid_twice", "payment.resolved"]);

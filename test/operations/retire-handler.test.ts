@@ -21,6 +21,14 @@ describe("retireHandler", () => {
     await expect(payments.retireHandler("books")).rejects.toMatchObject({ code: "handler_registered" });
   });
 
+  it("knows each name among several, and retires the others", async () => {
+    const payments = testKit();
+    for (const name of ["books", "mail"]) payments.onPaymentCompleted(() => {}, { name });
+    for (const name of ["books", "mail"])
+      await expect(payments.retireHandler(name)).rejects.toMatchObject({ code: "handler_registered" });
+    expect(await payments.retireHandler("stock")).toBe(0);
+  });
+
   it("rejects where the store has no retire", async () => {
     const store: Partial<MemoryStore> = new MemoryStore();
     const payments = testKit({ store: Object.assign(store, { retire: undefined }) as never });

@@ -43,6 +43,15 @@ describe("the sweep", () => {
     expect(await payments.find("c-1")).toMatchObject({ state: "pending", overdueAt: now().toISOString() });
   });
 
+  it("shows the handlers of payment.overdue no hash of a return token", async () => {
+    const returnKeyHash = "0f".repeat(32);
+    const store = await storeWith(pendingPayment({ createdAt: "2026-11-18T10:00:00.000Z", returnKeyHash }));
+    expect(await testKit<never, MemoryTx>({ store, now }).sweep()).toMatchObject({ overdue: 1 });
+    const { events } = await store.history("c-1");
+    expect(events).toMatchObject([{ type: "payment.overdue", payload: { payment: { clientId: "c-1" } } }]);
+    expect(JSON.stringify(events)).not.toContain(returnKeyHash);
+  });
+
   it("raises payment.overdue once, also where two processes sweep at the same moment", async () => {
     const store = await storeWith(pendingPayment({ createdAt: "2026-11-18T10:00:00.000Z" }));
     const processes = [testKit<never, MemoryTx>({ store, now }), testKit<never, MemoryTx>({ store, now })];

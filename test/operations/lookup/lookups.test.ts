@@ -183,8 +183,8 @@ onEachDatabase("lookups", (kind) => {
     expect(await recorded()).toEqual(["payment.updated", "payment.completed", "payment.paid_late"]);
   });
 
-  it("find payments with an unknown service id in the service's list, at any position", async () => {
-    const payments = shop();
+  /** Stores a payment whose service id is unknown. The service's list has 650 others. */
+  async function loseOne(): Promise<void> {
     const {
       serviceId: _,
       status: __,
@@ -197,6 +197,11 @@ onEachDatabase("lookups", (kind) => {
     });
     await bench.seed(uncertain);
     for (let n = 0; n < 650; n++) service.payments.set(`x-${n}`, shown(`x-${n}`, { clientId: `other-${n}` }));
+  }
+
+  it("find payments with an unknown service id in the service's list, at any position", async () => {
+    const payments = shop();
+    await loseOne();
     const found = shown("s-lost", {
       clientId: "lost",
       status: "pending",
@@ -219,18 +224,7 @@ onEachDatabase("lookups", (kind) => {
 
   it("begin the service's list again after its end, because a payment may appear at any position", async () => {
     const payments = shop();
-    const {
-      serviceId: _,
-      status: __,
-      ...uncertain
-    } = pendingPayment({
-      clientId: "lost",
-      state: "uncertain",
-      open: false,
-      nextLookupAt: "2026-11-20T10:00:00.000Z",
-    });
-    await bench.seed(uncertain);
-    for (let n = 0; n < 650; n++) service.payments.set(`x-${n}`, shown(`x-${n}`, { clientId: `other-${n}` }));
+    await loseOne();
     await payments.sweep();
     await payments.sweep();
     service.payments.set("x-300", shown("x-300", { clientId: "lost" }));

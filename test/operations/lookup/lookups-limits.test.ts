@@ -1,0 +1,271 @@
+import { setImmediate as nextIteration } from "node:timers/promises";
+import { MemoryStore, type MemoryTx, type Payment } from "tillkit";
+import { Lookups, type LookupsOptions } from "../../../src/operations/lookup/lookups.js";
+import { LookupError, type PaymentReader, type ShownPayment } from "../../../src/service/index.js";
+import { saved } from "../../../src/store/exam/checks/steps.js";
+import { type Arrival } from "../../../src/webhook/recording/plan-group.js";
+import { pendingPayment } from "../../support/webhooks.js";
+import { shown } from "./service.js";
+
+const at = new Date("2026-11-20T12:00:00.000Z");
+const unavailable = () =>
+  Promise.reject(new LookupError("lookup_failed", "The service answered 503.", { httpStatus: 503 }));
+/** Payments `c-0`, `c-1`, … of orders of their own, due one after the other. */
+const due = (count: number, over: Partial<Payment> = {}): Payment[] =>
+  Array.from({ length: count }, (_, n) =>
+    pendingPayment({
+      clientId: `c-${n}`,
+      reference: `order-${n}`,
+      serviceId: `s-${n}`,
+      nextLookupAt: new Date(at.getTime() - 60_000 + n).toISOString(),
+      ...over,
+    }),
+  );
+
+const all: Lookups<MemoryTx>[] = [];
+afterEach(async () => {
+  for (const each of all.splice(0)) await each.close();
+});
+
+/** Lookups of a store with these payments. The answers of `read` are recorded in a list, and not in the store. */
+async function lookupsOf(
+  created: readonly Payment[],
+  {
+    read = async (serviceId) => shown(serviceId, { status: "pending", captured: false }),
+    list = async () => [],
+    record,
+    ...options
+  }: Partial<PaymentReader> & Partial<LookupsOptions> & { record?: (arrival: Arrival) => Promise<unknown> },
+) {
+  const store = new MemoryStore();
+  await saved(store, { created });
+  const asked: string[] = [];
+  const recorded: string[] = [];
+  const failed: { clientId?: string; error: unknown }[] = [];
+  const lookups = new Lookups<MemoryTx>(
+    {
+      store,
+      now: () => at,
+      newId: () => "an-id",
+      ready: async () => {},
+      notify: (_: string, notice: (typeof failed)[number]) => void failed.push(notice),
+    } as never,
+    {
+      afterMs: 120_000,
+      maxDelayMs: 21_600_000,
+      giveUpAfterMs: 259_200_000,
+      covers: "body",
+      perSecond: 1_000_000,
+      afterReturnMs: 0,
+      sweepMs: 60_000,
+      ...options,
+    },
+    {
+      reader: {
+        read: (serviceId, closing) => {
+          asked.push(serviceId);
+          return read(serviceId, closing);
+        },
+        list: (page, closing) => {
+          asked.push(`list from ${page.offset}`);
+          return list(page, closing);
+        },
+      },
+      record: record ?? (async ({ message }) => void recorded.push((message as never)["report"]["clientId"])),
+    },
+  );
+  all.push(lookups);
+  /** Resolves when this number of requests was made. */
+  const untilAsked = async (count: number) => {
+    while (asked.length < count) await nextIteration();
+  };
+  /** Resolves when nothing of what was started before can still be going on in memory. */
+  const settled = async () => {
+    for (let turn = 0; turn < 50; turn++) await nextIteration();
+  };
+  return { store, lookups, asked, recorded, failed, untilAsked, settled };
+}
+
+describe("one sweep of lookups", () => {
+  it("asks as often as the rate allows until the next sweep, also where that is no multiple of a batch", async () => {
+    const { lookups, asked } = await lookupsOf(due(40), { perSecond: 1000, sweepMs: 15 });
+    expect(await lookups.sweep()).toBe(15);
+    expect(asked).toEqual(due(15).map(({ serviceId }) => serviceId));
+  });
+
+  it("is joined by a second call", async () => {
+    const { lookups, asked } = await lookupsOf(due(3), {});
+    expect(await Promise.all([lookups.sweep(), lookups.sweep()])).toEqual([3, 3]);
+    expect(asked).toHaveLength(3);
+  });
+
+  it("asks only about payments that are due, and not about others of their order", async () => {
+    const others = { reference: "order-0", nextLookupAt: "2026-11-20T12:00:00.001Z", open: false };
+    const { store, lookups, asked } = await lookupsOf(
+      [...due(1), pendingPayment({ clientId: "later", serviceId: "later", ...others })],
+      {},
+    );
+    expect(await lookups.sweep()).toBe(1);
+    expect(asked).toEqual(["s-0"]);
+    expect(await store.find("later")).toMatchObject({ nextLookupAt: others.nextLookupAt });
+  });
+
+  it("does nothing in a store that cannot find due payments", async () => {
+    const { store, lookups, asked } = await lookupsOf(due(1), {});
+    Object.assign(store, { lookupDue: undefined });
+    expect(await lookups.sweep()).toBe(0);
+    expect(asked).toEqual([]);
+  });
+
+  it("asks about payments with a service id although others have none, and reads the list once for these", async () => {
+    const [first, second, third] = due(3) as [Payment, Payment, Payment];
+    const { serviceId: _, ...unbound } = first;
+    const list = async () => [shown("s-0", { clientId: "c-0" }) as ShownPayment];
+    const { lookups, asked, recorded } = await lookupsOf([unbound, second, third], { list });
+    expect(await lookups.sweep()).toBe(3);
+    expect(asked).toEqual(["s-1", "s-2", "list from 0"]);
+    expect(recorded).toEqual(["c-1", "c-2", "c-0"]);
+  });
+
+  it("reports that the list could not be read, which is about no single payment", async () => {
+    const { serviceId: _, ...unbound } = due(1)[0]!;
+    const { lookups, failed } = await lookupsOf([unbound], { list: unavailable });
+    expect(await lookups.sweep()).toBe(1);
+    expect(failed).toMatchObject([{ error: { code: "lookup_failed", httpStatus: 503 } }]);
+    expect(failed[0]).not.toHaveProperty("clientId");
+  });
+
+  it("goes on after any number of answers that cannot be used", async () => {
+    const read = async (serviceId: string) =>
+      shown(serviceId, serviceId === "s-5" ? {} : { total: { value: 1475, currency: "KMF" } });
+    const { lookups, recorded, failed } = await lookupsOf(due(6), { read });
+    expect(await lookups.sweep()).toBe(6);
+    expect(recorded).toEqual(["c-5"]);
+    expect(failed.map(({ clientId }) => clientId)).toEqual(["c-0", "c-1", "c-2", "c-3", "c-4"]);
+  });
+
+  it("ends where the service wants to be left alone, and reads no list", async () => {
+    const busy = { httpStatus: 429, retryAfterMs: 3_600_000 };
+    const read = () => Promise.reject(new LookupError("lookup_failed", "The service answered 429.", busy));
+    const { lookups, asked, failed } = await lookupsOf(due(5), { read });
+    expect(await lookups.sweep()).toBe(1);
+    expect(await lookups.sweep()).toBe(0);
+    expect([asked, failed.length]).toEqual([["s-0"], 1]);
+  });
+
+  it("leaves the service alone for five minutes at most", async () => {
+    const busy = { httpStatus: 429, retryAfterMs: 3_600_000 };
+    const read = () => Promise.reject(new LookupError("lookup_failed", "The service answered 429.", busy));
+    const { lookups } = await lookupsOf(due(20), { read });
+    let elapsed = performance.now();
+    const clock = jest.spyOn(performance, "now").mockImplementation(() => elapsed);
+    try {
+      expect(await lookups.sweep()).toBe(1);
+      elapsed += 5 * 60_000 - 1;
+      expect(await lookups.sweep()).toBe(0);
+      elapsed += 1;
+      expect(await lookups.sweep()).toBe(1);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  it("names an answer about another payment, and does not record it", async () => {
+    const read = async (serviceId: string) => shown(serviceId, { clientId: "c-9" });
+    const { lookups, failed, recorded } = await lookupsOf(due(1), { read });
+    await lookups.sweep();
+    expect(failed).toMatchObject([{ clientId: "c-0", error: { code: "lookup_answer_invalid" } }]);
+    expect(recorded).toEqual([]);
+  });
+
+  it("asks nothing more and claims nothing once the kit is closed", async () => {
+    const { store, lookups, asked, failed } = await lookupsOf(due(3), {});
+    await lookups.close();
+    expect(await lookups.sweep()).toBe(0);
+    lookups.askNow("c-1");
+    await lookups.close();
+    expect([asked, failed]).toEqual([[], []]);
+    for (const payment of due(3)) expect(await store.find(payment.clientId)).toEqual(payment);
+  });
+
+  it("is waited for by the closing of the kit, which records the answer that has come", async () => {
+    const order: string[] = [];
+    const { lookups, asked, untilAsked } = await lookupsOf(due(3), {
+      record: async () => {
+        for (let turn = 0; turn < 5; turn++) await nextIteration();
+        order.push("recorded");
+      },
+    });
+    const sweeping = lookups.sweep();
+    await untilAsked(1);
+    await lookups.close();
+    order.push("closed");
+    expect(order).toEqual(["recorded", "closed"]);
+    expect(await sweeping).toBeLessThan(3);
+    expect(asked).toEqual(["s-0"]);
+  });
+});
+
+describe("early lookups", () => {
+  it("are made in the order of the calls, before their time, and not for what is completed or unknown", async () => {
+    const [first, second, third] = due(3, { nextLookupAt: "2026-11-21T12:00:00.000Z" }) as [
+      Payment,
+      Payment,
+      Payment,
+    ];
+    const paid: Payment = { ...second, state: "completed", open: false };
+    const { lookups, asked, untilAsked, settled } = await lookupsOf([first, paid, third], {});
+    for (const clientId of ["c-2", "nobody", "c-1", "c-0", "c-0"]) lookups.askNow(clientId);
+    await untilAsked(2);
+    await settled();
+    expect(asked).toEqual(["s-2", "s-0"]);
+  });
+
+  it("end after three failures in a row; the next one takes up those that wait", async () => {
+    let isUp = false;
+    const read = async (serviceId: string) => (isUp ? shown(serviceId) : unavailable());
+    const { lookups, asked, recorded, settled } = await lookupsOf(due(6), { read });
+    for (let n = 0; n < 5; n++) lookups.askNow(`c-${n}`);
+    await settled();
+    expect(asked).toEqual(["s-0", "s-1", "s-2"]);
+    isUp = true;
+    lookups.askNow("c-5");
+    await settled();
+    expect(recorded).toEqual(["c-3", "c-4", "c-5"]);
+  });
+
+  it("go on after a store that was not available", async () => {
+    const { store, lookups, recorded, settled } = await lookupsOf(due(2), {});
+    const transaction = store.transaction.bind(store);
+    store.transaction = () => Promise.reject(new Error("connection refused"));
+    lookups.askNow("c-0");
+    await settled();
+    store.transaction = transaction;
+    lookups.askNow("c-1");
+    await settled();
+    expect(recorded).toEqual(["c-1"]);
+  });
+
+  it.each(["askNow", "askAfterReturn"] as const)(
+    "by %s are a thousand at most, so that its memory is bounded",
+    async (way) => {
+      const { lookups, asked, untilAsked, settled } = await lookupsOf(due(1001), {});
+      for (let n = 0; n < 1001; n++) lookups[way](`c-${n}`);
+      await untilAsked(1000);
+      await settled();
+      expect(asked).toHaveLength(1000);
+      expect(asked).not.toContain("s-1000");
+    },
+  );
+
+  it("after a return are not made where the kit is closed before their time", async () => {
+    const { lookups, asked, settled } = await lookupsOf(due(1), {});
+    const before = process.getActiveResourcesInfo().length;
+    lookups.askAfterReturn("c-0");
+    // The timer does not keep the process alive.
+    expect(process.getActiveResourcesInfo()).toHaveLength(before);
+    await lookups.close();
+    await settled();
+    expect(asked).toEqual([]);
+  });
+});
