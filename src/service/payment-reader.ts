@@ -82,8 +82,8 @@ async function request(
 function refusal(response: Response): LookupError {
   const { status: httpStatus } = response;
   discardBody(response);
-  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
-  const retryAfterMs = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+  const seconds = (response.headers.get("retry-after") ?? "").trim();
+  const retryAfterMs = /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
   const message = `The service answered the lookup with ${httpStatus}, but a 2xx was expected.`;
   return new LookupError("lookup_failed", message, { httpStatus, retryAfterMs });
 }

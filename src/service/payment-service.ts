@@ -126,13 +126,13 @@ const beforeConnection: readonly unknown[] = [
  * Returns whether an error of `fetch` proves that no request was sent: there was no connection, or the name has no address. Any
  * other error, such as a reset, can happen after the service read the request. So every unknown error counts as sent.
  */
-function wasNeverSent(error: unknown): boolean {
-  // Checked by its fields: an application's own `fetch` may throw errors of another realm.
-  if (typeof error !== "object" || error === null) return false;
+function wasNeverSent(error: unknown, depth = 0): boolean {
+  // Checked by its fields: an application's own `fetch` may throw errors of another realm, or one that is its own cause.
+  if (typeof error !== "object" || error === null || depth > 8) return false;
   const { code, syscall, errors, cause } = error as Record<string, unknown>;
   // A host with several addresses has one error for each.
-  if (Array.isArray(errors) && errors.length > 0) return errors.every(wasNeverSent);
+  if (Array.isArray(errors) && errors.length > 0) return errors.every((one) => wasNeverSent(one, depth + 1));
   if (beforeConnection.includes(code) || syscall === "connect" || syscall === "getaddrinfo") return true;
   // fetch() wraps the system's error.
-  return wasNeverSent(cause);
+  return wasNeverSent(cause, depth + 1);
 }

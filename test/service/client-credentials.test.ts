@@ -159,12 +159,44 @@ describe("the options of clientCredentials", () => {
     ["clientSecret", " hush"],
     ["clientSecret", 7],
     ["scope", ""],
+    ["scope", "  "],
+    ["scope", null],
+    ["scpoe", "payments"],
+    ["tokenUrl", "https://id.example/token#hush"],
+    ["clientId", "sh\u00f6p"],
     ["scope", "a\nb"],
     ["scope", 7],
     ["fetch", "fetch"],
     ["now", 7],
   ])("refuse %s %j without repeating it", (name, value) => {
     expect(problemsOf({ [name]: value })).toEqual([`clientCredentials.${name} option_invalid`]);
+  });
+
+  it.each([
+    ["tokenUrl", null],
+    ["clientId", null],
+    ["clientId", "  "],
+    ["clientSecret", null],
+    ["clientSecret", "\n"],
+  ])("report %s as missing where it is %j", (name, value) => {
+    expect(problemsOf({ [name]: value })).toEqual([`clientCredentials.${name} option_missing`]);
+  });
+
+  it.each<[unknown, string[]]>([
+    [" sandbox_secret", ["option_invalid", "sandbox_credential_in_production"]],
+    ["real_sandbox_secret", []],
+    [7, ["option_invalid"]],
+    [undefined, ["option_missing"]],
+  ])("are refused in production with the secret %j: %j", (value, codes) => {
+    const { NODE_ENV } = process.env;
+    try {
+      process.env.NODE_ENV = "production";
+      expect(problemsOf({ clientSecret: value })).toEqual(
+        codes.map((code) => `clientCredentials.clientSecret ${code}`),
+      );
+    } finally {
+      process.env.NODE_ENV = NODE_ENV;
+    }
   });
 
   it("refuse a sandbox secret when NODE_ENV is production, and only then", () => {

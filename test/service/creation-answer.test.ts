@@ -68,6 +68,30 @@ describe("an answer that is not the envelope leaves the payment uncertain", () =
     });
   });
 
+  it("with one byte more than 256 KiB, and not with exactly 256 KiB", async () => {
+    const body = JSON.stringify(envelope()).padEnd(256 * 1024);
+    const service = await serviceThat((response, _request, turn) =>
+      response.writeHead(201).end(turn === 0 ? body : `${body} `),
+    );
+    await expect(service.createPayment(request)).resolves.toHaveProperty("status", "pending");
+    const error = await errorOf(service.createPayment(request));
+    expect(error).toMatchObject({ code: "creation_response_invalid", certainty: "uncertain" });
+    expect(error.message).toContain(`${256 * 1024} bytes`);
+  });
+
+  it("where status 204 has no body", async () => {
+    const service = await serviceThat((response) => response.writeHead(204).end());
+    const error = await errorOf(service.createPayment(request));
+    expect(error).toMatchObject({ code: "creation_response_invalid", httpStatus: 204 });
+    expect(error).not.toHaveProperty("cause");
+  });
+
+  it("and its error names every wrong field", async () => {
+    const service = await answering(201, envelope({ id: "", status: "", billing: {} }));
+    const { message } = await errorOf(service.createPayment(request));
+    expect(message).toContain("data.id, data.status, data.billing.submitUrl");
+  });
+
   it("without reading an endless answer to its end", async () => {
     const service = await serviceThat((response) => {
       response.writeHead(200);
@@ -82,7 +106,7 @@ describe("an answer that is not the envelope leaves the payment uncertain", () =
 });
 
 describe("a refusal", () => {
-  it.each([400, 402, 403, 404, 422, 429])("with status %i leaves the payment failed", async (status) => {
+  it.each([400, 402, 403, 404, 422, 429, 499])("with status %i leaves the payment failed", async (status) => {
     const service = await answering(status, {
       status,
       title: "Invalid request",
@@ -98,15 +122,28 @@ describe("a refusal", () => {
     expect(error.message).toContain("clientId is taken");
   });
 
-  it.each([408, 409, 500, 502, 503])("with status %i leaves the payment uncertain", async (status) => {
-    const service = await answering(status, { title: "Oh" });
+  it.each([300, 399, 408, 409, 500, 502, 503, 599])(
+    "with status %i leaves the payment uncertain",
+    async (status) => {
+      const service = await answering(status, { title: "Oh" });
+      const error = await errorOf(service.createPayment(request));
+      expect(error).toMatchObject({
+        code: "creation_failed",
+        certainty: "uncertain",
+        httpStatus: status,
+        serviceMessage: "Oh",
+      });
+      expect(error.message).toContain(String(status));
+      expect(error.message.includes("redirect")).toBe(status < 400);
+      expect(error.message).toContain("may exist");
+    },
+  );
+
+  it("without an HTTP status, from a fetch of the application, leaves the payment uncertain", async () => {
+    const fetch = async () => Response.error();
+    const service = createPaymentService({ baseUrl: "https://a.example", accessToken: token, fetch });
     const error = await errorOf(service.createPayment(request));
-    expect(error).toMatchObject({
-      code: "creation_failed",
-      certainty: "uncertain",
-      httpStatus: status,
-      serviceMessage: "Oh",
-    });
+    expect(error).toMatchObject({ code: "creation_failed", certainty: "uncertain", httpStatus: 0 });
   });
 
   it.each([301, 302, 303, 307, 308])(
@@ -137,6 +174,10 @@ describe("a refusal", () => {
       (response) => answerJson(response, 400, { title: 1, detail: { a: 1 } }),
     ],
     ["a blank title and detail", (response) => answerJson(response, 400, { title: " ", detail: "\u0000" })],
+    ["null", (response) => answerJson(response, 400, null)],
+    ["a string", (response) => answerJson(response, 400, "title")],
+    ["titles that are no strings", (response) => answerJson(response, 400, { title: 7, detail: null })],
+    ["a blank title", (response) => answerJson(response, 400, { title: " \n" })],
     ["a body that breaks off", (response) => breakOff(response, 400, '{"title":')],
     ["a huge body", (response) => answerJson(response, 400, { title: "x".repeat(300 * 1024) })],
   ])("with %s is failed, without a message of the service", async (_name, answer) => {
@@ -147,11 +188,25 @@ describe("a refusal", () => {
   });
 });
 
+describe("the service's message", () => {
+  it.each([
+    ["keeps 500 characters", "a".repeat(500), "a".repeat(500)],
+    ["keeps 500 characters of more", "a".repeat(501), "a".repeat(500)],
+    ["counts characters, and not UTF-16 units", "😀".repeat(501), "😀".repeat(500)],
+    ["does not end with a space", `${"a".repeat(499)} b`, "a".repeat(499)],
+  ])("%s", async (_name, title, expected) => {
+    const service = await answering(400, { title });
+    const error = await errorOf(service.createPayment(request));
+    expect(error.serviceMessage).toBe(expected);
+  });
+});
+
 describe("an insecure checkout address", () => {
   it.each([
     ["http://checkout.example/1", "data.billing.submitUrl is plain http on another host than this machine"],
     ["http://192.168.1.20/1", "data.billing.submitUrl is plain http on another host than this machine"],
     ["/payment/submit/1", "data.billing.submitUrl is not an absolute https address"],
+    ["ftp://checkout.example/http:/1", "data.billing.submitUrl is not an absolute https address"],
   ])("is refused with its reason: %s", async (submitUrl, reason) => {
     const service = await answering(201, envelope({ billing: { submitUrl } }));
     const error = await errorOf(service.createPayment(request));

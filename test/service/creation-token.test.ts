@@ -90,6 +90,7 @@ describe("the access token of a creation", () => {
     const error = await errorOf(create(() => Promise.reject(cause)));
     expect(error).toMatchObject({ code: "access_token_unavailable", certainty: "failed", cause });
     expect(error).not.toHaveProperty("httpStatus");
+    expect(error.message).toContain("vault is sealed");
     expect(server.received).toEqual([]);
   });
 

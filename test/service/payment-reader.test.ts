@@ -1,3 +1,4 @@
+import { type AccessTokenRequest } from "../../src/service/index.js";
 import { createPaymentReader } from "../../src/service/payment-reader.js";
 import { answerJson, breakOff, localServer, type Answerer, type LocalServer } from "./local-server.js";
 
@@ -19,7 +20,10 @@ describe("reading payments from the service", () => {
     answer = (response) => answerJson(response, 200, body);
     expect(await reader().read("p/1")).toMatchObject({ id: "p/1", status: "pending" });
     expect(server.received[0]).toMatchObject({ method: "GET", path: "/base/v1/payments/p%2F1" });
-    expect(server.received[0]!.headers.authorization).toBe("Bearer t-1");
+    expect(server.received[0]!.headers).toMatchObject({
+      authorization: "Bearer t-1",
+      accept: "application/json",
+    });
   });
 
   it.each([
@@ -29,6 +33,28 @@ describe("reading payments from the service", () => {
     answer = (response) => answerJson(response, 200, body);
     expect(await reader().list({ limit: 2, offset: 4 })).toEqual([{ id: "a" }, { id: "b" }]);
     expect(server.received[0]!.path).toBe("/base/v1/payments?limit=2&offset=4");
+  });
+
+  it.each(["/base", "/base/", "/base//"])(
+    "keeps the path of a base address that ends in %s",
+    async (path) => {
+      answer = (response) => answerJson(response, 200, { id: "p" });
+      await createPaymentReader({ baseUrl: server.url + path, accessToken: "t-1" }, 2000).read("p");
+      expect(server.received[0]!.path).toBe("/base/v1/payments/p");
+    },
+  );
+
+  it("gives the refused token and a signal to the source of tokens", async () => {
+    const asked: AccessTokenRequest[] = [];
+    const get = async (asks: AccessTokenRequest = {}) => (asked.push(asks) === 1 ? "old" : "new");
+    answer = (response, { headers }) =>
+      answerJson(response, headers.authorization === "Bearer new" ? 200 : 401, { id: "p" });
+    await createPaymentReader({ baseUrl: server.url, accessToken: { get } }, 2000).read("p");
+    const signal = expect.any(AbortSignal);
+    expect(asked).toEqual([
+      { refused: undefined, signal },
+      { refused: "old", signal },
+    ]);
   });
 
   it("renews a refused token once", async () => {
@@ -43,6 +69,7 @@ describe("reading payments from the service", () => {
   it.each([
     [401, undefined],
     [404, undefined],
+    [300, undefined],
     [302, undefined],
     [500, undefined],
     [429, "7"],
@@ -59,7 +86,63 @@ describe("reading payments from the service", () => {
   });
 
   it.each([
+    ["0", 0],
+    ["7", 7000],
+    [" 7 ", 7000],
+  ])("has the wait of a Retry-After of %j", async (retryAfter, retryAfterMs) => {
+    answer = (response) => response.writeHead(503, { "retry-after": retryAfter }).end();
+    await expect(reader().read("p")).rejects.toMatchObject({ name: "LookupError", retryAfterMs });
+  });
+
+  it.each([
+    undefined,
+    "-1",
+    "Wed, 21 Oct 2026 07:28:00 GMT",
+    "later",
+    "Infinity",
+    "NaN",
+    "",
+    "0x10",
+    "1e3",
+    "1.5",
+  ])("has no wait where Retry-After is %j", async (retryAfter) => {
+    answer = (response) =>
+      response.writeHead(503, retryAfter === undefined ? {} : { "retry-after": retryAfter }).end();
+    const error: unknown = await reader()
+      .read("p")
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "lookup_failed", httpStatus: 503 });
+    expect(error).not.toHaveProperty("retryAfterMs");
+  });
+
+  it("refuses a response without an HTTP status, from a fetch of the application", async () => {
+    const fetch = async () => Response.error();
+    const reading = createPaymentReader({ baseUrl: server.url, accessToken: "t-1", fetch }, 2000).read("p");
+    await expect(reading).rejects.toMatchObject({ code: "lookup_failed", httpStatus: 0 });
+  });
+
+  it("takes an answer with status 299", async () => {
+    answer = (response) => answerJson(response, 299, { id: "p" });
+    await expect(reader().read("p")).resolves.toEqual({ id: "p" });
+  });
+
+  it("takes an answer of exactly 1 MiB, and refuses one byte more", async () => {
+    const body = JSON.stringify({ id: "p" }).padEnd(1024 * 1024);
+    answer = (response, _request, turn) => response.writeHead(200).end(turn === 0 ? body : `${body} `);
+    await expect(reader().read("p")).resolves.toEqual({ id: "p" });
+    await expect(reader().read("p")).rejects.toMatchObject({
+      code: "lookup_answer_invalid",
+      message: expect.stringContaining(`${1024 * 1024} bytes`),
+    });
+  });
+
+  it.each([
     ["is no JSON", "<html>"],
+    ["is no UTF-8", Buffer.from([0x22, 0xff, 0x22])],
+    ["is empty", ""],
+    ["has null under data", '{"data":null}'],
+    ["has a string under data", '{"data":"p"}'],
+    ["has a list under data", '{"data":[{"id":"p"}]}'],
     ["is about another payment", JSON.stringify({ id: "q" })],
     ["is a list", "[]"],
     ["is nothing", "null"],
@@ -81,6 +164,12 @@ describe("reading payments from the service", () => {
     answer = () => closing.abort();
     const reading = reader("t", 60_000).read("p", closing.signal);
     await expect(reading).rejects.toMatchObject({ code: "lookup_failed" });
+  });
+
+  it("sends nothing where its caller closed before", async () => {
+    answer = (response) => answerJson(response, 200, { id: "p" });
+    await expect(reader().read("p", AbortSignal.abort())).rejects.toMatchObject({ code: "lookup_failed" });
+    expect(server.received).toEqual([]);
   });
 
   it("throws at its time limit, and where the connection breaks", async () => {

@@ -90,6 +90,38 @@ describe("a successful creation", () => {
     expect([undefined, "*"]).toContain(languages[1]);
   });
 
+  it.each(["f", "abcdefgh", "fr", "zh-Hant-HK", "es-419", "fr-abcdefgh"])(
+    "sends the locale %s",
+    async (locale) => {
+      const service = await answering(201, envelope());
+      await service.createPayment({ ...request, locale });
+      expect(server!.received[0]!.headers["accept-language"]).toBe(locale);
+    },
+  );
+
+  it.each([
+    "",
+    " fr",
+    "fr ",
+    "-fr",
+    "1fr",
+    "fr-",
+    "fr--KM",
+    "fr_KM",
+    "abcdefghi",
+    "fr-abcdefghi",
+    "*",
+    "fr,en",
+    "é",
+  ])("refuses the locale %j", async (locale) => {
+    const service = await answering(201, envelope());
+    await expect(service.createPayment({ ...request, locale })).rejects.toHaveProperty(
+      "code",
+      "locale_invalid",
+    );
+    expect(server!.received).toEqual([]);
+  });
+
   it("refuses a locale that is not a language tag, before anything is sent", async () => {
     const service = await answering(201, envelope());
     const error = await errorOf(service.createPayment({ ...request, locale: "fr\r\nX-Evil: 1" }));
@@ -103,7 +135,7 @@ describe("a successful creation", () => {
     expect(server!.received[0]!.path).toBe("/api/v1/payments");
   });
 
-  it.each([200, 201, 202])(
+  it.each([200, 201, 202, 299])(
     "accepts the envelope with status %i, because the document shows no status",
     async (status) => {
       const service = await answering(status, envelope());
@@ -201,5 +233,55 @@ describe("a connection that fails", () => {
     });
     const error = await errorOf(service.createPayment(request));
     expect(error).toMatchObject({ code: "creation_unreachable", certainty: "failed" });
+  });
+});
+
+describe("an error of fetch", () => {
+  const errorAfter = (thrown: unknown) => {
+    const fetch = () => Promise.reject(thrown);
+    const service = createPaymentService({ baseUrl: "http://localhost:1", accessToken: token, fetch });
+    return errorOf(service.createPayment(request));
+  };
+  const failure = (fields: object) => Object.assign(new Error("failed"), fields);
+  const refused = failure({ code: "ECONNREFUSED" });
+  const unknownName = failure({ code: "ENOTFOUND" });
+  const reset = failure({ code: "ECONNRESET", syscall: "read" });
+
+  it.each<[string, unknown]>([
+    ["ECONNREFUSED", refused],
+    ["ENOTFOUND", unknownName],
+    ["EAI_AGAIN", failure({ code: "EAI_AGAIN" })],
+    ["UND_ERR_CONNECT_TIMEOUT", failure({ code: "UND_ERR_CONNECT_TIMEOUT" })],
+    ["another code of connect", failure({ code: "EHOSTUNREACH", syscall: "connect" })],
+    ["another code of getaddrinfo", failure({ code: "EAI_FAIL", syscall: "getaddrinfo" })],
+    ["a cause of this kind", new TypeError("fetch failed", { cause: refused })],
+    ["a cause of a cause", new Error("proxy", { cause: new TypeError("fetch failed", { cause: refused }) })],
+    ["several addresses that all failed so", new AggregateError([refused, unknownName])],
+    ["an object of another realm", { code: "ECONNREFUSED" }],
+  ])("proves that no request was sent: %s", async (_name, thrown) => {
+    expect(await errorAfter(thrown)).toMatchObject({ code: "creation_unreachable", certainty: "failed" });
+  });
+
+  const ownCause = new Error("failed");
+  ownCause.cause = ownCause;
+
+  it.each<[string, unknown]>([
+    ["ECONNRESET", reset],
+    ["EPIPE while writing", failure({ code: "EPIPE", syscall: "write" })],
+    ["UND_ERR_SOCKET", failure({ code: "UND_ERR_SOCKET" })],
+    ["UND_ERR_HEADERS_TIMEOUT", failure({ code: "UND_ERR_HEADERS_TIMEOUT" })],
+    ["empty codes", failure({ code: "", syscall: "" })],
+    ["no code", new Error("failed")],
+    ["no code, with a cause that is null", new Error("failed", { cause: null })],
+    ["several addresses, and one was reset", new AggregateError([refused, reset])],
+    ["several addresses, and the first was reset", new AggregateError([reset, refused])],
+    ["no address at all", new AggregateError([])],
+    ["an error that is its own cause", ownCause],
+    ["a list of errors that is none", failure({ errors: "ECONNREFUSED" })],
+    ["undefined", undefined],
+    ["null", null],
+    ["a string", "ECONNREFUSED"],
+  ])("leaves the payment uncertain: %s", async (_name, thrown) => {
+    expect(await errorAfter(thrown)).toMatchObject({ code: "creation_unreachable", certainty: "uncertain" });
   });
 });

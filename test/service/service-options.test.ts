@@ -26,6 +26,7 @@ describe("the options of the service", () => {
   it.each([
     { baseUrl: undefined, accessToken: undefined },
     { baseUrl: " ", accessToken: "\n" },
+    { baseUrl: null, accessToken: null },
   ])("are both reported as missing in %j", (options) => {
     expect(codes(options)).toEqual([
       ["service.baseUrl", "option_missing"],
@@ -44,12 +45,24 @@ describe("the options of the service", () => {
     "https://api.pay.example/a b",
     "https://api.pay.example\n",
     "https://user:hunter2@api.pay.example",
+    "https://hunter2@api.pay.example",
+    "https://:hunter2@api.pay.example",
+    "xhttp://localhost:4000",
+    "x-https://localhost",
     "https://api.pay.example?key=hunter2",
     "https://api.pay.example/#",
     7,
   ])("refuse the base address %j without repeating it", (baseUrl) => {
     expect(codes({ baseUrl })).toEqual([["service.baseUrl", "option_invalid"]]);
     expect(JSON.stringify(serviceProblems(Object.assign({}, good, { baseUrl })))).not.toContain("hunter2");
+  });
+
+  it("refuse a list with a base address", () => {
+    expect(codes({ baseUrl: ["https://api.pay.example"] })).toEqual([["service.baseUrl", "option_invalid"]]);
+  });
+
+  it("refuse an unknown name under its path", () => {
+    expect(codes({ timeout: 5 })).toEqual([["service.timeout", "option_invalid"]]);
   });
 
   it.each([
@@ -102,6 +115,13 @@ describe("the options of the service", () => {
     expect(construct).toThrow(expect.objectContaining({ code: "configuration_invalid" }));
     expect(construct).toThrow(/service\.baseUrl[^]*service\.accessToken[^]*service\.timeoutMs/);
   });
+
+  it.each([{ baseUrl: "http://api.pay.example" }, { timeoutMs: 0 }, { accessToken: "a b" }])(
+    "stop createPaymentService with one problem: %j",
+    (changes) => {
+      expect(() => createPaymentService({ ...good, ...changes })).toThrow(ConfigurationError);
+    },
+  );
 
   it("do not show in the service when it is printed", () => {
     const service = createPaymentService(good);

@@ -48,7 +48,19 @@ describe("the token request", () => {
   });
 });
 
+describe("a token", () => {
+  it.each([200, 201, 299])("is taken from an answer with status %i", async (status) => {
+    const source = await sourceThat((response) => answerJson(response, status, { access_token: "token-1" }));
+    await expect(source.get()).resolves.toBe("token-1");
+  });
+});
+
 describe("a lifetime", () => {
+  it.each([3600, "3600", "9999999999"])("of %j keeps the token", async (seconds) => {
+    const source = await sourceThat(issuing({ expires_in: seconds }));
+    expect([await source.get(), await source.get()]).toEqual(["token-1", "token-1"]);
+  });
+
   it("below zero keeps no token", async () => {
     const source = await sourceThat(issuing({ expires_in: -3600 }));
     expect([await source.get(), await source.get()]).toEqual(["token-1", "token-2"]);
@@ -68,12 +80,28 @@ describe("an issuer that fails", () => {
     },
   );
 
+  it.each([
+    "invalid_request",
+    "invalid_client",
+    "invalid_grant",
+    "unauthorized_client",
+    "unsupported_grant_type",
+    "invalid_scope",
+  ])("with the error code %s shows it", async (code) => {
+    const source = await sourceThat((response) => answerJson(response, 400, { error: code }));
+    const error = await errorOf(source.get());
+    expect(error.message).toContain(`(${code})`);
+  });
+
   it.each<[string, Answerer]>([
     [
       "an error code of its own that echoes the secret",
       (response) => answerJson(response, 401, { error: clientSecret }),
     ],
     ["a refusal that breaks off", (response) => breakOff(response, 401, "{")],
+    ["a refusal that is null", (response) => answerJson(response, 400, null)],
+    ["a refusal that is a string", (response) => answerJson(response, 400, "invalid_client")],
+    ["a refusal without a body", (response) => response.writeHead(403).end()],
     ["a refusal in HTML", (response) => response.writeHead(400).end("<h1>no</h1>")],
   ])("with %s still counts as a refusal", async (_name, answer) => {
     const source = await sourceThat(answer);
@@ -94,6 +122,13 @@ describe("an issuer that fails", () => {
       "an odd lifetime",
       (response) => answerJson(response, 200, { access_token: "very", expires_in: "later" }),
     ],
+    ...["x100", "100x", "-100", "1e3", "", " 100", "1.5", "12345678901", [60]].map(
+      (seconds): [string, Answerer] => [
+        `a lifetime of ${JSON.stringify(seconds)}`,
+        (response) => answerJson(response, 200, { access_token: "very", expires_in: seconds }),
+      ],
+    ),
+    ["no JSON at all, and no body", (response) => response.writeHead(204).end()],
     ["more than 64 KiB", (response) => answerJson(response, 200, { access_token: "x".repeat(70_000) })],
     ["a reset", (response) => response.socket?.resetAndDestroy()],
     ["a reset in the middle", (response) => breakOff(response, 200, '{"access_token":"very')],
@@ -103,6 +138,29 @@ describe("an issuer that fails", () => {
     expect(error.code).toBe("access_token_unavailable");
     expect(inspect(error)).not.toMatch(/hush|very/);
     expect(server!.received).toHaveLength(1);
+  });
+
+  it.each<[number, string, Answerer]>([
+    [300, "an access token", (response) => answerJson(response, 300, { access_token: "very" })],
+    [404, "a body", (response) => answerJson(response, 404, {})],
+    [500, "a body that never ends", (response) => response.writeHead(500).write("{")],
+  ])("with %i and %s is unavailable by its status alone", async (status, _body, answer) => {
+    const source = await sourceThat(answer);
+    const error = await errorOf(source.get());
+    expect(error.code).toBe("access_token_unavailable");
+    expect(error.message).toContain(String(status));
+    expect(error).not.toHaveProperty("cause");
+  });
+
+  it("with one byte more than 64 KiB is unavailable, and not with exactly 64 KiB", async () => {
+    const body = JSON.stringify({ access_token: "token-1", expires_in: 0 }).padEnd(64 * 1024);
+    const source = await sourceThat((response, _request, turn) =>
+      response.writeHead(200).end(turn === 0 ? body : `${body} `),
+    );
+    await expect(source.get()).resolves.toBe("token-1");
+    const error = await errorOf(source.get());
+    expect(error.code).toBe("access_token_unavailable");
+    expect(error.message).toContain(`${64 * 1024} bytes`);
   });
 
   it("keeps the network's error as the cause", async () => {
