@@ -41,12 +41,13 @@ export function requestLog(logger: Logger): (request: IncomingMessage, response:
     wrapSerializers: false,
     serializers: {
       req: ({ method }: IncomingMessage) => ({ method }),
-      res: ({ statusCode }: ServerResponse) => ({ status: statusCode }),
+      res: ({ headersSent: isAnswered, statusCode: status }: ServerResponse) =>
+        isAnswered ? { status } : { aborted: true },
       err: ({ name, message }: Error) => ({ name, message }),
     },
-    customLogLevel: (_request, { statusCode }, error) => {
+    customLogLevel: (_request, { headersSent, statusCode }, error) => {
       if (error || statusCode >= 500) return "error";
-      return statusCode >= 400 ? "warn" : "info";
+      return statusCode >= 400 || !headersSent ? "warn" : "info";
     },
     customSuccessObject: (request, _response, more: object) => lineOf(request, more),
     customErrorObject: (request, _response, _error, more: object) => lineOf(request, more),

@@ -64,9 +64,13 @@ describe.each([
     const { url, payments, success, cancel } = await open();
     expect(await deliver(url, "/webhook")).toBe(200);
     expect(await stateOf(payments)).toBe("completed");
-    for (const path of [success, `${success}/`, `${success}/state`, success.replace("~", "%7E"), cancel])
-      expect([path, (await send(url, { path })).status]).toEqual([path, 200]);
-    for (const path of [`${success}x`, `${success}/x`, `${cancel}%ff`, success.replace("~", "%257e")]) {
+    const encoded = [success.replace("~", "%7E"), success.replace("~", "%7e")];
+    for (const path of [success, `${success}/`, `${success}/state`, ...encoded, cancel]) {
+      const { status, body } = await send(url, { path });
+      expect([path, status, body.includes("the shop's")]).toEqual([path, 200, false]);
+    }
+    const escapedTwice = [success.replace("~", "%257e"), success.replace("~", "%25257E")];
+    for (const path of [`${success}x`, `${success}/x`, `${cancel}%ff`, ...escapedTwice]) {
       const { status, body } = await send(url, { path });
       expect([path, status, body.includes("the shop's")]).toEqual([path, 404, false]);
     }
@@ -116,12 +120,13 @@ describe("the option paths", () => {
 
 describe("separate routers of one kit", () => {
   it("answer the webhook and the returns at different places", async () => {
-    const { payments, success } = await kitAt("https://shop.example/orders");
+    const { payments, success, cancel } = await kitAt("https://shop.example/orders");
     const app = express().use("/orders", returnRouter(payments)).use("/internal", webhookRouter(payments));
     const url = await shopOf(app);
     expect(await deliver(url, "/internal/webhook")).toBe(200);
     expect(await stateOf(payments)).toBe("completed");
-    expect((await send(url, { path: success })).status).toBe(200);
+    expect((await send(url, { path: success })).body).toContain('data-state="paid"');
+    expect((await send(url, { path: cancel })).body).toContain('data-state="paid"');
     expect((await send(url, { path: "/orders/webhook" })).body).toBe("the shop's /orders/webhook");
     const elsewhere = success.replace("/orders", "/internal");
     expect((await send(url, { path: elsewhere })).body).toBe(`the shop's ${elsewhere}`);

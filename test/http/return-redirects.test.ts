@@ -50,6 +50,20 @@ describe("a return that is redirected", () => {
 
 describe("a return", () => {
   it.each([
+    ["a page", 200, token, {}],
+    ["a redirect to the merchant", 303, token, { successUrl: "/orders/{reference}" }],
+    ["the page of an unknown token", 404, makeReturnToken("c-1").token, {}],
+  ])("keeps its token out of caches and of the Referer, as %s", async (_, status, given, returns) => {
+    const store = new MemoryStore();
+    const created = [pendingPayment({ returnKeyHash: hash, createdAt: new Date().toISOString() })];
+    await store.transaction((tx) => store.save(tx, { created }));
+    const url = await serve(appOf(testKit<never, MemoryTx>({ store, returns })));
+    const answer = await send(url, { path: `/payments/success/${given}` });
+    expect(answer.status).toBe(status);
+    expect(answer.headers).toMatchObject({ "cache-control": "no-store", "referrer-policy": "no-referrer" });
+  });
+
+  it.each([
     ["a HEAD request", { method: "HEAD" }],
     ["a prefetch", { headers: { "Sec-Purpose": "prefetch;prerender" } }],
     ["an older browser's prefetch", { headers: { Purpose: "prefetch" } }],

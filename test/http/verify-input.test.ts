@@ -48,6 +48,32 @@ describe.each(frameworks)("what a scheme gets of a request, under Express %s", (
     expect((await send(url, { method: "POST", path: "/webhook", headers, body: rawBody })).status).toBe(200);
     expect(inputs).toMatchObject([{ method: "POST", url: "/webhook", payload: completedBody() }]);
   });
+
+  it("contains its headers, with a list for each repeated one", async () => {
+    const inputs: VerifyInput[] = [];
+    const verify = (input: VerifyInput) => inputs.push(input) > 0;
+    const signature = { header: "Service-Signature", covers: "body", verify } as const;
+    const url = await serve(framework().use(paymentRouter(testKit({ signature })) as never));
+    const { rawBody } = signed(completedBody());
+    const repeated = {
+      "Service-Signature": ["00", "11"],
+      "X-Three": ["a", "b, c", "d"],
+      "User-Agent": ["e", "f"],
+    };
+    const sending = { method: "POST", path: "/webhook", body: rawBody };
+    for (const more of [{}, repeated])
+      expect(
+        (await send(url, { ...sending, headers: { "Content-Type": "application/json", ...more } })).status,
+      ).toBe(200);
+    expect(inputs[0]?.headers).toMatchObject({ "content-type": "application/json" });
+    expect(inputs[1]?.headers).toMatchObject({
+      "content-type": "application/json",
+      "content-length": String(rawBody.length),
+      "service-signature": ["00", "11"],
+      "x-three": ["a", "b, c", "d"],
+      "user-agent": ["e", "f"],
+    });
+  });
 });
 
 /** A request as serverless-http makes it from the event of a platform: without a socket, and without `rawHeaders`. */
@@ -100,6 +126,17 @@ describe.each(frameworks)("behind serverless-http, under Express %s", (_version,
     const { rawBody, headers } = signed(completedBody());
     const { status } = await send(url, { method: "POST", path: "/webhook", headers, body: rawBody });
     expect([status, (await payments.find("c-1"))?.state]).toEqual([200, "completed"]);
+  });
+
+  it("a genuine webhook verifies where the request has no rawHeaders", async () => {
+    const app = framework().use((arrived, _response, next) =>
+      next(void Reflect.deleteProperty(arrived, "rawHeaders")),
+    );
+    app.use(paymentRouter(testKit()) as never);
+    const { rawBody, headers } = signed(completedBody());
+    const url = await serveBridged(app);
+    const { status } = await send(url, { method: "POST", path: "/webhook", headers, body: rawBody });
+    expect(status).toBe(200);
   });
 
   it("a forged one does not, and a repeated signature is refused", async () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import express from "express";
@@ -5,6 +6,7 @@ import request from "supertest";
 import { captureRawBody, paymentRouter, type PaymentStore, type SignatureScheme } from "tillkit";
 import { appOf, closeAll, serve, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+import { collectedLog } from "./collected-log.js";
 
 afterEach(closeAll);
 
@@ -73,22 +75,26 @@ describe("the webhook endpoint answers", () => {
     },
   );
 
-  it.each(["text/plain", "application/json", "application/vnd.pay+json", "*/*", undefined])(
-    "the content type %s with 200",
-    async (type) => {
-      const answer = await raw(new URL(await serve(appOf(testKit()))), [
-        "POST /payments/webhook HTTP/1.1",
-        "Host: shop",
-        ...(type === undefined ? [] : [`Content-Type: ${type}`]),
-        `Content-Length: ${rawBody.length}`,
-        `Service-Signature: ${good}`,
-        "Connection: close",
-        "",
-        rawBody.toString(),
-      ]);
-      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-    },
-  );
+  it.each([
+    "text/plain",
+    "application/json",
+    "application/vnd.pay+json",
+    "application/json;note=multipart/mixed",
+    "*/*",
+    undefined,
+  ])("the content type %s with 200", async (type) => {
+    const answer = await raw(new URL(await serve(appOf(testKit()))), [
+      "POST /payments/webhook HTTP/1.1",
+      "Host: shop",
+      ...(type === undefined ? [] : [`Content-Type: ${type}`]),
+      `Content-Length: ${rawBody.length}`,
+      `Service-Signature: ${good}`,
+      "Connection: close",
+      "",
+      rawBody.toString(),
+    ]);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
 
   it("a content type with a charset with 200", async () => {
     const response = await request(appOf(testKit()))
@@ -104,6 +110,12 @@ describe("the webhook endpoint answers", () => {
       .set({ ...headers, "content-encoding": "gzip" })
       .send(gzipSync(rawBody));
     expect(response.status).toBe(415);
+  });
+
+  it.each(["identity", "Identity"])("the content-encoding %s with 200", async (encoding) => {
+    const sent = request(appOf(testKit())).post("/payments/webhook");
+    const response = await sent.set({ ...headers, "content-encoding": encoding }).send(rawBody.toString());
+    expect(response.status).toBe(200);
   });
 
   it("a body over the limit with 413 and a closed connection, declared or streamed", async () => {
@@ -185,6 +197,76 @@ describe("a webhook that was answered 200", () => {
       .send(rawBody.toString())
       .expect(200);
     expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
+  });
+});
+
+describe("a webhook that is refused", () => {
+  const bodyHash = createHash("sha256").update(rawBody).digest("hex").slice(0, 12);
+
+  it.each([
+    [
+      "without a signature",
+      { "service-signature": "" },
+      { code: "signature_missing", status: 401, bodyHash },
+    ],
+    [
+      "with a wrong one",
+      { "service-signature": "0".repeat(64) },
+      { code: "signature_mismatch", status: 401, bodyHash },
+    ],
+    [
+      "before its body is read",
+      { "content-encoding": "br" },
+      { code: "content_encoding_unsupported", status: 415 },
+    ],
+  ])("%s is announced, with the hash of a body that was read", async (_, changed, notice) => {
+    const payments = testKit();
+    const refused: unknown[] = [];
+    payments.on("webhook.rejected", (each) => void refused.push(each));
+    const sent = request(appOf(payments)).post("/payments/webhook");
+    const response = await sent.set({ ...headers, ...changed }).send(rawBody.toString());
+    expect(response.status).toBe(notice.status);
+    expect(refused).toEqual([notice]);
+  });
+
+  it("by an error of the kit itself is answered 503, and the error is logged", async () => {
+    const { logger, lines } = collectedLog();
+    let time = new Date();
+    const payments = testKit({ logger, now: () => time });
+    const app = appOf(payments);
+    await payments.start({ keepAlive: false });
+    const notices: unknown[] = [];
+    payments.on("webhook.rejected", (each) => void notices.push(each));
+    // It cannot be formatted.
+    time = new Date(Number.NaN);
+    const sent = request(app).post("/payments/webhook").set(headers);
+    const { status, body, headers: answered } = await sent.send(rawBody.toString());
+    expect([status, answered["retry-after"], body]).toEqual([503, "5", { error: "unavailable" }]);
+    const code = "record_unavailable";
+    expect(notices).toEqual([{ code, status, bodyHash }]);
+    expect(lines.filter(({ err, level }) => level === 50 && err)).toMatchObject([
+      { code, err: { type: "RangeError" } },
+      { code, res: { status } },
+    ]);
+  });
+
+  it("by a fault of the application is logged as an error, with its code", async () => {
+    const { logger, lines } = collectedLog();
+    const app = express().use(express.json());
+    app.use("/payments", paymentRouter(testKit({ logger })));
+    await request(app).post("/payments/webhook").set(headers).send(rawBody.toString()).expect(500);
+    expect(lines).toMatchObject([
+      { level: 50, code: "raw_body_consumed", err: { type: "WebhookRejectedError" } },
+      { level: 50, code: "raw_body_consumed", res: { status: 500 } },
+    ]);
+  });
+
+  it("by a fault of its sender is logged as a warning", async () => {
+    const { logger, lines } = collectedLog();
+    await request(appOf(testKit({ logger })))
+      .get("/payments/webhook")
+      .expect(405);
+    expect(lines).toMatchObject([{ level: 40, code: "method_not_allowed", res: { status: 405 } }]);
   });
 });
 

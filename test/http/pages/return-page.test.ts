@@ -6,7 +6,7 @@ import { accentStyle } from "../../../src/http/pages/accent.js";
 import { describeInBrowser, launchChromium } from "../../shop/chromium.js";
 import { Customer } from "../../shop/customer.js";
 import { appOf, closeAll, serve, testKit } from "../../support/kit.js";
-import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
+import { completedBody, pendingPayment, signed, statusBody } from "../../support/webhooks.js";
 
 jest.setTimeout(60_000);
 
@@ -71,12 +71,43 @@ describeInBrowser("a return page in a browser", () => {
     await customer.leaves();
   });
 
+  it.each([
+    [503, "goes on asking", "paid"],
+    [404, "stops asking", "confirming"],
+  ])("after an answer %d %s", async (status, _, state) => {
+    const { customer, page, payments } = await open();
+    // The page may have asked before, because its clock goes on.
+    const answered = page.waitForResponse((response) => response.status() === status);
+    await page.route("**/state", (route) => route.fulfill({ status }));
+    await page.clock.fastForward(1000);
+    await answered;
+    await page.unroute("**/state");
+    await payments.receiveWebhook(signed(completedBody()));
+    if (status === 404) await page.waitForSelector("[data-ended]");
+    await page.clock.fastForward(minute);
+    await customer.state(state).waitFor();
+    expect(await page.locator("[data-ended]").count()).toBe(status === 404 ? 1 : 0);
+    await customer.leaves();
+  });
+
   it("asks again when the customer comes back to it after it has stopped", async () => {
     const { customer, page, wait, payments } = await open();
     await wait(16 * minute);
     await page.getByText("no longer updates by itself").waitFor();
     await payments.receiveWebhook(signed(completedBody()));
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await customer.state("paid").waitFor();
+    expect(customer.complaints).toEqual([]);
+    await customer.leaves();
+  });
+
+  it("changes from failed to paid when the payment completes after all", async () => {
+    const { customer, payments, wait } = await open();
+    await payments.receiveWebhook(signed(statusBody("failed")));
+    await wait(1000);
+    await customer.state("failed").waitFor();
+    await payments.receiveWebhook(signed(completedBody()));
+    await wait(minute);
     await customer.state("paid").waitFor();
     expect(customer.complaints).toEqual([]);
     await customer.leaves();
