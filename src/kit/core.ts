@@ -26,7 +26,10 @@ export interface Core<Tx> extends RecordingParts<Tx> {
 export function createCore<Covers extends SignedField, Tx>(options: ResolvedOptions<Covers, Tx>): Core<Tx> {
   const { store, now, signature } = options;
   const concurrency = options.dispatches ? options.dispatch.concurrency : 0;
-  const logger = options.logger || pino({ name: "tillkit", enabled: options.logger !== false });
+  // Pino's serializer writes "Object" as the type of what `loggable` returns, and no causes.
+  const serializers = { err: (error: unknown) => error };
+  const given = options.logger || pino({ name: "tillkit", enabled: options.logger !== false });
+  const logger = given.child({}, { serializers });
   const { add: listen, notify } = new Notices();
   logNotices(listen, logger);
   for (const warning of signature.warnings ?? []) logger.warn({ option: "signature" }, warning);

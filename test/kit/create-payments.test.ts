@@ -5,6 +5,7 @@ import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 
 afterEach(closeAll);
+afterEach(() => jest.restoreAllMocks());
 
 /** So long that no test waits for a poll. */
 const dispatch = { pollMs: 3_600_000 };
@@ -83,6 +84,52 @@ describe("a kit", () => {
       ["early"],
       ["early", "late"],
     ]);
+  });
+
+  it("registers also a handler that is added while the store registers others", async () => {
+    const store = await paidStore();
+    const payments = testKit<never, MemoryTx>({ store, dispatch });
+    const registerHandlers = store.registerHandlers.bind(store);
+    jest.spyOn(store, "registerHandlers").mockImplementationOnce(async (handlers) => {
+      payments.onPaymentCompleted(() => {}, { name: "late" });
+      await registerHandlers(handlers);
+    });
+    payments.onPaymentCompleted(() => {}, { name: "early" });
+    await payments.receiveWebhook(signed(completedBody()));
+    const { dispatches } = await store.history("c-1");
+    expect(dispatches.map(({ handler }) => handler)).toEqual(["early", "late"]);
+  });
+
+  describe("whose machine's clock is put forward", () => {
+    const dayMs = 24 * 3_600_000;
+    /** A kit with one open payment. */
+    async function kitWith(lookup: boolean) {
+      const clock = { aheadMs: 0 };
+      const { now: nowMs } = Date;
+      jest.spyOn(Date, "now").mockImplementation(() => nowMs() + clock.aheadMs);
+      const now = () => new Date(Date.now());
+      const createdAt = new Date(Date.now() - 1000).toISOString();
+      const store = new MemoryStore();
+      const created = [pendingPayment({ createdAt, nextLookupAt: createdAt })];
+      await store.transaction((tx) => store.save(tx, { created }));
+      const fetch = () => Promise.reject(new Error("The service cannot be reached."));
+      const service = { baseUrl: "https://pay.invalid", accessToken: "a-token", fetch };
+      return { payments: testKit<never, MemoryTx>({ store, dispatch, now, service, lookup }), clock };
+    }
+
+    it("raises no payment as overdue because of that", async () => {
+      const { payments, clock } = await kitWith(false);
+      clock.aheadMs = 2 * dayMs;
+      expect(await payments.sweep()).toMatchObject({ overdue: 0 });
+      expect(await payments.find("c-1")).not.toHaveProperty("overdueAt");
+    });
+
+    it("does not give up to ask about a payment because of that", async () => {
+      const { payments, clock } = await kitWith(true);
+      clock.aheadMs = 4 * dayMs;
+      expect(await payments.sweep()).toMatchObject({ lookups: 1 });
+      expect(await payments.find("c-1")).toHaveProperty("nextLookupAt");
+    });
   });
 
   it("does nothing at a start after it was closed", async () => {

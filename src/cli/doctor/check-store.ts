@@ -12,8 +12,8 @@ import { type ProbedSubject } from "./subject.js";
 /** Checks the spool and the database: tables, durability, clock. Changes nothing in them. */
 export async function* checkStore(subject: ProbedSubject): AsyncFindings {
   const { database, isProduction, environment } = subject;
-  const spool = environment["TILLKIT_SPOOL"];
-  if (spool && spool !== "off") yield* checkDisk("The spool", spool, isProduction, []);
+  const spool = environment["TILLKIT_SPOOL"]?.trim();
+  if (spool && !/^off$/i.test(spool)) yield* checkDisk("The spool", spool, isProduction, []);
   if (database?.database === ":memory:")
     yield finding("store_not_durable", "A database in memory loses every payment at exit.");
   else if (database) yield* checkDatabase(database, subject);

@@ -171,7 +171,7 @@ function signatureFrom(read: Read, environment: Environment): SignatureScheme {
 
 function spoolFrom(spool: string | undefined): PaymentsOptions["spool"] {
   if (spool === undefined) return undefined;
-  return spool === "off" ? false : { directory: spool };
+  return /^off$/i.test(spool) ? false : { directory: spool };
 }
 
 function storeFrom(database: string | undefined): PaymentStore<SqlTx> | undefined {

@@ -1,9 +1,12 @@
 import { EventEmitter, once } from "node:events";
 import { existsSync } from "node:fs";
+import { createServer } from "node:net";
 import path from "node:path";
 import { sqlStore } from "tillkit/sql";
 import { testStore } from "tillkit/testing";
 import { deferredStore } from "../../../src/kit/options/deferred-store.js";
+import { portOf } from "../../service/local-server.js";
+import { sqliteProbe } from "../../store/sql/support/application-writes.js";
 import { temporaryFiles } from "../../store/sql/support/temporary-files.js";
 
 const nextFile = temporaryFiles();
@@ -79,6 +82,37 @@ describe("the store that the environment names", () => {
   });
 });
 
+describe("the wake of the store that the environment names", () => {
+  /** A place where connections to PostgreSQL arrive, and end. */
+  const server = createServer((socket) => void socket.destroy());
+  let store: ReturnType<typeof deferredStore>;
+  beforeEach(async () => {
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    store = deferredStore(`postgres://shop@127.0.0.1:${portOf(server)}/shop`);
+  });
+  afterEach(() => once(server.close(), "close"));
+
+  it("connects for a listener, which may be ended twice", async () => {
+    const connected = once(server, "connection");
+    const stop = store.wake!(() => undefined);
+    await connected;
+    stop();
+    expect(stop).not.toThrow();
+    await store.close();
+  });
+
+  it("does not connect for a listener that was ended before", async () => {
+    const onConnection = jest.fn();
+    server.once("connection", onConnection);
+    const stop = store.wake!(() => undefined);
+    stop();
+    expect(stop).not.toThrow();
+    // A connection that is being made ends first.
+    await store.close();
+    expect(onConnection).not.toHaveBeenCalled();
+  });
+});
+
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
 
 if (url === undefined || url === "none") {
@@ -103,7 +137,10 @@ const files = new WeakMap<object, string>();
 
 testStore({
   name: "SQLite, loaded at its first use",
-  create: async () => open(nextFile()),
+  async create() {
+    const store = await open(nextFile());
+    return { store, probe: sqliteProbe(store) };
+  },
   reopen: async (store) => open(files.get(store)!),
   test: it,
 });

@@ -15,14 +15,7 @@ import {
 } from "tillkit";
 import { secret } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
-
-const complete = {
-  TILLKIT_PUBLIC_URL: "https://shop.example/payments",
-  TILLKIT_SERVICE_URL: "https://api.pay.example",
-  TILLKIT_ACCESS_TOKEN: "token-of-the-test",
-  TILLKIT_WEBHOOK_SECRET: secret,
-  TILLKIT_DATABASE: "shop.db",
-};
+import { complete } from "./complete-environment.js";
 
 /** The problems that an environment has, by the variable each names. */
 function problems(environment: Record<string, string | undefined>): Record<string, string> {
@@ -84,6 +77,13 @@ describe("configuration by environment variables", () => {
     });
     expect(problems({ ...complete, TILLKIT_CONFIRM: "lookup" })).toEqual({
       TILLKIT_CONFIRM: "option_invalid",
+    });
+  });
+
+  it.each(["off", "Off", " OFF "])("makes no spool for the word %p", (word) => {
+    expect(optionsFromEnvironment({ ...complete, TILLKIT_SPOOL: word })).toMatchObject({ spool: false });
+    expect(optionsFromEnvironment({ ...complete, TILLKIT_SPOOL: `./${word}` })).toMatchObject({
+      spool: { directory: `./${word}`.trim() },
     });
   });
 

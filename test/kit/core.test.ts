@@ -1,0 +1,163 @@
+import pino from "pino";
+import { hmacSignature, MemoryStore, type PaymentsOptions, TillkitError } from "tillkit";
+import { createCore } from "../../src/kit/core.js";
+import { resolveOptions } from "../../src/kit/options/resolve-options.js";
+import { closeAll, scheme, secret, testKit, testOptions } from "../support/kit.js";
+
+afterEach(closeAll);
+
+/** Returns the core of a kit with these options. */
+const coreOf = (options: Partial<PaymentsOptions> = {}) => createCore(resolveOptions(testOptions(options)));
+
+/** Returns a logger, and the lines that it has written. */
+function linesOfLog() {
+  const lines: { level: number; msg: string; option?: string; name?: string }[] = [];
+  const logger = pino(
+    { name: "of-the-shop" },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  );
+  return { lines, logger };
+}
+
+describe("the logger", () => {
+  it("is named tillkit and writes where none is given", () => {
+    const { logger } = coreOf({ logger: undefined });
+    expect(logger.bindings()).toMatchObject({ name: "tillkit" });
+    expect(logger.isLevelEnabled("info")).toBe(true);
+  });
+
+  it("writes nothing where it is false", () => {
+    expect(coreOf({ logger: false }).logger.isLevelEnabled("fatal")).toBe(false);
+  });
+
+  it("is a child of the one that is given", () => {
+    const { lines, logger } = linesOfLog();
+    coreOf({ logger }).logger.info("Hello.");
+    expect(lines).toEqual([expect.objectContaining({ name: "of-the-shop", msg: "Hello." })]);
+  });
+});
+
+describe("the log at the start", () => {
+  it.each<[string, PaymentsOptions["signature"], unknown[]]>([
+    [
+      "has each warning of the signature",
+      { ...scheme, warnings: ["The secret is short.", "The header is unusual."] },
+      [
+        { level: 40, option: "signature", msg: "The secret is short." },
+        { level: 40, option: "signature", msg: "The header is unusual." },
+      ],
+    ],
+    ["is empty where the signature has no warning", hmacSignature({ secret }), []],
+    ["is empty where the signature cannot warn", { ...scheme, warnings: undefined } as never, []],
+  ])("%s", async (_, signature, expected) => {
+    const { lines, logger } = linesOfLog();
+    await coreOf({ logger, signature }).ready();
+    expect(lines.map(({ level, option, msg }) => ({ level, option, msg }))).toEqual(expected);
+  });
+
+  it.each<[number, PaymentsOptions["dispatch"]]>([
+    [3, { concurrency: 3 }],
+    [8, undefined],
+    [0, false],
+  ])("has the store's warnings about %d handlers at the same time", async (concurrency, dispatch) => {
+    const { lines, logger } = linesOfLog();
+    const warnings = jest.fn(async () => ["The pool is small."]);
+    await coreOf({
+      logger,
+      dispatch,
+      store: Object.assign(new MemoryStore(), { warnings }),
+    }).ready();
+    expect(warnings.mock.calls).toEqual([[{ concurrency }]]);
+    expect(lines).toEqual([expect.objectContaining({ option: "store", msg: "The pool is small." })]);
+  });
+});
+
+describe("what all parts share", () => {
+  it.each<[string, Partial<PaymentsOptions>, object]>([
+    ["by default", {}, { clientIdPrefix: undefined, confirms: false, hasGrace: true }],
+    [
+      "with lookups that confirm nothing",
+      { lookup: true, clientIdPrefix: "north-" },
+      { clientIdPrefix: "north-", confirms: false, hasGrace: true },
+    ],
+    [
+      "with confirmations",
+      { lookup: true, confirm: "lookup" },
+      { clientIdPrefix: undefined, confirms: true, hasGrace: true },
+    ],
+    [
+      "with a store that cannot find stray webhooks",
+      { store: Object.assign(new MemoryStore(), { stray: undefined }) },
+      { clientIdPrefix: undefined, confirms: false, hasGrace: false },
+    ],
+  ])("has the policy %s", (_, options, expected) => {
+    expect(coreOf(options).policy).toEqual(expected);
+  });
+
+  it.each([
+    [undefined, 100],
+    [7, 7],
+    [100, 100],
+    [500, 100],
+  ])("has groups of at most 100, and of no more than the store takes: %p, %d", (maxGroup, expected) => {
+    const store = Object.assign(new MemoryStore(), { maxGroup }) as never;
+    expect(coreOf({ store }).maxGroup).toBe(expected);
+  });
+});
+
+describe("the opening of the store", () => {
+  function opened() {
+    const store = new MemoryStore();
+    const migrate = jest.fn(async () => undefined);
+    const registerHandlers = jest.spyOn(store, "registerHandlers");
+    const core = coreOf({ store: Object.assign(store, { migrate }) });
+    return { core, migrate, registered: () => registerHandlers.mock.calls.map(([keys]) => keys.length) };
+  }
+
+  it("registers no handlers where there are none", async () => {
+    const { core, migrate, registered } = opened();
+    await core.ready();
+    await core.ready();
+    expect(migrate).toHaveBeenCalledTimes(1);
+    expect(registered()).toEqual([]);
+  });
+
+  it("migrates once, and registers handlers only where there are new ones", async () => {
+    const { core, migrate, registered } = opened();
+    core.handlers.add("payment.completed", () => undefined, { name: "ledger" });
+    await core.ready();
+    await core.ready();
+    expect(registered()).toEqual([1]);
+    core.handlers.add("payment.completed", () => undefined, { name: "mail" });
+    await Promise.all([core.ready(), core.ready()]);
+    await core.ready();
+    expect(migrate).toHaveBeenCalledTimes(1);
+    expect(registered()).toEqual([1, 2]);
+  });
+});
+
+it("an error in the log has its name and code, and those of its causes", async () => {
+  const lines: object[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line) as object) });
+  const cause = Object.assign(new RangeError("connection refused"), { code: "ECONNREFUSED" });
+  const store = new MemoryStore();
+  const away = new TillkitError("store_unavailable", "The store is away.", { cause });
+  store.claim = () => Promise.reject(away);
+  const payments = testKit({ store, logger });
+  payments.onPaymentCompleted(() => undefined);
+  const noticed = new Promise((resolve) => payments.on("store.unavailable", resolve));
+  await payments.start({ keepAlive: false });
+  await noticed;
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      during: "claim",
+      err: {
+        type: "TillkitError",
+        code: "store_unavailable",
+        message: "The store is away.",
+        stack: expect.any(String),
+        cause: { type: "RangeError", code: "ECONNREFUSED", message: "connection refused" },
+      },
+    }),
+  );
+});
