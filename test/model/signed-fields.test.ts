@@ -1,4 +1,5 @@
 import {
+  decidesNothing,
   fieldPath,
   indispensableFields,
   isSignedField,
@@ -51,6 +52,10 @@ describe("the fields that a signature can cover", () => {
   it("include those that a payment cannot be completed without", () => {
     expect(indispensableFields).toEqual(["id", "clientId", "status", "total.value", "total.currency"]);
     expect(indispensableFields.every(isSignedField)).toBe(true);
+  });
+
+  it("decide something, except for the time and the provider's data", () => {
+    expect(signedFields.filter(decidesNothing)).toEqual(["timestamp", "providerId", "source"]);
   });
 
   it("do not include other names, nor the members of every object", () => {

@@ -53,6 +53,10 @@ describe("a status", () => {
     expect(new Set(others.map(stateOf))).toEqual(new Set(["pending"]));
   });
 
+  it("has two names where services use two", () => {
+    expect(["expired", "cancelled"].map(stateOf)).toEqual(["failed", "canceled"]);
+  });
+
   it("says whether the money was captured, except where the kit does not know the status", () => {
     const captured = inOrder.filter((status) => capturedFor(status));
     expect(captured).toEqual(["captured", "completed"]);
