@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { Progress } from "../test/promises/crash/harness/progress.mjs";
 import { checkoutFaults } from "./planted-faults/checkout.mjs";
-import { plantEach } from "./planted-faults/plant.mjs";
+import { checkFaults, plantEach } from "./planted-faults/plant.mjs";
 import { mysqlFaults, postgresFaults, sqliteFaults } from "./planted-faults/sql.mjs";
 import { restFaults } from "./planted-faults/rest.mjs";
 import { webhookFaults } from "./planted-faults/webhook.mjs";
@@ -12,7 +12,7 @@ const usage = `npm run faults:planted -- [options]
   --only TEXT   only the faults whose file, description or test contains the text
   --json        the results as one line of JSON on standard output
   --quiet       no progress
-  --list        lists the faults, and plants none
+  --list        lists the faults and plants none; exits with 3 if one no longer fits its file
 Exits with 0 when a test found every fault; 1 when not; 3 when it could not run. The faults of PostgreSQL and MySQL need the
 servers in TILLKIT_TEST_POSTGRES_URL and TILLKIT_TEST_MYSQL_URL; without them these faults are left out.`;
 
@@ -34,6 +34,7 @@ async function main() {
   const isWanted = ({ file, about, test }) =>
     [file, about, test].some((text) => text.includes(options.only ?? ""));
   const faults = all.filter(isWanted);
+  checkFaults(faults);
   if (options.list) return faults.forEach(({ file, about }) => console.log(`${file}: ${about}`));
   if (faults.length === 0) throw new Error("No fault contains the text of --only.");
 

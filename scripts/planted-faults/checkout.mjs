@@ -24,8 +24,8 @@ export const checkoutFaults = [
   {
     about: "an uncertain payment is not looked up",
     file: "checkout/create-payment.ts",
-    from: `state !== "failed" && nextLookupAt`,
-    to: `state === "failed" && nextLookupAt`,
+    from: `if (state === "failed") delete ended.nextLookupAt`,
+    to: `if (state !== "failed") delete ended.nextLookupAt`,
     test: "checkout/creation-failures.test.ts",
   },
   {
@@ -66,8 +66,8 @@ export const checkoutFaults = [
   {
     about: "one address that was not reached counts as never sent",
     file: "service/payment-service.ts",
-    from: "errors.every(wasNeverSent)",
-    to: "errors.some(wasNeverSent)",
+    from: "errors.every(",
+    to: "errors.some(",
     test: "service/payment-service.test.ts",
   },
   {
@@ -206,8 +206,8 @@ export const checkoutFaults = [
   {
     about: "the time limit of one handler is ignored",
     file: "dispatch/dispatcher.ts",
-    from: "runClaim({ ...this.#options, handlerTimeoutMs }, claim",
-    to: "runClaim(this.#options, claim",
+    from: "{ ...this.#options, handlerTimeoutMs, losses: this.#losses }",
+    to: "{ ...this.#options, losses: this.#losses }",
     test: "dispatch/dispatcher.test.ts",
   },
   {
@@ -222,13 +222,13 @@ export const checkoutFaults = [
     file: "dispatch/dispatcher.ts",
     from: "await withTimeout(drained, drainMs + maxReleaseMs);",
     to: "await withTimeout(drained, drainMs);",
-    test: "dispatch/dispatcher.test.ts",
+    test: "dispatch/dispatcher-loop.test.ts",
   },
   {
     about: "a lost connection counts as a failure of the handler",
     file: "dispatch/run-claim.ts",
-    from: `  if (hasCode(error, "store_unavailable")) return { state: "released", retryInMs: retryDelay(1, retry) };\n`,
-    to: "",
+    from: "if (isLoss(error) && lost < maxLosses)",
+    to: "if (isLoss(error) && lost > maxLosses)",
     test: "dispatch/run-claim.test.ts",
   },
   {
@@ -237,5 +237,12 @@ export const checkoutFaults = [
     from: `("retryInMs" in result ? leaseMs : 0)`,
     to: "0",
     test: "dispatch/run-claim.test.ts",
+  },
+  {
+    about: "the note of a return writes the payment as it was before the lock",
+    file: "checkout/handle-return.ts",
+    from: "{ ...payment, open, [field]: at",
+    to: "{ ...seen, open, [field]: at",
+    test: "checkout/return-visits.test.ts",
   },
 ];

@@ -1,6 +1,15 @@
 // Plants faults in a temporary copy of the project, one at a time, and runs the named test of each there.
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -15,6 +24,14 @@ const isCopied = (from) => path.basename(from) !== "node_modules";
 const testTimeoutMs = 30_000;
 const runTimeoutMs = 300_000;
 
+/** Throws if the text of a fault does not stand exactly once in its file, or if its test is missing. */
+export function checkFaults(faults) {
+  for (const fault of faults) {
+    plantedIn(path.join(root, "src", fault.file), fault);
+    if (!existsSync(path.join(root, "test", fault.test))) throw new Error(`There is no test/${fault.test}.`);
+  }
+}
+
 /**
  * A planted fault: `from` stands exactly once in `src/file` and becomes `to`. `test` is a path below test/; `title` limits the
  * run to the tests whose name matches it.
@@ -22,7 +39,7 @@ const runTimeoutMs = 300_000;
  * Resolves to a result for each fault. Rejects if a text is not found exactly once, or if a test fails without any fault.
  */
 export async function plantEach(faults, onResult) {
-  for (const fault of faults) plantedIn(path.join(root, "src", fault.file), fault);
+  checkFaults(faults);
   const folder = mkdtempSync(path.join(tmpdir(), "tillkit-planted-"));
   try {
     for (const name of readdirSync(root))

@@ -189,8 +189,8 @@ export const sqliteFaults = [
   {
     about: "the sessions of a PostgreSQL that became a standby are used again",
     file: "store/sql/postgres/postgres-dialect.ts",
-    from: "/^(25006|08...|57P..)$/",
-    to: "/^(08...|57P..)$/",
+    from: "/^(25006|25P0[34]|08...|57P..)$/",
+    to: "/^(25P0[34]|08...|57P..)$/",
     test: "store/sql/driver.test.ts",
   },
 ];

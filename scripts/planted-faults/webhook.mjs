@@ -42,15 +42,15 @@ export const webhookFaults = [
   {
     about: "a lookup does not match what waits for it",
     file: "webhook/recording/recorder.ts",
-    from: `outcome === "unmatched" || kind === "lookup"`,
+    from: `(outcome === "unmatched" || arrivals[index]!.kind === "lookup")`,
     to: `outcome === "unmatched"`,
     test: recording,
   },
   {
     about: "a foreign webhook is not matched with an adopted payment",
     file: "webhook/recording/recorder.ts",
-    from: `outcome === "foreign");`,
-    to: `outcome === "unmatched");`,
+    from: `return outcome === "foreign" || outcome === "duplicate";`,
+    to: `return outcome === "duplicate";`,
     test: recording,
   },
   {
@@ -262,5 +262,33 @@ export const webhookFaults = [
     from: "    await directory.sync();\n    try {",
     to: "    try {",
     test: drain,
+  },
+  {
+    about: "a secret is shown in errors",
+    file: "webhook/signature/secrets.ts",
+    from: "      concealSecret(bytes);\n",
+    to: "",
+    test: "webhook/signature/secrets.test.ts",
+  },
+  {
+    about: "handlers get the hash of a payment's return token",
+    file: "webhook/recording/payment-events.ts",
+    from: "...shown } = withoutKey(payment);",
+    to: "...shown } = payment;",
+    test: "webhook/recording/payment-events.test.ts",
+  },
+  {
+    about: "a store counts as failing after it recorded the spool in groups",
+    file: "webhook/recording/webhook-keeper.ts",
+    from: "recordArrivals(webhooks.map(fromSpool));\n    this.#noteRecorded();",
+    to: "recordArrivals(webhooks.map(fromSpool));",
+    test: "webhook/recording/webhook-keeper.test.ts",
+  },
+  {
+    about: "a webhook that says that it goes on opens an attempt again",
+    file: "webhook/reconciliation/reconcile.ts",
+    from: "next.open = payment.open && !ended;",
+    to: "next.open = !ended;",
+    test: "webhook/reconciliation/reconcile.test.ts",
   },
 ];
