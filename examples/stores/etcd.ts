@@ -8,8 +8,14 @@ type Answer = Range & { succeeded?: boolean; responses?: { response_range: Range
 const to64 = (text: string) => Buffer.from(text).toString("base64");
 const from64 = (base64: string) => Buffer.from(base64, "base64").toString();
 
-/** The application adds operations of etcd: `{ requestPut: { key, value } }`, in base64. `maxChanges` is etcd's `--max-txn-ops`. */
-export function etcdAdapter(nodes: string[], prefix = "tillkit/", maxChanges = 128): BatchAdapter<object> {
+/**
+ * The application adds operations of etcd: `{ requestPut: { key, value } }`, in base64. `maxChanges` is etcd's `--max-txn-ops`.
+ * A write is given up after `timeoutMs`. A read is sent again after a quarter of it.
+ */
+export function etcdAdapter(
+  nodes: string[],
+  { prefix = "tillkit/", maxChanges = 128, timeoutMs = 1000 } = {},
+): BatchAdapter<object> {
   const at = (key: string) => ({ key: to64(prefix + key) });
   const recordsOf = ({ kvs = [] }: Range) =>
     kvs.map((kv) => {
@@ -20,10 +26,13 @@ export function etcdAdapter(nodes: string[], prefix = "tillkit/", maxChanges = 1
   async function post(path: string, request: object, isWrite = false): Promise<Answer> {
     const [body, headers] = [JSON.stringify(request), { "grpc-metadata-hasleader": "true" }];
     // An election takes about two seconds. By the header, a node without a leader refuses.
-    for (const until = performance.now() + 4000; ; await delay(20)) {
+    for (const until = performance.now() + 4 * timeoutMs; ; await delay(20)) {
       const tried = current;
       try {
-        const options = { method: "POST", headers, body, signal: AbortSignal.timeout(500) };
+        // A node can leave waiting what it has sent to a leader that is gone. A read is harmless to repeat.
+        // A write follows a read that was answered. It is given up before another leader is elected.
+        const signal = AbortSignal.timeout(isWrite ? timeoutMs : timeoutMs / 4);
+        const options = { method: "POST", headers, body, signal };
         const response = await fetch(`${nodes[tried]}/v3/kv/${path}`, options);
         if (response.ok) return (await response.json()) as Answer;
         throw new Error("etcd refused a request.", { cause: await response.text() });

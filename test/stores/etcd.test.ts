@@ -17,6 +17,7 @@ onOwnServers("the tests of a store in etcd", ["etcd"], () => {
   beforeAll(async () => {
     cluster = await startEtcdCluster();
     process.env["TILLKIT_TEST_ETCD_URLS"] = cluster.endpoints.join();
+    process.env["TILLKIT_TEST_ETCD_TIMEOUT_MS"] = "10000";
   }, 60_000);
   afterAll(stopOwnServers);
 
@@ -24,6 +25,7 @@ onOwnServers("the tests of a store in etcd", ["etcd"], () => {
 
   it(`nothing is lost and nothing made twice where etcd's leader is killed ${kills} times under load`, async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "tillkit-etcd-"));
+    delete process.env["TILLKIT_TEST_ETCD_TIMEOUT_MS"];
     const { store, write, rows } = await create({ folder, prefix: "leader" }, tillkit);
     const payments = testKit({ store, dispatch: { firstDelayMs: 1, pollMs: 20 } });
     payments.onPaymentCompleted(async ({ id, payment }, { tx, attempt, idempotencyKey }) => {

@@ -14,7 +14,9 @@ export function ordersIn(tx: SqlTx) {
   class Client extends PostgreSqlKnexDialect {
     acquireRawConnection = () => asPool(tx, Pool, this.connectionSettings.types).connect();
   }
-  const options = { dbName: "shop", entities: [Order], connect: false, driverOptions: { client: Client } };
+  const pool = { min: 0, idleTimeoutMillis: 1 }; // Otherwise its timer runs until the process ends.
+  const driverOptions = { client: Client };
+  const options = { dbName: "shop", entities: [Order], connect: false, pool, driverOptions };
   return ordersOf(MikroORM.initSync(options).em.fork());
 }
 

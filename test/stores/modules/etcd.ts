@@ -4,17 +4,21 @@ import { type StoreModule } from "./store-module.js";
 
 const encode = (text: string): string => Buffer.from(text).toString("base64");
 
-/** Makes the store of the etcd example, on the nodes at TILLKIT_TEST_ETCD_URLS. Each row of the ledger is a key. */
+/**
+ * Makes the store of the etcd example, on the nodes at TILLKIT_TEST_ETCD_URLS. Each row of the ledger is a key. On a machine that
+ * is busy with other tests, a write can take longer than the second that the example allows: TILLKIT_TEST_ETCD_TIMEOUT_MS.
+ */
 export const create: StoreModule<{ add(operation: object): void }>["create"] = (
   { prefix },
   { storeOver },
 ) => {
   const nodes = process.env["TILLKIT_TEST_ETCD_URLS"]!.split(",");
   const [ledger, records] = [`ledger-${prefix}/`, `${prefix}/`];
-  const ledgerAdapter = etcdAdapter(nodes, ledger);
+  const timeoutMs = Number(process.env["TILLKIT_TEST_ETCD_TIMEOUT_MS"] ?? 1000);
+  const ledgerAdapter = etcdAdapter(nodes, { prefix: ledger, timeoutMs });
   return {
     // A transaction takes some round trips between three nodes: 64 that change one payment take longer than 5 seconds.
-    store: storeOver(etcdAdapter(nodes, records), { busyTimeoutMs: 30_000 }),
+    store: storeOver(etcdAdapter(nodes, { prefix: records, timeoutMs }), { busyTimeoutMs: 30_000 }),
     write(tx, row) {
       const [key, value] = [encode(ledger + randomUUID()), encode(JSON.stringify(row))];
       tx.add({ requestPut: { key, value } });
