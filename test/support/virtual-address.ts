@@ -40,9 +40,7 @@ export async function virtualAddress(target: number): Promise<VirtualAddress> {
           return pair.cut();
         }
       }
-      const pass = () => void (pair.isSilent || client.write(bytes));
-      if (address.latencyMs > 0) setTimeout(pass, address.latencyMs);
-      else pass();
+      pair.pass(bytes, address.latencyMs);
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -70,6 +68,8 @@ export async function virtualAddress(target: number): Promise<VirtualAddress> {
 class Pair {
   /** Whether no byte passes any more, and no end of the server either. */
   isSilent = false;
+  /** The answers under way. */
+  readonly #answers: Buffer[] = [];
 
   constructor(
     readonly client: Socket,
@@ -78,6 +78,18 @@ class Pair {
   ) {
     client.on("close", () => this.cut());
     server.on("error", () => undefined).on("close", () => this.isSilent || this.cut());
+  }
+
+  /** Passes an answer of the server on, after `latencyMs`. */
+  pass(bytes: Buffer, latencyMs: number): void {
+    this.#answers.push(bytes);
+    // The first one each time: none may overtake another when the latency changes.
+    const pass = () => {
+      const first = this.#answers.shift()!;
+      if (!this.isSilent) this.client.write(first);
+    };
+    if (latencyMs > 0) setTimeout(pass, latencyMs);
+    else pass();
   }
 
   cut(): void {

@@ -3,20 +3,23 @@ import { onOwnServers, stopOwnServers } from "../../support/own-servers.js";
 import { clusterPrograms, type PostgresNode, startPostgres } from "../../support/postgres-cluster.js";
 import { type VirtualAddress, virtualAddress } from "../../support/virtual-address.js";
 import { until } from "../processes/members.js";
-import { print, startTrial, type Trial } from "./trial.js";
+import { print, startTrial, type Trial, unhurried } from "./trial.js";
 
 jest.setTimeout(300_000);
 
 onOwnServers("bad connections under load", clusterPrograms, () => {
   let server: PostgresNode;
   let address: VirtualAddress;
-  let trial: Trial;
   beforeEach(async () => {
     server = await startPostgres();
     address = await virtualAddress(server.port);
-    trial = await startTrial(`postgres://postgres@127.0.0.1:${address.port}/postgres`, server.url);
-    await trial.handles(100);
   });
+  const startUnderLoad = async (options?: Parameters<typeof startTrial>[2]): Promise<Trial> => {
+    const url = `postgres://postgres@127.0.0.1:${address.port}/postgres`;
+    const trial = await startTrial(url, server.url, options);
+    await trial.handles(100);
+    return trial;
+  };
   afterEach(async () => {
     await address?.close();
     try {
@@ -27,6 +30,7 @@ onOwnServers("bad connections under load", clusterPrograms, () => {
   });
 
   it("connection cut after a commit: its answer is lost, and each order is handled once", async () => {
+    const trial = await startUnderLoad();
     address.loseEachCommit = 8;
     await until(async () => address.lostCommits >= 20, "20 lost commits", 60_000);
     address.loseEachCommit = 0;
@@ -38,6 +42,7 @@ onOwnServers("bad connections under load", clusterPrograms, () => {
   });
 
   it("answers that take 200 ms longer: no webhook is refused, and each order is handled once", async () => {
+    const trial = await startUnderLoad(unhurried);
     address.latencyMs = 200;
     const from = performance.now();
     await trial.handles(100);
@@ -46,5 +51,7 @@ onOwnServers("bad connections under load", clusterPrograms, () => {
     const figures = await trial.check(server.url);
     print("200 ms of latency", figures, recovery);
     expect(figures).toMatchObject({ refused: 0, health: { plain: { down: 0 } } });
+    // With the defaults, a webhook is refused after three seconds.
+    expect(recovery.quickest).toBeLessThan(1000);
   });
 });
