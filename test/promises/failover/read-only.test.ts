@@ -20,9 +20,10 @@ describe("sessions that stay read-only after a failover", () => {
       await seedPayments(place, 20);
       // A default of the role is read once by each session: those from before the change stay read-only.
       const role = `tillkit_test_${randomBytes(6).toString("hex")}`;
-      await place.select(`create role ${role} superuser login`);
+      await place.select(`create role ${role} superuser login password '${role}'`);
       const url = new URL(postgresUrl);
       url.username = role;
+      url.password = role;
       const store = postgresStore(url.href, { tablePrefix: place.address.prefix });
       const shop = await openShop(place, { store });
       await place.select(`alter role ${role} set default_transaction_read_only = on`);
