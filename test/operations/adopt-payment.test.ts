@@ -5,8 +5,6 @@ import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 import { shown, showingService } from "./lookup/service.js";
 import { shopBench } from "./shop-bench.js";
 
-jest.setTimeout(60_000);
-
 const adoption = {
   clientId: "legacy-1",
   serviceId: "64f0c0ffee64f0c0ffee64f0",

@@ -6,8 +6,6 @@ import { testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 import { shopBench } from "./shop-bench.js";
 
-jest.setTimeout(60_000);
-
 const { clientId, reference, total } = pendingPayment();
 const why = { reason: "a test", by: "Amina" };
 type Webhooks = (page: { receiptId?: string; limit: number }) => Promise<unknown>;

@@ -8,8 +8,6 @@ import { signed, statusBody } from "../support/webhooks.js";
 import { temporaryFiles } from "../store/sql/support/temporary-files.js";
 import { freePages } from "./free-pages.js";
 
-jest.setTimeout(60_000);
-
 const nextFile = temporaryFiles();
 afterEach(closeAll);
 

@@ -15,8 +15,6 @@ import { until } from "../promises/processes/members.js";
 import { closeAll, scheme, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 
-jest.setTimeout(60_000);
-
 const dayMs = 24 * 60 * 60 * 1000;
 const minuteMs = 60_000;
 

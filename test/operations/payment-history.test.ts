@@ -5,8 +5,6 @@ import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
 import { shopBench } from "./shop-bench.js";
 
-jest.setTimeout(60_000);
-
 const lastSaid =
   "the service said last: completed, captured true, submittedAt 2026-11-20T10:00:00.000Z, source MVK, providerId MVK-778";
 

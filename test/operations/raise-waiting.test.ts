@@ -5,8 +5,6 @@ import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 import { shopBench } from "./shop-bench.js";
 
-jest.setTimeout(60_000);
-
 onEachDatabase("webhooks that wait", (kind) => {
   let now: Date;
   beforeEach(() => {

@@ -6,8 +6,6 @@ import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
 import { shopBench } from "./shop-bench.js";
 
-jest.setTimeout(60_000);
-
 onEachDatabase("replays", (kind) => {
   const bench = shopBench(kind);
   const { shop, recorded, save } = bench;

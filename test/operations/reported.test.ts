@@ -5,8 +5,6 @@ import { completedBody, pendingPayment, signed, statusBody } from "../support/we
 import { shown, showingService } from "./lookup/service.js";
 import { shopBench } from "./shop-bench.js";
 
-jest.setTimeout(60_000);
-
 const submittedAt = "2026-11-20T10:00:00.000Z";
 const at = "2026-11-22T12:00:00.000Z";
 const now = () => new Date(at);

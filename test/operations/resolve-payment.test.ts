@@ -5,8 +5,6 @@ import { closeAll, scheme as wholeBody, secret, testKit } from "../support/kit.j
 import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
 import { shopBench } from "./shop-bench.js";
 
-jest.setTimeout(60_000);
-
 const row: Evidence = {
   kind: "statement",
   document: "statement-2026-11.csv, line 14",

@@ -12,7 +12,6 @@ import {
 import { closeAll, testKit } from "../support/kit.js";
 
 afterEach(closeAll);
-jest.setTimeout(60_000);
 
 describe("retireHandler", () => {
   it("refuses a name that this process has a handler for", async () => {

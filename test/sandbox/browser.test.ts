@@ -8,8 +8,6 @@ import { describeInBrowser, launchChromium } from "../shop/chromium.js";
 import { createPayment } from "./create-payment.js";
 import { Merchant } from "./merchant.js";
 
-jest.setTimeout(30_000);
-
 describeInBrowser("the sandbox in a browser", () => {
   let browser: Browser;
   let merchant: Merchant;

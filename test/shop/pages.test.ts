@@ -6,8 +6,6 @@ import { Customer } from "./customer.js";
 import { openShop, type OpenShop } from "./open-shop.js";
 import { settlesTo } from "./settles-to.js";
 
-jest.setTimeout(60_000);
-
 const screenshots = process.env["TILLKIT_TEST_SCREENSHOTS"];
 if (screenshots !== undefined) mkdirSync(screenshots, { recursive: true });
 

@@ -3,8 +3,6 @@ import { describeInBrowser, launchChromium } from "./chromium.js";
 import { Customer } from "./customer.js";
 import { openShop, type OpenShop } from "./open-shop.js";
 
-jest.setTimeout(60_000);
-
 describeInBrowser("a purchase in a browser", () => {
   let browser: Browser;
   let shop: OpenShop;

@@ -2,9 +2,6 @@ import { catalogue } from "tillkit/sandbox";
 import { type OpenShop } from "./open-shop.js";
 import { playDay, type Seen, type Step } from "./scenario-day.js";
 
-// Each day opens a shop of its own, and the machine may be busy.
-jest.setTimeout(60_000);
-
 interface Row extends Partial<Seen> {
   scenario: string;
   steps: readonly Step[];

@@ -2,8 +2,6 @@ import { type Payment } from "tillkit";
 import { onEachDatabase, openPlace, type Place } from "../promises/processes/databases.js";
 import { storeOf, compared, paid, pending } from "./support/stored.js";
 
-jest.setTimeout(60_000);
-
 const header = "clientId,serviceId,value,currency";
 
 /** Returns more payments than one page of the store, and more rows than one batch, with differences of every kind. */

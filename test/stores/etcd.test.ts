@@ -18,7 +18,7 @@ onOwnServers("the tests of a store in etcd", ["etcd"], () => {
     cluster = await startEtcdCluster();
     process.env["TILLKIT_TEST_ETCD_URLS"] = cluster.endpoints.join();
     process.env["TILLKIT_TEST_ETCD_TIMEOUT_MS"] = "10000";
-  }, 60_000);
+  });
   afterAll(stopOwnServers);
 
   storeTests({ name: "a store in etcd", module: "etcd.ts" });

@@ -5,8 +5,6 @@ import { serverUrl } from "../../promises/processes/databases.js";
 import { pendingPayment } from "../../support/webhooks.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
-jest.setTimeout(60_000);
-
 const folder = temporaryFolder();
 const inFolder = (name: string): string => path.join(folder.path, name);
 

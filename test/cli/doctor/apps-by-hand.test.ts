@@ -5,7 +5,6 @@ import { closeAll, secret, serve, testKit } from "../../support/kit.js";
 import { documentOf, runCli } from "../support/run-cli.js";
 import { type Examined } from "./planted-shop.js";
 
-jest.setTimeout(20_000);
 afterEach(closeAll);
 
 const hmac = (bytes: Buffer | string) => createHmac("sha256", secret).update(bytes).digest("hex");

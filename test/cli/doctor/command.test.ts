@@ -6,8 +6,6 @@ import { type DoctorCode, doctorFixes } from "../../../src/cli/doctor/findings.j
 import { secret } from "../../support/kit.js";
 import { type Examined, openPlantedShop, type Planted } from "./planted-shop.js";
 
-jest.setTimeout(30_000);
-
 /** Creates the folder of an app with these packages, by their paths below `node_modules`. */
 function install(folder: string, packages: Record<string, string>): string {
   const app = path.join(folder, "app");

@@ -1,7 +1,5 @@
 import { openPlantedShop } from "./planted-shop.js";
 
-jest.setTimeout(20_000);
-
 describe("what the doctor records in an app", () => {
   it("is two unrecognised webhooks, however often it runs, and none with --unsigned-only", async () => {
     const shop = await openPlantedShop();

@@ -33,13 +33,13 @@ describe("tillkit exam", () => {
     expect(stdout).not.toMatch(/^adapter/m);
     expect(stdout).toMatch(/^\d{3} passed, 0 failed, 4 left out\.$/m);
     expect(status).toBe(0);
-  }, 30_000);
+  });
 
   it("ends with 1 if a member is missing, and names what is lost", () => {
     const { status, stdout } = exam("missing.mjs", good);
     expect(status).toBe(1);
     expect(stdout).toContain("Without it: You make the tables.");
-  }, 30_000);
+  });
 
   it("ends with 1 if a check failed, and says why, the line of the contract and the calls", () => {
     const module = `import { MemoryStore } from ${JSON.stringify(kit)};
@@ -63,12 +63,12 @@ export default { create: async () => new Blind(), capabilities: { migrate: false
       calls: expect.arrayContaining([expect.stringContaining("store.find(")]),
     });
     expect(json.stderr).toContain("Why: ");
-  }, 60_000);
+  });
 
   it("ends although a module keeps the process busy after the last check", () => {
     const { status, stderr } = exam("busy.mjs", "setInterval(() => {}, 1000);");
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("exports no function") });
-  }, 30_000);
+  });
 
   it("examines the probe of a module, and takes the tools of one store from create", () => {
     const module = `import { MemoryStore } from ${JSON.stringify(kit)};
@@ -92,7 +92,7 @@ export const capabilities = { migrate: false };`;
     const { status, stdout } = exam("probe.mjs", module);
     expect(stdout).toMatch(/^probe +3 +· +·$/m);
     expect(status).toBe(0);
-  }, 30_000);
+  });
 
   it.each([
     [

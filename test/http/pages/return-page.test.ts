@@ -8,8 +8,6 @@ import { Customer } from "../../shop/customer.js";
 import { appOf, closeAll, serve, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../../support/webhooks.js";
 
-jest.setTimeout(60_000);
-
 const minute = 60 * 1000;
 
 describeInBrowser("a return page in a browser", () => {

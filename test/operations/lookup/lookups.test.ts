@@ -7,8 +7,6 @@ import { completedBody, pendingPayment, signed, statusBody } from "../../support
 import { shopBench } from "../shop-bench.js";
 import { shown, showingService, type ShowingService } from "./service.js";
 
-jest.setTimeout(60_000);
-
 const quick: LookupOptions = { perSecond: 1000, afterReturnMs: 1 };
 
 onEachDatabase("lookups", (kind) => {

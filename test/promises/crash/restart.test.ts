@@ -8,8 +8,6 @@ import { buildKit } from "../../support/built-kit.js";
 import { secret } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 
-jest.setTimeout(30_000);
-
 let kit: string;
 let folder: string;
 const running = new Set<ChildProcess>();

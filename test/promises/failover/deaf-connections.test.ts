@@ -4,8 +4,6 @@ import { until } from "../processes/members.js";
 import { proxyTo } from "../faults/proxy.js";
 import { seedPayments } from "../faults/shop.js";
 
-jest.setTimeout(60_000);
-
 describe("connections whose end the server does not learn", () => {
   const url = serverUrl("postgres");
   if (url === undefined)

@@ -5,8 +5,6 @@ import { openPlace, serverUrl } from "../processes/databases.js";
 import { until } from "../processes/members.js";
 import { completionOf, openShop, seedPayments } from "../faults/shop.js";
 
-jest.setTimeout(60_000);
-
 describe("sessions that stay read-only after a failover", () => {
   const postgresUrl = serverUrl("postgres");
   const mysqlUrl = serverUrl("mysql");

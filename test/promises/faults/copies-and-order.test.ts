@@ -7,7 +7,6 @@ import { appOf, closeAll, testKit } from "../../support/kit.js";
 import { pendingPayment, signed, statusBody } from "../../support/webhooks.js";
 import { completionOf, openShop, seedPayments } from "./shop.js";
 
-jest.setTimeout(60_000);
 afterEach(closeAll);
 
 onEachDatabase("copies", (kind) => {

@@ -4,8 +4,6 @@ import { until } from "../processes/members.js";
 import { proxyTo, type Proxy } from "./proxy.js";
 import { completionOf, openShop, seedPayments, type Shop } from "./shop.js";
 
-jest.setTimeout(60_000);
-
 const count = 20;
 const all = Array.from({ length: count }, (_, n) => n);
 const clientIds = all.map((n) => `c-${n}`);

@@ -7,7 +7,6 @@ import { closeAll } from "../../support/kit.js";
 import { completedBody } from "../../support/webhooks.js";
 import { openShop, seedPayments, type Shop } from "./shop.js";
 
-jest.setTimeout(60_000);
 const id = envelope().data.id;
 
 onEachDatabase("webhooks that come early, or never", (kind) => {

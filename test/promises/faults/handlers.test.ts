@@ -4,8 +4,6 @@ import { until } from "../processes/members.js";
 import { closeAll } from "../../support/kit.js";
 import { completionOf, openShop, seedPayments } from "./shop.js";
 
-jest.setTimeout(60_000);
-
 onEachDatabase("handlers", (kind) => {
   let place: Place;
   beforeEach(async () => {

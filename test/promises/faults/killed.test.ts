@@ -2,7 +2,6 @@ import { completedBody, pendingPayment } from "../../support/webhooks.js";
 import { onEachDatabase, openPlace, type Place } from "../processes/databases.js";
 import { members, until, type MemberSettings } from "../processes/members.js";
 
-jest.setTimeout(60_000);
 const processes = members();
 
 onEachDatabase("killed processes", (kind) => {

@@ -2,7 +2,6 @@ import { onEachDatabase, openPlace, type Place } from "../processes/databases.js
 import { members, until, type MemberSettings } from "../processes/members.js";
 import { completionOf, seedPayments } from "./shop.js";
 
-jest.setTimeout(60_000);
 const processes = members();
 const count = 40;
 

@@ -6,8 +6,6 @@ import { closeAll, testKit } from "../../support/kit.js";
 import { onEachDatabase, openPlace, openStore, type Place, placeholders } from "./databases.js";
 import { until } from "./members.js";
 
-jest.setTimeout(60_000);
-
 type Kit = Payments<SignedField, SqlTx>;
 
 onEachDatabase("a handler that is renamed", (kind) => {

@@ -2,7 +2,6 @@ import { pendingPayment } from "../../support/webhooks.js";
 import { onEachDatabase, openPlace, openStore, type Place } from "./databases.js";
 import { members, type MemberSettings } from "./members.js";
 
-jest.setTimeout(60_000);
 const processes = members();
 
 onEachDatabase("processes that start at the same time", (kind) => {

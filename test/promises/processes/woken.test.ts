@@ -2,7 +2,6 @@ import { completedBody, pendingPayment } from "../../support/webhooks.js";
 import { onEachServer, openPlace } from "./databases.js";
 import { members } from "./members.js";
 
-jest.setTimeout(60_000);
 const processes = members();
 
 describe("a worker without HTTP", () => {

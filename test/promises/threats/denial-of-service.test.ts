@@ -7,8 +7,6 @@ import { completedBody, signed } from "../../support/webhooks.js";
 import { headOf } from "./endpoint.js";
 import { killAll, startSenders, startServer } from "./load/children.js";
 
-jest.setTimeout(60_000);
-
 let kit: string;
 beforeAll(() => {
   kit = buildKit();

@@ -11,7 +11,6 @@ import { closeAll, secret } from "../../support/kit.js";
 import { completedBody, pendingPayment } from "../../support/webhooks.js";
 import { openEndpoint } from "./endpoint.js";
 
-jest.setTimeout(60_000);
 afterEach(closeAll);
 
 const withKeys = (algorithm: PublicKeyAlgorithm, keys: { publicKey: KeyObject; privateKey: KeyObject }) =>

@@ -12,7 +12,6 @@ import {
 } from "./endpoint.js";
 import { fields } from "./fields.js";
 
-jest.setTimeout(30_000);
 afterEach(closeAll);
 
 const { rawBody, headers } = signed(completedBody());

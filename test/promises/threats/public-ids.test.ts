@@ -6,7 +6,6 @@ import { appOf, closeAll, serve, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed, type WebhookBody } from "../../support/webhooks.js";
 import { openEndpoint } from "./endpoint.js";
 
-jest.setTimeout(30_000);
 afterEach(closeAll);
 
 /** Ids that some collations treat as equal: by case, accent, composition, width, and a space at the end. */

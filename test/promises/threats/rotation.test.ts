@@ -3,7 +3,6 @@ import { fieldsSignature, hmacSignature, MemoryStore, paymentRouter, type Signin
 import { closeAll, serve, testKit } from "../../support/kit.js";
 import { signed, statusBody } from "../../support/webhooks.js";
 
-jest.setTimeout(30_000);
 afterEach(closeAll);
 
 const [older, newer, stranger] = [

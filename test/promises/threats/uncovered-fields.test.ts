@@ -5,7 +5,6 @@ import { completedBody, statusBody, type WebhookBody } from "../../support/webho
 import { type Endpoint, openEndpoint, storeWith, watchSaves } from "./endpoint.js";
 import { carelesslySigned, fields } from "./fields.js";
 
-jest.setTimeout(60_000);
 afterEach(closeAll);
 
 /** One webhook for each possible outcome. */

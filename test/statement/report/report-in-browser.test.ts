@@ -4,8 +4,6 @@ import { htmlReport } from "tillkit/statement";
 import { describeInBrowser, launchChromium } from "../../shop/chromium.js";
 import { everything, written } from "../support/everything.js";
 
-jest.setTimeout(60_000);
-
 const looks = [
   { language: "en", viewport: { width: 375, height: 812 }, colorScheme: "light" },
   { language: "fr", viewport: { width: 375, height: 812 }, colorScheme: "dark" },

@@ -6,8 +6,6 @@ import { completionOf, ledgerOf, openShop, seedPayments } from "../../promises/f
 import { until } from "../../promises/processes/members.js";
 import { closeAll } from "../../support/kit.js";
 
-jest.setTimeout(60_000);
-
 const dayMs = 24 * 60 * 60 * 1000;
 const maxWaitMs = 60 * 60 * 1000;
 

@@ -10,8 +10,6 @@ import { SqliteDriver } from "../../../src/store/sql/sqlite/sqlite-driver.js";
 import { tablesUnder } from "../../../src/store/sql/tables/names.js";
 import { onEachDatabase, openPlace, type Place } from "../../promises/processes/databases.js";
 
-jest.setTimeout(60_000);
-
 const drivers = { sqlite: SqliteDriver, postgres: PostgresDriver, mysql: MysqlDriver };
 
 /** Opens a store over a driver whose fast ways to record are counted, or removed. */

@@ -6,8 +6,6 @@ import { sqliteSchema } from "../../../src/store/sql/sqlite/migrations.js";
 import { tablesUnder } from "../../../src/store/sql/tables/names.js";
 import { onEachDatabase, openPlace, openStore, type Place } from "../../promises/processes/databases.js";
 
-jest.setTimeout(60_000);
-
 /** Returns the steps of a database, as this code knows them. */
 function stepsFor({ address: { kind, prefix } }: Place, collation: string): readonly (readonly string[])[] {
   const tables = tablesUnder(prefix);

@@ -93,7 +93,7 @@ describe.each(Object.entries(open))("%s that an application gives to the store",
     await store.close();
     await tables.dropAll();
     await place.end();
-  }, 20_000);
+  });
 });
 
 if (postgresUrl !== undefined)

@@ -9,8 +9,6 @@ import { SqlStore } from "../../../src/store/sql/sql-store.js";
 import { tablesUnder } from "../../../src/store/sql/tables/names.js";
 import { onEachServer, openPlace, type Place } from "../../promises/processes/databases.js";
 
-jest.setTimeout(60_000);
-
 const drivers = { postgres: PostgresDriver, mysql: MysqlDriver };
 const lost = new Error("The connection was lost during the commit.");
 

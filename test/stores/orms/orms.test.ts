@@ -48,7 +48,7 @@ function sentences(kind: "postgres" | "mysql", program: string): void {
     if (program.endsWith("prisma.ts")) generatePrismaClient(path.join(examples, "orms/prisma"));
     ({ ordersIn } = (await import(program)) as { ordersIn: typeof ordersIn });
     await database.create();
-  }, 60_000);
+  });
   afterAll(() => database.drop());
   beforeEach(async () => {
     place = await openPlace(kind, database.url);

@@ -4,7 +4,6 @@ import { realFileSystem, type FileSystem } from "../../../src/webhook/spool/spoo
 import { keeper, spoolBench, until, webhook } from "./fixtures.js";
 import { gate, hooked } from "./hooked-file-system.js";
 
-jest.setTimeout(30_000);
 const bench = spoolBench();
 
 /** Dates every segment back by an hour, as if its owner had not shown a heartbeat since. */

@@ -3,7 +3,6 @@ import { type SpooledWebhook } from "../../../src/webhook/spool/index.js";
 import { keeper, spoolBench, webhook } from "./fixtures.js";
 import { gate, hooked, systemError } from "./hooked-file-system.js";
 
-jest.setTimeout(30_000);
 const bench = spoolBench();
 const down = new Error("the store is down");
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);

@@ -1,7 +1,6 @@
 import { keeper, spoolBench, until } from "./fixtures.js";
 import { compiledModules, startOwner } from "./owner-process.js";
 
-jest.setTimeout(30_000);
 const modules = compiledModules();
 const bench = spoolBench();
 const owners: ReturnType<typeof startOwner>[] = [];

@@ -11,8 +11,6 @@ if (url === undefined || url === "none") {
 } else examine(url);
 
 function examine(url: string): void {
-  // Each test creates its own tables, on a server that may be busy.
-  jest.setTimeout(30_000);
   const pool = createPool({ uri: url });
   const tables = tablePrefixes((sql) => pool.query(sql));
   afterEach(() => tables.dropAll());

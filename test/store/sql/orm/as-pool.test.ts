@@ -2,8 +2,6 @@ import { asPool, type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 import { onEachServer, openPlace, type Place } from "../../../promises/processes/databases.js";
 import { pendingPayment } from "../../../support/webhooks.js";
 
-jest.setTimeout(30_000);
-
 /** A connection or a pool, as both drivers have them. */
 interface Connection {
   query(statement: string | object): Promise<unknown>;

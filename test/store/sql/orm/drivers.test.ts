@@ -4,8 +4,6 @@ import { type SqliteDatabase, type SqlTx } from "tillkit/sql";
 import { onEachDatabase, placeholders } from "../../../promises/processes/databases.js";
 import { orderSentences, type Order } from "./order-sentences.js";
 
-jest.setTimeout(30_000);
-
 const throughRaw = {
   sqlite: async (tx: SqlTx, table: string, { reference, attempt }: Order) => {
     const database = (await tx.raw) as SqliteDatabase;

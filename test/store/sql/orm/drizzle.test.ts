@@ -7,8 +7,6 @@ import { drizzleIn as inMysql } from "./adapters-drizzle-mysql.js";
 import { drizzleIn as inPostgres } from "./adapters-drizzle-postgres.js";
 import { orderSentences, type Order } from "./order-sentences.js";
 
-jest.setTimeout(30_000);
-
 const inserts = {
   async postgres(tx: SqlTx, table: string, order: Order) {
     const orders = postgres.pgTable(table, {

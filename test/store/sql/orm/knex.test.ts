@@ -3,8 +3,6 @@ import { onEachDatabase } from "../../../promises/processes/databases.js";
 import { knex, run } from "./adapters-knex.js";
 import { orderSentences } from "./order-sentences.js";
 
-jest.setTimeout(30_000);
-
 const builders = {
   postgres: knex,
   mysql: createKnex({ client: "mysql2" }),

@@ -2,8 +2,6 @@ import { createPool, type PoolConnection } from "mysql2/promise";
 import { type SqlTx } from "tillkit/sql";
 import { onEachServer, openPlace, openStore, serverUrl } from "../../../promises/processes/databases.js";
 
-jest.setTimeout(30_000);
-
 onEachServer("a deadlock that is swallowed", (kind) => {
   if (kind !== "mysql") return;
 

@@ -17,7 +17,6 @@ if (missing !== undefined) {
 } else examine(url!);
 
 function examine(url: string): void {
-  jest.setTimeout(60_000);
   const pool = new Pool({ connectionString: url });
   const tables = tablePrefixes((sql) => pool.query(sql));
   let pooler: Awaited<ReturnType<typeof startPgbouncer>>;

@@ -4,8 +4,6 @@ import { completionOf, openShop, seedPayments } from "../../../promises/faults/s
 import { openPlace, type Place } from "../../../promises/processes/databases.js";
 import { closeAll } from "../../../support/kit.js";
 
-jest.setTimeout(60_000);
-
 /** Only the file decides what is spooled, and not the speed of the machine. */
 const calm = { dispatch: false as const, webhook: { recordTimeoutMs: 20_000 } };
 

@@ -33,8 +33,6 @@ export function serverSentences<
   first,
   nowhere,
 }: Server<Pool, OtherPool>): { tablePrefix: string; table: string } {
-  // Each test creates its own tables, on a server that may be busy.
-  jest.setTimeout(30_000);
   const tables = tablePrefixes((sql) => pool.query(sql));
   const prefixes = new WeakMap<object, string>();
   const tablePrefix = tables.next();

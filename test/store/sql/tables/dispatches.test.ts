@@ -9,8 +9,6 @@ import {
 import { event, ledger } from "../../../../src/store/exam/checks/fixtures.js";
 import { onEachDatabase, openPlace, type Place } from "../../../promises/processes/databases.js";
 
-jest.setTimeout(60_000);
-
 /** The clock of each database, in milliseconds. */
 const clocks = {
   sqlite: "cast(unixepoch('subsec') * 1000 as integer)",

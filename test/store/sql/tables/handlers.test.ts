@@ -5,8 +5,6 @@ import { mysqlDialect } from "../../../../src/store/sql/mysql/mysql-dialect.js";
 import { onEachServer, openPlace, openStore, type Place } from "../../../promises/processes/databases.js";
 import { untilWaiting } from "../support/waiting-for-locks.js";
 
-jest.setTimeout(60_000);
-
 const dialects = { postgres: postgresDialect, mysql: mysqlDialect };
 
 // SQLite has one writer, so that an expansion and a registration never run at the same time.

@@ -3,8 +3,6 @@ import { clientIds, saved } from "../../../../src/store/exam/checks/steps.js";
 import { onEachServer, openPlace, openStore, type Place } from "../../../promises/processes/databases.js";
 import { untilWaiting } from "../support/waiting-for-locks.js";
 
-jest.setTimeout(60_000);
-
 // SQLite has one writer, so that no transaction reads while another one writes.
 onEachServer("locks", (kind) => {
   let place: Place;

@@ -3,8 +3,6 @@ import { clientIds, saved } from "../../../../../src/store/exam/checks/steps.js"
 import { openPlace, openStore, serverUrl } from "../../../../promises/processes/databases.js";
 import { untilWaiting } from "../../support/waiting-for-locks.js";
 
-jest.setTimeout(60_000);
-
 if (serverUrl("mysql") === undefined)
   it("leaves the second look on MySQL out, because TILLKIT_TEST_MYSQL_URL names no server", () => {
     expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_MYSQL_URL"]);
