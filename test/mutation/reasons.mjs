@@ -13,6 +13,9 @@ const announces = "equivalent: announced without an event, the dispatcher looks 
 const typeNeedsIt = "equivalent: undefined names no record; the type needs the condition";
 const here = '["Stryker was here"]';
 
+/** A test that came after the folder was measured. The change was made by hand, and this test failed. */
+const since = (test) => `noticed since it was measured, by ${test}`;
+
 /** Why mutants survive, by a part of their line and, where several mutants are in one line, by the replacement. */
 export const reasons = [
   {
@@ -451,6 +454,26 @@ export const reasons = [
     why: "equivalent: neither text is the name of a curve",
   },
   {
+    file: "signature/public-keys.ts",
+    from: "const ecdsa =",
+    why: "equivalent: DER is the encoding that Node takes by itself",
+  },
+  {
+    file: "signature/public-keys.ts",
+    from: '"rsa-sha256": rules(',
+    why: "equivalent: this padding is the one that Node takes by itself",
+  },
+  {
+    file: "signature/scheme.ts",
+    from: 'if (covers === "body") return [];',
+    why: "noticed in every other folder that makes a kit",
+  },
+  {
+    file: "signature/secrets.ts",
+    from: "your[-_ ]?",
+    why: "equivalent: any characters may follow anyway",
+  },
+  {
     file: "spool/spool-directory.ts",
     from: "refuseExposed(this.path, stats,",
     why: "wording: only the message names the kind",
@@ -857,5 +880,64 @@ export const reasons = [
     file: "operations/sweep-payments.ts",
     from: "...(after && { after })",
     why: "equivalent: what a page raised is not returned again, so that the next page is the same",
+  },
+  {
+    file: "message/decode-strict.ts",
+    from: "const open: Set<string>[] = [];",
+    why: since("message/decode-strict.test.ts"),
+  },
+  {
+    file: "message/read-message.ts",
+    from: '"signature_coverage_too_small",',
+    why: since("message/read-message-fields.test.ts"),
+  },
+  {
+    file: "message/read-lookup.ts",
+    from: 'if (message.kind === "payment" && typeof createdAt',
+    to: "true",
+    why: since("message/read-lookup.test.ts"),
+  },
+  {
+    file: "recording/note-report.ts",
+    from: 'if (value === undefined || value === "")',
+    to: "false",
+    why: since("recording/plan-group.test.ts"),
+  },
+  {
+    file: "operations/health.ts",
+    from: "if (status === 429)",
+    why: since("health-reasons.test.ts"),
+  },
+  {
+    file: "operations/list-payments.ts",
+    from: "if (providerId !== undefined && found.some",
+    to: "true",
+    why: since("list-payments.test.ts"),
+  },
+  {
+    file: "lookup/lookups.ts",
+    from: '"lookup_answer_invalid",',
+    why: since("lookup/lookups-limits.test.ts"),
+  },
+  {
+    file: "lookup/lookups.ts",
+    from: "const maxHoldMs",
+    why: since("lookup/lookups-limits.test.ts"),
+  },
+  {
+    file: "operations/payment-history.ts",
+    from: "entryOfReport(reported)",
+    why: since("history-entries.test.ts"),
+  },
+  {
+    file: "operations/resolve-payment.ts",
+    from: "const serviceIds = [report",
+    why: since("resolve-cases.test.ts"),
+  },
+  {
+    file: "operations/resolve-payment.ts",
+    from: 'if (!hasCode(error, "store_conflict"))',
+    to: "false",
+    why: since("resolve-cases.test.ts"),
   },
 ];

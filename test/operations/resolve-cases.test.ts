@@ -94,7 +94,7 @@ describe("resolutions in memory", () => {
     const { store, payments } = await shopWith(pendingPayment(completed));
     const lock = jest.spyOn(store, "lock");
     await payments.resolve({ action: "refunded", clientId: "c-1", ...why });
-    expect(lock.mock.calls.map(([, keys]) => keys)).toEqual([{ clientIds: ["c-1"], serviceIds: [] }]);
+    expect(lock.mock.calls.map(([, keys]) => keys)).toStrictEqual([{ clientIds: ["c-1"], serviceIds: [] }]);
   });
 
   it("fail with the store's conflict where it is about something else", async () => {
