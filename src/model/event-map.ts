@@ -86,7 +86,7 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     payment?: Payment;
   };
   /** The webhook is correctly signed, but not about a payment. */
-  "webhook.unrecognised": { topic: string; type: string; receiptId: string };
+  "webhook.unrecognised": { topic: string; messageType: string; receiptId: string };
   /** The webhook is correctly signed, but not a message of the interface. It is kept as it arrived. */
   "webhook.inadmissible": { reason: string; receiptId: string };
 }

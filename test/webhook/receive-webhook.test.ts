@@ -140,7 +140,12 @@ describe("a signed webhook", () => {
     });
     const body = { topic: "payout.sent", timestamp: "2026-11-20T10:00:00.000Z", type: "payout", data: {} };
     expect((await post(appOf(payments), body)).status).toBe(200);
-    expect(await seen).toMatchObject({ topic: "payout.sent" });
+    // The `type` of an event is its own name, not that of the message.
+    expect(await seen).toMatchObject({
+      type: "webhook.unrecognised",
+      topic: "payout.sent",
+      messageType: "payout",
+    });
   });
 
   it.each([

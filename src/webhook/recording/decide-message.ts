@@ -53,9 +53,9 @@ export function decideMessage(
     const event: EventDraft = { type: "webhook.inadmissible", payload: { reason, receiptId } };
     return { outcome: "inadmissible", reason, events: [event] };
   }
-  const { topic, type } = message;
-  const event: EventDraft = { type: "webhook.unrecognised", payload: { topic, type, receiptId } };
-  return { outcome: "unrecognised", reason: `type ${type}, topic ${topic}`, events: [event] };
+  const { topic, type: messageType } = message;
+  const event: EventDraft = { type: "webhook.unrecognised", payload: { topic, messageType, receiptId } };
+  return { outcome: "unrecognised", reason: `type ${messageType}, topic ${topic}`, events: [event] };
 }
 
 /** Decides one payment report, and updates the locked payment when the report is applied. */

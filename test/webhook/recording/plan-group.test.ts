@@ -121,7 +121,10 @@ describe("the plan of a group", () => {
       "of another type",
       { topic: "payout.sent", timestamp: receivedAt, type: "payout", data: {} },
       { outcome: "unrecognised", reason: "type payout, topic payout.sent" },
-      { type: "webhook.unrecognised", payload: { topic: "payout.sent", type: "payout", receiptId: "r-1" } },
+      {
+        type: "webhook.unrecognised",
+        payload: { topic: "payout.sent", messageType: "payout", receiptId: "r-1" },
+      },
     ],
     [
       "that cannot be read",
