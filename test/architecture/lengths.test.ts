@@ -6,7 +6,7 @@ const sources = readSources();
 const maxFunctionLines = 80;
 const maxFiles = 385;
 /** The redesign ended below 32,500 lines. The limit grows with a capability only, in the commit that adds it. */
-const maxLines = 38_400;
+const maxLines = 38_500;
 
 /** Returns the functions of a file that have more than `max` lines, with their place. */
 function longFunctions({ file, text }: Pick<SourceFile, "file" | "text">, max: number): string[] {

@@ -439,11 +439,6 @@ export const reasons = [
   { file: "signature/public-keys.ts", from: "details?.modulusLength ??", why: alwaysThere },
   {
     file: "signature/public-keys.ts",
-    from: 'if (kind === "private") return createPrivateKey',
-    why: "equivalent but for the message: what has another form is refused below it too",
-  },
-  {
-    file: "signature/public-keys.ts",
     from: "if (type === undefined ||",
     to: "false",
     why: "equivalent: undefined is the type of no algorithm; the type needs the condition",

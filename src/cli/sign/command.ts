@@ -1,7 +1,6 @@
 import { defineCommand } from "../terminal/command.js";
-import { readBytes, readText } from "../terminal/read-file.js";
-import { makeSigningScheme } from "./make-scheme.js";
-import { readSettingsWithSecret, signatureOptions } from "./signature-settings.js";
+import { readBytes } from "../terminal/read-file.js";
+import { readSigningScheme, signingOptions } from "./make-scheme.js";
 
 export const signCommand = defineCommand({
   name: "sign",
@@ -12,9 +11,7 @@ export const signCommand = defineCommand({
   ],
   operand: { name: "file", summary: "The body of the webhook, byte for byte; - for standard input." },
   options: {
-    ...signatureOptions,
-    "--private-key <file>":
-      "For public-key: the private key as PEM. For tests only: the service keeps its own key.",
+    ...signingOptions,
     "--with-header": "Prints the whole header, as curl -H takes it.",
   },
   examples: {
@@ -32,11 +29,7 @@ export const signCommand = defineCommand({
   },
   async run(args, context) {
     const { output } = context;
-    const settings = await readSettingsWithSecret(args, context);
-    const keyFile = args.get("private-key");
-    const privateKey = keyFile === undefined ? undefined : await readText(keyFile, context);
-    const scheme = makeSigningScheme(settings, privateKey);
-
+    const { settings, scheme } = await readSigningScheme(args, context);
     const rawBody = await readBytes(args.operand!, context);
     const signature = scheme.sign(rawBody);
     for (const warning of scheme.warnings ?? []) output.log(`warning: ${warning}`);

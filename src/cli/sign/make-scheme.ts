@@ -9,7 +9,16 @@ import {
   type SignatureScheme,
   type SigningScheme,
 } from "../../webhook/signature/index.js";
-import { type SignatureSettings } from "./signature-settings.js";
+import { type Arguments, type InputContext } from "../terminal/command.js";
+import { readText } from "../terminal/read-file.js";
+import { readSettingsWithSecret, type SignatureSettings, signatureOptions } from "./signature-settings.js";
+
+/** The options of commands that sign. */
+export const signingOptions = {
+  ...signatureOptions,
+  "--private-key <file>":
+    "For public-key: the private key as PEM. For tests only: the service keeps its own key.",
+};
 
 /**
  * Creates the kit's own scheme, as an application with these settings has it. A private key in PEM replaces the public key.
@@ -31,10 +40,13 @@ export function makeScheme(settings: SignatureSettings, privateKey?: string): Si
   return publicKeySignature({ publicKey: given, privateKey, algorithm, header });
 }
 
-/** Creates a scheme that can also sign. Throws a ConfigurationError as {@link makeScheme}, and if there is no private key. */
-export function makeSigningScheme(settings: SignatureSettings, privateKey?: string): SigningScheme {
+/** Reads the settings, and creates a scheme that can also sign. Throws as {@link makeScheme}, and if there is no private key. */
+export async function readSigningScheme(args: Arguments, context: InputContext) {
+  const settings = await readSettingsWithSecret(args, context);
+  const keyFile = args.get("private-key");
+  const privateKey = keyFile === undefined ? undefined : await readText(keyFile, context);
   if (settings.scheme !== "public-key" || privateKey !== undefined)
-    return makeScheme(settings, privateKey) as SigningScheme;
+    return { settings, scheme: makeScheme(settings, privateKey) as SigningScheme };
   const message = "is missing; give --private-key, because a public key cannot sign.";
   throw new ConfigurationError([{ code: "key_invalid", option: "signature.privateKey", message }]);
 }

@@ -1,14 +1,11 @@
 import { catalogue, createSandbox, type Delivery, type Scenario } from "../../sandbox/index.js";
 import { readScenarioOption } from "../sandbox/ask-sandbox.js";
 import { deliveryLine } from "../sandbox/event-line.js";
-import { makeSigningScheme } from "../sign/make-scheme.js";
-import { readSettingsWithSecret, signatureOptions } from "../sign/signature-settings.js";
+import { readSigningScheme, signingOptions } from "../sign/make-scheme.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { defineCommand } from "../terminal/command.js";
 import { didYouMean } from "../../shared/nearest.js";
 import { type SigningScheme } from "../../webhook/signature/index.js";
-
-const { "--scheme <hmac|fields|public-key>": schemeSummary, ...otherSignatureOptions } = signatureOptions;
 
 export const triggerCommand = defineCommand({
   name: "trigger",
@@ -28,8 +25,7 @@ export const triggerCommand = defineCommand({
     "--client-id <id>": "The payment's clientId. Required.",
     "--total <amount>": 'Amount and currency. Default: "1475 KMF".',
     "--id <id>": "The service's id of the payment. Default: 24 random digits.",
-    "--scheme <hmac|fields>": schemeSummary,
-    ...otherSignatureOptions,
+    ...signingOptions,
   },
   examples: {
     "a payment is completed":
@@ -47,7 +43,7 @@ export const triggerCommand = defineCommand({
   },
   async run(args, context) {
     const { output } = context;
-    const settings = await readSettingsWithSecret(args, context);
+    const { scheme } = await readSigningScheme(args, context);
     const chosen = withMovesAtApproval(await readScenarioOption(args.operand!, context));
     const publicUrl = context.env["TILLKIT_PUBLIC_URL"]?.replace(/(?<!\/)\/+$/, "");
     const to =
@@ -55,7 +51,6 @@ export const triggerCommand = defineCommand({
     const clientId = args.get("client-id") ?? missing("client-id", "the clientId of the payment");
     const total = readTotal(args.get("total") ?? "1475 KMF");
 
-    const scheme = makeSigningScheme(settings);
     const sandbox = createSandbox({
       signature: scheme,
       scenario: chosen,
@@ -96,12 +91,15 @@ export const triggerCommand = defineCommand({
   },
 });
 
-/** Returns whether the webhook has the signature that the service would make with these settings. */
+/** Returns whether the webhook has a signature that the service could have made with these settings. */
 function isGenuine({ headers, requestBody }: Delivery, scheme: SigningScheme): boolean {
   try {
-    return headers[scheme.header] === scheme.sign(Buffer.from(requestBody));
+    const rawBody = Buffer.from(requestBody);
+    const { [scheme.header]: given } = headers;
+    if (scheme.covers !== "body") return given === scheme.sign(rawBody);
+    return scheme.verify({ rawBody, headers: { [scheme.header.toLowerCase()]: given } }) === true;
   } catch {
-    // A body of which no fields can be signed.
+    // No signature, or a body of which no fields can be signed.
     return false;
   }
 }

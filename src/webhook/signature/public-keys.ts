@@ -90,7 +90,7 @@ export function readKey(
   if (given === undefined || given === "") return refuse(`is missing; give a ${kind} key as PEM text.`);
   let key: KeyObject | undefined;
   try {
-    key = given instanceof KeyObject ? given : typeof given === "string" ? fromPem(given, kind) : undefined;
+    key = given instanceof KeyObject ? given : typeof given === "string" ? fromPem(given) : undefined;
   } catch {
     // Not kept as a cause: the parser's message may quote the key.
   }
@@ -108,8 +108,7 @@ export function warningAbout({ asymmetricKeyDetails: details }: KeyObject, optio
   return [`${option} has ${bits} bits; ask the service for an RSA key of ${recommendedModulusBits} bits.`];
 }
 
-function fromPem(text: string, kind: "public" | "private"): KeyObject | undefined {
-  if (kind === "private") return createPrivateKey(text);
+function fromPem(text: string): KeyObject | undefined {
   // createPublicKey would silently derive a public key from a private one, which must not be configured.
   if (/PRIVATE KEY-----/.test(text)) return createPrivateKey(text);
   return publicPem.test(text) ? createPublicKey(text) : undefined;

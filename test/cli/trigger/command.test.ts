@@ -1,4 +1,8 @@
-import { fieldsSignature, hmacSignature } from "tillkit";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fieldsSignature, hmacSignature, publicKeySignature } from "tillkit";
 import { catalogue, type Delivery } from "tillkit/sandbox";
 import { Merchant, status } from "../../sandbox/merchant.js";
 import { documentOf, runCli } from "../support/run-cli.js";
@@ -46,6 +50,22 @@ describe("tillkit trigger", () => {
     await trigger("payment.failed", "--merchant-id", "m-7", "--header", "X-Sign");
     expect(sent()[0]).toMatchObject({ topic: "payment.failed", data: { status: "failed", captured: false } });
     expect(isRight(fieldsSignature({ secret, merchantId: "m-7" }), 0, "x-sign")).toBe(true);
+  });
+
+  it("signs with a private key, also by a scheme whose signatures differ each time", async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const folder = mkdtempSync(path.join(tmpdir(), "tillkit-trigger-"));
+    const file = path.join(folder, "key.pem");
+    writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }));
+    const options = ["--scheme", "public-key", "--private-key", file];
+    expect(await trigger("payment.completed", ...options)).toMatchObject({ code: 0, stderr: "" });
+    const { rawBody, headers } = merchant.webhooks[0]!;
+    const scheme = publicKeySignature({ publicKey, algorithm: "ecdsa-sha256" });
+    expect(scheme.verify({ rawBody, headers })).toBe(true);
+    merchant.answers.push(status(401));
+    const altered = await trigger("amount-tampered", ...options);
+    expect(altered).toMatchObject({ code: 0, stdout: expect.stringContaining("webhook was refused") });
+    rmSync(folder, { recursive: true });
   });
 
   it("ends with 1 if the endpoint refuses a genuine webhook, and prints its answer", async () => {
