@@ -39,7 +39,7 @@ export interface Shop {
   orders: Orders;
 }
 
-/** Makes the shop. This file has everything that uses the kit; orders, pages and translations are in the other files. */
+/** Makes the shop. Orders, pages and translations are in the other files, and the events that need a person in attention.ts. */
 export async function createShop({
   url,
   service,
