@@ -91,7 +91,8 @@ export async function runClaim<Tx>(
     );
     losses.delete(idempotencyKey);
     return { state: "done" };
-  } catch (error) {
+  } catch (thrown) {
+    const error = readable(thrown);
     const lost = losses.get(idempotencyKey) ?? 0;
     const result = await settle(options, claim, resultOf(options, claim, error, lost, closing), closing);
     if (result.state === "released" && "error" in result) losses.set(idempotencyKey, lost + 1);
@@ -215,6 +216,16 @@ function retryDelay(failures: number, { firstDelayMs, maxDelayMs }: RetryOptions
 export function handlerEvent({ event }: Claim): TillkitEvent {
   const { id, type, recordedAt, payload } = event;
   return Object.freeze({ ...payload, id, type, recordedAt }) as unknown as TillkitEvent;
+}
+
+/** Returns what a handler threw. It may have no text, such as an object without a prototype: then an error that says so. */
+function readable(thrown: unknown): unknown {
+  try {
+    describeError(thrown);
+    return thrown;
+  } catch {
+    return new TypeError("The handler threw a value that cannot be read as text.");
+  }
 }
 
 /** Returns an error as a text for people, without secrets and with at most 2000 characters. */

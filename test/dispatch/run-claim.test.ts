@@ -358,6 +358,22 @@ describe("the end of a run", () => {
     expect(settle.mock.calls[0]![1]).toMatchObject({ error: "a string" });
     settle.mockRestore();
   });
+
+  it.each<[string, unknown]>([
+    ["an object without a prototype", Object.assign(Object.create(null), { code: 7 })],
+    ["a list of one", [Object.create(null)]],
+    ["an error whose message is one", Object.assign(new Error("x"), { message: Object.create(null) })],
+  ])("is a failed run also where the handler throws %s, which has no text", async (_, thrown) => {
+    const { run, store } = await leasedRun();
+    const settle = jest.spyOn(store, "settle");
+    const result = await run(() => {
+      throw thrown;
+    });
+    expect(result).toMatchObject({ state: "failed", error: expect.any(TypeError) });
+    const error = "TypeError: The handler threw a value that cannot be read as text.";
+    expect(settle.mock.calls[0]![1]).toMatchObject({ state: "failed", error });
+    settle.mockRestore();
+  });
 });
 
 it("a handler gets a frozen event with its id, its type and its time", async () => {
