@@ -57,6 +57,8 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   /** The statement to send with the commit. */
   #last: LastStatement | undefined;
   #isRunning = false;
+  /** Whether the application has the driver's handle, and may send further statements on it at any time. */
+  #isHandedOut = false;
   /** Takes no new statements; those that were given before a commit still run. */
   #closed = false;
   #rolledBack = false;
@@ -74,6 +76,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
 
   get raw(): Promise<Raw> {
     if (this.#closed) return Promise.reject(closed());
+    this.#isHandedOut = true;
     if (!this.#open.start) return Promise.resolve(this.#open.raw);
     return this.#guarded(() => this.#open.start!()).then(() => this.#open.raw);
   }
@@ -162,8 +165,9 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   async rollback(): Promise<void> {
     this.#rolledBack = true;
     this.#close();
-    // A rollback would wait for a statement that may never end; on a pipelined connection it waits for refusals only.
-    if (this.#isRunning && !this.isPipelined) this.#open.abandon();
+    // A rollback would wait for a statement that may never end; on a pipelined connection it waits for refusals only. What a handler
+    // that is given up still sends on its handle must not become part of another transaction.
+    if ((this.#isRunning && !this.isPipelined) || this.#isHandedOut) this.#open.abandon();
     else await this.#open.rollback();
   }
 

@@ -79,6 +79,20 @@ for (const { name, url, run, end, create, driver } of cases) {
       expect(performance.now() - startedAt).toBeLessThan(10_000);
     });
 
+    it("ends the connection of a run that has its handle, so that a late statement reaches no other transaction", async () => {
+      const store = create(url, tablePrefix);
+      let handle: { query(sql: string): Promise<unknown> } | undefined;
+      const given = store.transaction(async (tx) => {
+        handle = (await tx.raw) as typeof handle;
+        await handle!.query("select 1");
+        throw new Error("its time is over");
+      });
+      await expect(given).rejects.toThrow("its time is over");
+      await expect(handle!.query("select 1")).rejects.toBeInstanceOf(Error);
+      expect(await store.find("nobody")).toBeUndefined();
+      await store.close();
+    });
+
     it("does not wait for ever for a rollback over a socket that hangs", async () => {
       const proxy = await hangableProxy(url);
       const store = create(proxy.url, tablePrefix);
