@@ -1,5 +1,6 @@
 import { type ErrorCode, type TillkitError, WebhookRejectedError } from "../../errors/index.js";
 import { type Notify } from "../../model/event-map.js";
+import { loggable } from "../../errors/loggable.js";
 import { readMessage } from "../message/read-message.js";
 import { type Spool, type SpooledWebhook } from "../spool/index.js";
 import { type Arrival, type Receipt } from "./plan-group.js";
@@ -98,8 +99,9 @@ export class WebhookKeeper {
     clearInterval(this.#timer);
     // Each pending webhook has a deadline, so this ends.
     if (this.#pending > 0) await new Promise<void>((resolve) => this.#closing.push(resolve));
-    await this.#draining;
+    // It stops the drain after its current webhook.
     await this.#parts.spool?.close();
+    await this.#draining;
   }
 
   #noteRecorded(): void {
@@ -174,7 +176,9 @@ export class WebhookKeeper {
       this.#failures.set(receiptId, failures);
       if (failures < maxFailures) throw error;
       this.#failures.delete(receiptId);
-      throw new SetAsideError(error instanceof Error ? error.message : String(error), { cause: error });
+      // The probe has shown that the store works.
+      if (!this.keeping.refused) this.keeping = {};
+      throw new SetAsideError(loggable(error).message, { cause: error });
     }
   }
 

@@ -60,6 +60,44 @@ async function spooling(directory = path.join(folder, "spool")) {
   return { store, payments, post, directory };
 }
 
+interface IntakeGiven {
+  directory: string;
+  maxBytes?: number;
+  recordTimeoutMs?: number;
+  maxGroup?: number;
+}
+
+/** An intake without a kit around it. */
+function intakeOver(store: MemoryStore, { recordTimeoutMs = 60_000, maxGroup = 100, ...spool }: IntakeGiven) {
+  let ids = 0;
+  return createIntake(
+    {
+      store,
+      now: () => new Date("2026-11-20T10:00:05.000Z"),
+      newId: () => `id-${++ids}`,
+      policy: { clientIdPrefix: undefined, confirms: false, hasGrace: true },
+      maxGroup,
+      ready: () => Promise.resolve(),
+      announceEvents: () => undefined,
+      notify: () => undefined,
+    },
+    { recordTimeoutMs, drainMs: 10, spool: { maxBytes: 2 ** 20, ...spool } },
+  );
+}
+
+/** Spools webhooks of an ended process. */
+async function spooledWebhooks(count: number): Promise<{ directory: string }> {
+  const directory = path.join(folder, "spool");
+  const spool = openSpool({ directory });
+  for (let n = 0; n < count; n++) {
+    const rawBody = Buffer.from(JSON.stringify(completedBody({ clientId: `c-${n}`, id: `s-${n}` })));
+    const receivedAt = "2026-11-20T10:00:05.000Z";
+    await spool.append({ receiptId: `r-${n}`, receivedAt, covers: "body", rawBody });
+  }
+  await spool.close();
+  return { directory };
+}
+
 /** Checks repeatedly until the condition holds. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -95,15 +133,43 @@ describe("a webhook that the store cannot take", () => {
     await until(async () => (await next.payments.find("c-1"))?.state === "completed");
   });
 
+  it("is left in the spool where the kit closes, but for the group that is being recorded", async () => {
+    const { directory } = await spooledWebhooks(7);
+    const store = new MemoryStore();
+    const record = store.record.bind(store);
+    let closing: Promise<void> | undefined;
+    const groups: number[] = [];
+    const isClosing = new Promise<void>((resolve) => {
+      store.record = async (keys, decide) => {
+        groups.push(keys.eventKeys!.length);
+        closing ??= intake.close();
+        resolve();
+        return record(keys, decide);
+      };
+    });
+    const intake = intakeOver(store, { directory, maxGroup: 2 });
+    intake.start();
+    await isClosing;
+    await closing;
+    expect(groups).toEqual([2]);
+  });
+
+  it("does not keep the kit from closing where the store hangs in everything but the record", async () => {
+    const { directory } = await spooledWebhooks(1);
+    const store = new MemoryStore();
+    store.record = () => Promise.reject(new Error("this row is too much for the table"));
+    const probing = new Promise<void>((resolve) => {
+      store.transaction = () => (resolve(), new Promise(() => {}));
+    });
+    const intake = intakeOver(store, { directory, recordTimeoutMs: 50 });
+    intake.start();
+    await probing;
+    await intake.close();
+    expect(await intake.spool!.stats()).toMatchObject({ records: 1 });
+  });
+
   it("is recorded with others from the spool, as many at a time as one transaction of the store takes", async () => {
-    const directory = path.join(folder, "spool");
-    const spool = openSpool({ directory });
-    for (let n = 0; n < 7; n++) {
-      const rawBody = Buffer.from(JSON.stringify(completedBody({ clientId: `c-${n}`, id: `s-${n}` })));
-      const receivedAt = "2026-11-20T10:00:05.000Z";
-      await spool.append({ receiptId: `r-${n}`, receivedAt, covers: "body", rawBody });
-    }
-    await spool.close();
+    const { directory } = await spooledWebhooks(7);
     const store = Object.assign(new MemoryStore(), { maxGroup: 3 });
     const groups: number[] = [];
     const record = store.record.bind(store);
@@ -266,21 +332,8 @@ describe("the failure of a store", () => {
     await ended.close();
 
     const store = new FailingStore();
-    let ids = 0;
-    const intake = createIntake(
-      {
-        store,
-        now: () => new Date(receivedAt),
-        newId: () => `id-${++ids}`,
-        policy: { clientIdPrefix: undefined, confirms: false, hasGrace: true },
-        maxGroup: 100,
-        ready: () => Promise.resolve(),
-        announceEvents: () => undefined,
-        notify: () => undefined,
-      },
-      // A spool without space left, so that this process's own webhook is refused.
-      { recordTimeoutMs: 60_000, drainMs: 10, spool: { directory, maxBytes: 1 } },
-    );
+    // A spool without space left, so that this process's own webhook is refused.
+    const intake = intakeOver(store, { directory, maxBytes: 1 });
     store.failure = away;
     const refused = intake.keep({ ...arrivals[0]!, message: readMessage(arrivals[0]!) });
     await expect(refused).rejects.toMatchObject({ code: "record_unavailable" });
