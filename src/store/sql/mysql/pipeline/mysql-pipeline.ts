@@ -4,6 +4,8 @@ import { type endsOf, type OpenTransaction } from "../../driver.js";
 import { PipelinedConnection } from "../../pipelined-connection.js";
 import { type SqlResult } from "../../sql-tx.js";
 import {
+  connectTimeoutMs,
+  cutOff,
   hasServerAnswered,
   hasSeveralWriters,
   type MysqlConnection,
@@ -46,6 +48,7 @@ export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnectio
   protected override async canPipeline(connection: MysqlConnection): Promise<boolean> {
     const session = physical(connection);
     if (this.#proven.has(session)) return true;
+    const tooLong = setTimeout(() => cutOff(connection), connectTimeoutMs);
     try {
       const [answers] = await connection.query("select 1 as one; select 2 as two");
       const runsAll = JSON.stringify(answers) === '[[{"one":1}],[{"two":2}]]';
@@ -56,6 +59,8 @@ export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnectio
       if (hasServerAnswered(error)) return false;
       connection.destroy();
       throw error;
+    } finally {
+      clearTimeout(tooLong);
     }
   }
 }

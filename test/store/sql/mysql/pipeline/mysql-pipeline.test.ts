@@ -2,9 +2,12 @@ import { setImmediate as turn } from "node:timers/promises";
 import { createPool } from "mysql2/promise";
 import { mysqlStore } from "tillkit/sql";
 import { MysqlDriver } from "../../../../../src/store/sql/mysql/mysql-driver.js";
+import { MysqlPipeline } from "../../../../../src/store/sql/mysql/pipeline/mysql-pipeline.js";
+import { type MysqlPool } from "../../../../../src/store/sql/mysql/pool.js";
 import { resolveSqlStoreOptions } from "../../../../../src/store/sql/options.js";
 import { tablesUnder } from "../../../../../src/store/sql/tables/names.js";
 import { event, payment, webhook } from "../../../../../src/store/exam/checks/fixtures.js";
+import { type DatabaseProxy, proxyTo } from "../../support/database-proxy.js";
 import { pipelineSentences } from "../../support/pipeline-sentences.js";
 import { tablePrefixes } from "../../support/table-prefixes.js";
 
@@ -122,6 +125,50 @@ function examine(url: string): void {
     expect(await record("p2")).toBe(true);
     expect(await store.find("p1")).toMatchObject({ state: "completed" });
     expect(trips()).toBe(0);
+  });
+
+  describe.each([
+    ["its two statements in one text", "select 2 as two", "do sleep(99999)"],
+    ["its question for several writers", "variable_name = 'wsrep_on'", "0 = sleep(99999)          "],
+  ])("where there is no answer to %s", (_, statements, by) => {
+    let proxy: DatabaseProxy;
+    let pipeline: MysqlPipeline;
+    const connect = jest.fn((pool: MysqlPool) => pool.getConnection());
+
+    beforeEach(async () => {
+      connect.mockClear();
+      proxy = await proxyTo(url);
+      proxy.replace(statements, by);
+      pipeline = new MysqlPipeline(proxy.url, connect);
+      jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] });
+      const taking = pipeline.take();
+      while (proxy.roundTrips(statements) === 0) await turn();
+      jest.advanceTimersByTime(100);
+      expect(await taking).toBeUndefined();
+    });
+    afterEach(() => {
+      jest.useRealTimers();
+      proxy.close();
+    });
+
+    it("is tried again five seconds after the connection was cut off", async () => {
+      let passedMs = 100;
+      for (; connect.mock.calls.length < 2 && passedMs < 20_000; passedMs += 100) {
+        jest.advanceTimersByTime(100);
+        await turn();
+        void pipeline.take();
+        await turn();
+      }
+      expect(passedMs).toBeGreaterThanOrEqual(8000);
+      expect(passedMs).toBeLessThan(9000);
+    });
+
+    it("closes, and the connection is cut off", async () => {
+      const closing = pipeline.close();
+      await turn();
+      jest.advanceTimersByTime(3000);
+      expect(await closing).toBeUndefined();
+    });
   });
 
   it("runs no second statement in a text of the application", async () => {
