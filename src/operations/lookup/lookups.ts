@@ -76,8 +76,9 @@ export class Lookups<Tx> {
 
   /** Looks up one payment in the background, before its lookup is due. */
   askNow(clientId: string): void {
-    if (this.#closing.signal.aborted || this.#waiting.size >= maxWaiting) return;
-    this.#waiting.add(clientId);
+    if (this.#closing.signal.aborted) return;
+    if (this.#waiting.size < maxWaiting) this.#waiting.add(clientId);
+    // Also where the set is full: nothing else looks up those that were left after failures.
     // A store that is not available is reported by what depends on it, and the sweep looks up too.
     this.#draining ??= this.#drain()
       .catch(() => {})

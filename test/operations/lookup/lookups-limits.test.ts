@@ -258,6 +258,29 @@ describe("early lookups", () => {
     },
   );
 
+  it("go on with the next call also where a thousand wait after three failures", async () => {
+    let isUp = false;
+    let fail!: () => void;
+    const third = new Promise<void>((resolve) => (fail = resolve));
+    const read = async (serviceId: string) => {
+      if (serviceId === "s-2") await third;
+      return isUp ? shown(serviceId) : unavailable();
+    };
+    const { lookups, asked, recorded, untilAsked, settled } = await lookupsOf(due(1004), { read });
+    for (let n = 0; n < 1000; n++) lookups.askNow(`c-${n}`);
+    await untilAsked(3);
+    for (let n = 1000; n < 1003; n++) lookups.askNow(`c-${n}`);
+    fail();
+    await settled();
+    expect(asked).toHaveLength(3);
+    isUp = true;
+    lookups.askNow("c-1003");
+    await untilAsked(1003);
+    await settled();
+    expect(recorded).toHaveLength(1000);
+    expect(recorded).not.toContain("c-1003");
+  });
+
   it("after a return are not made where the kit is closed before their time", async () => {
     const { lookups, asked, settled } = await lookupsOf(due(1), {});
     const before = process.getActiveResourcesInfo().length;
