@@ -207,8 +207,8 @@ export const restFaults = [
   {
     about: "a lookup does not end when the kit closes",
     file: "service/payment-reader.ts",
-    from: "AbortSignal.any([timeout, closing])",
-    to: "AbortSignal.any([timeout])",
+    from: "anySignal(closing ? [timeout, closing] : [timeout])",
+    to: "anySignal([timeout])",
     test: "service/payment-reader.test.ts",
   },
   {

@@ -2,6 +2,7 @@ import { obtainToken, sendWithToken } from "./access-token.js";
 import { discardBody, parseJson, readBody, sendRequest, untilAborted } from "./send-request.js";
 import { LookupError } from "./service-errors.js";
 import { type PaymentServiceOptions } from "./service-options.js";
+import { anySignal } from "../shared/any-signal.js";
 import { because } from "../shared/because.js";
 
 /** A payment as the service shows it. It is read further by the rules of webhooks. */
@@ -31,7 +32,7 @@ export function createPaymentReader(options: PaymentServiceOptions, timeoutMs: n
 
   const get = async (path: string, closing: AbortSignal | undefined): Promise<unknown> => {
     const timeout = AbortSignal.timeout(timeoutMs);
-    const signal = closing ? AbortSignal.any([timeout, closing]) : timeout;
+    const { signal, release } = anySignal(closing ? [timeout, closing] : [timeout]);
     try {
       const response = await request(options, address + path, signal);
       if (response.status < 200 || response.status > 299) throw refusal(response);
@@ -46,6 +47,8 @@ export function createPaymentReader(options: PaymentServiceOptions, timeoutMs: n
         ? `The service gave no complete answer within ${timeoutMs} ms.`
         : `The service could not be asked${because(cause)}`;
       throw new LookupError("lookup_failed", message, { cause });
+    } finally {
+      release();
     }
   };
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { type AccessTokenRequest } from "../../src/service/index.js";
 import { createPaymentReader } from "../../src/service/payment-reader.js";
 import { answerJson, breakOff, localServer, type Answerer, type LocalServer } from "./local-server.js";
@@ -164,6 +165,20 @@ describe("reading payments from the service", () => {
     answer = () => closing.abort();
     const reading = reader("t", 60_000).read("p", closing.signal);
     await expect(reading).rejects.toMatchObject({ code: "lookup_failed" });
+  });
+
+  it.each([200, 500])("listens for its caller's end until it has an answer with %d", async (status) => {
+    const { signal: closing } = new AbortController();
+    const listeners = () => getEventListeners(closing, "abort").length;
+    const seen: number[] = [];
+    answer = (response) => {
+      seen.push(listeners());
+      answerJson(response, status, { id: "p" });
+    };
+    await reader()
+      .read("p", closing)
+      .catch(() => undefined);
+    expect([...seen, listeners()]).toEqual([1, 0]);
   });
 
   it("sends nothing where its caller closed before", async () => {

@@ -2,6 +2,7 @@ import { lookup } from "node:dns";
 import { type LookupFunction } from "node:net";
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { anySignal } from "../../shared/any-signal.js";
 import { isLoopback } from "../../shared/is-loopback.js";
 
 /** One attempt to send one webhook to one address, after it ended. */
@@ -47,8 +48,8 @@ export async function postWebhook(
 ): Promise<Pick<Delivery, "status" | "responseHeaders" | "responseBody" | "error">> {
   const { timeoutMs, closing, allowRemote } = limits;
   const timeout = AbortSignal.timeout(timeoutMs);
+  const { signal, release } = anySignal([timeout, closing]);
   try {
-    const signal = AbortSignal.any([timeout, closing]);
     const response = await post(url, webhook, { signal, lookup: allowRemote ? undefined : lookUpHere });
     const responseBody = await readBody(response);
     const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
@@ -57,6 +58,8 @@ export async function postWebhook(
     if (closing.aborted) return { error: "the sandbox was closed" };
     if (timeout.aborted) return { error: `no answer within ${timeoutMs} ms` };
     return { error: reasonOf(error) };
+  } finally {
+    release();
   }
 }
 

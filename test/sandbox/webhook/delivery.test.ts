@@ -1,0 +1,20 @@
+import { getEventListeners } from "node:events";
+import { postWebhook } from "../../../src/sandbox/webhook/delivery.js";
+import { localServer } from "../../service/local-server.js";
+
+describe("one attempt to deliver a webhook", () => {
+  it("listens for the end of the sandbox while it runs, and not afterwards", async () => {
+    const { signal: closing } = new AbortController();
+    const listeners = () => getEventListeners(closing, "abort").length;
+    const seen: number[] = [];
+    const server = await localServer((response) => {
+      seen.push(listeners());
+      response.writeHead(200).end("noted");
+    });
+    const limits = { timeoutMs: 2000, closing, allowRemote: false };
+    const sent = await postWebhook(server.url, { headers: {}, rawBody: Buffer.from("{}") }, limits);
+    await server.close();
+    expect(sent).toMatchObject({ status: 200, responseBody: "noted" });
+    expect([...seen, listeners()]).toEqual([1, 0]);
+  });
+});
