@@ -139,6 +139,7 @@ function printError(error: unknown, output: Output): ExitCode {
 /** Codes of the kit that mean, on the command line, that an option is missing or wrong. */
 const wrongUses = [
   "option_invalid",
+  "query_invalid",
   "resolution_invalid",
   "evidence_missing",
   "evidence_invalid",

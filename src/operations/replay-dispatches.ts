@@ -1,4 +1,4 @@
-import { type EventType } from "../model/event-map.js";
+import { type EventType, eventTypes } from "../model/event-map.js";
 import { isWholeNumber } from "../shared/whole-number.js";
 import { withoutUndefined } from "../shared/without-undefined.js";
 import { type NamesOf } from "../shared/unknown-names.js";
@@ -42,6 +42,8 @@ export async function replayDispatches<Tx>(
   const { eventId, handler, type, limit = 500, dryRun = true } = query;
   refuseUnknown(query, { eventId, handler, type, limit, dryRun } satisfies NamesOf<DispatchQuery>);
   if (!isWholeNumber(limit, 1, 1000)) throw queryError("limit must be a whole number from 1 to 1000.");
+  if (type !== undefined && !eventTypes.includes(type))
+    throw queryError(`type must be one of ${eventTypes.join(", ")}.`);
   const selected = withoutUndefined({ eventId, handler, type });
   const dead = storeMethod(store, "dead");
   if (dryRun) {

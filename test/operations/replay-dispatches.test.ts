@@ -81,6 +81,9 @@ describe("a replay of dead dispatches", () => {
     ["limit must be", { limit: 0 }],
     ["limit must be", { limit: 1001 }],
     ["handlr", { handlr: "books" }],
+    ["type must be one of payment.completed, payment.updated, ", { type: "payment.complete" }],
+    ["type must be one of", { type: "payment.complete", dryRun: false }],
+    ["type must be one of", { type: 7 }],
   ])("is refused with the name of the wrong condition: %s", async (message, query) => {
     await expect(testKit().replayDispatches(query as DispatchQuery)).rejects.toMatchObject({
       code: "query_invalid",

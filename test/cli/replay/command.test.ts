@@ -98,6 +98,7 @@ describe("tillkit replay", () => {
   it.each([
     [["--handler", "books"], 2, "--handler can only be used with --dead."],
     [["--dead", "--outcome", "foreign"], 2, "--outcome cannot be used with --dead."],
+    [["--dead", "--event", "payment.complete", "--apply"], 2, "type must be one of payment.completed, "],
     [["--from", "yesterday"], 2, "--from must be a time"],
   ])("ends with 2 for %j", async (argv, code, said) => {
     const ran = await replay(...argv);
