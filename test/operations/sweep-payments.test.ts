@@ -43,6 +43,15 @@ describe("the sweep", () => {
     expect(await payments.find("c-1")).toMatchObject({ state: "pending", overdueAt: now().toISOString() });
   });
 
+  it("runs with the longest times that the options accept: a hundred years", async () => {
+    const ms = 36_525 * 24 * 3_600_000;
+    const store = await storeWith(pendingPayment({ nextLookupAt: "2026-11-20T09:00:00.000Z" }));
+    const lookup = { afterMs: ms, maxDelayMs: ms, giveUpAfterMs: ms, timeoutMs: 1 };
+    const payments = testKit({ store, now, lookup, overdueMs: ms, unmatchedAfterMs: ms });
+    expect(await payments.sweep()).toEqual({ overdue: 0, unmatched: 0, lookups: 1 });
+    expect(await store.find("c-1")).toMatchObject({ nextLookupAt: expect.stringMatching(/^212/) });
+  });
+
   it("shows the handlers of payment.overdue no hash of a return token", async () => {
     const returnKeyHash = "0f".repeat(32);
     const store = await storeWith(pendingPayment({ createdAt: "2026-11-18T10:00:00.000Z", returnKeyHash }));

@@ -239,7 +239,10 @@ function confirmProblems<Covers extends SignedField, Tx>({
   return invalid("confirm", 'is "lookup", and the store has no parked() that finds waiting webhooks.');
 }
 
-/** The maximum of options that become timers, and of rates; other numbers have none. */
+/** The maximum of a duration: 100 years. With a longer one, the kit could compute a time that no Date can hold. */
+const maxDurationMs = 36_525 * 24 * 60 * 60 * 1000;
+
+/** The maximum of options that become timers, and of rates. Of the others, only durations have one. */
 const maximums: Readonly<Record<string, number>> = {
   recordTimeoutMs: maxTimerMs,
   bodyTimeoutMs: maxTimerMs,
@@ -261,7 +264,7 @@ function numberProblems(
 ): ConfigurationProblem[] {
   const wrong = Object.keys(known).flatMap((name): ConfigurationProblem[] => {
     const value: unknown = (given as Record<string, unknown> | undefined)?.[name];
-    const max = maximums[name] ?? Number.MAX_SAFE_INTEGER;
+    const max = maximums[name] ?? (name.endsWith("Ms") ? maxDurationMs : Number.MAX_SAFE_INTEGER);
     return value === undefined || isWholeNumber(value, 1, max)
       ? []
       : invalid(path + name, `must be a whole number from 1 to ${max}.`);

@@ -13,6 +13,7 @@ const found = (...given: Parameters<typeof problems>) =>
 
 const verify = () => true;
 const maxTimerMs = 2 ** 31 - 1;
+const hundredYearsMs = 36_525 * 24 * 3_600_000;
 
 it("complete options have no problem", () => {
   expect(found({})).toEqual([]);
@@ -122,10 +123,12 @@ describe("a number", () => {
   const others = [
     ["webhook", "limitBytes"],
     ["spool", "maxBytes"],
-    ["health", "spoolingDownAfterMs"],
     ["dispatch", "concurrency"],
     ["dispatch", "maxLostLeases"],
     ["dispatch", "maxFailures"],
+  ] as const;
+  const durations = [
+    ["health", "spoolingDownAfterMs"],
     ["dispatch", "firstDelayMs"],
     ["dispatch", "maxDelayMs"],
     ["lookup", "afterMs"],
@@ -137,7 +140,7 @@ describe("a number", () => {
     [group]: { ...(rest as Record<string, object>)[group], [name]: value },
   });
 
-  it.each([...timers, ...others])("%s.%s must be whole and at least 1", (group, name) => {
+  it.each([...timers, ...durations, ...others])("%s.%s must be whole and at least 1", (group, name) => {
     for (const value of [0, -1, 1.5, "1", null, Number.NaN])
       expect(found(inside(group, name, value))).toEqual([[`${group}.${name}`, "option_invalid"]]);
     expect(found(inside(group, name, 1))).toEqual([]);
@@ -146,6 +149,17 @@ describe("a number", () => {
   it.each(timers)("%s.%s must not be longer than a timer of Node can wait", (group, name) => {
     expect(found(inside(group, name, maxTimerMs))).toEqual([]);
     expect(found(inside(group, name, maxTimerMs + 1))).toEqual([[`${group}.${name}`, "option_invalid"]]);
+  });
+
+  it.each(durations)("%s.%s must not be longer than a hundred years", (group, name) => {
+    expect(found(inside(group, name, hundredYearsMs))).toEqual([]);
+    expect(problems(inside(group, name, hundredYearsMs + 1))).toEqual([
+      {
+        code: "option_invalid",
+        option: `${group}.${name}`,
+        message: "must be a whole number from 1 to 3155760000000.",
+      },
+    ]);
   });
 
   it.each(others)("%s.%s may be any safe whole number", (group, name) => {
@@ -160,9 +174,9 @@ describe("a number", () => {
   });
 
   it.each([
-    ["reuseForMs", Number.MAX_SAFE_INTEGER],
-    ["overdueMs", Number.MAX_SAFE_INTEGER],
-    ["unmatchedAfterMs", Number.MAX_SAFE_INTEGER],
+    ["reuseForMs", hundredYearsMs],
+    ["overdueMs", hundredYearsMs],
+    ["unmatchedAfterMs", hundredYearsMs],
     ["sweepMs", maxTimerMs],
   ])("%s must be from 1 to %d", (name, max) => {
     for (const value of [1, max]) expect(found({ [name]: value })).toEqual([]);
