@@ -54,7 +54,8 @@ export class OverQueries {
       (providerId === undefined || payment.reported?.providerId === providerId) &&
       payment.createdAt >= (from ?? "") &&
       (to === undefined || payment.createdAt < to) &&
-      (last === undefined || (newestFirst ? inOrder(payment, last) < 0 : inOrder(payment, last) > 0));
+      // Without a reference, the range in the index begins after the last payment.
+      (!last || reference === undefined || inOrder(payment, last) * (newestFirst ? -1 : 1) > 0);
     if (reference !== undefined) {
       const { payments } = await this.#readCommitted({ references: [reference] });
       const found = payments.filter(isWanted).toSorted(inOrder);

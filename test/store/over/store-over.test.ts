@@ -261,6 +261,22 @@ describe("a store over an adapter", () => {
     expect(await other.claim(claiming)).toEqual([]);
   });
 
+  it("lists every payment once, in the order of their clientIds, also where these have a colon", async () => {
+    const store = storeOver(memoryAdapter());
+    const ids = ["order.1", "order10:1", "order1:1", "order1:10", `order1:${":".repeat(57)}`, "orderA:1"];
+    const created = ids.toReversed().map((id) => payment(id, `r-${id}`));
+    await store.transaction((tx) => store.save(tx, { created }));
+    for (const newestFirst of [false, true]) {
+      const seen: string[] = [];
+      let page = await store.list({ newestFirst, limit: 1 });
+      while (page.length > 0 && seen.length < 10) {
+        seen.push(...page.map(({ clientId }) => clientId));
+        page = await store.list({ newestFirst, limit: 1, after: page[0]! });
+      }
+      expect(seen).toEqual(newestFirst ? ids.toReversed() : ids);
+    }
+  });
+
   it.each([
     ["slashes", "a/b", "a%2Fb"],
     ["spaces", "a b", "a  b"],

@@ -6,7 +6,7 @@ import { payment } from "./fixtures.js";
 import { type Checks, same, saved } from "./steps.js";
 
 /** Every kind of character that a key can have, in the order of the bytes. */
-const names = "! ' ( ) * - . 0 9 A A! AA Z _ a a! a%20 a-b a/b aA a_ aa b z ~".split(" ");
+const names = "! ' ( ) * - . 0 9 : A A! AA Z _ a a! a%20 a-b a/b aA a_ aa b z ~".split(" ");
 const bounds = ["! ~", "A a", "a_ aa_", "A_ A!", "' a/b", "c d"].map((pair) => pair.split(" "));
 
 /** The operations of an adapter below {@link storeOver}. The other groups say what a store makes of them. */

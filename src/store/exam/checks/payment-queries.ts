@@ -144,10 +144,9 @@ export const listChecks: Checks = {
 
   async "list pages through all payments once, also while payments are added"(store) {
     if (!store.list) return;
-    const all = Array.from({ length: 7 }, (_, index) => `p${index}`);
-    await saved(store, {
-      created: all.map((id, index) => payment(id, { createdAt: at(1 + Math.floor(index / 3)) })),
-    });
+    const all = [..."p p-1 p.1 p1 p10:1 p1:1 p1:10 p2:1 p:1 pA p_1 pa".split(" "), "P:1", "P_1"];
+    const created = all.map((id) => payment(id, { createdAt: at(id.startsWith("P") ? 2 : 1) }));
+    await savedInPieces(store, "created", created);
     for (const newestFirst of [true, false]) {
       const seen: string[] = [];
       for await (const page of pages((after) => store.list!({ newestFirst, limit: 2, ...after }))) {
