@@ -211,7 +211,7 @@ function countRejections(listen: Notices["add"], verified: () => number) {
 /** The running writes of `writeNothing`: a store that hangs must not be given another one at each call. */
 const writes = new WeakMap<object, Promise<true>>();
 
-/** Resolves to `true` when a statement that would write was committed. It changes nothing: no webhook has this receiptId. */
+/** Resolves to `true` when a statement that would write was committed. No webhook has this receiptId. */
 function writeNothing<Tx>(store: PaymentStore<Tx>): Promise<true> {
   const write = async (): Promise<true> => {
     await store.transaction((tx) => store.save(tx, { raised: ["health"] }));

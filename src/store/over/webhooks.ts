@@ -20,6 +20,9 @@ export interface StoredWebhook extends Omit<WebhookRecord, "rawBody"> {
 /** Returns the key of the record that leads from a receipt to its webhook. */
 export const receiptKey = (receiptId: string): string => keyOf("receipts", receiptId);
 
+/** The key of a record that only health checks write: one of 100, so that processes rarely conflict. */
+const probeKey = keyOf("probes", String(Math.floor(Math.random() * 100)));
+
 type WebhookChanges = Pick<Changes, "webhooks" | "copies" | "rematched" | "raised" | "dismissed">;
 
 /** Loads what {@link saveWebhooks} needs. */
@@ -28,13 +31,14 @@ export async function loadWebhooks(draft: Draft, changes: WebhookChanges): Promi
   const known = [...rematched.map(({ receiptId }) => receiptId), ...raised, ...dismissed].map(receiptKey);
   const added = draft.trustsNewIds ? [] : webhooks.map(({ receiptId }) => receiptKey(receiptId));
   const eventKeys = [...webhooks, ...copies].map(({ eventKey }) => webhookKey(eventKey));
-  await draft.load([...known, ...added, ...eventKeys]);
+  await draft.load([...known, ...added, ...eventKeys, ...(raised.length > 0 ? [probeKey] : [])]);
   await draft.load(known.flatMap((key) => draft.get<string>(key) ?? []));
 }
 
 /** Writes webhooks. Returns the eventKeys of those whose eventKey or receiptId is taken. */
 export function saveWebhooks(draft: Draft, changes: WebhookChanges, nextOrder: () => string): string[] {
   const { webhooks = [], copies = [], rematched = [], raised = [], dismissed = [] } = changes;
+  const keyBy = (receiptId: string): string | undefined => draft.get<string>(receiptKey(receiptId));
   const taken: string[] = [];
   for (const { rawBody, ...webhook } of webhooks) {
     const key = webhookKey(webhook.eventKey);
@@ -60,20 +64,16 @@ export function saveWebhooks(draft: Draft, changes: WebhookChanges, nextOrder: (
     const waits = isWaiting({ outcome });
     const decided = { outcome, reason, decidedAt, waits, isStray: waits };
     // What is undefined is left out of the JSON.
-    change(
-      draft,
-      draft.get<string>(receiptKey(receiptId)),
-      (row) => ({ ...row, ...decided }) as StoredWebhook,
-    );
+    change(draft, keyBy(receiptId), (row) => ({ ...row, ...decided }) as StoredWebhook);
   }
-  for (const receiptId of raised)
-    change(draft, draft.get<string>(receiptKey(receiptId)), (row) => ({ ...row, isStray: false }));
+  for (const receiptId of raised) {
+    const key = keyBy(receiptId);
+    // The health check raises an unknown receipt, and must reach the adapter's `write`.
+    if (key === undefined) draft.put(probeKey, (draft.get<number>(probeKey) ?? 0) + 1);
+    change(draft, key, (row) => ({ ...row, isStray: false }));
+  }
   for (const receiptId of dismissed)
-    change(draft, draft.get<string>(receiptKey(receiptId)), (row) => ({
-      ...row,
-      isStray: false,
-      waits: false,
-    }));
+    change(draft, keyBy(receiptId), (row) => ({ ...row, isStray: false, waits: false }));
   return taken;
 }
 

@@ -1,0 +1,61 @@
+import { type BatchAdapter, storeOver, type StoredRecord } from "tillkit";
+import { closeAll, testKit } from "../../support/kit.js";
+import { memoryAdapter } from "./memory-adapter.js";
+
+afterEach(closeAll);
+
+const probeKey = expect.stringMatching(/^probes\/\d{1,2}$/);
+const full = (): Promise<never> => Promise.reject(new Error("The disk is full."));
+
+/** Returns a database without transactions. */
+function batchAdapter(records = new Map<string, StoredRecord>()): BatchAdapter<unknown> {
+  const memory = memoryAdapter(records);
+  return {
+    durable: false,
+    read: (keys) => memory.read(keys),
+    scan: (range) => memory.scan(range),
+    write: (changes) => memory.write(changes, { id: 0 }),
+  };
+}
+
+describe("the health of a kit with a store over an adapter", () => {
+  it.each([
+    [
+      "with transactions",
+      () => testKit({ store: storeOver({ ...memoryAdapter(), write: full }), spool: false }),
+    ],
+    [
+      "without transactions",
+      () => testKit({ store: storeOver({ ...batchAdapter(), write: full }), spool: false }),
+    ],
+  ])("is down where a database %s refuses every write", async (_, open) => {
+    const health = await open().health();
+    expect(health).toMatchObject({ status: "down", reasons: [{ code: "store_not_writable" }] });
+  });
+
+  it("is ok for ten kits that ask at the same time and write the same record", async () => {
+    const records = new Map<string, StoredRecord>();
+    const adapter = batchAdapter(records);
+    const write = jest.spyOn(adapter, "write");
+    const kits = Array.from({ length: 10 }, () => testKit({ store: storeOver(adapter) }));
+    const healths = await Promise.all(kits.map((kit) => kit.health()));
+    expect(healths.map(({ status }) => status)).toEqual(kits.map(() => "ok"));
+    expect(write.mock.calls.length).toBeGreaterThan(10);
+    expect([...records.values()]).toEqual([{ key: probeKey, version: 10, value: "10" }]);
+  });
+
+  it("writes the record of a probe in no transaction that raises a stored webhook", async () => {
+    const records = new Map<string, StoredRecord>();
+    const store = storeOver(memoryAdapter(records));
+    const at = "2026-11-20T10:00:00.000Z";
+    const webhook = { receiptId: "r1", eventKey: "k1", rawBody: Buffer.from("{}"), receivedAt: at };
+    const webhooks = [{ ...webhook, outcome: "unmatched", covers: "body", decidedAt: at }] as const;
+    await store.transaction((tx) => store.save(tx, { webhooks }));
+    await testKit({ store }).health();
+    const isProbe = ({ key }: StoredRecord) => key.startsWith("probes/");
+    const probed = [...records.values()].filter(isProbe);
+    await store.transaction((tx) => store.save(tx, { raised: ["r1"] }));
+    expect(probed).toEqual([{ key: probeKey, version: 1, value: "1" }]);
+    expect([...records.values()].filter(isProbe)).toEqual(probed);
+  });
+});
