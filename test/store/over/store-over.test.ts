@@ -1,6 +1,6 @@
-import { storeOver, type Payment } from "tillkit";
+import { storeOver, type Payment, type StoreOver } from "tillkit";
 import { Semaphore } from "../../../src/shared/semaphore.js";
-import { memoryAdapter } from "./memory-adapter.js";
+import { memoryAdapter, type MemoryTransaction } from "./memory-adapter.js";
 
 const recordedAt = "2024-05-01T10:00:00.000Z";
 const handlers = [{ event: "payment.overdue", name: "ledger" }] as const;
@@ -219,6 +219,40 @@ describe("a store over an adapter", () => {
     const [read, scan] = [jest.spyOn(adapter, "read"), jest.spyOn(adapter, "scan")];
     expect(await store.prune({ before: "2099-01-01T00:00:00.000Z", limit: 1 })).toMatchObject({ events: 1 });
     expect([read.mock.calls.length, scan.mock.calls.length]).toEqual([5, 3]);
+  });
+
+  // The two consequences in docs/store-contract.md, "Events at the moment of a registration".
+  describe("whose event is written while the handlers change", () => {
+    const both = [...handlers, { event: "payment.overdue", name: "mail" }] as const;
+    /** Saves an event. The change is made between the read of the handlers and the write. */
+    async function saveDuring(change: (store: StoreOver<MemoryTransaction>) => Promise<unknown>) {
+      const adapter = memoryAdapter();
+      const other = storeOver(adapter);
+      await other.registerHandlers(handlers);
+      const write: typeof adapter.write = async (changes, tx) => {
+        await change(other);
+        return adapter.write(changes, tx);
+      };
+      const store = storeOver({ ...adapter, write });
+      const event = { id: "e1", type: "payment.overdue", recordedAt, payload: {} } as const;
+      await store.transaction((tx) => store.save(tx, { events: [event] }));
+      return other;
+    }
+
+    it("gives a new handler no dispatch of that event", async () => {
+      const store = await saveDuring((other) => other.registerHandlers(both));
+      const claims = await store.claim({ ...claiming, handlers: both });
+      expect(claims.map(({ handler }) => handler)).toEqual(["ledger"]);
+    });
+
+    it("leaves a dispatch of a retired name, which the next call retires", async () => {
+      const retire = { handler: "ledger", limit: 10 };
+      const store = await saveDuring((other) => other.retire(retire));
+      const page = { before: "2099-01-01T00:00:00.000Z", limit: 10 };
+      expect(await store.prune(page)).toMatchObject({ events: 0 });
+      expect(await store.retire(retire)).toBe(1);
+      expect(await store.prune(page)).toMatchObject({ events: 1 });
+    });
   });
 
   it("retires nothing that another process retired and pruned meanwhile", async () => {
