@@ -70,9 +70,9 @@ export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""
   }
   if (
     locale !== undefined &&
-    !(typeof locale === "string" && /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(locale))
+    !(typeof locale === "string" && /^(?!.{36})[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(locale))
   ) {
-    throw new TillkitError("locale_invalid", 'locale must be a language tag such as "fr" or "en-GB".');
+    throw new TillkitError("locale_invalid", 'locale must be a language tag of at most 35 characters, such as "fr".');
   }
   if (metadata !== undefined) plainMetadata(metadata);
 }

@@ -58,6 +58,8 @@ export const pruneChecks: Checks = {
 
   async "an event that no handler wants is pruned, too"(store) {
     if (!store.prune) return;
+    await saved(store, { events: [event("before-any-handler")] });
+    same((await store.prune({ before: later, limit: 10 })).events, 1);
     await store.registerHandlers([ledger]);
     await saved(store, { events: [event("unwanted", { type: "payment.overdue" }), event("wanted")] });
     for (const claim of await claimed(store, [ledger])) await settled(store, claim, { state: "done" });

@@ -9,10 +9,16 @@ export function isUnexpanded({ dialect, tables }: Database): string {
   return dialect.commitsInOrder ? `e.seq > ${lastExpanded(tables)}` : "e.unexpanded = 1";
 }
 
-/** Returns the condition that the event `e` has all of its dispatches. */
+/** Returns the condition that the event `e` has all of its dispatches. Without a handler there are none, and no expansion. */
 export function isExpanded({ dialect, tables }: Database): string {
-  if (!dialect.commitsInOrder) return "e.unexpanded is null";
-  return `(e.seq <= ${lastExpanded(tables)} or not exists (select 1 from ${tables.handlers}))`;
+  const expanded = dialect.commitsInOrder ? `e.seq <= ${lastExpanded(tables)}` : "e.unexpanded is null";
+  return `(${expanded} or not exists (select 1 from ${tables.handlers}))`;
+}
+
+/** Keeps processes from storing a handler until the transaction ends. Others may do the same at that time. */
+export async function keepHandlers(tx: Transaction, { dialect, tables }: Database): Promise<void> {
+  if (dialect.forShare !== "")
+    await tx.run(`select value from ${tables.meta} where name = 'handlers' ${dialect.forShare}`, []);
 }
 
 /**
@@ -26,12 +32,9 @@ function lastExpanded(tables: Tables): string {
 
 /** Gives events one dispatch for each known handler that wants them, oldest first. Returns the number of events. */
 export async function expandSome(tx: Transaction, db: Database): Promise<number> {
-  const { dialect, tables } = db;
-  // Other expansions may run at the same time, but no process that stores a handler.
-  if (dialect.forShare !== "")
-    await tx.run(`select value from ${tables.meta} where name = 'handlers' ${dialect.forShare}`, []);
+  await keepHandlers(tx, db);
   let expanded = 0;
-  for (let round = 0; round < dialect.maxExpansionRounds; round++) {
+  for (let round = 0; round < db.dialect.maxExpansionRounds; round++) {
     const count = await expandRound(tx, db);
     expanded += count;
     if (count < eventsPerRound) break;
