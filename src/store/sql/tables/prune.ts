@@ -1,6 +1,6 @@
 import { orderOfMarked } from "../dialect.js";
 import { type Transaction } from "../transaction.js";
-import { isExpanded } from "./expand-events.js";
+import { isExpanded, keepHandlers } from "./expand-events.js";
 import { type Database } from "./names.js";
 
 /** Forgets raw bytes and events that are final, at most `limit` of each. Returns how many. */
@@ -40,6 +40,7 @@ async function pruneWebhooks(
 
 async function pruneEvents(tx: Transaction, db: Database, before: string, limit: number): Promise<number> {
   const { dialect, tables: t } = db;
+  await keepHandlers(tx, db);
   const [old, order] = dialect.sparesIndexes
     ? ["e.seq < ? and e.recorded_at < ?", "e.seq"]
     : ["e.recorded_at < ?", "e.recorded_at"];
@@ -78,7 +79,9 @@ async function firstSeqSince(tx: Transaction, table: string, time: string): Prom
       `select recorded_at from ${table} where seq >= ? order by seq limit 1`,
       [middle],
     );
-    if (next.rows[0]!.recorded_at < time) low = middle + 1;
+    const [found] = next.rows;
+    // None where another process has pruned the newest ones.
+    if (found && found.recorded_at < time) low = middle + 1;
     else high = middle;
   }
   return low;
