@@ -9,10 +9,11 @@ import {
 import { type Bytes, readLines } from "./csv/lines.js";
 import { type CellOptions, readTime, readValue } from "./csv/read-cells.js";
 import { type CsvRecord, RecordReader } from "./csv/records.js";
+import { quote } from "../shared/quote.js";
 import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 import { isWholeNumber } from "../shared/whole-number.js";
 import { invalidOption } from "../operations/reconcile.js";
-import { type StatementRow, type UnreadableRow } from "./statement-row.js";
+import { type StatementRow, type UnreadableRow, withValidIds } from "./statement-row.js";
 
 /** The format of a statement in CSV. */
 export interface StatementFormat extends Partial<CellOptions> {
@@ -88,7 +89,7 @@ class Table {
       const message = `The row has ${fields.length} fields, and the first row has ${this.#width}.`;
       return [{ line, problem: { code: "fields_count", message } }];
     }
-    return [{ line, ...this.#read(fields, this.#columns) }];
+    return [this.#read(line, fields, this.#columns)];
   }
 
   /** @throws TillkitError `statement_unreadable` where no record was read */
@@ -110,18 +111,24 @@ class Table {
     return header ? [] : this.rowsOf(record);
   }
 
-  #read(fields: readonly string[], columns: Columns): StatementRow {
+  #read(line: number, fields: readonly string[], columns: Columns): StatementRow | UnreadableRow {
     const cell = (field: StatementField): string | undefined => {
       const index = columns[field];
       return (index === undefined ? undefined : fields[index]!.trim()) || undefined;
     };
     const { fixed = {} } = this.#format;
-    const time = cell("time");
+    const [time, amount = ""] = [cell("time"), cell("value")];
+    const ids = { clientId: cell("clientId"), serviceId: cell("serviceId") };
+    const value = readValue(amount, this.#cells);
+    if (value === undefined) {
+      const message = `value ${quote(amount)} does not fit the separators of the statement.`;
+      return withValidIds({ line, problem: { code: "value_invalid", message }, ...ids });
+    }
     return {
-      clientId: cell("clientId"),
-      serviceId: cell("serviceId"),
+      line,
+      ...ids,
       providerId: cell("providerId"),
-      value: readValue(cell("value") ?? "", this.#cells),
+      value,
       currency: cell("currency") ?? fixed.currency ?? "",
       status: cell("status") ?? fixed.status,
       source: cell("source") ?? fixed.source,
@@ -154,6 +161,8 @@ function checkFormat(format: StatementFormat): void {
   if (unknown !== undefined) throw invalidOption(unknown);
   if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter)))
     throw invalidOption("delimiter must be one character, and neither a quotation mark nor a line break.");
+  if ((format.decimalSeparator ?? ".") === format.groupSeparator)
+    throw invalidOption("decimalSeparator and groupSeparator must be different characters.");
   if (!isWholeNumber(skipLines, 0)) throw invalidOption("skipLines must be a whole number, 0 or more.");
   if (!/^(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/.test(utcOffset))
     throw invalidOption('utcOffset must be "Z", or an offset such as "+03:00".');

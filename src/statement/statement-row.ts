@@ -78,10 +78,8 @@ export function checkRow(
   paidStatuses: ReadonlySet<string>,
 ): CheckedRow | UnreadableRow {
   const problem = problemOf(row);
-  if (problem) {
-    const { clientId, serviceId } = row;
-    return { line, problem, ...(isId(clientId) && { clientId }), ...(isId(serviceId) && { serviceId }) };
-  }
+  const { clientId, serviceId } = row;
+  if (problem) return withValidIds({ line, problem, clientId, serviceId });
   const status = row.status?.toLowerCase();
   return {
     ...row,
@@ -91,6 +89,11 @@ export function checkRow(
     time: row.time && new Date(row.time).toISOString(),
     paid: !status || paidStatuses.has(status),
   };
+}
+
+/** Returns the row without the ids that are invalid. */
+export function withValidIds({ clientId, serviceId, ...row }: UnreadableRow): UnreadableRow {
+  return { ...row, ...(isId(clientId) && { clientId }), ...(isId(serviceId) && { serviceId }) };
 }
 
 function problemOf(row: StatementRow): RowProblem | undefined {

@@ -30,6 +30,15 @@ describe("a statement compared with stored payments", () => {
     expect(summary.rows).toEqual({ read: 3, bad: 0, foreign: 0, unpaid: 1, outsidePeriod: 0, matched: 2 });
   });
 
+  it("never matches an amount whose point is not the decimal separator", async () => {
+    const store = await storeOf(paid("a", { total: { value: "10", currency: "KMF" } }));
+    const lines = ["a;10.000;KMF"];
+    const format = { decimalSeparator: "," } as const;
+    const { found, summary } = await compared(store, "clientId;value;currency", lines, {}, format);
+    expect(found).toEqual(["bad_row value_invalid line 2"]);
+    expect(summary).toMatchObject({ balanced: false, rows: { matched: 0 } });
+  });
+
   it("finds payments that are missing on one side", async () => {
     const store = await storeOf(paid("a"), paid("b"), pending("c"));
     const { found, summary } = await compared(store, header, [

@@ -1,3 +1,5 @@
+import { isAmount } from "../../model/money.js";
+
 /** The format of amounts and times. */
 export interface CellOptions {
   /** @default "." */
@@ -10,14 +12,15 @@ export interface CellOptions {
   utcOffset: string;
 }
 
-/** Returns an amount in the kit's format. Text that does not fit the options is returned unchanged, and is checked later. */
-export function readValue(text: string, { decimalSeparator, groupSeparator }: CellOptions): string {
+/** Returns an amount in the kit's format. Text that does not fit is returned unchanged; `undefined` if it would be misread. */
+export function readValue(text: string, { decimalSeparator, groupSeparator }: CellOptions) {
   const trimmed = text.trim();
   if (decimalSeparator === "." && groupSeparator === "") return trimmed;
   const group = groupSeparator === " " ? "[ \u00a0\u202f\u2009]" : groupSeparator && `\\${groupSeparator}`;
   const whole = group ? `\\d{1,3}(?:${group}\\d{3})+|\\d+` : "\\d+";
   const parts = new RegExp(`^(${whole})(?:\\${decimalSeparator}(\\d+))?$`).exec(trimmed);
-  if (!parts) return trimmed;
+  // With a decimal comma, 10.000 would be checked as ten.
+  if (!parts) return isAmount(trimmed) ? undefined : trimmed;
   const digits = parts[1]!.replaceAll(/\D/g, "");
   return parts[2] === undefined ? digits : `${digits}.${parts[2]}`;
 }

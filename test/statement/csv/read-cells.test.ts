@@ -21,13 +21,25 @@ describe("an amount of a statement", () => {
     ["14,75", { groupSeparator: "," }],
     ["1,4755", { groupSeparator: "," }],
     ["1,475,50", { groupSeparator: "," }],
-    ["1475.50", { decimalSeparator: "," }],
+    ["1475.50 F", { decimalSeparator: "," }],
     ["1 475", {}],
     ["-5", { decimalSeparator: "," }],
     ["", { decimalSeparator: "," }],
   ] satisfies [string, Partial<CellOptions>][])("%p is returned unchanged with %p", (text, options) => {
     expect(readValue(text, { ...usual, ...options })).toBe(text);
   });
+
+  it.each([
+    ["10.000", { decimalSeparator: "," }],
+    ["1475.50", { decimalSeparator: "," }],
+    [" 1.000 ", { decimalSeparator: ",", groupSeparator: " " }],
+    ["1.50", { decimalSeparator: ",", groupSeparator: "." }],
+  ] satisfies [string, Partial<CellOptions>][])(
+    "%p is not read with %p, because its point is no decimal point",
+    (text, options) => {
+      expect(readValue(text, { ...usual, ...options })).toBeUndefined();
+    },
+  );
 });
 
 describe("a time of a statement", () => {

@@ -152,6 +152,19 @@ describe("a statement in CSV", () => {
     ]);
   });
 
+  it("reports an amount that does not fit the separators, with its text and the ids that are valid", async () => {
+    const text = `clientId;serviceId;value;currency\na;s;10.000;KMF\nb;;10;KMF\n${"x".repeat(201)};t;1.5;EUR`;
+    const problem = (shown: string) => ({
+      code: "value_invalid",
+      message: `value "${shown}" does not fit the separators of the statement.`,
+    });
+    expect(await rowsOf(text, { decimalSeparator: "," })).toEqual([
+      { line: 2, problem: problem("10.000"), clientId: "a", serviceId: "s" },
+      expect.objectContaining({ line: 3, value: "10" }),
+      { line: 4, problem: problem("1.5"), serviceId: "t" },
+    ]);
+  });
+
   it("loses one record, and not the file, to an extra quotation mark", async () => {
     const filler = Array.from({ length: 5000 }, (_, index) => `r${index},1,KMF`);
     const text = [header, '"open,1,KMF', ...filler].join("\n");
@@ -253,6 +266,9 @@ describe("a statement in CSV", () => {
       { skipLines: -1 },
       { utcOffset: "3" },
       { encoding: "utf-16" as never },
+      { groupSeparator: "." },
+      { decimalSeparator: ".", groupSeparator: "." },
+      { decimalSeparator: ",", groupSeparator: "," },
       { header: false, columns: { value: "Sum" } },
     ];
     for (const format of formats)

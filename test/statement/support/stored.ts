@@ -4,6 +4,7 @@ import {
   type ReconcileOptions,
   reconcileStatement,
   type StatementFinding,
+  type StatementFormat,
   type StatementSummary,
 } from "tillkit/statement";
 
@@ -52,8 +53,9 @@ export async function compared<Tx>(
   header: string,
   lines: readonly string[],
   options: ReconcileOptions = {},
+  format: StatementFormat = {},
 ): Promise<Outcome> {
-  const rows = readStatement([header, ...lines].join("\n"));
+  const rows = readStatement([header, ...lines].join("\n"), format);
   const run = reconcileStatement(store, rows, { period: may, ...options });
   const findings: StatementFinding[] = [];
   for await (const finding of run) findings.push(finding);
