@@ -25,7 +25,7 @@ export interface StatementFormat extends Partial<CellOptions> {
   delimiter?: string | undefined;
   /** Whether the first record is the header. Without a header `columns` must give numbers. @default true */
   header?: boolean | undefined;
-  /** The prefix of comment lines; `""` for none. @default "#" */
+  /** The prefix of comments: lines above the header, and further lines with one cell. `""` for none. @default "#" */
   comment?: string | undefined;
   /** The number of lines before the header that are not part of the table. @default 0 */
   skipLines?: number | undefined;
@@ -53,8 +53,8 @@ async function* readRows(
   bytes: Bytes,
   format: StatementFormat,
 ): AsyncGenerator<StatementRow | UnreadableRow, void, undefined> {
-  const { encoding = "utf-8", skipLines = 0, comment = "#", delimiter } = format;
-  const records = new RecordReader({ delimiter, comment: comment || undefined });
+  const { encoding = "utf-8", skipLines = 0, comment = "#", delimiter, header = true } = format;
+  const records = new RecordReader({ delimiter, comment: comment || undefined, header });
   const table = new Table(format);
   for await (const lines of readLines(bytes, encoding)) {
     for (const line of lines) {

@@ -39,6 +39,15 @@ describe("a statement compared with stored payments", () => {
     expect(summary).toMatchObject({ balanced: false, rows: { matched: 0 } });
   });
 
+  it("compares rows whose clientId begins with the prefix of comments", async () => {
+    const { found, summary } = await compared(await storeOf(paid("#1001")), header, [
+      row("#1001"),
+      row("#1002"),
+    ]);
+    expect(found).toEqual(["missing_here #1002 line 3"]);
+    expect(summary).toMatchObject({ balanced: false, rows: { read: 2, matched: 1 } });
+  });
+
   it("finds payments that are missing on one side", async () => {
     const store = await storeOf(paid("a"), paid("b"), pending("c"));
     const { found, summary } = await compared(store, header, [

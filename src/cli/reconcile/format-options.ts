@@ -12,7 +12,8 @@ export const formatOptions = {
     'The character between fields; "tab" for a tab. Default: the most frequent of , ; tab | in the header.',
   "--no-header": "The first line is a payment, and no header; --column then takes numbers.",
   "--skip-lines <number>": "The number of lines above the table. Default: 0.",
-  "--comment <text>": 'The beginning of lines that are skipped; --comment="" for none. Default: #.',
+  "--comment <text>":
+    'The prefix of comments: lines above the header, and further lines with one cell. --comment="" for none. Default: #.',
   "--encoding <utf-8|windows-1252>": "The character encoding. Default: utf-8.",
   "--decimal <.|,>": "The decimal separator. Default: a point.",
   "--group <,|.|'| |space>": "The character between groups of three digits. Default: none.",

@@ -10,20 +10,22 @@ export interface RecordOptions {
   delimiter?: string | undefined;
   /** The prefix of comment lines. */
   comment: string | undefined;
+  /** Whether the first record is the header. */
+  header: boolean;
 }
 
 /** Joins lines to records. If a record breaks the rules, only its first line is lost: the second one begins a new record. */
 export class RecordReader {
-  readonly #comment: string | undefined;
+  readonly #options: RecordOptions;
   #delimiter: string | undefined;
   /** The lines of a record whose quoted field is still open. */
   #open: Line[] = [];
   #openLength = 0;
   #width: number | undefined;
 
-  constructor({ delimiter, comment }: RecordOptions) {
-    this.#delimiter = delimiter;
-    this.#comment = comment;
+  constructor(options: RecordOptions) {
+    this.#options = options;
+    this.#delimiter = options.delimiter;
   }
 
   /** Returns the records that end with this line. */
@@ -55,7 +57,7 @@ export class RecordReader {
   #begin(line: Line): CsvRecord[] {
     const { number, text, problem } = line;
     if (problem) return [{ line: number, problem }];
-    if (text.trim() === "" || (this.#comment !== undefined && text.startsWith(this.#comment))) return [];
+    if (text.trim() === "" || this.#isComment(text)) return [];
     this.#delimiter ??= guessDelimiter(text);
     const split = splitFields(text, this.#delimiter);
     if ("fields" in split) {
@@ -70,6 +72,13 @@ export class RecordReader {
     this.#open = [line];
     this.#openLength = text.length;
     return [];
+  }
+
+  #isComment(text: string): boolean {
+    const { comment, header } = this.#options;
+    if (comment === undefined || !text.startsWith(comment)) return false;
+    // An id may begin with the prefix. A line with one cell has no amount, so it is no payment.
+    return (header && this.#width === undefined) || !text.includes(this.#delimiter ?? guessDelimiter(text));
   }
 
   #record(line: number, fields: string[]): CsvRecord {

@@ -64,9 +64,31 @@ describe("a statement in CSV", () => {
   });
 
   it("skips blank lines, empty rows, comments, and lines above the table", async () => {
-    const text = `Settlement of May\n\n# made by hand\n${header}\n\na,1,KMF\n,,\n# b,2,KMF\n   \nc,3,KMF\n`;
+    const text = `Settlement of May\n\n# by hand, in May\n${header}\n\na,1,KMF\n,,\n# the "rest"\n   \nc,3,KMF\n`;
     expect(await textsFor(text, { skipLines: 1 })).toEqual(["6 a 1 KMF", "10 c 3 KMF"]);
     expect(await textsFor(`${header}\n#a,1,KMF`, { comment: "" })).toEqual(["2 #a 1 KMF"]);
+  });
+
+  it("reports or reads each line below the header that begins like a comment and has several cells", async () => {
+    const lines = ["#1001,1,KMF", "# end", "#1002,1,50,KMF", '#1003,"1', "b,1,KMF", "#"];
+    expect(await textsFor([header, ...lines].join("\n"))).toEqual([
+      "2 #1001 1 KMF",
+      "4 fields_count",
+      "5 quote_open",
+      "6 b 1 KMF",
+    ]);
+    const other = { comment: "--", delimiter: ";" };
+    expect(await textsFor(`-- a;b\nclientId;value;currency\n--1;1;KMF\n-- 2,3`, other)).toEqual([
+      "3 --1 1 KMF",
+    ]);
+  });
+
+  it("loses no row of a file without a header, also where its first row begins like a comment", async () => {
+    const format = { header: false, columns: { clientId: 1, value: 2 }, fixed: { currency: "KMF" } } as const;
+    expect(await textsFor("# May\n#1001;1\n#1002;2\n# end", format)).toEqual([
+      "2 #1001 1 KMF",
+      "3 #1002 2 KMF",
+    ]);
   });
 
   it("finds columns by their usual names, by given names, by numbers, or has no such column", async () => {
@@ -233,7 +255,7 @@ describe("a statement in CSV", () => {
         fc.constantFrom(",", ";", "|"),
         async (lines, delimiter) => {
           const written = lines.map(({ id, note, quote, ending }) => {
-            const mustQuote = (field: string) => quote || /[",;|\r\n#]/.test(field);
+            const mustQuote = (field: string) => quote || /[",;|\r\n]/.test(field);
             const fields = [id, note, "1", "KMF"].map((field) => (mustQuote(field) ? quoted(field) : field));
             return fields.join(delimiter) + ending;
           });
