@@ -107,18 +107,23 @@ export function invalidOption(message: string): TillkitError {
 /** Returns a run, whose findings and summary are those of the generator. */
 export function runOf<Finding, Summary>(reading: AsyncGenerator<Finding, Summary, undefined>) {
   let summary: Summary | undefined;
-  return {
-    async *[Symbol.asyncIterator](): AsyncGenerator<Finding, void, undefined> {
+  let failure: { error: unknown } | undefined;
+  async function* read(): AsyncGenerator<Finding, void, undefined> {
+    try {
       const end: Summary | undefined = yield* reading;
       summary ??= end;
-    },
+    } catch (error) {
+      failure = { error };
+    }
+    // A generator throws only once, but a run that failed must never look like one without findings.
+    if (failure) throw failure.error;
+  }
+  return {
+    [Symbol.asyncIterator]: read,
     async summary(): Promise<Summary> {
-      while (summary === undefined) {
-        const next = await reading.next();
-        if (!next.done) continue;
-        if (next.value === undefined) throw new Error("The run was stopped early, so it has no summary.");
-        summary = next.value;
-      }
+      const rest = read();
+      while (!(await rest.next()).done);
+      if (summary === undefined) throw new Error("The run was stopped early, so it has no summary.");
       return summary;
     },
   };

@@ -128,6 +128,24 @@ describe("a run", () => {
     expect(await run.summary()).toBe(2);
   });
 
+  it("throws the error that stopped it from each call of summary, and when its findings are read", async () => {
+    const error = new Error("The disk is gone.");
+    async function* failing(): AsyncGenerator<string, number, undefined> {
+      yield "a";
+      throw error;
+    }
+    const run = runOf(failing());
+    const read = async () => {
+      for await (const finding of run) expect(finding).toBe("a");
+    };
+    const attempts = [read, read, () => run.summary(), () => run.summary()];
+    for (const attempt of attempts) await expect(attempt()).rejects.toBe(error);
+    const unread = runOf(failing());
+    const summaries = await Promise.allSettled([unread.summary(), unread.summary()]);
+    expect(summaries.map((summary) => "reason" in summary && summary.reason)).toEqual([error, error]);
+    await expect(unread.summary()).rejects.toBe(error);
+  });
+
   it("has no summary where it was stopped early", async () => {
     const run = runOf(reading());
     for await (const finding of run) if (finding === "a") break;

@@ -1,5 +1,5 @@
 import { createPayments, type Payment, type PaymentStore } from "tillkit";
-import { reconcileStatement } from "tillkit/statement";
+import { readStatement, reconcileStatement } from "tillkit/statement";
 import { testOptions } from "../support/kit.js";
 import { storeOf, compared, may, paid, pending } from "./support/stored.js";
 
@@ -28,6 +28,15 @@ describe("a statement compared with stored payments", () => {
     expect(found).toEqual([]);
     expect(summary).toMatchObject({ balanced: true, differences: 0, books: 2 });
     expect(summary.rows).toEqual({ read: 3, bad: 0, foreign: 0, unpaid: 1, outsidePeriod: 0, matched: 2 });
+  });
+
+  it("throws the error that stopped it from summary too", async () => {
+    const run = reconcileStatement(await storeOf(), readStatement(""), { period: may });
+    const read = async () => {
+      for await (const finding of run) expect(finding).toBeUndefined();
+    };
+    await expect(read()).rejects.toMatchObject({ code: "statement_unreadable" });
+    await expect(run.summary()).rejects.toMatchObject({ code: "statement_unreadable" });
   });
 
   it("never matches an amount whose point is not the decimal separator", async () => {
