@@ -12,6 +12,8 @@ import {
   type PaymentStore,
   type SignedField,
 } from "../index.js";
+import type * as index from "../index.js";
+import { TillkitError } from "../errors/index.js";
 import { type Sandbox, type SandboxOptions } from "../sandbox/index.js";
 import { type SqliteDatabase, type SqlTx } from "../store/sql/index.js";
 
@@ -36,7 +38,7 @@ export interface TestPayments<Covers extends SignedField, Tx> {
   pay(this: void, request: PaymentRequest): Promise<CreatedPayment>;
   /**
    * Resolves when the sandbox sends no more webhooks and every dispatch is done or dead. Returns the dead ones, with their errors;
-   * a handler that throws is dead after three runs.
+   * a handler that throws is dead after three runs. Rejects with `sandbox_misused` if the kit refused a signature that no test forged.
    */
   settled(this: void): Promise<DispatchRecord[]>;
   /** Closes the kit, the sandbox and the server, and removes the SQLite file. */
@@ -91,7 +93,7 @@ export async function testPayments<
       logger: false,
       ...options,
       // The usual scheme covers every field.
-      signature: options.signature ?? (kit.hmacSignature({ secret: sandbox.secret! }) as never),
+      signature: options.signature ?? (schemeOf(sandbox, kit, sandboxOptions?.signature) as never),
       dispatch: options.dispatch ?? { pollMs: 10, firstDelayMs: 10, maxDelayMs: 10, maxFailures: 3 },
       publicUrl,
       service: {
@@ -119,6 +121,7 @@ export async function testPayments<
           if ((await store.counts()).oldestUndoneAt === undefined) break;
           await ended;
         }
+        checkSignatures(sandbox, webhookUrls[0]!);
         return store.dead({ revive: false, limit: 1000 });
       },
       close,
@@ -127,6 +130,24 @@ export async function testPayments<
     await close();
     throw error;
   }
+}
+
+/** Returns the scheme with which the sandbox signs: the given one, or one that the sandbox made. */
+function schemeOf({ signing }: Sandbox, kit: typeof index, given: unknown): unknown {
+  const { scheme, secret, header, algorithm, merchantId, fields } = signing;
+  if (scheme === "custom") return given;
+  const hmac = { secret: secret!, header, algorithm };
+  if (scheme === "hmac") return kit.hmacSignature(hmac);
+  return kit.fieldsSignature({ ...hmac, merchantId, fields: fields as never });
+}
+
+/** Throws if the kit refused the signature of a webhook that neither a scenario nor the test made, also at the last attempt. */
+function checkSignatures({ deliveries }: Sandbox, url: string): void {
+  const ordinary = deliveries.filter((one) => one.url === url && !one.scenario && !one.byHand);
+  const statuses = new Map(ordinary.map(({ requestBody, status }) => [requestBody, status]));
+  if (![...statuses.values()].includes(401)) return;
+  const message = `The kit refused the signature of a webhook, so no handler ran for it. Give only one of the options signature and sandbox.signature, and do not rotate the sandbox's secret.`;
+  throw new TillkitError("sandbox_misused", message);
 }
 
 async function serve(app: RequestListener, closers: (() => Promise<unknown>)[]): Promise<string> {

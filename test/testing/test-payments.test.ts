@@ -1,11 +1,13 @@
 import { EventEmitter } from "node:events";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { fieldsSignature, MemoryStore, type TillkitEvent } from "tillkit";
+import { fieldsSignature, hmacSignature, MemoryStore, type TillkitEvent } from "tillkit";
+import { type Sandbox, type SandboxOptions } from "tillkit/sandbox";
 import { testPayments } from "tillkit/testing";
 import { readSources } from "../architecture/read-imports.js";
 
 const total = { value: "1475", currency: "KMF" };
+const secret = "sandbox_0123456789abcdef0123456789abcdef";
 const folders = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith("tillkit-testing-"));
 
 let close: () => Promise<void> = async () => {};
@@ -65,7 +67,7 @@ describe("testPayments", () => {
   it("takes the scenario, the scheme and the store of the test", async () => {
     const { payments, pay, settled, ...kit } = await testPayments({
       store: new MemoryStore(),
-      signature: fieldsSignature({ secret: "sandbox_0123456789abcdef0123456789abcdef", merchantId: "m-1" }),
+      signature: fieldsSignature({ secret, merchantId: "m-1" }),
       sandbox: { scenario: "amount-changed" },
     });
     close = kit.close;
@@ -74,6 +76,66 @@ describe("testPayments", () => {
     await pay({ reference: "order-1", total });
     await settled();
     expect(events).toContain("payment.mismatched");
+  });
+
+  it.each<[string, NonNullable<SandboxOptions["signature"]>]>([
+    ["fields", { scheme: "fields" }],
+    [
+      "fields in another order",
+      {
+        scheme: "fields",
+        merchantId: "m-1",
+        fields: ["status", "total.currency", "total.value", "clientId", "id", "merchantId"],
+      },
+    ],
+    ["another algorithm", { scheme: "hmac", algorithm: "sha512" }],
+    ["another header", { scheme: "hmac", header: "X-Sig" }],
+    ["a secret of the test", { scheme: "hmac", secret }],
+    ["a scheme of the test", hmacSignature({ secret, header: "X-Own" })],
+  ])("verifies with the scheme that the sandbox signs with: %s", async (_, signature) => {
+    const { payments, pay, settled, sandbox, ...kit } = await testPayments({ sandbox: { signature } });
+    close = kit.close;
+    const paid: string[] = [];
+    payments.onPaymentCompleted(({ payment }) => void paid.push(payment.reference));
+    await pay({ reference: "order-1", total });
+    expect(await settled()).toEqual([]);
+    expect(sandbox.deliveries).toMatchObject([{ status: 200 }]);
+    expect(paid).toEqual(["order-1"]);
+  });
+
+  it("refuses a scheme of the sandbox that cannot verify", async () => {
+    const signature = { header: "X-Own", sign: () => "signed" };
+    await expect(testPayments({ sandbox: { signature } })).rejects.toMatchObject({ code: "option_invalid" });
+  });
+
+  it("does not settle where the kit verifies in another way than the sandbox signs", async () => {
+    const { pay, settled, ...kit } = await testPayments({
+      signature: hmacSignature({ secret }),
+      sandbox: { signature: { scheme: "hmac" } },
+    });
+    close = kit.close;
+    await pay({ reference: "order-1", total });
+    await expect(settled()).rejects.toMatchObject({
+      code: "sandbox_misused",
+      message: expect.stringContaining("Give only one of the options signature and sandbox.signature"),
+    });
+  });
+
+  it.each<[string, SandboxOptions, (sandbox: Sandbox, clientId: string) => unknown]>([
+    ["a scenario", { scenario: "signature-wrong" }, () => {}],
+    [
+      "the test",
+      {},
+      (sandbox, clientId) =>
+        sandbox.sendWebhook({ payment: clientId, overrides: { type: "forged" }, sign: () => "0".repeat(64) }),
+    ],
+  ])("settles after a refused webhook that %s forged", async (_, options, forge) => {
+    const { pay, settled, sandbox, ...kit } = await testPayments({ sandbox: options });
+    close = kit.close;
+    const { clientId } = await pay({ reference: "order-1", total });
+    await forge(sandbox, clientId);
+    expect(await settled()).toEqual([]);
+    expect(sandbox.deliveries.map(({ status }) => status)).toContain(401);
   });
 
   it("leaves no file, no server and no timer behind", async () => {

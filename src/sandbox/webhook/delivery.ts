@@ -29,6 +29,8 @@ export interface Delivery {
   readonly durationMs: number;
   /** The scenario that made the webhook, where it is not the normal one. */
   readonly scenario?: string;
+  /** Present where `sendWebhook` made the webhook. */
+  readonly byHand?: true;
 }
 
 /** Returns whether the endpoint accepted the webhook. A redirect does not count. */

@@ -43,7 +43,7 @@ export interface WebhookByHand {
 }
 
 /** A webhook that is ready to be sent, with the same bytes and signature at every attempt. */
-export interface WebhookMessage extends Pick<Delivery, "paymentId" | "scenario"> {
+export interface WebhookMessage extends Pick<Delivery, "paymentId" | "scenario" | "byHand"> {
   rawBody: Buffer;
   headers: Record<string, string>;
 }
@@ -80,7 +80,8 @@ export class WebhookMessages {
     const body = webhookBody({ ...payment, status: "completed", captured: true }, this.#timestamp());
     const changed = { ...body, ...overrides, data: { ...body.data, ...overrides.data } };
     const rawBody = webhook.rawBody === undefined ? bytesOf(changed) : Buffer.from(webhook.rawBody);
-    return { paymentId: payment.id, rawBody, headers: { ...this.#headers(sign(rawBody)), ...headers } };
+    const allHeaders = { ...this.#headers(sign(rawBody)), ...headers };
+    return { paymentId: payment.id, rawBody, headers: allHeaders, byHand: true };
   }
 
   /** Returns a webhook without content, which tries an address. Where fields are signed, it has an invented payment. */

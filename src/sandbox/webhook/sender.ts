@@ -146,7 +146,7 @@ export class WebhookSender {
       unsent === undefined
         ? await postWebhook(url, message, { timeoutMs, closing, allowRemote })
         : { error: unsent };
-    const { paymentId, scenario } = message;
+    const { paymentId, scenario, byHand } = message;
     const delivery: Delivery = {
       id,
       ...(paymentId !== undefined && { paymentId }),
@@ -158,6 +158,7 @@ export class WebhookSender {
       at,
       durationMs: Math.round(performance.now() - startedMs),
       ...(scenario !== undefined && { scenario }),
+      ...(byHand && { byHand }),
     };
     this.#messages.set(delivery.id, message);
     this.deliveries.push(delivery);
