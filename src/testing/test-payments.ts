@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import {
   type CreatedPayment,
+  type DispatchOptions,
   type DispatchRecord,
   type PaymentRequest,
   type Payments,
@@ -13,7 +14,7 @@ import {
   type SignedField,
 } from "../index.js";
 import type * as index from "../index.js";
-import { TillkitError } from "../errors/index.js";
+import { ConfigurationError, TillkitError } from "../errors/index.js";
 import { type Sandbox, type SandboxOptions } from "../sandbox/index.js";
 import { type SqliteDatabase, type SqlTx } from "../store/sql/index.js";
 
@@ -22,8 +23,10 @@ type CountingStore<Tx> = PaymentStore<Tx> & Required<Pick<PaymentStore<Tx>, "cou
 
 /** What {@link testPayments} takes: the options of `createPayments`, except those that the sandbox decides. */
 export interface TestPaymentsOptions<Covers extends SignedField, Tx> extends Partial<
-  Omit<PaymentsOptions<Covers, Tx>, "publicUrl" | "service" | "store">
+  Omit<PaymentsOptions<Covers, Tx>, "publicUrl" | "service" | "store" | "dispatch">
 > {
+  /** How handlers are called; it cannot be `false`, because `settled()` waits for them. @default short waits, and three runs */
+  dispatch?: DispatchOptions | undefined;
   /** A store over an empty database. @default a new SQLite file, which `close()` removes */
   store?: CountingStore<Tx> | undefined;
   /** Options of the sandbox, such as its scenario. */
@@ -61,6 +64,10 @@ export async function testPayments<
   Tx extends object = SqlTx<SqliteDatabase>,
 >(given: TestPaymentsOptions<Covers, Tx> = {}): Promise<TestPayments<Covers, Tx>> {
   const { sandbox: sandboxOptions, store: givenStore, ...options } = given;
+  if ((options.dispatch as unknown) === false) {
+    const message = "cannot be false: settled() waits for handlers, and nothing would call them.";
+    throw new ConfigurationError([{ code: "option_invalid", option: "dispatch", message }]);
+  }
   // Only tests that call this function load the kit, the sandbox and Express.
   const [kit, { createSandbox }, { sqliteStore }, { default: express }] = await Promise.all([
     import("../index.js"),

@@ -181,6 +181,17 @@ describe("testPayments", () => {
     expect(folders()).toEqual(before);
   });
 
+  it("refuses dispatch: false, with which no handler would run and nothing would settle", async () => {
+    const before = folders();
+    const options = { dispatch: false } as object;
+    await expect(testPayments(options)).rejects.toMatchObject({
+      name: "ConfigurationError",
+      code: "option_invalid",
+      problems: [{ option: "dispatch" }],
+    });
+    expect(folders()).toEqual(before);
+  });
+
   it("is all that loads the kit and the sandbox: an import of tillkit/testing loads the exam", () => {
     const loads = new Map(
       readSources().map(({ file, imports }) => [file, imports.filter(({ kind }) => kind === "runtime")]),
