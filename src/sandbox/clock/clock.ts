@@ -8,7 +8,7 @@ export interface SandboxClock {
   now(): Date;
   /**
    * Puts the clock forward. Retries, delayed webhooks and slow responses that fall due on the way run in their order,
-   * one after the other. Resolves when all of them have ended. Throws `sandbox_misused` for a step back.
+   * one after the other. Resolves when all of them have ended. Throws `sandbox_misused` for a step back, or beyond the year 9999.
    */
   advance(ms: number): Promise<void>;
   /** Puts the clock forward to this time, as `advance` does. */
@@ -61,6 +61,8 @@ export class Clock implements SandboxClock {
     if (!Number.isFinite(ms) || ms < 0)
       throwMisuse("The clock only goes forward: give a number of milliseconds, zero or more.");
     const target = this.now().getTime() + ms;
+    if (target >= Date.UTC(10_000, 0))
+      throwMisuse("The clock goes no further than the end of the year 9999.");
     for (;;) {
       await this.activity.quiet();
       const [next] = this.#timersByTime();

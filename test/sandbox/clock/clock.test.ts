@@ -85,6 +85,18 @@ describe("the sandbox's clock", () => {
     expect(sandbox.clock.now().toISOString()).toBe("2030-01-02T00:00:01.000Z");
   });
 
+  it("does not go beyond the year 9999, which the dates of a webhook could not hold", async () => {
+    await openPayment();
+    const last = "9999-12-31T23:59:59.999Z";
+    const wholeSpanMs = Date.parse(last) - Date.parse(noon);
+    await expect(sandbox.clock.advance(wholeSpanMs + 1)).rejects.toMatchObject(misuse);
+    await expect(sandbox.clock.advance(9e15)).rejects.toMatchObject(misuse);
+    await expect(sandbox.clock.set("+010000-01-01T00:00:00Z")).rejects.toMatchObject(misuse);
+    expect(sandbox.clock.now().toISOString()).toBe(noon);
+    await sandbox.clock.advance(wholeSpanMs);
+    expect(sandbox.clock.now().toISOString()).toBe(last);
+  });
+
   it("follows the machine's clock by default", async () => {
     await openPayment({ webhookDelayMs: 20, now: undefined });
     expect(await sandbox.pay("c-1")).toMatchObject([{ status: 200 }]);

@@ -177,6 +177,7 @@ describe("the control addresses", () => {
     ["an address that is not registered", "POST", "/addresses/wh9/try", undefined, 409],
     ["an unknown delivery", "POST", "/deliveries/d-9/again", undefined, 409],
     ["a negative step of the clock", "POST", "/clock", { advanceMs: -1 }, 409],
+    ["a step of the clock beyond the year 9999", "POST", "/clock", { advanceMs: 9e15 }, 409],
     ["no time", "POST", "/clock", {}, 409],
     ["an unknown path", "GET", "/nothing", undefined, 404],
   ])("refuse %s with a reason", async (_what, method, path, body, code) => {
