@@ -1,5 +1,6 @@
 // The teaching example: a store in one plain file, for one process.
 import * as fs from "node:fs";
+import { dirname } from "node:path";
 import { type BatchAdapter, type RecordChange, type StoredRecord } from "tillkit";
 
 /** Keeps all records in memory, and appends each write to a file as one line. */
@@ -25,6 +26,12 @@ export function fileAdapter(path: string): BatchAdapter<RecordChange> {
   };
   append([...records.values()].map(({ key, version, value }) => ({ key, version: version - 1, value })));
   fs.renameSync(`${path}.new`, path);
+  // Windows cannot open a directory, and does not need this call.
+  if (process.platform !== "win32") {
+    const directory = fs.openSync(dirname(path), "r");
+    fs.fsyncSync(directory); // Otherwise a power failure could take the new name back.
+    fs.closeSync(directory);
+  }
 
   return {
     durable: true,

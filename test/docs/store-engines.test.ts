@@ -17,6 +17,31 @@ describe("the store of docs/store-engines.md", () => {
     expect(read("docs/write-a-store.md")).toContain(`\`${summary}\``);
   }, 240_000);
 
+  it("has as many lines as the README says", () => {
+    expect(read("README.md")).toContain(`has ${program.trimEnd().split("\n").length} lines`);
+  });
+
+  it("syncs the directory of its file once, because a power failure could take back the name of a new file", async () => {
+    tutorial.write(
+      "sync.js",
+      `import fs from "node:fs";
+      import { syncBuiltinESMExports } from "node:module";
+      const sync = fs.fsyncSync;
+      const synced = [];
+      fs.fsyncSync = (file) => {
+        synced.push(fs.fstatSync(file).isDirectory() ? fs.existsSync("synced.jsonl") : "file");
+        sync(file);
+      };
+      syncBuiltinESMExports();
+      const { open } = await import("./my-store.js");
+      const store = open("synced.jsonl");
+      await store.transaction(async (tx) => tx.add({ order: "order-1", isPaid: false }));
+      await store.close();
+      console.log(JSON.stringify(synced));`,
+    );
+    expect(await tutorial.run("sync.js")).toEqual([true, "file"]);
+  });
+
   it("refuses an order that it does not know, and keeps the others after half a line", async () => {
     tutorial.write(
       "orders.js",
