@@ -72,7 +72,10 @@ export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""
     locale !== undefined &&
     !(typeof locale === "string" && /^(?!.{36})[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(locale))
   ) {
-    throw new TillkitError("locale_invalid", 'locale must be a language tag of at most 35 characters, such as "fr".');
+    throw new TillkitError(
+      "locale_invalid",
+      'locale must be a language tag of at most 35 characters, such as "fr".',
+    );
   }
   if (metadata !== undefined) plainMetadata(metadata);
 }

@@ -161,7 +161,9 @@ describe.each(["postgres", "mysql"] as const)("a backup of %s", (kind) => {
       // It refuses a server that is newer than itself.
       if (kind === "postgres") await run("pg_dump", ["--schema-only", `--dbname=${address}`]);
     } catch {
-      return console.info(`Left out on ${kind}: ${server.programs.join(" and ")} are not on this machine, or too old for the server.`);
+      return console.info(
+        `Left out on ${kind}: ${server.programs.join(" and ")} are not on this machine, or too old for the server.`,
+      );
     }
     const fileOf = (place: Place): string => path.join(place.folder, "shop.dump");
     const nameOf = (url: string): string => new URL(url).pathname.slice(1);
