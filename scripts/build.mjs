@@ -1,12 +1,11 @@
 // Compiles the sources to ESM and to CommonJS. No bundler is used.
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { tsc } from "./tsc.mjs";
+import { codeOnly, tsc } from "./tsc.mjs";
 
 rmSync("dist", { recursive: true, force: true });
 for (const project of ["tsconfig.esm.json", "tsconfig.cjs.json"]) {
-  // The doc comments are only in the types, so that the package stays small.
-  for (const part of [["--declaration", "false", "--removeComments"], ["--emitDeclarationOnly"]]) {
+  for (const part of [codeOnly, ["--emitDeclarationOnly"]]) {
     const status = tsc("-p", project, ...part);
     if (status !== 0) process.exit(status);
   }

@@ -26,6 +26,7 @@ const parts = [
 const usage = `npm run mutate -- [folder …] [options]
   folder        a folder or a file of src/ (default: ${parts.join(", ")})
   --report      only writes the report from the stored results
+  --smoke       only shows that it starts: changes one small file, and writes nothing
 Runs StrykerJS with the tests of the mirrored folder only, one test process at a time. What it found earlier is kept in .tmp, so
 that only changed code and tests are run again. Writes test/mutation/results.json and test/mutation/README.md. Exits with 0 when
 every part was measured; 3 when Stryker could not run.`;
@@ -33,9 +34,17 @@ every part was measured; 3 when Stryker could not run.`;
 function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { report: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+    options: {
+      report: { type: "boolean" },
+      smoke: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
   });
   if (values.help) return console.log(usage);
+  if (values.smoke) {
+    const { mutants, killed } = mutate("model/status-order.ts");
+    return console.log(`${killed} of ${mutants} changes of one file were noticed.`);
+  }
   if (!values.report)
     for (const part of positionals.length > 0 ? positionals : parts) {
       const measured = mutate(part.replace(/^src\//, ""));

@@ -1,20 +1,22 @@
-// `npm test`: runs everything that can run on this machine, also from a fresh clone. Imports only Node's own modules, because
-// the packages may not be installed yet. `--quick` runs only the tests on the sources.
+// `npm test`: what a person waits for. `npm run test:all`: everything that can run on this machine. Both run from a fresh clone.
+// Imports only Node's own modules, because the packages may not be installed yet. `--quick`: only the tests on the sources.
 import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { installMissing } from "./test/install.mjs";
 import { leftOutBy, machineLacks } from "./test/left-out.mjs";
 import { searchPrinted } from "./test/printed-secrets.mjs";
+import { longTests, whyLong } from "./test/long.mjs";
 import { testsOfSourcesOnly } from "./test/sources-only.mjs";
 import { jestTotals, printedBy, runStage } from "./test/stage.mjs";
+import { starts } from "./test/starts.mjs";
 import { summary } from "./test/summary.mjs";
 
 process.chdir(path.resolve(import.meta.dirname, ".."));
-const quick = process.argv.includes("--quick");
-const unknown = process.argv.slice(2).filter((argument) => argument !== "--quick");
+const [quick, all] = ["--quick", "--all"].map((option) => process.argv.includes(option));
+const unknown = process.argv.slice(2).filter((argument) => argument !== "--quick" && argument !== "--all");
 if (unknown.length > 0) {
   console.error(
-    `npm test accepts only --quick, not ${unknown.join(" ")}. For single files: npx jest test/html`,
+    `npm test accepts only --quick and --all, not ${unknown.join(" ")}. For single files: npx jest test/html`,
   );
   process.exit(2);
 }
@@ -53,8 +55,9 @@ if (installed !== undefined) await add(Promise.resolve(installed));
 if (installed?.passed === false) {
   leftOut.push("everything else, because the packages could not be installed");
 } else if (quick) {
-  await jest("Tests on the sources", "src");
+  await jest("Tests on the sources", "src", all ? [] : longTests);
   leftOut.push("everything except the tests on the sources, because of --quick");
+  if (!all) leftOut.push(whyLong);
 } else {
   await check("Format", ["prettier", "--check", "--log-level", "warn", "."]);
   // Before the linter, because the example is checked against the types of the built package.
@@ -70,8 +73,18 @@ if (installed?.passed === false) {
     ]);
   }
   // The ORMs meet the packed package.
-  await jest("Tests on the sources", "src", ["/test/stores/orms/"]);
-  if (built && (await check("Pack", ["scripts/pack.mjs"]))) {
+  await jest("Tests on the sources", "src", ["/test/stores/orms/", ...(all ? [] : longTests)]);
+  if (!all) leftOut.push(whyLong);
+  if (all) {
+    const stores = existsSync("examples/stores/node_modules");
+    if (!stores) leftOut.push("the benchmark of the example stores: npm ci --prefix examples/stores");
+    for (const [name, command] of Object.entries(starts))
+      if (stores || !name.includes("stores")) await check(`Starts: ${name}`, command);
+  }
+  if (!all && built) {
+    await check("Pack", ["scripts/pack.mjs"]);
+    await check("Demo", ["scripts/demo.mjs"]);
+  } else if (built && (await check("Pack", ["scripts/pack.mjs"]))) {
     // These would test nothing new.
     await jest("Tests on the packed package", "packed", [
       ...testsOfSourcesOnly().map((file) => `/${file}$`),

@@ -5,6 +5,9 @@ import path from "node:path";
 
 const home = path.dirname(createRequire(import.meta.url).resolve("@typescript/native/package.json"));
 
+/** The options with which only code is written. The doc comments are only in the types, so that the package stays small. */
+export const codeOnly = ["--declaration", "false", "--removeComments"];
+
 export function tsc(...args) {
   return (
     spawnSync(process.execPath, [path.join(home, "bin", "tsc"), ...args], { stdio: "inherit" }).status ?? 1

@@ -1,8 +1,9 @@
 import { parseArgs } from "node:util";
 
-export const usage = `npm run bench -- [--quick] [--only <text>]… [--rounds <n>] [--seconds <n>] [--no-peers]
+export const usage = `npm run bench -- [--quick] [--smoke] [--only <text>]… [--rounds <n>] [--seconds <n>] [--no-peers]
                     [--minutes <n>] [--without <server>]… [--proof] [--json] [--quiet]
 
+  --smoke      measures nothing: starts every contender, sends it some webhooks, and writes no files
   --quick      fewer and shorter rounds: takes about a minute, with more noise
   --only       only suites or contenders whose name contains this text, and the reference; can be repeated
   --rounds     measured rounds of each contender
@@ -20,6 +21,7 @@ export function readOptions(args) {
     args,
     options: {
       quick: { type: "boolean", default: false },
+      smoke: { type: "boolean", default: false },
       only: { type: "string", multiple: true, default: [] },
       rounds: { type: "string" },
       seconds: { type: "string" },
@@ -42,9 +44,9 @@ export function readOptions(args) {
   return {
     ...values,
     peers: !values["no-peers"],
-    proof: values.proof ?? values.only.length === 0,
-    minutes: number("minutes", values.quick ? 0.8 : 9),
-    rounds: Math.round(number("rounds", values.quick ? 2 : 7)),
-    seconds: number("seconds", values.quick ? 0.1 : 0.5),
+    proof: values.proof ?? (values.only.length === 0 && !values.smoke),
+    minutes: number("minutes", values.quick ? 0.8 : values.smoke ? 60 : 9),
+    rounds: Math.round(number("rounds", values.smoke ? 1 : values.quick ? 2 : 7)),
+    seconds: number("seconds", values.smoke ? 0.01 : values.quick ? 0.1 : 0.5),
   };
 }

@@ -86,21 +86,42 @@ export const checkoutFaults = [
   },
   {
     about: "a lease is renewed only when it has ended",
-    file: "dispatch/run-claim.ts",
+    file: "dispatch/guard-run.ts",
     from: "}, leaseMs / 3);",
     to: "}, leaseMs);",
     test: "dispatch/run-claim.test.ts",
   },
   {
-    about: "a handler goes on after its lease was lost",
+    about: "a lease is renewed for as long as a transaction hangs",
+    file: "dispatch/guard-run.ts",
+    from: "    rollback = setTimeout(() => overdue.reject(reason), ",
+    to: "    rollback = setTimeout(() => {}, ",
+    test: "dispatch/hanging-transactions.test.ts",
+  },
+  {
+    about: "the time in which the event loop was blocked counts for the time limit",
+    file: "dispatch/time-limit.ts",
+    from: "Math.min(Math.max(now - lookedAt, sliceMs), sliceMs + maxDelayMs)",
+    to: "Math.max(now - lookedAt, sliceMs)",
+    test: "dispatch/time-limit.test.ts",
+  },
+  {
+    about: "what a handler rejects with after the kit's close counts as its failure",
     file: "dispatch/run-claim.ts",
+    from: "abortReason && !isFromStore ? abortReason.reason : thrown",
+    to: "thrown",
+    test: "dispatch/run-claim.test.ts",
+  },
+  {
+    about: "a handler goes on after its lease was lost",
+    file: "dispatch/guard-run.ts",
     from: "kept || abort(leaseLost(claim))",
     to: "kept",
     test: "dispatch/run-claim.test.ts",
   },
   {
     about: "an error of a renewal counts as a lost lease",
-    file: "dispatch/run-claim.ts",
+    file: "dispatch/guard-run.ts",
     from: "      () => {},\n    );\n  }, leaseMs",
     to: "      abort,\n    );\n  }, leaseMs",
     test: "dispatch/run-claim.test.ts",
@@ -115,8 +136,8 @@ export const checkoutFaults = [
   {
     about: "a handler commits after it was aborted",
     file: "dispatch/run-claim.ts",
-    from: "guard.throwIfAborted();",
-    to: "",
+    from: "        guard.throwIfEnded();\n        if (",
+    to: "        if (",
     test: "dispatch/run-claim.test.ts",
   },
   {
@@ -135,7 +156,7 @@ export const checkoutFaults = [
   },
   {
     about: "a handler without renewal may run longer than its lease",
-    file: "dispatch/run-claim.ts",
+    file: "dispatch/guard-run.ts",
     from: "Math.min(handlerTimeoutMs, leaseMs)",
     to: "handlerTimeoutMs",
     test: "dispatch/run-claim.test.ts",
@@ -190,11 +211,11 @@ export const checkoutFaults = [
     test: "checkout/create-payment.test.ts",
   },
   {
-    about: "a wait that is longer than a lease counts as a jump of the clock",
+    about: "a claim leases for longer than it renews",
     file: "dispatch/dispatcher.ts",
-    from: "maxWaitMs: leaseMs + retry.maxDelayMs",
-    to: "maxWaitMs: leaseMs",
-    test: "dispatch/dispatcher.test.ts",
+    from: "store.claim({ handlers, limit, leaseMs })",
+    to: "store.claim({ handlers, limit, leaseMs: 2 * leaseMs })",
+    test: "dispatch/dispatcher-loop.test.ts",
   },
   {
     about: "an attempt that a clock ahead has dated is reused for as long as the clock was ahead",
@@ -206,8 +227,8 @@ export const checkoutFaults = [
   {
     about: "the time limit of one handler is ignored",
     file: "dispatch/dispatcher.ts",
-    from: "{ ...this.#options, handlerTimeoutMs, losses: this.#losses }",
-    to: "{ ...this.#options, losses: this.#losses }",
+    from: "{ ...this.#options, handlerTimeoutMs, losses: this.#losses, onHanging }",
+    to: "{ ...this.#options, losses: this.#losses, onHanging }",
     test: "dispatch/dispatcher.test.ts",
   },
   {

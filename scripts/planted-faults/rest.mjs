@@ -335,8 +335,8 @@ export const restFaults = [
   {
     about: "a renewal counts from the end of the lease",
     file: "store/over/over-dispatches.ts",
-    from: "dueAt: Math.ceil(now + leaseMs) });",
-    to: "dueAt: Math.ceil(dispatch.dueAt + leaseMs) });",
+    from: "...waitFor(now, leaseMs) });",
+    to: "...waitFor(dispatch.dueAt, leaseMs) });",
     test: "store/over/max-changes.test.ts",
   },
   {

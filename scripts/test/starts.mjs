@@ -1,0 +1,51 @@
+/**
+ * The commands for people that no other stage runs, with so little work that they only show that they start. Each of them ends
+ * with 0 by itself.
+ */
+export const starts = {
+  "npm start": ["scripts/test/start-shop.mjs"],
+  "npm run bench": ["bench/run.mjs", "--smoke", "--quiet"],
+  "node bench/scale.mjs": [
+    "bench/scale.mjs",
+    "creation",
+    "--store",
+    "memory",
+    "--webhooks",
+    "50",
+    "--json",
+    "--quiet",
+  ],
+  "node bench/profile.mjs": ["bench/profile.mjs", "tillkit in memory", "500"],
+  "node bench/stores.mjs": [
+    "bench/stores.mjs",
+    "--module",
+    "test/stores/modules/file.ts",
+    "--rounds",
+    "1",
+    "--webhooks",
+    "5",
+  ],
+  "npm run simulate": ["scripts/simulate.mjs", "--payments", "300", "--quiet"],
+  "npm run crash": ["scripts/crash.mjs", "--cycles", "10", "--seed", "7", "--quiet"],
+  "npm run explore": ["scripts/explore.mjs", "--runs", "100", "--quiet"],
+  "npm run fuzz": ["scripts/fuzz.mjs", "--count", "2000", "--http", "100", "--quiet"],
+  "npm run faults:planted": ["scripts/planted-faults.mjs", "--only", "reconciliation/differences", "--quiet"],
+  "npm run mutate": ["scripts/mutate.mjs", "--smoke"],
+  "npm run reconciliation-table": ["scripts/reconciliation-table.mjs"],
+  "npm run reconcile:million": ["scripts/reconcile-million.mjs", "--rows", "2000", "--once", "--quiet"],
+};
+
+/** The scripts of package.json that other stages run, or tests. */
+export const startedElsewhere = [
+  "npm test",
+  "npm run test:all",
+  "npm run demo",
+  "npm run build",
+  "npm run typecheck",
+  "npm run lint",
+  "npm run format",
+  "npm run format:check",
+  "npm run jest",
+  "npm run check:package",
+  "node scripts/pack.mjs",
+];
