@@ -28,11 +28,12 @@ export function compareRow(row: CheckedRow, { byClientId, byServiceId }: Matches
   // Amounts of two different payments say nothing: a person must first decide which payment was paid.
   if (other !== undefined) return { payment, kinds: ["id_differs"], other };
   const kinds: DifferenceKind[] = [];
-  const { total, state } = payment;
+  const { total, state, withheld } = payment;
   if (row.currency !== total.currency) kinds.push("currency_differs");
   else if (!sameValue(row.value, total.value)) kinds.push("amount_differs");
   if (row.paid && state !== "completed") kinds.push("unpaid_here");
   if (!row.paid && state === "completed") kinds.push("unpaid_there");
+  if (row.paid && withheld === "unsettled") kinds.push("withheld");
   return { payment, kinds };
 }
 

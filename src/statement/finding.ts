@@ -10,6 +10,7 @@ export const differenceKinds = [
   "amount_differs",
   "unpaid_here",
   "unpaid_there",
+  "withheld",
   "listed_twice",
   "paid_twice",
 ] as const;

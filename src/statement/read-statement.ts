@@ -75,7 +75,7 @@ class Table {
 
   constructor(format: StatementFormat) {
     this.#format = format;
-    const { decimalSeparator = ".", groupSeparator = "", timeFormat = "iso", utcOffset = "Z" } = format;
+    const { decimalSeparator = ".", groupSeparator = "", timeFormat = "iso", utcOffset } = format;
     this.#cells = { decimalSeparator, groupSeparator, timeFormat, utcOffset };
   }
 

@@ -1,4 +1,5 @@
 import { TillkitError } from "../errors/index.js";
+import { paysOrder } from "../model/attempts.js";
 import { type Payment } from "../model/payment.js";
 import { differenceKinds, type FindingKind } from "./finding.js";
 import {
@@ -28,8 +29,8 @@ export class RunState {
   completed = 0;
   readonly #options: ResolvedReconcileOptions;
   #paymentsRead = 0;
-  #earliest: string | undefined;
-  #latest: string | undefined;
+  /** The beginning of the first day of the rows, and the end of the last one: milliseconds since 1970. */
+  #days: { from: number; to: number } | undefined;
 
   constructor(options: ResolvedReconcileOptions) {
     this.#options = options;
@@ -42,18 +43,19 @@ export class RunState {
   }
 
   /** Notes the time of a row. Throws `statement_period_missing` if neither the row nor the options have a time. */
-  noteTime({ time, line }: CheckedRow): void {
+  noteTime({ time, utcOffsetMs, line }: CheckedRow): void {
     const { period } = this.#options;
     if (period) {
       if (time && (time < period.from || time >= period.to)) this.rows.outsidePeriod += 1;
       return;
     }
     if (!time) throw periodMissing(`no period was given, and line ${line} has no time`);
-    if (this.#earliest === undefined || time < this.#earliest) this.#earliest = time;
-    if (this.#latest === undefined || time > this.#latest) this.#latest = time;
+    const from = Math.floor((Date.parse(time) + utcOffsetMs) / dayMs) * dayMs - utcOffsetMs;
+    const { from: first, to: end } = this.#days ?? { from: Infinity, to: -Infinity };
+    this.#days = { from: Math.min(first, from), to: Math.max(end, from + dayMs) };
   }
 
-  /** Returns the given period, or else the whole UTC days of the rows. Throws if there is no row with a time. */
+  /** Returns the given period, or else the whole days of the rows. Throws if there is no row with a time. */
   period(): Period {
     const { period } = this.#options;
     if (period) return period;
@@ -63,12 +65,9 @@ export class RunState {
         `None of its ${this.rows.read} rows can be read. ${this.firstProblem}`,
         { fix: "Give the format of the statement: its columns, its separators and the form of its times." },
       );
-    if (this.#earliest === undefined) throw periodMissing("no period was given, and no row has a time");
-    const [first, last] = [Date.parse(this.#earliest), Date.parse(this.#latest!)];
-    return {
-      from: new Date(Math.floor(first / dayMs) * dayMs).toISOString(),
-      to: new Date((Math.floor(last / dayMs) + 1) * dayMs).toISOString(),
-    };
+    if (this.#days === undefined) throw periodMissing("no period was given, and no row has a time");
+    const { from, to } = this.#days;
+    return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
   }
 
   /** Returns whether a completion is so near to an end of the period that a neighbouring statement may list it. */
@@ -78,12 +77,15 @@ export class RunState {
     return at - Date.parse(from) < edgeMs || Date.parse(to) - at <= edgeMs;
   }
 
-  /** Adds sibling entries for a paid payment and for its completed siblings. Adds none for a payment without siblings. */
+  /**
+   * Adds sibling entries for a paid payment and for its completed siblings. Adds none for a payment without siblings, nor for one
+   * that was withheld from its order: the order got nothing for it.
+   */
   async addSiblings(payment: Payment, siblings: readonly Payment[], row?: CheckedRow): Promise<void> {
     if (siblings.length < 2) return;
-    await this.siblings.add(siblingEntry(payment, row));
+    if (payment.withheld === undefined) await this.siblings.add(siblingEntry(payment, row));
     for (const other of siblings)
-      if (other !== payment && other.state === "completed") await this.siblings.add(siblingEntry(other));
+      if (other !== payment && paysOrder(other)) await this.siblings.add(siblingEntry(other));
   }
 
   /** Calls `onProgress` after a batch, and throws where the run is to be stopped. */

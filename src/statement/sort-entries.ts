@@ -35,7 +35,7 @@ export interface PaymentEntry extends CommonEntry {
 
 /** Returns the entry of a row. It sorts after the entry of its payment, and then by its line. */
 export function rowEntry(
-  row: Omit<CheckedRow, "paid">,
+  row: Omit<CheckedRow, "paid" | "utcOffsetMs">,
   bucket: EntryBucket,
   payment: Payment | undefined,
 ): string {

@@ -1,5 +1,5 @@
 import { minorUnit } from "../model/currencies.js";
-import { isDateTime } from "../shared/date-time.js";
+import { isDateTime, offsetMsOf } from "../shared/date-time.js";
 import { fitsCurrency, isAmount } from "../model/money.js";
 import { quote } from "../shared/quote.js";
 
@@ -21,7 +21,7 @@ export interface StatementRow {
   status?: string | undefined;
   /** The provider channel. The summary has totals for each channel. */
   source?: string | undefined;
-  /** RFC 3339. */
+  /** RFC 3339. Without a `period`, the statement is about the days of its times, each in the offset of its time. */
   time?: string | undefined;
 }
 
@@ -65,6 +65,8 @@ export interface CheckedRow extends StatementRow {
   line: number;
   /** Whether the statement says that the payment was paid. */
   paid: boolean;
+  /** The UTC offset with which the time was written, in milliseconds. 0 where the row has no time. */
+  utcOffsetMs: number;
 }
 
 /** The maximum length of an id. A longer text most likely comes from the wrong column. */
@@ -87,6 +89,7 @@ export function checkRow(
     // It is only shown, so a long one is no problem of the row.
     providerId: row.providerId?.slice(0, maxIdLength),
     time: row.time && new Date(row.time).toISOString(),
+    utcOffsetMs: row.time ? offsetMsOf(row.time) : 0,
     paid: !status || paidStatuses.has(status),
   };
 }

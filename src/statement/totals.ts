@@ -12,6 +12,7 @@ const rowBuckets = [
   "currency_differs",
   "amount_differs",
   "unpaid_here",
+  "withheld",
   "listed_twice",
 ] as const satisfies readonly RowBucket[];
 const paymentCounters = ["books", "missingThere", "unpaidThere", "paidTwice"] as const;

@@ -19,11 +19,13 @@ const payment = fc
     reference: fc.constantFrom("r1", "r2", "r3"),
     state: fc.constantFrom(...states),
     day: fc.integer({ min: 1, max: 60 }),
+    withheld: fc.constantFrom(undefined, undefined, "unsettled", "refunded"),
   })
-  .map(({ id, reference, state, day }): Payment => {
+  .map(({ id, reference, state, day, withheld }): Payment => {
     const completedAt = new Date(Date.UTC(2024, 3, 15 + day)).toISOString();
     const { completedAt: _, ...open } = paid(id, { reference, state, createdAt: "2024-04-01T00:00:00.000Z" });
-    return state === "completed" ? { ...open, completedAt } : open;
+    if (state !== "completed") return open;
+    return { ...open, completedAt, ...(withheld && { withheld }) };
   });
 const line = fc.record({
   id: fc.oneof(id, fc.constantFrom("x", "y")),
@@ -47,7 +49,9 @@ function expectedCounts(payments: readonly Payment[], lines: readonly Line[]) {
   const paidOf = (reference: string) =>
     payments.filter(
       (one) =>
-        one.reference === reference && (isCompleted(one) || paidLines.some((row) => row.id === one.clientId)),
+        one.reference === reference &&
+        one.withheld === undefined &&
+        (isCompleted(one) || paidLines.some((row) => row.id === one.clientId)),
     );
   return {
     missing_here: lines.filter(({ id }) => !of(id)).length,
@@ -55,6 +59,7 @@ function expectedCounts(payments: readonly Payment[], lines: readonly Line[]) {
     amount_differs: lines.filter(({ id, value }) => of(id) && value === "9").length,
     unpaid_here: paidLines.filter(({ id }) => of(id) && !isCompleted(of(id))).length,
     unpaid_there: lines.filter((row) => !isPaid(row) && isCompleted(of(row.id))).length,
+    withheld: paidLines.filter(({ id }) => of(id)?.withheld === "unsettled").length,
     listed_twice: paidLines.length - new Set(paidLines.map(({ id }) => id)).size,
     paid_twice: [...references].reduce((sum, one) => sum + Math.max(0, paidOf(one).length - 1), 0),
     books: inPeriod.length,

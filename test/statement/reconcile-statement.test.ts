@@ -208,6 +208,22 @@ describe("a statement compared with stored payments", () => {
     expect(findings.slice(3).map(({ other }) => other)).toEqual(["a1", "b1", "c1", "e1"]);
   });
 
+  it("finds payments that were withheld from their orders until a person settles them, and calls none paid twice", async () => {
+    const two = (reference: string, withheld: Payment["withheld"]) => [
+      paid(`${reference}1`, { reference, withheld: withheld!, completedAt: "2024-05-02T00:00:00.000Z" }),
+      paid(`${reference}2`, { reference, completedAt: "2024-05-03T00:00:00.000Z" }),
+    ];
+    const store = await storeOf(...two("a", "unsettled"), ...two("b", "refunded"));
+    const { found, summary } = await compared(
+      store,
+      header,
+      ["a1", "a2", "b1", "b2"].map((id) => row(id)),
+    );
+    expect(found).toEqual(["withheld a1 line 2"]);
+    expect(summary).toMatchObject({ balanced: false, rows: { matched: 3 } });
+    expect(summary.currencies).toMatchObject([{ rows: { withheld: { count: 1, value: "1475" } } }]);
+  });
+
   it("reports bad rows with their line, goes on, and does not report the payments that they name as missing", async () => {
     const store = await storeOf(paid("a"), paid("b"));
     const lines = [row("a", { value: "1 475" }), 'x,"y"z,1,KMF,,,', row("b"), row("", {}), "too,few"];
@@ -248,6 +264,39 @@ describe("a statement compared with stored payments", () => {
     const { found, summary } = await compared(store, header, [row("a")], { period: undefined });
     expect(found).toEqual(["missing_there same day"]);
     expect(summary.period).toEqual({ from: "2024-05-10T00:00:00.000Z", to: "2024-05-11T00:00:00.000Z" });
+  });
+
+  it("takes days as their rows and the offset of the statement have them, and finds what is missing on such a day", async () => {
+    const createdAt = "2024-04-30T00:00:00.000Z";
+    const store = await storeOf(
+      paid("a", { createdAt, completedAt: "2024-05-01T08:00:00.000Z" }),
+      // 1 May at 02:00 in the offset of the statement, and 30 April in UTC.
+      paid("missing", { createdAt, completedAt: "2024-04-30T23:00:00.000Z" }),
+      paid("before", { createdAt, completedAt: "2024-04-30T20:59:59.999Z" }),
+      paid("after", { createdAt, completedAt: "2024-05-01T21:00:00.000Z" }),
+    );
+    const day = { from: "2024-04-30T21:00:00.000Z", to: "2024-05-01T21:00:00.000Z" };
+    const format = { timeFormat: "day-first", utcOffset: "+03:00" } as const;
+    for (const time of ["01/05/2024", "01/05/2024 11:00", "01/05/2024 08:00Z"]) {
+      const lines = [row("a", { time })];
+      const { found, summary } = await compared(store, header, lines, { period: undefined }, format);
+      expect(found).toEqual(["missing_there missing"]);
+      expect(summary.period).toEqual(day);
+    }
+  });
+
+  it("takes the days of rows without a format in the offset of each time", async () => {
+    const rows = ["2024-05-01T00:30:00+03:00", "2024-05-02T23:30:00-02:00"].map((time) => ({
+      clientId: "x",
+      value: "1",
+      currency: "KMF",
+      time,
+    }));
+    const run = reconcileStatement(await storeOf(), rows);
+    expect((await run.summary()).period).toEqual({
+      from: "2024-04-30T21:00:00.000Z",
+      to: "2024-05-03T02:00:00.000Z",
+    });
   });
 
   it("throws where no period is given and a row has no time, and where there is no row", async () => {

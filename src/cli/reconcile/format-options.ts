@@ -19,7 +19,8 @@ export const formatOptions = {
   "--group <,|.|'| |space>": "The character between groups of three digits. Default: none.",
   "--time-format <iso|day-first|month-first>":
     "The format of times: 2024-05-31 14:03, 31/05/2024 14:03 or 05/31/2024 14:03. Default: iso.",
-  "--utc-offset <offset>": "The UTC offset of times and days without one: --utc-offset=+03:00. Default: Z.",
+  "--utc-offset <offset>":
+    "The UTC offset of times without one, and of the days: --utc-offset=+03:00. Default: Z.",
 };
 
 /** Returns the format that the options describe. Throws `command_option_invalid`. */
@@ -37,7 +38,7 @@ export function readFormat(args: Arguments): StatementFormat {
     delimiter: delimiter === "tab" ? "\t" : delimiter,
     skipLines: skipLines === undefined ? undefined : Number(skipLines),
     comment: args.get("comment"),
-    utcOffset: args.get("utc-offset") ?? "Z",
+    utcOffset: args.get("utc-offset"),
     decimalSeparator: (args.get("decimal") as "," | undefined) ?? ".",
     groupSeparator: group === "space" ? " " : ((group as "," | undefined) ?? ""),
     timeFormat: (args.get("time-format") as "iso" | undefined) ?? "iso",

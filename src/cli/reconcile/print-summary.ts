@@ -9,6 +9,7 @@ const titles: Readonly<Record<DifferenceKind | "bad_row" | "at_edge", string>> =
   amount_differs: "another amount",
   unpaid_here: "paid on the statement, stored as open",
   unpaid_there: "stored as completed, unpaid on the statement",
+  withheld: "paid with an earlier amount than was asked for last",
   listed_twice: "the same payment again on the statement",
   paid_twice: "another payment of the same order was paid before",
   bad_row: "could not be read, and were not compared",

@@ -1,4 +1,5 @@
 import { TillkitError } from "../../errors/index.js";
+import { quote } from "../../shared/quote.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 
 /** Headers that are found by themselves, in lower case and with letters and digits only. */
@@ -64,14 +65,14 @@ function chosen(field: StatementField, choice: string | number, headers: readonl
   );
 }
 
+/** Returns the column with a usual header. Throws where two columns could be the field: a wrong choice would compare other money. */
 function usual(field: StatementField, headers: readonly string[]): number | undefined {
-  for (const name of usualHeaders[field]) {
-    const found = headers.flatMap((one, index) => (plain(one) === name ? [index] : []));
-    if (found.length > 1)
-      throw unclear(`${found.length} headers may be the ${field}; name the right one.`, headers);
-    if (found.length === 1) return found[0];
-  }
-  return undefined;
+  const names: readonly string[] = usualHeaders[field];
+  const [index, other] = headers.flatMap((one, at) => (names.includes(plain(one)) ? [at] : []));
+  if (index === undefined || other === undefined) return index;
+  const [first, second] = [index, other].map((at) => quote(headers[at]!));
+  const fix = `Name the right one as the column of ${field}, or give none for it.`;
+  throw unclear(`${first} and ${second} may both be the ${field}. ${fix}`, headers);
 }
 
 function plain(header: string): string {

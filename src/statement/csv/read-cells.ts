@@ -1,4 +1,5 @@
 import { isAmount } from "../../model/money.js";
+import { isDateTime, offsetMsOf } from "../../shared/date-time.js";
 
 /** The format of amounts and times. */
 export interface CellOptions {
@@ -8,8 +9,12 @@ export interface CellOptions {
   groupSeparator: "" | "," | "." | "'" | " ";
   /** @default "iso" */
   timeFormat: "iso" | "day-first" | "month-first";
-  /** The offset of times without one: `"Z"`, `"+03:00"`. @default "Z" */
-  utcOffset: string;
+  /**
+   * The UTC offset of the statement: `"Z"`, `"+03:00"`. Times without an offset have it, and without a `period` the days of the
+   * statement begin and end in it.
+   * @default Times without an offset are in UTC. The days are in the offset of each time.
+   */
+  utcOffset: string | undefined;
 }
 
 /** Returns an amount in the kit's format. Text that does not fit is returned unchanged; `undefined` if it would be misread. */
@@ -29,7 +34,7 @@ const clock = "(?:[T ]+(\\d\\d):(\\d\\d)(?::(\\d\\d)(\\.\\d{1,9})?)?)?\\s*(Z|[+-
 const isoForm = new RegExp(`^(\\d{4})-(\\d\\d)-(\\d\\d)${clock}`, "i");
 const otherForm = new RegExp(`^(\\d{1,2})[./-](\\d{1,2})[./-](\\d{4})${clock}`, "i");
 
-/** Returns a time in RFC 3339. Text that does not fit the options is returned unchanged, and is checked later. */
+/** Returns a time in RFC 3339, in the offset of the statement where one is given. Text that does not fit the options is returned unchanged, and is checked later. */
 export function readTime(text: string, { timeFormat, utcOffset }: CellOptions): string {
   const trimmed = text.trim();
   const parts = (timeFormat === "iso" ? isoForm : otherForm).exec(trimmed);
@@ -42,6 +47,14 @@ export function readTime(text: string, { timeFormat, utcOffset }: CellOptions): 
     "month-first": [third, first, second],
   };
   const [year, month, day] = date[timeFormat];
-  const zone = (offset ?? utcOffset).toUpperCase().replace(/^([+-]\d\d):?(\d\d)$/, "$1:$2");
-  return `${year}-${month!.padStart(2, "0")}-${day!.padStart(2, "0")}T${hour}:${minute}:${seconds}${fraction}${zone}`;
+  const zone = (offset ?? utcOffset ?? "Z").toUpperCase().replace(/^([+-]\d\d):?(\d\d)$/, "$1:$2");
+  const time = `${year}-${month!.padStart(2, "0")}-${day!.padStart(2, "0")}T${hour}:${minute}:${seconds}${fraction}${zone}`;
+  return utcOffset === undefined || utcOffset === zone ? time : inOffset(time, utcOffset);
+}
+
+/** Returns the same time with another offset. Text that is no time is returned unchanged. */
+function inOffset(time: string, utcOffset: string): string {
+  const ms = isDateTime(time) ? Date.parse(time) : NaN;
+  if (Number.isNaN(ms)) return time;
+  return new Date(ms + offsetMsOf(utcOffset)).toISOString().replace("Z", utcOffset);
 }

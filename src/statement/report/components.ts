@@ -13,6 +13,7 @@ export const kindTones: Readonly<Record<FindingKind, Tone>> = {
   amount_differs: "warn",
   currency_differs: "warn",
   id_differs: "warn",
+  withheld: "warn",
   listed_twice: "twice",
   paid_twice: "twice",
   bad_row: "note",

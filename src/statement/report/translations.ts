@@ -58,6 +58,7 @@ export const translations = translate({
     amount_differs: ["Other amount", "Autre montant"],
     unpaid_here: ["Open in your books", "Ouverts dans vos livres"],
     unpaid_there: ["Unpaid on the statement", "Impayés sur le relevé"],
+    withheld: ["Paid with an earlier amount", "Payés d’un ancien montant"],
     listed_twice: ["Listed twice", "Inscrits deux fois"],
     paid_twice: ["Paid twice", "Payés deux fois"],
     bad_row: ["Rows that could not be read", "Lignes illisibles"],
@@ -91,6 +92,10 @@ export const translations = translate({
     unpaid_there: [
       "The order may have been delivered, and the statement has no money for it.",
       "La commande a peut-être été livrée, et le relevé n’a pas d’argent pour elle.",
+    ],
+    withheld: [
+      "Another amount was asked for last, so the order did not get them. Accept or refund each with “tillkit resolve”.",
+      "Un autre montant était attendu ensuite : la commande ne les a pas reçus. Acceptez ou remboursez chacun avec « tillkit resolve ».",
     ],
     listed_twice: [
       "The statement lists them more than once. Ask the service whether you were credited twice.",

@@ -41,6 +41,17 @@ describe("tillkit reconcile", () => {
     expect(stdout).toContain("4 differences, 1 unreadable row.");
   });
 
+  it("without a period compares the days in the offset of the statement", async () => {
+    folder.write("mai.csv", "clientId,value,currency,Date\nmidnight,1475,KMF,01/06/2024\n");
+    const french = ["--time-format", "day-first", "--utc-offset=+03:00"];
+    const ran = await reconcile("mai.csv", ...french, "--json");
+    expect(documentOf(ran)).toMatchObject({
+      balanced: true,
+      books: 1,
+      period: { from: "2024-05-31T21:00:00.000Z", to: "2024-06-01T21:00:00.000Z" },
+    });
+  });
+
   it("prints one JSON document", async () => {
     const ran = await reconcile("differs.csv", ...period, "--json");
     expect(documentOf(ran)).toMatchObject({

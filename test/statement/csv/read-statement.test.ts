@@ -119,7 +119,25 @@ describe("a statement in CSV", () => {
     ],
     ["no value", "clientId,currency\na,KMF", {}, "No column has the value."],
     ["a header that is not there", `${header}\na,1,KMF`, { columns: { value: "Sum" } }, 'No header is "Sum"'],
-    ["two headers that fit", "clientId,value,value,currency\na,1,1,KMF", {}, "2 headers may be the value"],
+    [
+      "two headers that fit",
+      "clientId,value,value,currency\na,1,1,KMF",
+      {},
+      '"value" and "value" may both be the value',
+    ],
+    [
+      "two different headers that fit one field",
+      "clientId,amount,value,currency\na,1,2,KMF",
+      {},
+      '"amount" and "value" may both be the value',
+    ],
+    [
+      "two ids of the service",
+      "id,paymentId,value,currency\na,b,1,KMF",
+      {},
+      '"id" and "paymentId" may both be the serviceId',
+    ],
+    ["two times", "clientId,value,currency,submittedAt,completedAt\na,1,KMF,,", {}, "may both be the time"],
     ["a name twice", "clientId,v,v,currency\na,1,1,KMF", { columns: { value: "v" } }, '2 headers are "v"'],
     ["column 0", `${header}\na,1,KMF`, { columns: { value: 0 } }, "counted from 1"],
   ] satisfies [string, string, StatementFormat, string][])(

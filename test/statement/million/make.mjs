@@ -44,7 +44,9 @@ export async function makeStatement({ kit, folder, rows: count, seed, onRows }) 
   return { file, database, expected, totals, clientIdPrefix };
 }
 
-function stored({ clientId, serviceId, reference, value, currency, state, createdAt, completedAt }) {
+function stored(payment) {
+  const { clientId, serviceId, reference, value, currency, state, createdAt, completedAt, withheld } =
+    payment;
   const isCompleted = state === "completed";
   return {
     clientId,
@@ -56,6 +58,7 @@ function stored({ clientId, serviceId, reference, value, currency, state, create
     createdAt,
     updatedAt: completedAt,
     ...(isCompleted && { status: "completed", completedAt }),
+    ...(withheld && { withheld }),
   };
 }
 

@@ -21,7 +21,7 @@ const dayMs = 86_400_000;
 
 /** How often each case is drawn, in 10,000 draws. */
 const weights = {
-  agreed: 9480,
+  agreed: 9454,
   unpaidOnBothSides: 60,
   failedSibling: 40,
   completedOutside: 40,
@@ -40,6 +40,7 @@ const weights = {
   otherId: 26,
   badRow: 26,
   otherAmountAndOpen: 16,
+  withheld: 26,
 };
 
 /** Yields `{ payments, rows }` until there are as many rows as asked for. A row has `expects`: findings at its line. */
@@ -152,6 +153,10 @@ function caseOf(name, random, number) {
       const payment = paid({ state: "pending" });
       const expects = [find("amount_differs", payment), find("unpaid_here", payment)];
       return { payments: [payment], rows: [lists(payment, { units: payment.units * 10n }, expects)] };
+    }
+    case "withheld": {
+      const payment = { ...paid(), withheld: "unsettled" };
+      return { payments: [payment], rows: [lists(payment, {}, [find("withheld", payment)])] };
     }
     default: {
       const payment = paid();
