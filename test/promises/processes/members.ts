@@ -127,7 +127,7 @@ function launch(settings: MemberSettings & { kit: string; secret: string }): Mem
 }
 
 /** Repeats a check until it is true. */
-export async function until(holds: () => Promise<boolean>, what: string, deadlineMs = 20_000): Promise<void> {
+export async function until(holds: () => Promise<boolean>, what: string, deadlineMs = 50_000): Promise<void> {
   const from = performance.now();
   while (!(await holds())) {
     if (performance.now() - from > deadlineMs) throw new Error(`This did not happen in time: ${what}`);

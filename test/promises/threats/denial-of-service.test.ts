@@ -18,9 +18,13 @@ const signature = `Service-Signature: ${"0".repeat(64)}`;
 const limitBytes = 64 * 1024;
 const mib = 1024 * 1024;
 
+/** Nothing here is about speed: only what hangs reaches this limit. */
+const limitMs = 300_000;
+jest.setTimeout(limitMs);
+
 describe("memory", () => {
   it("for each of 400 bodies just under the limit is at most twice the limit", async () => {
-    const { port, server } = await startServer(kit, { limitBytes, bodyTimeoutMs: 60_000 });
+    const { port, server } = await startServer(kit, { limitBytes, bodyTimeoutMs: limitMs });
     const before = await server.ask("memory");
     const count = 400;
     const head = headOf([`Content-Length: ${limitBytes}`, signature]);
@@ -28,14 +32,14 @@ describe("memory", () => {
     await senders.next("ready");
     const held = async () => ((await server.ask("memory")).bytes - before.bytes) / count;
     // Until the process has read all bytes from the kernel, it holds less than it will hold.
-    await until(async () => (await held()) > limitBytes * 0.9, "all bodies read");
+    await until(async () => (await held()) > limitBytes * 0.9, "all bodies read", limitMs);
     expect(await held()).toBeLessThan(2 * limitBytes);
     await senders.kill();
-    await until(async () => (await held()) < limitBytes / 4, "all memory freed");
+    await until(async () => (await held()) < limitBytes / 4, "all memory freed", limitMs);
   });
 
   it("A body in one-byte chunks, held open: takes at most 4 × the limit of memory for a connection", async () => {
-    const { port, server } = await startServer(kit, { limitBytes, bodyTimeoutMs: 60_000 });
+    const { port, server } = await startServer(kit, { limitBytes, bodyTimeoutMs: limitMs });
     const before = await server.ask("memory");
     const count = 20;
     const bytesSent = 60_000;
@@ -45,7 +49,7 @@ describe("memory", () => {
     const senders = startSenders({ port, count, head, first: "", again, times: 1 });
     await senders.next("ready");
     const held = async () => ((await server.ask("memory")).bytes - before.bytes) / count;
-    await until(async () => (await held()) > bytesSent * 0.9, "all chunks read");
+    await until(async () => (await held()) > bytesSent * 0.9, "all chunks read", limitMs);
     const perConnection = await held();
     process.stdout.write(
       `A body of ${bytesSent} chunks of one byte: ${(perConnection / 1024).toFixed(0)} KiB for a connection.\n`,
@@ -65,7 +69,7 @@ describe("memory", () => {
   ])(
     "for 400 bodies that %s, with 4 MiB sent of each, stays under their limits",
     async (_, head, first, text) => {
-      const { port, server } = await startServer(kit, { limitBytes, bodyTimeoutMs: 10_000 });
+      const { port, server } = await startServer(kit, { limitBytes, bodyTimeoutMs: limitMs });
       const before = await server.ask("memory");
       await server.ask("peak");
       const count = 400;
@@ -99,7 +103,7 @@ function slowConnections(): number {
 
 describe("slow connections", () => {
   it("by the ten thousand do not prevent the answer 200 to honest webhooks", async () => {
-    const { port, server } = await startServer(kit, { bodyTimeoutMs: 60_000 });
+    const { port, server } = await startServer(kit, { bodyTimeoutMs: limitMs });
     const count = slowConnections();
     const senders = startSenders({
       port,
@@ -109,7 +113,7 @@ describe("slow connections", () => {
     });
     await senders.next("ready");
     const isHeld = async () => (await server.ask("connections")).count >= count;
-    await until(isHeld, "all connections held");
+    await until(isHeld, "all connections held", limitMs);
 
     const agent = new Agent({ keepAlive: true, maxSockets: 4 });
     const sent = Array.from({ length: 400 }, (_, n) => honest(agent, port, n));
@@ -125,8 +129,8 @@ describe("slow connections", () => {
 
     await senders.kill();
     const isCounted = async () => (await server.ask("rejections")).byCode["body_incomplete"] === count;
-    await until(isCounted, "every broken connection counted");
-    await until(async () => (await server.ask("connections")).count === 0, "no connection left");
+    await until(isCounted, "every broken connection counted", limitMs);
+    await until(async () => (await server.ask("connections")).count === 0, "no connection left", limitMs);
   });
 });
 

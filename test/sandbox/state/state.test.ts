@@ -255,5 +255,5 @@ describe("a sandbox with a state file", () => {
     expect(sandbox.deliveries).toMatchObject([{ attempt: 1, status: 200, url: merchant.webhookUrl }]);
     const [aborted, repeated] = merchant.webhooks;
     expect(repeated!.rawBody.equals(aborted!.rawBody)).toBe(true);
-  });
+  }, 300_000);
 });

@@ -1,4 +1,4 @@
-// Holds many bad connections to a server of this machine. Ends with its parent, and at the latest after two minutes.
+// Holds many bad connections to a server of this machine. Ends with its parent, and at the latest after five minutes.
 const { connect } = require("node:net");
 
 const { port, count, head, first, again, times } = JSON.parse(process.argv[2]);
@@ -47,4 +47,4 @@ function open() {
 
 for (let n = 0; n < Math.min(atATime, count); n += 1) open();
 process.on("disconnect", () => process.exit());
-setTimeout(() => process.exit(1), 120_000).unref();
+setTimeout(() => process.exit(1), 300_000).unref();
