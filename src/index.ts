@@ -28,7 +28,7 @@ export { optionsFromEnvironment } from "./kit/options/options-from-environment.j
 // Creating a payment.
 export { type CreatedPayment } from "./checkout/create-payment.js";
 export { type AdoptedPayment, type Adoption } from "./operations/adopt-payment.js";
-export { type Resolution, type Resolved } from "./operations/resolve-payment.js";
+export { type Resolution, type Resolved } from "./operations/resolution.js";
 export { type PaymentKey } from "./operations/find-payment.js";
 export { type PaymentList, type PaymentQuery } from "./operations/list-payments.js";
 export { type HistoryEntry, type PaymentHistory } from "./operations/payment-history.js";
@@ -87,6 +87,7 @@ export {
   type SpoolHealth,
 } from "./operations/health.js";
 export { type Pruned } from "./operations/prune-records.js";
+export { type RetireHandlerOptions } from "./operations/retire-handler.js";
 export { type Swept } from "./operations/sweep-payments.js";
 
 // The statement. Its functions are those of tillkit/statement.

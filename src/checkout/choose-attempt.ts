@@ -1,10 +1,12 @@
 import { type Money, type Payment } from "../model/payment.js";
-import { sameValue } from "../model/money.js";
+import { newestAttempt, paysOrder, sameTotal } from "../model/attempts.js";
 
 /** What to do when a payment for a reference is requested, given the payments that it already has. */
 export type AttemptChoice =
   /** One of them is completed: collecting again would charge the customer twice. */
   | { kind: "paid"; payment: Payment }
+  /** One of them is completed with another amount than was asked for last, and nobody has settled it. */
+  | { kind: "withheld"; payment: Payment; newest: Payment }
   /** An open attempt of the same amount: return its checkout address. */
   | { kind: "reuse"; payment: Payment; checkoutUrl: string }
   /** Another call is creating it now. */
@@ -27,11 +29,13 @@ export function chooseAttempt(
   total: Money,
   { now, reuseForMs, creationMs }: AttemptTimes,
 ): AttemptChoice {
-  const paid = ofReference.find(({ state }) => state === "completed");
+  const paid = ofReference.find(paysOrder);
   if (paid) return { kind: "paid", payment: paid };
+  const withheld = ofReference.find((payment) => payment.withheld === "unsettled");
+  if (withheld) return { kind: "withheld", payment: withheld, newest: newestAttempt(withheld, ofReference) };
 
   const open = ofReference.find((payment) => payment.open);
-  if (open && isSameTotal(open.total, total)) {
+  if (open && sameTotal(open.total, total)) {
     // The absolute difference, because another host's clock may be ahead.
     const age = Math.abs(now.getTime() - Date.parse(open.createdAt));
     // The checkout address comes with the creation's answer, which a webhook may have overtaken.
@@ -48,8 +52,4 @@ export function replacedPayment(payment: Payment, clientId: string, now: string)
   // Still `creating` means that the process which created it has ended: the result is unknown.
   const state = payment.state === "creating" ? "uncertain" : payment.state;
   return { ...payment, state, open: false, replacedBy: clientId, updatedAt: now };
-}
-
-function isSameTotal(a: Money, b: Money): boolean {
-  return a.currency === b.currency && sameValue(a.value, b.value);
 }

@@ -2,7 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { TillkitError, type ErrorCode } from "../errors/index.js";
 import { type Payment } from "../model/payment.js";
 import { isFarther, stateOf } from "../model/status-order.js";
-import { type ServicePayment, type PaymentCreationError, type PaymentService } from "../service/index.js";
+import { PaymentCreationError, type PaymentService, type ServicePayment } from "../service/index.js";
+import { because } from "../shared/because.js";
 import { type PaymentStore } from "../store/index.js";
 import { chooseAttempt, replacedPayment, type AttemptChoice } from "./choose-attempt.js";
 import { checkPaymentRequest, plainMetadata, type PaymentRequest } from "./payment-request.js";
@@ -94,6 +95,7 @@ async function startAttempt<Tx>(parts: CheckoutParts<Tx>, request: PaymentReques
       if (choice.kind === "paid") {
         throw new TillkitError("already_paid", `${reference} was paid by ${choice.payment.clientId}.`);
       }
+      if (choice.kind === "withheld") throw paidOtherAmount(choice);
       if (choice.kind !== "create") return choice;
       if (payments.some((payment) => payment.clientId === clientId)) {
         throw new TillkitError("client_id_taken", `A payment with the clientId ${clientId} exists already.`);
@@ -113,6 +115,16 @@ async function startAttempt<Tx>(parts: CheckoutParts<Tx>, request: PaymentReques
     if (error instanceof ChoiceOutdated) return { kind: "outdated" };
     throw error;
   }
+}
+
+function paidOtherAmount({ payment, newest }: Extract<AttemptChoice, { kind: "withheld" }>): TillkitError {
+  const { clientId, reference } = payment;
+  const [paid, asked] = [payment, newest].map(({ total }) => `${total.value} ${total.currency}`);
+  return new TillkitError(
+    "paid_other_amount",
+    `The attempt ${clientId} of ${reference} was paid with ${paid}, but ${asked} was asked for last, by ` +
+      `${newest.clientId}. A person must accept or refund it: payments.resolve({ action, clientId: "${clientId}", … }).`,
+  );
 }
 
 function newPayment(
@@ -152,19 +164,43 @@ async function complete<Tx>(
     await storeFailure(parts, clientId, error as PaymentCreationError);
     throw error;
   }
-  await storeAnswer(parts, clientId, answer);
+  await keepAnswer(parts, clientId, answer);
   // The payment exists even where this fails; the sweep matches its webhooks later.
   await parts.rematch([clientId]).catch(() => {});
   return { clientId, checkoutUrl: answer.checkoutUrl, reused: false };
 }
 
+/** Stores the answer. The payment exists at the service, so every failure from here on is an uncertain creation. */
+async function keepAnswer<Tx>(
+  parts: CheckoutParts<Tx>,
+  clientId: string,
+  answer: ServicePayment,
+): Promise<void> {
+  let isOwnId: boolean;
+  try {
+    isOwnId = await storeAnswer(parts, clientId, answer);
+  } catch (cause) {
+    const message = `The service made ${clientId}, and its answer could not be stored${because(cause)}`;
+    throw new PaymentCreationError("creation_unrecorded", message, { certainty: "uncertain", cause });
+  }
+  if (isOwnId) return;
+  const error = new PaymentCreationError(
+    "creation_response_invalid",
+    `The service answered clientId ${clientId} with an id that belongs to another payment.`,
+    { certainty: "uncertain" },
+  );
+  await storeFailure(parts, clientId, error);
+  throw error;
+}
+
+/** Resolves to `false` where the id of the answer belongs to another payment. */
 async function storeAnswer<Tx>(
   parts: CheckoutParts<Tx>,
   clientId: string,
   { serviceId, checkoutUrl, status, captured, createdAt }: ServicePayment,
-): Promise<void> {
+): Promise<boolean> {
   const { store } = parts;
-  const isOwnId = await store.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     const { payments } = await store.lock(tx, { clientIds: [clientId], serviceIds: [serviceId] });
     const current = payments.find((payment) => payment.clientId === clientId)!;
     const isTaken = payments.some((other) => other.serviceId === serviceId && other !== current);
@@ -185,13 +221,6 @@ async function storeAnswer<Tx>(
     await store.save(tx, { updated: [updated] });
     return true;
   });
-  if (isOwnId) return;
-  const error = new TillkitError(
-    "creation_response_invalid",
-    `The service answered clientId ${clientId} with an id that belongs to another payment.`,
-  );
-  await storeFailure(parts, clientId, error);
-  throw error;
 }
 
 /** Stores a refused creation as `failed`, and one whose result is unknown as `uncertain`, which a webhook can still match. */

@@ -1,3 +1,4 @@
+import { paysOrder } from "../model/attempts.js";
 import { type Payment } from "../model/payment.js";
 import { isReturnTokenOf, readReturnToken } from "./return-token.js";
 import { type PaymentStore } from "../store/index.js";
@@ -16,10 +17,11 @@ export interface ReturnRequest {
 
 /**
  * What to show to the customer. `confirming`: the browser came back to success, and no webhook has decided yet. `delayed`:
- * that was more than a minute ago. `mismatch`: a webhook does not fit the payment, and nobody has dismissed it; the
- * customer must not read that the payment failed, nor that it is paid.
+ * that was more than a minute ago. `mismatch`: a webhook does not fit the payment, and nobody has dismissed it, or the
+ * payment was withheld from its order; the customer must not read that the payment failed, nor that it is paid.
+ * `refunded`: the payment was withheld, and a person returned the money.
  */
-export type ReturnState = "confirming" | "delayed" | "mismatch" | "paid" | "canceled" | "failed";
+export type ReturnState = "confirming" | "delayed" | "mismatch" | "refunded" | "paid" | "canceled" | "failed";
 
 /** How long after its first return a payment is `delayed`. */
 export const delayedAfterMs = 60 * 1000;
@@ -58,8 +60,7 @@ export async function handleReturn<Tx>(
   if (visit) await noteReturn(parts, kind, payment);
   const since = payment[noteFields[kind]];
   const waitedMs = since === undefined ? 0 : Math.max(0, parts.now().getTime() - Date.parse(since));
-  const isPaid = attempts.some((attempt) => attempt.state === "completed");
-  const state = isPaid ? "paid" : await unpaidState(parts.store, kind, payment);
+  const state = await stateOf(parts.store, kind, payment, attempts);
   const isDelayed = state === "confirming" && waitedMs >= delayedAfterMs;
   return { kind, state: isDelayed ? "delayed" : state, payment, waitedMs };
 }
@@ -100,6 +101,17 @@ async function noteReturn<Tx>(parts: ReturnParts<Tx>, kind: ReturnKind, seen: Pa
   } catch {
     // The page does not depend on the note.
   }
+}
+
+async function stateOf<Tx>(
+  store: PaymentStore<Tx>,
+  kind: ReturnKind,
+  payment: Payment,
+  attempts: readonly Payment[],
+): Promise<ReturnState> {
+  if (attempts.some(paysOrder)) return "paid";
+  if (attempts.some(({ withheld }) => withheld === "unsettled")) return "mismatch";
+  return payment.withheld === "refunded" ? "refunded" : unpaidState(store, kind, payment);
 }
 
 async function unpaidState<Tx>(

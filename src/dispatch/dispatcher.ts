@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { setImmediate as nextIteration } from "node:timers/promises";
+import { hasCode, TillkitError } from "../errors/index.js";
 import { type Notify } from "../model/event-map.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type Claim, type HandlerKey } from "../store/index.js";
@@ -7,7 +8,7 @@ import { type Handlers } from "./handlers.js";
 import { describeError, handlerEvent, runClaim, type RunOptions } from "./run-claim.js";
 
 /** Options of {@link Dispatcher}. */
-export interface DispatcherOptions<Tx> extends Omit<RunOptions<Tx>, "losses"> {
+export interface DispatcherOptions<Tx> extends Omit<RunOptions<Tx>, "losses" | "onHanging"> {
   handlers: Handlers<Tx>;
   /** The maximum number of running handlers in this process. Every handler name has an equal share, and at least one. */
   concurrency: number;
@@ -29,6 +30,9 @@ interface FreeSlots {
 /** The maximum time that a free slot waits for further free slots. */
 const maxSlotWaitMs = 5;
 
+/** The number of transactions of one handler that may hang before this process runs it no more, if not more run at a time. */
+const minHanging = 8;
+
 /** The time for aborted runs to roll back and to give their claims back. */
 const maxReleaseMs = 2000;
 
@@ -36,7 +40,9 @@ const maxReleaseMs = 2000;
 export class Dispatcher<Tx> {
   readonly #options: DispatcherOptions<Tx>;
   /** The running handlers, by their name. */
-  readonly #running = new Map<string, Set<Promise<void>>>();
+  readonly #running = new Map<string, Set<Promise<unknown>>>();
+  /** The transactions of runs that have ended, which are still open, by the name of their handler. */
+  readonly #hanging = new Map<string, Set<Promise<unknown>>>();
   readonly #losses = new Map<string, number>();
   readonly #closing = new AbortController();
   #loop: Promise<void> | undefined;
@@ -79,6 +85,11 @@ export class Dispatcher<Tx> {
     clearTimeout(abort);
   }
 
+  /** The number of transactions that are still open although their runs have ended. */
+  get hanging(): number {
+    return [...this.#hanging.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
   async #run(): Promise<void> {
     while (!this.#stopped) {
       // With a synchronous store, a backlog would otherwise keep the event loop from all other work, such as webhooks.
@@ -111,7 +122,12 @@ export class Dispatcher<Tx> {
     const keys = this.#options.handlers.keys();
     const names = new Set(keys.map(({ name }) => name)).size;
     const share = Math.max(1, Math.floor(this.#options.concurrency / Math.max(1, names)));
-    const freeOf = ({ name }: HandlerKey) => share - (this.#running.get(name)?.size ?? 0);
+    const maxHanging = Math.max(minHanging, this.#options.concurrency);
+    const freeOf = ({ name }: HandlerKey) => {
+      const [running, hanging] = [this.#running, this.#hanging].map((all) => all.get(name)?.size ?? 0);
+      // Transactions that hang take connections, so a name that has many of them runs no more in this process.
+      return Math.min(share - running!, maxHanging - running! - hanging!);
+    };
     const claimable = keys.filter((key) => freeOf(key) > 0);
     // One claim serves several names, so it takes no more than the name with the fewest free slots allows.
     const limit = claimable.length > 0 ? Math.min(...claimable.map(freeOf)) : 0;
@@ -119,12 +135,11 @@ export class Dispatcher<Tx> {
   }
 
   async #claim(handlers: readonly HandlerKey[], limit: number): Promise<Claim[]> {
-    const { store, leaseMs, retry, notify, ready } = this.#options;
+    const { store, leaseMs, notify, ready } = this.#options;
     try {
       await ready();
       if (this.#stopped) return [];
-      // The sum, because the longer of the two alone would not allow the clock to go back by a moment.
-      return await store.claim({ handlers, limit, leaseMs, maxWaitMs: leaseMs + retry.maxDelayMs });
+      return await store.claim({ handlers, limit, leaseMs });
     } catch (error) {
       notify("store.unavailable", { during: "claim", error });
       return [];
@@ -136,9 +151,12 @@ export class Dispatcher<Tx> {
     const handler = handlers.find(claim.event.type, claim.handler);
     if (!handler) return; // Another process has this handler. It can claim the dispatch after the lease.
     const { run, timeoutMs: handlerTimeoutMs = this.#options.handlerTimeoutMs } = handler;
-    const options = { ...this.#options, handlerTimeoutMs, losses: this.#losses };
+    const onHanging = (of: Claim, ended: Promise<unknown>): void => this.#leaveHanging(of, ended);
+    const options = { ...this.#options, handlerTimeoutMs, losses: this.#losses, onHanging };
     const result = await runClaim(options, claim, run, this.#closing.signal);
-    if (result.state === "released" && "error" in result)
+    const isUntold =
+      result.state === "released" || (result.state === "lost" && !hasCode(result.error, "lease_lost"));
+    if (isUntold && "error" in result)
       return notify("store.unavailable", { during: "handler", error: result.error });
     if (result.state !== "failed" && result.state !== "dead") return;
     const { error } = result;
@@ -147,14 +165,24 @@ export class Dispatcher<Tx> {
     else notify("dispatch.failed", { ...about, failures: result.failures, error });
   }
 
-  #track(name: string, run: Promise<void>): void {
-    const runs = this.#running.get(name) ?? new Set();
-    this.#running.set(name, runs);
+  #track(name: string, run: Promise<unknown>, among = this.#running): void {
+    const runs = among.get(name) ?? new Set();
+    among.set(name, runs);
     const tracked = run.finally(() => {
       runs.delete(tracked);
       this.wake();
     });
     runs.add(tracked);
+  }
+
+  /** Gives the slot of a run back whose transaction does not end. The fence keeps that transaction from committing later. */
+  #leaveHanging({ handler, event }: Claim, ended: Promise<unknown>): void {
+    this.#track(handler, Promise.allSettled([ended]), this.#hanging);
+    const message = `A run of "${handler}" for ${event.id} has ended, and its transaction has not.`;
+    this.#options.notify("store.unavailable", {
+      during: "handler",
+      error: new TillkitError("transaction_hangs", message),
+    });
   }
 
   #idle(): Promise<void> {

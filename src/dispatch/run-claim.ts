@@ -3,6 +3,8 @@ import { withoutSecrets } from "../errors/conceal-secrets.js";
 import { hasCode, TillkitError } from "../errors/index.js";
 import { type TillkitEvent } from "../model/event-map.js";
 import { type Claim, type PaymentStore, type Settlement } from "../store/index.js";
+import { withTimeout } from "../shared/with-timeout.js";
+import { guardRun, idOf, leaseLost } from "./guard-run.js";
 import { type AnyHandler } from "./handlers.js";
 import { runInTransaction } from "./run-in-transaction.js";
 
@@ -25,6 +27,9 @@ const maxLosses = 5;
 /** The number of dispatches whose losses are counted at the same time. */
 const maxCountedLosses = 10_000;
 
+/** The time in which the store must take the end of a run, beyond a lease. */
+const maxSettleMs = 5000;
+
 /** The pause before a run is given back again to a database that could not take it. */
 const settlePauseMs = 200;
 
@@ -38,6 +43,8 @@ export interface RunOptions<Tx> {
   retry: RetryOptions;
   /** The number of runs in a row that ended because the database was lost, by idempotencyKey. This process's own count. */
   losses: Map<string, number>;
+  /** Called where the transaction of a run that has ended is still open. `ended` settles when it ends. */
+  onHanging: (claim: Claim, ended: Promise<unknown>) => void;
 }
 
 /** The end of a run. `lost`: another process has the dispatch, or only the store knows its state. */
@@ -68,10 +75,12 @@ export async function runClaim<Tx>(
 
   const idempotencyKey = `${claim.event.id}:${claim.handler}`;
   const guard = guardRun(options, claim, closing);
-  try {
-    await runInTransaction(
+  const transaction = watch(
+    runInTransaction(
       store,
       (tx) => {
+        // A store that hung may call back after this run was given up.
+        guard.throwIfEnded();
         const context = {
           tx,
           get signal() {
@@ -80,78 +89,33 @@ export async function runClaim<Tx>(
           idempotencyKey,
           attempt: claim.attempt,
         };
-        const run = Promise.resolve(handler(handlerEvent(claim), context));
-        return Promise.race([run, guard.aborted]);
+        return guard.race(async () => handler(handlerEvent(claim), context));
       },
       async (tx) => {
-        guard.throwIfAborted();
+        guard.throwIfEnded();
         if (!(await store.settle(tx, { ...idOf(claim), state: "done", isLast: true })))
           throw leaseLost(claim);
       },
-    );
+    ),
+  );
+  try {
+    await Promise.race([transaction.ended, guard.overdue]);
     losses.delete(idempotencyKey);
     return { state: "done" };
   } catch (thrown) {
-    const error = readable(thrown);
+    const error = readable(causeOf(thrown, guard.abortReason()));
     const lost = losses.get(idempotencyKey) ?? 0;
-    const result = await settle(options, claim, resultOf(options, claim, error, lost, closing), closing);
+    if (transaction.isOpen()) options.onHanging(claim, transaction.ended);
+    const ended = resultOf(options, claim, error, lost, guard.isClosing());
+    const result = await settleInTime(options, claim, ended, closing);
     if (result.state === "released" && "error" in result) losses.set(idempotencyKey, lost + 1);
     else if (result.state !== "failed" || !isLoss(error)) losses.delete(idempotencyKey);
     // Other processes may have done what is left here after an outage.
     if (losses.size > maxCountedLosses) losses.clear();
     return result;
   } finally {
-    guard.end();
+    guard.stop();
   }
-}
-
-/** Aborts a run at its time limit, when its lease is lost, and when the kit closes. Renews the lease until then. */
-function guardRun<Tx>(options: RunOptions<Tx>, claim: Claim, closing: AbortSignal) {
-  const { store, leaseMs, handlerTimeoutMs } = options;
-  let aborted: { reason: unknown } | undefined;
-  // Made at the first use, because it is expensive and few handlers use it.
-  let controller: AbortController | undefined;
-  let reject!: (reason: unknown) => void;
-  const abort = (reason: unknown): void => {
-    if (aborted) return;
-    aborted = { reason };
-    controller?.abort(reason);
-    reject(reason);
-  };
-  const rejected = new Promise<never>((_, refuse) => (reject = refuse));
-  rejected.catch(() => {}); // After a run that ended first, nothing else handles the rejection.
-
-  const limitMs = store.renew ? handlerTimeoutMs : Math.min(handlerTimeoutMs, leaseMs);
-  const timeout = setTimeout(() => {
-    abort(new TillkitError("handler_timeout", `"${claim.handler}" ran longer than ${limitMs} ms.`));
-  }, limitMs);
-  const renewal = setInterval(() => {
-    // An error does not prove that the lease is lost; the fence decides at the commit.
-    store.renew?.(idOf(claim), leaseMs).then(
-      (kept) => void (kept || abort(leaseLost(claim))),
-      () => {},
-    );
-  }, leaseMs / 3);
-  const onClosing = () => abort(closing.reason);
-  if (closing.aborted) onClosing();
-  closing.addEventListener("abort", onClosing);
-
-  return {
-    signal(): AbortSignal {
-      controller ??= new AbortController();
-      if (aborted) controller.abort(aborted.reason);
-      return controller.signal;
-    },
-    aborted: rejected,
-    throwIfAborted() {
-      if (aborted) throw aborted.reason;
-    },
-    end() {
-      clearTimeout(timeout);
-      clearInterval(renewal);
-      closing.removeEventListener("abort", onClosing);
-    },
-  };
 }
 
 function resultOf<Tx>(
@@ -159,15 +123,21 @@ function resultOf<Tx>(
   claim: Claim,
   error: unknown,
   lost: number,
-  closing: AbortSignal,
+  isClosing: boolean,
 ): RunResult {
   if (hasCode(error, "lease_lost")) return { state: "lost", error };
-  if (closing.aborted && error === closing.reason) return { state: "released" };
+  if (isClosing) return { state: "released" };
   // The database or the connection failed, and not the handler.
   if (isLoss(error) && lost < maxLosses)
     return { state: "released", retryInMs: retryDelay(lost + 1, retry), error };
   const failures = claim.failures + 1;
   return failures >= retry.maxFailures ? { state: "dead", error } : { state: "failed", failures, error };
+}
+
+/** Returns why a run ended: what aborted it, whatever its handler made of that, unless the store says more. */
+function causeOf(thrown: unknown, abortReason: { reason: unknown } | undefined): unknown {
+  const isFromStore = hasCode(thrown, "lease_lost") || isLoss(thrown);
+  return abortReason && !isFromStore ? abortReason.reason : thrown;
 }
 
 /** Returns whether the store failed, and not the handler. */
@@ -206,6 +176,20 @@ async function settle<Tx>(
   }
 }
 
+/** Stores the end of a run, and does not wait longer for a store that hangs: the lease of the claim ends by itself. */
+async function settleInTime<Tx>(
+  options: RunOptions<Tx>,
+  claim: Claim,
+  result: RunResult,
+  closing: AbortSignal,
+): Promise<RunResult> {
+  const settling = settle(options, claim, result, closing);
+  const settled = await withTimeout(settling, options.leaseMs + maxSettleMs, undefined, { unref: true });
+  if (settled) return settled;
+  options.onHanging(claim, settling);
+  return { state: "lost", error: leaseLost(claim) };
+}
+
 /** Returns the wait before the next run. Half of it is random, so that simultaneous failures run again at different times. */
 function retryDelay(failures: number, { firstDelayMs, maxDelayMs }: RetryOptions): number {
   const full = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(failures - 1, 40));
@@ -235,10 +219,10 @@ export function describeError(error: unknown): string {
   return withoutSecrets(text).slice(0, 2000);
 }
 
-function idOf({ event, handler, fence }: Claim) {
-  return { eventId: event.id, handler, fence };
-}
-
-function leaseLost(claim: Claim): TillkitError {
-  return new TillkitError("lease_lost", `The lease of "${claim.handler}" on ${claim.event.id} was lost.`);
+/** Notes whether a promise is still pending. */
+function watch(ended: Promise<void>) {
+  let isOpen = true;
+  const close = (): void => void (isOpen = false);
+  ended.then(close, close);
+  return { ended, isOpen: () => isOpen };
 }

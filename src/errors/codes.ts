@@ -46,11 +46,15 @@ export const errorFixes = {
   metadata_invalid: "Keep metadata to plain JSON of at most 4 KiB.",
   locale_invalid: 'Give locale as a language tag such as "fr" or "en-GB".',
   already_paid: "The reference has a completed payment; do not collect it again.",
+  paid_other_amount:
+    "An earlier attempt of the reference was paid with another amount. Accept or refund it with payments.resolve.",
   creation_timeout: "The service did not answer in time; the payment may exist and stays matchable.",
   creation_unreachable: "Check service.baseUrl, the name resolution, the network and the firewall.",
   creation_refused: "The service refused the payment; the error contains the service's message.",
   creation_failed: "The service failed; the payment may exist and stays matchable.",
   creation_response_invalid: "The service's answer is not the envelope of the interface document, 2.2.",
+  creation_unrecorded:
+    "The store failed after the service had made the payment; it stays matchable. See the error's cause.",
   creation_pending_elsewhere: "Another call is still creating this payment; try again after a moment.",
   access_token_unavailable: "Check the token address and the client's credentials.",
   access_token_refused: "The service refused the access token; check the credentials.",
@@ -84,6 +88,8 @@ export const errorFixes = {
     "Use plain BEGIN, COMMIT, ROLLBACK and savepoints in a handler, without an isolation level, a stream or a cursor.",
   lease_lost: "Another process took over the dispatch, or it was retired; this run was rolled back.",
   handler_timeout: "The handler ran longer than `handlerTimeoutMs`; watch `signal` and finish sooner.",
+  transaction_hangs:
+    "Let `transaction` of the store settle when its callback has, also on a dead connection: do not wait for its release.",
   handler_crashed_often: "The process ended each time this handler ran; see `dispatch.dead`.",
   handler_registered: "Remove the handler from the code first, or retire the name with `tillkit retire`.",
   store_conflict: "A value that must be unique is taken; the transaction was rolled back.",
@@ -99,6 +105,10 @@ export const errorFixes = {
   path_exposed:
     "Name a real path, not a link; give it to the user of the process (chown), and let not all users write to it (chmod o-w).",
   driver_missing: "Install the database driver that the message names.",
+  database_refused:
+    "Use PostgreSQL, MySQL, MariaDB or SQLite: this server takes the kit's locks and does not hold them.",
+  database_unexamined:
+    "Run the exam on it first: `npx tillkit exam` with a module whose `create` makes this store, see docs/stores.md.",
   pool_too_small:
     "Give the pool at least `dispatch.concurrency` + 4 connections, or set a smaller `dispatch.concurrency`.",
   sqlite_version_affected:

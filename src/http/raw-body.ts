@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { Deadlines, type Waiting } from "../shared/deadlines.js";
 import { WebhookRejectedError } from "../errors/index.js";
+import { asBuffer } from "../shared/bytes.js";
 
 const captured = new WeakMap<IncomingMessage, Buffer>();
 
@@ -13,7 +14,7 @@ const captured = new WeakMap<IncomingMessage, Buffer>();
  * app.use("/payments", paymentRouter(payments));
  */
 export function captureRawBody(request: IncomingMessage, _response: ServerResponse, rawBody: Buffer): void {
-  captured.set(request, rawBody);
+  captured.set(request, asBuffer(rawBody) ?? rawBody);
 }
 
 /** A body that is being read. */
@@ -106,8 +107,7 @@ function append(body: Buffer, bytes: number, chunk: Buffer, limitBytes: number):
 function keptBody(request: ParsedRequest): Buffer | undefined {
   const kept = captured.get(request);
   if (kept) return kept;
-  if (Buffer.isBuffer(request.body)) return request.body;
-  return Buffer.isBuffer(request.rawBody) ? request.rawBody : undefined;
+  return asBuffer(request.body) ?? asBuffer(request.rawBody);
 }
 
 function incomplete(cause: unknown): WebhookRejectedError {

@@ -112,8 +112,10 @@ function hasUnreadBody({ complete, headers }: Request): boolean {
 
 /** Returns whether a person came back: HEAD requests and prefetches do not count. */
 function isVisit({ method, headers }: Request): boolean {
-  const purposes = [headers["sec-purpose"], headers["purpose"]].flat();
-  return method === "GET" && !purposes.some((purpose) => purpose?.includes("prefetch"));
+  const purposes = ["sec-purpose", "purpose", "x-purpose", "x-moz"].flatMap((name) => headers[name] ?? []);
+  const isAhead = purposes.some((purpose) => /prefetch|prerender/i.test(purpose));
+  // Safari's page of favourites.
+  return method === "GET" && !isAhead && headers["x-purpose"] !== "preview";
 }
 
 /** Returns the address in ASCII, as headers need it: other characters become escaped UTF-8, as browsers write them. */

@@ -3,6 +3,7 @@ import { TillkitError } from "../errors/index.js";
 import { type Lookups } from "../operations/lookup/lookups.js";
 import { type Sweeper } from "../operations/sweep-payments.js";
 import { describeUnknown } from "../shared/unknown-names.js";
+import { withTimeout } from "../shared/with-timeout.js";
 import { type Intake } from "../webhook/intake.js";
 import { type Core } from "./core.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
@@ -16,6 +17,9 @@ interface BackgroundParts<Tx> {
 
 /** How long running handlers may take to finish when the kit closes. */
 const drainMs = 10_000;
+
+/** How long the store may take to close: it may wait for a transaction that hangs. */
+const maxStoreCloseMs = 20_000;
 
 /** Returns `start` and `close` of the kit: dispatching, sweeping, draining the spool, and the store's wake-ups. */
 export function createBackground<Tx>(
@@ -48,7 +52,7 @@ export function createBackground<Tx>(
       await sweeper.idle();
       await dispatcher.stop(drainMs);
       await intake.close();
-      await store.close?.();
+      await withTimeout(Promise.resolve(store.close?.()), maxStoreCloseMs);
     },
   };
 }

@@ -9,7 +9,7 @@ import { type SignedField } from "../model/signed-fields.js";
 import { adoptPayment } from "../operations/adopt-payment.js";
 import { createHealthCheck } from "../operations/health.js";
 import { listPayments } from "../operations/list-payments.js";
-import { Lookups } from "../operations/lookup/lookups.js";
+import { type LookupParts, Lookups } from "../operations/lookup/lookups.js";
 import { findPayment } from "../operations/find-payment.js";
 import { paymentHistory } from "../operations/payment-history.js";
 import { storeMethod } from "../operations/query.js";
@@ -49,7 +49,7 @@ export function createPayments<Covers extends SignedField, Tx>(
     spool: options.spool,
     drainMs: options.dispatch.pollMs,
   });
-  const cautious = { ...core, now: () => core.clock.cautious(now()) };
+  const cautious = { ...core, cautiousNow: () => core.clock.cautious(now()) };
   const lookups = createLookups(cautious, options, intake);
   const sweeper = createSweeper(cautious, options, { intake, lookups });
   const background = createBackground(core, options, { dispatcher, intake, lookups, sweeper });
@@ -77,9 +77,14 @@ export function createPayments<Covers extends SignedField, Tx>(
     sweep: () => sweeper.sweep(),
     health: createHealthCheck(core, intake, {
       ...options.health,
-      runs: (name) => options.dispatches && core.handlers.keys().some((key) => key.name === name),
+      hanging: () => dispatcher.hanging,
+      runs: (name, event) =>
+        options.dispatches &&
+        core.handlers
+          .keys()
+          .some((key) => key.name === name && (!event || key.event === "*" || key.event === event)),
     }),
-    retireHandler: (name) => retireHandler(core, name),
+    retireHandler: (name, choice) => retireHandler(core, name, choice),
     prune: (query) => pruneRecords(store, query),
     backup: async (file) => storeMethod(store, "backup")(file),
     ...background,
@@ -102,13 +107,13 @@ function createDispatcher<Covers extends SignedField, Tx>(
 }
 
 function createLookups<Covers extends SignedField, Tx>(
-  core: Core<Tx>,
+  parts: Core<Tx> & LookupParts<Tx>,
   { lookup, service, signature, sweepMs }: ResolvedOptions<Covers, Tx>,
   intake: ReturnType<typeof createIntake>,
 ): Lookups<Tx> | undefined {
   if (!lookup) return undefined;
   const lookups = new Lookups(
-    core,
+    parts,
     { ...lookup, sweepMs, covers: signature.covers },
     {
       reader: createPaymentReader(service, lookup.timeoutMs),

@@ -5,6 +5,7 @@ import { type NoticeListener } from "../dispatch/notices.js";
 import { type EventType, type NoticeMap, type NoticeType } from "../model/event-map.js";
 import { type ReturnRequest, type ReturnView } from "../checkout/handle-return.js";
 import { type Health } from "../operations/health.js";
+import { type RetireHandlerOptions } from "../operations/retire-handler.js";
 import { type PaymentList, type PaymentQuery } from "../operations/list-payments.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
 import { type PaymentKey } from "../operations/find-payment.js";
@@ -16,7 +17,7 @@ import { type WebhookRequest } from "../webhook/receive-webhook.js";
 import { type Receipt } from "../webhook/recording/plan-group.js";
 import { type DispatchQuery, type RevivedDispatches } from "../operations/replay-dispatches.js";
 import { type Replayed, type ReplayQuery } from "../operations/replay-webhooks.js";
-import { type Resolution, type Resolved } from "../operations/resolve-payment.js";
+import { type Resolution, type Resolved } from "../operations/resolution.js";
 import { type ReconcileOptions, type StatementRows, type StatementRun } from "../statement/index.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { type PaymentStore } from "../store/index.js";
@@ -134,11 +135,12 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   /**
    * Retires a handler name that no process registers any more. Later events get no dispatch for it. Its dispatches that are
    * not done, dead ones too, become `retired`: they never run again. A run of it at this moment is rolled back, unless it
-   * commits first. Resolves to the number of retired dispatches. May be repeated.
+   * commits first. Resolves to the number of retired dispatches. May be repeated. With `event` it retires only the registration
+   * of the name for that event, which a handler has left behind that now wants other events.
    *
    * @throws TillkitError `handler_registered` if this process has a handler of that name, `store_method_missing`
    */
-  retireHandler(name: string): Promise<number>;
+  retireHandler(name: string, options?: RetireHandlerOptions): Promise<number>;
   /**
    * Deletes raw bodies of final webhooks, and events whose dispatches are done or retired, recorded before
    * `before`. Payments, eventKeys, and everything that is parked, undone or dead stay. Needs a store with `prune`.

@@ -1,4 +1,4 @@
-import { type CompletedPayment, type Evidence, type Payment } from "./payment.js";
+import { type CompletedPayment, type Evidence, type Money, type Payment } from "./payment.js";
 import { type SignedField } from "./signed-fields.js";
 import { type Untrusted, type Verified } from "./payment-report.js";
 
@@ -7,6 +7,12 @@ export interface Difference {
   field: "id" | "total.value" | "total.currency" | "topic" | "captured";
   expected: string;
   got: string;
+}
+
+/** The newest attempt of a reference, and the amount that it asks for. */
+export interface LastAsked {
+  clientId: string;
+  total: Money;
 }
 
 /** What the service reported about a payment. */
@@ -63,6 +69,15 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     first: Payment;
   };
   /**
+   * An attempt is completed that was replaced by one with another amount or currency. Raised instead of
+   * `payment.completed`, so the order is not fulfilled. Accept or refund the payment with `payments.resolve`.
+   */
+  "payment.paid_other_amount": Reported<Covers> & {
+    /** `total` is what was paid. */
+    payment: CompletedPayment;
+    lastAsked: LastAsked;
+  };
+  /**
    * Completed after the attempt was canceled, failed, replaced (by `payment.replacedBy`) or given up (uncertain or
    * reported as overdue). Raised in addition to the event of the completion.
    */
@@ -103,6 +118,7 @@ export const eventTypes = [
   "payment.unmatched",
   "payment.unconfirmed",
   "payment.paid_twice",
+  "payment.paid_other_amount",
   "payment.paid_late",
   "payment.overdue",
   "payment.resolved",

@@ -3,6 +3,7 @@ export {
   type EventMap,
   type EventType,
   eventTypes,
+  type LastAsked,
   type NoticeMap,
   type NoticeType,
   type Reported,

@@ -99,6 +99,11 @@ export interface Payment {
   nextLookupAt?: string;
   /** How many times the service was asked about the payment. Absent for never. */
   lookups?: number;
+  /**
+   * Set on a completed payment that the order did not get, because another amount was asked for last. `unsettled`: a
+   * person has to accept or refund it. `refunded`: a person returned the money. Absent once it is accepted.
+   */
+  withheld?: "unsettled" | "refunded";
 }
 
 /** A payment that is paid. */

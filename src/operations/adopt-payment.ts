@@ -5,8 +5,8 @@ import {
   refuseUnknownFields,
   type PaymentRequest,
 } from "../checkout/payment-request.js";
+import { sameTotal } from "../model/attempts.js";
 import { type Payment } from "../model/payment.js";
-import { sameValue } from "../model/money.js";
 import { type NamesOf } from "../shared/unknown-names.js";
 import { rematch, rematchIn, type RecordingParts } from "../webhook/recording/rematch.js";
 
@@ -66,7 +66,7 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
   const { clientId, serviceId, reference, total, metadata } = adoption;
   return store.transaction(async (tx) => {
     const serviceIds = serviceId === undefined ? [] : [serviceId];
-    const { payments } = await store.lock(tx, { clientIds: [clientId], serviceIds });
+    const { payments } = await store.lock(tx, { clientIds: [clientId], serviceIds, references: [reference] });
     const stored = payments.find((payment) => payment.clientId === clientId);
     const holder = payments.find((payment) => serviceId !== undefined && payment.serviceId === serviceId);
     if (stored) refuseConflict(stored, adoption);
@@ -82,6 +82,7 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
       await store.save(tx, { updated: [{ ...stored, serviceId: serviceId!, updatedAt: at }] });
       return false;
     }
+    const newest = newestOfAnotherTotal(payments, adoption);
     const payment: Payment = {
       clientId,
       reference,
@@ -90,6 +91,7 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
       open: false,
       ...(serviceId !== undefined && { serviceId }),
       ...(metadata !== undefined && { metadata: plainMetadata(metadata) }),
+      ...(newest && { replacedBy: newest.clientId }),
       createdAt: at,
       updatedAt: at,
       // Its webhooks may have been sent long ago.
@@ -101,6 +103,23 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
     await rematchIn(tx, parts, [clientId]);
     return true;
   });
+}
+
+/**
+ * Returns the newest attempt of the order that the kit made, where it asks for another amount. The adopted payment then counts as
+ * replaced by it: only the amount that was asked for last fulfils the order.
+ */
+function newestOfAnotherTotal(
+  payments: readonly Payment[],
+  { reference, total }: Adoption,
+): Payment | undefined {
+  return payments.find(
+    (payment) =>
+      payment.reference === reference &&
+      payment.replacedBy === undefined &&
+      payment.returnKeyHash !== undefined &&
+      !sameTotal(payment.total, total),
+  );
 }
 
 function checkAdoption(adoption: Adoption): void {
@@ -122,9 +141,7 @@ function checkAdoption(adoption: Adoption): void {
 function refuseConflict(stored: Payment, { clientId, serviceId, reference, total }: Adoption): void {
   const differs = [
     ...(stored.reference === reference ? [] : [`the reference ${stored.reference}`]),
-    ...(sameValue(stored.total.value, total.value) && stored.total.currency === total.currency
-      ? []
-      : [`the total ${stored.total.value} ${stored.total.currency}`]),
+    ...(sameTotal(stored.total, total) ? [] : [`the total ${stored.total.value} ${stored.total.currency}`]),
     ...(serviceId === undefined || (stored.serviceId ?? serviceId) === serviceId
       ? []
       : [`the service id ${stored.serviceId}`]),

@@ -1,4 +1,5 @@
 import { type Notices } from "../dispatch/notices.js";
+import { type EventType } from "../model/event-map.js";
 import { type ClockWatch } from "../shared/clock-watch.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type PaymentStore, type StoreCounts } from "../store/index.js";
@@ -17,6 +18,7 @@ export const healthReasonCodes = [
   "dispatches_dead",
   "events_late",
   "handler_missing",
+  "transactions_hanging",
   "signatures_failing",
   "clock_jumped",
   "database_clock_off",
@@ -77,7 +79,9 @@ export interface HealthParts<Tx> extends Pick<Intake, "isStuck" | "keeping" | "r
   clock: Pick<ClockWatch, "look">;
   now: () => Date;
   /** Whether this process calls the handler with this name. */
-  runs: (handler: string) => boolean;
+  runs: (handler: string, event?: EventType) => boolean;
+  /** The number of handlers' transactions that are open although their runs have ended. */
+  hanging: () => number;
   rejections: () => Rejections;
   /** The wrong signatures since the last verified webhook: their number, and the time from the first to the last. */
   mismatches: () => { count: number; spanMs: number };
@@ -95,7 +99,7 @@ const minMismatches = 10;
 export function createHealthCheck<Tx>(
   core: Pick<HealthParts<Tx>, "store" | "now" | "clock"> & { listen: Notices["add"] },
   intake: Intake,
-  options: Pick<HealthParts<Tx>, "runs" | "spoolingDownAfterMs">,
+  options: Pick<HealthParts<Tx>, "runs" | "hanging" | "spoolingDownAfterMs">,
 ): () => Promise<Health> {
   const counted = countRejections(core.listen, intake.verified);
   const parts = { ...core, ...intake, ...options, ...counted, timeoutMs: 2000, lateMs: 60_000 };
@@ -167,23 +171,26 @@ function findInCounts<Tx>({ now, runs, lateMs }: HealthParts<Tx>, counts: StoreC
   // The distance in both directions: a time far ahead was written by a clock that was wrong.
   const isFar = (time: string, from: number) => Math.abs(from - Date.parse(time)) > lateMs;
   const storeNow = clock === undefined ? now().getTime() : Date.parse(clock);
-  const missing = waiting.filter(({ handler, since }) => !runs(handler) && isFar(since, storeNow));
+  const missing = waiting
+    .filter(({ handler, event, since }) => !runs(handler, event) && isFar(since, storeNow))
+    .map(({ handler, event }) => (event && runs(handler) ? `${handler} for ${event}` : handler));
   const isLate = oldestUndoneAt !== undefined && isFar(oldestUndoneAt, now().getTime());
   const isOff = clock !== undefined && isFar(clock, Date.now());
   return {
     dispatches_dead: dead > 0 && `${dead} dispatches are dead.`,
     events_late: isLate && `An event waits since ${oldestUndoneAt}.`,
-    handler_missing:
-      missing.length > 0 && `No process runs: ${missing.map(({ handler }) => handler).join(", ")}.`,
+    handler_missing: missing.length > 0 && `No process runs: ${missing.join(", ")}.`,
     database_clock_off: isOff && `The database's clock says ${clock}.`,
   };
 }
 
-function findInProcess<Tx>({ clock, mismatches, lateMs }: HealthParts<Tx>): Found {
+function findInProcess<Tx>({ clock, hanging, mismatches, lateMs }: HealthParts<Tx>): Found {
   const { lastMs } = clock.look();
   const { count, spanMs } = mismatches();
   const isFailing = count >= minMismatches && spanMs > lateMs;
   return {
+    transactions_hanging:
+      hanging() > 0 && `${hanging()} transactions of handlers have not ended, although their runs have.`,
     signatures_failing:
       isFailing && `None of ${count} webhooks verified: a wrong secret, or forged webhooks.`,
     clock_jumped: lastMs !== 0 && `The machine's clock jumped by ${lastMs} ms, or the machine was suspended.`,

@@ -14,9 +14,8 @@ import { type EventDraft } from "../webhook/recording/payment-events.js";
 const kinds: readonly string[] = ["statement", "lookup", "letter", "webhook"] satisfies Evidence["kind"][];
 const names = { kind: 1, document: 1, total: 1, serviceId: 1, providerId: 1 } satisfies NamesOf<Evidence>;
 
-/** Throws `evidence_missing`, or `evidence_invalid` unless the evidence has the form of {@link Evidence}. */
-export function checkEvidence(evidence: Evidence | undefined, receiptId: string | undefined): void {
-  if (evidence === undefined) throw missing();
+/** Throws `evidence_invalid` unless the evidence has the form of {@link Evidence}. */
+export function checkEvidence(evidence: Evidence, receiptId: string | undefined): void {
   if (typeof evidence !== "object" || evidence === null) throw invalid("It must be an object.");
   const unknown = describeUnknown(evidence, names);
   if (unknown !== undefined) throw invalid(unknown);

@@ -7,6 +7,12 @@ import {
 } from "../webhook/recording/payment-events.js";
 import { readStored, rematch, type RecordingParts } from "../webhook/recording/rematch.js";
 
+/** The parts of the kit that raising uses. */
+export interface RaisingParts<Tx> extends RecordingParts<Tx> {
+  /** Returns the time without new jumps of the clock. What is raised cannot be taken back, so its age depends on this time. */
+  cautiousNow: () => Date;
+}
+
 /** The next sweep continues: webhooks that were raised are not returned again. */
 const maxPagesPerSweep = 20;
 
@@ -15,10 +21,10 @@ const maxPagesPerSweep = 20;
  * `payment.unconfirmed` where no lookup confirmed them. Each webhook is matched once more first, and raised once, however
  * many processes sweep. Resolves to the number of events.
  */
-export async function raiseWaiting<Tx>(parts: RecordingParts<Tx>, unmatchedAfterMs: number): Promise<number> {
-  const { store, now, maxGroup: limit } = parts;
+export async function raiseWaiting<Tx>(parts: RaisingParts<Tx>, unmatchedAfterMs: number): Promise<number> {
+  const { store, cautiousNow, maxGroup: limit } = parts;
   if (!store.stray) return 0;
-  const options = { before: new Date(now().getTime() - unmatchedAfterMs).toISOString(), limit };
+  const options = { before: new Date(cautiousNow().getTime() - unmatchedAfterMs).toISOString(), limit };
   let raised = 0;
   for (let page = 0; page < maxPagesPerSweep; page++) {
     const found = await store.transaction((tx) => store.stray!(tx, options));

@@ -7,7 +7,7 @@ export interface ReconcileOptions {
    * The time that the statement is about: payments that were completed in it must be on the statement. `to` is not included. A
    * string in ISO 8601 needs an offset or `Z`.
    *
-   * @default the whole UTC days from the earliest to the latest `time` of the rows; then every row needs a time
+   * @default the whole days from the earliest to the latest `time` of the rows, in the offset of each; then every row needs a time
    */
   period?: { from: Date | string; to: Date | string } | undefined;
   /** Statuses that mean "paid", in any case; so does none. @default completed, paid, settled, success, successful, succeeded */

@@ -1,62 +1,37 @@
-import { hasCode, TillkitError } from "../errors/index.js";
+import { hasCode } from "../errors/index.js";
 import { type PaymentReport } from "../model/payment-report.js";
-import { type Evidence, type Payment } from "../model/payment.js";
+import { type Payment } from "../model/payment.js";
 import { applyReport } from "../webhook/reconciliation/reconcile.js";
 import { type Policy } from "../webhook/recording/decide-message.js";
 import {
   eventsOfApplied,
   reportedBy,
   stampEvent,
-  withoutKey,
   type EventDraft,
 } from "../webhook/recording/payment-events.js";
 import {
   type Changes,
+  type EventRecord,
   type PaymentStore,
   type ResolutionRecord,
   type StoredHistory,
   type WebhookRecord,
 } from "../store/index.js";
 import { isWaiting } from "../store/records.js";
-import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
-import { checkEvidence, clientIdIn, decideEvidence } from "./payment-evidence.js";
+import { clientIdIn, decideEvidence } from "./payment-evidence.js";
 import { storeMethod } from "./query.js";
-
-/** What a person decided about a payment or about one webhook. */
-export interface Resolution {
-  /**
-   * - `accept`: the webhook is right despite its differences, or without the lookup that it waits for, or the evidence shows that
-   *   the payment is paid: complete the payment.
-   * - `refunded`: the money of this completed payment was returned. It stays completed.
-   * - `dismiss`: nothing needs to be done; an unmatched webhook no longer waits for a payment.
-   */
-  action: "accept" | "refunded" | "dismiss";
-  /**
-   * The webhook: of `payment.mismatched`, `payment.unmatched` or `payment.unconfirmed`. For `accept` and `dismiss`; for `accept`
-   * also that of `webhook.inadmissible`, with evidence.
-   */
-  receiptId?: string | undefined;
-  /** The payment, where no single webhook is concerned, or where an inadmissible one does not name it. */
-  clientId?: string | undefined;
-  /** What shows that the payment is paid. For `accept`: required without a webhook and with an inadmissible one, refused with any other. */
-  evidence?: Evidence | undefined;
-  /** Why, for readers of the history: 1 to 1,000 characters. */
-  reason: string;
-  /** Who decided: 1 to 128 characters. */
-  by: string;
-}
-
-/** The stored resolution. */
-export interface Resolved {
-  resolution: ResolutionRecord;
-  /** False where it had been resolved before: `resolution` is the earlier one. */
-  resolved: boolean;
-  /** As it is stored now; absent where the store has no such payment. */
-  payment?: Payment;
-}
-
-const actions = { accept: "accepted", refunded: "refunded", dismiss: "dismissed" } as const;
+import {
+  actions,
+  checkResolution,
+  notPossible,
+  resolutionId,
+  resolutionInvalid,
+  resolvedEvent,
+  type Resolution,
+  type Resolved,
+} from "./resolution.js";
+import { acceptWithheld, whyNotAcceptable } from "./withheld-payment.js";
 
 /**
  * Stores what a person decided, with who, why and when, in one transaction with its changes, and raises
@@ -73,8 +48,7 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
   const subject = await subjectOf(store, given);
   const { clientId } = subject;
   const resolution: ResolutionRecord = {
-    // Made of what is resolved, so that a second resolution of the same finds the id taken.
-    id: `${actions[given.action]}:${given.receiptId ?? clientId}`,
+    id: resolutionId(given, clientId),
     clientId,
     action: actions[given.action],
     ...(given.receiptId !== undefined && { receiptId: given.receiptId }),
@@ -83,7 +57,9 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
     by: given.by,
     at: parts.now().toISOString(),
   };
-  const before = findIn(await history(clientId), resolution.id);
+  const known = await history(clientId);
+  const before = findIn(known, resolution.id);
+  subject.events = known.events;
   const resolved = before === undefined && (await storeResolution(parts, subject, resolution));
   const kept = resolved ? resolution : (before ?? findIn(await history(clientId), resolution.id)!);
   const payment = await store.find(clientId);
@@ -93,6 +69,8 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
 /** What is resolved. */
 interface Subject {
   clientId: string;
+  /** The events of the payment. */
+  events?: readonly EventRecord[];
   webhook?: WebhookRecord;
 }
 
@@ -136,7 +114,8 @@ async function storeResolution<Tx>(
         await store.save(tx, { dismissed: [subject.webhook.receiptId] });
       // Read again: an outcome changes only under these locks.
       const webhook = subject.webhook && (await findWebhook(store, subject.webhook.receiptId));
-      const changes = changesOf({ resolution, payments, policy, webhook, report });
+      const { events: known = [] } = subject;
+      const changes = changesOf({ resolution, payments, policy, webhook, report, known });
       const { drafts, ...rest } = changes;
       const stamp = { newId, clientId, recordedAt: resolution.at };
       const events = drafts.map((draft) => stampEvent(draft, stamp));
@@ -158,6 +137,8 @@ interface ResolutionCase {
   policy: Policy;
   webhook: WebhookRecord | undefined;
   report: PaymentReport | undefined;
+  /** The events of the payment. */
+  known: readonly EventRecord[];
 }
 
 /** Returns what the resolution changes, and its events. */
@@ -168,17 +149,36 @@ function changesOf(given: ResolutionCase): Changes & { drafts: EventDraft[] } {
     case "accepted":
       if (!stored) throw notPossible(`the store has no payment ${resolution.clientId}; adopt it first`);
       if (webhook && webhook.outcome !== "inadmissible") return acceptWebhook(given, stored);
+      if (stored.withheld && !resolution.evidence) return acceptForOrder(given, stored);
       return acceptEvidence(given, stored);
     case "refunded":
       if (stored?.state !== "completed") throw notPossible("only a completed payment can be refunded");
-      return { drafts: [resolvedEvent(resolution, stored)] };
+      return refund(resolution, stored);
     case "dismissed": {
       if (!webhook && !stored) throw notPossible(`the store has no payment ${resolution.clientId}`);
+      if (!webhook && stored?.withheld === "unsettled")
+        throw notPossible(`${stored.clientId} was paid with another amount; accept or refund it`);
       if (webhook && !isWaiting(webhook) && webhook.outcome !== "mismatch")
         throw notPossible(`the webhook was decided: it is ${webhook.outcome}`);
       return { drafts: [resolvedEvent(resolution, stored)] };
     }
   }
+}
+
+function acceptForOrder(
+  { resolution, payments, known }: ResolutionCase,
+  stored: Payment,
+): Changes & { drafts: EventDraft[] } {
+  const reason = whyNotAcceptable(stored, payments);
+  if (reason !== undefined) throw notPossible(reason);
+  const { payment, events } = acceptWithheld(stored, known, resolution.at);
+  return { updated: [payment], drafts: [...events, resolvedEvent(resolution, payment)] };
+}
+
+function refund(resolution: ResolutionRecord, stored: Payment): Changes & { drafts: EventDraft[] } {
+  if (stored.withheld === undefined) return { drafts: [resolvedEvent(resolution, stored)] };
+  const payment: Payment = { ...stored, withheld: "refunded", updatedAt: resolution.at };
+  return { updated: [payment], drafts: [resolvedEvent(resolution, payment)] };
 }
 
 function acceptEvidence(
@@ -228,16 +228,6 @@ function acceptWebhook(
   };
 }
 
-function resolvedEvent(
-  { id: _, at: __, ...about }: ResolutionRecord,
-  payment: Payment | undefined,
-): EventDraft {
-  return {
-    type: "payment.resolved",
-    payload: { ...about, ...(payment && { payment: withoutKey(payment) }) },
-  };
-}
-
 function reportOf(webhook: WebhookRecord): PaymentReport | undefined {
   const message = readStored(webhook);
   return message.kind === "payment" ? message.report : undefined;
@@ -245,39 +235,4 @@ function reportOf(webhook: WebhookRecord): PaymentReport | undefined {
 
 function findIn({ resolutions }: StoredHistory, id: string): ResolutionRecord | undefined {
   return resolutions.find((one) => one.id === id);
-}
-
-function checkResolution(given: Resolution): void {
-  const { action, receiptId, clientId, evidence, reason, by } = given;
-  const names = { action, receiptId, clientId, evidence, reason, by } satisfies NamesOf<Resolution>;
-  const unknown = describeUnknown(given, names);
-  if (unknown !== undefined) throw resolutionInvalid(unknown);
-  if (!Object.hasOwn(actions, action)) throw resolutionInvalid("action must be accept, refunded or dismiss.");
-  const named = [receiptId, clientId].filter((id) => id !== undefined);
-  const isOne = named.length === 1 || (named.length === 2 && evidence !== undefined);
-  if (!isOne || named.some((id) => typeof id !== "string" || id === ""))
-    throw resolutionInvalid(
-      "Give either the receiptId of a webhook or the clientId of a payment, as a string.",
-    );
-  if (action === "refunded" && clientId === undefined)
-    throw resolutionInvalid("refunded needs the clientId of the payment.");
-  if (!isText(reason, 1000))
-    throw resolutionInvalid("reason must be a string of 1 to 1000 characters: it is kept in the history.");
-  if (!isText(by, 128))
-    throw resolutionInvalid("by must name the person who decided, in 1 to 128 characters.");
-  if (evidence !== undefined && action !== "accept") throw resolutionInvalid("Only accept takes evidence.");
-  if (evidence !== undefined || (action === "accept" && receiptId === undefined))
-    checkEvidence(evidence, receiptId);
-}
-
-function isText(value: unknown, maxLength: number): boolean {
-  return typeof value === "string" && value.trim() !== "" && value.length <= maxLength;
-}
-
-function notPossible(why: string): TillkitError {
-  return new TillkitError("resolution_not_possible", `This resolution is not possible: ${why}.`);
-}
-
-function resolutionInvalid(message: string): TillkitError {
-  return new TillkitError("resolution_invalid", message);
 }

@@ -1,9 +1,17 @@
 import { type Handlers } from "../dispatch/handlers.js";
 import { TillkitError } from "../errors/index.js";
-import { type PaymentStore } from "../store/index.js";
+import { eventTypes, type EventType } from "../model/event-map.js";
+import { describeUnknown } from "../shared/unknown-names.js";
+import { type HandlerKey, type PaymentStore } from "../store/index.js";
 import { storeMethod } from "./query.js";
 
 const batchSize = 500;
+
+/** Options of `payments.retireHandler`. */
+export interface RetireHandlerOptions {
+  /** Retires only the registration of the name for this event; `"*"` is that of `onAny`. @default all of the name */
+  event?: EventType | "*" | undefined;
+}
 
 /**
  * Retires a handler name, in batches that commit one by one. Returns the number of retired dispatches. A repeated call
@@ -14,13 +22,22 @@ const batchSize = 500;
 export async function retireHandler<Tx>(
   { store, handlers }: { store: PaymentStore<Tx>; handlers: Handlers<Tx> },
   name: string,
+  options: RetireHandlerOptions = {},
 ): Promise<number> {
-  if (handlers.keys().some((key) => key.name === name))
-    throw new TillkitError("handler_registered", `This process has a handler named "${name}".`);
+  const { event } = options;
+  const unknown = describeUnknown(options, { event });
+  if (unknown !== undefined) throw new TillkitError("option_invalid", unknown);
+  if (event !== undefined && event !== "*" && !(eventTypes as readonly string[]).includes(event))
+    throw new TillkitError("option_invalid", `No event is named ${JSON.stringify(event)}.`);
+  const isRegistered = (key: HandlerKey) => key.name === name && (event === undefined || key.event === event);
+  if (handlers.keys().some(isRegistered)) {
+    const what = event === undefined ? "" : ` of ${event}`;
+    throw new TillkitError("handler_registered", `This process has a handler${what} named "${name}".`);
+  }
   const retire = storeMethod(store, "retire");
   let total = 0;
   for (;;) {
-    const retired = await retire({ handler: name, limit: batchSize });
+    const retired = await retire({ handler: name, ...(event !== undefined && { event }), limit: batchSize });
     total += retired;
     if (retired < batchSize) return total;
   }

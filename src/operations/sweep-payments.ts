@@ -1,8 +1,9 @@
+import { withTimeout } from "../shared/with-timeout.js";
 import { awaitedStates, type Payment } from "../model/payment.js";
 import { type EventRecord } from "../store/index.js";
 import { stampEvent, withoutKey } from "../webhook/recording/payment-events.js";
 import { rematch, type RecordingParts } from "../webhook/recording/rematch.js";
-import { raiseWaiting } from "./raise-waiting.js";
+import { type RaisingParts, raiseWaiting } from "./raise-waiting.js";
 
 /** What one sweep did. */
 export interface Swept {
@@ -21,11 +22,17 @@ export type Sweeper = ReturnType<typeof createSweeper>;
 const maxPagesPerSweep = 20;
 
 /**
- * Makes the sweeper of payments that no webhook arrives for. It waits for `intake`, and then calls `lookups`. A sweep is
+ * How long raising waits for the lookups of its sweep, in milliseconds. An answer that comes within this time settles what would
+ * be raised. A service that is slow, or many lookups, delay no alarm by more.
+ */
+const maxLookupWaitMs = 2000;
+
+/**
+ * Makes the sweeper of payments that no webhook arrives for. It waits for `intake`, and calls `lookups`. A sweep is
  * bounded and safe to run in several processes: each mark is committed with its event, under a lock.
  */
 export function createSweeper<Tx>(
-  parts: RecordingParts<Tx>,
+  parts: RaisingParts<Tx>,
   { overdueMs, unmatchedAfterMs }: { overdueMs: number; unmatchedAfterMs: number },
   {
     intake,
@@ -39,18 +46,31 @@ export function createSweeper<Tx>(
     await parts.ready();
     // A webhook that is being matched is locked, and would be skipped.
     await intake.matched();
-    // Lookups come first, so that nothing is raised that an answer settles. A failed lookup raises a notice.
-    const lookedUp = (await lookups?.sweep()) ?? 0;
+    // A failed lookup raises a notice.
+    const looking = lookups?.sweep();
+    if (looking)
+      await withTimeout(
+        looking.catch(() => {}),
+        maxLookupWaitMs,
+      );
     const unmatched = await raiseWaiting(parts, unmatchedAfterMs);
     const overdue = await sweepOverdue(parts, overdueMs);
     if (overdue + unmatched > 0) parts.announceEvents();
-    return { overdue, unmatched, lookups: lookedUp };
+    // The next sweep raises although these lookups may still run, which it joins.
+    running = undefined;
+    return { overdue, unmatched, lookups: (await looking) ?? 0 };
   }
 
   return {
-    /** Sweeps, or joins the sweep that this process runs already. */
-    sweep: () => (running ??= sweepOnce().finally(() => (running = undefined))),
-    /** Resolves when no sweep runs any more. Never rejects. */
+    /** Sweeps, or joins the sweep of this process that has not raised everything yet. */
+    sweep() {
+      if (running) return running;
+      const sweep: Promise<Swept> = sweepOnce().finally(() => {
+        if (running === sweep) running = undefined;
+      });
+      return (running = sweep);
+    },
+    /** Resolves when no sweep raises anything any more. Never rejects. */
     async idle() {
       await running?.catch(() => {});
     },
@@ -61,10 +81,10 @@ export function createSweeper<Tx>(
  * Raises `payment.overdue`, once for each payment, and matches their parked webhooks again. Reads pages in the order of
  * (createdAt, clientId), so that every payment is reached.
  */
-async function sweepOverdue<Tx>(parts: RecordingParts<Tx>, overdueMs: number): Promise<number> {
-  const { store, now, maxGroup: limit } = parts;
+async function sweepOverdue<Tx>(parts: RaisingParts<Tx>, overdueMs: number): Promise<number> {
+  const { store, cautiousNow, maxGroup: limit } = parts;
   if (!store.due) return 0;
-  const before = new Date(now().getTime() - overdueMs).toISOString();
+  const before = new Date(cautiousNow().getTime() - overdueMs).toISOString();
   let raised = 0;
   let after: { createdAt: string; clientId: string } | undefined;
   for (let pages = 0; pages < maxPagesPerSweep; pages++) {

@@ -35,7 +35,14 @@ const checkoutAddress = z
       /^http:/i.test(String(input))
         ? "is plain http on another host than this machine, where anyone on the way could change the page; it must be https"
         : "is not an absolute https address",
-  });
+  })
+  .refine((text) => !hasCredentials(text), { error: "contains a name or a password" });
+
+/** Browsers do not show what is before the `@`, which may look like the host, and send it to the server. */
+function hasCredentials(text: string): boolean {
+  const { username = "", password = "" } = parseSecureAddress(text) ?? {};
+  return username !== "" || password !== "";
+}
 
 /**
  * Envelope of the creation response (interface document, 2.2). `next` should equal `data.billing.submitUrl`. An answer in which

@@ -85,10 +85,29 @@ async function request(
 function refusal(response: Response): LookupError {
   const { status: httpStatus } = response;
   discardBody(response);
-  const seconds = (response.headers.get("retry-after") ?? "").trim();
-  const retryAfterMs = /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
+  const retryAfterMs = readRetryAfter(response.headers);
   const message = `The service answered the lookup with ${httpStatus}, but a 2xx was expected.`;
   return new LookupError("lookup_failed", message, { httpStatus, retryAfterMs });
+}
+
+/**
+ * Returns the wait that `Retry-After` asks for (RFC 9110, 10.2.3), in milliseconds. A date is compared with the answer's own
+ * `Date`, because the clocks may differ; where that is missing or unreadable, with this machine's clock.
+ */
+function readRetryAfter(headers: Pick<Headers, "get">): number | undefined {
+  const wait = (headers.get("retry-after") ?? "").trim();
+  if (/^\d+$/.test(wait)) return Number(wait) * 1000;
+  const until = httpDate(wait);
+  if (until === undefined) return undefined;
+  return Math.max(0, until - (httpDate(headers.get("date") ?? "") ?? Date.now()));
+}
+
+/** Returns the time of a date as HTTP writes it (RFC 9110, 5.6.7), in milliseconds since 1970. */
+function httpDate(text: string): number | undefined {
+  // The third form, of asctime, names no zone. Nobody sends it.
+  const isForm = /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -](\d{2}|\d{4}) \d\d:\d\d:\d\d GMT$/.test(text);
+  const time = isForm ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? undefined : time;
 }
 
 function invalid(why: string): LookupError {

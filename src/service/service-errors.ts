@@ -23,6 +23,7 @@ export type CreationErrorCode = Extract<
   | "creation_refused"
   | "creation_failed"
   | "creation_response_invalid"
+  | "creation_unrecorded"
   | "access_token_unavailable"
   | "access_token_refused"
 >;

@@ -13,6 +13,13 @@ export function isDateTime(text: string): boolean {
   return isDay && (twoDigits(text, 17) < 60 || twoDigits(text, 14) === 59);
 }
 
+/** Returns the UTC offset with which a date-time of RFC 3339 ends, in milliseconds: 10,800,000 for `+03:00`, 0 for `Z`. */
+export function offsetMsOf(text: string): number {
+  if (text.endsWith("Z") || text.endsWith("z")) return 0;
+  const minutes = twoDigits(text, text.length - 5) * 60 + twoDigits(text, text.length - 2);
+  return (text.at(-6) === "-" ? -minutes : minutes) * 60_000;
+}
+
 /** Returns the number at this position. A match with groups would allocate nine strings. */
 function twoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) - zero) * 10 + text.charCodeAt(at + 1) - zero;

@@ -10,6 +10,7 @@ import {
   type Locked,
   type LockKeys,
   type PaymentPage,
+  type RetireOptions,
   type RunKey,
   type Saved,
   type Settlement,
@@ -73,7 +74,9 @@ export interface PaymentStore<Tx = unknown> extends Partial<StoreTiers<Tx>> {
   /**
    * In one transaction of its own: gives every event one dispatch for each registered handler that wants it, then
    * leases at most `limit` dispatches of the named handlers and returns them. It takes those that are pending and due,
-   * and those whose lease has ended, oldest event first. What is due later than `maxWaitMs` from now counts as due. Each gets fence + 1 and attempt + 1, and is leased for `leaseMs`
+   * and those whose lease has ended, oldest event first, whichever process wrote the due time and the lease: nothing in
+   * these options changes that. A due time that a clock wrote which was put back since by more than the wait should not
+   * count. Each dispatch gets fence + 1 and attempt + 1, and is leased for `leaseMs`
    * by the database's clock. Two callers never get the same dispatch while its lease lasts. Registers nothing: a
    * handler that was never registered has no dispatches.
    */
@@ -217,9 +220,10 @@ export interface StoreUpkeep {
    * Forgets the handlers of one name, so that events which are saved later get no dispatch for it. Then settles at most
    * `limit` of its dispatches as `retired`: all that are not done, also the leased and the dead ones. A retired dispatch is
    * never claimed, renewed or settled again. Resolves to how many; when they are fewer than `limit`, none is left.
-   * Without it no handler can be retired.
+   * With `event` it forgets only the registration of the name for that event, and retires the dispatches of events for which the
+   * name is not registered otherwise. Without it no handler can be retired.
    */
-  retire(options: { handler: string; limit: number }): Promise<number>;
+  retire(options: RetireOptions): Promise<number>;
 
   /**
    * Makes or upgrades the tables. Safe to call again, and from several processes at the same time. Without it the

@@ -143,16 +143,18 @@ export interface HandlerKey {
   name: string;
 }
 
+/** Which handler to retire: all registrations of its name, or only the one for this event. */
+export interface RetireOptions {
+  handler: string;
+  event?: HandlerKey["event"];
+  limit: number;
+}
+
 /** Which dispatches to claim, and for how long. */
 export interface ClaimOptions {
   handlers: readonly HandlerKey[];
   limit: number;
   leaseMs: number;
-  /**
-   * The longest time that a dispatch can wait. One that is due later than that was written by a clock that has jumped back
-   * since, so it is due now. Absent: every due time counts.
-   */
-  maxWaitMs?: number;
 }
 
 /** One dispatch that this process may run now. */
@@ -202,10 +204,10 @@ export interface StoreCounts {
   /** When the oldest event was recorded that some registered handler has not done, if there is one. */
   oldestUndoneAt?: string;
   /**
-   * The handlers whose oldest undone dispatch could be claimed now, and since when. Where a process calls the handler, this
+   * The handlers whose oldest undone dispatch could be claimed now, the type of its event, and since when. Where a process calls the handler, this
    * lasts for a moment. Absent: nothing is said about handlers that no process has.
    */
-  waiting?: readonly { handler: string; since: string }[];
+  waiting?: readonly { handler: string; event?: EventType; since: string }[];
   /** The clock that leases go by, if it is not that of this machine: ISO 8601 UTC. */
   clock?: string;
 }

@@ -1,10 +1,15 @@
+import { WebhookRejectedError } from "../errors/index.js";
+import { asBuffer } from "../shared/bytes.js";
 import { readMessage } from "./message/read-message.js";
 import { type Arrival, type Receipt } from "./recording/plan-group.js";
 import { type SignatureScheme, type VerifyInput } from "./signature/scheme.js";
 import { decodeSignedFields, verifySignature } from "./signature/verify-signature.js";
 
 /** One POST that arrived: its headers and its exact bytes; its method and address for schemes that sign them. */
-export type WebhookRequest = Omit<VerifyInput, "payload">;
+export interface WebhookRequest extends Omit<VerifyInput, "payload" | "rawBody"> {
+  /** The exact bytes that arrived. A `Uint8Array` is taken for the bytes that it shows, as `request.bytes()` gives them. */
+  rawBody: Buffer | Uint8Array | ArrayBuffer;
+}
 
 /** The parts of the kit that receiving a webhook uses. */
 export interface ReceiveParts {
@@ -33,8 +38,9 @@ export function receiveWebhook(parts: ReceiveParts, request: WebhookRequest): Pr
 
 function verifyAndKeep(
   parts: ReceiveParts,
-  { headers, rawBody, method, url }: WebhookRequest,
+  { headers, rawBody: given, method, url }: WebhookRequest,
 ): Promise<Receipt> {
+  const rawBody = bytesOf(given);
   const { scheme } = parts;
   const { covers } = scheme;
   const receiptId = parts.newId();
@@ -50,6 +56,16 @@ function verifyAndKeep(
     return parts.keep({ receiptId, receivedAt, rawBody, covers, message });
   };
   return verifying ? verifying.then(keep) : keep();
+}
+
+/** Returns the bytes as a Buffer, because all that follows reads them as one. */
+function bytesOf(given: unknown): Buffer {
+  const bytes = asBuffer(given);
+  if (bytes) return bytes;
+  throw new WebhookRejectedError(
+    "raw_body_consumed",
+    `rawBody must be the exact bytes that arrived, as a Buffer or a Uint8Array, and is ${given === null ? "null" : `of type ${typeof given}`}.`,
+  );
 }
 
 let cachedDate = "";

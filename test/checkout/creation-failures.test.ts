@@ -174,11 +174,31 @@ describe("an answer of the service", () => {
     const { parts, store } = partsOf(() => Promise.resolve(answer));
     const other = pendingPayment({ clientId: "c-1", serviceId: "s-7" });
     await store.transaction((tx) => store.save(tx, { created: [other] }));
-    await expect(createPayment(parts, order)).rejects.toMatchObject({ code: "creation_response_invalid" });
+    await expect(createPayment(parts, order)).rejects.toMatchObject({
+      name: "PaymentCreationError",
+      code: "creation_response_invalid",
+      certainty: "uncertain",
+    });
     const payment = await store.find("c-7");
     expect(payment).toMatchObject({ state: "uncertain", open: false, failure: "creation_response_invalid" });
     expect(payment).not.toHaveProperty("serviceId");
     expect(await store.find("c-1")).toEqual(other);
+  });
+
+  it("that the store cannot take leaves the creation uncertain, with the store's error as the cause", async () => {
+    const down = new Error("the disk is full");
+    const { parts, store } = partsOf(() => {
+      jest.spyOn(store, "transaction").mockRejectedValue(down);
+      return Promise.resolve(answer);
+    });
+    await expect(createPayment(parts, order)).rejects.toMatchObject({
+      name: "PaymentCreationError",
+      code: "creation_unrecorded",
+      certainty: "uncertain",
+      cause: down,
+      message: expect.stringContaining("the disk is full") as string,
+    });
+    expect(await store.find("c-7")).toMatchObject({ state: "creating" });
   });
 
   it("whose id is not the one that a webhook has bound replaces nothing", async () => {

@@ -16,7 +16,7 @@ async function returning(returns: ReturnOptions = {}, overrides: Parameters<type
   await store.transaction((tx) => store.save(tx, { created: [payment] }));
   const app = appOf(payments);
   const get = (kind: string, path = token) => request(app).get(`/payments/${kind}/${path}`);
-  return { payments, app, token, get, clock };
+  return { payments, app, token, get, clock, store };
 }
 
 describe("a success return", () => {
@@ -49,6 +49,24 @@ describe("a success return", () => {
     expect((await get("success")).text).toContain('http-equiv="refresh"');
     await payments.receiveWebhook(signed(completedBody()));
     expect((await get("success")).text).not.toContain('http-equiv="refresh"');
+  });
+
+  it("says that the shop checks a payment of another amount, and later that it was returned", async () => {
+    const { payments, get, store } = await returning({}, { open: false, replacedBy: "c-2" });
+    const newest = pendingPayment({
+      clientId: "c-2",
+      serviceId: "s-2",
+      total: { value: "9", currency: "KMF" },
+    });
+    await store.transaction((tx) => store.save(tx, { created: [newest] }));
+    await payments.receiveWebhook(signed(completedBody()));
+    for (const kind of ["success", "cancel"])
+      expect((await get(kind)).text).toContain('data-state="mismatch"');
+    await payments.resolve({ action: "refunded", clientId: "c-1", reason: "too little", by: "Amina" });
+    for (const kind of ["success", "cancel"]) {
+      expect((await get(kind)).text).toContain('data-state="refunded"');
+      expect((await get(kind)).text).toContain("Payment returned");
+    }
   });
 
   it("says failed when the service reported that", async () => {

@@ -26,6 +26,7 @@ async function leasedRun(over: Partial<RunOptions<MemoryTx>> = {}, leaseMs = 60_
     maxLostLeases: 3,
     retry: { maxFailures: 5, firstDelayMs: 1000, maxDelayMs: 60_000 },
     losses: new Map(),
+    onHanging: () => {},
     ...over,
   };
   const run = (
@@ -245,8 +246,9 @@ describe("the end of a run", () => {
       refusals-- > 0 ? Promise.reject<T>(away) : transaction(work);
     expect(await run(() => undefined)).toMatchObject({ state: "released" });
     expect(refusals).toBe(-1);
-    const claim = { handlers, limit: 1, leaseMs: 1000, maxWaitMs: 0 };
-    expect(await store.claim(claim)).toMatchObject([{ attempt: 1, failures: 0, fence: 2 }]);
+    let next: Claim | undefined;
+    while (!next) [next] = await store.claim({ handlers, limit: 1, leaseMs: 1000 });
+    expect(next).toMatchObject({ attempt: 1, failures: 0, fence: 2 });
   });
 
   it("that is done is settled as the last call of the handler's transaction, and its dispatch is done", async () => {
@@ -271,15 +273,60 @@ describe("the end of a run", () => {
     expect(getEventListeners(closing.signal, "abort")).toEqual([]);
   });
 
-  it("is a failure where the handler failed by itself while the kit was closing", async () => {
+  it("is a failure where the handler had failed by itself before the kit was closing", async () => {
     const closing = new AbortController();
     const { run, store } = await leasedRun();
-    const fails = () => {
-      closing.abort(new Error("closing"));
-      throw new Error("it failed");
-    };
+    const transaction = store.transaction.bind(store);
+    // The rollback takes a while.
+    store.transaction = (work) =>
+      transaction(work).catch((error: unknown) => {
+        closing.abort(new Error("closing"));
+        throw error;
+      });
     expect(await run(fails, { closing: closing.signal })).toMatchObject({ state: "failed", failures: 1 });
     expect(await store.counts?.()).toHaveProperty("oldestUndoneAt");
+  });
+
+  it.each([
+    ["synchronously", (signal: AbortSignal) => signal.throwIfAborted()],
+    ["with the reason of the abort", (signal: AbortSignal) => Promise.reject(signal.reason as Error)],
+    ["with its own error", () => Promise.reject(new Error("I was stopped"))],
+    [
+      "with an error of the store's",
+      () => Promise.reject(new TillkitError("store_closed", "It was closed.")),
+    ],
+  ])("is no failure where the handler rejects %s after the kit's close has aborted it", async (_, end) => {
+    const closing = new AbortController();
+    const { run, store } = await leasedRun();
+    const settle = jest.spyOn(store, "settle");
+    const handler: AnyHandler<MemoryTx> = (_event, { signal }) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => resolve(Promise.resolve().then(() => end(signal))));
+        closing.abort(new Error("closing"));
+      });
+    expect(await run(handler, { closing: closing.signal })).toEqual({ state: "released" });
+    expect(settle.mock.calls.map(([, one]) => one)).toStrictEqual([{ ...settled, state: "released" }]);
+  });
+
+  it("is no failure where the handler rejects in the listener of the abort, with its own error", async () => {
+    const closing = new AbortController();
+    const { run } = await leasedRun();
+    const handler: AnyHandler<MemoryTx> = (_event, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("I was stopped")));
+        closing.abort(new Error("closing"));
+      });
+    expect(await run(handler, { closing: closing.signal })).toEqual({ state: "released" });
+  });
+
+  it("is lost where the handler rejects with its own error after its lease was lost", async () => {
+    const { run, store } = await leasedRun({}, 30);
+    store.renew = () => Promise.resolve(false);
+    const handler: AnyHandler<MemoryTx> = (_event, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("I was stopped")));
+      });
+    expect(await run(handler)).toMatchObject({ state: "lost", error: { code: "lease_lost" } });
   });
 
   it.each(["store_unavailable", "adapter_defective"] as const)(

@@ -67,6 +67,9 @@ describe("a return", () => {
     ["a HEAD request", { method: "HEAD" }],
     ["a prefetch", { headers: { "Sec-Purpose": "prefetch;prerender" } }],
     ["an older browser's prefetch", { headers: { Purpose: "prefetch" } }],
+    ["a prefetch of Firefox", { headers: { "X-Moz": "prefetch" } }],
+    ["a preview of Safari", { headers: { "X-Purpose": "preview" } }],
+    ["a prefetch in capitals", { headers: { Purpose: "Prefetch" } }],
   ])("is not noted where it is %s", async (_, request) => {
     const store = new MemoryStore();
     const created = [pendingPayment({ returnKeyHash: hash, createdAt: new Date().toISOString() })];

@@ -18,6 +18,7 @@ const healthy: Omit<HealthParts<MemoryTx>, "store"> = {
   retryRefused: async () => {},
   clock: { look: () => ({ lastMs: 0, sumMs: 0 }) },
   runs: () => true,
+  hanging: () => 0,
   mismatches: () => ({ count: 0, spanMs: 0 }),
   spoolingDownAfterMs: 1000,
 };
@@ -202,6 +203,7 @@ describe("the health about refused webhooks", () => {
     const intake = { ...healthy, verified: () => verified };
     const health = createHealthCheck(core as never, intake as never, {
       runs: () => true,
+      hanging: () => 0,
       spoolingDownAfterMs: 1000,
     });
     return {

@@ -18,6 +18,7 @@ const asked = {
   retryRefused: async () => {},
   clock: { look: () => ({ lastMs: 0, sumMs: 0 }) },
   runs: () => true,
+  hanging: () => 0,
   mismatches: () => ({ count: 0, spanMs: 0 }),
   spoolingDownAfterMs: 1000,
 };

@@ -227,7 +227,6 @@ describe("a resolution is refused", () => {
   });
 
   it.each([
-    ["evidence_missing", {}],
     ["evidence_invalid", { evidence: "a letter" }],
     ["evidence_invalid", { receiptId: "r-1", evidence: { ...evidence, kind: "rumour" } }],
   ])("with %s before the store is asked: %j", async (code, given) => {
@@ -240,6 +239,13 @@ describe("a resolution is refused", () => {
     const accept = { action: "accept", clientId: "c-1", ...why, ...given } as Resolution;
     await expect(payments.resolve(accept)).rejects.toMatchObject({ code });
     for (const method of asked) expect(method).not.toHaveBeenCalled();
+  });
+
+  it("with evidence_missing where no evidence shows that the payment is paid", async () => {
+    const { payments } = await shopWith(pendingPayment());
+    const accepting = payments.resolve({ action: "accept", clientId: "c-1", ...why });
+    await expect(accepting).rejects.toMatchObject({ code: "evidence_missing" });
+    expect(await payments.find("c-1")).toEqual(pendingPayment());
   });
 
   it("not for a reason of 1000 characters by a name of 128", async () => {

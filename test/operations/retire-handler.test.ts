@@ -28,6 +28,22 @@ describe("retireHandler", () => {
     expect(await payments.retireHandler("stock")).toBe(0);
   });
 
+  it("retires one event of a name whose handler now wants another", async () => {
+    const store = new MemoryStore();
+    await store.registerHandlers([{ event: "*", name: "books" }]);
+    const payments = testKit({ store });
+    payments.onPaymentCompleted(() => {}, { name: "books" });
+    await saved(store, { events: [event("e1", { type: "payment.overdue" })] });
+    await expect(payments.retireHandler("books", { event: "payment.completed" })).rejects.toMatchObject({
+      code: "handler_registered",
+    });
+    await expect(payments.retireHandler("books", { event: "paid" as never })).rejects.toMatchObject({
+      code: "option_invalid",
+    });
+    expect(await payments.retireHandler("books", { event: "*" })).toBe(1);
+    expect((await store.counts()).oldestUndoneAt).toBeUndefined();
+  });
+
   it("rejects where the store has no retire", async () => {
     const store: Partial<MemoryStore> = new MemoryStore();
     const payments = testKit({ store: Object.assign(store, { retire: undefined }) as never });

@@ -71,7 +71,15 @@ describe("a sweep", () => {
       );
     const raisedBefore: string[] = [];
     const sweeper = createSweeper<MemoryTx>(
-      { store, now, newId: randomUUID, maxGroup: 9, ready: async () => {}, announceEvents() {} } as never,
+      {
+        store,
+        now,
+        cautiousNow: now,
+        newId: randomUUID,
+        maxGroup: 9,
+        ready: async () => {},
+        announceEvents() {},
+      } as never,
       { overdueMs: 1, unmatchedAfterMs: 1 },
       {
         intake: { matched: async () => {} },
@@ -81,6 +89,41 @@ describe("a sweep", () => {
     expect(await sweeper.sweep()).toEqual({ overdue: 1, unmatched: 1, lookups: 1 });
     expect(raisedBefore).toEqual([]);
     expect(await types()).toEqual(["payment.unmatched", "payment.overdue"]);
+  });
+
+  it("raises what is due although the service gives no answer, in the next sweep too", async () => {
+    const store = await storeWith({ webhooks: [waiting("r-1")] });
+    let announced!: () => void;
+    const untilRaised = () => new Promise<void>((resolve) => (announced = resolve));
+    let answer!: (count: number) => void;
+    const looking = new Promise<number>((resolve) => (answer = resolve));
+    const sweeper = createSweeper<MemoryTx>(
+      {
+        store,
+        now,
+        cautiousNow: now,
+        newId: randomUUID,
+        maxGroup: 9,
+        ready: async () => {},
+        announceEvents: () => announced(),
+      } as never,
+      { overdueMs: 1, unmatchedAfterMs: 1 },
+      { intake: { matched: async () => {} }, lookups: { sweep: () => looking } },
+    );
+    const raised = untilRaised();
+    const first = sweeper.sweep();
+    expect(sweeper.sweep()).toBe(first);
+    await raised;
+    await store.transaction((tx) =>
+      store.save(tx, { created: [pendingPayment({ ...old, clientId: "c-9" })] }),
+    );
+    await sweeper.idle();
+    const raisedAgain = untilRaised();
+    const second = sweeper.sweep();
+    await raisedAgain;
+    answer(1);
+    expect(await first).toEqual({ overdue: 0, unmatched: 1, lookups: 1 });
+    expect(await second).toEqual({ overdue: 1, unmatched: 0, lookups: 1 });
   });
 
   it("raises a webhook that came after it looked only in the next sweep, when it was matched once more", async () => {
@@ -149,7 +192,7 @@ describe("a sweep", () => {
     const order: string[] = [];
     const sweeperWith = (matched: () => Promise<void>) =>
       createSweeper<MemoryTx>(
-        { store: new MemoryStore(), now, maxGroup: 9, ready: async () => {} } as never,
+        { store: new MemoryStore(), now, cautiousNow: now, maxGroup: 9, ready: async () => {} } as never,
         { overdueMs: 1, unmatchedAfterMs: 1 },
         { intake: { matched }, lookups: undefined },
       );

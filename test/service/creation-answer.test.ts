@@ -28,6 +28,8 @@ describe("an answer that is not the envelope leaves the payment uncertain", () =
     ["a relative submitUrl", envelope({ billing: { submitUrl: "/payment/submit/1" } })],
     ["a submitUrl over plain http", envelope({ billing: { submitUrl: "http://checkout.example/1" } })],
     ["a submitUrl that is a script", envelope({ billing: { submitUrl: "javascript:alert(1)" } })],
+    ["a submitUrl with a name", envelope({ billing: { submitUrl: "https://shop.example@evil.example/1" } })],
+    ["a submitUrl with a password", envelope({ billing: { submitUrl: "https://:secret@pay.example/1" } })],
     ["a submitUrl with a line break", envelope({ billing: { submitUrl: "https://a.example/\r\nX: 1" } })],
     ["an empty id", envelope({ id: "" })],
     ["an id of 129 characters", envelope({ id: "a".repeat(129) })],

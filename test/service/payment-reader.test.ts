@@ -90,15 +90,38 @@ describe("reading payments from the service", () => {
     ["0", 0],
     ["7", 7000],
     [" 7 ", 7000],
+    ["9999999999", 9_999_999_999_000],
   ])("has the wait of a Retry-After of %j", async (retryAfter, retryAfterMs) => {
     answer = (response) => response.writeHead(503, { "retry-after": retryAfter }).end();
     await expect(reader().read("p")).rejects.toMatchObject({ name: "LookupError", retryAfterMs });
   });
 
+  const answeredAt = "Wed, 21 Oct 2026 07:28:00 GMT";
+  it.each([
+    ["Wed, 21 Oct 2026 07:28:07 GMT", answeredAt, 7000],
+    ["Wednesday, 21-Oct-26 07:28:07 GMT", answeredAt, 7000],
+    ["Wed, 21 Oct 2026 07:27:00 GMT", answeredAt, 0],
+    ["Wed, 21 Oct 2026 07:28:00 GMT", undefined, 0],
+    ["Wed, 21 Oct 2026 07:28:00 GMT", "yesterday", 0],
+  ])("has the wait of a Retry-After of %j in an answer of %j", async (retryAfter, date, retryAfterMs) => {
+    answer = (response) => {
+      response.sendDate = false;
+      response.writeHead(429, { "retry-after": retryAfter, ...(date && { date }) }).end();
+    };
+    const clock = jest.spyOn(Date, "now").mockReturnValue(Date.parse("2026-11-20T10:00:00.000Z"));
+    try {
+      await expect(reader().read("p")).rejects.toMatchObject({ retryAfterMs });
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   it.each([
     undefined,
     "-1",
-    "Wed, 21 Oct 2026 07:28:00 GMT",
+    "Wed, 21 Oct 2026 07:28:00",
+    "2026-10-21T07:28:00Z",
+    "Wed, 41 Oct 2026 07:28:00 GMT",
     "later",
     "Infinity",
     "NaN",

@@ -111,14 +111,14 @@ class PlainStore implements PaymentStore<Shop> {
     });
   }
 
-  claim({ handlers, limit, leaseMs, maxWaitMs = Infinity }: ClaimOptions) {
+  claim({ handlers, limit, leaseMs }: ClaimOptions) {
     return this.transaction(async (tx): Promise<Claim[]> => {
       const now = performance.now();
       const isOurs = ({ handler, event }: Dispatch) =>
         handlers.some(
           ({ name, event: wanted }) => name === handler && (wanted === "*" || wanted === event.type),
         );
-      const isDue = ({ dueAt }: Dispatch) => dueAt <= now || dueAt > now + maxWaitMs;
+      const isDue = ({ dueAt }: Dispatch) => dueAt <= now;
       const due = [...tx.dispatches.values()].filter(
         (one) => (one.state === "pending" || one.state === "leased") && isDue(one) && isOurs(one),
       );

@@ -50,6 +50,45 @@ describe("a signed webhook", () => {
     });
   });
 
+  it.each([
+    ["a Uint8Array", (bytes: Buffer) => new Uint8Array(bytes)],
+    ["a part of a larger memory", (bytes: Buffer) => new Uint8Array([1, 2, ...bytes, 3]).subarray(2, -1)],
+    ["an ArrayBuffer", (bytes: Buffer) => new Uint8Array(bytes).buffer],
+  ])("is taken as the bytes of %s, and kept as they are", async (_, given) => {
+    const payments = testKit();
+    await seed(payments.store, pendingPayment());
+    const { rawBody, headers } = signed(completedBody());
+    const { outcome } = await payments.receiveWebhook({ headers, rawBody: given(rawBody) });
+    expect(outcome).toBe("applied");
+    expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
+    expect((await payments.store.webhooks!({ limit: 1 }))[0]!.rawBody.equals(rawBody)).toBe(true);
+  });
+
+  it("is decoded from a Uint8Array for a signature over fields, too", async () => {
+    const scheme = fieldsSignature({ secret, merchantId: "m-1" });
+    const payments = testKit({ signature: scheme });
+    await seed(payments.store, pendingPayment());
+    const rawBody = new Uint8Array(Buffer.from(JSON.stringify(completedBody())));
+    const headers = { "service-signature": scheme.sign(rawBody as Buffer) };
+    expect((await payments.receiveWebhook({ headers, rawBody })).outcome).toBe("applied");
+  });
+
+  it.each([
+    ["a string", "{}"],
+    ["a parsed body", {}],
+    ["numbers", [123, 125]],
+    ["nothing", undefined],
+    ["null", null],
+  ])("is refused with a code where the body is %s, because its bytes are lost", async (_, rawBody) => {
+    const payments = testKit();
+    const given = { headers: signed(completedBody()).headers, rawBody } as never;
+    await expect(payments.receiveWebhook(given)).rejects.toMatchObject({
+      name: "WebhookRejectedError",
+      code: "raw_body_consumed",
+    });
+    expect(await payments.store.webhooks!({ limit: 1 })).toEqual([]);
+  });
+
   it("is kept with the time of its arrival, also after the clock was put back", async () => {
     const times = ["2026-11-20T11:00:00.000Z", "2026-11-20T10:00:00.000Z", "2026-11-20T10:00:00.001Z"];
     let now = "";

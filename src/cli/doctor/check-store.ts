@@ -57,6 +57,7 @@ function errorFinding(label: string, error: unknown): Finding {
     return finding("store_invalid", `The database ${problems}`);
   }
   if (hasCode(error, "driver_missing")) return finding("driver_missing", error.message);
+  if (hasCode(error, "database_refused")) return finding("database_refused", error.message);
   // Any other error too: for a file that is not a database the driver throws its own.
   return finding("store_unavailable", `${label}: ${error instanceof Error ? error.message : String(error)}`);
 }
@@ -71,7 +72,7 @@ function* checkSchema(label: string, { version, newest }: SchemaState, isRunning
 }
 
 /** The warnings of a store that begin with a code. */
-const coded = ["sqlite_version_affected", "replication_asynchronous"] as const;
+const coded = ["sqlite_version_affected", "replication_asynchronous", "database_unexamined"] as const;
 
 const clocks = {
   postgres: "select extract(epoch from clock_timestamp()) * 1000 as now",

@@ -84,6 +84,9 @@ export const doctorFixes = {
     "Upgrade SQLite to 3.51.3, 3.50.7 or 3.44.6; until then the kit is slower, and safe.",
   replication_asynchronous:
     "Let commits wait for a standby: synchronous_standby_names on PostgreSQL, semi-synchronous replication on MySQL.",
+  database_refused:
+    "Use PostgreSQL, MySQL, MariaDB or SQLite: this server takes the kit's locks and does not hold them.",
+  database_unexamined: "Run the exam on it before you use it, see docs/stores.md.",
   database_clock_off: "Synchronise the clock of the database's machine by NTP.",
 
   // What is installed.
@@ -107,6 +110,7 @@ const lessThanErrors: Partial<Record<DoctorCode, Severity>> = {
   schema_behind: "warning",
   sqlite_version_affected: "note",
   replication_asynchronous: "warning",
+  database_unexamined: "warning",
   database_clock_off: "warning",
   database_unencrypted: "warning",
 };

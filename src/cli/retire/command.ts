@@ -1,3 +1,4 @@
+import { type EventType } from "../../index.js";
 import { defineCommand } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
 import { openOfflineKit } from "../terminal/offline-kit.js";
@@ -11,7 +12,11 @@ export const retireCommand = defineCommand({
       "application do what waits for the name, and stop the processes that have it. The command may be repeated.",
   ],
   operand: { name: "handler", summary: "The name that the code gave the handler." },
-  options: { ...databaseOptions, ...envFileOption },
+  options: {
+    ...databaseOptions,
+    "--event <type>": "Only the registration of the name for this event; * is that of onAny.",
+    ...envFileOption,
+  },
   examples: {
     "a handler was removed from the code": "tillkit retire books --store shop.db",
     "with the database of the environment": "tillkit retire books --env-file .env",
@@ -25,7 +30,9 @@ export const retireCommand = defineCommand({
     const handler = args.operand!;
     const payments = await openOfflineKit(args, context);
     try {
-      const retired = await payments.retireHandler(handler);
+      const retired = await payments.retireHandler(handler, {
+        event: args.get("event") as EventType | undefined,
+      });
       context.output.print(`${handler} is retired. ${retired} of its dispatches were not done.`);
       context.output.printJson({ handler, retired });
       return 0;

@@ -132,12 +132,13 @@ const signs = (["circle", "clock", "tick", "back", "alert", "search"] as const).
 const returnStyle = `
 .sign svg { display: none; }
 [data-state=confirming] .circle, [data-state=unavailable] .circle, [data-state=paid] .tick,
-[data-state=delayed] .clock, [data-state=canceled] .back, [data-state=failed] .alert, [data-state=mismatch] .search,
+[data-state=delayed] .clock, [data-state=canceled] .back, [data-state=refunded] .back, [data-state=failed] .alert, [data-state=mismatch] .search,
 [data-state=not_found] .search { display: block; }
 .live, .ended, .contact { display: none; }
 :is([data-state=confirming], [data-state=delayed], [data-state=mismatch]):not([data-ended]) .live,
 :is([data-state=confirming], [data-state=delayed], [data-state=mismatch])[data-ended] .ended,
-:is([data-state=delayed], [data-state=mismatch], [data-state=failed], [data-state=not_found]) .contact { display: block; }
+:is([data-state=delayed], [data-state=mismatch], [data-state=failed], [data-state=refunded],
+[data-state=not_found]) .contact { display: block; }
 .live, .ended, .contact { margin-top: 0.75rem; font-size: 0.9375rem; overflow-wrap: anywhere; }
 #message { overflow-wrap: anywhere; }
 .logo { max-width: 12rem; max-height: 3.5rem; vertical-align: middle; }

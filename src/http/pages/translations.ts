@@ -20,6 +20,13 @@ export const returnTranslations = translate({
       `Le service de paiement a signalé quelque chose qui ne correspond pas à votre commande ; une personne va s’en occuper. Ne payez pas à nouveau. Conservez votre numéro de commande : ${order}.`,
     ],
   },
+  refunded: {
+    title: ["Payment returned", "Paiement remboursé"],
+    message: [
+      "The shop returned the money of this payment. You can go back to the shop and try again.",
+      "La boutique a remboursé ce paiement. Vous pouvez revenir à la boutique et réessayer.",
+    ],
+  },
   paid: {
     title: ["Payment received", "Paiement reçu"],
     message: ["Thank you. Your payment is confirmed.", "Merci. Votre paiement est confirmé."],

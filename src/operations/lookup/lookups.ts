@@ -4,7 +4,7 @@ import { type Payment } from "../../model/payment.js";
 import { LookupError, type PaymentReader, type ShownPayment } from "../../service/index.js";
 import { readLookup } from "../../webhook/message/read-lookup.js";
 import { type Arrival } from "../../webhook/recording/plan-group.js";
-import { type RecordingParts } from "../../webhook/recording/rematch.js";
+import { readStored, type RecordingParts } from "../../webhook/recording/rematch.js";
 import { ListScan } from "./list-scan.js";
 import { RateLimiter } from "./rate-limiter.js";
 import { canLookUp, withNextLookup, type LookupTimes } from "./schedule.js";
@@ -25,9 +25,30 @@ export interface LookupsOptions extends LookupTimes {
 const batchSize = 10;
 /** After this many failures in a row, the service is left alone until the next sweep. */
 const maxFailures = 3;
+/** The number of ids of one payment, named by its webhooks, that one lookup asks about. */
+const maxNamedIds = 3;
 /** The number of payments that wait in this process for an early lookup at most. */
 const maxWaiting = 1000;
 const maxHoldMs = 5 * 60 * 1000;
+
+/** The parts of the kit that lookups use. */
+export interface LookupParts<Tx> extends RecordingParts<Tx> {
+  notify: Notify;
+  /** Returns the time without new jumps of the clock. Only the last lookup of a payment depends on it. */
+  cautiousNow: () => Date;
+}
+
+/** A payment to ask about, and the service's ids of it. */
+interface ClaimedLookup {
+  payment: Payment;
+  /** The payment's own id; where it has none, the ids that its unconfirmed webhooks name. They are signed, but not bound. */
+  serviceIds: readonly string[];
+}
+
+/** Returns whether the clock has jumped forward. The two times are read one after the other, so they differ a little. */
+function isJumped(now: Date, cautious: Date): boolean {
+  return now.getTime() - cautious.getTime() > 1000;
+}
 
 /**
  * Asks the service about payments for which no webhook arrives: with `GET /v1/payments/{id}`, or through the list where the
@@ -35,7 +56,7 @@ const maxHoldMs = 5 * 60 * 1000;
  * its lock first, which sets the time of its next lookup: two processes never ask about it at the same time.
  */
 export class Lookups<Tx> {
-  readonly #parts: RecordingParts<Tx> & { notify: Notify };
+  readonly #parts: LookupParts<Tx>;
   readonly #options: LookupsOptions;
   readonly #reader: PaymentReader;
   readonly #record: (arrival: Arrival) => Promise<unknown>;
@@ -44,13 +65,17 @@ export class Lookups<Tx> {
   readonly #scan: ListScan;
   readonly #waiting = new Set<string>();
   readonly #timers = new Set<NodeJS.Timeout>();
+  /** The payments whose next lookup was planned while the clock had newly jumped forward: days too late, if it was wrong. */
+  readonly #plannedInJump = new Set<string>();
   #draining: Promise<void> | undefined;
+  /** Whether `askNow` was called after the drain had taken all payments that waited. */
+  #hasMore = false;
   #sweeping: Promise<number> | undefined;
   #failures = 0;
 
   /** @param service reads from the service, and records its answers; `record` resolves after the commit */
   constructor(
-    parts: RecordingParts<Tx> & { notify: Notify },
+    parts: LookupParts<Tx>,
     options: LookupsOptions,
     { reader, record }: { reader: PaymentReader; record: (arrival: Arrival) => Promise<unknown> },
   ) {
@@ -78,11 +103,9 @@ export class Lookups<Tx> {
   askNow(clientId: string): void {
     if (this.#closing.signal.aborted) return;
     if (this.#waiting.size < maxWaiting) this.#waiting.add(clientId);
+    this.#hasMore = true;
     // Also where the set is full: nothing else looks up those that were left after failures.
-    // A store that is not available is reported by what depends on it, and the sweep looks up too.
-    this.#draining ??= this.#drain()
-      .catch(() => {})
-      .finally(() => (this.#draining = undefined));
+    this.#startDrain();
   }
 
   /** Looks up one payment whose browser came back, unless its webhook arrives first. */
@@ -107,6 +130,7 @@ export class Lookups<Tx> {
     const maxAsked = Math.ceil((this.#options.perSecond * this.#options.sweepMs) / 1000);
     await ready();
     this.#failures = 0;
+    this.#askAfterJump();
     let asked = 0;
     const mayGoOn = () => asked < maxAsked && !this.#closing.signal.aborted && !this.#limiter.isHeld();
     while (store.lookupDue && mayGoOn()) {
@@ -114,22 +138,44 @@ export class Lookups<Tx> {
       const due = await store.lookupDue({ before: now().toISOString(), limit });
       if (due.length === 0) break;
       const clientIds = due.map(({ clientId }) => clientId);
-      for (const payment of await this.#claim(clientIds, { isEarly: false })) {
+      for (const claimed of await this.#claim(clientIds, { isEarly: false })) {
         asked += 1;
-        if (!(await this.#ask(payment))) return asked;
+        if (!(await this.#ask(claimed))) return asked;
       }
     }
     await this.#runScan();
     return asked;
   }
 
+  /** Looks up what was planned in a jump once the jump is over: the clock was put right, or has stayed for an hour. */
+  #askAfterJump(): void {
+    const { now, cautiousNow } = this.#parts;
+    if (this.#plannedInJump.size === 0 || isJumped(now(), cautiousNow())) return;
+    for (const clientId of this.#plannedInJump) this.askNow(clientId);
+    this.#plannedInJump.clear();
+  }
+
+  #startDrain(): void {
+    // A store that is not available is reported by what depends on it, and the sweep looks up too.
+    this.#draining ??= this.#drain()
+      .catch(() => {})
+      .finally(() => {
+        this.#draining = undefined;
+        if (this.#hasMore && !this.#closing.signal.aborted) this.#startDrain();
+      });
+  }
+
   async #drain(): Promise<void> {
-    await this.#parts.ready();
-    this.#failures = 0;
-    for (const clientId of this.#waiting) {
-      this.#waiting.delete(clientId);
-      const [payment] = await this.#claim([clientId], { isEarly: true });
-      if (payment && !(await this.#ask(payment))) break;
+    try {
+      await this.#parts.ready();
+      this.#failures = 0;
+      for (const clientId of this.#waiting) {
+        this.#waiting.delete(clientId);
+        const [claimed] = await this.#claim([clientId], { isEarly: true });
+        if (claimed && !(await this.#ask(claimed))) break;
+      }
+    } finally {
+      this.#hasMore = false;
     }
     await this.#runScan();
   }
@@ -139,8 +185,8 @@ export class Lookups<Tx> {
   }
 
   /** Returns the payments that may be looked up now, and stores when they are looked up next. */
-  async #claim(clientIds: readonly string[], { isEarly }: { isEarly: boolean }): Promise<Payment[]> {
-    const { store, now } = this.#parts;
+  async #claim(clientIds: readonly string[], { isEarly }: { isEarly: boolean }): Promise<ClaimedLookup[]> {
+    const { store, now, cautiousNow } = this.#parts;
     const wanted = new Set(clientIds);
     return store.transaction(async (tx) => {
       const { payments } = await store.lock(tx, { clientIds });
@@ -149,19 +195,46 @@ export class Lookups<Tx> {
       const claimed = payments.filter(
         (payment) => wanted.has(payment.clientId) && canLookUp(payment) && isDue(payment),
       );
-      const updated = claimed.map((payment) => withNextLookup(payment, at, this.#options));
+      const named = await this.#namedIds(tx, claimed);
+      const lastBefore = cautiousNow();
+      const updated = claimed.map((payment) => withNextLookup(payment, at, this.#options, lastBefore));
       if (claimed.length > 0) await store.save(tx, { updated });
-      return claimed;
+      if (isJumped(at, lastBefore) && this.#plannedInJump.size < maxWaiting)
+        for (const { clientId } of updated) this.#plannedInJump.add(clientId);
+      return claimed.map((payment) => {
+        const { serviceId, clientId } = payment;
+        const serviceIds = serviceId === undefined ? (named.get(clientId) ?? []) : [serviceId];
+        return { payment, serviceIds };
+      });
     });
   }
 
-  /** Resolves to whether the next payment may be looked up. */
-  async #ask(payment: Payment): Promise<boolean> {
-    const { clientId, serviceId } = payment;
-    if (serviceId === undefined) {
-      this.#scan.want(payment);
-      return true;
+  /** Returns the ids that unconfirmed webhooks name for the payments without one, by clientId. */
+  async #namedIds(tx: Tx, payments: readonly Payment[]): Promise<ReadonlyMap<string, string[]>> {
+    const { store } = this.#parts;
+    const named = new Map<string, string[]>();
+    const unbound = payments.filter(({ serviceId }) => serviceId === undefined);
+    if (unbound.length === 0 || !store.parked) return named;
+    const clientIds = unbound.map(({ clientId }) => clientId);
+    for (const webhook of await store.parked(tx, clientIds)) {
+      const message = readStored(webhook);
+      if (webhook.outcome !== "unconfirmed" || message.kind !== "payment") continue;
+      const { clientId, serviceId } = message.report;
+      const ids = named.get(clientId) ?? [];
+      if (!ids.includes(serviceId) && ids.length < maxNamedIds) named.set(clientId, [...ids, serviceId]);
     }
+    return named;
+  }
+
+  /** Resolves to whether the next payment may be looked up. */
+  async #ask({ payment, serviceIds }: ClaimedLookup): Promise<boolean> {
+    // Also beside a named id: the service may not know it.
+    if (payment.serviceId === undefined) this.#scan.want(payment);
+    for (const serviceId of serviceIds) if (!(await this.#askFor(payment, serviceId))) return false;
+    return true;
+  }
+
+  async #askFor({ clientId }: Payment, serviceId: string): Promise<boolean> {
     if (!(await this.#limiter.acquire())) return false;
     try {
       await this.#recordAnswer(clientId, await this.#reader.read(serviceId, this.#closing.signal));

@@ -18,13 +18,14 @@ export class RateLimiter {
 
   /** Resolves to `true` when the caller may go on, and to `false` when the signal has aborted. */
   async acquire(): Promise<boolean> {
-    const now = performance.now();
-    const at = Math.max(now, this.#next);
-    this.#next = at + this.#gapMs;
-    // A timer may fire early, and none is shorter than a millisecond.
-    for (let left = at - now; (left >= 1 || this.isHeld()) && !this.#signal.aborted;) {
-      await pause(Math.max(left, 1), undefined, { signal: this.#signal, ref: false }).catch(() => {});
-      left = at - performance.now();
+    let at = this.#nextPlace();
+    while (!this.#signal.aborted) {
+      const now = performance.now();
+      // A timer may fire early, and none is shorter than a millisecond.
+      if (at - now < 1 && !this.isHeld()) break;
+      // Calls that waited already when the hold began are spaced out after it, too.
+      if (at < this.#heldUntil) at = this.#nextPlace();
+      await pause(Math.max(at - now, 1), undefined, { signal: this.#signal, ref: false }).catch(() => {});
     }
     return !this.#signal.aborted;
   }
@@ -33,6 +34,13 @@ export class RateLimiter {
   hold(ms: number): void {
     this.#heldUntil = Math.max(this.#heldUntil, performance.now() + ms);
     this.#next = Math.max(this.#next, this.#heldUntil);
+  }
+
+  /** Returns when the next call may be made, and takes that place. */
+  #nextPlace(): number {
+    const at = Math.max(performance.now(), this.#next);
+    this.#next = at + this.#gapMs;
+    return at;
   }
 
   /** Returns whether calls are held. */

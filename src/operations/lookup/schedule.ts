@@ -17,15 +17,20 @@ export function canLookUp({ state, nextLookupAt }: Payment): boolean {
 
 /**
  * Returns the payment with one lookup more and the time of the next one. The wait doubles with each lookup, up to
- * `maxDelayMs`; after the deadline there is no next one.
+ * `maxDelayMs`; after the deadline there is no next one. `cautiousNow` is the time without new jumps of the clock: before it
+ * has reached the deadline, no lookup is the last one.
  */
-export function withNextLookup(payment: Payment, now: Date, times: LookupTimes): Payment {
+export function withNextLookup(payment: Payment, now: Date, times: LookupTimes, cautiousNow = now): Payment {
   const { afterMs, maxDelayMs, giveUpAfterMs } = times;
   const { nextLookupAt: _, ...rest } = payment;
   const lookups = (payment.lookups ?? 0) + 1;
   const deadline = Date.parse(payment.createdAt) + giveUpAfterMs;
-  if (now.getTime() >= deadline) return { ...rest, lookups };
-  const delay = Math.min(afterMs * 2 ** Math.min(lookups, 40), maxDelayMs);
-  const next = Math.min(now.getTime() + delay, deadline);
-  return { ...rest, lookups, nextLookupAt: new Date(next).toISOString() };
+  if (cautiousNow.getTime() >= deadline) return { ...rest, lookups };
+  const next = now.getTime() + Math.min(afterMs * 2 ** Math.min(lookups, 40), maxDelayMs);
+  const isBefore = now.getTime() < deadline;
+  return {
+    ...rest,
+    lookups,
+    nextLookupAt: new Date(isBefore ? Math.min(next, deadline) : next).toISOString(),
+  };
 }

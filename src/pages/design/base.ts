@@ -21,7 +21,7 @@ const tokens = `
 const tones = `
 .good, [data-state=paid] { --tone: var(--accent); --paper: var(--tint); }
 .bad, [data-state=failed] { --tone: var(--bad); --paper: var(--bad-tint); }
-.warn, [data-state=canceled], [data-state=delayed] { --tone: var(--warn); --paper: var(--warn-tint); }
+.warn, [data-state=canceled], [data-state=refunded], [data-state=delayed] { --tone: var(--warn); --paper: var(--warn-tint); }
 .info, [data-state=confirming], [data-state=mismatch], [data-state=unavailable] { --tone: var(--info); --paper: var(--info-tint); }
 `;
 

@@ -6,6 +6,7 @@ import {
   type DispatchRecord,
   type EventRecord,
   type HandlerKey,
+  type RetireOptions,
   type RunKey,
   type Settlement,
   type StoreCounts,
@@ -58,13 +59,13 @@ export class DispatchesTable {
     for (const handler of handlers) this.#handlers.set(`${handler.event} ${handler.name}`, handler);
   }
 
-  claim({ handlers, limit, leaseMs, maxWaitMs = Infinity }: ClaimOptions): Claim[] {
+  claim({ handlers, limit, leaseMs }: ClaimOptions): Claim[] {
     const now = performance.now();
     const claims: Claim[] = [];
     for (const dispatch of this.#open) {
       if (claims.length >= limit) break;
       const { event, handler } = dispatch;
-      if (dispatch.dueAt > now && dispatch.dueAt <= now + maxWaitMs) continue;
+      if (dispatch.dueAt > now) continue;
       if (!handlers.some((key) => key.name === handler && wants(key, event))) continue;
       dispatch.state = "leased";
       dispatch.dueAt = now + leaseMs;
@@ -120,11 +121,13 @@ export class DispatchesTable {
     return records;
   }
 
-  /** Forgets a handler name, and retires at most `limit` of its dispatches. Returns how many. */
-  retire({ handler, limit }: { handler: string; limit: number }): number {
-    for (const [id, { name }] of this.#handlers) if (name === handler) this.#handlers.delete(id);
+  /** Forgets registrations of a handler name, and retires at most `limit` of its dispatches. Returns how many. */
+  retire({ handler, event, limit }: RetireOptions): number {
+    for (const [id, key] of this.#handlers)
+      if (key.name === handler && (event === undefined || key.event === event)) this.#handlers.delete(id);
+    const left = [...this.#handlers.values()].filter(({ name }) => name === handler);
     const found = [...this.#open, ...this.#ended]
-      .filter((one) => one.handler === handler && !isFinal(one))
+      .filter((one) => one.handler === handler && !isFinal(one) && !left.some((key) => wants(key, one.event)))
       .slice(0, limit);
     for (const dispatch of found) {
       this.#open.delete(dispatch);

@@ -13,6 +13,7 @@ import {
   type PaymentPage,
   type PaymentStore,
   type ResolutionRecord,
+  type RetireOptions,
   type RunKey,
   type Saved,
   type Settlement,
@@ -159,7 +160,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     }));
   }
 
-  retire(options: { handler: string; limit: number }): Promise<number> {
+  retire(options: RetireOptions): Promise<number> {
     return this.transaction(async () => this.#dispatches.retire(options));
   }
 

@@ -17,12 +17,17 @@ export interface StoredDispatch extends DispatchRecord {
   fence: number;
   /** When a pending one is due, or the lease of a leased one ends: milliseconds since 1970. */
   dueAt: number;
+  /**
+   * As long before the moment of its setting as `dueAt` is after it. In the future, a clock wrote it that was put back since, and
+   * the dispatch is due. Absent where there is no wait, and in records of earlier versions.
+   */
+  waitsFrom?: number;
 }
 
 /** The value of an index entry of a dispatch that is due. */
 export interface DueEntry extends Pick<
   StoredDispatch,
-  "eventId" | "type" | "handler" | "order" | "recordedAt" | "dueAt"
+  "eventId" | "type" | "handler" | "order" | "recordedAt" | "dueAt" | "waitsFrom"
 > {}
 
 export const eventKey = (id: string): string => keyOf("events", id);
@@ -82,24 +87,33 @@ export function putDispatch(draft: Draft, dispatch: StoredDispatch): void {
 }
 
 export function dispatchIndexes(dispatch: StoredDispatch) {
-  const { eventId, type, handler, order, recordedAt, state, dueAt } = dispatch;
-  const entry: DueEntry = { eventId, type, handler, order, recordedAt, dueAt };
+  const { eventId, type, handler, order, recordedAt, state, dueAt, waitsFrom } = dispatch;
+  const marked = waitsFrom !== undefined && { waitsFrom };
+  const entry: DueEntry = { eventId, type, handler, order, recordedAt, dueAt, ...marked };
+  const isUndone = state === "pending" || state === "leased";
   return {
-    ...((state === "pending" || state === "leased") && {
-      [keyOf("due", handler, timeOf(dueAt), order, eventId)]: entry,
-    }),
+    ...(isUndone && { [keyOf("due", handler, timeOf(dueAt), order, eventId)]: entry }),
+    ...(isUndone &&
+      marked && { [keyOf("waits-from", handler, timeOf(marked.waitsFrom), order, eventId)]: entry }),
     ...(state === "dead" && { [keyOf("dead", handler, order, eventId)]: entry }),
   };
 }
 
+type Waits = Required<Pick<StoredDispatch, "dueAt" | "waitsFrom">>;
+
+/** Returns the fields of a dispatch that waits from now on. */
+export function waitFor(now: number, ms: number): Waits {
+  return { dueAt: Math.ceil(now + ms), waitsFrom: Math.floor(now - ms) };
+}
+
 /** Leases a dispatch, or returns `undefined` where it changed since it was found. */
-export function lease(draft: Draft, entry: DueEntry, until: number): Claim | undefined {
+export function lease(draft: Draft, entry: DueEntry, waits: Waits): Claim | undefined {
   const dispatch = draft.get<StoredDispatch>(dispatchKey(entry));
   const event = draft.get<StoredEvent>(eventKey(entry.eventId));
   if (!dispatch || !event || !isOpen(dispatch) || dispatch.dueAt !== entry.dueAt) return undefined;
   const { handler, failures } = dispatch;
   const [fence, attempt] = [dispatch.fence + 1, dispatch.attempt + 1];
-  putDispatch(draft, { ...dispatch, state: "leased", dueAt: until, fence, attempt });
+  putDispatch(draft, { ...dispatch, ...waits, state: "leased", fence, attempt });
   return { event: eventOf(event), handler, fence, attempt, failures };
 }
 
@@ -117,7 +131,7 @@ export function settleRun(draft: Draft, settlement: Settlement, now: number): bo
   else {
     const counted =
       state === "failed" ? { failures: dispatch.failures + 1 } : { attempt: dispatch.attempt - 1 };
-    putDispatch(draft, { ...settled, ...counted, state: "pending", dueAt: Math.ceil(now + retryInMs) });
+    putDispatch(draft, { ...settled, ...counted, ...waitFor(now, retryInMs), state: "pending" });
   }
   return true;
 }
@@ -141,6 +155,6 @@ export function isOpen({ state }: DispatchRecord): boolean {
 
 /** Returns a dispatch as people see it. */
 export function dispatchOf(dispatch: StoredDispatch): DispatchRecord {
-  const { recordedAt: _, order: __, fence: ___, dueAt: ____, ...record } = dispatch;
+  const { recordedAt: _, order: __, fence: ___, dueAt: ____, waitsFrom: _____, ...record } = dispatch;
   return record;
 }

@@ -4,6 +4,7 @@ import {
   type DeadPage,
   type DispatchRecord,
   type HandlerKey,
+  type RetireOptions,
   type RunKey,
   type Settlement,
   type StoreCounts,
@@ -19,9 +20,11 @@ import {
   leased,
   putDispatch,
   settleRun,
+  waitFor,
   wants,
 } from "./dispatches.js";
 import { withTimeout } from "../../shared/with-timeout.js";
+import { type KeyRange } from "./adapter.js";
 import { keyOf, rangeOf, timeOf } from "./keys.js";
 import { Conflict } from "./operations.js";
 import { OverQueries } from "./over-queries.js";
@@ -29,12 +32,23 @@ import { handlersKey } from "./payments.js";
 
 const dueLimit = 1000;
 
+/** A lease changes the dispatch, and replaces two entries of indexes by two others. */
+const changesOfLease = 5;
+
+/** The options allow no longer sum of a lease and a wait. */
+const maxUnmarkedMs = 50 * 24 * 60 * 60 * 1000;
+
 /** How long a settlement waits for the renewal of its lease, where the database runs one transaction at a time. */
 const maxRenewalWaitMs = 500;
+
+/** Returns one string for a run. A transaction that hangs may settle an earlier run of the same dispatch. */
+const runKey = (run: RunKey): string => `${dispatchKey(run)} ${run.fence}`;
 
 /** Handlers and the runs of their dispatches. */
 export class OverDispatches extends OverQueries {
   readonly #renewing = new Map<string, Promise<unknown>>();
+  /** The names for which dispatches of earlier versions were looked for. */
+  readonly #searched = new Set<string>();
 
   async registerHandlers(handlers: readonly HandlerKey[]): Promise<void> {
     await this.records.update(async (draft) => {
@@ -47,26 +61,25 @@ export class OverDispatches extends OverQueries {
     });
   }
 
-  async claim({ handlers, limit, leaseMs, maxWaitMs }: ClaimOptions): Promise<Claim[]> {
+  async claim({ handlers, limit, leaseMs }: ClaimOptions): Promise<Claim[]> {
     if (limit < 1) return [];
     const now = await this.records.now();
     const isWanted = ({ handler, type }: DueEntry): boolean =>
       handlers.some((key) => key.name === handler && wants(key, type));
     const ranges = [...new Set(handlers.map(({ name }) => name))].flatMap((name) => [
       rangeOf(["due", name], limit, { to: keyOf("due", name, timeOf(now + 1)) }),
-      // What is due later than anything can wait was written by a clock that has jumped since.
-      ...(maxWaitMs === undefined
-        ? []
-        : [rangeOf(["due", name], limit, { from: keyOf("due", name, timeOf(now + maxWaitMs + 1)) })]),
+      // A clock wrote these that was put back since.
+      rangeOf(["waits-from", name], limit, { from: keyOf("waits-from", name, timeOf(now + 1)) }),
+      ...this.#unmarkedRanges(name, limit, now),
     ]);
     const find = async (values: DueEntry[]): Promise<DueEntry[]> => values.filter(isWanted);
     const found = await Promise.all(ranges.map((range) => this.records.collect(range, find)));
     const entries = found.flat().toSorted((a, b) => (a.order < b.order ? -1 : 1));
     const claims: Claim[] = [];
-    const size = Math.max(1, Math.floor(this.records.maxChanges / 3));
+    const size = Math.max(1, Math.floor(this.records.maxChanges / changesOfLease));
     for (let at = 0; at < Math.min(entries.length, limit); at += size) {
       const some = entries.slice(at, Math.min(at + size, limit));
-      claims.push(...(await this.#lease(some, now + leaseMs)));
+      claims.push(...(await this.#lease(some, waitFor(now, leaseMs))));
     }
     return claims;
   }
@@ -76,7 +89,7 @@ export class OverDispatches extends OverQueries {
     const key = dispatchKey(settlement);
     return draft.guard(async () => {
       // A renewal would be a conflict with this transaction. It may also wait for this transaction itself.
-      this.records.willSettle(draft, key);
+      this.records.willSettle(draft, runKey(settlement));
       await withTimeout(this.#renewing.get(key) ?? Promise.resolve(), maxRenewalWaitMs);
       const [now] = await Promise.all([this.records.now(), draft.load([key])]);
       return settleRun(draft, settlement, now);
@@ -85,11 +98,11 @@ export class OverDispatches extends OverQueries {
 
   async renew(run: RunKey, leaseMs: number): Promise<boolean> {
     const key = dispatchKey(run);
-    if (this.records.isSettled(key)) return true;
+    if (this.records.isSettled(runKey(run))) return true;
     const renewing = this.records.update(async (draft) => {
       const [now] = await Promise.all([this.records.now(), draft.load([key])]);
       const dispatch = leased(draft, run);
-      if (dispatch) putDispatch(draft, { ...dispatch, dueAt: Math.ceil(now + leaseMs) });
+      if (dispatch) putDispatch(draft, { ...dispatch, ...waitFor(now, leaseMs) });
       return dispatch !== undefined;
     });
     const settled = renewing.catch(() => undefined);
@@ -115,7 +128,7 @@ export class OverDispatches extends OverQueries {
         await draft.load([dispatchKey(entry)]);
         const dead = draft.get<StoredDispatch>(dispatchKey(entry));
         if (dead?.state !== "dead") return undefined;
-        const { error: _, settledAt: __, ...rest } = dead;
+        const { error: _, settledAt: __, waitsFrom: ___, ...rest } = dead;
         const pending = { state: "pending", dueAt: 0, attempt: 0, failures: 0 } as const;
         if (revive) putDispatch(draft, { ...rest, ...pending });
         return dead;
@@ -150,17 +163,20 @@ export class OverDispatches extends OverQueries {
     return { dead, parked, ...(oldestUndoneAt !== undefined && { oldestUndoneAt }), waiting, ...clock };
   }
 
-  async retire({ handler, limit }: { handler: string; limit: number }): Promise<number> {
-    await this.records.update(async (draft) => {
+  async retire({ handler, event, limit }: RetireOptions): Promise<number> {
+    const left = await this.records.update(async (draft) => {
       await draft.load([handlersKey]);
       const known = draft.get<HandlerKey[]>(handlersKey) ?? [];
-      draft.put(
-        handlersKey,
-        known.filter(({ name }) => name !== handler),
+      const kept = known.filter(
+        (key) => key.name !== handler || (event !== undefined && key.event !== event),
       );
+      draft.put(handlersKey, kept);
+      return kept.filter(({ name }) => name === handler);
     });
+    const unwanted = async (entries: DueEntry[]): Promise<DueEntry[]> =>
+      entries.filter(({ type }) => !left.some((key) => wants(key, type)));
     const scans = ["due", "dead"].map((index) =>
-      this.records.scan<DueEntry>(rangeOf([index, handler], limit)),
+      this.records.collect<DueEntry>(rangeOf([index, handler], limit), unwanted),
     );
     let retired = 0;
     for (const entry of (await Promise.all(scans)).flat().slice(0, limit))
@@ -174,11 +190,21 @@ export class OverDispatches extends OverQueries {
     return retired;
   }
 
-  async #lease(entries: readonly DueEntry[], until: number): Promise<Claim[]> {
+  /**
+   * Returns where to look, once for each name, for dispatches of earlier versions that wait longer than any option allows. They
+   * have no `waitsFrom`.
+   */
+  #unmarkedRanges(name: string, limit: number, now: number): KeyRange[] {
+    if (this.#searched.has(name)) return [];
+    this.#searched.add(name);
+    return [rangeOf(["due", name], limit, { from: keyOf("due", name, timeOf(now + maxUnmarkedMs)) })];
+  }
+
+  async #lease(entries: readonly DueEntry[], waits: ReturnType<typeof waitFor>): Promise<Claim[]> {
     const leaseAll = (some: readonly DueEntry[]) =>
       this.records.attempt(async (draft) => {
         await draft.load(some.flatMap((entry) => [dispatchKey(entry), eventKey(entry.eventId)]));
-        return some.flatMap((entry) => lease(draft, entry, Math.ceil(until)) ?? []);
+        return some.flatMap((entry) => lease(draft, entry, waits) ?? []);
       });
     try {
       return await leaseAll(entries);

@@ -41,13 +41,13 @@ export class Records {
     return this.#retrying((trustsNewIds) => this.#transact(run, trustsNewIds));
   }
 
-  /** Notes that a transaction settles a dispatch: it is not run again, and the lease is not renewed meanwhile. */
-  willSettle(draft: Draft, dispatch: string): void {
-    this.#settling.set(draft, dispatch);
+  /** Notes that a transaction settles a run: it is not repeated, and the lease is not renewed meanwhile. */
+  willSettle(draft: Draft, run: string): void {
+    this.#settling.set(draft, run);
   }
 
-  isSettled(dispatch: string): boolean {
-    return [...this.#settling.values()].includes(dispatch);
+  isSettled(run: string): boolean {
+    return [...this.#settling.values()].includes(run);
   }
 
   async close(): Promise<void> {

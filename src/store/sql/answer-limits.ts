@@ -11,6 +11,8 @@ interface Watched {
   session: object;
   query(sql: string): Promise<unknown>;
   cutOff: (error: Error) => void;
+  /** Returns the error with which the server ended the connection, which a later statement does not repeat. */
+  whyEnded?: () => Error | undefined;
 }
 
 /** A statement that waits for its answer. */
@@ -88,7 +90,11 @@ export class AnswerLimits {
     return ask;
   }
 
-  #ask<T>({ session, cutOff }: Watched, send: () => Promise<T>, queue: Deadlines<Asked>): Promise<T> {
+  #ask<T>(
+    { session, cutOff, whyEnded }: Watched,
+    send: () => Promise<T>,
+    queue: Deadlines<Asked>,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       const end = (): void => {
         note();
@@ -105,7 +111,7 @@ export class AnswerLimits {
       };
       const fail = (error: Error): void => {
         note();
-        reject(error);
+        reject(whyEnded?.() ?? error);
         if (!this.#isSessionOver(error)) return;
         this.#deadFoundAt = performance.now();
         cutOff(error);

@@ -10,6 +10,7 @@ import {
   type Locked,
   type LockKeys,
   type PaymentStore,
+  type RetireOptions,
   type Saved,
   type StoreCounts,
 } from "../payment-store.js";
@@ -163,12 +164,12 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     return this.#use(() => this.#shortTransaction((tx) => pruneFinal(tx, this.#db, options), "upkeep"));
   }
 
-  retire(options: { handler: string; limit: number }): Promise<number> {
+  retire(options: RetireOptions): Promise<number> {
     return this.#use(async () => {
       const { handler } = options;
       for (const id of this.#registered) if (id.endsWith(` ${handler}`)) this.#registered.delete(id);
       await this.#expandMost();
-      await this.#shortTransaction((tx) => deleteHandlers(tx, this.#db, handler), "upkeep");
+      await this.#shortTransaction((tx) => deleteHandlers(tx, this.#db, options), "upkeep");
       return this.#shortTransaction((tx) => retireDispatches(tx, this.#db, options), "upkeep");
     });
   }

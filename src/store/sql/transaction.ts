@@ -127,6 +127,10 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   /** Returns the error of a lost connection where it is lost, whatever the application made of it, or else the error itself. */
   orLost(cause: unknown): unknown {
     if (!this.#open.isLost?.() || hasCode(cause, "store_unavailable")) return cause;
+    // The errors of PostgreSQL's server have a severity, and those of an application have none.
+    const isServers = (cause as { severity?: unknown } | undefined)?.severity !== undefined;
+    const named = isServers ? this.#dialect.translate(cause) : cause;
+    if (hasCode(named, "store_unavailable")) return named;
     const message = "The connection was lost during the transaction.";
     return new TillkitError("store_unavailable", message, { cause });
   }

@@ -1,5 +1,6 @@
-import { type Difference } from "../../model/event-map.js";
+import { type Difference, type LastAsked } from "../../model/event-map.js";
 import { type PaymentReport } from "../../model/payment-report.js";
+import { newestAttempt, paysOrder, sameTotal } from "../../model/attempts.js";
 import { type Payment } from "../../model/payment.js";
 import { differencesFromPayment, differencesWithin } from "./differences.js";
 import { isFarther, stateOf } from "../../model/status-order.js";
@@ -27,6 +28,7 @@ export type PaymentFact =
   | { type: "payment.completed" }
   | { type: "payment.updated"; previousStatus?: string }
   | { type: "payment.paid_twice"; firstClientId: string; first: Payment }
+  | { type: "payment.paid_other_amount"; lastAsked: LastAsked }
   | { type: "payment.paid_late"; because: LateBecause };
 
 /** The state of the attempt before it was paid. `given_up`: uncertain, or raised as overdue. */
@@ -79,17 +81,25 @@ export function applyReport(
   // A completed payment needs no lookup; any other one may still be paid.
   if (state !== "completed" && nextLookupAt !== undefined) (next as Payment).nextLookupAt = nextLookupAt;
   if (state === "completed") next.completedAt = now;
-  if (state === "completed") return { payment: next, facts: factsOfCompletion(payment, siblings) };
+  if (state === "completed") {
+    const facts = factsOfCompletion(payment, siblings);
+    if (facts[0]!.type === "payment.paid_other_amount") (next as Payment).withheld = "unsettled";
+    return { payment: next, facts };
+  }
   const previous = payment.status === undefined ? {} : { previousStatus: payment.status };
   return { payment: next, facts: [{ type: "payment.updated", ...previous }] };
 }
 
-/** Returns `paid_twice` instead of `completed` for a second completed payment of one reference (invariant G). */
+/**
+ * Returns `paid_twice` instead of `completed` where the order got another payment, and `paid_other_amount` where another
+ * amount was asked for last (invariant G).
+ */
 function factsOfCompletion(payment: Payment, siblings: readonly Payment[]): PaymentFact[] {
-  const first = siblings.find(
-    ({ clientId, reference, state }) =>
-      state === "completed" && reference === payment.reference && clientId !== payment.clientId,
-  );
+  const ofOrder = siblings.filter(({ reference }) => reference === payment.reference);
+  const first = ofOrder.find((other) => other.clientId !== payment.clientId && paysOrder(other));
+  const { clientId, total } = newestAttempt(payment, ofOrder);
+  if (!first && !sameTotal(total, payment.total))
+    return [{ type: "payment.paid_other_amount", lastAsked: { clientId, total } }];
   const facts: PaymentFact[] = first
     ? [{ type: "payment.paid_twice", firstClientId: first.clientId, first }]
     : [{ type: "payment.completed" }];

@@ -5,6 +5,7 @@ import {
   type Rematched,
   type WebhookRecord,
 } from "../../store/index.js";
+import { asBuffer } from "../../shared/bytes.js";
 import { readLookup } from "../message/read-lookup.js";
 import { readMessage } from "../message/read-message.js";
 import { decideReport, type Policy } from "./decide-message.js";
@@ -100,7 +101,10 @@ export async function rematchIn<Tx>(
 }
 
 /** Returns the message of a stored webhook or lookup answer, trusted as far as its signature covered it on arrival. */
-export function readStored({ rawBody, covers, kind, clientId, receivedAt }: WebhookRecord): Message {
+export function readStored(webhook: WebhookRecord): Message {
+  const { covers, kind, clientId, receivedAt } = webhook;
+  // A merchant's own store may return the bytes of its driver.
+  const rawBody = asBuffer(webhook.rawBody) ?? webhook.rawBody;
   if (kind !== "lookup") return readMessage({ rawBody, covers });
   return readLookup({ rawBody, covers, clientId: clientId ?? "", receivedAt });
 }

@@ -29,6 +29,7 @@ const unavailableCodes: readonly ErrorCode[] = [
   "driver_missing",
   "path_exposed",
   "schema_too_new",
+  "database_refused",
 ];
 
 /** How often a spooled webhook may fail while the store is available, before it is set aside for a person. */

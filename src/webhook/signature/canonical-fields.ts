@@ -1,5 +1,6 @@
 import { WebhookRejectedError } from "../../errors/index.js";
 import { fieldPath, readField, type SignedField } from "../../model/signed-fields.js";
+import { asBuffer } from "../../shared/bytes.js";
 import { decodeStrict } from "../message/decode-strict.js";
 
 /**
@@ -35,7 +36,8 @@ export function isSignableText(value: unknown): value is string {
  * @throws WebhookRejectedError `signed_fields_unreadable`
  */
 export function decodeSignedBody(rawBody: Buffer): Record<string, unknown> {
-  const decoded = decodeStrict(rawBody);
+  // An application may call a scheme itself, with the bytes of another framework.
+  const decoded = decodeStrict(asBuffer(rawBody) ?? rawBody);
   if (decoded.ok) return decoded.payload;
   throw new WebhookRejectedError(
     "signed_fields_unreadable",

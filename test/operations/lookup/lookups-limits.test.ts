@@ -46,6 +46,7 @@ async function lookupsOf(
     {
       store,
       now: () => at,
+      cautiousNow: () => at,
       newId: () => "an-id",
       ready: async () => {},
       notify: (_: string, notice: (typeof failed)[number]) => void failed.push(notice),
@@ -279,6 +280,23 @@ describe("early lookups", () => {
     await settled();
     expect(recorded).toHaveLength(1000);
     expect(recorded).not.toContain("c-1003");
+  });
+
+  it("are made for a payment that comes while the list is read", async () => {
+    const [first, second] = due(2) as [Payment, Payment];
+    const { serviceId: _, ...unbound } = first;
+    const answers: ((listed: ShownPayment[]) => void)[] = [];
+    const list = () =>
+      answers.length > 0
+        ? Promise.resolve([])
+        : new Promise<ShownPayment[]>((resolve) => answers.push(resolve));
+    const { lookups, asked, untilAsked } = await lookupsOf([unbound, second], { list });
+    lookups.askNow("c-0");
+    await untilAsked(1);
+    lookups.askNow("c-1");
+    answers[0]!([]);
+    await untilAsked(3);
+    expect(asked.slice(0, 3)).toEqual(["list from 0", "list from 100", "s-1"]);
   });
 
   it("after a return are not made where the kit is closed before their time", async () => {

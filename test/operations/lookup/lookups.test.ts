@@ -91,6 +91,35 @@ onEachDatabase("lookups", (kind) => {
     expect(service.asked().toSorted()).toEqual(Array.from({ length: 40 }, (_, n) => `s-${n}`).toSorted());
   });
 
+  it("go on after the clock has jumped, and give up no payment by the jump", async () => {
+    const payments = shop({ now: () => new Date(Date.now()) });
+    await payments.sweep();
+    const createdAt = new Date(Date.now()).toISOString();
+    service.instead = () => ({ status: 404, body: {} });
+    const wall = Date.now.bind(Date);
+    let jumpMs = 30 * 24 * 3_600_000;
+    const clock = jest.spyOn(Date, "now").mockImplementation(() => wall() + jumpMs);
+    try {
+      await seed(1, { createdAt, nextLookupAt: createdAt });
+      const after = new Date(Date.now()).toISOString();
+      await bench.seed(
+        pendingPayment({
+          clientId: "n",
+          reference: "n",
+          serviceId: "s-n",
+          createdAt: after,
+          nextLookupAt: after,
+        }),
+      );
+      jumpMs += 1;
+      expect(await payments.sweep()).toMatchObject({ lookups: 2 });
+      expect(service.asked()).toEqual(["s-0", "s-n"]);
+      expect(await payments.find("c-0")).toHaveProperty("nextLookupAt");
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   it("look up every payment once before any payment twice", async () => {
     // Ten lookups in a sweep, and thirty payments that stay pending.
     const payments = shop({ lookup: { ...quick, perSecond: 1000, afterMs: 1 }, sweepMs: 10 });
@@ -322,6 +351,79 @@ onEachDatabase("lookups", (kind) => {
         "the waiting webhook to be decided",
       );
       expect(await recorded()).toEqual(["payment.completed", "payment.completed"]);
+    });
+
+    /** Stores a payment that has no service id yet, and makes the service's list show no clientIds. */
+    const seedUnbound = (state: "creating" | "uncertain") => {
+      const {
+        serviceId: _,
+        status: __,
+        ...unbound
+      } = pendingPayment({
+        clientId: "c-0",
+        state,
+        open: state === "creating",
+        nextLookupAt: "2026-11-21T10:00:00.000Z",
+      });
+      return bench.seed(unbound);
+    };
+
+    it.each(["creating", "uncertain"] as const)(
+      "ask about a payment that is %s by the id of its signed webhook",
+      async (state) => {
+        const payments = confirming();
+        await seedUnbound(state);
+        service.payments.set("s-0", shown("s-0"));
+        expect((await payments.receiveWebhook(said(0))).outcome).toBe("unconfirmed");
+        await until(async () => (await payments.find("c-0"))?.state === "completed", "the second opinion");
+        expect(await payments.find("c-0")).toMatchObject({ serviceId: "s-0" });
+        expect((await recorded())[0]).toBe("payment.completed");
+        expect(service.asked()).toContain("s-0");
+      },
+    );
+
+    it("ask about an adopted payment by the id of a webhook that came before it", async () => {
+      const payments = confirming();
+      expect((await payments.receiveWebhook(said(0))).outcome).toBe("unmatched");
+      service.payments.set("s-0", shown("s-0"));
+      const total = { value: "1475", currency: "KMF" };
+      await payments.adopt({ clientId: "c-0", reference: "order-0", total });
+      later(1);
+      await payments.sweep();
+      expect(await payments.find("c-0")).toMatchObject({ state: "completed", serviceId: "s-0" });
+    });
+
+    it("bind no id before the service confirms it, and ask again after a restart", async () => {
+      const first = confirming();
+      await seedUnbound("uncertain");
+      expect((await first.receiveWebhook(said(0))).outcome).toBe("unconfirmed");
+      await until(async () => service.asked().includes("s-0"), "the question");
+      await first.close();
+      expect(await bench.place.store.find("c-0")).toMatchObject({ state: "uncertain" });
+      expect(await bench.place.store.find("c-0")).not.toHaveProperty("serviceId");
+
+      service.payments.set("s-0", shown("s-0"));
+      later(24 * 3_600_000);
+      const second = confirming();
+      await second.sweep();
+      expect(await second.find("c-0")).toMatchObject({ state: "completed", serviceId: "s-0" });
+    });
+
+    it("never complete a payment by an id that another payment has got meanwhile", async () => {
+      const payments = confirming();
+      await seedUnbound("uncertain");
+      service.instead = () => ({ status: 503, body: {} });
+      await payments.receiveWebhook(said(0));
+      await until(async () => service.asked().includes("s-0"), "the question");
+      const other = { clientId: "other", reference: "other", total: { value: "1475", currency: "KMF" } };
+      await payments.adopt({ ...other, serviceId: "s-0" });
+      service.instead = undefined;
+      service.payments.set("s-0", shown("s-0"));
+      later(24 * 3_600_000);
+      await payments.sweep();
+      expect(await payments.find("c-0")).toMatchObject({ state: "uncertain" });
+      const { webhooks } = await bench.place.store.history("c-0");
+      expect(webhooks.map(({ outcome }) => outcome)).toEqual(["mismatch"]);
     });
 
     it("leave everything else as it is, and apply the completion that a lookup finds", async () => {

@@ -36,6 +36,17 @@ describe("a rate limiter", () => {
     expect(times[3]).toBeGreaterThanOrEqual(135);
   });
 
+  it("waits for the end of a hold with one timer, and does not poll", async () => {
+    const limiter = new RateLimiter(50, new AbortController().signal);
+    await limiter.acquire();
+    const waiting = limiter.acquire();
+    limiter.hold(200);
+    const looked = jest.spyOn(performance, "now");
+    await waiting;
+    expect(looked.mock.calls.length).toBeLessThan(20);
+    looked.mockRestore();
+  });
+
   it("ends all waiting when its signal aborts", async () => {
     const closing = new AbortController();
     // The second call would wait for more than a quarter of an hour.

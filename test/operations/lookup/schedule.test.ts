@@ -27,6 +27,14 @@ describe("the times of the lookups of a payment", () => {
     expect(canLookUp(asked)).toBe(false);
   });
 
+  it("have no last one while the clock may have jumped past the deadline by mistake", () => {
+    const payment = pendingPayment({ createdAt, nextLookupAt: createdAt });
+    const jumped = new Date("2030-01-01T00:00:00.000Z");
+    const asked = withNextLookup(payment, jumped, times, new Date(createdAt));
+    expect(asked.nextLookupAt).toBe("2030-01-01T00:04:00.000Z");
+    expect(withNextLookup(asked, jumped, times, jumped)).not.toHaveProperty("nextLookupAt");
+  });
+
   it("stay finite after any number of lookups", () => {
     const often = pendingPayment({ createdAt, nextLookupAt: createdAt, lookups: 5000 });
     expect(withNextLookup(often, new Date(createdAt), times).nextLookupAt).toBe("2026-11-20T16:00:00.000Z");

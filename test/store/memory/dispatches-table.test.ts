@@ -63,13 +63,6 @@ describe("a lease in memory", () => {
     expect(claim()).toMatchObject([{ attempt: 2, failures: 1 }]);
   });
 
-  it("that ends after exactly the longest wait is not taken over", () => {
-    const { table } = leased(1000);
-    const claim = (maxWaitMs: number) => table.claim({ handlers, limit: 10, leaseMs: 1000, maxWaitMs });
-    expect(claim(1000)).toEqual([]);
-    expect(claim(999)).toHaveLength(1);
-  });
-
   it("that is settled twice in one transaction ends as the first settlement says", () => {
     const { table, claim, run } = leased(60_000);
     expect(table.settle({ ...run(1), state: "done" })).toBe(true);

@@ -7,7 +7,7 @@ import { until } from "../../promises/processes/members.js";
 import { closeAll } from "../../support/kit.js";
 
 const dayMs = 24 * 60 * 60 * 1000;
-const maxWaitMs = 60 * 60 * 1000;
+const hourMs = 60 * 60 * 1000;
 
 onEachDatabase("clocks that jump", (kind) => {
   let place: Place;
@@ -24,14 +24,14 @@ onEachDatabase("clocks that jump", (kind) => {
 
   const save = (...ids: string[]) =>
     store.transaction((tx) => store.save(tx, { events: ids.map((id) => event(id)) }));
-  const claim = (leaseMs: number, limit = 10) =>
-    store.claim({ handlers: [ledger], limit, leaseMs, maxWaitMs });
+  const claim = (leaseMs: number, limit = 10) => store.claim({ handlers: [ledger], limit, leaseMs });
   const settle = ({ event: { id: eventId }, handler, fence }: Claim, state: "done" | "released") =>
     store.transaction((tx) => store.settle(tx, { eventId, handler, fence, state }));
   /** Makes all times look as if a clock had written them that was so far ahead. */
   const putAhead = (ms: number) =>
     store.transaction((tx) =>
-      tx.query(`update ${place.address.prefix}dispatches set due_at = due_at + ${ms} where due_at > 0`),
+      tx.query(`update ${place.address.prefix}dispatches set due_at = due_at + ${ms}, waits_from = waits_from + ${ms}
+        where due_at > 0`),
     );
   const dueTimes = async () =>
     (await place.select<{ due_at: unknown }>("select due_at from @dispatches order by event_seq")).map(
@@ -64,12 +64,60 @@ onEachDatabase("clocks that jump", (kind) => {
     expect(await settle(second!, "done")).toBe(true);
   });
 
-  it("leaves a retry alone that waits for the longest possible time", async () => {
+  it.each(["failed", "released"] as const)(
+    "takes a %s dispatch whose wait a clock wrote that was ahead",
+    async (state) => {
+      await save("e0", "e1");
+      const [first] = await claim(10_000, 1);
+      const run = { eventId: "e0", handler: ledger.name, fence: first!.fence, state };
+      await store.transaction((tx) => store.settle(tx, { ...run, retryInMs: hourMs }));
+      await claim(10_000);
+      expect(await claim(10_000)).toEqual([]);
+      await putAhead(3 * hourMs);
+      expect(await claim(10_000)).toHaveLength(2);
+    },
+  );
+
+  it("leaves a lease alone that was renewed after the clock was put back", async () => {
     await save("e0");
     const [first] = await claim(10_000);
+    await putAhead(dayMs);
     const { fence } = first!;
-    const failed = { eventId: "e0", handler: ledger.name, fence, state: "failed" } as const;
-    await store.transaction((tx) => store.settle(tx, { ...failed, retryInMs: maxWaitMs - 1000 }));
+    expect(await store.renew({ eventId: "e0", handler: ledger.name, fence }, 10_000)).toBe(true);
+    expect(await claim(1)).toEqual([]);
+  });
+
+  it("lets a clock be put back by less than a lease, and takes nothing away", async () => {
+    await save("e0");
+    await claim(hourMs);
+    await putAhead(hourMs / 2);
+    expect(await claim(10_000)).toEqual([]);
+  });
+
+  it("waits for what an earlier version has leased, unless it is due later than any option allows", async () => {
+    await save("e0", "e1");
+    await claim(hourMs);
+    const setDue = (id: string, dueAt: string) =>
+      store.transaction((tx) =>
+        tx.query(
+          `update ${place.address.prefix}dispatches set waits_from = null, due_at = ${dueAt}
+            where event_id = '${id}'`,
+        ),
+      );
+    await setDue("e0", `due_at + ${40 * dayMs}`);
+    await setDue("e1", `due_at + ${70 * 365 * dayMs}`);
+    expect((await claim(1000)).map(({ event: { id } }) => id)).toEqual(["e1"]);
+    await setDue("e0", "1");
+    expect(await claim(hourMs)).toHaveLength(1);
+  });
+
+  it("leaves a lease alone that an earlier version wrote over a wait from before the clock was put back", async () => {
+    await save("e0");
+    await claim(10_000);
+    await putAhead(dayMs);
+    await store.transaction((tx) =>
+      tx.query(`update ${place.address.prefix}dispatches set due_at = due_at - ${dayMs}`),
+    );
     expect(await claim(10_000)).toEqual([]);
   });
 
@@ -87,6 +135,38 @@ onEachDatabase("clocks that jump", (kind) => {
     await openShop(place);
     await until(async () => (await place.ledger()).length > 0, "the handler ran");
     expect(await place.ledger()).toHaveLength(1);
+  });
+
+  it("leaves a run and a retry alone that another process began with longer times", async () => {
+    await seedPayments(place, 3);
+    const started: string[] = [];
+    const slow = { leaseMs: 60_000, pollMs: 20, firstDelayMs: 60_000, maxDelayMs: 120_000 };
+    const open = async (dispatch: object) => {
+      const { payments, post } = await openShop(place, { dispatch: { concurrency: 8, ...dispatch } });
+      payments.onPaymentCompleted(
+        async ({ payment }, { attempt }) => {
+          started.push(`${payment.clientId} ${attempt}`);
+          if (started.length === 1) throw new Error("the first one fails");
+          await new Promise<void>((resolve) => (end = resolve));
+        },
+        { name: "slow" },
+      );
+      await payments.start({ keepAlive: false });
+      return post;
+    };
+    let end = (): void => {};
+    const post = await open(slow);
+    for (const index of [0, 1]) {
+      await post(completionOf(index));
+      await until(async () => started.length === index + 1, `run ${index} began`);
+    }
+    await open({ leaseMs: 300, pollMs: 20, firstDelayMs: 10, maxDelayMs: 20 });
+    // This event comes last, and the other process handles it, so it has seen the dispatches before it.
+
+    await post(completionOf(2));
+    await until(async () => started.length === 3, "the run of the newest event began");
+    expect(new Set(started).size).toBe(3);
+    end();
   });
 
   it("commits the writes of one run when the clock jumps forward during a run, so that its lease ends early", async () => {

@@ -85,6 +85,40 @@ describe("the decision", () => {
     });
   });
 
+  it("withholds every attempt whose amount is not that of the newest one, however long the chain", () => {
+    const attempt = (clientId: string, value: string, over: Partial<Payment> = {}) =>
+      pendingPayment({ clientId, serviceId: `s-${clientId}`, total: { value, currency: "KMF" }, ...over });
+    const values = fc.array(fc.constantFrom("5", "5.00", "10"), { minLength: 1, maxLength: 6 });
+    const settled = fc.constantFrom(undefined, "unsettled", "refunded");
+    fc.assert(
+      fc.property(values, fc.nat(), settled, (all, at, withheld) => {
+        const attempts = all.map((value, index) =>
+          attempt(`c-${index}`, value, index + 1 < all.length ? { replacedBy: `c-${index + 1}` } : {}),
+        );
+        const paid = attempts[at % all.length]!;
+        const others = attempts.map((one) =>
+          one === paid || !withheld ? one : { ...one, state: "completed" as const, withheld },
+        );
+        const { clientId, serviceId, total } = paid;
+        const report = { ...reportOf("completed"), clientId, serviceId: serviceId!, value: total.value };
+        const decision = decide(paid, report, { siblings: others.toReversed() });
+        const newest = attempts.at(-1)!;
+        const isSame = Number(newest.total.value) === Number(total.value);
+        expect(decision).toMatchObject({
+          payment: isSame ? { state: "completed" } : { state: "completed", withheld: "unsettled" },
+          facts: isSame
+            ? [{ type: "payment.completed" }, ...(paid === newest ? [] : [{ because: "replaced" }])]
+            : [
+                {
+                  type: "payment.paid_other_amount",
+                  lastAsked: { clientId: newest.clientId, total: newest.total },
+                },
+              ],
+        });
+      }),
+    );
+  });
+
   it("says why a completion is late, the latest reason first", () => {
     const late = (over: Partial<Payment>) => {
       const decision = decide(pendingPayment(over), reportOf("completed"));

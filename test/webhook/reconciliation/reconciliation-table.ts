@@ -133,12 +133,19 @@ function byCompletion(): string {
     ["reported as canceled", paymentStates["canceled"]!],
     ["reported as failed", paymentStates["failed (reported)"]!],
     ["its creation was refused", paymentStates["failed (creation refused)"]!],
-    ["replaced by another attempt", pendingPayment({ replacedBy: "c-2", open: false })],
+    ["replaced by another attempt of the same amount", pendingPayment({ replacedBy: "c-2", open: false })],
+    ["replaced by another attempt of another amount", pendingPayment({ replacedBy: "c-3", open: false })],
     ["its creation is uncertain", paymentStates["uncertain"]!],
     ["reported as overdue", pendingPayment({ overdueAt: now })],
   ];
+  const same = pendingPayment({ clientId: "c-2", serviceId: "s-2" });
+  const other = pendingPayment({
+    clientId: "c-3",
+    serviceId: "s-3",
+    total: { value: "1500", currency: "KMF" },
+  });
   const facts = (payment: Payment, siblings: Payment[]): string => {
-    const decision = decide(payment, reportOf("completed"), { siblings });
+    const decision = decide(payment, reportOf("completed"), { siblings: [...siblings, same, other] });
     if (decision.outcome !== "applied") return decision.outcome;
     return decision.facts
       .map((fact) => code(fact.type) + (fact.type === "payment.paid_late" ? ` (${fact.because})` : ""))

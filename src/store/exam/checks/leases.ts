@@ -30,18 +30,14 @@ export const leaseChecks: Checks = {
     assert.ok(lasted >= 190, `the lease of 200 ms lasted ${lasted} ms`);
   },
 
-  async "a lease that ends later than the longest wait is taken over, and its fence refuses the earlier run"(
+  async "a lease and a wait last as long as their own process has set, whatever lease the next claimer asks for"(
     store,
     another,
   ) {
-    const first = await leased(store, 60_000);
-    const claim = (maxWaitMs: number) =>
-      another.claim({ handlers: [ledger], limit: 10, leaseMs: 60_000, maxWaitMs });
-    same(await claim(120_000), []);
-    const [second] = await claim(10_000);
-    same(second, { ...first, fence: 2, attempt: 2 });
-    assert.equal(await settled(store, first, { state: "done" }), false);
-    assert.equal(await settled(another, second!, { state: "done" }), true);
+    const first = await leased(store, 3_600_000);
+    for (const leaseMs of [1, 60_000, 7_200_000]) same(await claimed(another, [ledger], { leaseMs }), []);
+    assert.equal(await settled(store, first, { state: "failed", retryInMs: 3_600_000 }), true);
+    for (const leaseMs of [1, 60_000, 7_200_000]) same(await claimed(another, [ledger], { leaseMs }), []);
   },
 
   async "a lease ends although the claimer's own clock stands still"(store, another) {

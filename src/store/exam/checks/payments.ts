@@ -34,6 +34,7 @@ const full: Payment = {
   replacedBy: "p2",
   failure: "creation_refused",
   overdueAt: "2024-05-01T13:00:00.000Z",
+  withheld: "unsettled",
 };
 
 /** The content of payments, and the values that must be unique. */

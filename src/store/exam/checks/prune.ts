@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type EventRecord } from "../../payment-store.js";
+import { type EventRecord, type HandlerKey } from "../../payment-store.js";
 import { at, auditor, event, ledger, mailer, payment, webhook } from "./fixtures.js";
 import {
   type Checks,
@@ -110,6 +110,17 @@ export const retireChecks: Checks = {
     same(await claimed(store, [ledger]), []);
     await saved(store, { events: [event("later")] });
     assert.equal((await claimed(store, [mailer])).length, 7, "another handler was retired too");
+  },
+
+  async "retire of one event leaves what the name is registered for otherwise"(store) {
+    if (!store.retire) return;
+    const overdue: HandlerKey = { event: "payment.overdue", name: "ledger" };
+    await withEvents(store, [ledger, overdue, mailer], 1);
+    await saved(store, { events: [event("late", { type: "payment.overdue" })] });
+    const retire = () => store.retire!({ handler: "ledger", event: "payment.overdue", limit: 10 });
+    same([await retire(), await retire()], [1, 0]);
+    await saved(store, { events: [event("later", { type: "payment.overdue" }), event("more")] });
+    same(pairs(await claimed(store, [ledger, overdue])), ["e0 ledger", "more ledger"]);
   },
 
   async "a retired name gets no events until it is registered again, and its dispatches are final"(store) {

@@ -7,7 +7,13 @@ export function mysqlSchema(tables: Tables, collation: string): Schema {
   return {
     tables,
     // Append only. MySQL commits each statement by itself, so every statement must be such that it can be run again.
-    steps: [createTables(tables, type), addLookupsAndLists(tables, type), keepReports(tables, type)],
+    steps: [
+      createTables(tables, type),
+      addLookupsAndLists(tables, type),
+      keepReports(tables, type),
+      distrustClocks(tables),
+      keepWithheld(tables, type),
+    ],
     findTable: "select 1 from information_schema.tables where table_schema = database() and table_name = ?",
     createMeta: `create table if not exists ${tables.meta}
       (name varchar(64) primary key, value varchar(255) not null) engine = InnoDB`,
@@ -112,4 +118,20 @@ const keepReports = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column reported mediumtext ${type.text},
     add column provider_id mediumtext ${type.text}`,
   `alter table ${t.resolutions} add column evidence mediumtext ${type.text}`,
+];
+
+/**
+ * A dispatch waits from `waits_from` to `due_at`: a clock that is before that was put back since. Rows of earlier versions have no
+ * `waits_from`, and wait until `due_at`.
+ */
+const distrustClocks = (t: Tables): string[] => [
+  // A claim decides from the index alone about those that wait.
+  `alter table ${t.dispatches} add column waits_from bigint, drop key ${t.dispatches}_open,
+    add key ${t.dispatches}_open (open_handler, event_seq, due_at, waits_from)`,
+];
+
+/** Completed payments that their orders did not get. `prune` asks which webhooks a person has settled. */
+const keepWithheld = (t: Tables, type: Types): string[] => [
+  `alter table ${t.payments} add column withheld varchar(32) ${type.text}`,
+  `alter table ${t.resolutions} add key ${t.resolutions}_receipt (receipt_id)`,
 ];

@@ -10,6 +10,7 @@ import {
   type Purpose,
   replicationWarning,
 } from "../driver.js";
+import { askMysql, refuseUnsafeServer, serverWarnings } from "../identify-server.js";
 import { readVersion, type SchemaVersion } from "../migrate.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
@@ -80,6 +81,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     this.#pool ??= await this.#open();
     await this.#onConnection(async (session) => {
       await refuseUnsafeEscapes(session);
+      refuseUnsafeServer(await askMysql(session));
       this.dialect.hasSeveralWriters = await hasSeveralWriters(session);
       await migrateMysql(session, this.#tables);
     }, "migration");
@@ -87,7 +89,10 @@ export class MysqlDriver implements Driver<MysqlConnection> {
 
   async readVersion(): Promise<SchemaVersion> {
     this.#pool ??= await this.#open();
-    return this.#onConnection((session) => readVersion(session, mysqlSchema(this.#tables, "")));
+    return this.#onConnection(async (session) => {
+      refuseUnsafeServer(await askMysql(session));
+      return readVersion(session, mysqlSchema(this.#tables, ""));
+    });
   }
 
   async begin(purpose?: Purpose): Promise<OpenTransaction<MysqlConnection>> {
@@ -137,6 +142,9 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   }
 
   async warnings(): Promise<string[]> {
+    const unexamined = serverWarnings(await askMysql(this.reader));
+    // Its variables are its own, and may not have these names.
+    if (unexamined.length > 0) return unexamined;
     const { rows } = await this.reader.run<{ name: string; value: string }>(
       `show global variables where variable_name in ('innodb_flush_log_at_trx_commit', 'sync_binlog', 'log_bin')`,
       [],

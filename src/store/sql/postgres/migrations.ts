@@ -12,6 +12,8 @@ export function postgresSchema(tables: Tables): Schema {
       useFewerIndexes(tables),
       listByState(tables),
       keepReports(tables),
+      distrustClocks(tables),
+      keepWithheld(tables),
     ],
     findTable: "select 1 where to_regclass(?) is not null",
     createMeta: `create table if not exists ${tables.meta} (name text primary key, value text not null)`,
@@ -128,4 +130,16 @@ const listByState = (t: Tables): string[] => [
 const keepReports = (t: Tables): string[] => [
   `alter table ${t.payments} add column reported text, add column provider_id text`,
   `alter table ${t.resolutions} add column evidence text`,
+];
+
+/**
+ * A dispatch waits from `waits_from` to `due_at`: a clock that is before that was put back since. Rows of earlier versions have no
+ * `waits_from`, and wait until `due_at`.
+ */
+const distrustClocks = (t: Tables): string[] => [`alter table ${t.dispatches} add column waits_from bigint`];
+
+/** Completed payments that their orders did not get. `prune` asks which webhooks a person has settled. */
+const keepWithheld = (t: Tables): string[] => [
+  `alter table ${t.payments} add column withheld text`,
+  `create index ${t.resolutions}_receipt on ${t.resolutions} (receipt_id) where receipt_id is not null`,
 ];

@@ -40,6 +40,7 @@ export const postgresDialect: Dialect = {
       return new TillkitError("store_busy", "A lock in PostgreSQL was not free in time.", { cause: error });
     if (["26000", "42P05"].includes(String(code)))
       return new TillkitError("store_unavailable", sharedSessions, { cause: error });
+    if (code === "25P03") return new TillkitError("store_unavailable", idledTooLong, { cause: error });
     if (isUnreachable(error))
       return new TillkitError("store_unavailable", `PostgreSQL cannot be reached${because(error, place)}`, {
         cause: error,
@@ -56,6 +57,10 @@ export const postgresDialect: Dialect = {
 const sharedSessions =
   "A pooler shares PostgreSQL's sessions. Set preparedStatements: false, or ?preparedStatements=false in the address; or set " +
   "max_prepared_statements of PgBouncer 1.21 or newer.";
+
+const idledTooLong =
+  "PostgreSQL ended a transaction that was idle for longer than idle_in_transaction_session_timeout. Make slow calls before its " +
+  "first statement, or raise that setting.";
 
 /** Whether the transaction was ended in favour of another one. */
 function isDeadlock(error: unknown): boolean {

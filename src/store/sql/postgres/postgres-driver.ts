@@ -10,6 +10,7 @@ import {
   type Purpose,
   replicationWarning,
 } from "../driver.js";
+import { askPostgres, refuseUnsafeServer, serverWarnings } from "../identify-server.js";
 import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session, type SqlResult } from "../sql-tx.js";
@@ -149,10 +150,13 @@ export class PostgresDriver implements Driver<PostgresClient> {
   /** Returns how to send statements on a client, and the ways to give it back. */
   #watch(client: PostgresClient, onEnd?: () => void): WatchedClient {
     // One that breaks while no statement runs says so by this event only.
-    const onError = (error: Error): void => ends.abandon(error);
+    let ended: Error | undefined;
+    const end = (error: Error): void => ends.abandon(error);
+    const onError = (error: Error): void => end((ended ??= error));
     eventsOf(client).on("error", onError);
     const query = (sql: string) => client.query(sql);
-    const ask = this.#answers.on({ session: client, query, cutOff: (error) => ends.abandon(error) });
+    const whyEnded = () => ended;
+    const ask = this.#answers.on({ session: client, query, cutOff: end, whyEnded });
     const pooled = {
       query: (sql: string) => ask(() => query(sql)),
       giveBack: () => {
@@ -168,6 +172,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   async migrate(): Promise<void> {
+    refuseUnsafeServer(await askPostgres(this.reader));
     const schema = postgresSchema(this.#tables);
     if (await isNewest(this.reader, schema)) return;
     const fix = async (tx: Session): Promise<void> => {
@@ -180,10 +185,14 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   async readVersion(): Promise<SchemaVersion> {
+    refuseUnsafeServer(await askPostgres(this.reader));
     return readVersion(this.reader, postgresSchema(this.#tables));
   }
 
   async warnings(): Promise<string[]> {
+    const unexamined = serverWarnings(await askPostgres(this.reader));
+    // Its settings are its own, and may not have these names.
+    if (unexamined.length > 0) return unexamined;
     const { rows } = await this.reader.run<{ name: string; setting: string; standbys: unknown }>(
       `select name, setting, (select count(*) from pg_stat_replication r
           left join pg_replication_slots s on s.active_pid = r.pid

@@ -14,6 +14,8 @@ export function sqliteSchema(tables: Tables): Schema {
       useFewerPages(tables),
       listByState(tables),
       keepReports(tables),
+      distrustClocks(tables),
+      keepWithheld(tables),
     ],
     findTable: "select 1 from sqlite_master where type = 'table' and name = ?",
     createMeta: `create table if not exists ${tables.meta} (name text not null primary key, value text not null)`,
@@ -183,6 +185,24 @@ const keepReports = (t: Tables): string[] => [
   `alter table ${t.payments} add column reported text`,
   `alter table ${t.payments} add column provider_id text`,
   `alter table ${t.resolutions} add column evidence text`,
+];
+
+/**
+ * A dispatch waits from `waits_from` to `due_at`: a clock that is before that was put back since. Rows of earlier versions have no
+ * `waits_from`, and wait until `due_at`.
+ */
+const distrustClocks = (t: Tables): string[] => [
+  `alter table ${t.dispatches} add column waits_from integer`,
+  // A claim then decides from the index alone about those that wait.
+  `drop index ${t.dispatches}_open`,
+  `create index ${t.dispatches}_open on ${t.dispatches} (open_handler, event_seq, due_at, event_type, waits_from)
+    where open_handler is not null`,
+];
+
+/** Completed payments that their orders did not get. `prune` asks which webhooks a person has settled. */
+const keepWithheld = (t: Tables): string[] => [
+  `alter table ${t.payments} add column withheld text`,
+  `create index ${t.resolutions}_receipt on ${t.resolutions} (receipt_id) where receipt_id is not null`,
 ];
 
 /** Returns the statements that make a table again with its rows, where `alter table` cannot change it. Its indexes are dropped. */

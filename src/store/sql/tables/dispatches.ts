@@ -1,5 +1,5 @@
 import { TillkitError } from "../../../errors/index.js";
-import { type Claim, type ClaimOptions, type Settlement } from "../../payment-store.js";
+import { type Claim, type ClaimOptions, type RetireOptions, type Settlement } from "../../payment-store.js";
 import { type Dialect, type Fragment, placeholders } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Transaction } from "../transaction.js";
@@ -57,6 +57,7 @@ export async function claimDue(
 export async function takeDue(tx: Transaction, db: Database, options: ClaimOptions): Promise<Claim[]> {
   const { dialect, tables } = db;
   const due = dueDispatches(db, options);
+  const waits = waitFor(dialect, options.leaseMs);
   const { rows } = await tx.run<ClaimRow>(
     `select d.handler, d.fence + 1 as fence, d.attempt + 1 as attempt, d.failures, ${eventColumns}
       from (${due.sql}) d join ${tables.events} e on e.id = d.event_id order by d.event_seq, d.handler limit ?`,
@@ -65,8 +66,8 @@ export async function takeDue(tx: Transaction, db: Database, options: ClaimOptio
   for (const which of dispatchesAmong(rows.map((row) => [row.id, row.handler])))
     await tx.run(
       `update ${tables.dispatches} set state = 'leased', fence = fence + 1, attempt = attempt + 1,
-        due_at = ${dialect.now} + ? where ${which.sql}`,
-      [Math.round(options.leaseMs), ...which.params],
+        ${waits.sql} where ${which.sql}`,
+      [...waits.params, ...which.params],
     );
   return rows.map(claimOf);
 }
@@ -87,15 +88,16 @@ export async function takeDueInOneStatement(
 ): Promise<Claim[]> {
   const { dialect, tables } = db;
   const due = dueDispatches(db, options);
+  const waits = waitFor(dialect, options.leaseMs);
   // The query with locks runs once, before anything is joined to it: PostgreSQL never merges such a query with another.
   const { rows } = await writer.run<ClaimRow>(
     `with due as (select event_id, handler from (${due.sql}) d order by event_seq, handler limit ?),
       taken as (update ${tables.dispatches} d
-        set state = 'leased', fence = d.fence + 1, attempt = d.attempt + 1, due_at = ${dialect.now} + ?
+        set state = 'leased', fence = d.fence + 1, attempt = d.attempt + 1, ${waits.sql}
         from due where d.event_id = due.event_id and d.handler = due.handler returning d.*)
       select d.handler, d.fence, d.attempt, d.failures, ${eventColumns}
       from taken d join ${tables.events} e on e.id = d.event_id order by d.event_seq, d.handler`,
-    [...due.params, options.limit, Math.round(options.leaseMs)],
+    [...due.params, options.limit, ...waits.params],
   );
   return rows.map(claimOf);
 }
@@ -113,26 +115,33 @@ function dueDispatches(db: Database, options: ClaimOptions): Fragment {
   return { sql: selects.join(" union all "), params: branches.flatMap(({ params }) => [...params, limit]) };
 }
 
+/** The options allow no longer sum of a lease and a wait. A row without `waits_from` that waits longer is due. */
+const maxUnmarkedMs = 50 * 24 * 60 * 60 * 1000;
+
+/**
+ * Returns the assignments of a wait from now on. `waits_from` is as long before this moment as `due_at` is after it: a dispatch
+ * whose `waits_from` is in the future was written by a clock that was put back since, and is due.
+ */
+function waitFor({ now }: Dialect, ms: number): Fragment {
+  const rounded = Math.round(ms);
+  return { sql: `due_at = ${now} + ?, waits_from = ${now} - ?`, params: [rounded, rounded] };
+}
+
 /** Returns for each handler name its due dispatches of the event types for which the name is registered. */
 function dueBranches(
   { dialect, tables }: Database,
-  { handlers, maxWaitMs }: Pick<ClaimOptions, "handlers" | "maxWaitMs">,
+  { handlers }: Pick<ClaimOptions, "handlers">,
 ): Fragment[] {
-  const isDue =
-    maxWaitMs === undefined
-      ? `due_at <= ${dialect.now}`
-      : `(due_at <= ${dialect.now} or due_at > ${dialect.now} + ?)`;
+  // Where a previous version wrote the row, there is no `waits_from`.
+  const isDue = `(due_at <= ${dialect.now}
+    or coalesce(waits_from, due_at - ${maxUnmarkedMs}) between ${dialect.now} + 1 and due_at)`;
   const types = new Map<string, Set<string>>();
   for (const { event, name } of handlers) types.set(name, (types.get(name) ?? new Set()).add(event));
   return [...types].map(([name, wanted]) => {
     const only = wanted.has("*") ? "" : `and event_type in (${placeholders(wanted.size)})`;
     return {
       sql: `from ${tables.dispatches} where open_handler = ? ${only} and ${isDue}`,
-      params: [
-        name,
-        ...(only === "" ? [] : wanted),
-        ...(maxWaitMs === undefined ? [] : [Math.round(maxWaitMs)]),
-      ],
+      params: [name, ...(only === "" ? [] : wanted)],
     };
   });
 }
@@ -163,22 +172,22 @@ export async function settleDispatch(
   return (await tx.run(sql, params)).affected > 0;
 }
 
-function assignments(dialect: Dialect, { state, retryInMs, error }: Settlement): Fragment {
+function assignments(dialect: Dialect, { state, retryInMs = 0, error }: Settlement): Fragment {
+  const waits = waitFor(dialect, retryInMs);
   const over = "open_handler = null, due_at = null";
   switch (state) {
     case "done":
       return { sql: `state = 'done', ${over}`, params: [] };
     case "dead":
       return { sql: `state = 'dead', dead = 1, ${over}, error = ?`, params: [error ?? null] };
-    case "released":
-      return {
-        sql: `state = 'pending', attempt = attempt - 1, due_at = ${retryInMs ? `${dialect.now} + ?` : "0"}`,
-        params: retryInMs ? [Math.round(retryInMs)] : [],
-      };
+    case "released": {
+      const { sql, params } = retryInMs ? waits : { sql: "due_at = 0", params: [] };
+      return { sql: `state = 'pending', attempt = attempt - 1, ${sql}`, params };
+    }
     case "failed":
       return {
-        sql: `state = 'pending', failures = failures + 1, due_at = ${dialect.now} + ?, error = ?`,
-        params: [Math.round(retryInMs ?? 0), error ?? null],
+        sql: `state = 'pending', failures = failures + 1, ${waits.sql}, error = ?`,
+        params: [...waits.params, error ?? null],
       };
   }
 }
@@ -190,25 +199,28 @@ export async function renewLease(
   claim: { eventId: string; handler: string; fence: number },
   leaseMs: number,
 ): Promise<boolean> {
+  const waits = waitFor(dialect, leaseMs);
   const { affected } = await writer.run(
-    `update ${tables.dispatches} set due_at = ${dialect.now} + ?
+    `update ${tables.dispatches} set ${waits.sql}
       where event_id = ? and handler = ? and fence = ? and state = 'leased'`,
-    [Math.round(leaseMs), claim.eventId, claim.handler, claim.fence],
+    [...waits.params, claim.eventId, claim.handler, claim.fence],
   );
   return affected > 0;
 }
 
-/** Retires dispatches of a handler name that are not done, at most `limit`. Returns how many. */
+/** Retires dispatches of a handler name that are not done and that no registration wants, at most `limit`. Returns how many. */
 export async function retireDispatches(
   tx: Transaction,
   { dialect, tables: t }: Database,
-  { handler, limit }: { handler: string; limit: number },
+  { handler, limit }: RetireOptions,
 ): Promise<number> {
+  const unwanted = `not exists (select 1 from ${t.handlers} h
+    where h.name = handler and (h.event = '*' or h.event = event_type))`;
   let retired = 0;
   for (const unfinished of ["open_handler = ?", "dead = 1 and handler = ?"]) {
     // Waits for a run that is about to commit, and then no longer finds its dispatch.
     const { rows } = await tx.run<{ event_id: string }>(
-      `select event_id from ${t.dispatches} where ${unfinished} order by event_seq limit ? ${dialect.forUpdate}`,
+      `select event_id from ${t.dispatches} where ${unfinished} and ${unwanted} order by event_seq limit ? ${dialect.forUpdate}`,
       [handler, limit - retired],
     );
     if (rows.length === 0) continue;

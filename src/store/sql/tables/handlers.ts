@@ -1,4 +1,5 @@
-import { type HandlerKey } from "../../payment-store.js";
+import { type HandlerKey, type RetireOptions } from "../../payment-store.js";
+import { allOf } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Transaction } from "../transaction.js";
 import { type Database } from "./names.js";
@@ -35,11 +36,19 @@ export async function storeHandlers(
   await insertAll(tx, dialect, { table: tables.handlers, columns: ["event", "name"], rows });
 }
 
-/** Deletes the handlers of a name. Committed events first get their dispatches for it, which are then retired as well. */
-export async function deleteHandlers(tx: Transaction, db: Database, name: string): Promise<void> {
+/** Deletes handlers of a name. Committed events first get their dispatches for it, which are then retired as well. */
+export async function deleteHandlers(
+  tx: Transaction,
+  db: Database,
+  { handler, event }: Pick<RetireOptions, "handler" | "event">,
+): Promise<void> {
   await keepExpansionsOut(tx, db);
   await expandAll(tx, db);
-  await tx.run(`delete from ${db.tables.handlers} where name = ?`, [name]);
+  const which = allOf([
+    { sql: "name = ?", params: [handler] },
+    { sql: "event = ?", params: [event] },
+  ]);
+  await tx.run(`delete from ${db.tables.handlers} where ${which.sql}`, which.params);
 }
 
 /** Keeps out every expansion until the end, also of other processes: none may see half of the handlers. */

@@ -140,18 +140,25 @@ export async function countWaiting(session: Session, db: Database): Promise<Stor
 
 /** Reads which handlers' oldest open dispatches are due, and the database's clock. */
 async function readWaiting(session: Session, { dialect, tables: t }: Database) {
-  const { rows } = await session.run<{ name: string; now: unknown; due: unknown; recorded: string | null }>(
-    `select h.name, ${dialect.now} as now, d.due_at as due, e.recorded_at as recorded
+  const { rows } = await session.run<{
+    name: string;
+    now: unknown;
+    due: unknown;
+    event: string;
+    recorded: string | null;
+  }>(
+    `select h.name, ${dialect.now} as now, d.due_at as due, d.event_type as event, e.recorded_at as recorded
       from (select name, (select min(event_seq) from ${t.dispatches} where open_handler = name) as seq
         from (select distinct name from ${t.handlers}) names) h
       left join ${t.dispatches} d on d.open_handler = h.name and d.event_seq = h.seq
       left join ${t.events} e on e.seq = h.seq`,
     [],
   );
-  const waiting = rows.flatMap(({ name: handler, now, due, recorded }) => {
+  const waiting = rows.flatMap(({ name: handler, now, due, event, recorded }) => {
     if (recorded === null || due === null || Number(due) > Number(now)) return [];
     // A new dispatch is due since its event.
-    return [{ handler, since: Number(due) === 0 ? recorded : new Date(Number(due)).toISOString() }];
+    const since = Number(due) === 0 ? recorded : new Date(Number(due)).toISOString();
+    return [{ handler, event: event as EventType, since }];
   });
   return { waiting, ...(rows[0] && { clock: new Date(Number(rows[0].now)).toISOString() }) };
 }

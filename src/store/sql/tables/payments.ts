@@ -38,6 +38,7 @@ const nullable = [
   "next_lookup_at",
   "reported",
   "provider_id",
+  "withheld",
 ] as const;
 
 /** Every column, the key first. */
@@ -77,6 +78,7 @@ export function paymentValues(payment: Payment): unknown[] {
     next_lookup_at: payment.nextLookupAt ?? null,
     reported: packReport(payment),
     provider_id: payment.reported?.providerId ?? null,
+    withheld: payment.withheld ?? null,
     lookups: payment.lookups ?? null,
   };
   return paymentColumns.map((column) => row[column]);
@@ -117,6 +119,7 @@ export function paymentOf(row: PaymentRow): Payment {
   if (row.next_lookup_at !== null) payment.nextLookupAt = row.next_lookup_at;
   if (row.reported !== null) unpackReport(payment, row.reported, row.provider_id);
   if (row.lookups !== null) payment.lookups = Number(row.lookups);
+  if (row.withheld !== null) payment.withheld = row.withheld as NonNullable<Payment["withheld"]>;
   return payment;
 }
 

@@ -103,23 +103,31 @@ export class Database {
       this.#monitor.onWebhook(this.webhooks.get(eventKey), row);
       this.webhooks.set(eventKey, row);
     }
-    for (const event of tx.events.values()) this.#expand(JSON.parse(event));
+    for (const text of tx.events.values()) {
+      const event = JSON.parse(text);
+      this.#monitor.onEvent(event);
+      this.#expand(event);
+    }
     for (const [key, settlement] of tx.settlements)
       this.#applySettlement(this.dispatches.get(key), settlement);
     this.rows.push(...tx.rows);
     this.transactions.end(tx);
   }
 
-  claim({ handlers, limit, leaseMs }) {
+  claim({ handlers, limit, leaseMs, maxWaitMs = Infinity }) {
     const claims = [];
+    const { mono } = this.#world;
     for (const [key, dispatch] of this.dispatches) {
       const { event, handler, state } = dispatch;
       if (claims.length >= limit) break;
-      if (state === "done" || state === "dead" || dispatch.dueAt > this.#world.mono) continue;
+      if (state === "done" || state === "dead") continue;
+      // A store that lets the claimer's options decide would take what is due later than `maxWaitMs`.
+      if (dispatch.dueAt > mono && dispatch.dueAt <= mono + maxWaitMs) continue;
       if (!handlers.some((one) => one.name === handler && wants(one, event.type))) continue;
       if (this.transactions.isLockedByOther(`dispatch ${key}`)) continue;
+      this.#monitor.onClaim(dispatch);
       dispatch.state = "leased";
-      dispatch.dueAt = this.#world.mono + leaseMs;
+      dispatch.dueAt = mono + leaseMs;
       dispatch.fence += 1;
       dispatch.attempt += 1;
       const { fence, attempt, failures } = dispatch;

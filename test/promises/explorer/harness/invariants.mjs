@@ -48,13 +48,16 @@ function checkWebhooks({ world, violate, database, shop, traffic }) {
 function checkPayments({ violate, database, service, shop }) {
   const rows = [...database.webhooks.values()];
   for (const payment of database.payments.values()) {
-    const { clientId, state, status } = payment;
+    const { clientId, state, status, serviceId } = payment;
     const truth = service.payments.get(clientId);
     if (state === "failed" && truth && !truth.reported.includes("failed"))
       violate("creation", `${clientId} is failed, and the service has the payment`);
-    if (shop.setup.hasLookup && truth?.reported.includes("completed") && state !== "completed")
-      violate("lookup", `${clientId} is paid at the service, which was asked, and is ${state}`);
     const about = rows.filter((row) => row.clientId === clientId);
+    // The service cannot be asked about a payment that neither its list nor a webhook names. A mismatch proves no id.
+    const isNamed = about.some(({ outcome }) => outcome !== "mismatch");
+    const canAsk = shop.setup.hasLookup && (service.listsClientIds || serviceId !== undefined || isNamed);
+    if (canAsk && truth?.reported.includes("completed") && state !== "completed")
+      violate("lookup", `${clientId} is paid at the service, which was asked, and is ${state}`);
     // A foreign webhook is matched by the adoption. One whose adoption was interrupted, and that decides nothing any more,
     // may wait until the payment is adopted again.
     const waits = (row) =>
@@ -81,18 +84,24 @@ function checkEvents({ violate, database }) {
   const events = [...database.events.values()];
   const fulfilled = new Map();
   for (const payment of database.payments.values()) {
-    const { clientId, reference, state } = payment;
+    const { clientId, reference, state, withheld } = payment;
     const count = (type) => events.filter((one) => one.type === type && one.clientId === clientId).length;
-    const [completed, twice] = [count("payment.completed"), count("payment.paid_twice")];
+    const types = ["payment.completed", "payment.paid_twice", "payment.paid_other_amount"];
+    const [completed, twice, other] = types.map(count);
     fulfilled.set(reference, (fulfilled.get(reference) ?? 0) + completed);
     const expected = state === "completed" ? 1 : 0;
-    if (completed + twice !== expected)
-      violate("G", `${clientId} is ${state} and has ${completed} completed, ${twice} paid_twice`);
+    if (completed + twice + other !== expected)
+      violate(
+        "G",
+        `${clientId} is ${state} and has ${completed} completed, ${twice} paid_twice, ${other} withheld`,
+      );
+    if ((withheld !== undefined) !== other > 0)
+      violate("G", `${clientId} is withheld: ${withheld}, and has ${other} paid_other_amount`);
   }
   for (const [reference, count] of fulfilled)
     if (count > 1) violate("G", `${reference} was fulfilled ${count} times`);
-  for (const { state, reference } of database.payments.values())
-    if (state === "completed" && fulfilled.get(reference) !== 1)
+  for (const { state, reference, withheld } of database.payments.values())
+    if (state === "completed" && withheld === undefined && fulfilled.get(reference) !== 1)
       violate("G", `${reference} is paid and was fulfilled ${fulfilled.get(reference)} times`);
 }
 

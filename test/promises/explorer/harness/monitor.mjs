@@ -13,6 +13,7 @@ function readFacts(rawBody) {
   return JSON.stringify([id, clientId, status, total?.value, total?.currency, submittedAt]);
 }
 
+const isSame = (a, b) => a.value === b.value && a.currency === b.currency;
 const fixed = ["clientId", "reference", "createdAt"];
 
 /** Checks what must hold at every moment: at each commit, and at each answer that a process sends. */
@@ -29,13 +30,34 @@ export class Monitor {
   onPayment(before, after) {
     const { clientId, state } = after;
     if (state === "completed") this.#checkPaid(clientId, after);
-    if (!before) return;
+    if (!before) return this.#checkCreated(after);
     if (before.state === "completed" && state !== "completed")
       this.#world.violate("D", `${clientId} is ${state} after it was completed`);
     if (before.serviceId !== undefined && after.serviceId !== before.serviceId)
       this.#world.violate("D", `${clientId} has another service id`);
     for (const field of fixed)
       if (before[field] !== after[field]) this.#world.violate("D", `${field} of ${clientId} has changed`);
+  }
+
+  /**
+   * Called with each event that is committed. An order is fulfilled only by the amount that the shop asked for last: that of the
+   * newest attempt that the kit made. Attempts are stored in the order in which they were made.
+   */
+  onEvent({ type, clientId }) {
+    if (type !== "payment.completed" && type !== "payment.paid_other_amount") return;
+    const { payments } = this.#parts.database;
+    const { reference, total } = payments.get(clientId);
+    const newest = this.#attemptsOf(reference)
+      .filter(({ returnKeyHash }) => returnKeyHash !== undefined)
+      .at(-1);
+    const isOther = newest !== undefined && !isSame(newest.total, total);
+    if (type === "payment.completed" && isOther)
+      this.#world.violate(
+        "G",
+        `${reference} is fulfilled by ${clientId}, and another amount was asked for last`,
+      );
+    if (type === "payment.paid_other_amount" && !isOther)
+      this.#world.violate("G", `${clientId} is withheld, and its amount was asked for last`);
   }
 
   /** Called with each version of a webhook that is committed. */
@@ -49,6 +71,13 @@ export class Monitor {
   onLeaseUse({ dueAt, handler }) {
     if (this.#world.isStrict && dueAt <= this.#world.mono)
       this.#world.violate("leases", `the lease of ${handler} ended during its run, without any fault`);
+  }
+
+  /** Called when a process claims a dispatch, with its state from before. */
+  onClaim({ state, dueAt, handler }) {
+    if (dueAt <= this.#world.mono) return;
+    const what = state === "leased" ? "lease" : "wait";
+    this.#world.violate("leases", `a dispatch of ${handler} was taken although its ${what} had not ended`);
   }
 
   /** Called when a process answers a webhook. */
@@ -70,6 +99,18 @@ export class Monitor {
     if (status !== 200 || !/"state":"paid"/.test(body)) return;
     if (!payment.reported.includes("completed"))
       this.#world.violate("returns", `the page of ${payment.clientId} says paid before it was paid`);
+  }
+
+  /** A new attempt of the kit's own must not collect again what a person has to settle. */
+  #checkCreated({ reference, returnKeyHash }) {
+    if (returnKeyHash === undefined) return;
+    const withheld = this.#attemptsOf(reference).find((one) => one.withheld === "unsettled");
+    if (withheld)
+      this.#world.violate("G", `${reference} is collected again, and ${withheld.clientId} is not settled`);
+  }
+
+  #attemptsOf(reference) {
+    return [...this.#parts.database.payments.values()].filter((one) => one.reference === reference);
   }
 
   #checkPaid(clientId, { total }) {

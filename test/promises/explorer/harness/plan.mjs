@@ -11,6 +11,7 @@ const themes = [
   ["outage", "outage", "disk", "clock", "clock", "crash", "stop"],
   ["service", "service", "service", "commit", "crash"],
   ["crash", "crash", "crash", "stop", "commit"],
+  ["hang", "commit", "crash", "stop"],
 ];
 
 /**

@@ -50,9 +50,21 @@ export const planted = [
   },
   {
     name: "a lease is renewed after the whole lease",
-    file: "dispatch/run-claim.js",
-    text: "leaseMs / 3",
-    by: "leaseMs",
+    file: "dispatch/guard-run.js",
+    text: "}, leaseMs / 3);",
+    by: "}, leaseMs);",
+  },
+  {
+    name: "a lease is renewed, and its slot is kept, for as long as a transaction hangs",
+    file: "dispatch/guard-run.js",
+    text: "        stop();\n        // The lease lasts longer",
+    by: "        return isAbort ? aborted.reject(reason) : undefined;\n        // The lease lasts longer",
+  },
+  {
+    name: "a claimer's options decide which leases have ended",
+    file: "dispatch/dispatcher.js",
+    text: "store.claim({ handlers, limit, leaseMs })",
+    by: "store.claim({ handlers, limit, leaseMs, maxWaitMs: leaseMs + this.#options.retry.maxDelayMs })",
   },
   {
     name: "a run commits although its lease was lost",
@@ -77,6 +89,12 @@ export const planted = [
     file: "operations/raise-waiting.js",
     text: "await (0, rematch_js_1.rematch)(parts, clientIds);",
     by: "",
+  },
+  {
+    name: "an unconfirmed webhook's service id is never asked about",
+    file: "operations/lookup/lookups.js",
+    text: "for (const serviceId of serviceIds)",
+    by: "for (const serviceId of payment.serviceId === undefined ? [] : serviceIds)",
   },
   {
     name: "webhooks that wait are matched twice",
@@ -117,8 +135,38 @@ export const planted = [
   {
     name: "a second paid attempt fulfils the order again",
     file: "webhook/reconciliation/reconcile.js",
-    text: 'state === "completed" && reference === payment.reference && clientId !== payment.clientId',
-    by: 'state === "paid" && reference === payment.reference && clientId !== payment.clientId',
+    text: "other.clientId !== payment.clientId && (0, attempts_js_1.paysOrder)(other)",
+    by: "other.clientId === payment.clientId && (0, attempts_js_1.paysOrder)(other)",
+  },
+  {
+    name: "a replaced attempt of another amount completes the order",
+    file: "webhook/reconciliation/reconcile.js",
+    text: "if (!first && !(0, attempts_js_1.sameTotal)(total, payment.total))",
+    by: "if (false)",
+  },
+  {
+    name: "only the attempt that replaced a payment is compared with it, not the newest one",
+    file: "model/attempts.js",
+    text: "while (newest.replacedBy !== undefined)",
+    by: "if (newest.replacedBy !== undefined) for (let once = 0; once < 1; once++)",
+  },
+  {
+    name: "a withheld payment counts as the fulfilment of its order",
+    file: "model/attempts.js",
+    text: 'state === "completed" && withheld === undefined',
+    by: 'state === "completed"',
+  },
+  {
+    name: "an order is collected again beside a payment that a person must settle",
+    file: "checkout/choose-attempt.js",
+    text: 'payment.withheld === "unsettled"',
+    by: 'payment.withheld === "unknown"',
+  },
+  {
+    name: "an adopted payment of an earlier amount completes the order",
+    file: "operations/adopt-payment.js",
+    text: "...(newest && { replacedBy: newest.clientId }),",
+    by: "",
   },
   {
     name: "a later status replaces `completed`",

@@ -7,11 +7,14 @@ export class SimulatedService {
   payments = new Map();
   #world;
   #count = 0;
+  /** Whether the list of all payments shows their clientIds; the interface document does not say so. */
+  listsClientIds;
   #onCreated;
 
   constructor(world, onCreated) {
     this.#world = world;
     this.#onCreated = onCreated;
+    this.listsClientIds = world.random.chance(0.5);
   }
 
   /** The `fetch` of the kit. */
@@ -66,7 +69,11 @@ export class SimulatedService {
       providerId: "mvola",
     });
     const id = pathname.split("/v1/payments/")[1];
-    if (id === undefined) return { status: 200, json: { data: [...this.payments.values()].map(shown) } };
+    if (id === undefined) {
+      const data = [...this.payments.values()].map(shown);
+      if (!this.listsClientIds) for (const payment of data) delete payment.clientId;
+      return { status: 200, json: { data } };
+    }
     const payment = [...this.payments.values()].find((one) => one.id === id);
     return payment ? { status: 200, json: { data: shown(payment) } } : { status: 404, json: {} };
   }

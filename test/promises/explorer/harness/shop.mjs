@@ -127,7 +127,7 @@ export class SimulatedShop {
       lookup: hasLookup,
       clientIdPrefix,
       ...(confirms && { confirm: "lookup" }),
-      dispatch: { ...dispatch },
+      dispatch: { ...dispatch, ...this.#world.random.pick([{}, longerTimes]) },
       logger: this.#kit.logger,
     };
   }
@@ -207,6 +207,9 @@ export const dispatch = {
   firstDelayMs: 500,
   maxDelayMs: 4000,
 };
+
+/** Other processes of the same shop may have longer times. */
+const longerTimes = { leaseMs: 12_000, maxDelayMs: 20_000 };
 
 /** Fails as often as the plan of the run says. */
 function failOnPurpose(run) {

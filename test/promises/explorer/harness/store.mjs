@@ -31,9 +31,13 @@ export function createStore(world, database, features) {
 
   async function transaction(run) {
     const tx = transactions.begin(process);
-    tx.write = (row) => statement(tx, "write", () => void tx.rows.push(row));
+    tx.write = (row) => {
+      tx.isOfHandler = true;
+      return statement(tx, "write", () => void tx.rows.push(row));
+    };
     try {
       const result = await run(tx);
+      await hang(tx);
       if (tx.isPoisoned) throw new Error("the transaction is poisoned");
       await world.io("commit", `#${tx.number} commit`, () => {
         if (!tx.isOpen) throw new Error("the connection was lost");
@@ -43,10 +47,20 @@ export function createStore(world, database, features) {
       });
       return result;
     } catch (error) {
+      await hang(tx);
       // The database rolls back where the connection broke, and where this arrives.
       await world.io("rollback", `#${tx.number} rollback`, () => transactions.end(tx));
       throw error;
     }
+  }
+
+  /** A handler's transaction whose connection died may never end. The database notices this after a while. */
+  async function hang(tx) {
+    if (!tx.isOfHandler || tx.isHanging || !world.faults.take("hang", process, world)) return;
+    tx.isHanging = true;
+    world.note(`#${tx.number} hangs`);
+    world.setTimer(() => transactions.end(tx), 2000);
+    await new Promise(() => {});
   }
 
   const listeners = (database.listeners ??= new Map());

@@ -49,12 +49,18 @@ export class Traffic {
       const times = random.pick([1, 1, 2, 3]);
       // Two clicks at one moment, or another attempt later.
       for (let time = 0; time < times; time++)
-        this.#later(random.pick([1, 1, 3000, 9000]), () => this.#create(request));
+        this.#later(random.pick([1, 1, 3000, 9000]), () => this.#create(this.#changed(request)));
     }
     if (random.chance(0.2)) this.#later(1, () => this.#sendOther());
     const strangers = random.pick([0, 0, 0, 1, 2, 4]);
     for (let count = 1; count <= strangers; count++)
       this.#later(random.pick([1, 1, 1500]), () => this.#addStranger(count));
+  }
+
+  /** The basket may have changed since the last attempt, so that another amount is asked for. */
+  #changed({ reference, total }) {
+    const { random } = this.#world;
+    return { reference, total: random.chance(0.25) ? random.pick(amounts) : total };
   }
 
   /** A payment that other code created at the service. Its webhooks arrive before, while or after it is adopted. */

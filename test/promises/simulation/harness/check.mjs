@@ -1,3 +1,5 @@
+import { isAccepted } from "./plan.mjs";
+
 /** Compares the kit's stored payments and events with the service model. */
 export async function check(world) {
   const events = await readEvents(world.store);
@@ -70,12 +72,19 @@ function compareAnomalies(world, events) {
       ofKind("paid twice").map(({ reference }) => reference),
       referencesOf(events, "payment.paid_twice"),
     ),
+    "payment.paid_other_amount": compare(
+      ofKind("earlier amount").map(first),
+      raised("payment.paid_other_amount"),
+    ),
     // The kit cannot know payments of which no webhook arrived.
     "payment.unmatched": compare(
       strangers.map(({ clientId }) => clientId).filter((clientId) => arrived.has(clientId)),
       raised("payment.unmatched"),
     ),
-    "payment.overdue": compare(ofKind("abandoned").map(first), raised("payment.overdue")),
+    "payment.overdue": compare(
+      [...ofKind("abandoned").map(first), ...ofKind("earlier amount").map(({ n }) => `sim-${n}-2`)],
+      raised("payment.overdue"),
+    ),
     // A payment is late only where the kit had recorded it as failed or canceled before.
     "payment.paid_late": compare(
       [...ofKind("paid twice").map(first), ...knownAsFailed(ofKind("late success").map(first), events)],
@@ -101,7 +110,9 @@ function knownAsFailed(clientIds, events) {
 function expectedCompletions({ orders, legacy }) {
   const paid = ["paid", "paid twice", "changed amount", "late success"];
   return [
-    ...orders.filter(({ kind }) => paid.includes(kind)).map(({ reference }) => reference),
+    ...orders
+      .filter((order) => paid.includes(order.kind) || (order.kind === "earlier amount" && isAccepted(order)))
+      .map(({ reference }) => reference),
     ...legacy.map(({ clientId }) => `order-of-${clientId}`),
   ];
 }

@@ -5,7 +5,7 @@ import path from "node:path";
 import { randomFrom } from "../../crash/harness/random.mjs";
 import { Progress } from "../../crash/harness/progress.mjs";
 import { check } from "./check.mjs";
-import { makeMess, mess, others, planOrders } from "./plan.mjs";
+import { isAccepted, makeMess, mess, others, planOrders } from "./plan.mjs";
 import { start, ServiceModel } from "./service-model.mjs";
 
 const prefix = "sim-";
@@ -49,6 +49,7 @@ export async function run(options, folder) {
     await adoptLegacy(world, legacy);
     const rounds = [await timePasses(world, 1), await timePasses(world, 2)];
     await settleMismatches(world);
+    await settleWithheld(world, orders);
     rounds.push(await timePasses(world, 30));
     const verdict = await check({ ...world, orders, strangers, foreign, legacy, arriving, forged, received });
     const seconds = Math.round((performance.now() - from) / 100) / 10;
@@ -89,7 +90,10 @@ async function createAll({ payments, service, quiet }, orders) {
   await each(orders, 64, async (order) => {
     const { reference, value, kind } = order;
     const total = { value, currency: "KMF" };
-    await payments.create({ reference, total, clientId: clientIdOf(order, 1) });
+    const earlier = { value: String(Number(value) - 1), currency: "KMF" };
+    const isEarlier = kind === "earlier amount";
+    await payments.create({ reference, total: isEarlier ? earlier : total, clientId: clientIdOf(order, 1) });
+    if (isEarlier) await payments.create({ reference, total, clientId: clientIdOf(order, 2) });
     if (kind === "paid twice") {
       const token = service.returnTokens.get(clientIdOf(order, 1));
       await payments.handleReturn({ kind: "cancel", token, visit: true });
@@ -206,4 +210,19 @@ async function settleMismatches({ payments, store }) {
     if (!last) return;
     after = { receivedAt: last.receivedAt, receiptId: last.receiptId };
   }
+}
+
+/** Accepts or refunds each payment that was withheld from its order, like a person. */
+async function settleWithheld({ payments }, orders) {
+  const byReference = new Map(orders.map((order) => [order.reference, order]));
+  let cursor;
+  do {
+    const page = await payments.list({ state: "completed", limit: 500, cursor });
+    for (const { clientId, reference, withheld } of page.payments) {
+      if (withheld !== "unsettled") continue;
+      const action = isAccepted(byReference.get(reference)) ? "accept" : "refunded";
+      await payments.resolve({ action, clientId, reason: "the basket grew", by: "the simulation" });
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
 }

@@ -106,11 +106,8 @@ function examine(url: string): void {
     const keys = { clientIds: ["c"], serviceIds: ["s"], references: ["r"], eventKeys: ["k"] };
     const plans = await plansOf(async (session) => {
       await lockKeys(session, db, keys);
-      for (const waits of [{}, { maxWaitMs: 60_000 }]) {
-        await anythingToClaim(session, db, { handlers: [ledger], ...waits });
-        const options = { handlers: [ledger], limit: 50, leaseMs: 1000, ...waits };
-        await takeDueInOneStatement(session, db, options);
-      }
+      await anythingToClaim(session, db, { handlers: [ledger] });
+      await takeDueInOneStatement(session, db, { handlers: [ledger], limit: 50, leaseMs: 1000 });
       await pruneFinal(session, db, { before: "3", limit: 50 });
       await historyOf(session, db, "c");
       await countWaiting(session, db);

@@ -1,0 +1,28 @@
+import { sameValue } from "./money.js";
+import { type Money, type Payment } from "./payment.js";
+
+/** Returns whether the order got this payment: it is completed, and was not withheld from the order. */
+export function paysOrder({ state, withheld }: Payment): boolean {
+  return state === "completed" && withheld === undefined;
+}
+
+/**
+ * Returns the newest of the attempts that replaced this payment one after the other, or the payment itself. Follows the
+ * attempts and not their times, because the clocks of two hosts may differ.
+ */
+export function newestAttempt(payment: Payment, attempts: readonly Payment[]): Payment {
+  const following = new Map(attempts.map((attempt) => [attempt.clientId, attempt]));
+  let newest = payment;
+  while (newest.replacedBy !== undefined) {
+    const next = following.get(newest.replacedBy);
+    if (!next) break;
+    following.delete(newest.replacedBy);
+    newest = next;
+  }
+  return newest;
+}
+
+/** Returns whether two totals are the same amount of the same currency. */
+export function sameTotal(a: Money, b: Money): boolean {
+  return a.currency === b.currency && sameValue(a.value, b.value);
+}

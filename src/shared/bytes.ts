@@ -1,0 +1,11 @@
+import { types } from "node:util";
+
+/**
+ * Returns a Buffer of the same memory, or `undefined` for a value that is not bytes. Other frameworks give a `Uint8Array` or an
+ * `ArrayBuffer`, whose `toString` is not that of a Buffer.
+ */
+export function asBuffer(value: unknown): Buffer | undefined {
+  if (Buffer.isBuffer(value)) return value;
+  if (types.isUint8Array(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  return types.isArrayBuffer(value) ? Buffer.from(value) : undefined;
+}

@@ -1,0 +1,132 @@
+import { errorFixes, TillkitError } from "../../errors/index.js";
+import { type Session } from "./sql-tx.js";
+
+/** What is known about a server, by the strings with which it names itself. */
+export type KnownServer =
+  | { verdict: "examined" }
+  | { verdict: "refused"; product: string; reason: string }
+  | { verdict: "unexamined"; product: string };
+
+/** The strings with which a server names itself. */
+export interface ServerNames {
+  /** The result of `version()`. */
+  version: string;
+  /** `@@version_comment` of MySQL. */
+  comment?: string;
+  /** The names of settings and functions that only certain products have. */
+  features?: readonly string[];
+}
+
+/** A product that speaks the language of another database and is not that database inside. */
+interface Product {
+  product: string;
+  /** Matches what the server says about itself. */
+  says: RegExp;
+  /** Why the product is refused. Absent where nobody has examined it. */
+  reason?: string;
+}
+
+const examined: KnownServer = { verdict: "examined" };
+
+/** Products that speak PostgreSQL. Forks and managed servers that are PostgreSQL inside are not here: Aurora, AlloyDB, Neon. */
+const postgresProducts: readonly Product[] = [
+  { product: "CockroachDB", says: /cockroach|\bcrdb_/i },
+  { product: "YugabyteDB", says: /-YB-|yugabyte|\byb_/i },
+  { product: "Citus", says: /\bcitus\b/i },
+  // Every PostgreSQL names its minor version and its platform.
+  { product: "Aurora DSQL", says: /\bdsql\b|^PostgreSQL \d+$/im },
+  { product: "Amazon Redshift", says: /redshift/i },
+  { product: "Greenplum", says: /greenplum|cloudberry/i },
+  { product: "Materialize", says: /materialize/i },
+  { product: "RisingWave", says: /risingwave/i },
+  { product: "Spanner", says: /spanner/i },
+  { product: "QuestDB", says: /questdb/i },
+  { product: "CrateDB", says: /^CrateDB/m },
+  { product: "openGauss", says: /opengauss|gaussdb/i },
+  { product: "PolarDB", says: /polardb/i },
+  { product: "OrioleDB", says: /orioledb/i },
+];
+
+/** Products that speak MySQL. Forks and managed servers that are MySQL or MariaDB inside are not here: Percona, Aurora, RDS. */
+const mysqlProducts: readonly Product[] = [
+  {
+    product: "TiDB",
+    says: /tidb/i,
+    reason:
+      "it takes FOR UPDATE SKIP LOCKED and locks nothing, so that two processes run one dispatch at the same time",
+  },
+  { product: "Vitess", says: /vitess|planetscale/i },
+  { product: "SingleStore", says: /singlestore|memsql/i },
+  { product: "OceanBase", says: /oceanbase|^ob_/im },
+  { product: "PolarDB-X", says: /polardb-?x|-TDDL-/i },
+  { product: "StarRocks", says: /starrocks/i },
+  { product: "Doris", says: /\bdoris\b/i },
+  { product: "Dolt", says: /\bdolt\b/i },
+  { product: "ClickHouse", says: /clickhouse/i },
+  { product: "MatrixOne", says: /matrixone/i },
+  { product: "Databend", says: /databend/i },
+];
+
+/** Returns what is known about a server that speaks PostgreSQL. */
+export function identifyPostgres(names: ServerNames): KnownServer {
+  const found = productOf(postgresProducts, names);
+  if (found || /^(PostgreSQL|EnterpriseDB|EDB)\b/.test(names.version)) return found ?? examined;
+  return { verdict: "unexamined", product: JSON.stringify(names.version.slice(0, 80)) };
+}
+
+/** Returns what is known about a server that speaks MySQL. The version of each product begins with a number. */
+export function identifyMysql(names: ServerNames): KnownServer {
+  return productOf(mysqlProducts, names) ?? examined;
+}
+
+function productOf(
+  products: readonly Product[],
+  { version, comment = "", features = [] }: ServerNames,
+): KnownServer | undefined {
+  const said = [version, comment, ...features].join("\n");
+  const found = products.find(({ says }) => says.test(said));
+  if (!found) return undefined;
+  const { product, reason } = found;
+  return reason === undefined ? { verdict: "unexamined", product } : { verdict: "refused", product, reason };
+}
+
+/** Throws `database_refused` for a server that is known to break the promises of the kit. */
+export function refuseUnsafeServer(server: KnownServer): void {
+  if (server.verdict !== "refused") return;
+  const { product, reason } = server;
+  throw new TillkitError("database_refused", `The database is ${product}: ${reason}.`);
+}
+
+/** Returns the warning about a server that nobody has examined. */
+export function serverWarnings(server: KnownServer): string[] {
+  if (server.verdict !== "unexamined") return [];
+  const { product } = server;
+  return [
+    `database_unexamined: The database is ${product}, which was never examined. ${errorFixes.database_unexamined}`,
+  ];
+}
+
+/** Asks a server that speaks PostgreSQL what it is. Citus shows only by a table of its own that it is there. */
+export async function askPostgres(session: Session): Promise<KnownServer> {
+  type Names = { version: string; citus: unknown };
+  const { rows } = await session
+    .run<Names>("select version() as version, to_regclass('pg_catalog.pg_dist_partition') as citus", [])
+    // Not every product has that function.
+    .catch(() => session.run<Names>("select version() as version, null as citus", []));
+  const { version, citus } = rows[0]!;
+  return identifyPostgres({ version, features: citus === null ? [] : ["citus"] });
+}
+
+/** Asks a server that speaks MySQL what it is. The version and its comment are settings, so single variables are read, too. */
+export async function askMysql(session: Session): Promise<KnownServer> {
+  const { rows } = await session.run<{ version: string; comment: string }>(
+    "select version() as version, @@version_comment as comment",
+    [],
+  );
+  const found = await session.run(
+    "show variables where variable_name in ('tidb_current_ts', 'memsql_version', 'ob_query_timeout')",
+    [],
+  );
+  const features = found.rows.map((row) => String(Object.values(row)[0]));
+  return identifyMysql({ ...rows[0]!, features });
+}

@@ -1,0 +1,127 @@
+import { storeOver, type StoredRecord } from "tillkit";
+import { memoryAdapter } from "./memory-adapter.js";
+
+const hourMs = 60 * 60 * 1000;
+const dayMs = 24 * hourMs;
+const handlers = [{ event: "payment.overdue", name: "ledger" }] as const;
+
+describe("a lease and a wait of a store over an adapter", () => {
+  let now: number;
+  let records: Map<string, StoredRecord>;
+  let store: ReturnType<typeof open>;
+  beforeEach(async () => {
+    now = 1_714_557_600_000;
+    records = new Map();
+    store = open();
+    await store.registerHandlers(handlers);
+  });
+
+  function open() {
+    return storeOver({ ...memoryAdapter(records), now: async () => now });
+  }
+
+  const claim = (leaseMs: number, from = store) => from.claim({ handlers, limit: 10, leaseMs });
+
+  /** Saves an event, and returns the run of its first claim. */
+  async function leased(leaseMs: number, id = "e1") {
+    const event = {
+      id,
+      type: "payment.overdue",
+      recordedAt: "2024-05-01T10:00:00.000Z",
+      payload: {},
+    } as const;
+    await store.transaction((tx) => store.save(tx, { events: [event] }));
+    const { fence } = (await claim(leaseMs))[0]!;
+    return { eventId: id, handler: "ledger", fence };
+  }
+
+  const settle = (settlement: Parameters<typeof store.settle>[1]) =>
+    store.transaction((tx) => store.settle(tx, settlement));
+
+  /** Stores the dispatches as an earlier version did, and their due time so much later. */
+  function storeAsBefore(laterMs: number): void {
+    const before = [...records];
+    for (const [key, { version, value }] of before) {
+      if (key.startsWith("waits-from/")) records.delete(key);
+      if (!key.startsWith("dispatches/") && !key.startsWith("due/")) continue;
+      const { waitsFrom: _, dueAt, ...rest } = JSON.parse(value) as Record<"waitsFrom" | "dueAt", number>;
+      const later = key.replace(String(dueAt).padStart(16, "0"), String(dueAt + laterMs).padStart(16, "0"));
+      records.delete(key);
+      records.set(later, { key: later, version, value: JSON.stringify({ ...rest, dueAt: dueAt + laterMs }) });
+    }
+  }
+
+  it("are over when the clock is before the moment from which they count, and not when it is back a little", async () => {
+    const run = await leased(hourMs);
+    now -= hourMs;
+    expect(await claim(1)).toEqual([]);
+    now -= 1;
+    expect(await claim(1, open())).toMatchObject([{ fence: 2 }]);
+    expect(await settle({ ...run, state: "done" })).toBe(false);
+    expect((await store.counts()).oldestUndoneAt).toBeDefined();
+  });
+
+  it.each(["failed", "released"] as const)(
+    "are over for a %s dispatch when the clock is put back by a day",
+    async (state) => {
+      await settle({ ...(await leased(10_000)), state, retryInMs: hourMs });
+      expect(await claim(1)).toEqual([]);
+      now -= dayMs;
+      expect(await claim(10_000)).toHaveLength(1);
+      expect(await claim(1)).toEqual([]);
+    },
+  );
+
+  it("count from a renewal on", async () => {
+    const run = await leased(10_000);
+    now -= dayMs;
+    expect(await store.renew(run, 10_000)).toBe(true);
+    expect(await claim(1)).toEqual([]);
+    now += 10_000;
+    expect(await claim(1)).toHaveLength(1);
+  });
+
+  it("leave nothing behind in the indexes when a dispatch is done or dead, and a revived one is due", async () => {
+    await settle({ ...(await leased(10_000)), state: "done" });
+    await settle({ ...(await leased(10_000, "e2")), state: "dead", error: "no" });
+    const kept = [...records.keys()].filter((key) => /^(due|waits-from)\//.test(key));
+    expect(kept).toEqual([]);
+    await store.dead({ revive: true, limit: 10 });
+    expect(await claim(10_000)).toMatchObject([{ fence: 2, attempt: 1 }]);
+  });
+
+  it("are kept where an earlier version wrote them, unless they last longer than any option allows", async () => {
+    await leased(10_000);
+    storeAsBefore(40 * dayMs);
+    expect(await claim(1, open())).toEqual([]);
+    storeAsBefore(20 * dayMs);
+    expect(await claim(10_000, open())).toHaveLength(1);
+  });
+
+  it("end at their time where an earlier version wrote them", async () => {
+    const run = await leased(10_000);
+    storeAsBefore(0);
+    expect(await store.renew(run, 20_000)).toBe(true);
+    storeAsBefore(0);
+    now += 20_000;
+    expect(await claim(1)).toHaveLength(1);
+  });
+
+  it("are found without reading the dispatches that wait for a retry", async () => {
+    for (let index = 0; index < 30; index++)
+      await settle({ ...(await leased(10_000, `w${index}`)), state: "failed", retryInMs: hourMs });
+    const adapter = memoryAdapter(records);
+    let read = 0;
+    const counting = storeOver({
+      ...adapter,
+      now: async () => now,
+      scan: async (range, tx) => {
+        const found = await adapter.scan(range, tx);
+        read += found.length;
+        return found;
+      },
+    });
+    expect(await claim(1, counting)).toEqual([]);
+    expect(read).toBe(0);
+  });
+});

@@ -1,0 +1,34 @@
+import { once } from "node:events";
+import { Pool } from "pg";
+import { postgresStore } from "tillkit/sql";
+import { serverUrl } from "../../../promises/processes/databases.js";
+import { tablePrefixes } from "../support/table-prefixes.js";
+
+const url = serverUrl("postgres");
+
+describe("a transaction that PostgreSQL ends because it is idle", () => {
+  if (url === undefined) {
+    it("is left out, because no server is named", () => expect(url).toBeUndefined());
+    return;
+  }
+
+  it("names the setting, also where the handler goes on with another statement", async () => {
+    const options = "-c idle_in_transaction_session_timeout=100";
+    const pool = new Pool({ connectionString: url, options });
+    pool.on("error", () => undefined);
+    const tables = tablePrefixes((sql) => pool.query(sql));
+    const store = postgresStore(pool, { tablePrefix: tables.next() });
+    const idling = store.transaction(async (tx) => {
+      await tx.query("select 1");
+      await once((await tx.raw) as never, "end");
+      await tx.query("select 1");
+    });
+    await expect(idling).rejects.toMatchObject({
+      code: "store_unavailable",
+      message: expect.stringContaining("idle_in_transaction_session_timeout"),
+    });
+    await store.close();
+    await tables.dropAll();
+    await pool.end();
+  });
+});
