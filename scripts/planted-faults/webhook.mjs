@@ -173,10 +173,17 @@ export const webhookFaults = [
     test: "webhook/recording/decide-message.test.ts",
   },
   {
+    about: "a webhook that one database refuses stops the drain",
+    file: "webhook/recording/webhook-keeper.ts",
+    from: "if (!mayBeStore || this.#skippedInRow >= maxSkippedInRow) throw error;",
+    to: "throw error;",
+    test: "webhook/recording/webhook-keeper-failures.test.ts",
+  },
+  {
     about: "a spooled webhook is set aside after one failure more",
     file: "webhook/recording/webhook-keeper.ts",
-    from: "if (failures < maxFailures) throw error;",
-    to: "if (failures <= maxFailures) throw error;",
+    from: "if (failures.count >= maxFailures) {",
+    to: "if (failures.count > maxFailures) {",
     test: "webhook/recording/webhook-keeper.test.ts",
   },
   {
@@ -280,7 +287,7 @@ export const webhookFaults = [
   {
     about: "a store counts as failing after it recorded the spool in groups",
     file: "webhook/recording/webhook-keeper.ts",
-    from: "recordArrivals(webhooks.map(fromSpool));\n    this.#noteRecorded();",
+    from: "recordArrivals(webhooks.map(fromSpool));\n    this.#noteRecorded(...receipts);",
     to: "recordArrivals(webhooks.map(fromSpool));",
     test: "webhook/recording/webhook-keeper.test.ts",
   },

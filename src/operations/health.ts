@@ -3,6 +3,7 @@ import { type EventType } from "../model/event-map.js";
 import { type ClockWatch } from "../shared/clock-watch.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type PaymentStore, type StoreCounts } from "../store/index.js";
+import { writeNothing } from "../store/write-nothing.js";
 import { type Intake } from "../webhook/intake.js";
 
 /** The codes of all reasons, the gravest first; docs/operations.md explains them. */
@@ -213,20 +214,6 @@ function countRejections(listen: Notices["add"], verified: () => number) {
     rejections: (): Rejections => ({ byCode: Object.fromEntries(byCode), throttled }),
     mismatches: () => (wrong.verified === verified() ? wrong : { count: 0, spanMs: 0 }),
   };
-}
-
-/** The running writes of `writeNothing`: a store that hangs must not be given another one at each call. */
-const writes = new WeakMap<object, Promise<true>>();
-
-/** Resolves to `true` when a statement that would write was committed. No webhook has this receiptId. */
-function writeNothing<Tx>(store: PaymentStore<Tx>): Promise<true> {
-  const write = async (): Promise<true> => {
-    await store.transaction((tx) => store.save(tx, { raised: ["health"] }));
-    return true;
-  };
-  const running = writes.get(store) ?? write().finally(() => writes.delete(store));
-  writes.set(store, running);
-  return running;
 }
 
 async function askStore<Tx>(store: PaymentStore<Tx>) {

@@ -1,6 +1,7 @@
 import { TillkitError } from "../errors/index.js";
 import { type Notify } from "../model/event-map.js";
 import { withTimeout } from "../shared/with-timeout.js";
+import { writeNothing } from "../store/write-nothing.js";
 import { type Arrival, type Receipt } from "./recording/plan-group.js";
 import { Recorder } from "./recording/recorder.js";
 import { type RecordingParts } from "./recording/rematch.js";
@@ -42,12 +43,7 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
       onSetAside: ({ message: reason }, file) => notify("webhook.set_aside", { reason, file }),
     });
   const tooSlow = () => new TillkitError("store_unavailable", "The store did not answer in time.");
-  const probe = () =>
-    withTimeout(
-      store.transaction(() => Promise.resolve()),
-      recordTimeoutMs,
-      tooSlow,
-    );
+  const probe = () => withTimeout(writeNothing(store), recordTimeoutMs, tooSlow);
   const keeper = new WebhookKeeper({ recorder, spool, probe, notify, maxGroup, drainMs });
 
   return {

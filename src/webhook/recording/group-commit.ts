@@ -64,7 +64,9 @@ export class GroupCommit<Item, Result> {
   constructor(options: GroupCommitOptions<Item, Result>) {
     this.#options = options;
     const { deadlineMs } = options;
-    this.#unsettled = new Deadlines(deadlineMs, (batch) => this.#settle(batch)?.reject(tooSlow(deadlineMs)));
+    this.#unsettled = new Deadlines(deadlineMs, (batch) =>
+      this.#settle(batch)?.reject(new DeadlineError(deadlineMs)),
+    );
     this.#running = new Deadlines(deadlineMs, (commit) => {
       commit.isAbandoned = true;
       this.#abandoned += 1;
@@ -101,7 +103,7 @@ export class GroupCommit<Item, Result> {
     resolve: Batch<Item, Result>["resolve"],
     reject: Batch<Item, Result>["reject"],
   ): void {
-    if (this.isStuck()) return reject(tooSlow(this.#options.deadlineMs));
+    if (this.isStuck()) return reject(new DeadlineError(this.#options.deadlineMs));
     const since = performance.now();
     const batch = { items, resolve, reject, since, isSettled: false, older: undefined, newer: undefined };
     this.#queue.push(batch);
@@ -194,6 +196,9 @@ export class GroupCommit<Item, Result> {
   }
 }
 
-function tooSlow(deadlineMs: number): TillkitError {
-  return new TillkitError("store_unavailable", `The store did not commit within ${deadlineMs} ms.`);
+/** `store_unavailable`: the store did not commit in time. It says nothing about the item. */
+export class DeadlineError extends TillkitError {
+  constructor(deadlineMs: number) {
+    super("store_unavailable", `The store did not commit within ${deadlineMs} ms.`);
+  }
 }

@@ -1,8 +1,9 @@
-import { type ErrorCode, type TillkitError, WebhookRejectedError } from "../../errors/index.js";
+import { type ErrorCode, hasCode, WebhookRejectedError } from "../../errors/index.js";
 import { type Notify } from "../../model/event-map.js";
 import { loggable } from "../../errors/loggable.js";
 import { readMessage } from "../message/read-message.js";
 import { type Spool, type SpooledWebhook } from "../spool/index.js";
+import { DeadlineError } from "./group-commit.js";
 import { type Arrival, type Receipt } from "./plan-group.js";
 import { type Recorder } from "./recorder.js";
 
@@ -20,9 +21,8 @@ export interface KeeperParts {
   drainMs: number;
 }
 
-/** The store is not available, so every webhook would fail, not only this one. */
-const unavailableCodes: readonly ErrorCode[] = [
-  "store_unavailable",
+/** The store takes no webhook at all, so every one would fail, not only this one. */
+const storeCodes: readonly ErrorCode[] = [
   "store_busy",
   "adapter_defective",
   "store_closed",
@@ -35,6 +35,9 @@ const unavailableCodes: readonly ErrorCode[] = [
 /** How often a spooled webhook may fail while the store is available, before it is set aside for a person. */
 const maxFailures = 3;
 
+/** After this many webhooks in a row that were skipped, the drain stops: the store refuses more than single ones. */
+const maxSkippedInRow = 10;
+
 /** What became of the last webhooks of this process. */
 export interface Keeping {
   /** When the store began to record none of them, by `performance.now()`. Absent while it records them. */
@@ -46,14 +49,27 @@ export interface Keeping {
 /** A spooled webhook that is set aside. */
 class SetAsideError extends Error {}
 
+/** A spooled webhook that waits for the next drain, while this one goes on with those behind it. */
+class SkippedError extends Error {}
+
+/** The failures of a spooled webhook. */
+interface Failures {
+  count: number;
+  /** How many webhooks this process had recorded at the last counted failure. */
+  recorded: number;
+}
+
 /**
  * Keeps verified webhooks on disk: in the store, or in the spool where the store cannot commit. What is spooled is recorded
  * later in the same way, which is harmless where it had been recorded before.
  */
 export class WebhookKeeper {
   readonly #parts: KeeperParts;
-  /** The number of failures of each spooled webhook, by receiptId. */
-  readonly #failures = new Map<string, number>();
+  /** The failures of each spooled webhook, by receiptId. */
+  readonly #failures = new Map<string, Failures>();
+  /** The number of webhooks that this process has recorded, without repetitions. */
+  #recorded = 0;
+  #skippedInRow = 0;
   /** What became of the last webhooks. */
   keeping: Keeping = {};
   /** The last webhook, if it was refused. The health tries it again. */
@@ -73,7 +89,7 @@ export class WebhookKeeper {
     // Not an async function: every webhook goes through here, and nearly all need nothing more.
     return this.#parts.recorder.recordArrival(arrival).then(
       (receipt) => {
-        this.#noteRecorded();
+        this.#noteRecorded(receipt);
         this.#end();
         return receipt;
       },
@@ -105,7 +121,9 @@ export class WebhookKeeper {
     await this.#draining;
   }
 
-  #noteRecorded(): void {
+  #noteRecorded(...receipts: readonly Receipt[]): void {
+    for (const { outcome } of receipts) if (outcome !== "duplicate") this.#recorded += 1;
+    this.#skippedInRow = 0;
     if (this.keeping.failingSince === undefined) return;
     this.keeping = {};
     this.#refused = undefined;
@@ -116,7 +134,7 @@ export class WebhookKeeper {
     this.#refused = refused?.arrival;
     this.keeping = {
       failingSince,
-      ...(refused && { refused: isUnavailable(refused.cause) ? "store" : "webhook" }),
+      ...(refused && { refused: mayBeOfStore(refused.cause) ? "store" : "webhook" }),
     };
   }
 
@@ -153,34 +171,49 @@ export class WebhookKeeper {
         maxGroup: this.#parts.maxGroup,
         recordMany: (webhooks) => this.#recordMany(webhooks),
         isHopeless: (error) => error instanceof SetAsideError,
+        isSkipped: (error) => error instanceof SkippedError,
       })
       .finally(() => (this.#draining = undefined));
   }
 
   /** Records in one commit, so that a store which comes back meanwhile never gets a later webhook before an earlier one. */
   async #recordMany(webhooks: readonly SpooledWebhook[]): Promise<void> {
-    await this.#parts.recorder.recordArrivals(webhooks.map(fromSpool));
-    this.#noteRecorded();
+    const receipts = await this.#parts.recorder.recordArrivals(webhooks.map(fromSpool));
+    this.#noteRecorded(...receipts);
     for (const { receiptId } of webhooks) this.#failures.delete(receiptId);
   }
 
   /** Records a single webhook, so that a failure is known to be its own. */
   async #recordOne(webhook: SpooledWebhook): Promise<void> {
-    const { receiptId } = webhook;
     try {
-      await this.#parts.recorder.recordArrival(fromSpool(webhook));
-      this.#noteRecorded();
-      this.#failures.delete(receiptId);
+      this.#noteRecorded(await this.#parts.recorder.recordArrival(fromSpool(webhook)));
+      this.#failures.delete(webhook.receiptId);
     } catch (error) {
-      if (isUnavailable(error) || (await this.#isProbeFailing())) throw error;
-      const failures = (this.#failures.get(receiptId) ?? 0) + 1;
-      this.#failures.set(receiptId, failures);
-      if (failures < maxFailures) throw error;
+      if (isOfStore(error) || (await this.#isProbeFailing())) throw error;
+      this.#countFailure(webhook, error);
+    }
+  }
+
+  /** Always throws: what the drain does about the webhook. */
+  #countFailure({ receiptId }: SpooledWebhook, error: unknown): never {
+    const failures = this.#failures.get(receiptId) ?? { count: 0, recorded: -1 };
+    this.#failures.set(receiptId, failures);
+    // `storeOver` says `store_unavailable` for whatever its database refuses: a single row, a full disk. It is the webhook's own failure
+    // where the store has recorded another one since.
+    const mayBeStore = hasCode(error, "store_unavailable");
+    if (!mayBeStore || failures.recorded < this.#recorded) {
+      failures.count += 1;
+      failures.recorded = this.#recorded;
+    }
+    if (failures.count >= maxFailures) {
       this.#failures.delete(receiptId);
       // The probe has shown that the store works.
       if (!this.keeping.refused) this.keeping = {};
       throw new SetAsideError(loggable(error).message, { cause: error });
     }
+    if (!mayBeStore || this.#skippedInRow >= maxSkippedInRow) throw error;
+    this.#skippedInRow += 1;
+    throw new SkippedError("The drain goes on without it.", { cause: error });
   }
 
   /** Drivers have more error codes for an unavailable database than can be listed. */
@@ -198,7 +231,12 @@ function fromSpool({ receiptId, receivedAt, rawBody, ...webhook }: SpooledWebhoo
   return { receiptId, receivedAt, rawBody, covers, message: readMessage({ rawBody, covers }) };
 }
 
-function isUnavailable(error: unknown): boolean {
-  const code = (error as Partial<TillkitError> | undefined)?.code;
-  return code !== undefined && unavailableCodes.includes(code);
+/** Returns whether the error may say that the store takes no webhook at all. */
+function mayBeOfStore(error: unknown): boolean {
+  return hasCode(error, "store_unavailable") || isOfStore(error);
+}
+
+/** Returns whether the error says that the store takes no webhook at all, or not in time. */
+function isOfStore(error: unknown): boolean {
+  return error instanceof DeadlineError || storeCodes.some((code) => hasCode(error, code));
 }

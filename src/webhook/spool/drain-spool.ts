@@ -20,11 +20,16 @@ export interface DrainOptions {
    */
   maxGroup?: number | undefined;
   /**
-   * Returns whether this rejection means that the webhook can never be recorded. The webhook is then set aside. Any other
-   * rejection stops the drain.
+   * Returns whether this rejection means that the webhook can never be recorded. The webhook is then set aside.
    * @default never
    */
   isHopeless?: ((error: unknown) => boolean) | undefined;
+  /**
+   * Returns whether the webhook of this rejection waits for the next drain, while this one goes on. Any other rejection stops
+   * the drain.
+   * @default never
+   */
+  isSkipped?: ((error: unknown) => boolean) | undefined;
 }
 
 /** The result of one drain. */
@@ -134,7 +139,8 @@ async function drainSegment(
   done: DrainResult,
   name: string,
 ): Promise<Failure | undefined> {
-  const { directory, setAside, record, recordMany, isHopeless, isClosed, maxGroup = 100 } = draining;
+  const { directory, setAside, record, recordMany, maxGroup = 100 } = draining;
+  const { isHopeless, isSkipped, isClosed } = draining;
   let failure: Failure | undefined;
 
   async function giveUp(line: Buffer, reason: unknown): Promise<void> {
@@ -172,8 +178,9 @@ async function drainSegment(
         await record(webhook);
         done.drained += 1;
       } catch (error) {
-        if (!isHopeless?.(error)) return { because: error, stops: true };
-        await giveUp(line, error);
+        if (isHopeless?.(error)) await giveUp(line, error);
+        else if (isSkipped?.(error)) failure ??= { because: error };
+        else return { because: error, stops: true };
       }
     }
   }

@@ -64,14 +64,14 @@ export function keeperOf(given: Partial<Surroundings> = {}) {
     /** Ends the drain that runs. */
     endDrain: () => running.shift()!(),
     isSpoolClosed: () => closed === 1,
-    /** Records one webhook from the spool. Resolves with its error, and whether it is given up with it. */
+    /** Records one webhook from the spool. Resolves with its error, and what the drain does because of it. */
     recordSpooled: async (webhook: SpooledWebhook) => {
       if (drains.length === 0) keeper.start();
       try {
         await drains.at(-1)![0](webhook);
         return "recorded";
       } catch (error) {
-        return { error, isGivenUp: options().isHopeless!(error) };
+        return { error, isGivenUp: options().isHopeless!(error), isSkipped: options().isSkipped!(error) };
       }
     },
     recordManySpooled: (webhooks: readonly SpooledWebhook[]) => options().recordMany!(webhooks),

@@ -1,4 +1,5 @@
 import { type ErrorCode, TillkitError } from "tillkit";
+import { DeadlineError } from "../../../src/webhook/recording/group-commit.js";
 import { arrivalOf, keeperOf, recorded, spooledOf } from "./keepers.js";
 
 const away = new TillkitError("store_unavailable", "The database is restarting.");
@@ -7,7 +8,6 @@ const fail = (cause: unknown) => () => Promise.reject(cause);
 
 describe("a spooled webhook that fails again and again", () => {
   it.each<ErrorCode>([
-    "store_unavailable",
     "store_busy",
     "adapter_defective",
     "store_closed",
@@ -18,7 +18,57 @@ describe("a spooled webhook that fails again and again", () => {
     const error = new TillkitError(code, "It is about the store.");
     const { recordSpooled } = keeperOf({ record: fail(error), append: () => Promise.resolve() });
     for (let tries = 0; tries < 5; tries++)
-      expect(await recordSpooled(spooledOf())).toEqual({ error, isGivenUp: false });
+      expect(await recordSpooled(spooledOf())).toEqual({ error, isGivenUp: false, isSkipped: false });
+  });
+
+  it("is skipped where the database refuses it, and is given up once others were recorded twice meanwhile", async () => {
+    const { recordSpooled, surroundings } = keeperOf({
+      record: ({ receiptId, ...arrival }) =>
+        receiptId === "r-1" ? Promise.reject(away) : recorded({ receiptId, ...arrival }),
+      append: () => Promise.resolve(),
+    });
+    const skipped = { error: { cause: away }, isGivenUp: false, isSkipped: true };
+    for (let tries = 0; tries < 4; tries++) expect(await recordSpooled(spooledOf())).toMatchObject(skipped);
+    expect(await recordSpooled(spooledOf("r-2"))).toBe("recorded");
+    for (let tries = 0; tries < 4; tries++) expect(await recordSpooled(spooledOf())).toMatchObject(skipped);
+    expect(await recordSpooled(spooledOf("r-3"))).toBe("recorded");
+    expect(await recordSpooled(spooledOf())).toMatchObject({
+      error: { message: away.message, cause: away },
+      isGivenUp: true,
+    });
+    surroundings.record = recorded;
+    expect(await recordSpooled(spooledOf())).toBe("recorded");
+  });
+
+  it("is not given up because copies of recorded webhooks were counted, which a full disk allows", async () => {
+    const { recordSpooled } = keeperOf({
+      record: ({ receiptId }) =>
+        receiptId === "r-1" ? Promise.reject(away) : Promise.resolve({ receiptId, outcome: "duplicate" }),
+      append: () => Promise.resolve(),
+    });
+    for (let tries = 0; tries < 5; tries++) {
+      expect(await recordSpooled(spooledOf())).toMatchObject({ isGivenUp: false });
+      expect(await recordSpooled(spooledOf("r-2"))).toBe("recorded");
+    }
+  });
+
+  it("stops the drain where ten before it were skipped, because the store then refuses more than single ones", async () => {
+    const { recordSpooled, surroundings } = keeperOf({ record: fail(away), append: () => Promise.resolve() });
+    const numbers = Array.from({ length: 10 }, (_, n) => `r-${n}`);
+    for (const id of numbers) expect(await recordSpooled(spooledOf(id))).toMatchObject({ isSkipped: true });
+    const stopping = { error: away, isGivenUp: false, isSkipped: false };
+    expect(await recordSpooled(spooledOf("r-11"))).toEqual(stopping);
+    surroundings.record = recorded;
+    expect(await recordSpooled(spooledOf("r-11"))).toBe("recorded");
+    surroundings.record = fail(away);
+    expect(await recordSpooled(spooledOf("r-12"))).toMatchObject({ isSkipped: true });
+  });
+
+  it("stops the drain where the store did not commit in time, which says nothing about the webhook", async () => {
+    const error = new DeadlineError(1000);
+    const { recordSpooled } = keeperOf({ record: fail(error), append: () => Promise.resolve() });
+    for (let tries = 0; tries < 5; tries++)
+      expect(await recordSpooled(spooledOf())).toEqual({ error, isGivenUp: false, isSkipped: false });
   });
 
   it("is never given up while the store can do nothing else either", async () => {
@@ -28,7 +78,7 @@ describe("a spooled webhook that fails again and again", () => {
       probe: fail(new Error("connect ECONNREFUSED")),
     });
     for (let tries = 0; tries < 5; tries++)
-      expect(await recordSpooled(spooledOf())).toEqual({ error: badRow, isGivenUp: false });
+      expect(await recordSpooled(spooledOf())).toEqual({ error: badRow, isGivenUp: false, isSkipped: false });
     surroundings.probe = () => Promise.resolve();
     expect(await recordSpooled(spooledOf())).toMatchObject({ isGivenUp: false });
   });
@@ -44,7 +94,7 @@ describe("a spooled webhook that fails again and again", () => {
     ["nothing, which a merchant's store may throw", undefined, "undefined"],
   ])("is given up at the third failure with %s", async (_, error, message) => {
     const { recordSpooled } = keeperOf({ record: fail(error), append: () => Promise.resolve() });
-    const result = { error, isGivenUp: false };
+    const result = { error, isGivenUp: false, isSkipped: false };
     expect([await recordSpooled(spooledOf()), await recordSpooled(spooledOf())]).toEqual([result, result]);
     expect(await recordSpooled(spooledOf())).toMatchObject({
       error: { message, cause: error },
