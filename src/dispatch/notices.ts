@@ -49,6 +49,9 @@ export function logNotices(addListener: Notices["add"], logger: Logger): void {
   addListener("webhook.set_aside", ({ reason, file }) => {
     logger.error({ reason, file }, "a spooled webhook could not be recorded and needs a person");
   });
+  addListener("spool.unavailable", ({ error }) => {
+    logger.error({ err: loggable(error) }, "the spool cannot be used");
+  });
   addListener("lookup.failed", ({ clientId, error }) => {
     logger.warn({ err: loggable(error), clientId }, "a lookup failed");
   });

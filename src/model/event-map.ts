@@ -150,6 +150,11 @@ export interface NoticeMap {
   "webhook.spooled": { receiptId: string; error: unknown };
   /** A spooled webhook cannot be recorded, although the store works. Look at the file. */
   "webhook.set_aside": { reason: string; file: string };
+  /**
+   * The spool can take no webhooks, or cannot give back those that wait in it. Sent once, until it can again; the health has the reason
+   * `spool_unavailable` as long.
+   */
+  "spool.unavailable": { error: unknown };
   /** A run of a handler failed and will be tried again. */
   "dispatch.failed": { event: TillkitEvent; handler: string; failures: number; error: unknown };
   /** A dispatch used up its tries. It stays in the store until it is replayed. */
@@ -168,6 +173,7 @@ export const noticeTypes = Object.keys({
   "webhook.rejected": 1,
   "webhook.spooled": 1,
   "webhook.set_aside": 1,
+  "spool.unavailable": 1,
   "dispatch.failed": 1,
   "dispatch.dead": 1,
   "lookup.failed": 1,

@@ -1,4 +1,5 @@
 import { type Notices } from "../dispatch/notices.js";
+import { loggable } from "../errors/loggable.js";
 import { type EventType } from "../model/event-map.js";
 import { type ClockWatch } from "../shared/clock-watch.js";
 import { withTimeout } from "../shared/with-timeout.js";
@@ -15,6 +16,7 @@ export const healthReasonCodes = [
   "store_stuck",
   "webhook_not_recordable",
   "spool_waiting",
+  "spool_unavailable",
   "spool_set_aside",
   "dispatches_dead",
   "events_late",
@@ -111,16 +113,17 @@ export function createHealthCheck<Tx>(
 export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
   const { store, timeoutMs } = parts;
   const stuck = parts.isStuck();
-  const [asked, writable, spool] = await Promise.all([
+  const [asked, writable, spoolAnswer] = await Promise.all([
     withTimeout(askStore(store), timeoutMs).catch(() => undefined),
     withTimeout(writeNothing(store), timeoutMs).then(Boolean, () => false),
-    parts.spool?.stats().catch(() => undefined),
+    askSpool(parts.spool),
     withTimeout(parts.retryRefused(), timeoutMs).catch(() => {}),
   ]);
   const { counts, warnings = [] } = asked ?? {};
   const reachable = asked !== undefined;
   const takes = reachable && writable && !stuck;
   const { refused } = parts.keeping();
+  const { stats: spool, problem: spoolProblem } = spoolAnswer;
   const isRefused = refused === "store" || (refused !== undefined && !takes);
   const found: Found = {
     webhooks_refused: isRefused && "Neither the store nor a spool could keep the last webhook.",
@@ -130,6 +133,7 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
     webhook_not_recordable: refused !== undefined && !isRefused && "The store refused the last webhook.",
     durability_warning: warnings.length > 0 && warnings.join("; "),
     ...findInSpool(parts, spool),
+    spool_unavailable: spoolProblem ?? false,
     ...findInCounts(parts, counts),
     ...findInProcess(parts),
   };
@@ -214,6 +218,17 @@ function countRejections(listen: Notices["add"], verified: () => number) {
     rejections: (): Rejections => ({ byCode: Object.fromEntries(byCode), throttled }),
     mismatches: () => (wrong.verified === verified() ? wrong : { count: 0, spanMs: 0 }),
   };
+}
+
+/** Asks the spool. Never rejects: a spool that cannot be used has a problem instead of statistics. */
+async function askSpool(
+  spool: HealthParts<unknown>["spool"],
+): Promise<{ stats?: SpoolHealth; problem?: string }> {
+  try {
+    return spool ? { stats: await spool.stats() } : {};
+  } catch (error) {
+    return { problem: loggable(error).message };
+  }
 }
 
 async function askStore<Tx>(store: PaymentStore<Tx>) {

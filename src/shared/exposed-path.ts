@@ -13,9 +13,15 @@ export function findExposure(stats: Stats, kind: "file" | "directory"): string |
   // The volumes of containers often belong to root, and to a group of the process.
   if (stats.uid !== user && stats.uid !== 0)
     return `belongs to user ${stats.uid}, and this process runs as user ${user}`;
-  return stats.mode & 0o002
-    ? `can be written by all users (mode ${(stats.mode & 0o777).toString(8)})`
-    : undefined;
+  const writers = isWritable(stats, "all") ? "all users" : "its group";
+  // Who may write to a directory may remove and rename what is in it. A file that its group may write is read: lines are signed.
+  const isExposed = isWritable(stats, "all") || (kind === "directory" && isWritable(stats, "group"));
+  return isExposed ? `can be written by ${writers} (mode ${(stats.mode & 0o777).toString(8)})` : undefined;
+}
+
+/** Returns whether the group, or all users, may write to a file or directory. */
+export function isWritable({ mode }: Stats, by: "group" | "all"): boolean {
+  return (mode & (by === "group" ? 0o020 : 0o002)) !== 0;
 }
 
 /**

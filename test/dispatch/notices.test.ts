@@ -41,6 +41,7 @@ describe("the log of notices", () => {
       { reason: "unreadable", file: "f" },
       { level: failure, reason: "unreadable", file: "f" },
     ],
+    ["spool.unavailable", { error }, { level: failure, err }],
     ["lookup.failed", { clientId: "c-1", error }, { level: warning, err, clientId: "c-1" }],
     ["lookup.failed", { error }, { level: warning, err }],
     ["store.unavailable", { during: "claim", error }, { level: failure, err, during: "claim" }],

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { MemoryStore, type NoticeMap, TillkitError } from "tillkit";
@@ -152,6 +152,17 @@ describe("the intake", () => {
         },
       },
     ]);
+  });
+
+  it("tells at its start that its spool cannot be used: the directory is that of a volume", async () => {
+    const directory = path.join(folder, "volume");
+    mkdirSync(directory);
+    chmodSync(directory, 0o777);
+    const { intake, notices } = intakeOf(await seeded(), { spool: { directory, maxBytes: 100_000 } });
+    intake.start();
+    while (notices.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await intake.close();
+    expect(notices).toMatchObject([{ "spool.unavailable": { error: { code: "path_exposed" } } }]);
   });
 
   it("gives up no spooled webhook while the store can begin no transaction", async () => {

@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import path from "node:path";
-import { ConfigurationError, hasCode } from "../../errors/index.js";
-import { type SchemaState, schemaState, sqlStore } from "../../store/sql/index.js";
+import { ConfigurationError, createPayments, hasCode, hmacSignature } from "../../index.js";
+import { type SchemaState, schemaState, type SqlPaymentStore, sqlStore } from "../../store/sql/index.js";
 import { type NamedDatabase } from "../terminal/database.js";
 import { type Finding } from "../terminal/finding.js";
 import { difference, isClockOff } from "./check-app.js";
@@ -13,7 +13,7 @@ import { type ProbedSubject } from "./subject.js";
 export async function* checkStore(subject: ProbedSubject): AsyncFindings {
   const { database, isProduction, environment } = subject;
   const spool = environment["TILLKIT_SPOOL"]?.trim();
-  if (spool && !/^off$/i.test(spool)) yield* checkDisk("The spool", spool, isProduction, []);
+  if (spool && !isOff(spool)) yield* checkDisk("The spool", spool, isProduction, []);
   if (database?.database === ":memory:")
     yield finding("store_not_durable", "A database in memory loses every payment at exit.");
   else if (database) yield* checkDatabase(database, subject);
@@ -35,6 +35,23 @@ async function* checkDatabase(named: NamedDatabase, subject: ProbedSubject): Asy
   } catch (error) {
     yield errorFinding(label, error);
   }
+}
+
+const isOff = (spool: string): boolean => /^off$/i.test(spool);
+
+/** Asks a kit over this store what its health says about the spool. It writes nothing. */
+async function* checkSpool(store: SqlPaymentStore, directory: string | undefined): AsyncFindings {
+  const payments = createPayments({
+    publicUrl: "http://localhost/payments",
+    service: { baseUrl: "http://localhost", accessToken: "none" },
+    // Required by the kit, and never used.
+    signature: hmacSignature({ secret: crypto.randomUUID() }),
+    store,
+    ...(directory && { spool: { directory } }),
+    logger: false,
+  });
+  const { reasons } = await payments.health();
+  for (const { code, message } of reasons) if (code === "spool_unavailable") yield finding(code, message);
 }
 
 /** Returns whether a database on another host is reached without TLS, as far as its address tells. */
@@ -82,7 +99,7 @@ const clocks = {
 async function* checkOpened(
   { database, label, tablePrefix }: NamedDatabase,
   { kind }: SchemaState,
-  { isProduction, now }: ProbedSubject,
+  { isProduction, environment, now }: ProbedSubject,
 ): AsyncFindings {
   const store = sqlStore(database, { tablePrefix });
   try {
@@ -92,6 +109,8 @@ async function* checkOpened(
         ? finding(code, warning.replace(/^\w+: /, ""))
         : finding("store_not_durable", `${label}: ${warning}`, isProduction ? "error" : "note");
     }
+    const spool = environment["TILLKIT_SPOOL"]?.trim() || undefined;
+    if (!spool || !isOff(spool)) yield* checkSpool(store, spool);
     if (kind === "sqlite") return;
     const before = now().getTime();
     const { rows } = await store.transaction((tx) => tx.query<{ now: string | number }>(clocks[kind]));

@@ -4,7 +4,7 @@ import { loggable } from "../../errors/loggable.js";
 import { readMessage } from "../message/read-message.js";
 import { type Spool, type SpooledWebhook } from "../spool/index.js";
 import { DeadlineError } from "./group-commit.js";
-import { type Arrival, type Receipt } from "./plan-group.js";
+import { type Arrival, eventKeyOf, type Receipt } from "./plan-group.js";
 import { type Recorder } from "./recorder.js";
 
 /** The parts of the kit that keeping webhooks uses. */
@@ -31,6 +31,12 @@ const storeCodes: readonly ErrorCode[] = [
   "schema_too_new",
   "database_refused",
 ];
+
+/** The errors with which a drain says that the spool does not work. */
+const spoolCodes: readonly ErrorCode[] = ["spool_unavailable", "spool_full", "path_exposed"];
+
+/** The number of events of which copies are recognised while they wait in the spool. */
+const maxWaiting = 10_000;
 
 /** How often a spooled webhook may fail while the store is available, before it is set aside for a person. */
 const maxFailures = 3;
@@ -70,6 +76,13 @@ export class WebhookKeeper {
   /** The number of webhooks that this process has recorded, without repetitions. */
   #recorded = 0;
   #skippedInRow = 0;
+  /**
+   * The appends of webhooks that wait in the spool, by eventKey. A copy is not spooled again: a captured webhook that is sent many times
+   * would fill the spool.
+   */
+  readonly #waiting = new Map<string, Promise<void>>();
+  #isSpoolUnavailable = false;
+  #isClosing = false;
   /** What became of the last webhooks. */
   keeping: Keeping = {};
   /** The last webhook, if it was refused. The health tries it again. */
@@ -113,6 +126,7 @@ export class WebhookKeeper {
 
   /** Resolves when every pending webhook has its result and the spool is closed. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     clearInterval(this.#timer);
     // Each pending webhook has a deadline, so this ends.
     if (this.#pending > 0) await new Promise<void>((resolve) => this.#closing.push(resolve));
@@ -152,15 +166,20 @@ export class WebhookKeeper {
       const reason = "The store is not available, and there is no spool.";
       throw new WebhookRejectedError("record_unavailable", reason, { cause });
     }
+    const eventKey = eventKeyOf(message);
+    const earlier = this.#waiting.get(eventKey);
+    const appending = earlier ?? spool.append({ receiptId, receivedAt, rawBody, covers });
+    if (!earlier && this.#waiting.size < maxWaiting) this.#waiting.set(eventKey, appending);
     try {
-      await spool.append({ receiptId, receivedAt, rawBody, covers });
+      await appending;
     } catch (spoolError) {
+      this.#waiting.delete(eventKey);
       this.#noteFailed({ arrival, cause });
       const reason = "Neither the store nor the spool could keep the webhook.";
       throw new WebhookRejectedError("record_unavailable", reason, { cause: spoolError });
     }
     this.#noteFailed();
-    notify("webhook.spooled", { receiptId, error: cause });
+    if (!earlier) notify("webhook.spooled", { receiptId, error: cause });
     const clientId = message.kind === "payment" ? { clientId: message.report.clientId } : {};
     return { receiptId, outcome: "spooled", ...clientId };
   }
@@ -173,7 +192,19 @@ export class WebhookKeeper {
         isHopeless: (error) => error instanceof SetAsideError,
         isSkipped: (error) => error instanceof SkippedError,
       })
+      .then(({ leftBecause }) => this.#noteDrained(leftBecause))
       .finally(() => (this.#draining = undefined));
+  }
+
+  /** Sends one notice when the spool stops to work, not one for each drain. */
+  #noteDrained(leftBecause: unknown): void {
+    // A drain that `close` stops leaves webhooks too.
+    if (this.#isClosing) return;
+    if (leftBecause === undefined) this.#waiting.clear();
+    const isUnavailable = spoolCodes.some((code) => hasCode(leftBecause, code));
+    if (isUnavailable && !this.#isSpoolUnavailable)
+      this.#parts.notify("spool.unavailable", { error: leftBecause });
+    this.#isSpoolUnavailable = isUnavailable;
   }
 
   /** Records in one commit, so that a store which comes back meanwhile never gets a later webhook before an earlier one. */

@@ -1,10 +1,11 @@
 import { TillkitError } from "../../errors/index.js";
 import { type OwnSegments } from "./own-segments.js";
+import { checkSpool } from "./check-spool.js";
 import { type Quota } from "./quota.js";
-import { readLines, type ReadLine, type SpooledWebhook } from "./record-line.js";
+import { noKey, readLines, type ReadLine, type SpooledWebhook } from "./record-line.js";
 import { type SegmentWriter } from "./segment-writer.js";
 import { type SetAside } from "./set-aside.js";
-import { readKey } from "./spool-key.js";
+import { keyMissing, readKey } from "./spool-key.js";
 import { failedWith, spoolClosed, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
 /** How the drain records webhooks, and when it gives one up. */
@@ -65,6 +66,11 @@ type Readable = Extract<ReadLine, { webhook: SpooledWebhook }>;
 export async function drainSpool(draining: Draining): Promise<DrainResult> {
   const done = { drained: 0, setAside: 0 };
   const left: unknown[] = [];
+  try {
+    await checkSpool(draining.directory);
+  } catch (error) {
+    left.push(spoolFailure(error, draining.directory.path));
+  }
   try {
     for await (const name of nextSegment(draining, left, done)) {
       const failure = await drainFile(draining, done, name);
@@ -154,6 +160,7 @@ async function drainSegment(
   }
 
   const lines = readLines(await directory.read(name), await readKey(directory));
+  if (lines.some(({ problem }) => problem === noKey)) throw keyMissing(directory);
   for (const [index, { line, problem }] of lines.entries())
     if (problem !== undefined) {
       const message = `Line ${index + 1} of ${name} was set aside: ${problem}.`;

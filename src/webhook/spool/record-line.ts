@@ -21,6 +21,8 @@ const newline = 0x0a;
 const form = /^2 (\d{1,10}) ([0-9a-f]{64}) (.*)$/s;
 /** Lines of tillkit before the keyed digest: a checksum, which everybody can make. */
 const unsignedForm = /^1 \d{1,10} [0-9a-f]{16} /;
+/** The problem of a line that only a key can verify. */
+export const noKey = "the directory has no key to check its digest";
 /** The maximum number of bytes that a line has besides its content. */
 export const lineOverhead = 80;
 
@@ -62,7 +64,7 @@ function readLine(line: Buffer, key: KeyObject | undefined): ReadLine {
   const content = line.subarray(line.length - Number(length));
   if (Buffer.byteLength(json) !== Number(length))
     return { line, problem: "its length differs from the noted length" };
-  if (!key) return { line, problem: "the directory has no key to check its digest" };
+  if (!key) return { line, problem: noKey };
   if (!timingSafeEqual(digestOf(content, key), Buffer.from(digest, "hex")))
     return {
       line,

@@ -1,14 +1,26 @@
 import { randomBytes } from "node:crypto";
+import { constants, type Stats } from "node:fs";
 import * as fileSystem from "node:fs/promises";
 import path from "node:path";
 import { hasCode, TillkitError } from "../../errors/index.js";
 import { because } from "../../shared/because.js";
-import { findExposure, refuseExposed } from "../../shared/exposed-path.js";
+import { findExposure, isWritable, refuseExposed } from "../../shared/exposed-path.js";
 
 /** The part of the file system that the spool uses. Tests replace it by one that fails. */
 export type FileSystem = Pick<
   typeof fileSystem,
-  "link" | "lstat" | "mkdir" | "open" | "readdir" | "readFile" | "rename" | "stat" | "unlink" | "utimes"
+  | "access"
+  | "chmod"
+  | "link"
+  | "lstat"
+  | "mkdir"
+  | "open"
+  | "readdir"
+  | "readFile"
+  | "rename"
+  | "stat"
+  | "unlink"
+  | "utimes"
 >;
 
 export const realFileSystem: FileSystem = fileSystem;
@@ -121,11 +133,30 @@ export class SpoolDirectory {
     return this.#syncDirectory(this.path);
   }
 
+  /** Throws if the process could not write to the directory, or could not create it. */
+  async requireWritable(directory = this.path): Promise<void> {
+    const parent = path.dirname(directory);
+    const rights = this.fs.access(directory, constants.W_OK | constants.X_OK).then(() => true);
+    if (!(await ifFound(rights)) && parent !== directory) await this.requireWritable(parent);
+  }
+
   /** Returns whether the directory exists. Throws if others could write to it. */
   async #refuseExposed(): Promise<boolean> {
-    const stats = await ifFound(this.fs.lstat(this.path));
-    if (stats) refuseExposed(this.path, stats, "directory");
-    return stats !== undefined;
+    const found = await ifFound(this.fs.lstat(this.path));
+    if (!found) return false;
+    refuseExposed(this.path, await this.#withoutGroup(found), "directory");
+    return true;
+  }
+
+  /**
+   * Takes the right to write from the group of a directory that this process owns. Kubernetes gives it to the group of a volume at each
+   * start of a container. It is not taken from a directory of root, which may have other uses.
+   */
+  async #withoutGroup(found: Stats): Promise<Stats> {
+    const isOwn = found.isDirectory() && found.uid === process.geteuid?.();
+    if (!isOwn || isWritable(found, "all") || !isWritable(found, "group")) return found;
+    await this.fs.chmod(this.path, found.mode & 0o755);
+    return this.fs.lstat(this.path);
   }
 
   async #syncDirectory(directory: string): Promise<void> {

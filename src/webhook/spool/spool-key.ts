@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
-import { failedWith, ifFound, type SpoolDirectory } from "./spool-directory.js";
+import { noKey, readLines } from "./record-line.js";
+import { failedWith, ifFound, type SegmentFile, type SpoolDirectory } from "./spool-directory.js";
 
 /** The file with the key, in the directory of the segments. */
 const keyFile = "key";
@@ -16,10 +17,31 @@ export async function readKey(directory: SpoolDirectory): Promise<KeyObject | un
   return bytes && createSecretKey(bytes);
 }
 
-/** Returns the key, and makes it if there is none. It is durable after the next sync of the directory. */
+/** Returns the error for lines that only a missing key can verify. They stay where they are. */
+export function keyMissing(directory: SpoolDirectory): Error {
+  return new Error(
+    `The file ${directory.file(keyFile)} is missing, and webhooks wait that only it can verify. Put it back.`,
+  );
+}
+
+/** Throws if the key cannot be used, or if it is missing although one of these segments has lines that it signed. */
+export async function requireKey(directory: SpoolDirectory, segments: readonly SegmentFile[]): Promise<void> {
+  if (await readKey(directory)) return;
+  for (const { name, exposure } of segments) {
+    const content = exposure === undefined ? await ifFound(directory.read(name)) : undefined;
+    if (!content || readLines(content, undefined).every(({ problem }) => problem !== noKey)) continue;
+    // Another process may have made the key, and then the segment, after the first look.
+    if (!(await readKey(directory))) throw keyMissing(directory);
+  }
+}
+
+/**
+ * Returns the key, and makes it if there is none and no line needs one. It is durable after the next sync of the directory.
+ */
 export async function readOrMakeKey(directory: SpoolDirectory): Promise<KeyObject> {
   const known = await readKey(directory);
   if (known) return known;
+  await requireKey(directory, await directory.list());
   try {
     await directory.write(keyFile, randomBytes(keyBytes), "link");
   } catch (error) {

@@ -1,5 +1,6 @@
 import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
 import { isWholeNumber, maxTimerMs } from "../../shared/whole-number.js";
+import { checkSpool } from "./check-spool.js";
 import { type DrainOptions, type DrainResult, drainSpool } from "./drain-spool.js";
 import { OwnSegments } from "./own-segments.js";
 import { createQuota } from "./quota.js";
@@ -67,10 +68,20 @@ export function openSpool(options: SpoolOptions) {
   const setAsideDirectory = new SpoolDirectory(directory.file("set-aside"), fs);
   const setAside = createSetAside(setAsideDirectory, { now, onSetAside });
   const countSegments = createSegmentCounter(directory);
+  const fail = (error: unknown): never => {
+    throw spoolFailure(error, directory.path);
+  };
   let draining: Promise<DrainResult> | undefined;
   let closed = false;
 
   return {
+    /**
+     * Resolves if the spool can take webhooks and give back those that wait. Creates nothing.
+     *
+     * @throws TillkitError `spool_unavailable`, with its cause; `path_exposed`
+     */
+    check: () => checkSpool(directory).catch(fail),
+
     /**
      * Resolves when the webhook is on disk. Simultaneous appends share one fsync.
      *
@@ -98,14 +109,12 @@ export function openSpool(options: SpoolOptions) {
     /**
      * Returns what waits in the directory, of all processes.
      *
-     * @throws TillkitError `spool_unavailable` if the directory cannot be read; `path_exposed`.
+     * @throws TillkitError what `check` throws, and `spool_unavailable` if a file cannot be read.
      */
     async stats(): Promise<SpoolStats> {
-      try {
-        return { ...(await countSegments()), setAside: (await setAsideDirectory.list()).length };
-      } catch (error) {
-        throw spoolFailure(error, directory.path);
-      }
+      await checkSpool(directory).catch(fail);
+      const counts = await countSegments().catch(fail);
+      return { ...counts, setAside: (await setAsideDirectory.list().catch(fail)).length };
     },
 
     /** Waits for running appends, stops a drain after its current webhook, and leaves the files. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import path from "node:path";
 import { Pool } from "pg";
 import { createPool } from "mysql2/promise";
@@ -54,6 +54,17 @@ describe("tillkit doctor, on a SQLite file", () => {
     await store.close();
     expect(await examine(["--store", other])).toEqual([finding]);
     expect((await schemaState(path.join(folder.path, other))).version).toBe(Number(version));
+  });
+
+  it("finds a spool that the kit could not use: beside the file, or where it is configured", async () => {
+    mkdirSync(path.join(folder.path, "shop.db-spool"));
+    chmodSync(path.join(folder.path, "shop.db-spool"), 0o777);
+    expect(await examine(["--store", "shop.db"])).toEqual(["error spool_unavailable"]);
+    const spoolAt = (TILLKIT_SPOOL: string) => examine(["--store", "shop.db"], { env: { TILLKIT_SPOOL } });
+    expect(await spoolAt("off")).toEqual([]);
+    expect(await spoolAt(path.join(folder.path, "other-spool"))).toEqual([]);
+    expect(await spoolAt(path.join(folder.path, "shop.db"))).toEqual(["error spool_unavailable"]);
+    rmSync(path.join(folder.path, "shop.db-spool"), { recursive: true });
   });
 
   it("finds a file that is not a database", async () => {

@@ -2,6 +2,7 @@ import { type NoticeMap } from "tillkit";
 import { readMessage } from "../../../src/webhook/message/read-message.js";
 import { type Arrival, type Receipt } from "../../../src/webhook/recording/plan-group.js";
 import { type KeeperParts, WebhookKeeper } from "../../../src/webhook/recording/webhook-keeper.js";
+import { type DrainResult } from "../../../src/webhook/spool/drain-spool.js";
 import { type Spool, type SpooledWebhook } from "../../../src/webhook/spool/index.js";
 import { completedBody } from "../../support/webhooks.js";
 
@@ -31,14 +32,14 @@ export function keeperOf(given: Partial<Surroundings> = {}) {
   };
   const notices: { [Type in keyof NoticeMap]?: unknown }[] = [];
   const drains: Drain[] = [];
-  const running: (() => void)[] = [];
+  const running: ((leftBecause?: unknown) => void)[] = [];
   let closed = 0;
   const spool = {
     append: (webhook: SpooledWebhook) => surroundings.append!(webhook),
     drain: (...drain: Drain) => {
       drains.push(drain);
-      return new Promise<{ drained: number; setAside: number }>((resolve) =>
-        running.push(() => resolve({ drained: 0, setAside: 0 })),
+      return new Promise<DrainResult>((resolve) =>
+        running.push((leftBecause) => resolve({ drained: 0, setAside: 0, leftBecause })),
       );
     },
     close: () => ((closed += 1), Promise.resolve()),
@@ -61,8 +62,8 @@ export function keeperOf(given: Partial<Surroundings> = {}) {
     surroundings,
     notices,
     drains,
-    /** Ends the drain that runs. */
-    endDrain: () => running.shift()!(),
+    /** Ends the drain that runs, with the error that left webhooks. */
+    endDrain: (leftBecause?: unknown) => running.shift()!(leftBecause),
     isSpoolClosed: () => closed === 1,
     /** Records one webhook from the spool. Resolves with its error, and what the drain does because of it. */
     recordSpooled: async (webhook: SpooledWebhook) => {

@@ -1,5 +1,6 @@
 import { type ErrorCode, TillkitError } from "tillkit";
 import { DeadlineError } from "../../../src/webhook/recording/group-commit.js";
+import { completedBody } from "../../support/webhooks.js";
 import { arrivalOf, keeperOf, recorded, spooledOf } from "./keepers.js";
 
 const away = new TillkitError("store_unavailable", "The database is restarting.");
@@ -115,7 +116,8 @@ describe("a spooled webhook that fails again and again", () => {
     expect(keeper.keeping).toEqual({});
     // A webhook that was refused in the meantime was given to nobody: that stays.
     surroundings.append = fail(new Error("the disk is full"));
-    await expect(keeper.keep(arrivalOf("r-2"))).rejects.toMatchObject({ code: "record_unavailable" });
+    const other = arrivalOf("r-2", completedBody({ clientId: "c-2", id: "s-2" }));
+    await expect(keeper.keep(other)).rejects.toMatchObject({ code: "record_unavailable" });
     for (let tries = 0; tries < 3; tries++) await recordSpooled(spooledOf("r-3"));
     expect(keeper.keeping).toMatchObject({ refused: "webhook" });
   });
@@ -190,6 +192,78 @@ describe("what became of the last webhooks", () => {
       { "store.unavailable": { during: "record", error: away } },
       { "webhook.spooled": { receiptId: "r-1", error: away } },
     ]);
+  });
+});
+
+describe("a copy of a webhook that waits in the spool", () => {
+  /** Keeps these webhooks, and returns which of them were appended to the spool. */
+  async function appended(receiptIds: readonly string[], clientId?: (id: string) => string) {
+    const ids: string[] = [];
+    const made = keeperOf({ record: fail(away), append: async ({ receiptId }) => void ids.push(receiptId) });
+    for (const id of receiptIds) {
+      const padded = {
+        padding: "x".repeat(ids.length),
+        ...completedBody(clientId && { clientId: clientId(id) }),
+      };
+      expect(await made.keeper.keep(arrivalOf(id, padded))).toMatchObject({
+        receiptId: id,
+        outcome: "spooled",
+      });
+    }
+    return { ...made, ids };
+  }
+
+  it("is not spooled again, however it is padded, until the spool is empty", async () => {
+    const { keeper, ids, notices, endDrain } = await appended(["r-1", "r-2", "r-3"]);
+    expect(ids).toEqual(["r-1"]);
+    expect(notices.filter((notice) => "webhook.spooled" in notice)).toHaveLength(1);
+    keeper.start();
+    endDrain();
+    await new Promise(setImmediate);
+    await keeper.keep(arrivalOf("r-4"));
+    expect(ids).toEqual(["r-1", "r-4"]);
+    await Promise.all([keeper.close(), endDrain]);
+  });
+
+  it("does not hide other webhooks", async () => {
+    const { ids } = await appended(["r-1", "r-2"], (id) => `c-of-${id}`);
+    expect(ids).toEqual(["r-1", "r-2"]);
+  });
+
+  it("is refused as the first one is, and the next one is spooled", async () => {
+    const { keeper, surroundings } = keeperOf({
+      record: fail(away),
+      append: fail(new Error("the disk is full")),
+    });
+    const kept = await Promise.allSettled([keeper.keep(arrivalOf("r-1")), keeper.keep(arrivalOf("r-2"))]);
+    expect(kept.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    surroundings.append = () => Promise.resolve();
+    expect(await keeper.keep(arrivalOf("r-3"))).toMatchObject({ outcome: "spooled" });
+  });
+});
+
+describe("a spool that cannot be used", () => {
+  it("is told once, until it can be used again", async () => {
+    const error = new TillkitError("spool_unavailable", "The key is missing.");
+    jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate"] });
+    const { keeper, notices, endDrain } = keeperOf({ append: () => Promise.resolve() });
+    keeper.start();
+    for (const leftBecause of [error, error, undefined, error, away]) {
+      endDrain(leftBecause);
+      await new Promise(setImmediate);
+      jest.advanceTimersByTime(1000);
+    }
+    expect(notices).toEqual([{ "spool.unavailable": { error } }, { "spool.unavailable": { error } }]);
+    jest.useRealTimers();
+  });
+
+  it("is not told where closing stops a drain", async () => {
+    const { keeper, notices, endDrain } = keeperOf({ append: () => Promise.resolve() });
+    keeper.start();
+    const closing = keeper.close();
+    endDrain(new TillkitError("spool_unavailable", "The spool was closed."));
+    await closing;
+    expect(notices).toEqual([]);
   });
 });
 

@@ -219,6 +219,14 @@ describe("a webhook that the store cannot take", () => {
     const told: string[] = [];
     const { payments, directory } = await spooling();
     payments.on("webhook.set_aside", ({ reason }) => told.push(reason));
+    const earlier = openSpool({ directory });
+    await earlier.append({
+      receiptId: "r-0",
+      receivedAt: "2026-11-20T10:00:05.000Z",
+      covers: "body",
+      rawBody: Buffer.from("{}"),
+    });
+    await earlier.close();
     const { rawBody } = signed(completedBody());
     const forged = {
       receiptId: "forged",
@@ -233,7 +241,6 @@ describe("a webhook that the store cannot take", () => {
     await elsewhere.close();
     const segment = readdirSync(path.join(folder, "elsewhere")).find((name) => name.endsWith(".spool"))!;
 
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
     renameSync(path.join(folder, "elsewhere", segment), path.join(directory, segment));
     const planted = path.join(directory, "planted.spool");
     writeFileSync(planted, `1 ${Buffer.byteLength(json)} ${checksum} ${json}\n`, { mode: 0o600 });

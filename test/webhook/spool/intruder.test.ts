@@ -105,6 +105,7 @@ describe("a directory that others could have written", () => {
     const spool = bench.open();
     await expect(spool.append(webhook(2))).rejects.toMatchObject(refused);
     await expect(spool.stats()).rejects.toMatchObject(refused);
+    await expect(spool.check()).rejects.toMatchObject(refused);
     const { leftBecause } = await spool.drain(record);
     expect(leftBecause).toMatchObject(refused);
     expect(ids).toEqual([]);
@@ -120,6 +121,29 @@ describe("a directory that others could have written", () => {
     const { ids, record } = keeper();
     await bench.open().drain(record);
     expect(ids).toEqual(["r1"]);
+  });
+
+  it("loses the right of its group to write, where this process owns it", async () => {
+    await leaveSegment();
+    await chmod(bench.directory, 0o2770);
+    const { ids, record } = keeper();
+    await bench.open().drain(record);
+    expect(ids).toEqual(["r1"]);
+    expect((await stat(bench.directory)).mode & 0o777).toBe(0o750);
+  });
+
+  it("is refused if its group may write to it, and it belongs to root", async () => {
+    await leaveSegment();
+    const lstat = async (file: string) => {
+      const stats = await realFileSystem.lstat(file);
+      return file === bench.directory ? Object.assign(stats, { uid: 0, mode: stats.mode | 0o020 }) : stats;
+    };
+    jest.spyOn(process, "geteuid").mockReturnValue(4321);
+    const spool = bench.open({ fs: { ...realFileSystem, lstat } as FileSystem });
+    const { leftBecause } = await spool.drain(keeper().record);
+    expect(leftBecause).toMatchObject(refused);
+    expect((leftBecause as Error).message).toContain("can be written by its group");
+    expect(await bench.segments()).toHaveLength(1);
   });
 
   it("is refused if it is a link, also to nothing", async () => {
@@ -152,10 +176,33 @@ describe("the key of a directory", () => {
     expect((await readdir(bench.directory)).filter((name) => name !== "set-aside")).toEqual(["key"]);
   });
 
-  it("lets nothing be recorded if it is lost: the webhooks are set aside", async () => {
+  it("stops everything if it is lost, and is not made again: the webhooks wait until it is put back", async () => {
     await leaveSegment();
+    const lost = path.join(bench.directory, "lost");
+    await rename(keyFile(), lost);
+    const spool = bench.open();
+    const refused = { code: "spool_unavailable", message: expect.stringContaining("Put it back") as string };
+    await expect(spool.check()).rejects.toMatchObject(refused);
+    await expect(spool.stats()).rejects.toMatchObject(refused);
+    await expect(spool.append(webhook(2))).rejects.toMatchObject(refused);
+    const { ids, record } = keeper();
+    expect(await spool.drain(record)).toMatchObject({ drained: 0, setAside: 0, leftBecause: refused });
+    await rename(lost, keyFile());
+    await spool.check();
+    expect(await spool.drain(record)).toEqual({ drained: 1, setAside: 0 });
+    expect(ids).toEqual(["r1"]);
+  });
+
+  it("is made anew where no line needs the one that is lost", async () => {
+    const spool = bench.open();
+    await spool.append(webhook(1));
+    await spool.drain(keeper().record);
     await rename(keyFile(), path.join(bench.directory, "lost"));
-    expect(await setAsideReason()).toContain("the directory has no key");
+    await spool.check();
+    await spool.append(webhook(2));
+    const { ids, record } = keeper();
+    await spool.drain(record);
+    expect(ids).toEqual(["r2"]);
   });
 
   it.each([

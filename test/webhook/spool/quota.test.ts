@@ -30,7 +30,7 @@ describe("an append", () => {
     expect(await bench.segments()).toHaveLength(1);
   });
 
-  it("lists the directory only once within a heartbeat, and again after a drain", async () => {
+  it("lists the directory only once within a heartbeat and for a new key, and again after a drain", async () => {
     let lists = 0;
     const readdir = ((directory: string) => {
       lists += 1;
@@ -41,8 +41,10 @@ describe("an append", () => {
       heartbeatMs: 60_000,
       deadAfterMs: 120_000,
     });
-    for (const id of [1, 2, 3]) await spool.append(webhook(id));
-    expect(lists).toBe(1);
+    await spool.append(webhook(1));
+    expect(lists).toBe(2);
+    for (const id of [2, 3]) await spool.append(webhook(id));
+    expect(lists).toBe(2);
     await spool.drain(keeper().record);
     lists = 0;
     for (const id of [4, 5]) await spool.append(webhook(id));
