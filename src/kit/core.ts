@@ -45,7 +45,7 @@ export function createCore<Covers extends SignedField, Tx>(options: ResolvedOpti
     handlers,
     listen,
     notify,
-    ready: openStore(store, handlers, concurrency, logger),
+    ready: openStore({ store, handlers, concurrency, logger, now }),
     policy: {
       clientIdPrefix: options.clientIdPrefix,
       confirms: options.confirm === "lookup",
@@ -59,20 +59,40 @@ export function createCore<Covers extends SignedField, Tx>(options: ResolvedOpti
   };
 }
 
+interface OpeningParts<Tx> {
+  store: PaymentStore<Tx>;
+  handlers: Handlers<Tx>;
+  concurrency: number;
+  logger: Logger;
+  now: () => Date;
+}
+
+/**
+ * How often the handlers are registered again. A store forgets them where an older copy of its database is restored, or where an
+ * asynchronous standby takes over.
+ */
+const registeredAgainMs = 10_000;
+
 /**
  * Returns `ready()`, which opens the store and registers the handlers of this process there. It must be awaited before
  * anything is recorded: an event has no dispatch for a handler name that the store does not know yet. A failed call is
  * repeated by the next one.
  */
-function openStore<Tx>(
-  store: PaymentStore<Tx>,
-  handlers: Handlers<Tx>,
-  concurrency: number,
-  logger: Logger,
-): () => Promise<void> {
+function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningParts<Tx>): () => Promise<void> {
   let migrated = false;
-  let knownHandlers = 0;
+  /** When each handler was registered first. */
+  const since: string[] = [];
+  let registeredAt = -Infinity;
   let opening: Promise<void> | undefined;
+
+  async function register(): Promise<void> {
+    registeredAt = performance.now();
+    const at = now().toISOString();
+    // In the order of their addition, so a handler keeps its place.
+    const keys = handlers.keys().map((key, index) => (since[index] ? { ...key, since: since[index] } : key));
+    await store.registerHandlers(keys);
+    for (let index = since.length; index < keys.length; index++) since.push(at);
+  }
 
   async function open(): Promise<void> {
     if (!migrated) {
@@ -88,17 +108,18 @@ function openStore<Tx>(
       for (const warning of warnings) logger.warn({ option }, warning);
       migrated = true;
     }
-    const keys = handlers.keys();
-    if (keys.length > knownHandlers) await store.registerHandlers(keys);
-    knownHandlers = keys.length;
+    if (handlers.size > since.length) await register();
   }
 
   return async function ready(): Promise<void> {
-    while (!migrated || knownHandlers < handlers.size) {
+    while (!migrated || since.length < handlers.size) {
       opening ??= open().finally(() => {
         opening = undefined;
       });
       await opening;
     }
+    // Nothing waits for it: what fails is repeated, and the events of that time are found.
+    const isDue = since.length > 0 && performance.now() - registeredAt > registeredAgainMs;
+    if (isDue) void register().catch(() => {});
   };
 }

@@ -6,7 +6,7 @@ import {
   type DeadPage,
   type DispatchRecord,
   type DuePage,
-  type HandlerKey,
+  type Registration,
   type Locked,
   type LockKeys,
   type PaymentPage,
@@ -67,9 +67,11 @@ export interface PaymentStore<Tx = unknown> extends Partial<StoreTiers<Tx>> {
 
   /**
    * Stores, in one transaction of its own, the handlers that the store does not know yet. A new handler starts with
-   * the events that are saved after that, by any process. Handlers that the store knows already are left unchanged.
+   * the events that are saved after that, by any process; with {@link Registration.since} also with those of that time that are
+   * stored, and have no dispatch for it. Handlers that the store knows already are left unchanged. The kit repeats the call every few
+   * seconds. Takes no longer where many events wait.
    */
-  registerHandlers(handlers: readonly HandlerKey[]): Promise<void>;
+  registerHandlers(handlers: readonly Registration[]): Promise<void>;
 
   /**
    * In one transaction of its own: gives every event one dispatch for each registered handler that wants it, then

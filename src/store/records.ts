@@ -143,6 +143,15 @@ export interface HandlerKey {
   name: string;
 }
 
+/** A handler that a process registers. */
+export interface Registration extends HandlerKey {
+  /**
+   * Set where this process has registered the handler before: if the store has forgotten it since, as an older copy of a database has, the
+   * handler also gets the events that were recorded at this time or later. ISO 8601 UTC.
+   */
+  since?: string;
+}
+
 /** Which handler to retire: all registrations of its name, or only the one for this event. */
 export interface RetireOptions {
   handler: string;

@@ -134,6 +134,32 @@ describe("the opening of the store", () => {
     expect(migrate).toHaveBeenCalledTimes(1);
     expect(registered()).toEqual([1, 2]);
   });
+
+  it("registers the handlers again every ten seconds, with the time of their first registration, and waits for neither", async () => {
+    const store = new MemoryStore();
+    const registerHandlers = jest.spyOn(store, "registerHandlers");
+    let time = "2026-11-20T10:00:00.000Z";
+    const core = coreOf({ store, now: () => new Date(time) });
+    core.handlers.add("payment.completed", () => undefined, { name: "ledger" });
+    let ms = 50_000;
+    jest.spyOn(performance, "now").mockImplementation(() => ms);
+    await core.ready();
+    time = "2026-11-20T10:00:10.000Z";
+    ms += 10_000;
+    await core.ready();
+    expect(registerHandlers).toHaveBeenCalledTimes(1);
+    ms += 1;
+    registerHandlers.mockImplementationOnce(() => Promise.reject(new Error("away")));
+    await core.ready();
+    ms += 10_001;
+    registerHandlers.mockImplementationOnce(() => new Promise(() => {}));
+    await core.ready();
+    await core.ready();
+    const ledger = { event: "payment.completed", name: "ledger" };
+    const again = { ...ledger, since: "2026-11-20T10:00:00.000Z" };
+    expect(registerHandlers.mock.calls).toEqual([[[ledger]], [[again]], [[again]]]);
+    jest.restoreAllMocks();
+  });
 });
 
 it("an error in the log has its name and code, and those of its causes", async () => {

@@ -9,6 +9,7 @@ import {
   type LockKeys,
   type Payment,
   type PaymentStore,
+  type Registration,
   type Saved,
   type Settlement,
   type WebhookRecord,
@@ -23,7 +24,7 @@ interface Shop {
   payments: Map<string, Payment>;
   webhooks: Map<string, WebhookRecord>;
   handlers: Map<string, HandlerKey>;
-  eventIds: Set<string>;
+  events: Map<string, EventRecord>;
   dispatches: Map<string, Dispatch>;
   /** Set by a change that was refused: such a transaction must not commit, even if the error is swallowed. */
   refused?: Error;
@@ -41,7 +42,7 @@ class PlainStore implements PaymentStore<Shop> {
     payments: new Map(),
     webhooks: new Map(),
     handlers: new Map(),
-    eventIds: new Set(),
+    events: new Map(),
     dispatches: new Map(),
   };
   /** Resolves when the last transaction has ended. */
@@ -105,9 +106,14 @@ class PlainStore implements PaymentStore<Shop> {
     return { takenClientIds, takenEventKeys };
   }
 
-  registerHandlers(handlers: readonly HandlerKey[]): Promise<void> {
+  registerHandlers(handlers: readonly Registration[]): Promise<void> {
     return this.transaction(async (tx) => {
-      for (const key of handlers) tx.handlers.set(`${key.event} ${key.name}`, key);
+      for (const { since = "9999", ...key } of handlers) {
+        const id = `${key.event} ${key.name}`;
+        if (tx.handlers.has(id)) continue;
+        tx.handlers.set(id, key);
+        for (const event of tx.events.values()) if (event.recordedAt >= since) this.#dispatch(tx, event, key);
+      }
     });
   }
 
@@ -167,13 +173,16 @@ class PlainStore implements PaymentStore<Shop> {
   }
 
   #expand(tx: Shop, event: EventRecord): void {
-    if (tx.eventIds.has(event.id)) this.#refuse(tx);
-    tx.eventIds.add(event.id);
-    for (const { event: wanted, name } of tx.handlers.values()) {
-      if (wanted !== "*" && wanted !== event.type) continue;
-      const fresh = { event, handler: name, state: "pending", dueAt: 0, fence: 0, attempt: 0, failures: 0 };
-      tx.dispatches.set(`${event.id} ${name}`, fresh);
-    }
+    if (tx.events.has(event.id)) this.#refuse(tx);
+    tx.events.set(event.id, event);
+    for (const key of tx.handlers.values()) this.#dispatch(tx, event, key);
+  }
+
+  #dispatch(tx: Shop, event: EventRecord, { event: wanted, name }: HandlerKey): void {
+    const id = `${event.id} ${name}`;
+    if ((wanted !== "*" && wanted !== event.type) || tx.dispatches.has(id)) return;
+    const fresh = { event, handler: name, state: "pending", dueAt: 0, fence: 0, attempt: 0, failures: 0 };
+    tx.dispatches.set(id, fresh);
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type DispatchRecord,
   type EventRecord,
   type HandlerKey,
+  type Registration,
   type RetireOptions,
   type RunKey,
   type Settlement,
@@ -55,8 +56,24 @@ export class DispatchesTable {
     this.#drafted.set(id, event);
   }
 
-  register(handlers: readonly HandlerKey[]): void {
-    for (const handler of handlers) this.#handlers.set(`${handler.event} ${handler.name}`, handler);
+  register(handlers: readonly Registration[]): void {
+    for (const { since, ...handler } of handlers) {
+      const id = `${handler.event} ${handler.name}`;
+      if (this.#handlers.has(id)) continue;
+      this.#handlers.set(id, handler);
+      if (since !== undefined) this.#dispatchSince(handler, since);
+    }
+  }
+
+  /** Makes the dispatches of a handler that was retired, and that a process still has. */
+  #dispatchSince(handler: HandlerKey, since: string): void {
+    for (const [index, event] of [...this.#events.values()].entries()) {
+      if (!event || event.recordedAt < since || !wants(handler, event)) continue;
+      if (event.dispatches.some((one) => one.handler === handler.name)) continue;
+      const dispatch: Dispatch = { event, seq: index + 1, handler: handler.name, fence: 0, ...undone };
+      event.dispatches = [...event.dispatches, dispatch];
+      this.#open.add(dispatch);
+    }
   }
 
   claim({ handlers, limit, leaseMs }: ClaimOptions): Claim[] {

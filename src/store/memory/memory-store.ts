@@ -7,7 +7,7 @@ import {
   type DeadPage,
   type DispatchRecord,
   type DuePage,
-  type HandlerKey,
+  type Registration,
   type Locked,
   type LockKeys,
   type PaymentPage,
@@ -94,7 +94,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     return this.#recordSync(keys, decide);
   }
 
-  registerHandlers(handlers: readonly HandlerKey[]): Promise<void> {
+  registerHandlers(handlers: readonly Registration[]): Promise<void> {
     return this.transaction(async () => this.#dispatches.register(handlers));
   }
 

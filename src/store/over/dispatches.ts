@@ -43,17 +43,32 @@ export function saveEvents(
 ): void {
   const handlers = draft.get<HandlerKey[]>(handlersKey) ?? [];
   for (const event of events) {
-    const { id: eventId, type, clientId, recordedAt } = event;
+    const { id: eventId, type } = event;
     if (draft.get(eventKey(eventId)) !== undefined) throw conflict(`The event ${eventId} exists already.`);
     const order = nextOrder();
     // One name may be registered for this event and for all events.
     const names = [...new Set(handlers.filter((key) => wants(key, type)).map(({ name }) => name))];
     draft.putIndexed<StoredEvent>(eventKey(eventId), { ...event, order, handlers: names }, eventIndexes);
-    for (const handler of names) {
-      const of = { eventId, type, ...(clientId !== undefined && { clientId }), recordedAt, order, handler };
-      putDispatch(draft, { ...of, state: "pending", dueAt: now, fence: 0, attempt: 0, failures: 0 });
-    }
+    for (const handler of names) putNewDispatch(draft, { ...event, order }, handler, now);
   }
+}
+
+/** Gives a stored event a dispatch for one more handler. */
+export function addDispatch(draft: Draft, event: StoredEvent, handler: string): void {
+  if (event.handlers.includes(handler)) return;
+  const handlers = [...event.handlers, handler];
+  draft.putIndexed<StoredEvent>(eventKey(event.id), { ...event, handlers }, eventIndexes);
+  putNewDispatch(draft, event, handler, 0);
+}
+
+function putNewDispatch(
+  draft: Draft,
+  { id: eventId, type, clientId, recordedAt, order }: Omit<StoredEvent, "handlers">,
+  handler: string,
+  dueAt: number,
+): void {
+  const of = { eventId, type, ...(clientId !== undefined && { clientId }), recordedAt, order, handler };
+  putDispatch(draft, { ...of, state: "pending", dueAt, fence: 0, attempt: 0, failures: 0 });
 }
 
 /** An event as its record has it, with the names of the handlers that have a dispatch of it. */

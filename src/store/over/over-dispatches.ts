@@ -4,14 +4,17 @@ import {
   type DeadPage,
   type DispatchRecord,
   type HandlerKey,
+  type Registration,
   type RetireOptions,
   type RunKey,
   type Settlement,
   type StoreCounts,
 } from "../payment-store.js";
 import {
+  addDispatch,
   type DueEntry,
   type StoredDispatch,
+  type StoredEvent,
   dispatchKey,
   dispatchOf,
   eventKey,
@@ -25,6 +28,7 @@ import {
 } from "./dispatches.js";
 import { withTimeout } from "../../shared/with-timeout.js";
 import { type KeyRange } from "./adapter.js";
+import { type Draft } from "./draft.js";
 import { keyOf, rangeOf, timeOf } from "./keys.js";
 import { Conflict } from "./operations.js";
 import { OverQueries } from "./over-queries.js";
@@ -50,15 +54,37 @@ export class OverDispatches extends OverQueries {
   /** The names for which dispatches of earlier versions were looked for. */
   readonly #searched = new Set<string>();
 
-  async registerHandlers(handlers: readonly HandlerKey[]): Promise<void> {
+  async registerHandlers(handlers: readonly Registration[]): Promise<void> {
+    const unknown = await this.#unknown(this.records.draft(), handlers);
+    if (unknown.length === 0) return;
+    // Once before the registration, so that little is left for the moment after it, in which this process may end.
+    for (const handler of unknown) await this.#dispatchSince(handler);
     await this.records.update(async (draft) => {
-      await draft.load([handlersKey]);
-      const known = draft.get<HandlerKey[]>(handlersKey) ?? [];
-      const isNew = ({ event, name }: HandlerKey): boolean =>
-        !known.some((one) => one.event === event && one.name === name);
-      const added = handlers.filter(isNew).map(({ event, name }) => ({ event, name }));
-      if (added.length > 0) draft.put(handlersKey, [...known, ...added]);
+      const added = (await this.#unknown(draft, handlers)).map(({ event, name }) => ({ event, name }));
+      if (added.length > 0)
+        draft.put(handlersKey, [...(draft.get<HandlerKey[]>(handlersKey) ?? []), ...added]);
     });
+    for (const handler of unknown) await this.#dispatchSince(handler);
+  }
+
+  async #unknown(draft: Draft, handlers: readonly Registration[]): Promise<Registration[]> {
+    await draft.load([handlersKey]);
+    const known = draft.get<HandlerKey[]>(handlersKey) ?? [];
+    return handlers.filter(
+      ({ event, name }) => !known.some((one) => one.event === event && one.name === name),
+    );
+  }
+
+  /** Makes the dispatches of a handler that the store had forgotten, of the events since its first registration. */
+  async #dispatchSince({ since, ...handler }: Registration): Promise<void> {
+    if (since === undefined) return;
+    const range = rangeOf(["event-times"], Infinity, { from: keyOf("event-times", since) });
+    for (const key of await this.records.scan<string>(range))
+      await this.records.update(async (draft) => {
+        await draft.load([key]);
+        const event = draft.get<StoredEvent>(key);
+        if (event && wants(handler, event.type)) addDispatch(draft, event, handler.name);
+      });
   }
 
   async claim({ handlers, limit, leaseMs }: ClaimOptions): Promise<Claim[]> {

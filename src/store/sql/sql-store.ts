@@ -6,7 +6,7 @@ import {
   type ClaimOptions,
   type DeadPage,
   type DispatchRecord,
-  type HandlerKey,
+  type Registration,
   type Locked,
   type LockKeys,
   type PaymentStore,
@@ -32,7 +32,7 @@ import {
   takeDueInOneStatement,
 } from "./tables/dispatches.js";
 import { eventsPerRound, expandSome } from "./tables/expand-events.js";
-import { deleteHandlers, handlerId, storeHandlers, unknownHandlers } from "./tables/handlers.js";
+import { deleteHandlers, storeHandlers, unknownHandlers } from "./tables/handlers.js";
 import { countWaiting, deadDispatches, historyOf, webhooksPage } from "./tables/history.js";
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
 import { type Database, type Tables } from "./tables/names.js";
@@ -48,6 +48,9 @@ export type SqlPaymentStore<Raw = unknown> = Required<
 > &
   Pick<PaymentStore<SqlTx<Raw>>, "wake" | "spoolDirectory">;
 
+/** How long a claim goes on with events that no handler of this process wants, before it returns nothing. */
+const maxExpandingMs = 500;
+
 /** How long `close` waits for what still runs. */
 const maxCloseMs = 10_000;
 
@@ -57,8 +60,6 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly wake?: (listener: () => void) => () => void;
   readonly #driver: Driver<Raw>;
   readonly #db: Database;
-  /** The handlers that this process knows to be stored. */
-  readonly #registered = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
   /** Limits the transactions of handlers, so that they leave connections for everything else. */
   readonly #semaphore: Semaphore | undefined;
@@ -107,15 +108,10 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     return this.#use(() => retryConflicts(this.#driver.dialect, recording));
   }
 
-  registerHandlers(handlers: readonly HandlerKey[]): Promise<void> {
+  registerHandlers(handlers: readonly Registration[]): Promise<void> {
     return this.#use(async () => {
-      const unseen = handlers.filter((handler) => !this.#registered.has(handlerId(handler)));
-      if (unseen.length === 0) return;
-      if ((await unknownHandlers(this.#driver.reader, this.#db, unseen)).length > 0) {
-        await this.#expandMost();
-        await this.#shortTransaction((tx) => storeHandlers(tx, this.#db, unseen), "upkeep");
-      }
-      for (const handler of unseen) this.#registered.add(handlerId(handler));
+      if ((await unknownHandlers(this.#driver.reader, this.#db, handlers)).length > 0)
+        await this.#shortTransaction((tx) => storeHandlers(tx, this.#db, handlers), "upkeep");
     });
   }
 
@@ -123,28 +119,41 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     return this.#use(async () => {
       const { handlers, limit } = options;
       if (limit <= 0 || handlers.length === 0) return [];
-      const { dialect, reader, writer } = this.#driver;
-      // After a full claim there is nearly always more. Only an idle poll is worth a query that takes no lock.
-      const found = this.#wasFull
-        ? { unexpanded: true, due: true }
-        : await anythingToClaim(reader, this.#db, options);
-      if (!found.unexpanded && !found.due) return [];
-      const inside = (tx: Transaction<Raw>): ClaimSteps => ({
-        take: (max) => takeDue(tx, this.#db, { ...options, limit: max }),
-        expand: () => expandSome(tx, this.#db),
-        commitApart: false,
-      });
-      const apart: ClaimSteps = {
-        take: (max) => takeDueInOneStatement(writer, this.#db, { ...options, limit: max }),
-        expand: () => this.#shortTransaction((tx) => expandSome(tx, this.#db)),
-        commitApart: true,
-      };
-      const claims = await (dialect.writesInQueries
-        ? claimDue(apart, found, limit)
-        : this.#shortTransaction((tx) => claimDue(inside(tx), found, limit), "claim"));
-      this.#wasFull = claims.length === limit;
-      return claims;
+      // Behind a long backlog of events that other handlers want, a claim does more than one step.
+      for (const until = performance.now() + maxExpandingMs; ; await nextIteration()) {
+        const { claims, expanded } = await this.#claimOnce(options);
+        if (claims.length > 0 || expanded === 0 || performance.now() > until) return claims;
+      }
     });
+  }
+
+  /** Claims in one step. `expanded` is the number of events that got their dispatches. */
+  async #claimOnce(options: ClaimOptions): Promise<{ claims: Claim[]; expanded: number }> {
+    const { limit } = options;
+    let expanded = 0;
+    const expand = async (tx: Transaction<Raw>): Promise<number> =>
+      (expanded = await expandSome(tx, this.#db));
+    const { dialect, reader, writer } = this.#driver;
+    // After a full claim there is nearly always more. Only an idle poll is worth a query that takes no lock.
+    const found = this.#wasFull
+      ? { unexpanded: true, due: true }
+      : await anythingToClaim(reader, this.#db, options);
+    if (!found.unexpanded && !found.due) return { claims: [], expanded };
+    const inside = (tx: Transaction<Raw>): ClaimSteps => ({
+      take: (max) => takeDue(tx, this.#db, { ...options, limit: max }),
+      expand: () => expand(tx),
+      commitApart: false,
+    });
+    const apart: ClaimSteps = {
+      take: (max) => takeDueInOneStatement(writer, this.#db, { ...options, limit: max }),
+      expand: () => this.#shortTransaction(expand),
+      commitApart: true,
+    };
+    const claims = await (dialect.writesInQueries
+      ? claimDue(apart, found, limit)
+      : this.#shortTransaction((tx) => claimDue(inside(tx), found, limit), "claim"));
+    this.#wasFull = claims.length === limit;
+    return { claims, expanded };
   }
 
   renew(claim: { eventId: string; handler: string; fence: number }, leaseMs: number): Promise<boolean> {
@@ -166,8 +175,6 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   retire(options: RetireOptions): Promise<number> {
     return this.#use(async () => {
-      const { handler } = options;
-      for (const id of this.#registered) if (id.endsWith(` ${handler}`)) this.#registered.delete(id);
       await this.#expandMost();
       await this.#shortTransaction((tx) => deleteHandlers(tx, this.#db, options), "upkeep");
       return this.#shortTransaction((tx) => retireDispatches(tx, this.#db, options), "upkeep");

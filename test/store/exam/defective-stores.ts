@@ -195,6 +195,15 @@ export const defects: Defect[] = [
     caughtBy: ["a new handler starts with the events that are saved after it was registered"],
   },
   {
+    does: "gives a handler that it has forgotten no events of the time since",
+    spoil: (store) =>
+      but(store, {
+        registerHandlers: (handlers) =>
+          store.registerHandlers(handlers.map(({ event, name }) => ({ event, name }))),
+      }),
+    caughtBy: ["a handler that the store has forgotten gets the events since its first registration, once"],
+  },
+  {
     does: "registers the handlers of a claim",
     spoil: (store) =>
       but(store, {

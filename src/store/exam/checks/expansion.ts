@@ -55,6 +55,21 @@ export const expansionChecks: Checks = {
     same(pairs(await claimed(store, [ledger])), ["e1 ledger"]);
   },
 
+  async "a handler that the store has forgotten gets the events since its first registration, once"(store) {
+    await store.registerHandlers([auditor]);
+    const at = (minute: number): string => `2026-11-20T10:0${minute}:00.000Z`;
+    await saved(store, { events: [event("e1", { recordedAt: at(1) })] });
+    same(pairs(await claimed(store, [auditor])), ["e1 auditor"]);
+    await saved(store, { events: [event("e2", { recordedAt: at(2) })] });
+    await saved(store, { events: [event("e3", { recordedAt: at(3), type: "payment.overdue" })] });
+    const since = at(2);
+    await store.registerHandlers([auditor, { ...ledger, since }]);
+    await store.registerHandlers([auditor, { ...ledger, since }]);
+    await saved(store, { events: [event("e4", { recordedAt: at(4) })] });
+    same(pairs(await claimed(store, [ledger])), ["e2 ledger", "e4 ledger"]);
+    same(pairs(await claimed(store, [auditor])), ["e2 auditor", "e3 auditor", "e4 auditor"]);
+  },
+
   async "a claim for a handler that was never registered returns nothing and registers nothing"(store) {
     same(await claimed(store, [ledger]), []);
     await saved(store, { events: [event("e1")] });

@@ -13,6 +13,7 @@ export function mysqlSchema(tables: Tables, collation: string): Schema {
       keepReports(tables, type),
       distrustClocks(tables),
       keepWithheld(tables, type),
+      numberRegistrations(tables),
     ],
     findTable: "select 1 from information_schema.tables where table_schema = database() and table_name = ?",
     createMeta: `create table if not exists ${tables.meta}
@@ -134,4 +135,9 @@ const distrustClocks = (t: Tables): string[] => [
 const keepWithheld = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column withheld varchar(32) ${type.text}`,
   `alter table ${t.resolutions} add key ${t.resolutions}_receipt (receipt_id)`,
+];
+
+/** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */
+const numberRegistrations = (t: Tables): string[] => [
+  `alter table ${t.handlers} add column after_seq bigint not null default 0`,
 ];

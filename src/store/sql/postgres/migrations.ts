@@ -14,6 +14,7 @@ export function postgresSchema(tables: Tables): Schema {
       keepReports(tables),
       distrustClocks(tables),
       keepWithheld(tables),
+      numberRegistrations(tables),
     ],
     findTable: "select 1 where to_regclass(?) is not null",
     createMeta: `create table if not exists ${tables.meta} (name text primary key, value text not null)`,
@@ -142,4 +143,9 @@ const distrustClocks = (t: Tables): string[] => [`alter table ${t.dispatches} ad
 const keepWithheld = (t: Tables): string[] => [
   `alter table ${t.payments} add column withheld text`,
   `create index ${t.resolutions}_receipt on ${t.resolutions} (receipt_id) where receipt_id is not null`,
+];
+
+/** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */
+const numberRegistrations = (t: Tables): string[] => [
+  `alter table ${t.handlers} add column after_seq bigint not null default 0`,
 ];

@@ -16,6 +16,7 @@ export function sqliteSchema(tables: Tables): Schema {
       keepReports(tables),
       distrustClocks(tables),
       keepWithheld(tables),
+      numberRegistrations(tables),
     ],
     findTable: "select 1 from sqlite_master where type = 'table' and name = ?",
     createMeta: `create table if not exists ${tables.meta} (name text not null primary key, value text not null)`,
@@ -203,6 +204,18 @@ const distrustClocks = (t: Tables): string[] => [
 const keepWithheld = (t: Tables): string[] => [
   `alter table ${t.payments} add column withheld text`,
   `create index ${t.resolutions}_receipt on ${t.resolutions} (receipt_id) where receipt_id is not null`,
+];
+
+/** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */
+const numberRegistrations = (t: Tables): string[] => [
+  `alter table ${t.handlers} add column after_seq integer not null default 0`,
+  // After the newest event is deleted, the next event gets its number.
+  `create trigger ${t.handlers}_renumbered after delete on ${t.events}
+    when old.seq > coalesce((select max(seq) from ${t.events}), 0)
+    begin
+      update ${t.handlers} set after_seq = coalesce((select max(seq) from ${t.events}), 0)
+        where after_seq > coalesce((select max(seq) from ${t.events}), 0);
+    end`,
 ];
 
 /** Returns the statements that make a table again with its rows, where `alter table` cannot change it. Its indexes are dropped. */

@@ -88,5 +88,8 @@ function insertDispatches({ tables }: Database, events: string): string {
   return `insert into ${tables.dispatches}
     (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)
     select distinct e.id, h.name, e.type, e.seq, 'pending', h.name, 0, 0, 0, 0
-    from ${events} e join ${tables.handlers} h on h.event = e.type or h.event = '*'`;
+    from ${events} e join ${tables.handlers} h on ${isWanted}`;
 }
+
+/** The condition that the handler `h` wants the event `e`. */
+export const isWanted = "(h.event = e.type or h.event = '*') and e.seq > h.after_seq";

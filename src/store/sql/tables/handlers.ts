@@ -1,17 +1,18 @@
-import { type HandlerKey, type RetireOptions } from "../../payment-store.js";
+import { type HandlerKey, type Registration, type RetireOptions } from "../../payment-store.js";
 import { allOf } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Transaction } from "../transaction.js";
 import { type Database } from "./names.js";
 import { expandAll } from "./expand-events.js";
+import { firstSeqSince } from "./prune.js";
 import { insertAll } from "./write-rows.js";
 
 /** Returns the handlers that the store does not know yet. */
 export async function unknownHandlers(
   session: Session,
   { tables }: Database,
-  handlers: readonly HandlerKey[],
-): Promise<HandlerKey[]> {
+  handlers: readonly Registration[],
+): Promise<Registration[]> {
   const { rows } = await session.run<HandlerKey>(`select event, name from ${tables.handlers}`, []);
   const known = new Set(rows.map(handlerId));
   const unknown = new Map(handlers.map((handler) => [handlerId(handler), handler]));
@@ -19,21 +20,63 @@ export async function unknownHandlers(
 }
 
 /**
- * Stores handlers. Committed events first get dispatches for the handlers that are known so far: a new handler starts with the
- * events after it.
+ * Stores handlers. A new one starts with the events after its registration: those before may get their dispatches later. One that was
+ * registered before, and forgotten by the store, also gets the events since then.
  */
 export async function storeHandlers(
   tx: Transaction,
   db: Database,
-  handlers: readonly HandlerKey[],
+  handlers: readonly Registration[],
 ): Promise<void> {
   const { dialect, tables } = db;
   await keepExpansionsOut(tx, db);
   const unknown = await unknownHandlers(tx, db, handlers);
   if (unknown.length === 0) return;
-  await expandAll(tx, db);
-  const rows = unknown.map(({ event, name }) => [event, name]);
-  await insertAll(tx, dialect, { table: tables.handlers, columns: ["event", "name"], rows });
+  const newest = await tx.run<{ seq: unknown }>(`select max(seq) as seq from ${tables.events}`, []);
+  const afterSeq = Number(newest.rows[0]!.seq ?? 0);
+  // Nobody wants the events that were recorded while there was no handler.
+  if (dialect.commitsInOrder)
+    await tx.run(
+      `update ${tables.meta} set value = ? where name = 'expanded' and not exists (select 1 from ${tables.handlers})`,
+      [String(afterSeq)],
+    );
+  const rows = unknown.map(({ event, name }) => [event, name, afterSeq]);
+  const columns = ["event", "name", "after_seq"];
+  await insertAll(tx, dialect, { table: tables.handlers, columns, rows, numbers: ["after_seq"] });
+  for (const handler of unknown)
+    if (handler.since !== undefined) await dispatchSince(tx, db, handler, afterSeq);
+}
+
+/** Makes the dispatches of a handler that the store had forgotten, of the events since its first registration. */
+async function dispatchSince(
+  tx: Transaction,
+  { tables: t }: Database,
+  { event, name, since = "" }: Registration,
+  lastSeq: number,
+): Promise<void> {
+  const which = allOf([
+    { sql: "e.seq >= ? and e.seq <= ?", params: [await firstSeqSince(tx, t.events, since), lastSeq] },
+    { sql: "e.recorded_at >= ?", params: [since] },
+    { sql: "e.type = ?", params: [event === "*" ? undefined : event] },
+    {
+      sql: `not exists (select 1 from ${t.dispatches} d where d.event_id = e.id and d.handler = ?)`,
+      params: [name],
+    },
+  ]);
+  const columns =
+    "event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence";
+  const { rows } = await tx.run<{ id: string; type: string; seq: unknown }>(
+    `select e.id, e.type, e.seq from ${t.events} e where ${which.sql} order by e.seq`,
+    which.params,
+  );
+  for (const row of rows)
+    await tx.run(`insert into ${t.dispatches} (${columns}) values (?, ?, ?, ?, 'pending', ?, 0, 0, 0, 0)`, [
+      row.id,
+      name,
+      row.type,
+      Number(row.seq),
+      name,
+    ]);
 }
 
 /** Deletes handlers of a name. Committed events first get their dispatches for it, which are then retired as well. */

@@ -13,7 +13,7 @@ import { type Transaction } from "../transaction.js";
 import { aboutClient } from "./about-client.js";
 import { dispatchesAmong } from "./dispatches.js";
 import { eventOf, type EventRow } from "./events.js";
-import { isUnexpanded } from "./expand-events.js";
+import { isUnexpanded, isWanted } from "./expand-events.js";
 import { type Database } from "./names.js";
 import { resolutionsOf } from "./resolutions.js";
 import { webhookColumns, webhookOf, type WebhookRow } from "./webhooks.js";
@@ -124,7 +124,8 @@ export async function countWaiting(session: Session, db: Database): Promise<Stor
           from ${t.handlers} h
         union all
         select wanted.seq from (select e.seq from ${t.events} e where ${isUnexpanded(db)} ${ifHandlers}
-          and exists (select 1 from ${t.handlers} h where h.event = e.type or h.event = '*')
+          and e.seq > coalesce((select min(after_seq) from ${t.handlers}), 0)
+          and exists (select 1 from ${t.handlers} h where ${isWanted})
           order by e.seq limit 1) wanted
       ) oldest)) as undone`,
     [],

@@ -66,7 +66,7 @@ async function pruneEvents(tx: Transaction, db: Database, before: string, limit:
  * Returns the number of the first event that was recorded at a time or later, by a binary search: events are numbered in the order
  * in which they are recorded. After a clock was set back this does not hold, and an event may stay longer.
  */
-async function firstSeqSince(tx: Transaction, table: string, time: string): Promise<number> {
+export async function firstSeqSince(tx: Transaction, table: string, time: string): Promise<number> {
   const ends = await tx.run<{ low: unknown; high: unknown }>(
     `select (select min(seq) from ${table}) as low, (select max(seq) + 1 from ${table}) as high`,
     [],

@@ -1,0 +1,60 @@
+import { event, ledger, mailer } from "../../../src/store/exam/checks/fixtures.js";
+import { claimed, pairs, saved } from "../../../src/store/exam/checks/steps.js";
+import { onEachDatabase, openPlace, openStore, type Place } from "../../promises/processes/databases.js";
+import { closeAll, testKit } from "../../support/kit.js";
+import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
+import { until } from "../../webhook/spool/fixtures.js";
+
+onEachDatabase("the registration of handlers", (kind) => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await openPlace(kind);
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await closeAll();
+    await place.remove();
+  });
+
+  it("does not wait for the events that earlier handlers have not got yet, and leaves them to these", async () => {
+    await place.store.registerHandlers([mailer]);
+    const backlog = Array.from({ length: 3000 }, (_, n) => event(`e${n}`));
+    await saved(place.store, { events: backlog });
+    await place.store.registerHandlers([mailer, ledger]);
+    expect(await place.select("select 1 as one from @dispatches")).toEqual([]);
+    await saved(place.store, { events: [event("new")] });
+    expect(pairs(await claimed(place.store, [ledger]))).toEqual(["new ledger"]);
+    expect(await claimed(place.store, [mailer], { limit: 4000 })).toHaveLength(3001);
+  });
+
+  it("is repeated where the store has forgotten a handler, as an older copy has: it gets the events of that time", async () => {
+    const created = [1, 2, 3].map((n) =>
+      pendingPayment({ clientId: `c-${n}`, serviceId: `s-${n}`, reference: `order-${n}` }),
+    );
+    await place.store.migrate();
+    await place.store.transaction((tx) => place.store.save(tx, { created }));
+    const payments = testKit({ store: openStore(place.address), spool: false, dispatch: { pollMs: 20 } });
+    const [booked, mailed]: string[][] = [[], []];
+    payments.onPaymentCompleted(({ payment }) => void booked!.push(payment.clientId));
+    payments.onPaymentCompleted(({ payment }) => void mailed!.push(payment.clientId), { name: "mail" });
+    await payments.start({ keepAlive: false });
+    const pay = (n: number) =>
+      payments.receiveWebhook(signed(completedBody({ clientId: `c-${n}`, id: `s-${n}` })));
+    await pay(1);
+    await until(() => booked!.length === 1 && mailed!.length === 1);
+
+    await place.select("delete from @handlers where name = 'mail'");
+    await pay(2);
+    await until(() => booked!.length === 2);
+    // The next registration is due.
+    const now = performance.now.bind(performance);
+    jest.spyOn(performance, "now").mockImplementation(() => now() + 11_000);
+    await pay(3);
+    await until(() => booked!.length === 3 && mailed!.length === 3);
+    expect([booked, mailed]).toEqual([
+      ["c-1", "c-2", "c-3"],
+      ["c-1", expect.any(String), expect.any(String)],
+    ]);
+    expect(new Set(mailed)).toEqual(new Set(["c-1", "c-2", "c-3"]));
+  });
+});
