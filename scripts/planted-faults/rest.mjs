@@ -38,7 +38,7 @@ export const restFaults = [
   {
     about: "handlers that are added later are not registered",
     file: "kit/core.ts",
-    from: "while (!migrated || knownHandlers < handlers.size) {",
+    from: "while (!migrated || since.length < handlers.size) {",
     to: "while (!migrated) {",
     test: "kit/create-payments.test.ts",
   },
@@ -321,8 +321,8 @@ export const restFaults = [
   {
     about: "a handler that is added while others are registered is not registered",
     file: "kit/core.ts",
-    from: "knownHandlers = keys.length;",
-    to: "knownHandlers = handlers.size;",
+    from: "index < keys.length; index++",
+    to: "index < handlers.size; index++",
     test: "kit/create-payments.test.ts",
   },
   {
