@@ -59,7 +59,7 @@ export const restFaults = [
   {
     about: "a task that fails keeps its permit",
     file: "shared/semaphore.ts",
-    from: "      else this.#free++;",
+    from: "    else this.#free++;",
     to: "",
     test: "shared/semaphore.test.ts",
   },

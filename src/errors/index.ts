@@ -3,6 +3,7 @@ export {
   ConfigurationError,
   type ConfigurationProblem,
   hasCode,
+  isTillkitError,
   TillkitError,
   WebhookRejectedError,
 } from "./tillkit-error.js";

@@ -27,6 +27,11 @@ export function hasCode(error: unknown, code: ErrorCode): error is TillkitError 
   return error instanceof Error && "code" in error && error.code === code;
 }
 
+/** Returns whether tillkit threw `error`, whichever copy of the package it was: an adapter may use the other one. */
+export function isTillkitError(error: unknown): error is TillkitError {
+  return error instanceof Error && "code" in error && Object.hasOwn(errorFixes, String(error.code));
+}
+
 /** One thing that is wrong with the configuration. */
 export interface ConfigurationProblem {
   /** Stable code of this problem. */

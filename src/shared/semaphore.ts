@@ -8,17 +8,42 @@ export class Semaphore {
     this.#free = permits;
   }
 
-  /** Runs a task as soon as a permit is free, and resolves with its result. */
-  async run<T>(task: () => Promise<T>): Promise<T> {
+  /**
+   * Runs a task as soon as a permit is free, and resolves with its result.
+   *
+   * @param patienceMs - How long it waits. Then the task runs without a permit. @default without end
+   */
+  async run<T>(task: () => Promise<T>, patienceMs = Infinity): Promise<T> {
+    let hasPermit = true;
     if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else hasPermit = await this.#wait(patienceMs);
     try {
       return await task();
     } finally {
-      // The permit goes directly to the next task in line, so that a new one cannot take it first.
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free++;
+      if (hasPermit) this.#release();
     }
+  }
+
+  /** Resolves to whether a permit became free in time. */
+  #wait(patienceMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const giveUp = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1);
+        resolve(false);
+      };
+      const timer = patienceMs === Infinity ? undefined : setTimeout(giveUp, patienceMs);
+      const begin = (): void => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      this.#waiting.push(begin);
+    });
+  }
+
+  /** The permit goes directly to the next task in line, so that a new one cannot take it first. */
+  #release(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#free++;
   }
 }

@@ -28,6 +28,23 @@ describe("a semaphore", () => {
     await expect(next).resolves.toBe("next");
   });
 
+  it("lets a task wait no longer than it wants, and keeps the permit of the one that it waited for", async () => {
+    const semaphore = new Semaphore(1);
+    let finish = () => {};
+    const first = semaphore.run(() => new Promise<void>((resolve) => (finish = resolve)));
+    expect(await semaphore.run(() => Promise.resolve("without a permit"), 5)).toBe("without a permit");
+    const started: string[] = [];
+    const next = semaphore.run(async () => void started.push("next"), 60_000);
+    await new Promise(setImmediate);
+    expect(started).toEqual([]);
+    finish();
+    await Promise.all([first, next]);
+    expect(started).toEqual(["next"]);
+    const alone = semaphore.run(async () => void started.push("alone"));
+    expect(started).toEqual(["next", "alone"]);
+    await alone;
+  });
+
   it("has its permits again after tasks that nobody waited for ended, also with an error", async () => {
     const semaphore = new Semaphore(1);
     await semaphore.run(() => Promise.resolve());

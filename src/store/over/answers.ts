@@ -1,4 +1,4 @@
-import { TillkitError } from "../../errors/index.js";
+import { isTillkitError, TillkitError } from "../../errors/index.js";
 import { because } from "../../shared/because.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { type StoredRecord } from "./adapter.js";
@@ -32,7 +32,7 @@ const bugs: readonly unknown[] = ["TypeError", "ReferenceError", "SyntaxError", 
 
 /** Returns the error for what an operation of an adapter threw. */
 export function failureOf(operation: string, cause: unknown): TillkitError {
-  if (cause instanceof TillkitError) return cause;
+  if (isTillkitError(cause)) return cause;
   const { name, cause: inner } = Object(cause) as Partial<Error>;
   // A `fetch` that fails rejects with a TypeError that has a cause.
   if (bugs.includes(name) && inner === undefined)

@@ -35,12 +35,7 @@ export const dispatchKey = ({ eventId, handler }: Pick<DispatchRecord, "eventId"
   keyOf("dispatches", eventId, handler);
 
 /** Writes events, with one dispatch for each registered handler that wants them. */
-export function saveEvents(
-  draft: Draft,
-  events: readonly EventRecord[],
-  now: number,
-  nextOrder: () => string,
-): void {
+export function saveEvents(draft: Draft, events: readonly EventRecord[], nextOrder: () => string): void {
   const handlers = draft.get<HandlerKey[]>(handlersKey) ?? [];
   for (const event of events) {
     const { id: eventId, type } = event;
@@ -49,7 +44,7 @@ export function saveEvents(
     // One name may be registered for this event and for all events.
     const names = [...new Set(handlers.filter((key) => wants(key, type)).map(({ name }) => name))];
     draft.putIndexed<StoredEvent>(eventKey(eventId), { ...event, order, handlers: names }, eventIndexes);
-    for (const handler of names) putNewDispatch(draft, { ...event, order }, handler, now);
+    for (const handler of names) putNewDispatch(draft, { ...event, order }, handler);
   }
 }
 
@@ -58,17 +53,17 @@ export function addDispatch(draft: Draft, event: StoredEvent, handler: string): 
   if (event.handlers.includes(handler)) return;
   const handlers = [...event.handlers, handler];
   draft.putIndexed<StoredEvent>(eventKey(event.id), { ...event, handlers }, eventIndexes);
-  putNewDispatch(draft, event, handler, 0);
+  putNewDispatch(draft, event, handler);
 }
 
+/** Writes a dispatch that is due, whatever the clocks say. */
 function putNewDispatch(
   draft: Draft,
   { id: eventId, type, clientId, recordedAt, order }: Omit<StoredEvent, "handlers">,
   handler: string,
-  dueAt: number,
 ): void {
   const of = { eventId, type, ...(clientId !== undefined && { clientId }), recordedAt, order, handler };
-  putDispatch(draft, { ...of, state: "pending", dueAt, fence: 0, attempt: 0, failures: 0 });
+  putDispatch(draft, { ...of, state: "pending", dueAt: 0, fence: 0, attempt: 0, failures: 0 });
 }
 
 /** An event as its record has it, with the names of the handlers that have a dispatch of it. */
@@ -146,7 +141,9 @@ export function settleRun(draft: Draft, settlement: Settlement, now: number): bo
   else {
     const counted =
       state === "failed" ? { failures: dispatch.failures + 1 } : { attempt: dispatch.attempt - 1 };
-    putDispatch(draft, { ...settled, ...counted, ...waitFor(now, retryInMs), state: "pending" });
+    const { waitsFrom: _, ...pending } = { ...settled, ...counted, state: "pending" as const };
+    // One that is given back is due, whatever the clocks say.
+    putDispatch(draft, { ...pending, ...(retryInMs > 0 ? waitFor(now, retryInMs) : { dueAt: 0 }) });
   }
   return true;
 }

@@ -26,8 +26,11 @@ export function timeOf(ms: number): string {
 }
 
 function segment(part: string): string {
-  // Half of a surrogate pair cannot be encoded. Colons stay, because the keys must sort as clientIds do.
-  const encoded = /\p{Cs}/u.test(part) ? undefined : encodeURIComponent(part).replaceAll("%3A", ":");
+  // Half of a surrogate pair cannot be encoded. Colons stay, because the keys must sort as clientIds do. A tilde begins a digest, so a part
+  // cannot have one.
+  const encoded = /\p{Cs}/u.test(part)
+    ? undefined
+    : encodeURIComponent(part).replaceAll("%3A", ":").replaceAll("~", "%7E");
   if (encoded !== undefined && encoded.length <= maxSegment) return encoded;
   return `~${createHash("sha256").update(part, "utf16le").digest("hex")}`;
 }

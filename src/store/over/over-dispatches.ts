@@ -93,7 +93,12 @@ export class OverDispatches extends OverQueries {
     const isWanted = ({ handler, type }: DueEntry): boolean =>
       handlers.some((key) => key.name === handler && wants(key, type));
     const ranges = [...new Set(handlers.map(({ name }) => name))].flatMap((name) => [
-      rangeOf(["due", name], limit, { to: keyOf("due", name, timeOf(now + 1)) }),
+      // New ones are due at 0. They must not keep those back that waited.
+      rangeOf(["due", name], limit, { to: keyOf("due", name, timeOf(1)) }),
+      rangeOf(["due", name], limit, {
+        from: keyOf("due", name, timeOf(1)),
+        to: keyOf("due", name, timeOf(now + 1)),
+      }),
       // A clock wrote these that was put back since.
       rangeOf(["waits-from", name], limit, { from: keyOf("waits-from", name, timeOf(now + 1)) }),
       ...this.#unmarkedRanges(name, limit, now),
@@ -182,8 +187,11 @@ export class OverDispatches extends OverQueries {
     const oldestUndoneAt = oldestOf(open.flat());
     const waiting = names.flatMap((handler, index) => {
       const claimable = open[index]!.filter(({ dueAt }) => dueAt <= now);
-      const dueAt = Math.min(...claimable.map((entry) => entry.dueAt));
-      return claimable.length > 0 ? [{ handler, since: new Date(dueAt).toISOString() }] : [];
+      // A new dispatch is due since its event.
+      const since = claimable.map(({ dueAt, recordedAt }) =>
+        dueAt === 0 ? recordedAt : new Date(dueAt).toISOString(),
+      );
+      return claimable.length > 0 ? [{ handler, since: since.toSorted()[0]! }] : [];
     });
     const clock = this.records.hasClock && { clock: new Date(now).toISOString() };
     return { dead, parked, ...(oldestUndoneAt !== undefined && { oldestUndoneAt }), waiting, ...clock };

@@ -73,13 +73,16 @@ export class OverQueries {
   }
 
   async history(clientId: string): Promise<StoredHistory> {
-    const of = (index: string) => rangeOf([index, clientId], historyLimit);
+    const newestOf = async <T>(index: string): Promise<T[]> => {
+      const range = rangeOf([index, clientId], historyLimit, { reverse: true });
+      return (await this.records.rows<T>(range)).toReversed();
+    };
     const [webhooks, events, resolutions] = await Promise.all([
-      this.records.rows<StoredWebhook>(of("client-webhooks")),
-      this.records.rows<StoredEvent>(of("client-events")),
-      this.records.rows<ResolutionRecord>(of("client-resolutions")),
+      newestOf<StoredWebhook>("client-webhooks"),
+      newestOf<StoredEvent>("client-events"),
+      newestOf<ResolutionRecord>("client-resolutions"),
     ]);
-    const dispatchKeys = events.flatMap(dispatchKeysOf).slice(0, historyLimit);
+    const dispatchKeys = events.flatMap(dispatchKeysOf).slice(-historyLimit);
     const dispatches = await this.records.values<StoredDispatch>(dispatchKeys);
     return {
       webhooks: webhooks.map(shownOf),

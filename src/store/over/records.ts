@@ -9,6 +9,9 @@ import { type Adapter, Conflict, Operations } from "./operations.js";
 /** The number of index entries in one read. */
 const [minPage, maxPage] = [50, 1000];
 
+/** How long a transaction waits for the one that runs again at the time. That one may hang, or wait for this one, which is inside of it. */
+const maxRetryWaitMs = 1000;
+
 /** The records of an adapter: transactions that run again after a conflict, and indexes that are read page by page. */
 export class Records {
   readonly #adapter: Adapter;
@@ -16,7 +19,7 @@ export class Records {
   readonly #busyTimeoutMs: number;
   readonly #drafts = new WeakMap<object, Draft>();
   readonly #settling = new Map<Draft, string>();
-  /** After a conflict, one transaction of this process runs at a time. */
+  /** After a conflict, one transaction of this process runs at a time, as far as none of them waits for another one. */
   readonly #retries = new Semaphore(1);
   #isClosed = false;
 
@@ -96,7 +99,7 @@ export class Records {
     const until = performance.now() + this.#busyTimeoutMs;
     for (let tries = 1; ; tries++) {
       try {
-        return await (tries === 1 ? run(true) : this.#retries.run(() => run(false)));
+        return await (tries === 1 ? run(true) : this.#retries.run(() => run(false), maxRetryWaitMs));
       } catch (error) {
         if (!(error instanceof Conflict)) throw error;
         if (performance.now() > until) throw busy(this.#busyTimeoutMs, tries, error.keys);

@@ -168,7 +168,7 @@ class OverStore extends OverDispatches implements StoreOver<object> {
       draft.put(key, resolution);
       draft.put(keyOf("client-resolutions", clientId, at, id), key);
     }
-    saveEvents(draft, events, now, () => this.#nextOrder(now));
+    saveEvents(draft, events, () => this.#nextOrder(now));
     return { takenClientIds, takenEventKeys };
   }
 

@@ -51,6 +51,31 @@ describe("a lease and a wait of a store over an adapter", () => {
     }
   }
 
+  it("do not hold new dispatches back, nor those that were given back, whatever the clock says", async () => {
+    const run = await leased(hourMs);
+    now -= 10 * dayMs;
+    await settle({ ...run, fence: 1, state: "released" });
+    expect(await claim(hourMs)).toMatchObject([{ fence: 2 }]);
+    await leased(hourMs, "e2");
+    now -= hourMs / 2;
+    await leased(hourMs, "e3");
+  });
+
+  it("are over for those that waited, beside any number of new ones", async () => {
+    await settle({ ...(await leased(hourMs)), state: "failed", retryInMs: 1000 });
+    const events = Array.from({ length: 30 }, (_, n) => ({
+      id: `new-${n}`,
+      type: "payment.overdue" as const,
+      recordedAt: "2024-05-01T10:00:01.000Z",
+      payload: {},
+    }));
+    await store.transaction((tx) => store.save(tx, { events }));
+    now += 1000;
+    expect(
+      (await store.claim({ handlers, limit: 3, leaseMs: hourMs })).map(({ event }) => event.id),
+    ).toContain("e1");
+  });
+
   it("are over when the clock is before the moment from which they count, and not when it is back a little", async () => {
     const run = await leased(hourMs);
     now -= hourMs;

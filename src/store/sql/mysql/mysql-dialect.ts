@@ -1,4 +1,4 @@
-import { TillkitError } from "../../../errors/index.js";
+import { isTillkitError, TillkitError } from "../../../errors/index.js";
 import { because } from "../../../shared/because.js";
 import { concealValues, type Dialect, placeholders } from "../dialect.js";
 import { hasServerAnswered } from "./pool.js";
@@ -65,7 +65,7 @@ export const mysqlDialect: Dialect = {
       return new TillkitError("store_conflict", "A value that must be unique is taken.", { cause: error });
     if (errno === 1205)
       return new TillkitError("store_busy", "A lock in MySQL was not free in time.", { cause: error });
-    if (!hasServerAnswered(error) && !(error instanceof TypeError) && !(error instanceof TillkitError))
+    if (!hasServerAnswered(error) && !(error instanceof TypeError) && !isTillkitError(error))
       return new TillkitError("store_unavailable", `MySQL cannot be reached${because(error, place)}`, {
         cause: error,
       });

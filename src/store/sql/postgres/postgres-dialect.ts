@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { TillkitError } from "../../../errors/index.js";
+import { isTillkitError, TillkitError } from "../../../errors/index.js";
 import { because } from "../../../shared/because.js";
 import { concealValues, type Dialect } from "../dialect.js";
 
@@ -73,7 +73,7 @@ function isDeadlock(error: unknown): boolean {
  */
 function isUnreachable(error: unknown): boolean {
   const { severity, code } = error as { severity?: unknown; code?: unknown };
-  if (error instanceof TillkitError || error instanceof TypeError) return false;
+  if (isTillkitError(error) || error instanceof TypeError) return false;
   return severity === undefined || /^(08|57P|25P0[34])/.test(String(code));
 }
 
