@@ -8,7 +8,8 @@ export function paysOrder({ state, withheld }: Payment): boolean {
 
 /**
  * Returns the newest of the attempts that replaced this payment one after the other, or the payment itself. Follows the
- * attempts and not their times, because the clocks of two hosts may differ.
+ * attempts and not their times, because the clocks of two hosts may differ. A payment that was adopted comes before the attempts of
+ * the kit: they may have been made while it was being stored.
  */
 export function newestAttempt(payment: Payment, attempts: readonly Payment[]): Payment {
   const following = new Map(attempts.map((attempt) => [attempt.clientId, attempt]));
@@ -19,7 +20,10 @@ export function newestAttempt(payment: Payment, attempts: readonly Payment[]): P
     following.delete(newest.replacedBy);
     newest = next;
   }
-  return newest;
+  if (newest.returnKeyHash !== undefined) return newest;
+  const isMade = ({ returnKeyHash, replacedBy }: Payment): boolean =>
+    returnKeyHash !== undefined && replacedBy === undefined;
+  return attempts.find(isMade) ?? newest;
 }
 
 /** Returns whether two totals are the same amount of the same currency. */

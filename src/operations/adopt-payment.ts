@@ -82,7 +82,6 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
       await store.save(tx, { updated: [{ ...stored, serviceId: serviceId!, updatedAt: at }] });
       return false;
     }
-    const newest = newestOfAnotherTotal(payments, adoption);
     const payment: Payment = {
       clientId,
       reference,
@@ -91,7 +90,6 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
       open: false,
       ...(serviceId !== undefined && { serviceId }),
       ...(metadata !== undefined && { metadata: plainMetadata(metadata) }),
-      ...(newest && { replacedBy: newest.clientId }),
       createdAt: at,
       updatedAt: at,
       // Its webhooks may have been sent long ago.
@@ -103,23 +101,6 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
     await rematchIn(tx, parts, [clientId]);
     return true;
   });
-}
-
-/**
- * Returns the newest attempt of the order that the kit made, where it asks for another amount. The adopted payment then counts as
- * replaced by it: only the amount that was asked for last fulfils the order.
- */
-function newestOfAnotherTotal(
-  payments: readonly Payment[],
-  { reference, total }: Adoption,
-): Payment | undefined {
-  return payments.find(
-    (payment) =>
-      payment.reference === reference &&
-      payment.replacedBy === undefined &&
-      payment.returnKeyHash !== undefined &&
-      !sameTotal(payment.total, total),
-  );
 }
 
 function checkAdoption(adoption: Adoption): void {

@@ -41,8 +41,10 @@ export class Database {
       const keys = named.map(({ clientId }) => `payment ${clientId}`);
       const isComplete = keys.every((key) => tx.locks.has(key));
       if (!isComplete && this.transactions.lock(tx, keys) === blocked) return blocked;
-      if (isComplete)
-        return { payments: named.map(copyOf), eventKeys: eventKeys.filter((key) => this.#webhook(tx, key)) };
+      if (!isComplete) continue;
+      // No lock keeps a payment out that another transaction stores later.
+      tx.seen = new Set(this.payments.keys());
+      return { payments: named.map(copyOf), eventKeys: eventKeys.filter((key) => this.#webhook(tx, key)) };
     }
   }
 
@@ -105,7 +107,7 @@ export class Database {
     }
     for (const text of tx.events.values()) {
       const event = JSON.parse(text);
-      this.#monitor.onEvent(event);
+      this.#monitor.onEvent(event, tx.seen);
       this.#expand(event);
     }
     for (const [key, settlement] of tx.settlements)

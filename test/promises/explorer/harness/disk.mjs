@@ -78,6 +78,12 @@ export class SimulatedDisk {
     return this.#io("stat", () => statsOf(this.#find(name), options));
   }
 
+  access(name) {
+    return this.#io("access", () => {
+      if (!this.#folders.has(name)) this.#find(name);
+    });
+  }
+
   lstat(name) {
     return this.#io("lstat", () =>
       this.#folders.has(name) ? { ...owned, isDirectory: () => true } : statsOf(this.#find(name)),

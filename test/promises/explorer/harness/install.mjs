@@ -113,6 +113,7 @@ function installRandom() {
 function installFiles() {
   const files = require("node:fs/promises");
   const used = [
+    "access",
     "link",
     "lstat",
     "mkdir",

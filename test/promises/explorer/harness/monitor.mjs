@@ -41,14 +41,15 @@ export class Monitor {
 
   /**
    * Called with each event that is committed. An order is fulfilled only by the amount that the shop asked for last: that of the
-   * newest attempt that the kit made. Attempts are stored in the order in which they were made.
+   * newest attempt that the kit made. Attempts are stored in the order in which they were made. `seen`: the payments that were committed
+   * when the transaction of the event locked its own. An attempt of the same moment is not among them.
    */
-  onEvent({ type, clientId }) {
+  onEvent({ type, clientId }, seen) {
     if (type !== "payment.completed" && type !== "payment.paid_other_amount") return;
     const { payments } = this.#parts.database;
     const { reference, total } = payments.get(clientId);
     const newest = this.#attemptsOf(reference)
-      .filter(({ returnKeyHash }) => returnKeyHash !== undefined)
+      .filter((one) => one.returnKeyHash !== undefined && seen.has(one.clientId))
       .at(-1);
     const isOther = newest !== undefined && !isSame(newest.total, total);
     if (type === "payment.completed" && isOther)

@@ -164,9 +164,9 @@ export const planted = [
   },
   {
     name: "an adopted payment of an earlier amount completes the order",
-    file: "operations/adopt-payment.js",
-    text: "...(newest && { replacedBy: newest.clientId }),",
-    by: "",
+    file: "model/attempts.js",
+    text: "return attempts.find(isMade) ?? newest;",
+    by: "return newest;",
   },
   {
     name: "a later status replaces `completed`",
