@@ -178,7 +178,7 @@ export interface StoreQueries {
   findMany(keys: Pick<LockKeys, "clientIds" | "serviceIds">): Promise<Payment[]>;
 
   /**
-   * Returns what is stored about one clientId, at most 1,000 records of each kind, oldest first, whether a payment has that
+   * Returns what is stored about one clientId, the newest 1,000 records of each kind, oldest first, whether a payment has that
    * clientId or not. Without it: no `payments.history`, and nothing can be resolved.
    */
   history(clientId: string): Promise<StoredHistory>;

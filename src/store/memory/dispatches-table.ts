@@ -115,9 +115,9 @@ export class DispatchesTable {
   history(clientId: string, limit: number): { events: EventRecord[]; dispatches: DispatchRecord[] } {
     // Without an index: only people ask for it, and every webhook would have to update the index.
     const found = [...this.#events.values()].flatMap((event) => (event?.clientId === clientId ? event : []));
-    const events = found.slice(0, limit);
+    const events = found.slice(-limit);
     const dispatches = events.flatMap((event) => event.dispatches);
-    return { events: events.map(eventOf), dispatches: dispatches.slice(0, limit).map(recordOf) };
+    return { events: events.map(eventOf), dispatches: dispatches.slice(-limit).map(recordOf) };
   }
 
   dead({ eventId, handler, type, revive, limit }: DeadPage): DispatchRecord[] {

@@ -277,7 +277,7 @@ class ResolutionsTable {
 
   history(clientId: string, limit: number): ResolutionRecord[] {
     const found = [...this.#committed.values()].filter((one) => one.clientId === clientId);
-    return found.slice(0, limit).map((one) => ({ ...one }));
+    return found.slice(-limit).map((one) => ({ ...one }));
   }
 
   commit(): void {

@@ -114,7 +114,7 @@ export class WebhooksTable {
   }
 
   history(clientId: string, limit: number): StoredHistory["webhooks"] {
-    const rows = this.#ofClientId(clientId).toSorted(inOrder).slice(0, limit);
+    const rows = this.#ofClientId(clientId).toSorted(inOrder).slice(-limit);
     return rows.map((row) => ({ ...factsOf(row), copies: row.copies }));
   }
 

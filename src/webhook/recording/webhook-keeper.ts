@@ -35,8 +35,18 @@ const storeCodes: readonly ErrorCode[] = [
 /** The errors with which a drain says that the spool does not work. */
 const spoolCodes: readonly ErrorCode[] = ["spool_unavailable", "spool_full", "path_exposed"];
 
-/** The number of events of which copies are recognised while they wait in the spool. */
+/** The number of events of which copies are counted while they wait in the spool. */
 const maxWaiting = 10_000;
+
+/** The number of copies of one webhook that are spooled. More than any sender repeats, and little of the disk. */
+const maxCopies = 50;
+
+/** A webhook that waits in the spool. */
+interface WaitingWebhook {
+  copies: number;
+  /** The last append of a copy. */
+  appending: Promise<void>;
+}
 
 /** How often a spooled webhook may fail while the store is available, before it is set aside for a person. */
 const maxFailures = 3;
@@ -77,10 +87,10 @@ export class WebhookKeeper {
   #recorded = 0;
   #skippedInRow = 0;
   /**
-   * The appends of webhooks that wait in the spool, by eventKey. A copy is not spooled again: a captured webhook that is sent many times
-   * would fill the spool.
+   * The webhooks that wait in the spool, by eventKey. Of one that is sent again and again, only some copies are spooled: somebody who
+   * captured it would fill the spool.
    */
-  readonly #waiting = new Map<string, Promise<void>>();
+  readonly #waiting = new Map<string, WaitingWebhook>();
   #isSpoolUnavailable = false;
   #isClosing = false;
   /** What became of the last webhooks. */
@@ -167,11 +177,13 @@ export class WebhookKeeper {
       throw new WebhookRejectedError("record_unavailable", reason, { cause });
     }
     const eventKey = eventKeyOf(message);
-    const earlier = this.#waiting.get(eventKey);
-    const appending = earlier ?? spool.append({ receiptId, receivedAt, rawBody, covers });
-    if (!earlier && this.#waiting.size < maxWaiting) this.#waiting.set(eventKey, appending);
+    const { copies, appending } = this.#waiting.get(eventKey) ?? { copies: 0, appending: undefined };
+    const isKept = copies >= maxCopies;
+    const kept = isKept ? appending! : spool.append({ receiptId, receivedAt, rawBody, covers });
+    if (!isKept && (copies > 0 || this.#waiting.size < maxWaiting))
+      this.#waiting.set(eventKey, { copies: copies + 1, appending: kept });
     try {
-      await appending;
+      await kept;
     } catch (spoolError) {
       this.#waiting.delete(eventKey);
       this.#noteFailed({ arrival, cause });
@@ -179,7 +191,7 @@ export class WebhookKeeper {
       throw new WebhookRejectedError("record_unavailable", reason, { cause: spoolError });
     }
     this.#noteFailed();
-    if (!earlier) notify("webhook.spooled", { receiptId, error: cause });
+    if (!isKept) notify("webhook.spooled", { receiptId, error: cause });
     const clientId = message.kind === "payment" ? { clientId: message.report.clientId } : {};
     return { receiptId, outcome: "spooled", ...clientId };
   }

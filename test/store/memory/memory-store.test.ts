@@ -252,7 +252,7 @@ describe("MemoryStore", () => {
     expect((await store.history("c-1")).resolutions).toEqual([]);
   });
 
-  it("shows no more than the oldest 1,000 records of each kind in a history", async () => {
+  it("shows no more than the newest 1,000 records of each kind in a history", async () => {
     const store = new MemoryStore();
     await store.registerHandlers(["ledger", "mailer"].map((name) => ({ event: "*", name })));
     const numbers = Array.from({ length: 1001 }, (_, index) => 1000 + index);
@@ -281,7 +281,7 @@ describe("MemoryStore", () => {
       dispatches.at(-1)!.eventId,
       resolutions.at(-1)!.id,
     ];
-    expect(last).toEqual(["r-1999", "e-1999", "e-1499", "r-1999"]);
+    expect(last).toEqual(["r-2000", "e-2000", "e-2000", "r-2000"]);
   });
 
   it("stores nothing of a record whose decision throws, and nothing after it was closed", async () => {

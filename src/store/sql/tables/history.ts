@@ -28,25 +28,25 @@ export async function historyOf(reader: Session, db: Database, clientId: string)
   const ofEvents = aboutClient(db, "events", clientId);
   const withoutBody = webhookColumns.filter((column) => column !== "raw_body").join(", ");
   const webhooks = await reader.run<Omit<WebhookRow, "raw_body"> & { copies: unknown }>(
-    `select ${withoutBody}, copies from ${t.webhooks} where ${ofWebhooks.sql} order by received_at, receipt_id limit ?`,
+    `select ${withoutBody}, copies from ${t.webhooks} where ${ofWebhooks.sql} order by received_at desc, receipt_id desc limit ?`,
     [...ofWebhooks.params, maxOfEach],
   );
   const events = await reader.run<EventRow>(
-    `select id, type, client_id, recorded_at, payload from ${t.events} where ${ofEvents.sql} order by seq limit ?`,
+    `select id, type, client_id, recorded_at, payload from ${t.events} where ${ofEvents.sql} order by seq desc limit ?`,
     [...ofEvents.params, maxOfEach],
   );
   const dispatches = await reader.run<DispatchRow>(
     `select ${dispatchColumns} from ${t.events} e join ${t.dispatches} d on d.event_id = e.id
-      where ${ofEvents.sql} order by e.seq, d.handler limit ?`,
+      where ${ofEvents.sql} order by e.seq desc, d.handler desc limit ?`,
     [...ofEvents.params, maxOfEach],
   );
   return {
-    webhooks: webhooks.rows.map(({ copies, ...row }) => {
+    webhooks: webhooks.rows.toReversed().map(({ copies, ...row }) => {
       const { rawBody: _, ...webhook } = webhookOf({ ...row, raw_body: new Uint8Array() });
       return { ...webhook, copies: Number(copies) };
     }),
-    events: events.rows.map(eventOf),
-    dispatches: dispatches.rows.map(dispatchOf),
+    events: events.rows.toReversed().map(eventOf),
+    dispatches: dispatches.rows.toReversed().map(dispatchOf),
     resolutions: await resolutionsOf(reader, db, clientId, maxOfEach),
   };
 }

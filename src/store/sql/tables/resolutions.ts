@@ -31,7 +31,7 @@ export async function insertResolutions(
   await insertAll(tx, dialect, { table: tables.resolutions, columns, rows });
 }
 
-/** Reads what people settled about one clientId, oldest first. */
+/** Reads what people settled about one clientId: the newest, oldest first. */
 export async function resolutionsOf(
   reader: Session,
   { tables }: Database,
@@ -39,10 +39,10 @@ export async function resolutionsOf(
   limit: number,
 ): Promise<ResolutionRecord[]> {
   const { rows } = await reader.run<ResolutionRow>(
-    `select ${columns.join(", ")} from ${tables.resolutions} where client_id = ? order by resolved_at, id limit ?`,
+    `select ${columns.join(", ")} from ${tables.resolutions} where client_id = ? order by resolved_at desc, id desc limit ?`,
     [clientId, limit],
   );
-  return rows.map(resolutionOf);
+  return rows.toReversed().map(resolutionOf);
 }
 
 function resolutionOf(row: ResolutionRow): ResolutionRecord {
