@@ -59,6 +59,8 @@ const leaky: Spoil = (adapter, records) => ({
 
 const read = "read returns what exists, also what was committed just before, and nothing else";
 const stale = "write returns false and writes nothing where any record has another version";
+const together =
+  "of writes at the same time that share a record, one is done, and nothing of the others is there";
 const order = "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse";
 const limits = "scan returns no more than `limit` records, and no fewer where there are more";
 const sees = "read and scan with tx see what its transaction wrote, and nobody else does";
@@ -81,9 +83,28 @@ function unchecked(
   };
 }
 
+/** Compares all versions, and then writes one record after the other, each only if its version is still the same. */
+const torn: Spoil = (adapter, records) => {
+  const versionOf = (key: string): number => records.get(key)?.version ?? 0;
+  return {
+    ...adapter,
+    write: async (changes) => {
+      if (changes.some(({ key, version }) => versionOf(key) !== version)) return false;
+      await new Promise(setImmediate);
+      let isDone = true;
+      for (const { key, version, value } of changes)
+        if (versionOf(key) !== version) isDone = false;
+        else if (value === null) records.delete(key);
+        else records.set(key, { key, value, version: version + 1 });
+      return isDone;
+    },
+  };
+};
+
 const defects: [does: string, spoil: Spoil, caughtBy: string][] = [
   ["says true and writes nothing", (adapter) => ({ ...adapter, write: async () => true }), read],
   ["ignores versions", unchecked(() => false), stale],
+  ["writes one record after the other, and not all or none", torn, together],
   ["checks the version of the first change only", unchecked((_, index) => index === 0), stale],
   ["does not compare the version of a new record", unchecked(({ version }) => version > 0), stale],
   ["does not compare the version that it deletes", unchecked(({ value }) => value !== null), stale],

@@ -35,6 +35,14 @@ export const adapterChecks: Checks<Adapter> = {
     }
   },
 
+  async "of writes at the same time that share a record, one is done, and nothing of the others is there"(
+    adapter,
+    other,
+  ) {
+    for (const version of [0, 1])
+      for (const place of [0, 1, 2]) await expectOneDone([adapter, other], version, place);
+  },
+
   async "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse"(adapter) {
     assert.equal(await written(adapter, ...names.toReversed().map((name) => change(name, 0))), true);
     // A space at the end of a bound sorts before all other characters. Here it is written as "_".
@@ -93,6 +101,39 @@ const change = (name: string, version: number, value: string | null = '"1"'): Re
   version,
   value,
 });
+
+/** How often writes at the same time may all be conflicts: a database may end several transactions that wait for each other. */
+const maxUndecided = 10;
+
+/**
+ * Lets four writes run at the same time. They share one record, at this place among their changes, and each has two of its own. Expects that
+ * one of them is done, all of it, and nothing of the others.
+ */
+async function expectOneDone(adapters: readonly Adapter[], version: number, place: number): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const name = `t${version}${place}${tries}`;
+    if (version > 0) assert.equal(await written(adapters[0]!, change(name, 0)), true);
+    const own = [0, 1, 2, 3].map((n) => [change(`${name}-${n}a`, 0), change(`${name}-${n}b`, 0)]);
+    const writes = own.map((changes, n) => {
+      const shared = change(name, version, JSON.stringify(n));
+      return written(adapters[n % adapters.length]!, ...changes.toSpliced(place, 0, shared));
+    });
+    const done = (await Promise.all(writes)).flatMap((isDone, n) => (isDone ? [n] : []));
+    const parts = own.flatMap((changes) => changes.map(({ key }) => key.slice("exam/".length)));
+    const left = await read(adapters[0]!, parts);
+    const expected = done.flatMap((n) => own[n]!.map(({ key }) => `${key} 1 "1"`));
+    assert.ok(done.length < 2, `${done.length} of four writes were done, and each expected another version.`);
+    const torn = left.filter((record) => !expected.includes(record));
+    const why = "A write that returned false has left records: it does not write all of its changes or none.";
+    assert.ok(torn.length === 0, `${why} Left: ${torn.join(", ")}.`);
+    same(left, expected);
+    if (done.length === 1) return;
+    assert.ok(
+      tries < maxUndecided,
+      `Of four writes at the same time none was done, ${tries} times in a row.`,
+    );
+  }
+}
 
 /** Writes in a transaction of its own. Returns what `write` returned. */
 async function written(adapter: Adapter, ...changes: RecordChange[]): Promise<boolean> {
