@@ -7,7 +7,7 @@ import {
 } from "../../statement/index.js";
 import { sqlStore } from "../../store/sql/index.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, defineCommand } from "../terminal/command.js";
+import { type Arguments, defineCommand, type InputContext } from "../terminal/command.js";
 import { databaseOptions, requireTables } from "../terminal/database.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { formatOptions, readFormat } from "./format-options.js";
@@ -37,7 +37,7 @@ export const reconcileCommand = defineCommand({
     "--paid-status <status> ...":
       "A status that means paid. Default: completed, paid, settled, success, successful, succeeded.",
     "--client-id-prefix <text>":
-      "The beginning of this shop's clientIds; rows with others are counted, and not compared.",
+      "The beginning of this shop's clientIds; rows with others are counted, and not compared. Default: TILLKIT_CLIENT_ID_PREFIX.",
     "--edge <minutes>":
       "Payments that were completed this close to an end of the period may be on the neighbouring statement. Default: 0.",
     "--created-from <time>":
@@ -69,7 +69,7 @@ export const reconcileCommand = defineCommand({
     const counted = await countBytes(args.operand!, context);
     const rows = readStatement(counted.bytes, format);
     const run: ReconcileOptions = {
-      ...readOptions(args, cwd, format.utcOffset),
+      ...readOptions(args, context, format.utcOffset),
       signal: context.signal,
       onProgress: progressBar(output, counted),
     };
@@ -102,7 +102,7 @@ export const reconcileCommand = defineCommand({
   },
 });
 
-function readOptions(args: Arguments, cwd: string, utcOffset = "Z"): ReconcileOptions {
+function readOptions(args: Arguments, { cwd, env }: InputContext, utcOffset = "Z"): ReconcileOptions {
   const time = (option: string): string | undefined => {
     const given = args.get(option);
     return given !== undefined && /^\d{4}-\d\d-\d\d$/.test(given) ? `${given}T00:00:00${utcOffset}` : given;
@@ -117,7 +117,7 @@ function readOptions(args: Arguments, cwd: string, utcOffset = "Z"): ReconcileOp
     paidStatuses: paidStatuses.length > 0 ? paidStatuses : undefined,
     edgeMs: minutes === undefined ? undefined : Number(minutes) * 60_000,
     temporaryDirectory: folder === undefined ? undefined : path.resolve(cwd, folder),
-    clientIdPrefix: args.get("client-id-prefix"),
+    clientIdPrefix: (args.get("client-id-prefix") ?? env["TILLKIT_CLIENT_ID_PREFIX"]?.trim()) || undefined,
     createdFrom: time("created-from"),
   };
 }

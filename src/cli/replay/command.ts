@@ -5,10 +5,11 @@ import {
   type ReplayQuery,
   type RevivedDispatches,
 } from "../../index.js";
+import { isDateTime } from "../../shared/date-time.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, defineCommand } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
-import { openOfflineKit } from "../terminal/offline-kit.js";
+import { givenPolicy, type GivenPolicy, openOfflineKit, policyOptions } from "../terminal/offline-kit.js";
 import { type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 
@@ -33,8 +34,9 @@ export const replayCommand = defineCommand({
     "--client-id <id>": "Only the webhooks of this payment.",
     "--receipt-id <id>": "Only this webhook.",
     [`--outcome <${outcomes}>`]: "Only webhooks that are stored with this outcome.",
-    "--from <time>": "Only webhooks received at this time or later, in ISO 8601.",
+    "--from <time>": "Only webhooks received at this time or later: a UTC day, or a time with its offset.",
     "--to <time>": "Only webhooks received before this time.",
+    ...policyOptions,
     "--dead": "Dead dispatches instead of webhooks.",
     "--handler <name>": "With --dead: only those of this handler.",
     "--event <type>": "With --dead: only those of events of this type.",
@@ -59,9 +61,12 @@ export const replayCommand = defineCommand({
     const [wrong] = (isDead ? webhookOptions : dispatchOptions).filter((name) => args.has(name));
     if (wrong !== undefined)
       throw optionError(`--${wrong} ${isDead ? "cannot be used" : "can only be used"} with --dead.`);
-    const payments = await openOfflineKit(args, context);
+    const policy = givenPolicy(args, context);
+    const payments = await openOfflineKit(args, context, policy);
     try {
-      const changed = await (isDead ? replayDispatches : replayWebhooks)(payments, args, context.output);
+      const changed = isDead
+        ? await replayDispatches(payments, args, context.output)
+        : await replayWebhooks(payments, args, context.output, policy);
       if (changed === 0 || args.has("apply")) return 0;
       context.output.print("Nothing was changed; --apply makes the changes.");
       return 1;
@@ -71,17 +76,36 @@ export const replayCommand = defineCommand({
   },
 });
 
-const webhookOptions = ["client-id", "receipt-id", "outcome", "from", "to"] as const;
+const webhookOptions = [
+  "client-id",
+  "receipt-id",
+  "outcome",
+  "from",
+  "to",
+  "confirm",
+  "client-id-prefix",
+] as const;
 const dispatchOptions = ["handler", "event", "event-id"] as const;
 
-async function replayWebhooks(payments: Payments, args: Arguments, output: Output): Promise<number> {
+async function replayWebhooks(
+  payments: Payments,
+  args: Arguments,
+  output: Output,
+  policy: GivenPolicy,
+): Promise<number> {
   const dryRun = !args.has("apply");
-  const replayed = await payments.replay({
+  const query: ReplayQuery = {
     clientId: args.get("client-id"),
     receiptId: args.get("receipt-id"),
     outcome: args.get("outcome") as StoredOutcome | undefined,
     from: timeOf(args, "from"),
     to: timeOf(args, "to"),
+  };
+  const unknown = await findUnknownPolicy(payments, query, policy);
+  if (unknown !== undefined && !dryRun) throw optionError(unknown);
+  if (unknown !== undefined) output.log(unknown);
+  const replayed = await payments.replay({
+    ...query,
     dryRun,
     onProgress: ({ looked, changed }) =>
       output.draw(`${looked} webhooks read, ${changed} decided differently`),
@@ -99,6 +123,36 @@ async function replayWebhooks(payments: Payments, args: Arguments, output: Outpu
   const were = dryRun ? "would be" : "were";
   output.print(`${looked} webhooks read; ${changed} ${were} decided differently.${pruned}`);
   return changed;
+}
+
+/**
+ * Looks for a webhook that the application decided by a policy which nobody has given here, and that would be decided otherwise. Returns
+ * what to do, or `undefined`.
+ */
+async function findUnknownPolicy(
+  payments: Payments,
+  query: ReplayQuery,
+  { confirm, clientIdPrefix }: GivenPolicy,
+): Promise<string | undefined> {
+  const policies = [
+    { outcome: "unconfirmed", given: confirm, option: "--confirm=lookup", without: "--confirm=none" },
+    {
+      outcome: "foreign",
+      given: clientIdPrefix,
+      option: "--client-id-prefix",
+      without: '--client-id-prefix=""',
+    },
+  ] as const;
+  for (const { outcome, given, option, without } of policies) {
+    if (given !== undefined || (query.outcome !== undefined && query.outcome !== outcome)) continue;
+    const { changed } = await payments.replay({ ...query, outcome, dryRun: true });
+    if (changed > 0)
+      return (
+        `${changed} webhooks are ${outcome} by a policy of the application, and would be decided without it. ` +
+        `Give the application's ${option}, or ${without} if that is meant.`
+      );
+  }
+  return undefined;
 }
 
 async function replayDispatches(payments: Payments, args: Arguments, output: Output): Promise<number> {
@@ -128,7 +182,11 @@ async function replayDispatches(payments: Payments, args: Arguments, output: Out
 function timeOf(args: Arguments, name: "from" | "to"): Date | undefined {
   const text = args.get(name);
   if (text === undefined) return undefined;
-  const time = new Date(text);
-  if (!Number.isNaN(time.getTime())) return time;
-  throw optionError(`--${name} must be a time in ISO 8601, such as 2024-05-01.`);
+  // JavaScript takes a time without an offset for one of this machine's zone, and "1/5/26" for a time.
+  const full = /T/i.test(text) ? text : `${text}T00:00:00Z`;
+  const time = isDateTime(full) ? new Date(full) : undefined;
+  if (time && !Number.isNaN(time.getTime())) return time;
+  throw optionError(
+    `--${name} must be a day (UTC) or a time with its offset, such as 2024-05-01 or 2024-05-01T10:00:00Z.`,
+  );
 }

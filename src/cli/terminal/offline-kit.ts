@@ -1,24 +1,57 @@
 import { createPayments, hmacSignature, type Payments } from "../../index.js";
 import { sqlStore } from "../../store/sql/index.js";
+import { optionError } from "./arguments.js";
 import { type Arguments, type InputContext } from "./command.js";
 import { requireTables } from "./database.js";
 
+/** The options of a command that decides webhooks, which must do it as the application does. */
+export const policyOptions = {
+  "--confirm <lookup|none>": "The application's `confirm`. Default: TILLKIT_CONFIRM.",
+  "--client-id-prefix <text>":
+    'The application\'s `clientIdPrefix`; "" where it has none. Default: TILLKIT_CLIENT_ID_PREFIX.',
+} as const;
+
+/** What decides webhooks. `undefined`: neither an option nor a variable names it. */
+export interface GivenPolicy {
+  confirm: string | undefined;
+  /** Empty where the application has none. */
+  clientIdPrefix: string | undefined;
+}
+
 /**
- * Opens a kit without network and handlers on the database that the options name. It decides webhooks as the application's
- * own kit does. Throws `store_unavailable` if the database has no tables of the kit.
+ * Returns the policy that the options or the environment name.
+ *
+ * @throws the error of a wrong option where `TILLKIT_CONFIRM` has another value
  */
-export async function openOfflineKit(args: Arguments, context: InputContext): Promise<Payments> {
+export function givenPolicy(args: Arguments, context: InputContext): GivenPolicy {
+  const read = (name: string): string | undefined => context.env[`TILLKIT_${name}`]?.trim();
+  const confirm = args.get("confirm") ?? (read("CONFIRM") || undefined);
+  if (confirm !== undefined && confirm !== "lookup" && confirm !== "none")
+    throw optionError(`TILLKIT_CONFIRM must be lookup, or left out, and not "${confirm}".`);
+  return {
+    confirm,
+    clientIdPrefix: args.get("client-id-prefix") ?? read("CLIENT_ID_PREFIX"),
+  };
+}
+
+/**
+ * Opens a kit without network and handlers on the database that the options name. It decides webhooks by the given policy.
+ * Throws `store_unavailable` if the database has no tables of the kit.
+ */
+export async function openOfflineKit(
+  args: Arguments,
+  context: InputContext,
+  policy = givenPolicy(args, context),
+): Promise<Payments> {
   const { database, tablePrefix } = await requireTables(args, context);
-  const read = (name: string): string | undefined => context.env[`TILLKIT_${name}`]?.trim() || undefined;
-  const confirm = read("CONFIRM") === "lookup" ? ("lookup" as const) : undefined;
   return createPayments({
     publicUrl: "http://localhost/payments",
     service: { baseUrl: "http://localhost", accessToken: "none" },
     // Required by the kit, and never used: this process receives no webhooks.
     signature: hmacSignature({ secret: crypto.randomUUID() }),
     store: sqlStore(database, { tablePrefix }),
-    clientIdPrefix: read("CLIENT_ID_PREFIX"),
-    ...(confirm && { confirm, lookup: true }),
+    clientIdPrefix: policy.clientIdPrefix || undefined,
+    ...(policy.confirm === "lookup" && { confirm: "lookup" as const, lookup: true }),
     dispatch: false,
     spool: false,
     logger: false,

@@ -33,6 +33,24 @@ describe("tillkit reconcile", () => {
     expect(stdout).toMatch(/at most \d+ MiB of memory/);
   });
 
+  it("knows the shop's prefix from the environment, and from the file that --env-file names", async () => {
+    folder.write(
+      "other.csv",
+      "clientId,value,currency\na,1475,KMF\nb,1475,KMF\nmidnight,1475,KMF\nx-1,1,KMF\n",
+    );
+    folder.write("shop.env", "TILLKIT_CLIENT_ID_PREFIX=a\n");
+    const rowsOf = async (...more: string[]) =>
+      documentOf(await reconcile("other.csv", ...period, "--json", ...more));
+    const [all, own] = [await rowsOf(), await rowsOf("--env-file", "shop.env")];
+    expect(JSON.stringify(all)).toContain("missing_here");
+    expect(own).not.toEqual(all);
+    expect(own).toEqual({
+      ...(await rowsOf("--client-id-prefix", "a")),
+      seconds: expect.anything() as number,
+      peakBytes: expect.anything() as number,
+    });
+  });
+
   it("ends with 1 if something differs, and prints how often", async () => {
     const { code, stdout } = await reconcile("differs.csv", ...period);
     expect(code).toBe(1);

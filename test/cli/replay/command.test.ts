@@ -1,6 +1,6 @@
-import { type SignedField } from "tillkit";
+import { fieldsSignature, type SignedField } from "tillkit";
 import { sqliteStore, type SqlTx } from "tillkit/sql";
-import { closeAll, testKit } from "../../support/kit.js";
+import { closeAll, secret, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
@@ -42,7 +42,7 @@ describe("tillkit replay", () => {
     });
     await withKit(async (payments) => expect(await payments.find("c-1")).toMatchObject({ state: "pending" }));
 
-    const did = await replay("--apply");
+    const did = await replay("--apply", "--client-id-prefix=");
     expect(did.code).toBe(0);
     expect(did.stdout).toContain("foreign → applied, payment pending → completed");
     expect(did.stdout).toContain("1 webhooks read; 1 were decided differently.");
@@ -51,6 +51,56 @@ describe("tillkit replay", () => {
     );
     expect(documentOf(await replay("--json"))).toMatchObject({ changed: 0 });
     expect((await replay()).code).toBe(0);
+  });
+
+  it("refuses to make payments of another shop its own, unless it is told the application's prefix", async () => {
+    const clientIdPrefix = "north-";
+    await withKit(
+      (payments) => payments.receiveWebhook(signed(completedBody({ clientId: "c-other", id: "s-other" }))),
+      {
+        clientIdPrefix,
+      },
+    );
+    const foreign = ["--outcome", "foreign"];
+    const refused = await replay("--apply", ...foreign);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("1 webhooks are foreign by a policy of the application");
+    const dry = await replay(...foreign);
+    expect(dry).toMatchObject({ code: 1, stderr: expect.stringContaining("--client-id-prefix") as string });
+    const nothing = { code: 0, stdout: expect.stringContaining("0 were decided differently") as string };
+    expect(await replay("--apply", ...foreign, "--client-id-prefix", clientIdPrefix)).toMatchObject(nothing);
+    const env = { TILLKIT_CLIENT_ID_PREFIX: clientIdPrefix };
+    const argv = ["replay", "--store", file, "--apply", ...foreign];
+    expect(await runCli(argv, { env, cwd: folder.path })).toMatchObject(nothing);
+  });
+
+  it("refuses to complete what waits for a lookup, unless it is told whether the application confirms", async () => {
+    const payment = pendingPayment({ clientId: "c-7", serviceId: "s-7", reference: "order-7" });
+    const signature = fieldsSignature({ secret, merchantId: "m-1" });
+    await withKit(
+      async (payments) => {
+        await payments.store.transaction((tx) => payments.store.save(tx, { created: [payment] }));
+        const body = signed(completedBody({ clientId: "c-7", id: "s-7" }), signature);
+        expect(await payments.receiveWebhook(body)).toMatchObject({ outcome: "unconfirmed" });
+      },
+      { signature, confirm: "lookup", lookup: true } as object,
+    );
+    const selected = ["--client-id", "c-7"];
+    const stateNow = () => withKit(async (payments) => (await payments.find("c-7"))?.state);
+    const refused = await replay("--apply", ...selected);
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("are unconfirmed by a policy") as string,
+    });
+    const misspelt = { env: { TILLKIT_CONFIRM: "lokup" }, cwd: folder.path };
+    expect(await runCli(["replay", "--store", file, "--apply", ...selected], misspelt)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("TILLKIT_CONFIRM must be lookup") as string,
+    });
+    expect((await replay("--apply", ...selected, "--confirm", "lookup")).code).toBe(0);
+    expect(await stateNow()).toBe("pending");
+    expect((await replay("--apply", ...selected, "--confirm", "none")).code).toBe(0);
+    expect(await stateNow()).toBe("completed");
   });
 
   it("gives dead dispatches their attempts again, and the application runs them", async () => {
@@ -99,7 +149,10 @@ describe("tillkit replay", () => {
     [["--handler", "books"], 2, "--handler can only be used with --dead."],
     [["--dead", "--outcome", "foreign"], 2, "--outcome cannot be used with --dead."],
     [["--dead", "--event", "payment.complete", "--apply"], 2, "type must be one of payment.completed, "],
-    [["--from", "yesterday"], 2, "--from must be a time"],
+    [["--from", "yesterday"], 2, "--from must be a day (UTC) or a time with its offset"],
+    [["--from", "1/5/26"], 2, "--from must be a day (UTC)"],
+    [["--to", "2026-11-20T10:00:00"], 2, "--to must be a day (UTC)"],
+    [["--to", "2026-02-30"], 2, "--to must be a day (UTC)"],
   ])("ends with 2 for %j", async (argv, code, said) => {
     const ran = await replay(...argv);
     expect(ran.code).toBe(code);
