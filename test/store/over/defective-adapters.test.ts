@@ -59,7 +59,7 @@ const leaky: Spoil = (adapter, records) => ({
 
 const read = "read returns what exists, also what was committed just before, and nothing else";
 const stale = "write returns false and writes nothing where any record has another version";
-const together =
+const allOrNothing =
   "of writes at the same time that share a record, one is done, and nothing of the others is there";
 const order = "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse";
 const limits = "scan returns no more than `limit` records, and no fewer where there are more";
@@ -104,7 +104,7 @@ const torn: Spoil = (adapter, records) => {
 const defects: [does: string, spoil: Spoil, caughtBy: string][] = [
   ["says true and writes nothing", (adapter) => ({ ...adapter, write: async () => true }), read],
   ["ignores versions", unchecked(() => false), stale],
-  ["writes one record after the other, and not all or none", torn, together],
+  ["writes one record after the other, and not all or none", torn, allOrNothing],
   ["checks the version of the first change only", unchecked((_, index) => index === 0), stale],
   ["does not compare the version of a new record", unchecked(({ version }) => version > 0), stale],
   ["does not compare the version that it deletes", unchecked(({ value }) => value !== null), stale],
