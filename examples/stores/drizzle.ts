@@ -27,7 +27,13 @@ export function drizzleAdapter(db: NodePgDatabase): TransactionAdapter<DrizzleTx
       const order = reverse ? desc(records.key) : asc(records.key);
       return (tx ?? db).select().from(records).where(range).orderBy(order).limit(limit);
     },
-    transaction: (run) => db.transaction(run),
+    transaction: (run) =>
+      db.transaction(async (tx) => {
+        const result = await run(tx);
+        // PostgreSQL answers the commit of a transaction in which a statement failed with ROLLBACK, and Drizzle does not look.
+        await tx.execute(sql`select 1`);
+        return result;
+      }),
     async write(changes, tx) {
       try {
         const { rows } = await tx.execute<{ done: number }>(writeAll(JSON.stringify(changes)));

@@ -39,7 +39,10 @@ export function etcdAdapter(
       } catch (error) {
         if (current === tried) current = (tried + 1) % nodes.length;
         // A write that was perhaps made is not made again. These were not:
-        const isUnsent = /ECONNREFUSED|EHOSTUNREACH|no leader/.test(String((error as Error).cause));
+        const { cause } = error as { cause?: { errors?: unknown[] } };
+        // A host with several addresses has one error for each.
+        const causes = [cause, ...(cause?.errors ?? [])].map(String);
+        const isUnsent = causes.some((text) => /ECONNREFUSED|EHOSTUNREACH|no leader/.test(text));
         if ((isWrite && !isUnsent) || performance.now() > until) throw error;
       }
     }

@@ -15,7 +15,7 @@ export function fileAdapter(path: string): BatchAdapter<RecordChange> {
   for (const line of lines) for (const change of JSON.parse(line) as RecordChange[]) apply(change);
   // A new file, because an append after half a line would be lost with it.
   fs.rmSync(`${path}.new`, { force: true });
-  const file = fs.openSync(`${path}.new`, "a");
+  const file = fs.openSync(`${path}.new`, "ax", 0o600); // Fails where somebody has put a link there.
   let size = 0;
   const append = (changes: readonly RecordChange[]) => {
     const line = `${JSON.stringify(changes)}\n`;

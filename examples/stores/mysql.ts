@@ -25,6 +25,12 @@ export function mysqlAdapter(pool: Pool): TransactionAdapter<MysqlTx> {
   return {
     durable: true,
     close: () => pool.end(),
+    // mysql2 puts the values into the text, with backslashes. In this mode they would end a string too early.
+    async migrate() {
+      const rows = (await pool.query("select @@sql_mode as mode"))[0] as { mode: string }[];
+      if (rows[0]?.mode.includes("NO_BACKSLASH_ESCAPES"))
+        throw new Error("The server's sql_mode must not contain NO_BACKSLASH_ESCAPES.");
+    },
     read: (keys, tx) => select("id in (?)", [keys], tx),
     scan: ({ from, to, limit, reverse }, tx) =>
       select(`id >= ? and id < ? order by id ${reverse ? "desc" : "asc"} limit ?`, [from, to, limit], tx),

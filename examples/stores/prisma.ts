@@ -17,7 +17,16 @@ export function prismaAdapter(prisma: PrismaClient): TransactionAdapter<Prisma.T
       return tx.paymentRecord.findMany({ where, orderBy: { key: reverse ? "desc" : "asc" }, take: limit });
     },
     // The kit ends a handler that takes too long. Prisma's own limit of five seconds would end some that may go on.
-    transaction: (run) => prisma.$transaction(run, { maxWait: 10_000, timeout: 3_600_000 }),
+    transaction: (run) =>
+      prisma.$transaction(
+        async (tx) => {
+          const result = await run(tx);
+          // PostgreSQL answers the commit of a transaction in which a statement failed with ROLLBACK.
+          await tx.$queryRaw`select 1`;
+          return result;
+        },
+        { maxWait: 10_000, timeout: 3_600_000 },
+      ),
     async write(changes, tx) {
       try {
         const [result] = await writeAll(tx, JSON.stringify(changes));

@@ -108,13 +108,28 @@ async function startAttempt<Tx>(parts: CheckoutParts<Tx>, request: PaymentReques
       const updated = choice.replaced.map((old) => replacedPayment(old, clientId, at));
       const { takenClientIds } = await store.save(tx, { updated, created: [payment] });
       if (takenClientIds.length > 0) throw new ChoiceOutdated();
+      await refuseUnseen(parts, tx, { reference, seen: payments, clientId });
       return { kind: "created", payment, token };
     });
   } catch (error) {
-    // Another call opened an attempt for this reference, or took the clientId, after this one had read.
+    // Another call stored an attempt for this reference, or took the clientId, after this one had read.
     if (error instanceof ChoiceOutdated) return { kind: "outdated" };
     throw error;
   }
+}
+
+/**
+ * A first attempt has no row to lock. One that was stored after this call had read, and closed before this call stored its own, does
+ * not clash with it, and would not be marked as replaced. From the insert on, no other call can open an attempt.
+ */
+async function refuseUnseen<Tx>(
+  { store }: CheckoutParts<Tx>,
+  tx: Tx,
+  own: { reference: string; seen: readonly Payment[]; clientId: string },
+): Promise<void> {
+  const known = new Set([own.clientId, ...own.seen.map(({ clientId }) => clientId)]);
+  const { payments } = await store.lock(tx, { references: [own.reference] });
+  if (payments.some(({ clientId }) => !known.has(clientId))) throw new ChoiceOutdated();
 }
 
 function paidOtherAmount({ payment, newest }: Extract<AttemptChoice, { kind: "withheld" }>): TillkitError {

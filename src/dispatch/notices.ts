@@ -52,6 +52,9 @@ export function logNotices(addListener: Notices["add"], logger: Logger): void {
   addListener("spool.unavailable", ({ error }) => {
     logger.error({ err: loggable(error) }, "the spool cannot be used");
   });
+  addListener("store.went_back", ({ error }) => {
+    logger.error({ err: loggable(error) }, "the store went back in time and needs a person");
+  });
   addListener("lookup.failed", ({ clientId, error }) => {
     logger.warn({ err: loggable(error), clientId }, "a lookup failed");
   });

@@ -6,6 +6,7 @@ import { describeUnknown } from "../shared/unknown-names.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type Intake } from "../webhook/intake.js";
 import { type Core } from "./core.js";
+import { type StoreWatch } from "./watch-store.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
 
 interface BackgroundParts<Tx> {
@@ -13,6 +14,7 @@ interface BackgroundParts<Tx> {
   intake: Intake;
   lookups: Lookups<Tx> | undefined;
   sweeper: Sweeper;
+  watch: StoreWatch<Tx>;
 }
 
 /** How long running handlers may take to finish when the kit closes. */
@@ -25,7 +27,7 @@ const maxStoreCloseMs = 20_000;
 export function createBackground<Tx>(
   { store, ready }: Core<Tx>,
   { dispatches, sweepMs }: Pick<ResolvedOptions, "dispatches" | "sweepMs">,
-  { dispatcher, intake, lookups, sweeper }: BackgroundParts<Tx>,
+  { dispatcher, intake, lookups, sweeper, watch }: BackgroundParts<Tx>,
 ) {
   let timer: NodeJS.Timeout | undefined;
   let stopWaking: (() => void) | undefined;
@@ -43,11 +45,13 @@ export function createBackground<Tx>(
       timer ??= setInterval(() => void sweeper.sweep().catch(() => {}), sweepMs).unref();
       intake.start();
       await ready();
+      if (!isClosed) await watch.start();
     },
     async close(): Promise<void> {
       isClosed = true;
       clearInterval(timer);
       stopWaking?.();
+      await watch.close();
       await lookups?.close();
       await sweeper.idle();
       await dispatcher.stop(drainMs);

@@ -31,6 +31,7 @@ import { type PaymentsOptions } from "./options/options.js";
 import { resolveOptions, type ResolvedOptions } from "./options/resolve-options.js";
 import { type Payments } from "./payments.js";
 import { reconcile } from "./reconcile.js";
+import { StoreWatch } from "./watch-store.js";
 
 /**
  * Creates the kit from its parts. Does no I/O: the router or `start()` opens the store.
@@ -44,15 +45,25 @@ export function createPayments<Covers extends SignedField, Tx>(
   const core = createCore(options);
   const { store, now, newId } = core;
   const dispatcher = createDispatcher(core, options);
+  // What is not durable is a new store after each start.
+  const identify = store.durable && store.identify ? () => store.identify!(newId()) : undefined;
   const intake = createIntake(core, {
     ...options.webhook,
     spool: options.spool,
     drainMs: options.dispatch.pollMs,
+    identify,
+    onRecorded: (receipts) => watch.noteRecorded(receipts),
   });
   const cautious = { ...core, cautiousNow: () => core.clock.cautious(now()) };
   const lookups = createLookups(cautious, options, intake);
   const sweeper = createSweeper(cautious, options, { intake, lookups });
-  const background = createBackground(core, options, { dispatcher, intake, lookups, sweeper });
+  const watch: StoreWatch<Tx> = new StoreWatch({
+    ...core,
+    spool: intake.spool,
+    identify,
+    onWentBack: () => void sweeper.sweep().catch(() => {}),
+  });
+  const background = createBackground(core, options, { dispatcher, intake, lookups, sweeper, watch });
   const subscriptions = createSubscriptions<Covers, Tx>(core, dispatcher);
   const checkout = checkoutParts(core, options);
   const receiving = { scheme: options.signature, now, newId, keep: intake.keep };
@@ -78,6 +89,8 @@ export function createPayments<Covers extends SignedField, Tx>(
     health: createHealthCheck(core, intake, {
       ...options.health,
       hanging: () => dispatcher.hanging,
+      sweepFailure: sweeper.failure,
+      wentBack: () => watch.problem,
       runs: (name, event) =>
         options.dispatches &&
         core.handlers

@@ -155,6 +155,11 @@ export interface NoticeMap {
    * `spool_unavailable` as long.
    */
   "spool.unavailable": { error: unknown };
+  /**
+   * The store no longer has what it had acknowledged: an older copy was restored, or its database was replaced. The health has the reason
+   * `store_went_back` until the process ends.
+   */
+  "store.went_back": { error: unknown };
   /** A run of a handler failed and will be tried again. */
   "dispatch.failed": { event: TillkitEvent; handler: string; failures: number; error: unknown };
   /** A dispatch used up its tries. It stays in the store until it is replayed. */
@@ -178,6 +183,7 @@ export const noticeTypes = Object.keys({
   "dispatch.dead": 1,
   "lookup.failed": 1,
   "store.unavailable": 1,
+  "store.went_back": 1,
 } satisfies Record<NoticeType, 1>);
 
 /** Sends a notice to the listeners of this process. */

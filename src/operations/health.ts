@@ -2,6 +2,7 @@ import { type Notices } from "../dispatch/notices.js";
 import { loggable } from "../errors/loggable.js";
 import { type EventType } from "../model/event-map.js";
 import { type ClockWatch } from "../shared/clock-watch.js";
+import { because } from "../shared/because.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type PaymentStore, type StoreCounts } from "../store/index.js";
 import { writeNothing } from "../store/write-nothing.js";
@@ -22,7 +23,9 @@ export const healthReasonCodes = [
   "events_late",
   "handler_missing",
   "transactions_hanging",
+  "sweep_failing",
   "signatures_failing",
+  "store_went_back",
   "clock_jumped",
   "database_clock_off",
   "durability_warning",
@@ -85,6 +88,10 @@ export interface HealthParts<Tx> extends Pick<Intake, "isStuck" | "keeping" | "r
   runs: (handler: string, event?: EventType) => boolean;
   /** The number of handlers' transactions that are open although their runs have ended. */
   hanging: () => number;
+  /** How many sweeps in a row have failed, and the last error. */
+  sweepFailure: () => { count: number; error: unknown } | undefined;
+  /** Why the store is an older copy or another one; `undefined` while it never was. */
+  wentBack: () => Error | undefined;
   rejections: () => Rejections;
   /** The wrong signatures since the last verified webhook: their number, and the time from the first to the last. */
   mismatches: () => { count: number; spanMs: number };
@@ -98,11 +105,14 @@ export interface HealthParts<Tx> extends Pick<Intake, "isStuck" | "keeping" | "r
 /** Fewer wrong signatures, or within less time than `lateMs`, can be a passing attack. */
 const minMismatches = 10;
 
+/** Fewer failed sweeps in a row can be a short outage. */
+const minFailedSweeps = 3;
+
 /** Returns the function behind `payments.health`. Counts refused webhooks from now on. */
 export function createHealthCheck<Tx>(
   core: Pick<HealthParts<Tx>, "store" | "now" | "clock"> & { listen: Notices["add"] },
   intake: Intake,
-  options: Pick<HealthParts<Tx>, "runs" | "hanging" | "spoolingDownAfterMs">,
+  options: Pick<HealthParts<Tx>, "runs" | "hanging" | "sweepFailure" | "wentBack" | "spoolingDownAfterMs">,
 ): () => Promise<Health> {
   const counted = countRejections(core.listen, intake.verified);
   const parts = { ...core, ...intake, ...options, ...counted, timeoutMs: 2000, lateMs: 60_000 };
@@ -189,15 +199,21 @@ function findInCounts<Tx>({ now, runs, lateMs }: HealthParts<Tx>, counts: StoreC
   };
 }
 
-function findInProcess<Tx>({ clock, hanging, mismatches, lateMs }: HealthParts<Tx>): Found {
+function findInProcess<Tx>(parts: HealthParts<Tx>): Found {
+  const { clock, hanging, sweepFailure, wentBack, mismatches, lateMs } = parts;
+  const { count: sweeps, error } = sweepFailure() ?? { count: 0 };
   const { lastMs } = clock.look();
   const { count, spanMs } = mismatches();
   const isFailing = count >= minMismatches && spanMs > lateMs;
   return {
     transactions_hanging:
       hanging() > 0 && `${hanging()} transactions of handlers have not ended, although their runs have.`,
+    sweep_failing:
+      sweeps >= minFailedSweeps &&
+      `The last ${sweeps} sweeps have failed, so payments are not raised as overdue${because(error)}`,
     signatures_failing:
       isFailing && `None of ${count} webhooks verified: a wrong secret, or forged webhooks.`,
+    store_went_back: wentBack()?.message ?? false,
     clock_jumped: lastMs !== 0 && `The machine's clock jumped by ${lastMs} ms, or the machine was suspended.`,
   };
 }

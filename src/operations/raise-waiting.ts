@@ -6,6 +6,7 @@ import {
   type EventDraft,
 } from "../webhook/recording/payment-events.js";
 import { readStored, rematch, type RecordingParts } from "../webhook/recording/rematch.js";
+import { inGroups } from "./in-groups.js";
 
 /** The parts of the kit that raising uses. */
 export interface RaisingParts<Tx> extends RecordingParts<Tx> {
@@ -31,7 +32,9 @@ export async function raiseWaiting<Tx>(parts: RaisingParts<Tx>, unmatchedAfterMs
     if (found.length === 0) break;
     const clientIds = found.map(({ clientId = "" }) => clientId);
     await rematch(parts, clientIds);
-    raised += await raisePage(parts, new Set(found.map(({ receiptId }) => receiptId)), options);
+    const receiptIds = found.map(({ receiptId }) => receiptId);
+    for (const count of await inGroups(store, receiptIds, (some) => raisePage(parts, new Set(some), options)))
+      raised += count;
     if (found.length < limit) break;
   }
   return raised;

@@ -7,6 +7,7 @@ import { stampEvent } from "../webhook/recording/payment-events.js";
 import { eventKeyOf, keysOf } from "../webhook/recording/plan-group.js";
 import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
 import { type NamesOf } from "../shared/unknown-names.js";
+import { inGroups } from "./in-groups.js";
 import { queryError, queryTime, refuseUnknown, storeMethod } from "./query.js";
 
 /** Selects stored webhooks: those that match every given condition. */
@@ -95,7 +96,8 @@ export async function replayWebhooks<Tx>(
   for (;;) {
     const found = await webhooks({ ...selected, ...(after && { after }), limit: parts.maxGroup });
     const readable = found.filter(({ rawBody }) => rawBody.length > 0);
-    const changes = await replayPage(parts, run, readable);
+    const changed = await inGroups(parts.store, readable, (some) => replayPage(parts, run, some));
+    const changes = changed.flat();
     result.looked += readable.length;
     result.forgotten += found.length - readable.length;
     result.changed += changes.length;

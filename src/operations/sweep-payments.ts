@@ -3,6 +3,7 @@ import { awaitedStates, type Payment } from "../model/payment.js";
 import { type EventRecord } from "../store/index.js";
 import { stampEvent, withoutKey } from "../webhook/recording/payment-events.js";
 import { rematch, type RecordingParts } from "../webhook/recording/rematch.js";
+import { inGroups } from "./in-groups.js";
 import { type RaisingParts, raiseWaiting } from "./raise-waiting.js";
 
 /** What one sweep did. */
@@ -40,6 +41,7 @@ export function createSweeper<Tx>(
   }: { intake: { matched(): Promise<void> }; lookups: { sweep(): Promise<number> } | undefined },
 ) {
   let running: Promise<Swept> | undefined;
+  let failure: { count: number; error: unknown } | undefined;
 
   async function sweepOnce(): Promise<Swept> {
     // Events need the handlers of this process to be registered.
@@ -68,8 +70,14 @@ export function createSweeper<Tx>(
       const sweep: Promise<Swept> = sweepOnce().finally(() => {
         if (running === sweep) running = undefined;
       });
+      sweep.then(
+        () => (failure = undefined),
+        (error: unknown) => (failure = { count: (failure?.count ?? 0) + 1, error }),
+      );
       return (running = sweep);
     },
+    /** Returns how many sweeps in a row have failed, and the last error; `undefined` after one that did not fail. */
+    failure: () => failure,
     /** Resolves when no sweep raises anything any more. Never rejects. */
     async idle() {
       await running?.catch(() => {});
@@ -93,7 +101,8 @@ async function sweepOverdue<Tx>(parts: RaisingParts<Tx>, overdueMs: number): Pro
     if (!last) break;
     const clientIds = page.map(({ clientId }) => clientId);
     await rematch(parts, clientIds);
-    raised += await raiseOverdue(parts, clientIds);
+    for (const count of await inGroups(store, clientIds, (some) => raiseOverdue(parts, some)))
+      raised += count;
     if (page.length < limit) break;
     after = { createdAt: last.createdAt, clientId: last.clientId };
   }

@@ -23,6 +23,7 @@ export const withoutMember: Readonly<Record<keyof StoreTiers | "reports", string
   backup: "No `payments.backup`.",
   retire: "No `payments.retireHandler`.",
   migrate: "You make the tables.",
+  identify: "The spool is tied to no store, and a replaced database is noticed later.",
   close: "You close the connections.",
   warnings: "Nothing is said about durability and small pools.",
   spoolDirectory: "There is no spool unless the `spool` option names a directory.",

@@ -206,8 +206,8 @@ export interface StoreQueries {
 export interface StoreUpkeep {
   /**
    * Deletes what was recorded before the given time and is final, at most `limit` of each kind: the raw bytes of
-   * webhooks that are not parked (their rows and eventKeys stay, so that a copy is still recognised), and events without
-   * a dispatch that waits or is dead, with their dispatches. Never deletes a payment. Resolves to how many of each. Without it
+   * webhooks that are not parked, nor a mismatch without a resolution of its receiptId (their rows and eventKeys stay, so that a copy is
+   * still recognised), and events without a dispatch that waits or is dead, with their dispatches. Never deletes a payment. Resolves to how many of each. Without it
    * `payments.prune` deletes nothing.
    */
   prune(options: { before: string; limit: number }): Promise<{ webhooks: number; events: number }>;
@@ -232,6 +232,12 @@ export interface StoreUpkeep {
    * application makes the tables.
    */
   migrate(): Promise<void>;
+
+  /**
+   * Stores this id as the identity of the store, unless it has one, and returns the one that it has: the same for every process, and
+   * another one for a new database. Without it the spool is tied to no store, and a replaced database is noticed later.
+   */
+  identify(newId: string): Promise<string>;
 
   /**
    * Releases connections. Later calls reject with `store_closed`. Calling it again is harmless. Without it the

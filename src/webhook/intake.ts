@@ -15,6 +15,10 @@ export interface IntakeOptions {
   /** How often spooled webhooks are tried. */
   drainMs: number;
   spool: { directory: string; maxBytes: number } | undefined;
+  /** Returns the store's identity; `undefined` for a store that has none. */
+  identify?: (() => Promise<string>) | undefined;
+  /** Called after each commit of webhooks. */
+  onRecorded?: (receipts: readonly Receipt[]) => void;
 }
 
 /** Takes verified webhooks in. */
@@ -29,6 +33,7 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
   let verified = 0;
 
   const onRecorded = (receipts: readonly Receipt[]): void => {
+    options.onRecorded?.(receipts);
     for (const { outcome, clientId } of receipts) {
       if (outcome === "foreign") foreign += 1;
       if (outcome === "unconfirmed") for (const listener of listeners) listener(clientId!);
@@ -39,6 +44,7 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
     options.spool &&
     openSpool({
       ...options.spool,
+      identify: options.identify,
       now,
       onSetAside: ({ message: reason }, file) => notify("webhook.set_aside", { reason, file }),
     });

@@ -94,6 +94,21 @@ describe("creating a payment", () => {
     expect(sandbox.payments()).toHaveLength(1);
   });
 
+  it("marks an attempt as replaced that was stored and closed after the call had looked", async () => {
+    const { payments, store } = await kit();
+    const refused = await serve((_, response) => void response.writeHead(422).end());
+    const other = testKit({ store, service: { baseUrl: refused, accessToken: "token-of-the-test" } });
+    const creation = other.create({ ...order, clientId: "c-refused" });
+    await expect(creation).rejects.toMatchObject({ code: "creation_refused" });
+    const lock = store.lock.bind(store);
+    store.lock = async (tx, keys) => {
+      store.lock = lock;
+      return { ...(await lock(tx, keys)), payments: [] };
+    };
+    const { clientId } = await payments.create({ ...order, total: { value: "9", currency: "KMF" } });
+    expect(await payments.find("c-refused")).toMatchObject({ state: "failed", replacedBy: clientId });
+  });
+
   it("makes a new attempt for another amount, and marks the old one as replaced", async () => {
     const { payments } = await kit();
     const first = await payments.create(order);

@@ -11,10 +11,11 @@ describe("the store of docs/store-engines.md", () => {
   }, 120_000);
   afterAll(() => tutorial.remove());
 
-  it("passes the whole exam, as the store of docs/write-a-store.md does", async () => {
+  it("passes the whole exam", async () => {
     const { failures, summary } = resultOf((await tutorial.exam("./my-store.js")).stdout);
     expect(failures).toEqual([]);
-    expect(read("docs/write-a-store.md")).toContain(`\`${summary}\``);
+    // A file has no connection that could be cut.
+    expect(summary).toBe("128 passed, 0 failed, 1 left out.");
   }, 240_000);
 
   it("has as many lines as the README says", () => {

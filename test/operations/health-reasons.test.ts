@@ -1,8 +1,12 @@
 import { type Changes, type Health, MemoryStore, type MemoryTx, type Saved, type StoreCounts } from "tillkit";
+import { closeAll, testKit } from "../support/kit.js";
 import { type NoticeMap } from "../../src/model/event-map.js";
 import { checkHealth, createHealthCheck, type HealthParts } from "../../src/operations/health.js";
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await closeAll();
+});
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const timeAt = (ms: number) => new Date(now + ms).toISOString();
@@ -19,6 +23,8 @@ const healthy: Omit<HealthParts<MemoryTx>, "store"> = {
   clock: { look: () => ({ lastMs: 0, sumMs: 0 }) },
   runs: () => true,
   hanging: () => 0,
+  sweepFailure: () => undefined,
+  wentBack: () => undefined,
   mismatches: () => ({ count: 0, spanMs: 0 }),
   spoolingDownAfterMs: 1000,
 };
@@ -208,6 +214,8 @@ describe("the health about refused webhooks", () => {
     const health = createHealthCheck(core as never, intake as never, {
       runs: () => true,
       hanging: () => 0,
+      sweepFailure: () => undefined,
+      wentBack: () => undefined,
       spoolingDownAfterMs: 1000,
     });
     return {
@@ -257,5 +265,24 @@ describe("the health about refused webhooks", () => {
     pass(1);
     refuse("signature_mismatch", 401);
     expect(await told()).toContain("None of 12 webhooks verified");
+  });
+});
+
+describe("the health about sweeps", () => {
+  it("tells that three in a row have failed, with the last error, until one succeeds", async () => {
+    const store = new MemoryStore();
+    const payments = testKit({ store });
+    const told = async () => messagesOf(await payments.health())["sweep_failing"];
+    const due = store.due.bind(store);
+    store.due = () => Promise.reject(new Error("131 changes are too many."));
+    const fail = () => expect(payments.sweep()).rejects.toThrow("131 changes");
+    await fail();
+    await fail();
+    expect(await told()).toBeUndefined();
+    await fail();
+    expect(await told()).toMatch(/last 3 sweeps have failed.*: 131 changes are too many\.$/);
+    store.due = due;
+    await payments.sweep();
+    expect(await told()).toBeUndefined();
   });
 });

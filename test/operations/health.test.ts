@@ -19,6 +19,8 @@ const asked = {
   clock: { look: () => ({ lastMs: 0, sumMs: 0 }) },
   runs: () => true,
   hanging: () => 0,
+  sweepFailure: () => undefined,
+  wentBack: () => undefined,
   mismatches: () => ({ count: 0, spanMs: 0 }),
   spoolingDownAfterMs: 1000,
 };

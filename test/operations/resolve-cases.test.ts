@@ -166,9 +166,18 @@ describe("an accepted mismatch", () => {
     expect(await types()).toEqual(["payment.mismatched", "payment.completed", "payment.resolved"]);
   });
 
-  it("is refused when its bytes were pruned", async () => {
+  it("is possible after everything older was pruned", async () => {
     const { payments, receive } = await shopWith(pendingPayment());
     const { receiptId } = await receive(short);
+    await payments.prune({ before: new Date("2099-01-01") });
+    await payments.resolve({ action: "accept", receiptId, ...why });
+    expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
+  });
+
+  it("is refused when it was dismissed, and its bytes were pruned", async () => {
+    const { payments, receive } = await shopWith(pendingPayment());
+    const { receiptId } = await receive(short);
+    await payments.resolve({ action: "dismiss", receiptId, ...why });
     await payments.prune({ before: new Date("2099-01-01") });
     await expect(payments.resolve({ action: "accept", receiptId, ...why })).rejects.toMatchObject({
       code: "resolution_not_possible",

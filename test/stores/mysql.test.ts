@@ -10,7 +10,7 @@ if (serverUrl("mysql") === undefined)
   it("leaves the tests of a store in MySQL out, because TILLKIT_TEST_MYSQL_URL names no server", () =>
     expect(serverUrl("mysql")).toBeUndefined());
 else {
-  storeTests({ name: "a store in MySQL", module: "mysql.ts" });
+  storeTests({ name: "a store in MySQL", module: "mysql.ts", refuses: true });
   describe("a transaction of a store in MySQL", () => {
     testTransactions();
   });

@@ -3,9 +3,16 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { TillkitError } from "../../errors/index.js";
 import { because } from "../../shared/because.js";
-import { type CheckResult, describeFailure, examineStore, type StoreExam } from "../../store/exam/index.js";
+import {
+  type CheckResult,
+  describeFailure,
+  examineStore,
+  isProbePart,
+  type StoreExam,
+} from "../../store/exam/index.js";
+import { isWholeNumber } from "../../shared/whole-number.js";
 import { bar } from "../reconcile/progress.js";
-import { operandError } from "../terminal/arguments.js";
+import { optionError } from "../terminal/arguments.js";
 import { defineCommand, type ExitCode } from "../terminal/command.js";
 import { type Output, wrap } from "../terminal/output.js";
 
@@ -20,11 +27,12 @@ export const examCommand = defineCommand({
       "the calls that led there.",
     "The module exports create, which makes a store over an empty database. It may export reopen (a second process over the same " +
       "data), remove (deletes the database), probe (a write of your own) and capabilities (members that are left out on purpose, as " +
-      "{ due: false }). create may also return { store, reopen, remove, probe }.",
-    "Stops where further checks would say nothing: the adapter of storeOver is not right, or no check can begin.",
+      "{ due: false }). probe.refused and probe.cut make a write that the database refuses, and lose a connection. create may also return { store, reopen, remove, probe }.",
+    "Stops where further checks would say nothing: the adapter of storeOver is not right, no check can begin, or a check hangs.",
+    "It cannot see what a crash between two writes leaves, nor whether what was acknowledged is on disk. Your database must promise both.",
   ],
   operand: { name: "store.js", summary: "The module, as JavaScript." },
-  options: {},
+  options: { "--timeout <seconds>": "How long a check may go on without the end of a call. Default: 20." },
   examples: {
     "a store while it is written": "tillkit exam ./my-store.js",
     "for a program": "tillkit exam ./my-store.js --json",
@@ -39,13 +47,21 @@ export const examCommand = defineCommand({
   },
   async run(args, { output, cwd }) {
     try {
-      return await examine(await load(path.resolve(cwd, args.operand!)), output);
+      const timeoutMs = readTimeout(args.get("timeout"));
+      return await examine({ ...(await load(path.resolve(cwd, args.operand!))), timeoutMs }, output);
     } finally {
       // A store that hangs, or a module with a timer, must not keep the process.
       setTimeout(() => process.exit(), 5000).unref();
     }
   },
 });
+
+/** Returns the time in milliseconds. */
+function readTimeout(given = "20"): number {
+  const seconds = Number(given);
+  if (isWholeNumber(seconds, 1, 3600)) return seconds * 1000;
+  throw optionError(`--timeout must be a whole number of seconds from 1 to 3600, and not "${given}".`);
+}
 
 async function examine(exam: StoreExam<unknown>, output: Output): Promise<ExitCode> {
   let [done, all] = [0, 0];
@@ -63,20 +79,25 @@ async function examine(exam: StoreExam<unknown>, output: Output): Promise<ExitCo
   const others = all - results.length;
   if (others > 0) output.print(`\nThe exam stopped here: the other ${others} checks need what failed.`);
   output.print(`\n${passed!.length} passed, ${failed!.length} failed, ${leftOut!.length} left out.`);
+  output.print(
+    "What a crash between two writes leaves, and whether answered writes are on disk, is not examined.",
+  );
   output.printJson({ stopped: others > 0, results: results.map(({ error: _, ...result }) => result) });
   const unsaid = leftOut!.filter(
-    ({ member }) => member !== "probe" && exam.capabilities?.[member as "due"] !== false,
+    ({ member }) => !isProbePart(member) && exam.capabilities?.[member as "due"] !== false,
   );
   return failed!.length + unsaid.length > 0 ? 1 : 0;
 }
 
 /** Loads a module with a store. Throws `file_unreadable` and `command_operand_invalid`. */
 async function load(file: string): Promise<StoreExam<unknown>> {
+  let isEmpty = false;
   try {
     const module = (await import(pathToFileURL(file).href)) as Partial<StoreExam<unknown>> & {
       default?: object;
     };
     const { create, reopen, remove, probe, capabilities } = { ...module.default, ...module };
+    isEmpty = Object.keys(module).length === 0;
     if (typeof create === "function") return { create, reopen, remove, probe, capabilities };
   } catch (cause) {
     const fix = /import statement outside a module|Unexpected token '?export/.test(String(cause))
@@ -87,7 +108,10 @@ async function load(file: string): Promise<StoreExam<unknown>> {
       ...(existsSync(file) && { fix }),
     });
   }
-  throw operandError(`The module ${file} exports no function create that makes a store.`);
+  const found = isEmpty ? "exports nothing" : "exports no function create";
+  throw new TillkitError("command_operand_invalid", `The module ${file} ${found}.`, {
+    fix: "Export create from it: a function that resolves to a store over an empty database.",
+  });
 }
 
 /** Prints a line for each member, with what is lost where it is left out. */

@@ -5,6 +5,7 @@ import { type SandboxEvent } from "../../sandbox/index.js";
 import { askSandbox, sandboxAddress, sandboxAddressOption } from "../sandbox/ask-sandbox.js";
 import { eventLine } from "../sandbox/event-line.js";
 import { defineCommand } from "../terminal/command.js";
+import { oneLine } from "../terminal/output.js";
 
 export const listenCommand = defineCommand({
   name: "listen",
@@ -42,8 +43,10 @@ export const listenCommand = defineCommand({
         output.printJson(event);
         output.print(eventLine(event, output));
         if (event.type === "delivery" && args.has("bodies")) {
-          output.print(`             sent     ${event.delivery.requestBody}`);
-          output.print(`             answered ${event.delivery.responseBody ?? event.delivery.error}`);
+          output.print(`             sent     ${oneLine(event.delivery.requestBody)}`);
+          output.print(
+            `             answered ${oneLine(event.delivery.responseBody ?? event.delivery.error ?? "")}`,
+          );
         }
       }
     } catch (error) {

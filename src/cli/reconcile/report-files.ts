@@ -36,7 +36,7 @@ export class ReportFiles {
     this.#files = reports.map(([name, report]) => {
       const file = path.resolve(cwd, name);
       const part = `${file}.${process.pid}.part`;
-      const stream = createWriteStream(part, { flags: "wx" });
+      const stream = createWriteStream(part, { flags: "wx", mode: 0o600 });
       // Each write checks for errors. Without a listener an error would end the process.
       stream.on("error", () => {});
       return { name, file, part, report, stream };

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createSandbox, type Sandbox } from "../../sandbox/index.js";
+import { isLoopback } from "../../shared/is-loopback.js";
 import { type Context, defineCommand } from "../terminal/command.js";
 import { readScenarioOption } from "./ask-sandbox.js";
 import { eventLine } from "./event-line.js";
@@ -34,6 +35,7 @@ export const sandboxCommand = defineCommand({
     try {
       if (signal?.aborted) return 0;
       await running.start();
+      warnOfNetwork(args.get("host"), context);
       printStart(running, context);
       running.watch((event) => {
         output.printJson(event);
@@ -47,6 +49,15 @@ export const sandboxCommand = defineCommand({
     return 0;
   },
 });
+
+/** Anybody who reaches the sandbox can read its secrets and let it send requests to addresses of this machine. */
+function warnOfNetwork(host: string | undefined, { output }: Context): void {
+  if (host === undefined || host === "localhost" || isLoopback(host)) return;
+  output.log(
+    `warning sandbox_in_network: every machine that reaches ${host} can read the secrets of the sandbox and let it send webhooks; ` +
+      "what they are answered is not shown. Leave --host out to listen on this machine only.",
+  );
+}
 
 function printStart(running: Sandbox, { output }: Context): void {
   const { url, tokenUrl, client, signing, webhookAddresses, currentScenario: scenario } = running;

@@ -20,7 +20,7 @@ export interface NamedDatabase {
 }
 
 /** Returns the database of `--store` or of the environment; `undefined` if neither names one. */
-export function findDatabase(args: Arguments, { cwd, env }: InputContext): NamedDatabase | undefined {
+export function findDatabase(args: Arguments, { cwd, env, output }: InputContext): NamedDatabase | undefined {
   const named = args.get("store") ?? (env["TILLKIT_DATABASE"]?.trim() || undefined);
   if (named === undefined) return undefined;
   const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(named) && !/^(sqlite|file):/i.test(named);
@@ -28,6 +28,11 @@ export function findDatabase(args: Arguments, { cwd, env }: InputContext): Named
   // The kit refuses ":memory:" with a reason.
   const database = isAddress || file === ":memory:" ? named : path.resolve(cwd, file);
   const label = isAddress ? withoutPassword(named) : file;
+  if (args.has("store") && URL.canParse(named) && new URL(named).password !== "")
+    output.log(
+      "warning secret_on_command_line: others can see the password of --store in the process list and in the shell's history; " +
+        "set TILLKIT_DATABASE.",
+    );
   return { database, label, tablePrefix: args.get("table-prefix") || undefined };
 }
 

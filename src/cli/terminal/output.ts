@@ -55,12 +55,22 @@ export function createOutput({ stdout, stderr, env }: OutputStreams, json: boole
   };
 }
 
-/** Returns the text with what a terminal obeys as `\\uXXXX`: control characters, except line breaks and tabs, and directions. */
+const escapeUnit = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;
+
+/** Returns the text with what a terminal obeys or hides as `\\uXXXX`: control characters, except line breaks and tabs, and directions. */
 function escapeControls(text: string): string {
   return text.replace(
-    /[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    /[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029\u200b\u2060\ufeff\u{e0000}-\u{e007f}]/gu,
+    (character) =>
+      Array.from({ length: character.length }, (_, index) => escapeUnit(character.charCodeAt(index))).join(
+        "",
+      ),
   );
+}
+
+/** Returns foreign text on one line, so that it cannot look like a line of a command. */
+export function oneLine(text: string): string {
+  return text.replaceAll("\r", "\\r").replaceAll("\n", "\\n");
 }
 
 /** Breaks a text into lines of at most `width` columns. Each line after the first begins with `indent`, which is not counted. */

@@ -4,6 +4,7 @@ import { deliveryLine } from "../sandbox/event-line.js";
 import { readSigningScheme, signingOptions } from "../sign/make-scheme.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { defineCommand } from "../terminal/command.js";
+import { oneLine } from "../terminal/output.js";
 import { didYouMean } from "../../shared/nearest.js";
 import { type SigningScheme } from "../../webhook/signature/index.js";
 
@@ -66,7 +67,7 @@ export const triggerCommand = defineCommand({
       deliveries.push({ ...event.delivery, forged: !isGenuine(event.delivery, scheme) });
       output.print(deliveryLine(event.delivery, output));
       if (event.delivery.responseBody)
-        output.print(`             answered ${event.delivery.responseBody.slice(0, 500)}`);
+        output.print(`             answered ${oneLine(event.delivery.responseBody).slice(0, 500)}`);
     });
     try {
       const id = args.get("id");

@@ -74,7 +74,7 @@ export function problemsOf<Covers extends SignedField, Tx>(
     ...serviceProblems(service),
     ...signatureProblems(signature),
     ...storeProblems(store, environment),
-    ...(options.spool ? spoolProblems(options.spool) : []),
+    ...(options.spool ? spoolProblems(options.spool, options.store) : []),
     ...pathProblems(options.paths),
     ...numberProblems("webhook.", webhook, defaults.webhook, { failures: 1 }),
     ...failuresProblems(webhook?.failures),
@@ -192,8 +192,8 @@ function lookProblems(returns: ReturnOptions = {}): ConfigurationProblem[] {
   });
 }
 
-function spoolProblems(given: SpoolDirectoryOptions): ConfigurationProblem[] {
-  const { directory } = given;
+function spoolProblems(given: SpoolDirectoryOptions, store: unknown): ConfigurationProblem[] {
+  const { directory = (Object(store) as { spoolDirectory?: unknown }).spoolDirectory } = given;
   const isNamed = typeof directory === "string" && directory.trim() !== "";
   const message = "must name a local directory; leave the spool out, or set it to false, to have none.";
   const unnamed: ConfigurationProblem = { code: "option_missing", option: "spool.directory", message };

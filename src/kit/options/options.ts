@@ -83,8 +83,11 @@ export interface FailureOptions {
 
 /** Where webhooks are spooled while the store cannot take them. */
 export interface SpoolDirectoryOptions {
-  /** A directory on a local disk, created at the first use. Several processes may share it. */
-  directory: string | undefined;
+  /**
+   * A directory on a local disk, created at the start. Several processes of one store may share it.
+   * @default the store's own, beside the file of SQLite; required for other stores
+   */
+  directory?: string | undefined;
   /** The number of bytes in it at most. @default 67108864 (64 MiB) */
   maxBytes?: number | undefined;
 }

@@ -46,16 +46,17 @@ type RawRequest = { headers: Record<string, string>; rawBody: Buffer };
 export async function postWebhook(
   url: string,
   webhook: RawRequest,
-  limits: { timeoutMs: number; closing: AbortSignal; allowRemote: boolean },
+  limits: { timeoutMs: number; closing: AbortSignal; allowRemote: boolean; keepsBody: boolean },
 ): Promise<Pick<Delivery, "status" | "responseHeaders" | "responseBody" | "error">> {
-  const { timeoutMs, closing, allowRemote } = limits;
+  const { timeoutMs, closing, allowRemote, keepsBody } = limits;
   const timeout = AbortSignal.timeout(timeoutMs);
   const { signal, release } = anySignal([timeout, closing]);
   try {
     const response = await post(url, webhook, { signal, lookup: allowRemote ? undefined : lookUpHere });
     const responseBody = await readBody(response);
     const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
-    return { status: response.statusCode!, responseHeaders: Object.fromEntries(headers), responseBody };
+    const answer = { status: response.statusCode!, responseHeaders: Object.fromEntries(headers) };
+    return { ...answer, ...(keepsBody && { responseBody }) };
   } catch (error) {
     if (closing.aborted) return { error: "the sandbox was closed" };
     if (timeout.aborted) return { error: `no answer within ${timeoutMs} ms` };

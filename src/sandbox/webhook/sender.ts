@@ -2,6 +2,7 @@ import { Gate } from "../clock/activity.js";
 import { type SandboxCore } from "../core.js";
 import { type WebhookStep } from "../scenario/scenario.js";
 import { createRandom, type Random } from "../state/random.js";
+import { isLoopback } from "../../shared/is-loopback.js";
 import { type Delivery, isDelivered, postWebhook } from "./delivery.js";
 import { type WebhookMessage } from "./message.js";
 
@@ -141,10 +142,12 @@ export class WebhookSender {
     const startedMs = performance.now();
     const { webhookTimeoutMs: timeoutMs } = settings.current;
     const closing = this.#closing.signal;
-    const { allowRemoteWebhooks: allowRemote } = options;
+    const { allowRemoteWebhooks: allowRemote, host } = options;
+    // Otherwise any machine of the network could read what the services of this one answer.
+    const keepsBody = host === "localhost" || isLoopback(host);
     const outcome =
       unsent === undefined
-        ? await postWebhook(url, message, { timeoutMs, closing, allowRemote })
+        ? await postWebhook(url, message, { timeoutMs, closing, allowRemote, keepsBody })
         : { error: unsent };
     const { paymentId, scenario, byHand } = message;
     const delivery: Delivery = {

@@ -5,6 +5,8 @@ import { type PaymentStore } from "../payment-store.js";
 export const without = {
   ...withoutMember,
   adapter: "The store was not made by storeOver.",
+  refused: "It is not known whether a write of yours that the database refuses fails its run.",
+  cut: "It is not known what is left of a transaction whose connection is lost.",
   probe: "It is not known whether your own writes commit, and are rolled back, with the kit's.",
 };
 

@@ -3,6 +3,7 @@ export type { CheckResult, StoreFactory, StoreTools } from "./run-check.js";
 export {
   describeFailure,
   examineStore,
+  isProbePart,
   testStore,
   type StoreCapabilities,
   type StoreExam,

@@ -1,3 +1,5 @@
+import { CallWatch } from "./call-watch.js";
+import { because } from "../../shared/because.js";
 import { type Adapter, adapterOf } from "../over/operations.js";
 import { type PaymentStore } from "../payment-store.js";
 import { type Checks, type StoreProbe } from "./checks/steps.js";
@@ -24,9 +26,12 @@ export interface StoreTools<Tx> {
 
 /**
  * A member of the contract; `reports`: what a payment keeps of the service's reports, and a resolution of its evidence; `adapter`: the
- * operations below `storeOver`; `probe`: the application's own writes.
+ * operations below `storeOver`; `probe`: the application's own writes; `refused` and `cut`: those members of the probe.
  */
-export type ExamMember = keyof PaymentStore | "reports" | "adapter" | "probe";
+export type ExamMember = keyof PaymentStore | "reports" | "adapter" | ProbePart;
+
+/** What the exam examines only with a probe. */
+export type ProbePart = "probe" | "refused" | "cut";
 
 /** How one check ended. */
 export interface CheckResult {
@@ -45,7 +50,7 @@ export interface CheckResult {
   error?: unknown;
 }
 
-const maxCalls = 15;
+export const maxCalls = 15;
 const ofAdapters = { read: 1, scan: 1, write: 1 };
 const takeTx: readonly string[] = ["lock", "save", "settle", "parked", "stray"];
 
@@ -53,8 +58,9 @@ const takeTx: readonly string[] = ["lock", "save", "settle", "parked", "stray"];
 export async function runCheck<Tx>(
   [check, run, group]: readonly [string, Checks[string], ExamMember],
   { create, ...others }: StoreFactory<Tx>,
+  watch = new CallWatch(),
 ): Promise<CheckResult> {
-  const calls: string[] = [];
+  const { calls } = watch;
   const absent: (keyof typeof without)[] = [];
   // Many sentences begin with the name of their member.
   const named = check.split(" ", 1)[0]!;
@@ -67,16 +73,16 @@ export async function runCheck<Tx>(
       if (reopen) another = await reopen(store);
       const isAdapter = group === "adapter";
       const [subject, other] = [store, another].map((one) => (isAdapter ? adapterIn(one) : one));
-      if (!subject || !other || (group === "probe" && !probe)) return void absent.push(group as "probe");
-      const first = watched(subject, isAdapter ? "adapter" : "store", calls, absent);
-      const second = subject === other ? first : watched(other, "another", calls, absent);
+      if (!subject || !other || lacks(probe, group)) return void absent.push(group as "probe");
+      const first = watched(subject, isAdapter ? "adapter" : "store", watch, absent);
+      const second = subject === other ? first : watched(other, "another", watch, absent);
       await run(first as never, second as never, probe as StoreProbe);
     };
     await inTurn([
       examine,
-      async () => (another === store ? undefined : another.close?.()),
-      async () => store.close?.(),
-      async () => remove?.(store),
+      ending("close", async () => (another === store ? undefined : another.close?.())),
+      ending("close", async () => store.close?.()),
+      ending("remove, which is called after close,", async () => remove?.(store)),
     ]);
     if (calls.length > 0 || absent.length === 0) return { check, member, outcome: "passed" };
   } catch (error) {
@@ -96,6 +102,18 @@ export async function runCheck<Tx>(
   return { check, member: absent[0]!, outcome: "left out", reason: without[absent[0]!] };
 }
 
+/** Says in the error that the end of the check failed, and not one of its calls. */
+function ending(step: string, run: () => Promise<void>): () => Promise<void> {
+  return () =>
+    run().catch((cause: unknown) => {
+      throw new Error(`${step} rejected${because(cause)}`, { cause });
+    });
+}
+
+function lacks(probe: StoreProbe<never> | undefined, group: ExamMember): boolean {
+  return (group === "probe" && !probe) || ((group === "refused" || group === "cut") && !probe?.[group]);
+}
+
 /** Returns the adapter below a store of {@link storeOver}. */
 function adapterIn(store: object): Adapter | undefined {
   return (store as { [adapterOf]?: Adapter })[adapterOf];
@@ -109,7 +127,7 @@ async function inTurn(steps: readonly (() => Promise<void>)[]): Promise<void> {
 }
 
 /** Returns a store that notes each call with its result, and each optional member that is asked for and absent. */
-function watched<T extends object>(store: T, name: string, calls: string[], absent: string[]): T {
+function watched<T extends object>(store: T, name: string, watch: CallWatch, absent: string[]): T {
   const isTx = (value: unknown, index: number, member: string): boolean =>
     index === 0 ? takeTx.includes(member) : member in ofAdapters && !Array.isArray(value);
   return new Proxy(store, {
@@ -121,14 +139,14 @@ function watched<T extends object>(store: T, name: string, calls: string[], abse
         const shown = args
           .filter((each) => each !== undefined)
           .map((each, index) => (isTx(each, index, String(member)) ? "tx" : short(each)));
-        const index = calls.push(`${name}.${String(member)}(${shown.join(", ")})`) - 1;
-        const note = (result: string): void => void (calls[index] += ` → ${result}`);
+        const note = watch.begin(`${name}.${String(member)}(${shown.join(", ")})`);
         const result: unknown = Reflect.apply(value, target, args);
         if (result instanceof Object && "then" in result)
           (result as Promise<unknown>).then(
             (resolved) => note(short(resolved)),
             (error: unknown) => note(`rejects: ${reasonOf(error)}`),
           );
+        else note();
         return result;
       };
     },

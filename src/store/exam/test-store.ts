@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { adapterChecks } from "./checks/adapter.js";
 import { claimChecks } from "./checks/claims.js";
 import { expansionChecks } from "./checks/expansion.js";
@@ -7,8 +6,8 @@ import { leaseChecks, renewalChecks } from "./checks/leases.js";
 import { lockChecks } from "./checks/locks.js";
 import { listChecks, lookupDueChecks, overdueChecks } from "./checks/payment-queries.js";
 import { attemptChecks, paymentChecks, reportChecks } from "./checks/payments.js";
-import { migrateChecks } from "./checks/migrate.js";
-import { probeChecks } from "./checks/probe.js";
+import { identifyChecks, migrateChecks } from "./checks/migrate.js";
+import { cutChecks, probeChecks, refusedChecks } from "./checks/probe.js";
 import { pruneChecks, retireChecks } from "./checks/prune.js";
 import { recordChecks } from "./checks/record.js";
 import { settlementChecks } from "./checks/settlements.js";
@@ -18,7 +17,15 @@ import { transactionChecks } from "./checks/transactions.js";
 import { parkedChecks, webhookChecks } from "./checks/webhooks.js";
 import { importantMembers } from "../optional-members.js";
 import { without } from "./contract.js";
-import { type CheckResult, type ExamMember, runCheck, type StoreFactory } from "./run-check.js";
+import { CallWatch } from "./call-watch.js";
+import {
+  type CheckResult,
+  type ExamMember,
+  maxCalls,
+  type ProbePart,
+  runCheck,
+  type StoreFactory,
+} from "./run-check.js";
 
 /** The members that a store may leave out, `reports`, `adapter` and `probe`. Each is examined unless it is `false` here. */
 export type StoreCapabilities = Partial<Record<keyof typeof without, boolean>>;
@@ -27,6 +34,12 @@ export type StoreCapabilities = Partial<Record<keyof typeof without, boolean>>;
 export interface StoreExam<Tx> extends StoreFactory<Tx> {
   /** @default every member that the store has is examined */
   capabilities?: StoreCapabilities | undefined;
+  /**
+   * After this time without the end of a call, in milliseconds, a check hangs and has failed. A test runner has its own limit instead.
+   *
+   * @default 20000
+   */
+  timeoutMs?: number | undefined;
 }
 
 /** What the exam needs to know of a store and of the test runner. */
@@ -49,6 +62,8 @@ const groups: readonly (readonly [ExamMember, Checks])[] = [
   ["adapter", adapterChecks as unknown as Checks],
   ["transaction", transactionChecks],
   ["probe", probeChecks],
+  ["refused", refusedChecks],
+  ["cut", cutChecks],
   ["save", { ...paymentChecks, ...attemptChecks, ...webhookChecks }],
   ["lock", lockChecks],
   ["registerHandlers", expansionChecks],
@@ -67,6 +82,7 @@ const groups: readonly (readonly [ExamMember, Checks])[] = [
   ["prune", pruneChecks],
   ["retire", retireChecks],
   ["migrate", migrateChecks],
+  ["identify", identifyChecks],
 ];
 const checks = groups.flatMap(([member, group]) =>
   Object.entries(group).map(([sentence, run]) => [sentence, run, member] as const),
@@ -103,7 +119,8 @@ export function testStore<Tx>(options: StoreExamOptions<Tx>): void {
 
 /** Reports a missing member: as skipped where the runner gives its tests a `skip`, as node:test does, otherwise once on the console. */
 function leaveOut({ member, reason }: CheckResult, told: Set<string>, name: string, context: unknown): void {
-  const said = `The ${member === "probe" ? "exam" : "store"} has no ${member}: ${reason}`;
+  const owner = member === "probe" ? "exam" : isProbePart(member) ? "probe" : "store";
+  const said = `The ${owner} has no ${member}: ${reason}`;
   if (importantMembers.some((one) => one === member))
     throw new Error(`${said} Write it, or give capabilities: { ${member}: false }.`);
   const { skip } = Object(context) as { skip?: (reason: string) => void };
@@ -123,12 +140,17 @@ export function describeFailure({ check, member, reason, contract, calls = [] }:
   return [...lines, ...(calls.length > 0 ? ["Calls:"] : []), ...calls.map((call) => `  ${call}`)].join("\n");
 }
 
-const timeoutMs = 20_000;
+/** Returns whether the exam examines this only with a probe. */
+export function isProbePart(member: ExamMember): member is ProbePart {
+  return member === "probe" || member === "refused" || member === "cut";
+}
+
 const adapterCount = Object.keys(adapterChecks).length;
 
 /**
  * Runs every check outside of a test runner, one after the other. Calls `onResult` after each, with the number of all. Stops where
- * further checks would say nothing: after failed checks of the adapter, and where no check can begin.
+ * further checks would say nothing: after failed checks of the adapter, where no check can begin, and after one that hangs, which would
+ * change the tables of those behind it.
  */
 export async function examineStore<Tx>(
   exam: StoreExam<Tx>,
@@ -138,24 +160,41 @@ export async function examineStore<Tx>(
   const lacking = new Set<ExamMember>();
   for (const one of checks) {
     const [check, , member] = one;
-    const timer = new AbortController();
-    const reason = `It took longer than ${timeoutMs / 1000} s.`;
-    const late: CheckResult = { check, member, outcome: "failed", reason };
+    let hangs = false;
     const missing = without[member as keyof typeof without];
     const result: CheckResult =
       lacking.has(member) || isLeftOut(member, exam.capabilities)
         ? { check, member, outcome: "left out", reason: missing }
-        : await Promise.race([runCheck(one, exam), delay(timeoutMs, late, timer).catch(() => late)]);
-    timer.abort();
-    if (result.outcome === "left out" && (member === "adapter" || member === "probe")) lacking.add(member);
+        : await runInTime(one, exam, () => (hangs = true));
+    if (result.outcome === "left out" && (member === "adapter" || isProbePart(member))) lacking.add(member);
     if (member === "adapter" && lacking.has(member)) continue;
     const isDefective = member !== "adapter" && results.some(isAdapterFailed);
     const first = results.length === 1 ? firstFailure(results[0]!) : undefined;
     if (isDefective || (first !== undefined && first === firstFailure(result))) break;
     results.push(result);
     onResult(result, lacking.has("adapter") ? checks.length - adapterCount : checks.length);
+    if (hangs) break;
   }
   return results;
+}
+
+/** Runs one check. One in which no call ends any more has failed, and goes on. */
+async function runInTime<Tx>(
+  one: (typeof checks)[number],
+  { timeoutMs = 20_000, ...factory }: StoreExam<Tx>,
+  onHanging: () => void,
+): Promise<CheckResult> {
+  const [watch, timer] = [new CallWatch(), new AbortController()];
+  const hanging = async (): Promise<CheckResult> => {
+    await watch.stands(timeoutMs, timer.signal);
+    onHanging();
+    const [check, , member] = one;
+    const reason = `No call ended for ${timeoutMs / 1000} s. ${watch.describe()}`;
+    return { check, member, outcome: "failed", reason, calls: watch.calls.slice(-maxCalls) };
+  };
+  const result = await Promise.race([runCheck(one, factory, watch), hanging()]);
+  timer.abort();
+  return result;
 }
 
 const isAdapterFailed = ({ member, outcome }: CheckResult): boolean =>

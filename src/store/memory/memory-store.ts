@@ -45,6 +45,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   readonly #webhooks = new WebhooksTable();
   readonly #dispatches = new DispatchesTable();
   readonly #resolutions = new ResolutionsTable();
+  #identity: string | undefined;
   readonly #tables = [this.#payments, this.#webhooks, this.#dispatches, this.#resolutions];
   /** Resolves when the last transaction has ended. */
   #last: Promise<unknown> = Promise.resolve();
@@ -160,6 +161,10 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     }));
   }
 
+  async identify(newId: string): Promise<string> {
+    return (this.#identity ??= newId);
+  }
+
   retire(options: RetireOptions): Promise<number> {
     return this.transaction(async () => this.#dispatches.retire(options));
   }
@@ -222,7 +227,10 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     for (const rematched of changes.rematched ?? []) this.#webhooks.rematch(rematched);
     for (const receiptId of changes.raised ?? []) this.#webhooks.raise(receiptId);
     for (const receiptId of changes.dismissed ?? []) this.#webhooks.dismiss(receiptId);
-    for (const resolution of changes.resolutions ?? []) this.#resolutions.insert(resolution);
+    for (const resolution of changes.resolutions ?? []) {
+      this.#resolutions.insert(resolution);
+      if (resolution.receiptId !== undefined) this.#webhooks.resolve(resolution.receiptId);
+    }
     for (const event of changes.events ?? []) this.#dispatches.insert(event);
     return {
       takenClientIds: takenPayments.map(({ clientId }) => clientId),

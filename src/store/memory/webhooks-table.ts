@@ -4,7 +4,7 @@ import {
   type WebhookPage,
   type WebhookRecord,
 } from "../payment-store.js";
-import { isParked, isWaiting } from "../records.js";
+import { isParked, isWaiting, needsResolution } from "../records.js";
 
 type Optional = "reason" | "clientId" | "status" | "kind" | "decidedAt";
 
@@ -17,6 +17,8 @@ interface Row extends Omit<WebhookRecord, "rawBody" | Optional>, Record<Optional
   /** Whether it waits and was not raised yet. */
   stray: boolean;
   waits: boolean;
+  /** Whether a person has resolved it. */
+  isResolved: boolean;
   /** The rows of the current transaction are in the same maps, because every look into a second large map costs time. */
   isCommitted: boolean;
 }
@@ -59,6 +61,7 @@ export class WebhooksTable {
       copies: 0,
       stray: waits,
       waits,
+      isResolved: false,
       isCommitted: false,
     };
     this.#rows.set(eventKey, row);
@@ -83,6 +86,10 @@ export class WebhooksTable {
 
   dismiss(receiptId: string): void {
     this.#change(receiptId, { stray: false, waits: false });
+  }
+
+  resolve(receiptId: string): void {
+    this.#change(receiptId, { isResolved: true });
   }
 
   parked(clientIds: readonly string[]): WebhookRecord[] {
@@ -124,7 +131,11 @@ export class WebhooksTable {
 
   /** Deletes raw bytes. The rows stay, so that copies are still recognised. Returns how many. */
   prune(before: string, limit: number): number {
-    const isFinal = (row: Row): boolean => !row.waits && row.receivedAt < before && row.rawBody !== "";
+    const isFinal = (row: Row): boolean =>
+      !row.waits &&
+      (row.isResolved || !needsResolution(row)) &&
+      row.receivedAt < before &&
+      row.rawBody !== "";
     const final = this.#committed().filter(isFinal).slice(0, limit);
     for (const row of final) row.rawBody = "";
     return final.length;

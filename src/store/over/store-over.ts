@@ -63,6 +63,7 @@ export function storeOver(adapter: Adapter, options: StoreOverOptions = {}): Sto
 /** The changes of a webhook with some handlers, at most, for stores that limit the changes of one write. */
 const changesPerWebhook = 20;
 const maxParked = 1000;
+const identityKey = keyOf("identity");
 
 class OverStore extends OverDispatches implements StoreOver<object> {
   readonly durable: boolean;
@@ -143,6 +144,15 @@ class OverStore extends OverDispatches implements StoreOver<object> {
 
   async migrate(): Promise<void> {
     await this[adapterOf].migrate?.();
+  }
+
+  identify(newId: string): Promise<string> {
+    return this.records.update(async (draft) => {
+      await draft.load([identityKey]);
+      const known = draft.get<string>(identityKey);
+      if (known === undefined) draft.put(identityKey, newId);
+      return known ?? newId;
+    });
   }
 
   close(): Promise<void> {

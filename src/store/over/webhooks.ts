@@ -1,5 +1,5 @@
 import { type Changes, type StoredHistory, type WebhookRecord } from "../payment-store.js";
-import { isWaiting } from "../records.js";
+import { isWaiting, needsResolution } from "../records.js";
 import { type Draft } from "./draft.js";
 import { keyOf } from "./keys.js";
 import { webhookKey } from "./payments.js";
@@ -15,6 +15,8 @@ export interface StoredWebhook extends Omit<WebhookRecord, "rawBody"> {
   waits: boolean;
   /** Whether it waits and was not raised yet. */
   isStray: boolean;
+  /** Whether a person has resolved it. */
+  isResolved?: boolean;
 }
 
 /** Returns the key of the record that leads from a receipt to its webhook. */
@@ -23,12 +25,16 @@ export const receiptKey = (receiptId: string): string => keyOf("receipts", recei
 /** The key of a record that only health checks write: one of 100, so that processes rarely conflict. */
 const probeKey = keyOf("probes", String(Math.floor(Math.random() * 100)));
 
-type WebhookChanges = Pick<Changes, "webhooks" | "copies" | "rematched" | "raised" | "dismissed">;
+type WebhookChanges = Pick<
+  Changes,
+  "webhooks" | "copies" | "rematched" | "raised" | "dismissed" | "resolutions"
+>;
 
 /** Loads what {@link saveWebhooks} needs. */
 export async function loadWebhooks(draft: Draft, changes: WebhookChanges): Promise<void> {
   const { webhooks = [], copies = [], rematched = [], raised = [], dismissed = [] } = changes;
-  const known = [...rematched.map(({ receiptId }) => receiptId), ...raised, ...dismissed].map(receiptKey);
+  const decided = rematched.map(({ receiptId }) => receiptId);
+  const known = [...decided, ...raised, ...dismissed, ...resolvedBy(changes)].map(receiptKey);
   const added = draft.trustsNewIds ? [] : webhooks.map(({ receiptId }) => receiptKey(receiptId));
   const eventKeys = [...webhooks, ...copies].map(({ eventKey }) => webhookKey(eventKey));
   await draft.load([...known, ...added, ...eventKeys, ...(raised.length > 0 ? [probeKey] : [])]);
@@ -74,25 +80,34 @@ export function saveWebhooks(draft: Draft, changes: WebhookChanges, nextOrder: (
   }
   for (const receiptId of dismissed)
     change(draft, keyBy(receiptId), (row) => ({ ...row, isStray: false, waits: false }));
+  for (const receiptId of resolvedBy(changes))
+    change(draft, keyBy(receiptId), (row) => ({ ...row, isResolved: true }));
   return taken;
 }
+
+const resolvedBy = ({ resolutions = [] }: WebhookChanges): string[] =>
+  resolutions.flatMap(({ receiptId }) => receiptId ?? []);
 
 /** Removes the bytes of a webhook that is final. Returns whether there were any. */
 export function pruneWebhook(draft: Draft, key: string): boolean {
   const row = draft.get<StoredWebhook>(key);
-  if (!row || row.waits || row.rawBody === "") return false;
+  if (!row || !isPrunable(row)) return false;
   draft.putIndexed(key, { ...row, rawBody: "" }, indexesOf);
   return true;
 }
 
 export function recordOf(row: StoredWebhook): WebhookRecord {
-  const { rawBody, copies: _, order: __, waits: ___, isStray: ____, ...facts } = row;
+  const { rawBody, copies: _, order: __, waits: ___, isStray: ____, isResolved: _____, ...facts } = row;
   return { ...facts, rawBody: Buffer.from(rawBody, "base64") };
 }
 
 export function shownOf(row: StoredWebhook): StoredHistory["webhooks"][number] {
-  const { rawBody: _, order: __, waits: ___, isStray: ____, ...shown } = row;
+  const { rawBody: _, order: __, waits: ___, isStray: ____, isResolved: _____, ...shown } = row;
   return shown;
+}
+
+function isPrunable(row: StoredWebhook): boolean {
+  return !row.waits && row.rawBody !== "" && (row.isResolved === true || !needsResolution(row));
 }
 
 function change(draft: Draft, key: string | undefined, next: (row: StoredWebhook) => StoredWebhook): void {
@@ -101,13 +116,14 @@ function change(draft: Draft, key: string | undefined, next: (row: StoredWebhook
 }
 
 /** Returns the index entries of a webhook. Each leads to its record. */
-function indexesOf({ eventKey, receiptId, clientId, receivedAt, rawBody, waits, isStray }: StoredWebhook) {
+function indexesOf(row: StoredWebhook) {
+  const { eventKey, receiptId, clientId, receivedAt, waits, isStray } = row;
   const key = webhookKey(eventKey);
   return {
     [keyOf("webhook-times", receivedAt, receiptId)]: key,
     ...(clientId !== undefined && { [keyOf("client-webhooks", clientId, receivedAt, receiptId)]: key }),
     ...(waits && { [keyOf("waiting", receivedAt, receiptId)]: key }),
     ...(isStray && { [keyOf("stray", receivedAt, receiptId)]: key }),
-    ...(!waits && rawBody !== "" && { [keyOf("bytes", receivedAt, receiptId)]: key }),
+    ...(isPrunable(row) && { [keyOf("bytes", receivedAt, receiptId)]: key }),
   };
 }

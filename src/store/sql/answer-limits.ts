@@ -1,6 +1,7 @@
 import { type EventEmitter } from "node:events";
 import { TillkitError } from "../../errors/index.js";
 import { Deadlines, type Waiting } from "../../shared/deadlines.js";
+import { withTimeout } from "../../shared/with-timeout.js";
 import { type Purpose } from "./driver.js";
 
 /** Sends a statement on one connection. Settles as the statement does, or when the connection is cut off. */
@@ -13,6 +14,8 @@ interface Watched {
   cutOff: (error: Error) => void;
   /** Returns the error with which the server ended the connection, which a later statement does not repeat. */
   whyEnded?: () => Error | undefined;
+  /** Asks on another connection whether the server lets this one wait for a lock. Then it is not dead. */
+  waitsForLock?: () => Promise<boolean>;
 }
 
 /** A statement that waits for its answer. */
@@ -20,6 +23,7 @@ interface Asked extends Waiting {
   session: object;
   isAnswered: boolean;
   end: () => void;
+  waitsForLock: Watched["waitsForLock"];
 }
 
 /**
@@ -27,6 +31,8 @@ interface Asked extends Waiting {
  * defaults, two of six seconds are left for a new connection.
  */
 const marginMs = 1000;
+/** How long the server may take to say why an answer is late. */
+const lockAnswerMs = 500;
 /** The additional time for statements that read or write many rows, which a slow machine may need. */
 const manyRowsMs = 60_000;
 /** The time for a step of a migration, which may make an index of a large table. */
@@ -91,7 +97,7 @@ export class AnswerLimits {
   }
 
   #ask<T>(
-    { session, cutOff, whyEnded }: Watched,
+    { session, cutOff, whyEnded, waitsForLock }: Watched,
     send: () => Promise<T>,
     queue: Deadlines<Asked>,
   ): Promise<T> {
@@ -102,7 +108,7 @@ export class AnswerLimits {
         reject(error);
         cutOff(error);
       };
-      const asked: Asked = { since: performance.now(), session, isAnswered: false, end };
+      const asked: Asked = { since: performance.now(), session, isAnswered: false, end, waitsForLock };
       queue.add(asked);
       const note = (): void => {
         asked.isAnswered = true;
@@ -126,14 +132,21 @@ export class AnswerLimits {
 
   #onLate(asked: Asked): void {
     // After a pause of this process the answer may have come, and is read before this.
-    setImmediate(() => {
-      if (asked.isAnswered) return;
-      const now = performance.now();
-      this.#deadFoundAt = now;
-      asked.end();
-      for (const { session, since, end } of [...this.#short, ...this.#application])
-        if ((answeredAt.get(session) ?? since) < now - this.limitMs / 2) end();
-    });
+    setImmediate(() => void this.#endLate(asked));
+  }
+
+  async #endLate(asked: Asked): Promise<void> {
+    if (asked.isAnswered) return;
+    const asking = asked.waitsForLock?.().catch(() => false);
+    const waits = asking && (await withTimeout(asking, lockAnswerMs, undefined, { unref: true }));
+    if (asked.isAnswered) return;
+    // The server answers, so the statements of others are not lost.
+    if (waits) return asked.end();
+    const now = performance.now();
+    this.#deadFoundAt = now;
+    asked.end();
+    for (const { session, since, end } of [...this.#short, ...this.#application])
+      if ((answeredAt.get(session) ?? since) < now - this.limitMs / 2) end();
   }
 }
 

@@ -34,6 +34,7 @@ import {
 import { eventsPerRound, expandSome } from "./tables/expand-events.js";
 import { deleteHandlers, storeHandlers, unknownHandlers } from "./tables/handlers.js";
 import { countWaiting, deadDispatches, historyOf, webhooksPage } from "./tables/history.js";
+import { identityOf } from "./tables/identity.js";
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
 import { type Database, type Tables } from "./tables/names.js";
 import { pruneFinal } from "./tables/prune.js";
@@ -195,6 +196,10 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   migrate(): Promise<void> {
     return this.#use(() => Promise.resolve());
+  }
+
+  identify(): Promise<string> {
+    return this.#use(() => identityOf(this.#driver.reader, this.#db));
   }
 
   backup(file: string): Promise<{ bytes: number }> {

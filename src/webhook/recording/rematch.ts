@@ -35,8 +35,17 @@ export async function rematch<Tx>(parts: RecordingParts<Tx>, parkedFor: readonly
   const groups = store.maxGroup === undefined ? [clientIds] : clientIds.map((clientId) => [clientId]);
   for (const group of groups) {
     const seen = new Set<string>();
+    let limit = store.maxGroup;
     for (let isMore = true; isMore;) {
-      const part = await store.transaction((tx) => rematchIn(tx, parts, group, seen));
+      let part: Awaited<ReturnType<typeof rematchIn>>;
+      try {
+        part = await store.transaction((tx) => rematchIn(tx, parts, group, { seen, limit }));
+      } catch (error) {
+        // The events of many handlers may be more than the database takes in one transaction.
+        if (limit === undefined || limit <= 1) throw error;
+        limit = Math.floor(limit / 2);
+        continue;
+      }
       if (part.matched > 0) announceEvents();
       for (const receiptId of part.receiptIds) seen.add(receiptId);
       ({ isMore } = part);
@@ -46,18 +55,21 @@ export async function rematch<Tx>(parts: RecordingParts<Tx>, parkedFor: readonly
 
 /**
  * Decides the webhooks that were parked for these clientIds again, inside a transaction, now that their payments are known.
- * Repeating it is harmless. Where the store limits its writes, it takes the first webhooks that were not seen, and resolves with
- * whether there are more.
+ * Repeating it is harmless. With a limit it takes the first webhooks that were not seen, and resolves with whether there are
+ * more.
  */
 export async function rematchIn<Tx>(
   tx: Tx,
   { store, now, newId, policy }: RecordingParts<Tx>,
   clientIds: readonly string[],
-  seen: ReadonlySet<string> = new Set(),
+  {
+    seen = new Set(),
+    limit = store.maxGroup,
+  }: { seen?: ReadonlySet<string>; limit?: number | undefined } = {},
 ): Promise<{ matched: number; receiptIds: readonly string[]; isMore: boolean }> {
   const parked = (await store.parked?.(tx, clientIds)) ?? [];
   const unseen = parked.filter(({ receiptId }) => !seen.has(receiptId));
-  const webhooks = unseen.slice(0, store.maxGroup);
+  const webhooks = unseen.slice(0, limit);
   const rest = unseen.slice(webhooks.length);
   const receiptIds = webhooks.map(({ receiptId }) => receiptId);
   if (webhooks.length === 0) return { matched: 0, receiptIds, isMore: false };

@@ -5,6 +5,7 @@ import { type Quota } from "./quota.js";
 import { noKey, readLines, type ReadLine, type SpooledWebhook } from "./record-line.js";
 import { type SegmentWriter } from "./segment-writer.js";
 import { type SetAside } from "./set-aside.js";
+import { type StoreTie } from "./store-tie.js";
 import { keyMissing, readKey } from "./spool-key.js";
 import { failedWith, spoolClosed, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
@@ -50,6 +51,7 @@ export interface Draining extends DrainOptions {
   writer: SegmentWriter;
   quota: Quota;
   setAside: SetAside;
+  tie: Pick<StoreTie, "require" | "problem">;
   record: (webhook: SpooledWebhook) => Promise<void>;
   isClosed: () => boolean;
 }
@@ -67,7 +69,12 @@ export async function drainSpool(draining: Draining): Promise<DrainResult> {
   const done = { drained: 0, setAside: 0 };
   const left: unknown[] = [];
   try {
-    await checkSpool(draining.directory);
+    await draining.tie.require();
+  } catch (error) {
+    return { ...done, leftBecause: error };
+  }
+  try {
+    await checkSpool(draining.directory, draining.tie);
   } catch (error) {
     left.push(spoolFailure(error, draining.directory.path));
   }

@@ -192,7 +192,7 @@ export function spoolClosed(): TillkitError {
 
 /** Returns the error for a failed write or read of the spool's files. */
 export function spoolFailure(cause: unknown, directory: string): TillkitError {
-  if (hasCode(cause, "path_exposed")) return cause;
+  if (hasCode(cause, "path_exposed") || hasCode(cause, "spool_unavailable")) return cause;
   return failedWith(cause, "ENOSPC", "EDQUOT")
     ? new TillkitError("spool_full", `The disk of the spool is full: ${directory}.`, { cause })
     : new TillkitError("spool_unavailable", `The spool ${directory} cannot be used${because(cause)}`, {

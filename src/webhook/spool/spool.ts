@@ -8,6 +8,7 @@ import { encodeContent, type SpooledWebhook } from "./record-line.js";
 import { createSegmentCounter, type SpoolStats } from "./segment-counter.js";
 import { SegmentWriter } from "./segment-writer.js";
 import { createSetAside, type SetAsideListener } from "./set-aside.js";
+import { StoreTie } from "./store-tie.js";
 import {
   type FileSystem,
   realFileSystem,
@@ -31,6 +32,11 @@ export interface SpoolOptions {
   maxBytes?: number | undefined;
   /** The clock for the reasons of webhooks that were set aside. Heartbeats use the system's clock. */
   now?: (() => Date) | undefined;
+  /**
+   * Returns the identity of the store that these webhooks are for. The directory is tied to the first one.
+   * @default the directory is tied to no store
+   */
+  identify?: (() => Promise<string>) | undefined;
   /** Called for each webhook that can never be drained. */
   onSetAside?: SetAsideListener | undefined;
   /**
@@ -68,6 +74,7 @@ export function openSpool(options: SpoolOptions) {
   const setAsideDirectory = new SpoolDirectory(directory.file("set-aside"), fs);
   const setAside = createSetAside(setAsideDirectory, { now, onSetAside });
   const countSegments = createSegmentCounter(directory);
+  const tie = new StoreTie(directory, options.identify);
   const fail = (error: unknown): never => {
     throw spoolFailure(error, directory.path);
   };
@@ -80,7 +87,10 @@ export function openSpool(options: SpoolOptions) {
      *
      * @throws TillkitError `spool_unavailable`, with its cause; `path_exposed`
      */
-    check: () => checkSpool(directory).catch(fail),
+    check: () => checkSpool(directory, tie).catch(fail),
+
+    /** What the directory remembers of its store. */
+    tie,
 
     /**
      * Resolves when the webhook is on disk. Simultaneous appends share one fsync.
@@ -88,7 +98,8 @@ export function openSpool(options: SpoolOptions) {
      * @throws TillkitError `spool_full` over `maxBytes` or on a full disk; `spool_unavailable`, with its cause, if two
      * segments in a row could not be written, and after `close()`; `path_exposed`. The webhook must then not be answered 200.
      */
-    append: (webhook: SpooledWebhook): Promise<void> => writer.append(encodeContent(webhook)),
+    append: (webhook: SpooledWebhook): Promise<void> =>
+      tie.problem ? Promise.reject(tie.problem) : writer.append(encodeContent(webhook)),
 
     /**
      * Calls `record` for the spooled webhooks: first this process's own segments, then those of dead processes; in order
@@ -101,7 +112,7 @@ export function openSpool(options: SpoolOptions) {
       drainOptions?: DrainOptions,
     ): Promise<DrainResult> {
       if (closed) return Promise.resolve({ drained: 0, setAside: 0, leftBecause: spoolClosed() });
-      const parts = { directory, own, writer, quota, setAside, isClosed: () => closed };
+      const parts = { directory, own, writer, quota, setAside, tie, isClosed: () => closed };
       draining ??= drainSpool({ ...drainOptions, ...parts, record }).finally(() => (draining = undefined));
       return draining;
     },
@@ -112,7 +123,7 @@ export function openSpool(options: SpoolOptions) {
      * @throws TillkitError what `check` throws, and `spool_unavailable` if a file cannot be read.
      */
     async stats(): Promise<SpoolStats> {
-      await checkSpool(directory).catch(fail);
+      await checkSpool(directory, tie).catch(fail);
       const counts = await countSegments().catch(fail);
       return { ...counts, setAside: (await setAsideDirectory.list().catch(fail)).length };
     },

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { text as readAll } from "node:stream/consumers";
-import { createOutput } from "../../../src/cli/terminal/output.js";
+import { createOutput, oneLine } from "../../../src/cli/terminal/output.js";
 import { runCli } from "../support/run-cli.js";
 
 /** Texts that a terminal obeys, or that show another text than they are. */
@@ -18,10 +18,11 @@ const hostile: Record<string, string> = {
   "a bell and backspaces": "\u0007\b\b\b",
   "reversed directions": "\u202etxt.exe\u202c \u2066isolated\u2069 \u200f",
   "line separators": "one\u2028two\u2029three",
+  "hidden characters": "pay\u200bment\ufeff \u{e0041}\u{e0042}",
   "a null and a delete": "\u0000\u007f",
 };
 /** What no output may have beside the colours of the kit. */
-const obeyed = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029]/u;
+const obeyed = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029\u200b\ufeff\u{e0000}-\u{e007f}]/u;
 const withoutColours = (text: string) => stripVTControlCharacters(text);
 
 /** Returns what the output writes for a text: for people, and as JSON. */
@@ -83,4 +84,10 @@ describe("what strangers send to a command", () => {
     const json = await runCli([...argv, "--json"]);
     expect(json.stdout + json.stderr).not.toMatch(obeyed);
   });
+});
+
+it("foreign text can be printed on one line, so that it looks like no line of a command", () => {
+  expect(oneLine("refused\r\nEvery forged webhook was refused.")).toBe(
+    "refused\\r\\nEvery forged webhook was refused.",
+  );
 });

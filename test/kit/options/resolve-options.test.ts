@@ -56,6 +56,12 @@ describe("the spool", () => {
     ["is absent where neither the options nor the store name a directory", undefined, undefined, undefined],
     ["is in the store's directory", undefined, "of-store", { directory: "of-store", maxBytes }],
     [
+      "is in the store's directory, with a size of its own",
+      { maxBytes: 7 },
+      "of-store",
+      { directory: "of-store", maxBytes: 7 },
+    ],
+    [
       "is in the directory of the options, which win over the store",
       { directory: "of-options", maxBytes: 7 },
       "of-store",

@@ -11,10 +11,13 @@ describe("one attempt to deliver a webhook", () => {
       seen.push(listeners());
       response.writeHead(200).end("noted");
     });
-    const limits = { timeoutMs: 2000, closing, allowRemote: false };
+    const limits = { timeoutMs: 2000, closing, allowRemote: false, keepsBody: true };
     const sent = await postWebhook(server.url, { headers: {}, rawBody: Buffer.from("{}") }, limits);
+    const unread = { ...limits, keepsBody: false };
+    const other = await postWebhook(server.url, { headers: {}, rawBody: Buffer.from("{}") }, unread);
+    expect(other).not.toHaveProperty("responseBody");
     await server.close();
     expect(sent).toMatchObject({ status: 200, responseBody: "noted" });
-    expect([...seen, listeners()]).toEqual([1, 0]);
+    expect([...seen, listeners()]).toEqual([1, 1, 0]);
   });
 });

@@ -53,6 +53,18 @@ export const defects: Defect[] = [
     caughtBy: ["migrate makes the tables once, when several processes call it at the same time and again"],
   },
   {
+    does: "prunes the bytes of a mismatch that nobody has settled",
+    spoil: (store) =>
+      but(store, {
+        prune: async (options) => {
+          const { webhooks, ...pruned } = await store.prune(options);
+          const waiting = await store.webhooks({ outcome: "mismatch", limit: 10 });
+          return { ...pruned, webhooks: webhooks + waiting.length };
+        },
+      }),
+    caughtBy: ["prune keeps the bytes of a mismatch until somebody has settled it"],
+  },
+  {
     does: "finds many payments without their siblings",
     spoil: (store) =>
       but(store, {

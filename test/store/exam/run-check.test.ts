@@ -33,16 +33,16 @@ describe("the stores of a check", () => {
   const fail = () => Promise.reject(new Error("it fails"));
 
   it.each([
-    ["opened", fail],
-    ["closed", async () => Object.assign(new MemoryStore(), { close: fail })],
-  ])("are closed and removed where the second cannot be %s", async (_, reopen) => {
+    ["opened", "it fails", fail],
+    ["closed", "close rejected: it fails.", async () => Object.assign(new MemoryStore(), { close: fail })],
+  ])("are closed and removed where the second cannot be %s", async (_, reason, reopen) => {
     const ended: string[] = [];
     const result = await runCheck(["it is known", async (store) => void (await store.find("c1")), "save"], {
       create: async () => Object.assign(new MemoryStore(), { close: async () => void ended.push("closed") }),
       reopen,
       remove: async () => void ended.push("removed"),
     });
-    expect(result).toMatchObject({ outcome: "failed", reason: "it fails" });
+    expect(result).toMatchObject({ outcome: "failed", reason });
     expect(ended).toEqual(["closed", "removed"]);
   });
 

@@ -184,7 +184,7 @@ describe("the exam of a store over an adapter", () => {
       create: async () => Object.assign(storeOver(memoryAdapter()), { find: async () => undefined }),
     });
     expect(results.some(({ outcome }) => outcome === "failed")).toBe(true);
-    expect(results.at(-1)).toMatchObject({ member: "migrate" });
+    expect(results.at(-1)).toMatchObject({ member: "identify" });
   });
 
   it.each(defects)("fails an adapter that %s", async (_, spoil, caughtBy) => {

@@ -53,6 +53,42 @@ it("a sweep raises more overdue payments than one write can take", async () => {
   await remove(store);
 });
 
+describe("many handlers of all events, whose dispatches make one write too large for a usual group", () => {
+  async function shopWith(handlers: number) {
+    const store = openLimited();
+    const payments = testKit({ store, now: () => new Date(Date.now() + 48 * 3_600_000) });
+    for (let number = 0; number < handlers; number++) payments.onAny(() => {}, { name: `handler-${number}` });
+    await payments.start();
+    return { store, payments };
+  }
+  const pending = (number: number) =>
+    pendingPayment({ clientId: `c-${number}`, reference: `order-${number}`, serviceId: `s-${number}` });
+
+  it("let a sweep raise what is overdue and what waits for its payment", async () => {
+    const { store, payments } = await shopWith(12);
+    for (let number = 0; number < 5; number++) {
+      await store.transaction((tx) => store.save(tx, { created: [pending(number)] }));
+      await payments.receiveWebhook(signed(completedBody({ clientId: `x-${number}`, id: `t-${number}` })));
+    }
+    const later = testKit({ store, now: () => new Date(Date.now() + 96 * 3_600_000) });
+    expect(await later.sweep()).toMatchObject({ overdue: 5, unmatched: 5 });
+    await closeAll();
+    await remove(store);
+  });
+
+  it("let parked webhooks find their payments, and a replay decide them", async () => {
+    const { store, payments } = await shopWith(12);
+    const receive = (number: number) =>
+      payments.receiveWebhook(signed(completedBody({ clientId: `c-${number}`, id: `s-${number}` })));
+    for (let number = 0; number < 6; number++) await receive(number);
+    for (let number = 0; number < 6; number++)
+      await store.transaction((tx) => store.save(tx, { created: [pending(number)] }));
+    expect(await payments.replay({ dryRun: false })).toMatchObject({ changed: 6 });
+    await closeAll();
+    await remove(store);
+  });
+});
+
 it("a replay changes more webhooks than one write can take", async () => {
   const store = openLimited();
   const ids = Array.from({ length: 40 }, (_, index) => `c-${index}`);

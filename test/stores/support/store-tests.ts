@@ -24,7 +24,7 @@ const unhurried: typeof tillkit = {
 };
 
 /** Defines the tests that every store of an example passes: the exam, a purchase, writers of one payment, and kills. */
-export function storeTests({ name, module, processes = 2 }: StoreUnderTest): void {
+export function storeTests({ name, module, processes = 2, refuses = false }: StoreUnderTest): void {
   const file = path.resolve(__dirname, "../modules", module);
   const opened = new Map<PaymentStore, StoreAddress & OpenedStore<unknown>>();
 
@@ -55,7 +55,8 @@ export function storeTests({ name, module, processes = 2 }: StoreUnderTest): voi
         write: (tx: unknown, key: string) => write(tx, { ...row, event_id: key }),
         has: async (key: string) => (await rows()).some(({ event_id }) => event_id === key),
       };
-      return { store, probe };
+      const refused = (tx: unknown) => write(tx, { ...row, event_id: "none", attempt: "no number" as never });
+      return { store, probe: refuses ? { ...probe, refused } : probe };
     },
     ...(processes > 1 && { reopen: async (store) => (await open(opened.get(store)!)).store }),
     remove,
@@ -161,6 +162,8 @@ interface StoreUnderTest {
   name: string;
   /** A file of `test/stores/modules`. */
   module: string;
+  /** Whether the database refuses a row of the ledger whose column `attempt` has no number. */
+  refuses?: boolean;
   /** The number of processes that can have the store at the same time: 1, or any. @default 2 */
   processes?: 1 | 2;
 }

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
+import { TillkitError } from "../../../src/errors/index.js";
 import { spoolBench, webhook } from "./fixtures.js";
 import { systemError } from "./hooked-file-system.js";
 
@@ -37,5 +38,34 @@ describe("the check of a spool", () => {
     await expect(bench.open().check()).rejects.toMatchObject({ code: "path_exposed" });
     const below = bench.open({ directory: path.join(bench.directory, "spool") });
     await expect(below.check()).rejects.toMatchObject({ code: "spool_unavailable" });
+  });
+});
+
+describe("the store of a spool's directory", () => {
+  it("is asked again until it answers, and what is no error of the store is one of the spool", async () => {
+    let answer: () => Promise<string> = () => Promise.reject(new TypeError("not a store"));
+    const spool = bench.open({ identify: () => answer() });
+    const drain = () => spool.drain(() => Promise.resolve());
+    expect(await drain()).toMatchObject({ leftBecause: { code: "spool_unavailable" } });
+    await expect(spool.check()).rejects.toMatchObject({ code: "spool_unavailable" });
+    answer = () => Promise.reject(new TillkitError("store_unavailable", "not now"));
+    expect(await drain()).toMatchObject({ leftBecause: { code: "store_unavailable" } });
+    answer = async () => "store-1";
+    expect(await drain()).toEqual({ drained: 0, setAside: 0 });
+    await spool.check();
+    expect(await spool.tie.read()).toEqual({ store: "store-1" });
+  });
+
+  it("is the first one, also where two processes name theirs at the same time", async () => {
+    const spools = ["a", "b", "c"].map((id) => bench.open({ identify: async () => id }));
+    const ended = await Promise.allSettled(spools.map(({ tie }) => tie.read()));
+    expect(ended.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  it("is told when its file is damaged", async () => {
+    const spool = bench.open({ identify: async () => "store-1" });
+    await spool.tie.read();
+    await writeFile(path.join(bench.directory, "store"), "{");
+    await expect(bench.open({ identify: async () => "store-1" }).tie.read()).rejects.toThrow("damaged");
   });
 });

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { type RecordChange, storeOver } from "../../index.js";
 import { type Adapter, Conflict, Operations } from "../../over/operations.js";
 import { payment } from "./fixtures.js";
-import { type Checks, same, saved } from "./steps.js";
+import { type Checks, same, saved, type StoreProbe } from "./steps.js";
 
 /** Every kind of character that a key can have, in the order of the bytes. */
 const names = "! ' ( ) * - . 0 9 : A A! AA Z _ a a! a%20 a-b a/b aA a_ aa b z ~".split(" ");
@@ -14,23 +15,23 @@ export const adapterChecks: Checks<Adapter> = {
   async "read returns what exists, also what was committed just before, and nothing else"(adapter, other) {
     same(await read(adapter, ["a", "b"]), []);
     const text = JSON.stringify({ text: "é 🧾 \\ '" });
-    assert.equal(await written(adapter, change("a", 0), change("b", 0, text)), true);
+    assert.equal(await written(adapter, [change("a", 0), change("b", 0, text)]), true);
     same(await read(adapter, ["a", "none", "b"]), ['exam/a 1 "1"', `exam/b 1 ${text}`]);
     for (let version = 1; version <= 20; version++) {
-      assert.equal(await written(adapter, change("a", version, `"${version + 1}"`)), true);
+      assert.equal(await written(adapter, [change("a", version, `"${version + 1}"`)]), true);
       same(await read(other, ["a"]), [`exam/a ${version + 1} "${version + 1}"`]);
     }
-    assert.equal(await written(adapter, change("a", 21, null)), true);
+    assert.equal(await written(adapter, [change("a", 21, null)]), true);
     same(await read(other, ["a", "b"]), [`exam/b 1 ${text}`]);
-    assert.equal(await written(adapter, change("a", 0)), true);
+    assert.equal(await written(adapter, [change("a", 0)]), true);
     same(await read(other, ["a"]), ['exam/a 1 "1"']);
   },
 
   async "write returns false and writes nothing where any record has another version"(adapter, other) {
-    assert.equal(await written(adapter, change("b", 0), change("c", 0)), true);
+    assert.equal(await written(adapter, [change("b", 0), change("c", 0)]), true);
     const absent = [change("d", 1), change("d", 1, null)];
     for (const wrong of [change("b", 0), change("b", 2), change("b", 2, null), ...absent]) {
-      assert.equal(await written(adapter, change("a", 0), wrong, change("e", 0)), false);
+      assert.equal(await written(adapter, [change("a", 0), wrong, change("e", 0)]), false);
       same(await read(other, ["a", "b", "c", "d", "e"]), ['exam/b 1 "1"', 'exam/c 1 "1"']);
     }
   },
@@ -43,8 +44,23 @@ export const adapterChecks: Checks<Adapter> = {
       for (const place of [0, 1, 2]) await expectOneDone([adapter, other], version, place);
   },
 
+  async "of such writes, those of the application commit only with the one that is done"(
+    adapter,
+    other,
+    probe,
+  ) {
+    if (probe === undefined) return;
+    await expectOwnWritesOfOne([adapter, other], probe);
+  },
+
   async "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse"(adapter) {
-    assert.equal(await written(adapter, ...names.toReversed().map((name) => change(name, 0))), true);
+    assert.equal(
+      await written(
+        adapter,
+        names.toReversed().map((name) => change(name, 0)),
+      ),
+      true,
+    );
     // A space at the end of a bound sorts before all other characters. Here it is written as "_".
     for (const [from, to] of bounds.map((pair) => pair.map((bound) => bound.replace("_", " ")))) {
       const expected = names.filter((name) => name >= from! && name < to!);
@@ -56,7 +72,13 @@ export const adapterChecks: Checks<Adapter> = {
   async "scan returns no more than `limit` records, and no fewer where there are more"(adapter) {
     const many = Array.from({ length: 110 }, (_, index) => `n${index + 100}`);
     for (const half of [many.slice(0, 55), many.slice(55)])
-      assert.equal(await written(adapter, ...half.map((name) => change(name, 0))), true);
+      assert.equal(
+        await written(
+          adapter,
+          half.map((name) => change(name, 0)),
+        ),
+        true,
+      );
     same((await read(adapter, many.slice(0, 100))).length, 100);
     for (const limit of [1000, 3]) {
       same(await scan(adapter, "n", "o", { limit }), many.slice(0, limit));
@@ -112,11 +134,11 @@ const maxUndecided = 10;
 async function expectOneDone(adapters: readonly Adapter[], version: number, place: number): Promise<void> {
   for (let tries = 1; ; tries++) {
     const name = `t${version}${place}${tries}`;
-    if (version > 0) assert.equal(await written(adapters[0]!, change(name, 0)), true);
+    if (version > 0) assert.equal(await written(adapters[0]!, [change(name, 0)]), true);
     const own = [0, 1, 2, 3].map((n) => [change(`${name}-${n}a`, 0), change(`${name}-${n}b`, 0)]);
     const writes = own.map((changes, n) => {
       const shared = change(name, version, JSON.stringify(n));
-      return written(adapters[n % adapters.length]!, ...changes.toSpliced(place, 0, shared));
+      return written(adapters[n % adapters.length]!, changes.toSpliced(place, 0, shared));
     });
     const done = (await Promise.all(writes)).flatMap((isDone, n) => (isDone ? [n] : []));
     const parts = own.flatMap((changes) => changes.map(({ key }) => key.slice("exam/".length)));
@@ -135,10 +157,30 @@ async function expectOneDone(adapters: readonly Adapter[], version: number, plac
   }
 }
 
+/** Four writes at the same time expect one record to be absent, and each has a write of the application beside it. */
+async function expectOwnWritesOfOne(adapters: readonly Adapter[], probe: StoreProbe): Promise<void> {
+  const own = [0, 1, 2, 3].map(() => randomUUID());
+  const results = await Promise.all(
+    own.map((key, n) =>
+      written(adapters[n % 2]!, [change("shared", 0), change(`own${n}`, 0)], (tx) => probe.write(tx, key)),
+    ),
+  );
+  const there = await Promise.all(own.map((key) => probe.has(key)));
+  const why = "A write of the application is there, although its write returned false, or is missing.";
+  assert.deepEqual(there, results, why);
+}
+
 /** Writes in a transaction of its own. Returns what `write` returned. */
-async function written(adapter: Adapter, ...changes: RecordChange[]): Promise<boolean> {
+async function written(
+  adapter: Adapter,
+  changes: readonly RecordChange[],
+  before: (tx: object) => unknown = () => undefined,
+): Promise<boolean> {
   try {
-    await new Operations(adapter).transaction((_, write) => write(changes));
+    await new Operations(adapter).transaction(async (tx, write) => {
+      await before(tx);
+      await write(changes);
+    });
     return true;
   } catch (error) {
     if (error instanceof Conflict) return false;

@@ -1,5 +1,10 @@
 import { type Payment } from "../../../model/payment.js";
-import { type EventRecord, type HandlerKey, type WebhookRecord } from "../../payment-store.js";
+import {
+  type EventRecord,
+  type HandlerKey,
+  type ResolutionRecord,
+  type WebhookRecord,
+} from "../../payment-store.js";
 
 /** Returns a pending, open payment. Its reference is its own unless given. */
 export function payment(clientId: string, over: Partial<Payment> = {}): Payment {
@@ -37,6 +42,11 @@ export function event(id: string, over: Partial<EventRecord> = {}): EventRecord 
     payload: { about: id },
     ...over,
   };
+}
+
+/** Returns a refund of the payment `p1` unless given. */
+export function resolution(id: string, over: Partial<ResolutionRecord> = {}): ResolutionRecord {
+  return { id, clientId: "p1", action: "refunded", reason: "twice", by: "Amina", at: at(9), ...over };
 }
 
 /** Returns a time at this minute from 10:00 on the first of May 2024. */

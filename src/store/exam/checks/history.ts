@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
-import {
-  type DeadPage,
-  type ResolutionRecord,
-  type WebhookPage,
-  type WebhookRecord,
-} from "../../payment-store.js";
-import { at, auditor, event, ledger, payment, webhook } from "./fixtures.js";
+import { type DeadPage, type WebhookPage, type WebhookRecord } from "../../payment-store.js";
+import { at, auditor, event, ledger, payment, resolution, webhook } from "./fixtures.js";
 import { type Checks, claimed, pairs, same, saved, settled } from "./steps.js";
 
 /** `history` and `webhooks`, where the store has them. */
@@ -79,7 +74,7 @@ export const historyChecks: Checks = {
     const all: WebhookRecord[] = [
       webhook("k2", { clientId: "p1", receivedAt: at(2), outcome: "mismatch" }),
       webhook("k1", { clientId: "p1", receivedAt: at(2) }),
-      webhook("k0", { receivedAt: at(1), outcome: "mismatch", covers: ["id", "status"] }),
+      webhook("k0", { receivedAt: at(1), outcome: "inadmissible", covers: ["id", "status"] }),
     ];
     await saved(store, { webhooks: all });
     const page = (options: Partial<WebhookPage>) => store.webhooks!({ limit: 10, ...options });
@@ -171,7 +166,3 @@ export const deadChecks: Checks = {
     if (store.counts) same((await store.counts()).dead, 2);
   },
 };
-
-function resolution(id: string, over: Partial<ResolutionRecord> = {}): ResolutionRecord {
-  return { id, clientId: "p1", action: "refunded", reason: "twice", by: "Amina", at: at(9), ...over };
-}

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { payment } from "./fixtures.js";
 import { type Checks, same, saved } from "./steps.js";
 
@@ -12,5 +13,15 @@ export const migrateChecks: Checks = {
     await saved(store, { created: [payment("p1")] });
     await another.migrate!();
     same(await another.find("p1"), payment("p1"));
+  },
+};
+
+/** `identify`, where the store has it. */
+export const identifyChecks: Checks = {
+  async "identify returns one id, and keeps it, for every process"(store, another) {
+    if (!store.identify || !another.identify) return;
+    const [first, second] = await Promise.all([store.identify("id-1"), another.identify("id-2")]);
+    assert.ok(typeof first === "string" && first !== "", "identify returned no id");
+    same([second, await store.identify("id-3"), await another.identify("id-4")], [first, first, first]);
   },
 };

@@ -55,3 +55,68 @@ export const probeChecks: Checks = {
     same(committed.indexOf(true), keys.length - 1);
   },
 };
+
+/** `probe.refused`: what the database refuses of the application. */
+export const refusedChecks: Checks = {
+  async "a write of the application that the database refuses rejects its transaction, with everything in it"(
+    store,
+    _,
+    probe,
+  ) {
+    const key = randomUUID();
+    let runs = 0;
+    const refused = store.transaction(async (tx) => {
+      runs += 1;
+      await store.save(tx, { created: [payment("p1")] });
+      await probe.write(tx, key);
+      await probe.refused!(tx);
+    });
+    const error: unknown = await refused.then(
+      () => assert.fail("the transaction resolved"),
+      (thrown: unknown) => thrown,
+    );
+    const isRepeated = (error as { code?: unknown }).code === "store_busy";
+    const told = `write returned false ${runs} times for a write that the database refuses: reject with store_conflict`;
+    assert.ok(!isRepeated, told);
+    same([await store.find("p1"), await probe.has(key)], [undefined, false]);
+  },
+
+  async "a transaction whose application swallowed a refused write resolves only if its other writes are there"(
+    store,
+    _,
+    probe,
+  ) {
+    const key = randomUUID();
+    const swallowing = store.transaction(async (tx) => {
+      await probe.write(tx, key);
+      try {
+        await probe.refused!(tx);
+      } catch {
+        // As application code does that tries an insert first.
+      }
+    });
+    const resolved = await swallowing.then(
+      () => true,
+      () => false,
+    );
+    const why = "the transaction resolved and was rolled back: look at the answer of its commit";
+    assert.ok((await probe.has(key)) === resolved, why);
+  },
+};
+
+/** `probe.cut`: a connection that is lost. */
+export const cutChecks: Checks = {
+  async "a transaction whose connection is lost rejects, leaves nothing, and others go on"(store, _, probe) {
+    const key = randomUUID();
+    const cut = store.transaction(async (tx) => {
+      await store.save(tx, { created: [payment("p1")] });
+      await probe.write(tx, key);
+      await probe.cut!(tx);
+      await probe.write(tx, randomUUID());
+    });
+    await assert.rejects(cut);
+    await saved(store, { created: [payment("p2")] });
+    same([await store.find("p1"), await probe.has(key)], [undefined, false]);
+    assert.ok(await store.find("p2"), "a payment that was stored later is missing");
+  },
+};

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type EventRecord, type HandlerKey } from "../../payment-store.js";
-import { at, auditor, event, ledger, mailer, payment, webhook } from "./fixtures.js";
+import { at, auditor, event, ledger, mailer, payment, resolution, webhook } from "./fixtures.js";
 import {
   type Checks,
   claimed,
@@ -42,6 +42,20 @@ export const pruneChecks: Checks = {
     if (!store.parked) return;
     const [parked] = await store.transaction((tx) => store.parked!(tx, ["p9"]));
     assert.ok(parked !== undefined && parked.rawBody.length > 0, "a parked webhook was pruned");
+  },
+
+  async "prune keeps the bytes of a mismatch until somebody has settled it"(store, another) {
+    if (!store.prune || !store.webhooks) return;
+    const mismatch = webhook("wrong-amount", { outcome: "mismatch" });
+    await saved(store, { webhooks: [mismatch] });
+    same((await store.prune({ before: later, limit: 10 })).webhooks, 0);
+    const [kept] = await store.webhooks({ receiptId: mismatch.receiptId, limit: 1 });
+    assert.ok(
+      kept?.rawBody.equals(mismatch.rawBody),
+      "the bytes of a mismatch that waits for a person are gone",
+    );
+    await saved(another, { resolutions: [resolution("r1", { receiptId: mismatch.receiptId })] });
+    same((await store.prune({ before: later, limit: 10 })).webhooks, 1);
   },
 
   async "an event that is saved after all others were pruned is claimed like them"(store) {

@@ -19,6 +19,10 @@ export interface StoreProbe<Tx = unknown> {
   write(tx: Tx, key: string): unknown;
   /** Returns whether the write is committed. */
   has(key: string): Promise<boolean>;
+  /** Makes a write that the database refuses, such as a second row with one key. Without it this is not examined. */
+  refused?(tx: Tx): unknown;
+  /** Ends the connection of this transaction, as a server does that stops. Without it this is not examined. */
+  cut?(tx: Tx): unknown;
 }
 
 /**

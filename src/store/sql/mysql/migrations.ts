@@ -14,6 +14,7 @@ export function mysqlSchema(tables: Tables, collation: string): Schema {
       distrustClocks(tables),
       keepWithheld(tables, type),
       numberRegistrations(tables),
+      identifyTables(tables),
     ],
     findTable: "select 1 from information_schema.tables where table_schema = database() and table_name = ?",
     createMeta: `create table if not exists ${tables.meta}
@@ -135,6 +136,11 @@ const distrustClocks = (t: Tables): string[] => [
 const keepWithheld = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column withheld varchar(32) ${type.text}`,
   `alter table ${t.resolutions} add key ${t.resolutions}_receipt (receipt_id)`,
+];
+
+/** The identity of the tables, which every copy of them has. It tells whether a spool belongs to them. */
+const identifyTables = (t: Tables): string[] => [
+  `insert ignore into ${t.meta} (name, value) values ('identity', uuid())`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

@@ -28,6 +28,7 @@ import {
   type MysqlConnection,
   type MysqlPool,
   openMysqlPool,
+  waitsForLockOn,
   physical,
   mysqlResult,
   sessionOn,
@@ -130,7 +131,8 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   #watch(connection: MysqlConnection, onEnd?: () => void): TransactionEnds {
     const query = (sql: string) => connection.query(sql);
     const session = physical(connection);
-    const ask = this.#answers.on({ session, query, cutOff: (error) => ends.abandon(error) });
+    const waitsForLock = () => waitsForLockOn(this.reader, connection);
+    const ask = this.#answers.on({ session, query, cutOff: (error) => ends.abandon(error), waitsForLock });
     const pooled = {
       query: (sql: string) => ask(() => query(sql)),
       giveBack: () => this.#giveBack(connection),

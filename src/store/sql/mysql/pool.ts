@@ -103,6 +103,14 @@ export async function hasSeveralWriters(session: Session): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** Returns whether the server says that a connection waits for a lock. */
+export async function waitsForLockOn(asking: Session, connection: MysqlConnection): Promise<boolean> {
+  const { threadId } = connection as { threadId?: number | null };
+  const sql = "select 1 from information_schema.processlist where id = ? and state like 'Waiting for%lock%'";
+  const { rows } = await asking.run(sql, [threadId ?? null]);
+  return rows.length > 0;
+}
+
 /** Returns the connection itself, which stays the same when the pool gives it out again in a new wrapper. */
 export function physical(connection: MysqlConnection): { stream?: Partial<Socket> } {
   return (connection as { connection?: object }).connection ?? connection;

@@ -15,6 +15,7 @@ export function postgresSchema(tables: Tables): Schema {
       distrustClocks(tables),
       keepWithheld(tables),
       numberRegistrations(tables),
+      identifyTables(tables),
     ],
     findTable: "select 1 where to_regclass(?) is not null",
     createMeta: `create table if not exists ${tables.meta} (name text primary key, value text not null)`,
@@ -143,6 +144,11 @@ const distrustClocks = (t: Tables): string[] => [`alter table ${t.dispatches} ad
 const keepWithheld = (t: Tables): string[] => [
   `alter table ${t.payments} add column withheld text`,
   `create index ${t.resolutions}_receipt on ${t.resolutions} (receipt_id) where receipt_id is not null`,
+];
+
+/** The identity of the tables, which every copy of them has. It tells whether a spool belongs to them. */
+const identifyTables = (t: Tables): string[] => [
+  `insert into ${t.meta} (name, value) values ('identity', md5(random()::text || clock_timestamp()::text))`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

@@ -4,7 +4,7 @@ import { type Duplex } from "node:stream";
 import { TillkitError } from "../../../errors/index.js";
 import { type Ask } from "../answer-limits.js";
 import { type endsOf, keepAliveAfterMs, loadPackage } from "../driver.js";
-import { type SqlResult } from "../sql-tx.js";
+import { type Session, type SqlResult } from "../sql-tx.js";
 
 /** The part of a client of the package pg that the kit needs. */
 export interface PostgresClient {
@@ -42,6 +42,14 @@ export function eventsOf(client: PostgresClient): EventEmitter & { unref?: () =>
 /** Returns the socket of a client, where pg itself has it. */
 export function socketOf(client: PostgresClient): Partial<Socket> | undefined {
   return (client as { connection?: { stream?: Partial<Socket> } }).connection?.stream;
+}
+
+/** Returns whether the server says that a client waits for a lock. Behind a pooler the server does not know the client's number. */
+export async function waitsForLockOn(asking: Session, client: PostgresClient): Promise<boolean> {
+  const { processID } = client as { processID?: number };
+  const sql = "select 1 from pg_stat_activity where pid = ? and wait_event_type = 'Lock'";
+  const { rows } = await asking.run(sql, [processID ?? null]);
+  return rows.length > 0;
 }
 
 /** Throws a client away. Without its socket pg would wait for a server that may be gone. */

@@ -31,6 +31,7 @@ import {
   type PostgresPool,
   postgresResult,
   socketOf,
+  waitsForLockOn,
   type WatchedClient,
 } from "./pool.js";
 import { isSessionOver, numbered, postgresDialect } from "./postgres-dialect.js";
@@ -156,7 +157,8 @@ export class PostgresDriver implements Driver<PostgresClient> {
     eventsOf(client).on("error", onError);
     const query = (sql: string) => client.query(sql);
     const whyEnded = () => ended;
-    const ask = this.#answers.on({ session: client, query, cutOff: end, whyEnded });
+    const waitsForLock = () => waitsForLockOn(this.reader, client);
+    const ask = this.#answers.on({ session: client, query, cutOff: end, whyEnded, waitsForLock });
     const pooled = {
       query: (sql: string) => ask(() => query(sql)),
       giveBack: () => {

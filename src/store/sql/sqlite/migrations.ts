@@ -17,6 +17,7 @@ export function sqliteSchema(tables: Tables): Schema {
       distrustClocks(tables),
       keepWithheld(tables),
       numberRegistrations(tables),
+      identifyTables(tables),
     ],
     findTable: "select 1 from sqlite_master where type = 'table' and name = ?",
     createMeta: `create table if not exists ${tables.meta} (name text not null primary key, value text not null)`,
@@ -204,6 +205,11 @@ const distrustClocks = (t: Tables): string[] => [
 const keepWithheld = (t: Tables): string[] => [
   `alter table ${t.payments} add column withheld text`,
   `create index ${t.resolutions}_receipt on ${t.resolutions} (receipt_id) where receipt_id is not null`,
+];
+
+/** The identity of the tables, which every copy of them has. It tells whether a spool belongs to them. */
+const identifyTables = (t: Tables): string[] => [
+  `insert into ${t.meta} (name, value) values ('identity', lower(hex(randomblob(16))))`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

@@ -15,6 +15,7 @@ export async function pruneFinal(
   };
 }
 
+/** Deletes no bytes of a mismatch that nobody has settled: a person who accepts it needs them. */
 async function pruneWebhooks(
   tx: Transaction,
   { dialect, tables }: Database,
@@ -23,7 +24,9 @@ async function pruneWebhooks(
 ): Promise<number> {
   const { isMarked, orderBy } = orderOfMarked(dialect, "kept_since", "received_at");
   const { rows } = await tx.run<{ receipt_id: string }>(
-    `select receipt_id from ${tables.webhooks} where ${isMarked} ${orderBy} < ? and parked is null
+    `select receipt_id from ${tables.webhooks} w where ${isMarked} ${orderBy} < ? and parked is null
+        and (outcome <> 'mismatch' or exists
+          (select 1 from ${tables.resolutions} r where r.receipt_id = w.receipt_id))
       order by ${orderBy} limit ? ${dialect.forUpdateSkipLocked}`,
     [before, limit],
   );

@@ -11,7 +11,19 @@ function withDefect(name, store, dispatchesTable) {
 /** Returns the methods of a store, bound to it. */
 function bound(store) {
   const names = ["transaction", "find", "lock", "save", "registerHandlers", "claim", "settle"];
-  const more = ["parked", "renew", "due", "lazy", "record", "wake", "migrate", "close", "warnings"];
+  const more = [
+    "identify",
+    "webhooks",
+    "parked",
+    "renew",
+    "due",
+    "lazy",
+    "record",
+    "wake",
+    "migrate",
+    "close",
+    "warnings",
+  ];
   const there = [...names, ...more].filter((name) => typeof store[name] === "function");
   return { durable: true, ...Object.fromEntries(there.map((name) => [name, store[name].bind(store)])) };
 }

@@ -124,6 +124,7 @@ function examine(): void {
     await Promise.all(stores.map((store) => store.find("nobody")));
     expect(await select("select name from @meta order by 1")).toEqual([
       { name: "handlers" },
+      { name: "identity" },
       { name: "version" },
     ]);
     await Promise.all(stores.map((store) => store.close()));

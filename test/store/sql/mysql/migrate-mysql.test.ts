@@ -51,7 +51,7 @@ function examine(url: string): void {
     const store = mysqlStore(url, { tablePrefix });
     await store.migrate();
     const [rows] = await pool.query(`select name from ${tablePrefix}meta order by name`);
-    expect(rows).toEqual([{ name: "handlers" }, { name: "version" }]);
+    expect(rows).toEqual([{ name: "handlers" }, { name: "identity" }, { name: "version" }]);
     await store.close();
   });
 }

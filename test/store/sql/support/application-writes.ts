@@ -8,16 +8,30 @@ export function sqliteProbe(store: SqlPaymentStore): StoreProbe<SqlTx> {
   return tableProbe(store, { table: "orders", first: "?", prepare: makeTable });
 }
 
+interface ProbeOptions {
+  table: string;
+  first: "?" | "$1";
+  prepare?: (tx: SqlTx) => Promise<unknown>;
+  /** The statement that ends the connection on which it runs. */
+  cut?: string;
+}
+
 /** Returns the exam's probe of a store: rows of a table with a column `id`, which `prepare` makes or which is there. */
 export function tableProbe(
   store: SqlPaymentStore,
-  { table, first, prepare }: { table: string; first: "?" | "$1"; prepare?: (tx: SqlTx) => Promise<unknown> },
+  { table, first, prepare, cut }: ProbeOptions,
 ): StoreProbe<SqlTx> {
+  async function write(tx: SqlTx, key: string): Promise<void> {
+    await prepare?.(tx);
+    await tx.query(`insert into ${table} (id) values (${first})`, [key]);
+  }
   return {
-    async write(tx, key) {
-      await prepare?.(tx);
-      await tx.query(`insert into ${table} (id) values (${first})`, [key]);
+    write,
+    async refused(tx) {
+      await write(tx, "twice");
+      await write(tx, "twice");
     },
+    ...(cut !== undefined && { cut: (tx: SqlTx) => tx.query(cut).catch(() => undefined) }),
     has: (key) =>
       store.transaction(async (tx) => {
         await prepare?.(tx);

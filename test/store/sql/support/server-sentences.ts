@@ -38,6 +38,7 @@ export function serverSentences<
   const tablePrefix = tables.next();
   const table = `${tablePrefix}orders`;
   const probed = `${tablePrefix}probed`;
+  const cut = first === "$1" ? "select pg_terminate_backend(pg_backend_pid())" : "kill connection_id()";
 
   beforeAll(() => pool.query(`create table ${probed} (id varchar(50) primary key)`));
   afterAll(async () => {
@@ -58,7 +59,7 @@ export function serverSentences<
         const prefix = tables.next();
         const store = create(source, { tablePrefix: prefix });
         prefixes.set(store, prefix);
-        return { store, probe: tableProbe(store, { table: probed, first }) };
+        return { store, probe: tableProbe(store, { table: probed, first, cut }) };
       },
       reopen: async (store) => create(again, { tablePrefix: prefixes.get(store)! }),
       remove: (store) => tables.drop(prefixes.get(store)!),

@@ -1,0 +1,144 @@
+import { hasCode, TillkitError } from "../errors/index.js";
+import { type Notify } from "../model/event-map.js";
+import { type PaymentStore } from "../store/index.js";
+import { withTimeout } from "../shared/with-timeout.js";
+import { type Receipt } from "../webhook/recording/plan-group.js";
+import { type Spool } from "../webhook/spool/index.js";
+
+/** What the watch works with. */
+export interface WatchParts<Tx> {
+  store: PaymentStore<Tx>;
+  spool: Pick<Spool, "tie"> | undefined;
+  /** Returns the store's identity; `undefined` for a store that has none. */
+  identify: (() => Promise<string>) | undefined;
+  notify: Notify;
+  /** Called when the store went back: the service may be asked for what it lost. */
+  onWentBack: () => void;
+}
+
+/** How often the store is asked. */
+const checkMs = 10_000;
+
+/** Of each such time, one webhook is remembered until the next check. */
+const slotMs = 500;
+
+/** How long a store that does not answer may delay the end of the kit. */
+const maxCloseMs = 2000;
+
+const maxRemembered = 2 * (checkMs / slotMs);
+
+/**
+ * Notices that the store went back in time, or was replaced, while the process runs and over a restart. A store keeps the row of each
+ * webhook for ever, so one that it acknowledged and no longer has shows that it is an older copy. The webhooks of the last seconds are
+ * remembered here, and the last one in the directory of the spool.
+ */
+export class StoreWatch<Tx> {
+  readonly #parts: WatchParts<Tx>;
+  #recent: string[] = [];
+  #slotEndsAt = -Infinity;
+  /** The newest webhook that the store has shown. */
+  #newest: string | undefined;
+  /** The webhook that the directory of the spool remembers. */
+  #kept: string | undefined;
+  #identity: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #checking: Promise<void> | undefined;
+  /** Why the health is degraded; `undefined` while the store has never gone back. */
+  problem: TillkitError | undefined;
+
+  constructor(parts: WatchParts<Tx>) {
+    this.#parts = parts;
+  }
+
+  /** Notes webhooks that the store has acknowledged. */
+  noteRecorded(receipts: readonly Receipt[]): void {
+    const last = receipts.findLast(({ outcome }) => outcome !== "duplicate" && outcome !== "spooled");
+    if (!last) return;
+    const now = performance.now();
+    if (now < this.#slotEndsAt) this.#recent.pop();
+    else this.#slotEndsAt = now + slotMs;
+    this.#recent.push(last.receiptId);
+    if (this.#recent.length > maxRemembered) this.#recent.shift();
+  }
+
+  /** Resolves after the first check; others follow every few seconds. Never rejects. */
+  async start(): Promise<void> {
+    const { durable, webhooks } = this.#parts.store;
+    if (!durable || !webhooks || this.#timer) return;
+    this.#timer = setInterval(() => void this.#checkOnce(), checkMs).unref();
+    await this.#checkOnce();
+  }
+
+  /** Remembers the last webhook. Resolves when nothing is asked any more, or when the store does not answer. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await withTimeout(Promise.resolve(this.#checking), maxCloseMs);
+    if (this.#recent.length > 0) await withTimeout(this.#checkOnce(), maxCloseMs);
+  }
+
+  /** A failed check is repeated by the next one. What needs the store reports that it is not available. */
+  #checkOnce(): Promise<void> {
+    return (this.#checking ??= this.#check()
+      .catch(() => {})
+      .finally(() => (this.#checking = undefined)));
+  }
+
+  async #check(): Promise<void> {
+    await this.#checkIdentity();
+    await this.#recall();
+    const asked = this.#recent.length > 0 ? this.#recent : this.#newest === undefined ? [] : [this.#newest];
+    this.#recent = [];
+    try {
+      await this.#checkWebhooks(asked);
+    } catch (error) {
+      this.#recent = [...asked, ...this.#recent].slice(-maxRemembered);
+      throw error;
+    }
+    this.#newest = asked.at(-1) ?? this.#newest;
+    await this.#keep();
+  }
+
+  async #checkIdentity(): Promise<void> {
+    const found = await this.#parts.identify?.();
+    if (this.#identity !== undefined && found !== this.#identity)
+      this.#tell("The database of the store was replaced by another one.");
+    this.#identity = found;
+  }
+
+  async #checkWebhooks(receiptIds: readonly string[]): Promise<void> {
+    for (const receiptId of receiptIds) {
+      const [found] = await this.#parts.store.webhooks!({ receiptId, limit: 1 });
+      if (found) continue;
+      this.#tell(
+        `The store no longer has the webhook ${receiptId}, which it had recorded: it is an older copy.`,
+      );
+      return;
+    }
+  }
+
+  /** Reads what the directory of the spool remembers. A problem of the spool is told by the spool. */
+  async #recall(): Promise<void> {
+    const tie = await this.#parts.spool?.tie.read().catch((error: unknown) => {
+      if (hasCode(error, "store_unavailable")) throw error;
+      return undefined;
+    });
+    if (this.#kept !== undefined || tie?.webhook === undefined) return;
+    this.#kept = tie.webhook;
+    this.#newest ??= tie.webhook;
+  }
+
+  async #keep(): Promise<void> {
+    const { spool } = this.#parts;
+    const [store, webhook] = [this.#identity, this.#newest];
+    if (!spool || spool.tie.problem || store === undefined) return;
+    if (webhook === undefined || webhook === this.#kept) return;
+    await spool.tie.remember({ store, webhook });
+    this.#kept = webhook;
+  }
+
+  #tell(message: string): void {
+    this.problem = new TillkitError("store_went_back", message);
+    this.#parts.notify("store.went_back", { error: this.problem });
+    this.#parts.onWentBack();
+  }
+}

@@ -1,0 +1,43 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Notes the calls of one check: what they returned, how long they took, and which have not ended. */
+export class CallWatch {
+  /** Each call with its result, in the order in which they began. */
+  readonly calls: string[] = [];
+  readonly #running = new Map<number, { call: string; since: number }>();
+  readonly #tookMs: number[] = [];
+  #endedAt = performance.now();
+
+  /** Notes that a call begins. Returns the function that notes its end. */
+  begin(call: string): (result?: string) => void {
+    const index = this.calls.push(call) - 1;
+    const since = performance.now();
+    this.#running.set(index, { call, since });
+    return (result) => {
+      if (result !== undefined) this.calls[index] += ` → ${result}`;
+      this.#running.delete(index);
+      this.#endedAt = performance.now();
+      this.#tookMs.push(this.#endedAt - since);
+    };
+  }
+
+  /** Resolves when no call has ended for this time. On a slow machine calls end, and a check may take as long as it needs. */
+  async stands(ms: number, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const leftMs = this.#endedAt + ms - performance.now();
+      if (leftMs <= 0) return;
+      await delay(leftMs, undefined, { signal });
+    }
+  }
+
+  /** Says how many calls took how long, and which has not ended. */
+  describe(): string {
+    const times = this.#tookMs.toSorted((a, b) => a - b).map(Math.round);
+    const median = times[Math.floor(times.length / 2)] ?? 0;
+    const [oldest] = this.#running.values();
+    const open = oldest
+      ? `${oldest.call} has not ended for ${Math.round((performance.now() - oldest.since) / 1000)} s`
+      : "no call is running, so the check waits for something else";
+    return `${times.length} calls took ${median} ms in the median, ${times.at(-1) ?? 0} ms at most; ${open}.`;
+  }
+}

@@ -1,0 +1,93 @@
+import { isTillkitError, TillkitError } from "../../errors/index.js";
+import { failedWith, ifFound, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
+
+/** The file that names the store, in the directory of the segments. */
+const tieFile = "store";
+
+/** What the directory remembers of its store. */
+export interface Tie {
+  /** The store's identity. */
+  store: string;
+  /** The receiptId of a webhook that the store had. */
+  webhook?: string;
+}
+
+/** Ties a directory to one store, so that webhooks which wait for it are never recorded in another one. */
+export class StoreTie {
+  readonly #directory: SpoolDirectory;
+  readonly #identify: (() => Promise<string>) | undefined;
+  #isTied: boolean;
+  /** Why the directory cannot be used; absent while it belongs to the store, and before that is known. */
+  problem: TillkitError | undefined;
+
+  constructor(directory: SpoolDirectory, identify: (() => Promise<string>) | undefined) {
+    this.#directory = directory;
+    this.#identify = identify;
+    this.#isTied = !identify;
+  }
+
+  /**
+   * Reads what the directory remembers, and names the store in it if it names none. Resolves to `undefined` for a store without an
+   * identity.
+   *
+   * @throws TillkitError `spool_unavailable` for the directory of another store; what the store throws
+   */
+  async read(): Promise<Tie | undefined> {
+    if (!this.#identify) return undefined;
+    const store = await this.#identify().catch((error: unknown) => {
+      // A store that is not available says so itself.
+      if (isTillkitError(error)) throw error;
+      throw (this.problem = spoolFailure(error, this.#directory.path));
+    });
+    const known = (await this.#find()) ?? (await this.#name({ store }));
+    this.problem = known.store === store ? undefined : foreignTo(this.#directory);
+    if (this.problem) throw this.problem;
+    this.#isTied = true;
+    return known;
+  }
+
+  /** Throws as `read` does, and reads nothing after the first success. */
+  async require(): Promise<void> {
+    if (this.problem || !this.#isTied) await this.read();
+  }
+
+  /** Remembers a webhook of the store. */
+  async remember(tie: Tie): Promise<void> {
+    await this.#directory.write(tieFile, JSON.stringify(tie), "rename");
+  }
+
+  async #find(): Promise<Tie | undefined> {
+    const content = await ifFound(this.#directory.read(tieFile));
+    if (!content) return undefined;
+    try {
+      const { store, webhook } = JSON.parse(String(content)) as Tie;
+      if (typeof store === "string") return { store, ...(typeof webhook === "string" && { webhook }) };
+    } catch {
+      // Said below.
+    }
+    throw new Error(`The file ${this.#directory.file(tieFile)} is damaged. Remove it.`);
+  }
+
+  async #name(tie: Tie): Promise<Tie> {
+    await this.#directory.make();
+    try {
+      await this.#directory.write(tieFile, JSON.stringify(tie), "link");
+    } catch (error) {
+      // EEXIST: another process was faster, and its store counts.
+      if (!failedWith(error, "EEXIST")) throw error;
+      return (await this.#find())!;
+    }
+    await this.#directory.sync();
+    return tie;
+  }
+}
+
+function foreignTo(directory: SpoolDirectory): TillkitError {
+  return new TillkitError(
+    "spool_unavailable",
+    `The spool ${directory.path} belongs to another store: another shop uses it, or the database was replaced by a new one.`,
+    {
+      fix: `Give each store a directory of its own. If the database is new on purpose, and no webhook of the old one is wanted, remove the files of ${directory.path}.`,
+    },
+  );
+}

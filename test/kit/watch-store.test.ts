@@ -1,0 +1,141 @@
+import { copyFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { type Health, type Payments, type SignedField, type StoredRecord, storeOver } from "tillkit";
+import { sqliteStore } from "tillkit/sql";
+import { memoryAdapter } from "../store/over/memory-adapter.js";
+import { temporaryFiles } from "../store/sql/support/temporary-files.js";
+import { closeAll, testKit } from "../support/kit.js";
+import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+
+const nextFile = temporaryFiles();
+
+afterEach(async () => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+  await closeAll();
+});
+
+const codesOf = ({ reasons }: Health) => reasons.map(({ code }) => code);
+
+/** A process of the shop whose database is this file. */
+function shopOn(file: string, directory = `${file}-spool`) {
+  const store = sqliteStore(file);
+  const payments = testKit({ store, spool: { directory } });
+  const told: unknown[] = [];
+  payments.on("store.went_back", ({ error }) => void told.push(error));
+  const receive = (id: string) =>
+    payments.receiveWebhook(signed(completedBody({ clientId: `c-${id}`, id: `s-${id}` })));
+  return { store, payments, told, receive };
+}
+
+/** Resolves when the kit has told that its store went back. */
+const toldBy = <Tx>(payments: Payments<SignedField, Tx>) =>
+  new Promise((resolve) => {
+    payments.on("store.went_back", ({ error }) => resolve(error));
+  });
+
+describe("a store that went back in time", () => {
+  it("is told at the start, after an older copy of its file was restored", async () => {
+    const file = nextFile();
+    const before = shopOn(file);
+    await before.payments.start();
+    await before.payments.close();
+    await copyFile(file, `${file}.copy`);
+    const during = shopOn(file);
+    await during.payments.start();
+    const { receiptId } = await during.receive("1");
+    await during.payments.close();
+
+    const restart = shopOn(file);
+    await restart.payments.start();
+    await restart.payments.close();
+    expect(restart.told).toEqual([]);
+
+    await copyFile(`${file}.copy`, file);
+    const { payments } = shopOn(file);
+    const error = toldBy(payments);
+    await payments.start();
+    expect(await error).toMatchObject({
+      code: "store_went_back",
+      message: expect.stringContaining(receiptId) as string,
+    });
+    expect(codesOf(await payments.health())).toEqual(["store_went_back"]);
+  });
+
+  it("is told while the process runs, and open payments are swept", async () => {
+    const { setInterval } = globalThis;
+    let check!: () => void;
+    jest.spyOn(globalThis, "setInterval").mockImplementation(((run: () => void, ms: number) => {
+      if (ms === 10_000) check = run;
+      return setInterval(run, ms);
+    }) as never);
+    const records = new Map<string, StoredRecord>();
+    const store = storeOver({ ...memoryAdapter(records), durable: true });
+    const payments = testKit({ store });
+    const receive = (id: string) =>
+      payments.receiveWebhook(signed(completedBody({ clientId: `c-${id}`, id: `s-${id}` })));
+    await payments.start();
+    await receive("1");
+    const copy = new Map(records);
+    await receive("2");
+    check();
+    await payments.sweep();
+    expect((await payments.health()).status).toBe("ok");
+
+    records.clear();
+    const old = { ...pendingPayment(), createdAt: "2020-01-01T00:00:00.000Z" };
+    for (const [key, record] of copy) records.set(key, record);
+    await store.transaction((tx) => store.save(tx, { created: [old] }));
+    const error = toldBy(payments);
+    check();
+    expect(await error).toMatchObject({ code: "store_went_back" });
+    expect(codesOf(await payments.health())).toContain("store_went_back");
+    await payments.sweep();
+    expect(await payments.find(old.clientId)).toMatchObject({ overdueAt: expect.any(String) as string });
+  });
+
+  it("is not told after a database that was only unreachable, nor of a webhook that was pruned", async () => {
+    const file = nextFile();
+    const first = shopOn(file);
+    await first.payments.start();
+    await first.receive("1");
+    await first.payments.prune({ before: new Date("2099-01-01") });
+    await first.payments.close();
+    const next = shopOn(file);
+    await next.payments.start();
+    await next.payments.close();
+    expect([first.told, next.told]).toEqual([[], []]);
+  });
+});
+
+describe("the directory of a spool", () => {
+  it("belongs to one store: another shop's kit records nothing of it, and spools nothing into it", async () => {
+    const [file, other] = [nextFile(), nextFile()];
+    const directory = path.join(path.dirname(file), "shared-spool");
+    const north = shopOn(file, directory);
+    await north.payments.start();
+    expect((await north.payments.health()).status).toBe("ok");
+    await north.payments.close();
+
+    const south = shopOn(other, directory);
+    await south.payments.start();
+    const { status, reasons } = await south.payments.health();
+    expect([status, codesOf({ reasons } as Health)]).toEqual(["degraded", ["spool_unavailable"]]);
+    expect(reasons[0]!.message).toContain("another store");
+    south.store.record = () => Promise.reject(new Error("The disk is gone."));
+    await expect(south.receive("1")).rejects.toMatchObject({ code: "record_unavailable" });
+  });
+
+  it("shows that the file of its database is gone", async () => {
+    const file = nextFile();
+    const before = shopOn(file);
+    await before.payments.start();
+    await before.payments.close();
+    for (const ending of ["", "-wal", "-shm"]) await rm(file + ending, { force: true });
+    const { payments } = shopOn(file);
+    await payments.start();
+    expect((await payments.health()).reasons).toMatchObject([
+      { code: "spool_unavailable", message: expect.stringContaining("replaced by a new one") as string },
+    ]);
+  });
+});
