@@ -27,7 +27,7 @@ export const migrateCommand = defineCommand({
     0: "The tables are at the newest version.",
     1: "With --check: the tables are behind.",
     2: "Used wrongly; no database is named, or its kind is not known.",
-    3: "The database cannot be reached, is locked, or was made by a newer tillkit.",
+    3: "The database cannot be reached, is locked, can be written to by others, or was made by a newer tillkit.",
   },
   async run(args, context) {
     const { output } = context;

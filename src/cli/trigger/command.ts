@@ -5,7 +5,7 @@ import { readSigningScheme, signingOptions } from "../sign/make-scheme.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { defineCommand } from "../terminal/command.js";
 import { oneLine } from "../terminal/output.js";
-import { didYouMean } from "../../shared/nearest.js";
+import { didYouMean, nearest } from "../../shared/nearest.js";
 import { type SigningScheme } from "../../webhook/signature/index.js";
 
 export const triggerCommand = defineCommand({
@@ -116,6 +116,8 @@ function withMovesAtApproval(chosen: string | Scenario): Scenario {
   };
 }
 
+const knownStatuses = ["completed", "failed"];
+
 function scenarioOf(name: string): Scenario {
   const known = catalogue.find((scenario) => scenario.name === name);
   if (known) {
@@ -125,6 +127,10 @@ function scenarioOf(name: string): Scenario {
     );
   }
   const status = /^payment\.([a-z_]{1,32})$/.exec(name)?.[1];
+  const meant = status && nearest(status, knownStatuses);
+  // An unknown status is a test of its own; a misspelt one would be answered 200 and change nothing.
+  if (meant && meant !== status)
+    throw operandError(`There is no event "${name}". Did you mean payment.${meant}?`);
   if (status) return { name: status.replaceAll("_", "-"), moves: { approved: [{ status, webhook: true }] } };
   const names = ["payment.completed", ...catalogue.map((scenario) => scenario.name)];
   throw operandError(`There is no scenario or event "${name}".${didYouMean(name, names)}`);

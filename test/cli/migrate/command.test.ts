@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import path from "node:path";
 import { createPool } from "mysql2/promise";
 import { Pool } from "pg";
@@ -10,8 +10,12 @@ const folder = temporaryFolder();
 
 /** Tests `migrate` on a database. `named` is its name without the password. */
 function testMigrate(kind: string, database: string, named: string, tablePrefix: string): void {
+  // In the environment: a password on the command line is warned about.
   const migrate = (...argv: string[]) =>
-    runCli(["migrate", "--store", database, "--table-prefix", tablePrefix, ...argv], { cwd: folder.path });
+    runCli(["migrate", "--table-prefix", tablePrefix, ...argv], {
+      cwd: folder.path,
+      env: { TILLKIT_DATABASE: database },
+    });
   const where =
     path.isAbsolute(database) || database.includes("://") ? database : path.join(folder.path, database);
   let newest: number;
@@ -108,6 +112,15 @@ else
   });
 
 describe("tillkit migrate", () => {
+  it.each([
+    ["a password", ":s3cret-word", true],
+    ["no password", "", false],
+  ])("warns about what the process list shows: an address with %s", async (_, password, isWarned) => {
+    const argv = ["migrate", "--store", `postgres://shop${password}@127.0.0.1:1/shop`];
+    const { stderr } = await runCli(argv, { cwd: folder.path });
+    expect(stderr.includes("warning secret_on_command_line")).toBe(isWarned);
+  });
+
   it("uses the database of the environment, or of an --env-file", async () => {
     const envFile = folder.write(".env", "TILLKIT_DATABASE=sqlite:of-the-file.db\n");
     expect((await runCli(["migrate", "--env-file", envFile], { cwd: folder.path })).code).toBe(0);
@@ -134,3 +147,13 @@ function plain(address: string): string {
   const { protocol, host, pathname } = new URL(address);
   return `${protocol}//${host}${pathname}`;
 }
+
+describe.each([[[]], [["--check"]]])("with the options %j", (options) => {
+  it("refuses a file that the store refuses, also where its tables are the newest", async () => {
+    const file = path.join(folder.path, "exposed.db");
+    await runCli(["migrate", "--store", file], { cwd: folder.path });
+    chmodSync(file, 0o666);
+    const { code, stderr } = await runCli(["migrate", "--store", file, ...options], { cwd: folder.path });
+    expect([code, stderr]).toEqual([3, expect.stringContaining("exposed.db can be written by all users")]);
+  });
+});

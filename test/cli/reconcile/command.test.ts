@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { sqliteStore } from "tillkit/sql";
 import { paid, pending } from "../../statement/support/stored.js";
@@ -86,6 +86,7 @@ describe("tillkit reconcile", () => {
     const options = reports.flatMap((report) => ["--report", report]);
     const { code } = await reconcile("differs.csv", ...period, ...options, "--language", "fr");
     expect(code).toBe(1);
+    for (const report of reports) expect(statSync(path.join(folder.path, report)).mode & 0o777).toBe(0o600);
     const [page, table, document] = reports.map((report) =>
       readFileSync(path.join(folder.path, report), "utf8"),
     );

@@ -94,6 +94,21 @@ describe("tillkit sandbox, listen and scenario", () => {
     expect(merchant.webhooks[0]!.headers).toHaveProperty("x-sign");
   });
 
+  it.each([
+    ["0.0.0.0", true],
+    ["127.0.0.1", false],
+  ])(
+    "with --host %s warn about the network: %s; what a webhook is answered is kept only without it",
+    async (host, isWarned) => {
+      const first = await open("--host", host);
+      const id = await createPayment(first, "c-1");
+      await order(first.url, `/payments/${id}/pay`);
+      const { responseBody } = await delivered(sandbox);
+      expect(responseBody === undefined || responseBody === "").toBe(isWarned);
+      expect(sandbox.stderr().includes("warning sandbox_in_network")).toBe(isWarned);
+    },
+  );
+
   it("take the algorithm, the signed fields and the providers, and print refused requests on one clock", async () => {
     const fields = "id,clientId,status,total.value,total.currency";
     const providers = "AAA=Alpha Pay,BBB";

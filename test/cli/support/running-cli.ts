@@ -8,6 +8,8 @@ import { run } from "../../../src/cli/run.js";
 export interface RunningCli {
   /** Resolves to the next line of standard output that fits, parsed as JSON. */
   next<Line>(fits: (line: Line) => boolean): Promise<Line>;
+  /** Returns what it wrote to standard error until now. */
+  stderr(): string;
   /** Stops it as Ctrl-C does, and resolves to the exit code. */
   stop(): Promise<number>;
 }
@@ -15,7 +17,8 @@ export interface RunningCli {
 /** Starts a command with `--json` in this process. */
 export function startCli(argv: readonly string[], env: Record<string, string> = {}): RunningCli {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  stderr.resume();
+  let said = "";
+  stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
   const stopping = new AbortController();
   const stdin = Readable.from([]);
   const context = { stdin, stdout, stderr, env, cwd: tmpdir(), signal: stopping.signal };
@@ -31,6 +34,7 @@ export function startCli(argv: readonly string[], env: Record<string, string> = 
         await once(reader, "line");
       }
     },
+    stderr: () => said,
     async stop() {
       stopping.abort();
       const code = await running;

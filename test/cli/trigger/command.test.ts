@@ -111,6 +111,8 @@ describe("tillkit trigger", () => {
   it.each([
     [["webhook-dubled", "--client-id", "c"], "Did you mean webhook-doubled?"],
     [["payment.completed"], "--client-id is missing"],
+    [["payment.complete", "--client-id", "c"], "Did you mean payment.completed?"],
+    [["payment.faild", "--client-id", "c"], "Did you mean payment.failed?"],
     [["payment.completed", "--client-id", "c", "--total", "many"], "--total must be"],
   ])("ends with 2 for %j", async (argv, said) => {
     const { code, stderr } = await runCli(["trigger", ...argv, "--to", merchant.webhookUrl], { env });

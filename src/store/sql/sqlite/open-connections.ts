@@ -22,7 +22,8 @@ export interface SqliteConnections {
  */
 export async function openConnections(file: string, busyTimeoutMs: number): Promise<SqliteConnections> {
   const { DatabaseSync } = await loadDriver();
-  keepPrivate(file);
+  createPrivate(file);
+  refuseExposedFiles(file);
   const opened: SqliteConnection[] = [];
   const open = (): SqliteConnection => {
     const connection = new SqliteConnection(openDatabase(DatabaseSync, file));
@@ -62,16 +63,21 @@ export async function openConnections(file: string, busyTimeoutMs: number): Prom
   }
 }
 
-/**
- * Creates a missing file for this user only; SQLite gives its log and journal the same mode. Refuses files that others could
- * have written: SQLite would take over the content of a log or a journal that was put there.
- */
-function keepPrivate(file: string): void {
+/** Creates a missing file for this user only; SQLite gives its log and journal the same mode. */
+function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch {
     // It exists, and must not be opened here: closing it would release this process's locks. Or SQLite will say why not.
   }
+}
+
+/**
+ * Refuses files that others could have written: SQLite would take over the content of a log or a journal that was put there.
+ *
+ * @throws TillkitError `path_exposed`
+ */
+export function refuseExposedFiles(file: string): void {
   for (const ending of ["", "-wal", "-shm", "-journal"]) {
     const stats = lstatSync(file + ending, { throwIfNoEntry: false });
     if (stats) refuseExposed(file + ending, stats, "file");

@@ -29,7 +29,8 @@ export const sqliteDialect: Dialect = {
   translate(error, file = "") {
     if (isUniqueClash(error))
       return new TillkitError("store_conflict", "A value that must be unique is taken.", { cause: error });
-    if (isBusy(error)) return new TillkitError("store_busy", "The SQLite file is locked.", { cause: error });
+    if (isBusy(error))
+      return new TillkitError("store_busy", `The SQLite file${file} is locked.`, { cause: error });
     if (isUnavailable(error))
       return new TillkitError(
         "store_unavailable",

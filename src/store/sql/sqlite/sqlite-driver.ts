@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { TillkitError } from "../../../errors/index.js";
 import { type Driver, type OpenTransaction, type Purpose, type SyncTx } from "../driver.js";
+import { type Dialect } from "../dialect.js";
 import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
 import { type ResolvedSqlStoreOptions } from "../options.js";
 import { type Session } from "../sql-tx.js";
@@ -11,7 +12,7 @@ import { SqliteConnection } from "./connection.js";
 import { isBusy, loadDriver, openDatabase, retryBusy, type SqliteDatabase } from "./database.js";
 import { LogSyncs } from "./log-syncs.js";
 import { sqliteSchema } from "./migrations.js";
-import { inodeAt, openConnections, type SqliteConnections } from "./open-connections.js";
+import { inodeAt, openConnections, refuseExposedFiles, type SqliteConnections } from "./open-connections.js";
 import { sqliteDialect } from "./sqlite-dialect.js";
 import { type LockContext, lockStatements, lockSync } from "./synchronous/lock-sync.js";
 import { type SaveContext, saveStatements, saveSync } from "./synchronous/save-sync.js";
@@ -25,7 +26,8 @@ const maxUncheckedMs = 1000;
  * waits.
  */
 export class SqliteDriver implements Driver<SqliteDatabase> {
-  readonly dialect = sqliteDialect;
+  /** Its errors name the file. */
+  readonly dialect: Dialect;
   readonly reader: Session = {
     run: (sql, params) =>
       this.#retry(() => {
@@ -48,6 +50,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
 
   constructor(file: string, tables: Tables, options: ResolvedSqlStoreOptions) {
     this.#file = file;
+    this.dialect = { ...sqliteDialect, translate: (error) => sqliteDialect.translate(error, ` ${file}`) };
     this.#tables = tables;
     this.#busyTimeoutMs = options.busyTimeoutMs;
     this.#queue = new WriterQueue(options.busyTimeoutMs);
@@ -55,7 +58,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
   }
 
   async migrate(): Promise<void> {
-    this.#connections ??= await openConnections(this.#file, this.#busyTimeoutMs);
+    this.#connections ??= await this.#openConnections();
     // A new value each time: SQLite does not write a page where a row gets the value that it has.
     const touch = `update ${this.#tables.meta} set value = case value when '' then '.' else '' end where name = 'handlers'`;
     this.#syncs ??= new LogSyncs(this.#connections.writer, touch);
@@ -64,10 +67,19 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     await runTransaction(this, (tx) => applyMissingSteps(tx, schema));
   }
 
+  async #openConnections(): Promise<SqliteConnections> {
+    try {
+      return await openConnections(this.#file, this.#busyTimeoutMs);
+    } catch (error) {
+      throw this.dialect.translate(error);
+    }
+  }
+
   async readVersion(): Promise<SchemaVersion> {
     const schema = sqliteSchema(this.#tables);
     // To open a file that does not exist would create it.
     if (!existsSync(this.#file)) return { version: 0, newest: schema.steps.length };
+    refuseExposedFiles(this.#file);
     const { DatabaseSync } = await loadDriver();
     const database = openDatabase(DatabaseSync, this.#file, { readOnly: true });
     const connection = new SqliteConnection(database);
@@ -75,7 +87,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       const run = async (sql: string, params: readonly unknown[]) => connection.run(sql, params);
       return await readVersion({ run: run as Session["run"] }, schema);
     } catch (error) {
-      throw sqliteDialect.translate(error, ` ${this.#file}`);
+      throw this.dialect.translate(error);
     } finally {
       connection.close();
     }
@@ -94,7 +106,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
         return result;
       } catch (error) {
         this.#rollback();
-        throw sqliteDialect.translate(error);
+        throw this.dialect.translate(error);
       }
     } finally {
       this.#leave(free);
@@ -259,7 +271,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       return undefined;
     } catch (error) {
       if (isBusy(error)) return this.#retry(run);
-      throw sqliteDialect.translate(error);
+      throw this.dialect.translate(error);
     }
   }
 
@@ -267,7 +279,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     try {
       return await retryBusy(this.#busyTimeoutMs, run);
     } catch (error) {
-      throw sqliteDialect.translate(error);
+      throw this.dialect.translate(error);
     }
   }
 }

@@ -38,6 +38,12 @@ it("says that a file is not a database", async () => {
     /^The SQLite file.* cannot be written or read: file is not a database\.$/,
   );
   await expect(schemaState(file)).rejects.toMatchObject({ code: "store_unavailable", message });
+  const store = sqliteStore(file);
+  await expect(store.find("p1")).rejects.toMatchObject({
+    code: "store_unavailable",
+    message: `The SQLite file ${file} cannot be written or read: file is not a database.`,
+  });
+  await store.close();
 });
 
 it("uses a write-ahead log with full syncs, and never blocks inside SQLite", async () => {
