@@ -91,8 +91,8 @@ export const sqliteFaults = [
   {
     about: "a failed transaction is not rolled back",
     file: driver,
-    from: "        this.#rollback();\n        throw sqliteDialect",
-    to: "        throw sqliteDialect",
+    from: "        this.#rollback();\n        throw this.dialect",
+    to: "        throw this.dialect",
     test: sqliteExam,
     title: "record",
   },
