@@ -155,13 +155,6 @@ export const checkoutFaults = [
     test: "dispatch/run-claim.test.ts",
   },
   {
-    about: "a handler without renewal may run longer than its lease",
-    file: "dispatch/guard-run.ts",
-    from: "Math.min(handlerTimeoutMs, leaseMs)",
-    to: "handlerTimeoutMs",
-    test: "dispatch/run-claim.test.ts",
-  },
-  {
     about: "a claim in memory counts its crash as a failure",
     file: "store/memory/dispatches-table.ts",
     from: "      dispatch.attempt += 1;",
@@ -184,10 +177,10 @@ export const checkoutFaults = [
   },
   {
     about: "a run ends before its rollback",
-    file: "dispatch/run-in-transaction.ts",
+    file: "store/run-lazily.ts",
     from: "    await opened;\n    throw error;",
     to: "    throw error;",
-    test: "dispatch/run-in-transaction.test.ts",
+    test: "store/run-lazily.test.ts",
   },
   {
     about: "a claim takes as many as the name with the most free slots allows",

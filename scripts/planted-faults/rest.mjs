@@ -283,8 +283,8 @@ export const restFaults = [
   {
     about: "webhooks behind the first page are raised without a look at their payments",
     file: "operations/raise-waiting.ts",
-    from: "(await store.stray!(tx, options)).filter(({ receiptId }) => wanted.has(receiptId))",
-    to: "await store.stray!(tx, options)",
+    from: "(await store.stray(tx, options)).filter(({ receiptId }) => wanted.has(receiptId))",
+    to: "await store.stray(tx, options)",
     test: "operations/raise-waiting.test.ts",
     title: "SQLite",
   },

@@ -74,7 +74,7 @@ async function findAttempts<Tx>(
   kind: ReturnKind,
   clientId: string,
 ): Promise<Payment[]> {
-  if (kind === "cancel" && store.findMany) return store.findMany({ clientIds: [clientId] });
+  if (kind === "cancel") return store.findMany({ clientIds: [clientId] });
   const payment = await store.find(clientId);
   return payment ? [payment] : [];
 }
@@ -126,11 +126,10 @@ async function unpaidState<Tx>(
 
 async function hasOpenMismatch<Tx>(store: PaymentStore<Tx>, clientId: string): Promise<boolean> {
   const outcome = "mismatch";
-  const found = await store.webhooks?.({ clientId, outcome, limit: 1 });
-  if (found === undefined || found.length === 0) return false;
-  // Few payments have a mismatch, so the history is rarely read. In a store without one, nothing can be dismissed.
-  const history = await store.history?.(clientId);
-  if (!history) return true;
+  const found = await store.webhooks({ clientId, outcome, limit: 1 });
+  if (found.length === 0) return false;
+  // Few payments have a mismatch, so the history is rarely read.
+  const history = await store.history(clientId);
   const resolved = new Set(history.resolutions.map(({ receiptId }) => receiptId));
   return history.webhooks.some((webhook) => webhook.outcome === outcome && !resolved.has(webhook.receiptId));
 }

@@ -37,13 +37,12 @@ export function guardRun(
   };
   const abort = (reason: unknown): void => end(reason, true);
 
-  const limitMs = store.renew ? handlerTimeoutMs : Math.min(handlerTimeoutMs, leaseMs);
-  const stopLimit = startTimeLimit(limitMs, () => {
-    abort(new TillkitError("handler_timeout", `"${claim.handler}" ran longer than ${limitMs} ms.`));
+  const stopLimit = startTimeLimit(handlerTimeoutMs, () => {
+    abort(new TillkitError("handler_timeout", `"${claim.handler}" ran longer than ${handlerTimeoutMs} ms.`));
   });
   const renewal = setInterval(() => {
     // An error does not prove that the lease is lost; the fence decides at the commit.
-    store.renew?.(idOf(claim), leaseMs).then(
+    store.renew(idOf(claim), leaseMs).then(
       (kept) => void (kept || abort(leaseLost(claim))),
       () => {},
     );

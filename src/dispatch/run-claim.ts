@@ -6,7 +6,6 @@ import { type Claim, type PaymentStore, type Settlement } from "../store/index.j
 import { withTimeout } from "../shared/with-timeout.js";
 import { guardRun, idOf, leaseLost } from "./guard-run.js";
 import { type AnyHandler } from "./handlers.js";
-import { runInTransaction } from "./run-in-transaction.js";
 
 /** How a failed handler runs again. */
 export interface RetryOptions {
@@ -76,8 +75,7 @@ export async function runClaim<Tx>(
   const idempotencyKey = `${claim.event.id}:${claim.handler}`;
   const guard = guardRun(options, claim, closing);
   const transaction = watch(
-    runInTransaction(
-      store,
+    store.runHandler(
       (tx) => {
         // A store that hung may call back after this run was given up.
         guard.throwIfEnded();

@@ -78,7 +78,7 @@ export const errorFixes = {
   evidence_mismatch:
     "Look again whose payment the evidence shows; it must have this payment's ids and amount.",
   query_invalid: "Give conditions of the form that the message names.",
-  store_method_missing: "Add the optional method that the message names to the store, or use a shipped one.",
+  backup_unsupported: "Copy the database with its own tool.",
 
   // The store and the handlers.
   transaction_poisoned:

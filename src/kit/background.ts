@@ -56,7 +56,7 @@ export function createBackground<Tx>(
       await sweeper.idle();
       await dispatcher.stop(drainMs);
       await intake.close();
-      await withTimeout(Promise.resolve(store.close?.()), maxStoreCloseMs);
+      await withTimeout(store.close(), maxStoreCloseMs);
     },
   };
 }

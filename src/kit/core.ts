@@ -5,7 +5,6 @@ import { type SignedField } from "../model/signed-fields.js";
 import { type ClockWatch, watchClock } from "../shared/clock-watch.js";
 import { newId } from "../shared/new-id.js";
 import { type PaymentStore } from "../store/index.js";
-import { importantMembers, withoutMember } from "../store/optional-members.js";
 import { type RecordingParts } from "../webhook/recording/rematch.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
 
@@ -49,9 +48,8 @@ export function createCore<Covers extends SignedField, Tx>(options: ResolvedOpti
     policy: {
       clientIdPrefix: options.clientIdPrefix,
       confirms: options.confirm === "lookup",
-      hasGrace: store.stray !== undefined,
     },
-    maxGroup: Math.min(100, store.maxGroup ?? 100),
+    maxGroup: Math.min(100, store.maxGroup),
     onEvents: (listener) => void listeners.push(listener),
     announceEvents: () => {
       for (const listener of listeners) listener();
@@ -96,15 +94,10 @@ function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningPar
 
   async function open(): Promise<void> {
     if (!migrated) {
-      await store.migrate?.();
+      await store.migrate();
       // Read before anything is logged: a failed call is repeated.
-      const warnings = (await store.warnings?.({ concurrency })) ?? [];
+      const warnings = await store.warnings({ concurrency });
       const option = "store";
-      for (const member of importantMembers.filter((name) => !store[name]))
-        logger.warn(
-          { code: "store_method_missing", option },
-          `The store has no ${member}. ${withoutMember[member]}`,
-        );
       for (const warning of warnings) logger.warn({ option }, warning);
       migrated = true;
     }

@@ -12,7 +12,6 @@ import { listPayments } from "../operations/list-payments.js";
 import { type LookupParts, Lookups } from "../operations/lookup/lookups.js";
 import { findPayment } from "../operations/find-payment.js";
 import { paymentHistory } from "../operations/payment-history.js";
-import { storeMethod } from "../operations/query.js";
 import { pruneRecords } from "../operations/prune-records.js";
 import { replayDispatches } from "../operations/replay-dispatches.js";
 import { replayWebhooks } from "../operations/replay-webhooks.js";
@@ -46,7 +45,7 @@ export function createPayments<Covers extends SignedField, Tx>(
   const { store, now, newId } = core;
   const dispatcher = createDispatcher(core, options);
   // What is not durable is a new store after each start.
-  const identify = store.durable && store.identify ? () => store.identify!(newId()) : undefined;
+  const identify = store.durable ? () => store.identify(newId()) : undefined;
   const intake = createIntake(core, {
     ...options.webhook,
     spool: options.spool,
@@ -99,7 +98,10 @@ export function createPayments<Covers extends SignedField, Tx>(
     }),
     retireHandler: (name, choice) => retireHandler(core, name, choice),
     prune: (query) => pruneRecords(store, query),
-    backup: async (file) => storeMethod(store, "backup")(file),
+    backup: async (file) => {
+      if (store.backup) return store.backup(file);
+      throw new TillkitError("backup_unsupported", "The store cannot be copied to a file.");
+    },
     ...background,
 
     notify: core.notify,

@@ -53,7 +53,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * shows who did it, when and why.
    *
    * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `evidence_missing`, `evidence_invalid`,
-   * `evidence_mismatch`, `store_method_missing`: nothing was changed.
+   * `evidence_mismatch`: nothing was changed.
    */
   resolve(resolution: Resolution): Promise<Resolved>;
   /**
@@ -61,39 +61,37 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * twice. Changes nothing. `readStatement` of `tillkit/statement` reads the rows of a CSV file.
    *
    * @throws TillkitError `option_invalid`. The run itself: `statement_unreadable`, `statement_columns_unclear`,
-   * `statement_period_missing`, `store_method_missing`.
+   * `statement_period_missing`.
    */
   reconcile(rows: StatementRows, options?: ReconcileOptions): StatementRun;
   /**
    * Resolves to the stored payment, or to `undefined`. Takes a clientId, a serviceId or a providerId.
    *
-   * @throws TillkitError `query_invalid`, also where several payments have the providerId; `store_method_missing`
+   * @throws TillkitError `query_invalid`, also where several payments have the providerId
    */
   find(key: PaymentKey): Promise<Payment | undefined>;
   /**
    * Resolves to one page of payments, selected by state, reference, providerId and time of creation; newest first by default.
    *
-   * @throws TillkitError `query_invalid`, `store_method_missing`
+   * @throws TillkitError `query_invalid`
    */
   list(query?: PaymentQuery): Promise<PaymentList>;
   /**
    * Resolves to everything that happened to one clientId, oldest first: webhooks, decisions, dispatches, returns,
    * resolutions. It is what support reads when a customer calls. Unmatched webhooks have a history too.
-   *
-   * @throws TillkitError `store_method_missing`
    */
   history(clientId: string): Promise<PaymentHistory>;
   /**
    * Decides stored webhooks again, on the payments as they are now. By default it is a dry run, which reports what would
    * change.
    *
-   * @throws TillkitError `query_invalid`, `store_method_missing`
+   * @throws TillkitError `query_invalid`
    */
   replay(query?: ReplayQuery): Promise<Replayed>;
   /**
    * Runs dead dispatches again, one or many. By default it is a dry run, which reports them.
    *
-   * @throws TillkitError `query_invalid`, `store_method_missing`
+   * @throws TillkitError `query_invalid`
    */
   replayDispatches(query?: DispatchQuery): Promise<RevivedDispatches>;
 
@@ -138,7 +136,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * commits first. Resolves to the number of retired dispatches. May be repeated. With `event` it retires only the registration
    * of the name for that event, which a handler has left behind that now wants other events.
    *
-   * @throws TillkitError `handler_registered` if this process has a handler of that name, `store_method_missing`
+   * @throws TillkitError `handler_registered` if this process has a handler of that name
    */
   retireHandler(name: string, options?: RetireHandlerOptions): Promise<number>;
   /**
@@ -153,7 +151,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * bytes when it is durable. A file with this name is always complete.
    *
    * @throws TillkitError `backup_refused` for a file that exists, and for databases that have a tool of their own;
-   * `backup_failed`, `store_unavailable`, `store_method_missing`.
+   * `backup_failed`, `store_unavailable`, `backup_unsupported`.
    */
   backup(file: string): Promise<{ bytes: number }>;
 

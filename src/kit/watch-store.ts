@@ -63,8 +63,7 @@ export class StoreWatch<Tx> {
 
   /** Resolves after the first check; others follow every few seconds. Never rejects. */
   async start(): Promise<void> {
-    const { durable, webhooks } = this.#parts.store;
-    if (!durable || !webhooks || this.#timer) return;
+    if (!this.#parts.store.durable || this.#timer) return;
     this.#timer = setInterval(() => void this.#checkOnce(), checkMs).unref();
     await this.#checkOnce();
   }
@@ -107,7 +106,7 @@ export class StoreWatch<Tx> {
 
   async #checkWebhooks(receiptIds: readonly string[]): Promise<void> {
     for (const receiptId of receiptIds) {
-      const [found] = await this.#parts.store.webhooks!({ receiptId, limit: 1 });
+      const [found] = await this.#parts.store.webhooks({ receiptId, limit: 1 });
       if (found) continue;
       this.#tell(
         `The store no longer has the webhook ${receiptId}, which it had recorded: it is an older copy.`,

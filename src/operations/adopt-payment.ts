@@ -98,7 +98,7 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
     const { takenClientIds } = await store.save(tx, { created: [payment] });
     if (takenClientIds.length > 0) throw new AdoptionOutdated();
     // In the same commit: nobody looks for them again if its answer is lost.
-    await rematchIn(tx, parts, [clientId], { limit: store.maxGroup === undefined ? undefined : 1 });
+    await rematchIn(tx, parts, [clientId], { limit: store.maxGroup === Infinity ? Infinity : 1 });
     return true;
   });
 }

@@ -1,7 +1,7 @@
 import { type Payment } from "../model/payment.js";
 import { type PaymentStore } from "../store/index.js";
 import { listPayments } from "./list-payments.js";
-import { queryError, refuseUnknown, storeMethod } from "./query.js";
+import { queryError, refuseUnknown } from "./query.js";
 
 /** Names one payment: its clientId, the service's id, or the provider's reference, which may be unverified. */
 export type PaymentKey = string | { serviceId: string } | { providerId: string };
@@ -9,7 +9,7 @@ export type PaymentKey = string | { serviceId: string } | { providerId: string }
 /**
  * Resolves to the stored payment, or to `undefined`. A provider's reference that several payments have names none of them.
  *
- * @throws TillkitError `query_invalid`, `store_method_missing`
+ * @throws TillkitError `query_invalid`
  */
 export async function findPayment<Tx>(
   store: PaymentStore<Tx>,
@@ -21,7 +21,7 @@ export async function findPayment<Tx>(
   if (typeof id !== "string" || id === "" || another)
     throw queryError("Give either the serviceId or the providerId, as a string.");
   if (name === "serviceId") {
-    const found = await storeMethod(store, "findMany")({ serviceIds: [id] });
+    const found = await store.findMany({ serviceIds: [id] });
     return found.find(({ serviceId }) => serviceId === id);
   }
   const { payments } = await listPayments(store, { providerId: id, limit: 2 });

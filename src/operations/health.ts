@@ -51,7 +51,7 @@ export interface Health {
    * `warnings`: its findings on durability.
    */
   store: { reachable: boolean; stuck: boolean; warnings: readonly string[] };
-  /** Absent where the store has no `counts`, or did not answer. */
+  /** Absent where the store did not answer. */
   counts?: StoreCounts;
   /** Webhooks that wait in the local spool for the store; absent where there is none. */
   spool?: SpoolHealth;
@@ -250,6 +250,6 @@ async function askSpool(
 async function askStore<Tx>(store: PaymentStore<Tx>) {
   // No payment has an empty clientId, so this is a cheap read that proves the store reachable.
   await store.find("");
-  const [counts, warnings] = await Promise.all([store.counts?.(), store.warnings?.()]);
-  return { counts, warnings: warnings ?? [] };
+  const [counts, warnings] = await Promise.all([store.counts(), store.warnings()]);
+  return { counts, warnings };
 }

@@ -13,7 +13,7 @@ export async function inGroups<T, Result>(
   try {
     return [await run(items)];
   } catch (error) {
-    if (store.maxGroup === undefined || items.length <= 1) throw error;
+    if (store.maxGroup === Infinity || items.length <= 1) throw error;
     const middle = Math.ceil(items.length / 2);
     const first = await inGroups(store, items.slice(0, middle), run);
     return [...first, ...(await inGroups(store, items.slice(middle), run))];

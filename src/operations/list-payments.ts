@@ -1,8 +1,7 @@
-import { TillkitError } from "../errors/index.js";
 import { isWholeNumber } from "../shared/whole-number.js";
 import { withoutUndefined } from "../shared/without-undefined.js";
 import { type NamesOf } from "../shared/unknown-names.js";
-import { queryError, queryTime, refuseUnknown, storeMethod } from "./query.js";
+import { queryError, queryTime, refuseUnknown } from "./query.js";
 import { type Payment, type PaymentState } from "../model/payment.js";
 import { withoutKey } from "../webhook/recording/payment-events.js";
 import { type PaymentStore } from "../store/index.js";
@@ -74,16 +73,12 @@ export async function listPayments<Tx>(
     throw queryError(`limit must be a whole number from 1 to ${maxPerPage}.`);
   const after = positionOf(query.cursor);
 
-  const list = storeMethod(store, "list");
-  const found = await list({
+  const found = await store.list({
     ...withoutUndefined({ state, reference, providerId, from, to, after }),
     newestFirst: first === "newest",
     // One more than requested, to know whether there is a next page.
     limit: limit + 1,
   });
-  // A store that does not know this condition would return the payments of other customers.
-  if (providerId !== undefined && found.some(({ reported }) => reported?.providerId !== providerId))
-    throw new TillkitError("store_method_missing", "The store's list() does not select by providerId.");
   const payments = found.slice(0, limit).map(withoutKey);
   const last = payments.at(-1);
   return { payments, ...(last && found.length > limit && { cursor: cursorOf(last) }) };

@@ -9,7 +9,6 @@ import {
   type WebhookRecord,
 } from "../store/index.js";
 import { withoutKey } from "../webhook/recording/payment-events.js";
-import { storeMethod } from "./query.js";
 
 /** One thing that happened to a payment. `at` is ISO 8601 UTC; `text` is one line for people. */
 export type HistoryEntry = { at: string; text: string } & (
@@ -49,11 +48,9 @@ const kinds = [
 
 /**
  * Returns every webhook, lookup, decision, event, dispatch, return and resolution of one clientId, with times and reasons.
- *
- * @throws TillkitError `store_method_missing`
  */
 export async function paymentHistory<Tx>(store: PaymentStore<Tx>, clientId: string): Promise<PaymentHistory> {
-  const stored = await storeMethod(store, "history")(clientId);
+  const stored = await store.history(clientId);
   const payment = await store.find(clientId);
   const entries = [
     ...(payment ? entriesOfPayment(payment) : []),
@@ -71,8 +68,8 @@ export async function paymentHistory<Tx>(store: PaymentStore<Tx>, clientId: stri
 }
 
 async function othersOf<Tx>(store: PaymentStore<Tx>, { clientId, reference }: Payment): Promise<Payment[]> {
-  const found = await store.list?.({ reference, newestFirst: false, limit: 101 });
-  return (found ?? []).filter((payment) => payment.clientId !== clientId).map(withoutKey);
+  const found = await store.list({ reference, newestFirst: false, limit: 101 });
+  return found.filter((payment) => payment.clientId !== clientId).map(withoutKey);
 }
 
 function inOrder(a: HistoryEntry, b: HistoryEntry): number {

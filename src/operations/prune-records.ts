@@ -22,7 +22,6 @@ export async function pruneRecords<Tx>(store: PaymentStore<Tx>, query: { before:
   const before = queryTime("before", query.before);
   if (before === undefined) throw queryError("before must be a Date.");
   const total: Pruned = { webhooks: 0, events: 0 };
-  if (!store.prune) return total;
   for (;;) {
     const { webhooks, events } = await store.prune({ before, limit: batchSize });
     total.webhooks += webhooks;

@@ -1,6 +1,5 @@
 import { TillkitError } from "../errors/index.js";
 import { describeUnknown } from "../shared/unknown-names.js";
-import { type PaymentStore } from "../store/index.js";
 
 /**
  * Returns the time of a query as the store compares it: ISO 8601 UTC.
@@ -26,18 +25,4 @@ export function refuseUnknown(query: object, known: object): void {
 /** Returns the error of a query that cannot be run. */
 export function queryError(message: string): TillkitError {
   return new TillkitError("query_invalid", message);
-}
-
-/**
- * Returns an optional method of the store for an operation that needs it.
- *
- * @throws TillkitError `store_method_missing`
- */
-export function storeMethod<
-  Tx,
-  Name extends "list" | "findMany" | "history" | "webhooks" | "dead" | "backup" | "retire",
->(store: PaymentStore<Tx>, name: Name): NonNullable<PaymentStore<Tx>[Name]> {
-  const method = store[name];
-  if (method) return method.bind(store) as NonNullable<PaymentStore<Tx>[Name]>;
-  throw new TillkitError("store_method_missing", `The store has no ${name}(), which this call needs.`);
 }

@@ -24,11 +24,10 @@ const maxPagesPerSweep = 20;
  */
 export async function raiseWaiting<Tx>(parts: RaisingParts<Tx>, unmatchedAfterMs: number): Promise<number> {
   const { store, cautiousNow, maxGroup: limit } = parts;
-  if (!store.stray) return 0;
   const options = { before: new Date(cautiousNow().getTime() - unmatchedAfterMs).toISOString(), limit };
   let raised = 0;
   for (let page = 0; page < maxPagesPerSweep; page++) {
-    const found = await store.transaction((tx) => store.stray!(tx, options));
+    const found = await store.transaction((tx) => store.stray(tx, options));
     if (found.length === 0) break;
     const clientIds = found.map(({ clientId = "" }) => clientId);
     await rematch(parts, clientIds);
@@ -50,7 +49,7 @@ async function raisePage<Tx>(
   options: { before: string; limit: number },
 ): Promise<number> {
   return store.transaction(async (tx) => {
-    const still = (await store.stray!(tx, options)).filter(({ receiptId }) => wanted.has(receiptId));
+    const still = (await store.stray(tx, options)).filter(({ receiptId }) => wanted.has(receiptId));
     const recordedAt = now().toISOString();
     const events: EventRecord[] = [];
     for (const webhook of still) {

@@ -2,7 +2,7 @@ import { type EventType, eventTypes } from "../model/event-map.js";
 import { isWholeNumber } from "../shared/whole-number.js";
 import { withoutUndefined } from "../shared/without-undefined.js";
 import { type NamesOf } from "../shared/unknown-names.js";
-import { queryError, refuseUnknown, storeMethod } from "./query.js";
+import { queryError, refuseUnknown } from "./query.js";
 import { type DispatchRecord } from "../store/index.js";
 import { type RecordingParts } from "../webhook/recording/rematch.js";
 
@@ -33,7 +33,7 @@ export interface RevivedDispatches {
  * Makes dead dispatches pending again, with all their tries. They run where a process has registered their handler, with
  * the event as it was recorded and the same `idempotencyKey`.
  *
- * @throws TillkitError `query_invalid`, `store_method_missing`
+ * @throws TillkitError `query_invalid`
  */
 export async function replayDispatches<Tx>(
   { store, announceEvents }: Pick<RecordingParts<Tx>, "store" | "announceEvents">,
@@ -45,13 +45,12 @@ export async function replayDispatches<Tx>(
   if (type !== undefined && !eventTypes.includes(type))
     throw queryError(`type must be one of ${eventTypes.join(", ")}.`);
   const selected = withoutUndefined({ eventId, handler, type });
-  const dead = storeMethod(store, "dead");
   if (dryRun) {
-    const found = await dead({ ...selected, revive: false, limit: limit + 1 });
+    const found = await store.dead({ ...selected, revive: false, limit: limit + 1 });
     return { dryRun, dispatches: found.slice(0, limit), more: found.length > limit };
   }
-  const dispatches = await dead({ ...selected, revive: true, limit });
+  const dispatches = await store.dead({ ...selected, revive: true, limit });
   if (dispatches.length > 0) announceEvents();
-  const left = dispatches.length < limit ? [] : await dead({ ...selected, revive: false, limit: 1 });
+  const left = dispatches.length < limit ? [] : await store.dead({ ...selected, revive: false, limit: 1 });
   return { dryRun, dispatches, more: left.length > 0 };
 }

@@ -8,7 +8,7 @@ import { eventKeyOf, keysOf } from "../webhook/recording/plan-group.js";
 import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
 import { type NamesOf } from "../shared/unknown-names.js";
 import { inGroups } from "./in-groups.js";
-import { queryError, queryTime, refuseUnknown, storeMethod } from "./query.js";
+import { queryError, queryTime, refuseUnknown } from "./query.js";
 
 /** Selects stored webhooks: those that match every given condition. */
 export interface ReplayQuery {
@@ -76,7 +76,7 @@ const maxListed = 1000;
  * payments as they are now. A dry run reports what would change. Another run stores it page by page, each page with its
  * events in one transaction. An applied webhook is never reverted. Running it again changes nothing more.
  *
- * @throws TillkitError `query_invalid`, `store_method_missing`
+ * @throws TillkitError `query_invalid`
  */
 export async function replayWebhooks<Tx>(
   parts: RecordingParts<Tx>,
@@ -88,13 +88,12 @@ export async function replayWebhooks<Tx>(
     throw queryError(`outcome must be one of ${Object.keys(outcomes).join(", ")}.`);
   const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
   const selected = withoutUndefined({ clientId, receiptId, outcome, from, to });
-  const webhooks = storeMethod(parts.store, "webhooks");
   await parts.ready();
   const run: Run = { dryRun, unsaved: new Map(), seen: new Set() };
   const result: Replayed = { dryRun, looked: 0, forgotten: 0, changed: 0, changes: [] };
   let after: WebhookPage["after"];
   for (;;) {
-    const found = await webhooks({ ...selected, ...(after && { after }), limit: parts.maxGroup });
+    const found = await parts.store.webhooks({ ...selected, ...(after && { after }), limit: parts.maxGroup });
     const readable = found.filter(({ rawBody }) => rawBody.length > 0);
     const changed = await inGroups(parts.store, readable, (some) => replayPage(parts, run, some));
     const changes = changed.flat();

@@ -20,7 +20,6 @@ import {
 import { isWaiting } from "../store/records.js";
 import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
 import { clientIdIn, decideEvidence } from "./payment-evidence.js";
-import { storeMethod } from "./query.js";
 import {
   actions,
   checkResolution,
@@ -38,12 +37,11 @@ import { acceptWithheld, whyNotAcceptable } from "./withheld-payment.js";
  * `payment.resolved` besides the events of those changes. Resolving the same thing again keeps the first resolution.
  *
  * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `evidence_missing`, `evidence_invalid`,
- * `evidence_mismatch`, `store_method_missing`
+ * `evidence_mismatch`
  */
 export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resolution): Promise<Resolved> {
   checkResolution(given);
   const { store } = parts;
-  const history = storeMethod(store, "history");
   await parts.ready();
   const subject = await subjectOf(store, given);
   const { clientId } = subject;
@@ -57,11 +55,11 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
     by: given.by,
     at: parts.now().toISOString(),
   };
-  const known = await history(clientId);
+  const known = await store.history(clientId);
   const before = findIn(known, resolution.id);
   subject.events = known.events;
   const resolved = before === undefined && (await storeResolution(parts, subject, resolution));
-  const kept = resolved ? resolution : (before ?? findIn(await history(clientId), resolution.id)!);
+  const kept = resolved ? resolution : (before ?? findIn(await store.history(clientId), resolution.id)!);
   const payment = await store.find(clientId);
   return { resolution: kept, resolved, ...(payment && { payment }) };
 }
@@ -93,7 +91,7 @@ async function findWebhook<Tx>(
   store: PaymentStore<Tx>,
   receiptId: string,
 ): Promise<WebhookRecord | undefined> {
-  return (await storeMethod(store, "webhooks")({ receiptId, limit: 1 }))[0];
+  return (await store.webhooks({ receiptId, limit: 1 }))[0];
 }
 
 /** Resolves to `false` where another call has resolved it meanwhile. */
@@ -123,7 +121,7 @@ async function storeResolution<Tx>(
     });
   } catch (error) {
     if (!hasCode(error, "store_conflict")) throw error;
-    const taken = findIn(await storeMethod(store, "history")(subject.clientId), resolution.id);
+    const taken = findIn(await store.history(subject.clientId), resolution.id);
     if (!taken) throw error;
     return false;
   }

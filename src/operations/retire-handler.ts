@@ -3,7 +3,6 @@ import { TillkitError } from "../errors/index.js";
 import { eventTypes, type EventType } from "../model/event-map.js";
 import { describeUnknown } from "../shared/unknown-names.js";
 import { type HandlerKey, type PaymentStore } from "../store/index.js";
-import { storeMethod } from "./query.js";
 
 const batchSize = 500;
 
@@ -17,7 +16,7 @@ export interface RetireHandlerOptions {
  * Retires a handler name, in batches that commit one by one. Returns the number of retired dispatches. A repeated call
  * continues where one broke off.
  *
- * @throws TillkitError `handler_registered`, `store_method_missing`
+ * @throws TillkitError `handler_registered`
  */
 export async function retireHandler<Tx>(
   { store, handlers }: { store: PaymentStore<Tx>; handlers: Handlers<Tx> },
@@ -34,10 +33,13 @@ export async function retireHandler<Tx>(
     const what = event === undefined ? "" : ` of ${event}`;
     throw new TillkitError("handler_registered", `This process has a handler${what} named "${name}".`);
   }
-  const retire = storeMethod(store, "retire");
   let total = 0;
   for (;;) {
-    const retired = await retire({ handler: name, ...(event !== undefined && { event }), limit: batchSize });
+    const retired = await store.retire({
+      handler: name,
+      ...(event !== undefined && { event }),
+      limit: batchSize,
+    });
     total += retired;
     if (retired < batchSize) return total;
   }

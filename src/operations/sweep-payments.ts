@@ -91,7 +91,6 @@ export function createSweeper<Tx>(
  */
 async function sweepOverdue<Tx>(parts: RaisingParts<Tx>, overdueMs: number): Promise<number> {
   const { store, cautiousNow, maxGroup: limit } = parts;
-  if (!store.due) return 0;
   const before = new Date(cautiousNow().getTime() - overdueMs).toISOString();
   let raised = 0;
   let after: { createdAt: string; clientId: string } | undefined;

@@ -1,4 +1,4 @@
-import { type PaymentStore } from "../store/payment-store.js";
+import { type PaymentStore } from "../store/contract.js";
 import { newFinding, type StatementFinding } from "./finding.js";
 import { type Period } from "../operations/reconcile.js";
 import { type RunState } from "./run-state.js";

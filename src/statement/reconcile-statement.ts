@@ -1,4 +1,4 @@
-import { type PaymentStore } from "../store/payment-store.js";
+import { type PaymentStore } from "../store/contract.js";
 import { compareRow, describeDifference } from "./compare-row.js";
 import { compareSortedEntries, findPaidTwice } from "./compare-sorted-entries.js";
 import { newFinding, type StatementFinding } from "./finding.js";
@@ -39,7 +39,7 @@ export interface StatementRun extends AsyncIterable<StatementFinding> {
 /**
  * Compares a settlement statement with the stored payments, in bounded memory. Writes nothing to the store.
  *
- * The run fails with `statement_period_missing`, `statement_unreadable`, `store_method_missing`, or with an error of the store or of the rows.
+ * The run fails with `statement_period_missing`, `statement_unreadable`, or with an error of the store or of the rows.
  *
  * @throws TillkitError `option_invalid`
  */

@@ -1,6 +1,5 @@
-import { TillkitError } from "../errors/index.js";
 import { type Payment } from "../model/payment.js";
-import { type PaymentStore } from "../store/payment-store.js";
+import { type PaymentStore } from "../store/contract.js";
 import { type Matches } from "./compare-row.js";
 import { type Period, type ResolvedReconcileOptions } from "../operations/reconcile.js";
 import { type RunState } from "./run-state.js";
@@ -44,21 +43,12 @@ export class StoredPayments {
 /** Reads the payments of a batch of rows from the store: first by clientId, then the others by serviceId. */
 export async function findPayments(store: PaymentStore, rows: readonly Ids[]): Promise<StoredPayments> {
   const clientIds = distinct(rows.map(({ clientId }) => clientId));
-  const found = clientIds.length > 0 ? await findMany(store, { clientIds }) : [];
+  const found = clientIds.length > 0 ? [...(await store.findMany({ clientIds }))] : [];
   const known = new Set(found.map(({ clientId }) => clientId));
   const left = rows.filter(({ clientId }) => !clientId || !known.has(clientId));
   const serviceIds = distinct(left.map(({ serviceId }) => serviceId));
-  if (serviceIds.length > 0) found.push(...(await findMany(store, { serviceIds })));
+  if (serviceIds.length > 0) found.push(...(await store.findMany({ serviceIds })));
   return new StoredPayments(found);
-}
-
-async function findMany(
-  store: PaymentStore,
-  keys: { clientIds?: readonly string[]; serviceIds?: readonly string[] },
-): Promise<Payment[]> {
-  if (store.findMany) return [...(await store.findMany(keys))];
-  // `lock` is the only other method that reads several payments. The end of the transaction releases the locks.
-  return store.transaction(async (tx) => [...(await store.lock(tx, keys)).payments]);
 }
 
 function distinct(ids: readonly (string | undefined)[]): string[] {
@@ -67,7 +57,7 @@ function distinct(ids: readonly (string | undefined)[]): string[] {
 
 /**
  * Adds every stored payment that was completed in the period to the run. `list` selects by the time of creation, so this reads
- * all completed payments created before the end of the period. Throws `store_method_missing` if the store has no `list`.
+ * all completed payments created before the end of the period.
  */
 export async function addCompletedPayments(
   store: PaymentStore,
@@ -75,11 +65,6 @@ export async function addCompletedPayments(
   period: Period,
   { createdFrom, clientIdPrefix = "" }: ResolvedReconcileOptions,
 ): Promise<void> {
-  if (!store.list)
-    throw new TillkitError(
-      "store_method_missing",
-      "The store has no `list`, so payments that are missing on the statement cannot be found.",
-    );
   const query = { state: "completed", to: period.to, newestFirst: false, limit: paymentsPerPage } as const;
   const from = createdFrom && { from: createdFrom };
   let after: { createdAt: string; clientId: string } | undefined;

@@ -1,3 +1,3 @@
 export { MemoryStore, type MemoryTx } from "./memory/memory-store.js";
-export type * from "./payment-store.js";
+export type * from "./contract.js";
 export * from "./over/index.js";

@@ -95,7 +95,7 @@ export async function testPayments<
     const folder = await mkdtemp(path.join(tmpdir(), "tillkit-testing-"));
     closers.push(() => rm(folder, { recursive: true, force: true }));
     const store = (givenStore ?? sqliteStore(path.join(folder, "test.db"))) as CountingStore<Tx>;
-    const nextEnd = watchTransactions(store);
+    const nextEnd = watchRuns(store);
     const payments = kit.createPayments<Covers, Tx>({
       logger: false,
       ...options,
@@ -169,17 +169,18 @@ async function serve(app: RequestListener, closers: (() => Promise<unknown>)[]):
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Returns a function that resolves at the next end of a transaction of the store. Each run of a handler ends with one. */
-function watchTransactions<Tx>(store: PaymentStore<Tx>): () => Promise<void> {
+/** Returns a function that resolves at the next end of a handler's run, or of a transaction, which stores how it ended. */
+function watchRuns<Tx>(store: PaymentStore<Tx>): () => Promise<void> {
   let end!: () => void;
   let next!: Promise<void>;
   const watch = (): void => void (next = new Promise((resolve) => (end = resolve)));
   watch();
-  const transaction = store.transaction.bind(store);
-  store.transaction = (run) =>
-    transaction(run).finally(() => {
-      end();
-      watch();
-    });
+  const [transaction, runHandler] = [store.transaction.bind(store), store.runHandler.bind(store)];
+  const note = (): void => {
+    end();
+    watch();
+  };
+  store.transaction = (run) => transaction(run).finally(note);
+  store.runHandler = (run, finish) => runHandler(run, finish).finally(note);
   return () => next;
 }

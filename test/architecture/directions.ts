@@ -54,7 +54,7 @@ const publicModules = [
 ];
 
 /** Public modules that hold nothing but types. */
-const publicTypes = ["model/payment.ts", "store/payment-store.ts"];
+const publicTypes = ["model/payment.ts", "store/contract.ts"];
 
 /** Returns whether this file may import that one. There is no list of exceptions. */
 export function isAllowed({ file, target, kind }: Import): boolean {

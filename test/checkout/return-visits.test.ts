@@ -1,8 +1,8 @@
 import { MemoryStore, type Payment } from "tillkit";
 import { handleReturn, type ReturnKind, type ReturnRequest } from "../../src/checkout/handle-return.js";
 import { makeReturnToken } from "../../src/checkout/return-token.js";
-import { closeAll, testKit } from "../support/kit.js";
-import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+import { closeAll } from "../support/kit.js";
+import { pendingPayment } from "../support/webhooks.js";
 
 afterEach(closeAll);
 
@@ -123,20 +123,5 @@ describe("what a return shows", () => {
     const { token } = makeReturnToken("c-1");
     const now = () => new Date("2026-11-20T10:00:00.000Z");
     expect(await handleReturn({ store, now }, { kind: "success", token, visit: true })).toBeUndefined();
-  });
-
-  it("is a mismatch for good in a store without a history, where nothing can be dismissed", async () => {
-    const { store, visit } = await returning();
-    Object.assign(store, { history: undefined });
-    expect(await visit("success")).toMatchObject({ state: "confirming" });
-    const payments = testKit({ store });
-    await payments.receiveWebhook(signed(completedBody({ total: { value: "1470", currency: "KMF" } })));
-    expect(await visit("success")).toMatchObject({ state: "mismatch" });
-  });
-
-  it("does not need a store that finds webhooks", async () => {
-    const { store, visit } = await returning();
-    Object.assign(store, { webhooks: undefined });
-    expect(await visit("success")).toMatchObject({ state: "confirming" });
   });
 });

@@ -37,11 +37,11 @@ async function paidKit(
   handler: Handler<"payment.completed", never, unknown>,
   options: HandlerOptions = {},
 ) {
-  const transaction = store.transaction.bind(store);
+  const [transaction, runHandler] = [store.transaction.bind(store), store.runHandler.bind(store)];
   let isNext = false;
-  store.transaction = async (work) => {
+  const hanging = async <T>(running: Promise<T>): Promise<T> => {
     try {
-      return await transaction(work);
+      return await running;
     } finally {
       if (isNext) {
         isNext = false;
@@ -49,6 +49,8 @@ async function paidKit(
       }
     }
   };
+  store.transaction = (work) => hanging(transaction(work));
+  store.runHandler = (run, finish) => hanging(runHandler(run, finish));
   const payments = testKit<never>({ store, dispatch });
   payments.onPaymentCompleted(handler, options);
   const failed: NoticeMap["dispatch.failed"][] = [];

@@ -139,15 +139,6 @@ describe("the lease of a run", () => {
     end();
     expect(await result).toEqual({ state: "done" });
   });
-
-  it("limits the run where the store renews none", async () => {
-    const store = new MemoryStore();
-    Object.defineProperty(store, "renew", { value: undefined });
-    const { run } = await leasedRun({ store }, 3000);
-    const result = run(() => new Promise(() => {}));
-    await jest.advanceTimersByTimeAsync(3001);
-    expect(await result).toMatchObject({ state: "failed", error: { code: "handler_timeout" } });
-  });
 });
 
 describe("the end of a run", () => {

@@ -145,7 +145,7 @@ describe("the webhook endpoint answers", () => {
 
   it("503 with Retry-After when nothing can keep the webhook, and nothing is promised", async () => {
     const payments = testKit({ webhook: { recordTimeoutMs: 50 } });
-    await payments.store.close!();
+    await payments.store.close();
     const unavailable: string[] = [];
     payments.on("store.unavailable", ({ during }) => void unavailable.push(during));
     const response = await request(appOf(payments))

@@ -151,10 +151,3 @@ describe("after the start", () => {
     expect(dispatches).toMatchObject([{ handler: "ledger", state: "pending" }]);
   });
 });
-
-it("a kit whose store has no close() closes", async () => {
-  const store = Object.assign(new MemoryStore(), { close: undefined });
-  const payments = testKit<never, MemoryTx>({ store });
-  await payments.start({ keepAlive: false });
-  await expect(payments.close()).resolves.toBeUndefined();
-});

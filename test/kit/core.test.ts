@@ -74,28 +74,23 @@ describe("the log at the start", () => {
 
 describe("what all parts share", () => {
   it.each<[string, Partial<PaymentsOptions>, object]>([
-    ["by default", {}, { clientIdPrefix: undefined, confirms: false, hasGrace: true }],
+    ["by default", {}, { clientIdPrefix: undefined, confirms: false }],
     [
       "with lookups that confirm nothing",
       { lookup: true, clientIdPrefix: "north-" },
-      { clientIdPrefix: "north-", confirms: false, hasGrace: true },
+      { clientIdPrefix: "north-", confirms: false },
     ],
     [
       "with confirmations",
       { lookup: true, confirm: "lookup" },
-      { clientIdPrefix: undefined, confirms: true, hasGrace: true },
-    ],
-    [
-      "with a store that cannot find stray webhooks",
-      { store: Object.assign(new MemoryStore(), { stray: undefined }) },
-      { clientIdPrefix: undefined, confirms: false, hasGrace: false },
+      { clientIdPrefix: undefined, confirms: true },
     ],
   ])("has the policy %s", (_, options, expected) => {
     expect(coreOf(options).policy).toEqual(expected);
   });
 
   it.each([
-    [undefined, 100],
+    [Infinity, 100],
     [7, 7],
     [100, 100],
     [500, 100],

@@ -29,16 +29,4 @@ describe("a search for one payment", () => {
     expect(await findPayment(store, { serviceId: "s-2" })).toEqual(second);
     expect(await findPayment(store, { serviceId: "s-3" })).toBeUndefined();
   });
-
-  it("needs a store with the method for that key, and names it", async () => {
-    const store = Object.assign(await storeWith(first), { findMany: undefined, list: undefined });
-    for (const [key, name] of [
-      [{ serviceId: "s-2" }, "findMany()"],
-      [{ providerId: "MVK-778" }, "list()"],
-    ] as const)
-      await expect(findPayment(store, key)).rejects.toMatchObject({
-        code: "store_method_missing",
-        message: expect.stringContaining(name) as string,
-      });
-  });
 });

@@ -175,19 +175,4 @@ describe("the other payments in a history", () => {
     const { others } = await paymentHistory(store, clientId);
     expect(others.map((other) => other.clientId)).toEqual(["c-3", "c-2"]);
   });
-
-  it("are left out where the store cannot list them", async () => {
-    const store = new MemoryStore();
-    await saved(store, { created });
-    Object.assign(store, { list: undefined });
-    expect(await paymentHistory(store, clientId)).toMatchObject({ payment: { clientId }, others: [] });
-  });
-
-  it("need a store with a history", async () => {
-    const store = Object.assign(new MemoryStore(), { history: undefined });
-    await expect(paymentHistory(store, clientId)).rejects.toMatchObject({
-      code: "store_method_missing",
-      message: expect.stringContaining("history()") as string,
-    });
-  });
 });

@@ -1,4 +1,4 @@
-import { MemoryStore, type Payment, type PaymentPage, type PaymentQuery } from "tillkit";
+import { MemoryStore, type Payment, type PaymentQuery } from "tillkit";
 import { listPayments } from "../../src/operations/list-payments.js";
 import { saved } from "../../src/store/exam/checks/steps.js";
 import { pendingPayment } from "../support/webhooks.js";
@@ -39,18 +39,5 @@ describe("a list of payments", () => {
     const store = new MemoryStore();
     await saved(store, { created: [numbered(1, reportedAs("MVK-778")), numbered(2)] });
     expect((await listPayments(store, {})).payments.map(({ clientId }) => clientId)).toEqual(["c-2", "c-1"]);
-  });
-
-  it("is refused where one payment of many shows that the store does not select by providerId", async () => {
-    class OlderStore extends MemoryStore {
-      override list({ providerId: _, ...page }: PaymentPage): Promise<Payment[]> {
-        return super.list(page);
-      }
-    }
-    const store = new OlderStore();
-    await saved(store, { created: [numbered(1, reportedAs("MVK-778")), numbered(2, reportedAs("MVK-779"))] });
-    await expect(listPayments(store, { providerId: "MVK-778" })).rejects.toMatchObject({
-      code: "store_method_missing",
-    });
   });
 });

@@ -51,12 +51,6 @@ describe("pruning", () => {
     expect(await payments.prune({ before: new Date("2026-11-21") })).toEqual({ webhooks: 0, events: 501 });
   });
 
-  it("does nothing in a store that cannot prune", async () => {
-    const store = Object.assign(new MemoryStore(), { prune: undefined });
-    const payments = testKit({ store });
-    expect(await payments.prune({ before: new Date() })).toEqual({ webhooks: 0, events: 0 });
-  });
-
   it.each([
     ["before must be a Date.", {}],
     ["before must be a Date.", { before: "2026-11-21" }],

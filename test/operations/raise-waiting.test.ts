@@ -136,19 +136,3 @@ describe("a clientIdPrefix", () => {
     expect(() => testKit({ clientIdPrefix: clientIdPrefix as string })).toThrow(/clientIdPrefix/);
   });
 });
-
-describe("a store that cannot find waiting webhooks", () => {
-  afterEach(closeAll);
-
-  it("has them raised on arrival, so that nothing is kept without an event", async () => {
-    const store = new MemoryStore();
-    Object.defineProperty(store, "stray", { value: undefined });
-    const payments = testKit({ store: store });
-    const told = new Promise<string>((resolve) =>
-      payments.on("payment.unmatched", ({ clientId }) => resolve(clientId)),
-    );
-    await payments.start({ keepAlive: false });
-    await payments.receiveWebhook(signed(completedBody()));
-    expect(await told).toBe("c-1");
-  });
-});

@@ -240,12 +240,4 @@ describe("a replay", () => {
     expect(await payments.replay({ dryRun: false })).toMatchObject({ changed: 1 });
     expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
   });
-
-  it("needs a store that can list webhooks", async () => {
-    const payments = testKit();
-    for (const name of ["webhooks", "dead"])
-      Object.defineProperty(payments.store, name, { value: undefined });
-    await expect(payments.replay()).rejects.toMatchObject({ code: "store_method_missing" });
-    await expect(payments.replayDispatches()).rejects.toMatchObject({ code: "store_method_missing" });
-  });
 });

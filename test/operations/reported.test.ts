@@ -1,4 +1,4 @@
-import { fieldsSignature, MemoryStore, type Payment, type PaymentPage } from "tillkit";
+import { fieldsSignature } from "tillkit";
 import { onEachDatabase } from "../promises/processes/databases.js";
 import { closeAll, secret, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
@@ -145,20 +145,5 @@ describe("a search for a payment", () => {
     ["another name", { provider: "p" }],
   ])("is refused with %s", async (_, key) => {
     await expect(testKit().find(key as never)).rejects.toMatchObject({ code: "query_invalid" });
-  });
-
-  it("never returns the payment of somebody else from a store that does not know providerId", async () => {
-    /** A merchant's store that was written before `providerId`. */
-    class OlderStore extends MemoryStore {
-      override list({ providerId: _, ...page }: PaymentPage): Promise<Payment[]> {
-        return super.list(page);
-      }
-    }
-    const store = new OlderStore();
-    const payments = testKit({ store });
-    await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
-    await expect(payments.find({ providerId: "MVK-778" })).rejects.toMatchObject({
-      code: "store_method_missing",
-    });
   });
 });

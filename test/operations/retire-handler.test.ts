@@ -44,12 +44,6 @@ describe("retireHandler", () => {
     expect((await store.counts()).oldestUndoneAt).toBeUndefined();
   });
 
-  it("rejects where the store has no retire", async () => {
-    const store: Partial<MemoryStore> = new MemoryStore();
-    const payments = testKit({ store: Object.assign(store, { retire: undefined }) as never });
-    await expect(payments.retireHandler("books")).rejects.toMatchObject({ code: "store_method_missing" });
-  });
-
   it("retires a long backlog in steps, continues where it broke off, and may be repeated", async () => {
     const store = new MemoryStore();
     await store.registerHandlers([{ event: "*", name: "books" }]);

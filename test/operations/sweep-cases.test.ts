@@ -39,12 +39,6 @@ function showingOneAtFirst(store: MemoryStore): void {
 }
 
 describe("a sweep", () => {
-  it("needs neither a store that finds overdue payments nor one that finds waiting webhooks", async () => {
-    const store = await storeWith({ created: [pendingPayment(old)], webhooks: [waiting("r-1")] });
-    Object.assign(store, { due: undefined, stray: undefined });
-    expect(await shop(store).sweep()).toEqual({ overdue: 0, unmatched: 0, lookups: 0 });
-  });
-
   it("leaves a new payment of an order alone whose old payment is overdue", async () => {
     const young = pendingPayment({ clientId: "c-2", serviceId: "s-2", open: false });
     const store = await storeWith({ created: [pendingPayment(old), young] });

@@ -1,4 +1,4 @@
-import { createPayments, type Payment, type PaymentStore } from "tillkit";
+import { createPayments, type Payment } from "tillkit";
 import { readStatement, reconcileStatement } from "tillkit/statement";
 import { testOptions } from "../support/kit.js";
 import { storeOf, compared, may, paid, pending } from "./support/stored.js";
@@ -339,23 +339,6 @@ describe("a statement compared with stored payments", () => {
     const { channels } = (await compared(store, header, many)).summary;
     expect(channels).toHaveLength(201);
     expect(channels.find(({ source }) => source === "*")?.statement.count).toBe(100);
-  });
-
-  it("reads a store without findMany through lock, and refuses a store without list", async () => {
-    const store = await storeOf(paid("a", { serviceId: "s-a" }));
-    const least = {
-      transaction: store.transaction.bind(store),
-      lock: store.lock.bind(store),
-      list: store.list.bind(store),
-    } as unknown as PaymentStore;
-    const lines = [row("a"), row("x"), row("", { serviceId: "s-a" })];
-    expect((await compared(least, header, lines)).found).toEqual([
-      "missing_here x line 3",
-      "listed_twice a line 4",
-    ]);
-    await expect(compared({ ...least, list: undefined } as never, header, lines)).rejects.toMatchObject({
-      code: "store_method_missing",
-    });
   });
 
   it("refuses an invalid period", async () => {

@@ -23,7 +23,7 @@ async function shownOf<Tx>(store: PaymentStore<Tx>) {
     );
     await store.claim({ handlers: [{ event: "*", name: "any" }], limit: 200, leaseMs: 60_000 });
   }
-  const { events, webhooks, dispatches } = await store.history!("p1");
+  const { events, webhooks, dispatches } = await store.history("p1");
   const numberOf = (id: string) => Number(id.slice(1));
   return {
     events: events.map(({ id }) => numberOf(id)),

@@ -30,7 +30,7 @@ function testTransactions(): void {
     await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
     let hasRenewed!: () => void;
     const renewed = new Promise<void>((resolve) => (hasRenewed = resolve));
-    const renew = store.renew!.bind(store);
+    const renew = store.renew.bind(store);
     jest.spyOn(store, "renew").mockImplementation((...of) => renew(...of).finally(hasRenewed));
     const payments = testKit({ store, spool: false, dispatch: { pollMs: 5, leaseMs: 600 } });
     const ended = new Promise<void>((resolve) => {
@@ -57,7 +57,7 @@ function testTransactions(): void {
       await tx.query("select 1");
     });
     await expect(lost).rejects.toMatchObject({ code: "store_unavailable" });
-    await store.close!();
+    await store.close();
     await remove!();
   });
 
@@ -71,7 +71,7 @@ function testTransactions(): void {
     });
     await expect(swallowed).rejects.toThrow(/missing.* doesn't exist/);
     expect(await rows()).toEqual([]);
-    await store.close!();
+    await store.close();
     await remove!();
   });
 }

@@ -164,7 +164,7 @@ describe("testPayments", () => {
     const before = folders();
     const kit = await testPayments();
     const { store } = kit.payments;
-    const closeStore = store.close!.bind(store);
+    const closeStore = store.close.bind(store);
     store.close = async () => {
       await closeStore();
       throw new Error("The store cannot be closed.");

@@ -29,7 +29,7 @@ function intakeOf(store: MemoryStore, options: Partial<IntakeOptions> = {}, clie
       store,
       now: () => new Date("2026-11-20T10:00:06.000Z"),
       newId: () => `id-${++ids}`,
-      policy: { clientIdPrefix, confirms: true, hasGrace: true },
+      policy: { clientIdPrefix, confirms: true },
       maxGroup: 100,
       ready: () => Promise.resolve(),
       announceEvents: () => undefined,

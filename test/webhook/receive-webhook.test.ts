@@ -61,7 +61,7 @@ describe("a signed webhook", () => {
     const { outcome } = await payments.receiveWebhook({ headers, rawBody: given(rawBody) });
     expect(outcome).toBe("applied");
     expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
-    expect((await payments.store.webhooks!({ limit: 1 }))[0]!.rawBody.equals(rawBody)).toBe(true);
+    expect((await payments.store.webhooks({ limit: 1 }))[0]!.rawBody.equals(rawBody)).toBe(true);
   });
 
   it("is decoded from a Uint8Array for a signature over fields, too", async () => {
@@ -86,7 +86,7 @@ describe("a signed webhook", () => {
       name: "WebhookRejectedError",
       code: "raw_body_consumed",
     });
-    expect(await payments.store.webhooks!({ limit: 1 })).toEqual([]);
+    expect(await payments.store.webhooks({ limit: 1 })).toEqual([]);
   });
 
   it("is kept with the time of its arrival, also after the clock was put back", async () => {
@@ -94,7 +94,7 @@ describe("a signed webhook", () => {
     let now = "";
     const payments = testKit({ now: () => new Date(now) });
     for (now of times) await payments.receiveWebhook(signed(completedBody({ submittedAt: now })));
-    const kept = await payments.store.webhooks!({ limit: 10 });
+    const kept = await payments.store.webhooks({ limit: 10 });
     expect(kept.map(({ receivedAt }) => receivedAt)).toEqual(times.toSorted());
   });
 

@@ -3,13 +3,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { TillkitError } from "../../errors/index.js";
 import { because } from "../../shared/because.js";
-import {
-  type CheckResult,
-  describeFailure,
-  examineStore,
-  isProbePart,
-  type StoreExam,
-} from "../../store/exam/index.js";
+import { type CheckResult, describeFailure, examineStore, type StoreExam } from "../../store/exam/index.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { bar } from "../reconcile/progress.js";
 import { optionError } from "../terminal/arguments.js";
@@ -22,12 +16,11 @@ export const examCommand = defineCommand({
   name: "exam",
   summary: "examine a store of your own, without a test runner",
   description: [
-    "Runs every check of the store contract on new stores of the module, and prints what passed, what failed, and what is lost " +
-      "without the members that the store does not have. About each failure it says what went wrong, the line of the contract, and " +
+    "Runs every check of the store contract on new stores of the module, and prints what passed, what failed, and what was " +
+      "left out. About each failure it says what went wrong, the line of the contract, and " +
       "the calls that led there.",
     "The module exports create, which makes a store over an empty database. It may export reopen (a second process over the same " +
-      "data), remove (deletes the database), probe (a write of your own) and capabilities (members that are left out on purpose, as " +
-      "{ due: false }). probe.refused and probe.cut make a write that the database refuses, and lose a connection. create may also return { store, reopen, remove, probe }.",
+      "data), remove (deletes the database) and probe (a write of your own). probe.refused and probe.cut make a write that the database refuses, and lose a connection. create may also return { store, reopen, remove, probe }.",
     "Stops where further checks would say nothing: the adapter of storeOver is not right, no check can begin, or a check hangs.",
     "It cannot see what a crash between two writes leaves, nor whether what was acknowledged is on disk. Your database must promise both.",
   ],
@@ -40,8 +33,8 @@ export const examCommand = defineCommand({
       "tillkit exam ./my-store.js --json | jq '.results[] | select(.outcome == \"failed\") | .check'",
   },
   exitCodes: {
-    0: "Every check passed, except those of the probe and of members that capabilities leaves out.",
-    1: "A check failed, or a member is missing and capabilities does not say so.",
+    0: "Every check passed, except those that were left out because there is no probe.",
+    1: "A check failed.",
     2: "Used wrongly; the module exports no create.",
     3: "The module cannot be loaded.",
   },
@@ -83,10 +76,7 @@ async function examine(exam: StoreExam<unknown>, output: Output): Promise<ExitCo
     "What a crash between two writes leaves, and whether answered writes are on disk, is not examined.",
   );
   output.printJson({ stopped: others > 0, results: results.map(({ error: _, ...result }) => result) });
-  const unsaid = leftOut!.filter(
-    ({ member }) => !isProbePart(member) && exam.capabilities?.[member as "due"] !== false,
-  );
-  return failed!.length + unsaid.length > 0 ? 1 : 0;
+  return failed!.length > 0 ? 1 : 0;
 }
 
 /** Loads a module with a store. Throws `file_unreadable` and `command_operand_invalid`. */
@@ -96,9 +86,9 @@ async function load(file: string): Promise<StoreExam<unknown>> {
     const module = (await import(pathToFileURL(file).href)) as Partial<StoreExam<unknown>> & {
       default?: object;
     };
-    const { create, reopen, remove, probe, capabilities } = { ...module.default, ...module };
+    const { create, reopen, remove, probe } = { ...module.default, ...module };
     isEmpty = Object.keys(module).length === 0;
-    if (typeof create === "function") return { create, reopen, remove, probe, capabilities };
+    if (typeof create === "function") return { create, reopen, remove, probe };
   } catch (cause) {
     const fix = /import statement outside a module|Unexpected token '?export/.test(String(cause))
       ? 'Name the file .mjs, or set "type": "module" in its package.json.'

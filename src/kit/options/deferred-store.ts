@@ -1,11 +1,6 @@
 import { readDatabase } from "../../store/database-address.js";
-import { withoutMember } from "../../store/optional-members.js";
 import { type SqlPaymentStore } from "../../store/sql/index.js";
-import { requiredMethods } from "./option-problems.js";
-
-/** Members that a SQL store lacks, and those whose answer cannot be a promise. */
-const others = ["reports", "maxGroup", "spoolDirectory", "lazy", "wake"];
-const methods = [...requiredMethods, ...Object.keys(withoutMember).filter((name) => !others.includes(name))];
+import { storeMethods } from "../../store/store-methods.js";
 
 type Methods = Record<string, (...args: unknown[]) => unknown>;
 
@@ -25,7 +20,9 @@ export function deferredStore(database: string): SqlPaymentStore {
   // Once the store is loaded, a call costs no promise of its own.
   const call = (name: string, args: unknown[]): unknown =>
     store ? (store as unknown as Methods)[name]!(...args) : load().then(() => call(name, args));
-  const forwarding = methods.map((name) => [name, (...args: unknown[]) => call(name, args)] as const);
+  const forwarding = [...storeMethods, "backup"].map(
+    (name) => [name, (...args: unknown[]) => call(name, args)] as const,
+  );
 
   function wake(listener: () => void): () => void {
     let stop: (() => void) | undefined = () => undefined;
@@ -41,8 +38,7 @@ export function deferredStore(database: string): SqlPaymentStore {
   return {
     ...(Object.fromEntries(forwarding) as unknown as SqlPaymentStore),
     durable: true,
-    // The kit calls it for a dispatch that was claimed, and so after the store was loaded.
-    lazy: (open) => store!.lazy(open),
+    maxGroup: Infinity,
     ...(kind === "sqlite" && { spoolDirectory: `${at}-spool` }),
     ...(kind === "postgres" && { wake }),
   };

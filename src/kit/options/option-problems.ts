@@ -5,6 +5,7 @@ import { type NamesOf, suggestion, unknownOptions } from "../../shared/unknown-n
 import { isWholeNumber, maxTimerMs } from "../../shared/whole-number.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type PaymentStore } from "../../store/index.js";
+import { storeMethods } from "../../store/store-methods.js";
 import { checkCoverage } from "../../webhook/signature/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
 import { defaults } from "./defaults.js";
@@ -108,16 +109,6 @@ function signatureProblems(scheme: SignatureScheme | undefined): ConfigurationPr
   return checkCoverage(scheme);
 }
 
-export const requiredMethods = [
-  "transaction",
-  "find",
-  "lock",
-  "save",
-  "registerHandlers",
-  "claim",
-  "settle",
-] as const;
-
 /** Returns the problems of the store. */
 function storeProblems<Tx>(
   store: PaymentStore<Tx> | undefined,
@@ -128,10 +119,13 @@ function storeProblems<Tx>(
     const message = 'is not set; sqliteStore("shop.db") of tillkit/sql is a good first one.';
     return [{ code: "option_missing", option, message }];
   }
-  const lacking = requiredMethods.filter((method) => typeof store[method] !== "function");
-  if (lacking.length > 0) {
-    return invalid(option, `must have the methods ${lacking.join(", ")}.`);
-  }
+  const lacking = storeMethods.filter((method) => typeof store[method] !== "function");
+  if (lacking.length > 0)
+    return invalid(
+      option,
+      `must have the methods ${lacking.join(", ")}. Make it with sqliteStore, postgresStore or mysqlStore of tillkit/sql, ` +
+        "or over a database of your own with storeOver.",
+    );
   if (store.durable || NODE_ENV !== "production") return [];
   const message = "loses its data at exit, and NODE_ENV is production; use a store that is durable.";
   return [{ code: "store_not_durable", option, message }];
@@ -226,17 +220,11 @@ function lookupProblems(lookup: unknown): ConfigurationProblem[] {
 function confirmProblems<Covers extends SignedField, Tx>({
   confirm,
   lookup,
-  store,
 }: PaymentsOptions<Covers, Tx>): ConfigurationProblem[] {
   if (confirm === undefined) return [];
   if (confirm !== "lookup") return invalid("confirm", 'must be "lookup", or left out.');
-  if (!lookup)
-    return invalid(
-      "confirm",
-      'is "lookup", and nothing is looked up: set lookup: true, or leave confirm out.',
-    );
-  if (typeof store?.parked === "function") return [];
-  return invalid("confirm", 'is "lookup", and the store has no parked() that finds waiting webhooks.');
+  if (lookup) return [];
+  return invalid("confirm", 'is "lookup", and nothing is looked up: set lookup: true, or leave confirm out.');
 }
 
 /** The maximum of a duration: 100 years. With a longer one, the kit could compute a time that no Date can hold. */

@@ -133,7 +133,7 @@ export class Lookups<Tx> {
     this.#askAfterJump();
     let asked = 0;
     const mayGoOn = () => asked < maxAsked && !this.#closing.signal.aborted && !this.#limiter.isHeld();
-    while (store.lookupDue && mayGoOn()) {
+    while (mayGoOn()) {
       const limit = Math.min(batchSize, maxAsked - asked);
       const due = await store.lookupDue({ before: now().toISOString(), limit });
       if (due.length === 0) break;

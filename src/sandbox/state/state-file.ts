@@ -79,7 +79,7 @@ class SqliteStateFile implements StateFile {
     try {
       await this.flushed();
     } finally {
-      await this.#store.close?.();
+      await this.#store.close();
     }
   }
 

@@ -1,9 +1,7 @@
-import { withoutMember } from "../optional-members.js";
-import { type PaymentStore } from "../payment-store.js";
+import { type PaymentStore } from "../contract.js";
 
-/** What is lost, or not known, without a member of the store or a part of its exam. */
+/** What is not known without a part of the exam. */
 export const without = {
-  ...withoutMember,
   adapter: "The store was not made by storeOver.",
   refused: "It is not known whether a write of yours that the database refuses fails its run.",
   cut: "It is not known what is left of a transaction whose connection is lost.",

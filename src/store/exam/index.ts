@@ -5,7 +5,6 @@ export {
   examineStore,
   isProbePart,
   testStore,
-  type StoreCapabilities,
   type StoreExam,
   type StoreExamOptions,
 } from "./test-store.js";

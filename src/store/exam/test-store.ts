@@ -15,7 +15,6 @@ import { type Checks } from "./checks/steps.js";
 import { strayChecks } from "./checks/stray.js";
 import { transactionChecks } from "./checks/transactions.js";
 import { parkedChecks, webhookChecks } from "./checks/webhooks.js";
-import { importantMembers } from "../optional-members.js";
 import { without } from "./contract.js";
 import { CallWatch } from "./call-watch.js";
 import {
@@ -27,13 +26,8 @@ import {
   type StoreFactory,
 } from "./run-check.js";
 
-/** The members that a store may leave out, `reports`, `adapter` and `probe`. Each is examined unless it is `false` here. */
-export type StoreCapabilities = Partial<Record<keyof typeof without, boolean>>;
-
 /** What the exam needs to know of a store. */
 export interface StoreExam<Tx> extends StoreFactory<Tx> {
-  /** @default every member that the store has is examined */
-  capabilities?: StoreCapabilities | undefined;
   /**
    * After this time without the end of a call, in milliseconds, a check hangs and has failed. A test runner has its own limit instead.
    *
@@ -64,12 +58,11 @@ const groups: readonly (readonly [ExamMember, Checks])[] = [
   ["probe", probeChecks],
   ["refused", refusedChecks],
   ["cut", cutChecks],
-  ["save", { ...paymentChecks, ...attemptChecks, ...webhookChecks }],
+  ["save", { ...paymentChecks, ...reportChecks, ...attemptChecks, ...webhookChecks }],
   ["lock", lockChecks],
   ["registerHandlers", expansionChecks],
   ["claim", { ...claimChecks, ...leaseChecks }],
   ["settle", settlementChecks],
-  ["reports", reportChecks],
   ["parked", parkedChecks],
   ["stray", strayChecks],
   ["renew", renewalChecks],
@@ -99,7 +92,7 @@ const checks = groups.flatMap(([member, group]) =>
  * ```
  */
 export function testStore<Tx>(options: StoreExamOptions<Tx>): void {
-  const { name = "store", test, capabilities } = options;
+  const { name = "store", test } = options;
   const told = new Set<string>();
   let adapterFails = false;
   for (const one of checks) {
@@ -112,25 +105,17 @@ export function testStore<Tx>(options: StoreExamOptions<Tx>): void {
       if (result.outcome === "failed") throw new Error(describeFailure(result), { cause: result.error });
       if (result.outcome === "left out") leaveOut(result, told, name, context[0]);
     };
-    if (isLeftOut(one[2], capabilities)) test.skip?.(title, run);
-    else test(title, run);
+    test(title, run);
   }
 }
 
-/** Reports a missing member: as skipped where the runner gives its tests a `skip`, as node:test does, otherwise once on the console. */
+/** Reports a check without its probe: as skipped where the runner gives its tests a `skip`, as node:test does, otherwise once on the console. */
 function leaveOut({ member, reason }: CheckResult, told: Set<string>, name: string, context: unknown): void {
-  const owner = member === "probe" ? "exam" : isProbePart(member) ? "probe" : "store";
-  const said = `The ${owner} has no ${member}: ${reason}`;
-  if (importantMembers.some((one) => one === member))
-    throw new Error(`${said} Write it, or give capabilities: { ${member}: false }.`);
+  const said = `The ${member === "probe" ? "exam" : "probe"} has no ${member}: ${reason}`;
   const { skip } = Object(context) as { skip?: (reason: string) => void };
   if (skip) skip.call(context, said);
   else if (member !== "adapter" && told.size < told.add(member).size)
     console.warn(`${name}: left out. ${said}`);
-}
-
-function isLeftOut(member: ExamMember, capabilities: StoreCapabilities = {}): boolean {
-  return (capabilities as Partial<Record<string, boolean>>)[member] === false;
 }
 
 /** Returns the sentence that does not hold, why, the line of the contract, and the calls that led there. */
@@ -162,10 +147,9 @@ export async function examineStore<Tx>(
     const [check, , member] = one;
     let hangs = false;
     const missing = without[member as keyof typeof without];
-    const result: CheckResult =
-      lacking.has(member) || isLeftOut(member, exam.capabilities)
-        ? { check, member, outcome: "left out", reason: missing }
-        : await runInTime(one, exam, () => (hangs = true));
+    const result: CheckResult = lacking.has(member)
+      ? { check, member, outcome: "left out", reason: missing }
+      : await runInTime(one, exam, () => (hangs = true));
     if (result.outcome === "left out" && (member === "adapter" || isProbePart(member))) lacking.add(member);
     if (member === "adapter" && lacking.has(member)) continue;
     const isDefective = member !== "adapter" && results.some(isAdapterFailed);

@@ -11,7 +11,7 @@ import {
   type RunKey,
   type Settlement,
   type StoreCounts,
-} from "../payment-store.js";
+} from "../contract.js";
 
 /** `payload` is read-only, so it is kept uncopied; every reader gets a copy. */
 type StoredEvent = EventRecord & { dispatches: Dispatch[] };

@@ -1,3 +1,4 @@
+import { runLazily } from "../run-lazily.js";
 import { TillkitError } from "../../errors/index.js";
 import { type Payment } from "../../model/payment.js";
 import {
@@ -12,7 +13,6 @@ import {
   type LockKeys,
   type PaymentPage,
   type PaymentStore,
-  type ResolutionRecord,
   type RetireOptions,
   type RunKey,
   type Saved,
@@ -21,9 +21,10 @@ import {
   type StoredHistory,
   type WebhookPage,
   type WebhookRecord,
-} from "../payment-store.js";
+} from "../contract.js";
 import { DispatchesTable } from "./dispatches-table.js";
 import { PaymentsTable } from "./payments-table.js";
+import { ResolutionsTable } from "./resolutions-table.js";
 import { WebhooksTable } from "./webhooks-table.js";
 
 const steps = ["transaction", "lock", "save"] as const;
@@ -41,6 +42,7 @@ export interface MemoryTx {
  */
 export class MemoryStore implements PaymentStore<MemoryTx> {
   readonly durable = false;
+  readonly maxGroup = Infinity;
   readonly #payments = new PaymentsTable();
   readonly #webhooks = new WebhooksTable();
   readonly #dispatches = new DispatchesTable();
@@ -169,17 +171,18 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     return this.transaction(async () => this.#dispatches.retire(options));
   }
 
-  /** A handler that never uses `tx` must not make the other transactions wait. */
-  lazy(open: () => Promise<MemoryTx>): MemoryTx {
-    const writes: (() => void)[] = [];
-    let opened: Promise<void> | undefined;
-    return {
-      onCommit(write) {
-        writes.push(write);
-        opened ??= open().then((tx) => tx.onCommit(() => writes.forEach((each) => each())));
-        opened.catch(() => {}); // The transaction itself rejects with the same error.
-      },
-    };
+  runHandler(
+    run: (tx: MemoryTx) => Promise<unknown>,
+    finish: (tx: MemoryTx) => Promise<void>,
+  ): Promise<void> {
+    const transaction = (work: (tx: MemoryTx) => Promise<void>) => this.transaction(work);
+    return runLazily({ transaction, lateTx }, run, finish);
+  }
+
+  async migrate(): Promise<void> {}
+
+  async warnings(): Promise<readonly string[]> {
+    return [];
   }
 
   async close(): Promise<void> {
@@ -271,29 +274,15 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   }
 }
 
-/** Resolutions as one transaction sees them. */
-class ResolutionsTable {
-  readonly #committed = new Map<string, ResolutionRecord>();
-  readonly #draft = new Map<string, ResolutionRecord>();
-
-  insert(resolution: ResolutionRecord): void {
-    const { id } = resolution;
-    if (this.#committed.has(id) || this.#draft.has(id))
-      throw new TillkitError("store_conflict", `The resolution ${id} exists already.`);
-    this.#draft.set(id, { ...resolution });
-  }
-
-  history(clientId: string, limit: number): ResolutionRecord[] {
-    const found = [...this.#committed.values()].filter((one) => one.clientId === clientId);
-    return found.slice(-limit).map((one) => ({ ...one }));
-  }
-
-  commit(): void {
-    for (const [id, resolution] of this.#draft) this.#committed.set(id, resolution);
-    this.#draft.clear();
-  }
-
-  rollback(): void {
-    this.#draft.clear();
-  }
+/** Returns a `tx` that opens its transaction at its first use: a handler that never uses it must not make the others wait. */
+function lateTx(open: () => Promise<MemoryTx>): MemoryTx {
+  const writes: (() => void)[] = [];
+  let opened: Promise<void> | undefined;
+  return {
+    onCommit(write) {
+      writes.push(write);
+      opened ??= open().then((tx) => tx.onCommit(() => writes.forEach((each) => each())));
+      opened.catch(() => {}); // The transaction itself rejects with the same error.
+    },
+  };
 }

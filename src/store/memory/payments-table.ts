@@ -1,6 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
 import { awaitedStates, type Payment } from "../../model/payment.js";
-import { type DuePage, type LockKeys, type PaymentPage, type PaymentPosition } from "../payment-store.js";
+import { type DuePage, type LockKeys, type PaymentPage, type PaymentPosition } from "../contract.js";
 
 /** A payment as it is committed, and as the current transaction has written it. */
 interface Row {

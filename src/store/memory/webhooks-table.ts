@@ -1,9 +1,4 @@
-import {
-  type Rematched,
-  type StoredHistory,
-  type WebhookPage,
-  type WebhookRecord,
-} from "../payment-store.js";
+import { type Rematched, type StoredHistory, type WebhookPage, type WebhookRecord } from "../contract.js";
 import { isParked, isWaiting, needsResolution } from "../records.js";
 
 type Optional = "reason" | "clientId" | "status" | "kind" | "decidedAt";

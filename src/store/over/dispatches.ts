@@ -4,7 +4,7 @@ import {
   type EventRecord,
   type HandlerKey,
   type Settlement,
-} from "../payment-store.js";
+} from "../contract.js";
 import { type Draft } from "./draft.js";
 import { keyOf, timeOf } from "./keys.js";
 import { conflict, handlersKey } from "./payments.js";

@@ -1,5 +1,5 @@
 import { TillkitError } from "../../errors/index.js";
-import { type KeyRange, type RecordChange, type StoredRecord } from "./adapter.js";
+import { type KeyRange, type RecordChange, type StoredRecord } from "../adapter.js";
 
 /** The number of keys in one read at most. */
 const maxKeys = 100;

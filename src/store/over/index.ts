@@ -5,5 +5,5 @@ export type {
   RecordChange,
   StoredRecord,
   TransactionAdapter,
-} from "./adapter.js";
-export { storeOver, type StoreOver, type StoreOverOptions } from "./store-over.js";
+} from "../adapter.js";
+export { storeOver, type StoreOverOptions } from "./store-over.js";

@@ -9,7 +9,7 @@ import {
   type RunKey,
   type Settlement,
   type StoreCounts,
-} from "../payment-store.js";
+} from "../contract.js";
 import {
   addDispatch,
   type DueEntry,
@@ -27,7 +27,7 @@ import {
   wants,
 } from "./dispatches.js";
 import { withTimeout } from "../../shared/with-timeout.js";
-import { type KeyRange } from "./adapter.js";
+import { type KeyRange } from "../adapter.js";
 import { type Draft } from "./draft.js";
 import { keyOf, rangeOf, timeOf } from "./keys.js";
 import { Conflict } from "./operations.js";

@@ -8,8 +8,8 @@ import {
   type StoredHistory,
   type WebhookPage,
   type WebhookRecord,
-} from "../payment-store.js";
-import { type KeyRange } from "./adapter.js";
+} from "../contract.js";
+import { type KeyRange } from "../adapter.js";
 import { type StoredDispatch, type StoredEvent, dispatchKeysOf, dispatchOf, eventOf } from "./dispatches.js";
 import { after, keyOf, rangeOf } from "./keys.js";
 import { inOrder, orderKey, readLocked } from "./payments.js";

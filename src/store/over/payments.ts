@@ -1,6 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
 import { awaitedStates, type Payment } from "../../model/payment.js";
-import { type LockKeys, type Locked, type PaymentPosition } from "../payment-store.js";
+import { type LockKeys, type Locked, type PaymentPosition } from "../contract.js";
 import { type Draft } from "./draft.js";
 import { keyOf } from "./keys.js";
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { TillkitError } from "../../errors/index.js";
 import { Semaphore } from "../../shared/semaphore.js";
-import { type KeyRange } from "./adapter.js";
+import { type KeyRange } from "../adapter.js";
 import { Draft } from "./draft.js";
 import { after } from "./keys.js";
 import { type Adapter, Conflict, Operations } from "./operations.js";

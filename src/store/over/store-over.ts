@@ -5,9 +5,9 @@ import {
   type PaymentStore,
   type Saved,
   type WebhookRecord,
-} from "../payment-store.js";
+} from "../contract.js";
 import { isParked } from "../records.js";
-import { type BatchAdapter, type BatchTx, type TransactionAdapter } from "./adapter.js";
+import { type BatchAdapter, type BatchTx, type TransactionAdapter } from "../adapter.js";
 import { checkAdapter } from "./adapter-problems.js";
 import {
   type StoredDispatch,
@@ -27,12 +27,6 @@ import { conflict, handlersKey, keysOfPayments, readLocked, savePayments } from 
 import { Records } from "./records.js";
 import { loadWebhooks, pruneWebhook, recordOf, saveWebhooks, type StoredWebhook } from "./webhooks.js";
 
-/** Every member of the contract that a store over an adapter has. */
-export type StoreOver<Tx> = Omit<
-  Required<PaymentStore<Tx>>,
-  "lazy" | "wake" | "backup" | "warnings" | "spoolDirectory"
->;
-
 /** How a store over an adapter works. */
 export interface StoreOverOptions {
   /** How long, in milliseconds, a transaction is tried again while others change the same records. @default 5000 */
@@ -50,12 +44,12 @@ export interface StoreOverOptions {
 export function storeOver<Tx extends object>(
   adapter: TransactionAdapter<Tx>,
   options?: StoreOverOptions,
-): StoreOver<Tx>;
+): PaymentStore<Tx>;
 export function storeOver<Item>(
   adapter: BatchAdapter<Item>,
   options?: StoreOverOptions,
-): StoreOver<BatchTx<Item>>;
-export function storeOver(adapter: Adapter, options: StoreOverOptions = {}): StoreOver<object> {
+): PaymentStore<BatchTx<Item>>;
+export function storeOver(adapter: Adapter, options: StoreOverOptions = {}): PaymentStore<object> {
   checkAdapter(adapter, options);
   return new OverStore(adapter, options);
 }
@@ -65,7 +59,7 @@ const changesPerWebhook = 20;
 const maxParked = 1000;
 const identityKey = keyOf("identity");
 
-class OverStore extends OverDispatches implements StoreOver<object> {
+class OverStore extends OverDispatches implements PaymentStore<object> {
   readonly durable: boolean;
   readonly maxGroup: number;
   readonly [adapterOf]: Adapter;
@@ -80,6 +74,13 @@ class OverStore extends OverDispatches implements StoreOver<object> {
 
   transaction<T>(run: (tx: object) => Promise<T>): Promise<T> {
     return this.records.transaction(run);
+  }
+
+  runHandler(run: (tx: object) => Promise<unknown>, finish: (tx: object) => Promise<void>): Promise<void> {
+    return this.transaction(async (tx) => {
+      await run(tx);
+      await finish(tx);
+    });
   }
 
   lock(tx: object, keys: LockKeys): Promise<Locked> {
@@ -153,6 +154,10 @@ class OverStore extends OverDispatches implements StoreOver<object> {
       if (known === undefined) draft.put(identityKey, newId);
       return known ?? newId;
     });
+  }
+
+  async warnings(): Promise<readonly string[]> {
+    return [];
   }
 
   close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Changes, type StoredHistory, type WebhookRecord } from "../payment-store.js";
+import { type Changes, type StoredHistory, type WebhookRecord } from "../contract.js";
 import { isWaiting, needsResolution } from "../records.js";
 import { type Draft } from "./draft.js";
 import { keyOf } from "./keys.js";

@@ -1,7 +1,7 @@
 import { type Socket } from "node:net";
 import { errorFixes, TillkitError } from "../../errors/index.js";
 import { withTimeout } from "../../shared/with-timeout.js";
-import { type Changes, type Locked, type LockKeys } from "../payment-store.js";
+import { type Changes, type Locked, type LockKeys } from "../contract.js";
 import { type Dialect } from "./dialect.js";
 import { type SchemaVersion } from "./migrate.js";
 import { type Session, type SqlResult } from "./sql-tx.js";

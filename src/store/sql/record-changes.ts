@@ -1,5 +1,5 @@
 import { hasCode, TillkitError } from "../../errors/index.js";
-import { type Changes, type Locked, type LockKeys } from "../payment-store.js";
+import { type Changes, type Locked, type LockKeys } from "../contract.js";
 import { type Driver } from "./driver.js";
 import { lockKeys } from "./tables/lock-payments.js";
 import { type Database } from "./tables/names.js";

@@ -1,3 +1,4 @@
+import { runLazily } from "../run-lazily.js";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { errorFixes, TillkitError } from "../../errors/index.js";
 import {
@@ -13,7 +14,7 @@ import {
   type RetireOptions,
   type Saved,
   type StoreCounts,
-} from "../payment-store.js";
+} from "../contract.js";
 import { Semaphore } from "../../shared/semaphore.js";
 import { withTimeout } from "../../shared/with-timeout.js";
 import { type Driver, type Purpose } from "./driver.js";
@@ -44,10 +45,8 @@ import { parkedWebhooks, strayWebhooks } from "./tables/webhooks.js";
 import { lazyTx, runInside, runTransaction, type Transaction } from "./transaction.js";
 
 /** A store of `tillkit/sql`: the whole contract over one database. Opens nothing before its first use. */
-export type SqlPaymentStore<Raw = unknown> = Required<
-  Omit<PaymentStore<SqlTx<Raw>>, "wake" | "spoolDirectory" | "maxGroup">
-> &
-  Pick<PaymentStore<SqlTx<Raw>>, "wake" | "spoolDirectory">;
+export type SqlPaymentStore<Raw = unknown> = PaymentStore<SqlTx<Raw>> &
+  Required<Pick<PaymentStore, "backup">>;
 
 /** How long a claim goes on with events that no handler of this process wants, before it returns nothing. */
 const maxExpandingMs = 500;
@@ -58,13 +57,13 @@ const maxCloseMs = 10_000;
 /** The one implementation. The differences between the databases are in the driver and its dialect. */
 export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly durable = true;
+  readonly maxGroup = Infinity;
   readonly wake?: (listener: () => void) => () => void;
   readonly #driver: Driver<Raw>;
   readonly #db: Database;
   readonly #running = new Set<Promise<unknown>>();
   /** Limits the transactions of handlers, so that they leave connections for everything else. */
   readonly #semaphore: Semaphore | undefined;
-  #isForHandler = false;
   /** Whether the last claim took as many as it was allowed. */
   #wasFull = false;
   #migrated: Promise<void> | undefined;
@@ -91,9 +90,19 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   transaction<T>(run: (tx: SqlTx<Raw>) => Promise<T>): Promise<T> {
-    const [semaphore, purpose] = this.#isForHandler ? ([this.#semaphore, "handler"] as const) : [];
-    const task = (): Promise<T> => runTransaction(this.#driver, run, purpose);
-    return this.#use(() => (semaphore ? semaphore.run(task) : task()));
+    return this.#use(() => runTransaction(this.#driver, run));
+  }
+
+  runHandler(
+    run: (tx: SqlTx<Raw>) => Promise<unknown>,
+    finish: (tx: SqlTx<Raw>) => Promise<void>,
+  ): Promise<void> {
+    const transaction = (work: (tx: SqlTx<Raw>) => Promise<void>): Promise<void> => {
+      const task = (): Promise<void> => runTransaction(this.#driver, work, "handler");
+      return this.#use(() => (this.#semaphore ? this.#semaphore.run(task) : task()));
+    };
+    const lateTx = (open: () => Promise<SqlTx<Raw>>) => lazyTx(this.#driver.dialect.name, open);
+    return runLazily({ transaction, lateTx }, run, finish);
   }
 
   save(tx: SqlTx<Raw>, changes: Changes): Promise<Saved> {
@@ -179,18 +188,6 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
       await this.#expandMost();
       await this.#shortTransaction((tx) => deleteHandlers(tx, this.#db, options), "upkeep");
       return this.#shortTransaction((tx) => retireDispatches(tx, this.#db, options), "upkeep");
-    });
-  }
-
-  lazy(open: () => Promise<SqlTx<Raw>>): SqlTx<Raw> {
-    return lazyTx(this.#driver.dialect.name, () => {
-      // Only transactions of handlers are lazy; `open` calls `transaction` before it returns.
-      this.#isForHandler = true;
-      try {
-        return open();
-      } finally {
-        this.#isForHandler = false;
-      }
     });
   }
 

@@ -5,14 +5,7 @@ import { type WebhookRecord } from "../../store/index.js";
 import { reconcile, type Decision } from "../reconciliation/reconcile.js";
 import { type LockedPayments } from "./locked-payments.js";
 import { noteReport } from "./note-report.js";
-import {
-  eventsOfApplied,
-  reportedBy,
-  unconfirmedEvent,
-  unmatchedEvent,
-  withoutKey,
-  type EventDraft,
-} from "./payment-events.js";
+import { eventsOfApplied, reportedBy, withoutKey, type EventDraft } from "./payment-events.js";
 
 /** The merchant's settings that decisions depend on. */
 export interface Policy {
@@ -20,8 +13,6 @@ export interface Policy {
   clientIdPrefix: string | undefined;
   /** Whether a completion of which only fields are signed waits for a lookup. */
   confirms: boolean;
-  /** Whether the sweep raises unmatched webhooks later. A store that cannot find them raises them on arrival. */
-  hasGrace: boolean;
 }
 
 /** The outcome of one message, with the events that report it. */
@@ -116,18 +107,15 @@ function outcomeOf(
         : [{ type: "payment.reported", payload: { payment: withoutKey(payment!), ...reported } }];
       return { outcome: "stale", reason: `${report.status} after ${payment?.status}`, events };
     }
-    case "unmatched": {
-      const events = policy.hasGrace ? [] : [unmatchedEvent(report, arrival)];
-      return { outcome: "unmatched", reason: "no payment with this clientId", events };
-    }
+    case "unmatched":
+      return { outcome: "unmatched", reason: "no payment with this clientId", events: [] };
     case "foreign": {
       const reason = `a clientId without the prefix ${policy.clientIdPrefix}`;
       return { outcome: "foreign", reason, events: [] };
     }
     case "unconfirmed": {
       const reason = "only fields of it are signed, and no lookup has confirmed it";
-      const events = policy.hasGrace ? [] : [unconfirmedEvent(payment!, report, arrival)];
-      return { outcome: "unconfirmed", reason, events };
+      return { outcome: "unconfirmed", reason, events: [] };
     }
     case "mismatch": {
       const { differences } = decision;

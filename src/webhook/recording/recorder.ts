@@ -84,8 +84,7 @@ export class Recorder<Tx> {
   async #commitPlan(arrivals: readonly Arrival[], plans = 1): Promise<Plan> {
     try {
       const hasLookup = arrivals.some(({ kind }) => kind === "lookup");
-      const inOneCall = this.#parts.store.record && !hasLookup;
-      return await (inOneCall ? this.#commitInOneCall(arrivals) : this.#commitInSteps(arrivals));
+      return await (hasLookup ? this.#commitInSteps(arrivals) : this.#commitInOneCall(arrivals));
     } catch (error) {
       if (error instanceof PlanOutdated && plans < maxPlans) return this.#commitPlan(arrivals, plans + 1);
       throw error;
@@ -96,7 +95,7 @@ export class Recorder<Tx> {
   async #commitInOneCall(arrivals: readonly Arrival[]): Promise<Plan> {
     const { store, now, newId, policy } = this.#parts;
     let plan: Plan;
-    const isRecorded = await store.record!(keysOf(arrivals), (locked) => {
+    const isRecorded = await store.record(keysOf(arrivals), (locked) => {
       plan = planGroup(locked, arrivals, { now: now().toISOString(), newId, policy });
       return plan.changes;
     });
@@ -121,7 +120,7 @@ export class Recorder<Tx> {
   async #unconfirmed(tx: Tx, arrivals: readonly Arrival[]): Promise<ReadonlyMap<string, WebhookRecord>> {
     const { store } = this.#parts;
     const { clientIds } = keysOf(arrivals.filter(({ kind }) => kind === "lookup"));
-    if (clientIds.length === 0 || !store.parked) return new Map();
+    if (clientIds.length === 0) return new Map();
     const parked = await store.parked(tx, clientIds);
     const waiting = parked.filter(({ outcome }) => outcome === "unconfirmed");
     return new Map(waiting.map((webhook) => [webhook.eventKey, webhook]));
@@ -177,10 +176,7 @@ export class Recorder<Tx> {
     const { store } = this.#parts;
     const clientIds = [...new Set(given)];
     // Foreign webhooks can be many, and few are about an adopted payment: a read is cheaper than a transaction.
-    const found = store.findMany
-      ? await store.findMany({ clientIds })
-      : await Promise.all(clientIds.map((clientId) => store.find(clientId)));
-    const stored = new Set(found.map((payment) => payment?.clientId));
+    const stored = new Set((await store.findMany({ clientIds })).map(({ clientId }) => clientId));
     await rematch(
       this.#parts,
       clientIds.filter((clientId) => stored.has(clientId)),

@@ -29,10 +29,10 @@ export interface RecordingParts<Tx> {
 /** Decides the parked webhooks of these clientIds again, and announces the events of those that found their payment. */
 export async function rematch<Tx>(parts: RecordingParts<Tx>, parkedFor: readonly string[]): Promise<void> {
   const { store, announceEvents } = parts;
-  if (!store.parked || parkedFor.length === 0) return;
+  if (parkedFor.length === 0) return;
   // The list names a payment once for each of its webhooks.
   const clientIds = [...new Set(parkedFor)];
-  const groups = store.maxGroup === undefined ? [clientIds] : clientIds.map((clientId) => [clientId]);
+  const groups = store.maxGroup === Infinity ? [clientIds] : clientIds.map((clientId) => [clientId]);
   for (const group of groups) {
     const seen = new Set<string>();
     let limit = store.maxGroup;
@@ -42,7 +42,7 @@ export async function rematch<Tx>(parts: RecordingParts<Tx>, parkedFor: readonly
         part = await store.transaction((tx) => rematchIn(tx, parts, group, { seen, limit }));
       } catch (error) {
         // The events of many handlers may be more than the database takes in one transaction.
-        if (limit === undefined || limit <= 1) throw error;
+        if (limit === Infinity || limit <= 1) throw error;
         limit = Math.floor(limit / 2);
         continue;
       }
@@ -62,12 +62,9 @@ export async function rematchIn<Tx>(
   tx: Tx,
   { store, now, newId, policy }: RecordingParts<Tx>,
   clientIds: readonly string[],
-  {
-    seen = new Set(),
-    limit = store.maxGroup,
-  }: { seen?: ReadonlySet<string>; limit?: number | undefined } = {},
+  { seen = new Set(), limit = store.maxGroup }: { seen?: ReadonlySet<string>; limit?: number } = {},
 ): Promise<{ matched: number; receiptIds: readonly string[]; isMore: boolean }> {
-  const parked = (await store.parked?.(tx, clientIds)) ?? [];
+  const parked = await store.parked(tx, clientIds);
   const unseen = parked.filter(({ receiptId }) => !seen.has(receiptId));
   const webhooks = unseen.slice(0, limit);
   const rest = unseen.slice(webhooks.length);
@@ -80,7 +77,7 @@ export async function rematchIn<Tx>(
   const payments = new LockedPayments((await store.lock(tx, { clientIds, serviceIds })).payments);
 
   // Another process may have matched them while this one waited for the lock.
-  const parkedNow = (await store.parked?.(tx, clientIds)) ?? [];
+  const parkedNow = await store.parked(tx, clientIds);
   const stillParked = new Set(parkedNow.map(({ receiptId }) => receiptId));
   const recordedAt = now().toISOString();
   const rematched: Rematched[] = [];

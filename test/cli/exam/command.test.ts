@@ -24,27 +24,21 @@ const good = `import { MemoryStore } from ${JSON.stringify(kit)};
 export const create = async () => new MemoryStore();`;
 
 describe("tillkit exam", () => {
-  it("ends with 0 if every check passed, but for the members that the module leaves out on purpose", () => {
-    const { status, stdout } = exam("good.mjs", `${good}\nexport const capabilities = { migrate: false };`);
+  it("ends with 0 if every check passed", () => {
+    const { status, stdout } = exam("good.mjs", good);
     expect(stdout).toMatch(/^transaction +\d+ +· +·$/m);
-    expect(stdout).toMatch(/^migrate +· +· +1 {2}Without it: You make the tables\.$/m);
+    expect(stdout).toMatch(/^migrate +1 +· +·$/m);
     // A probe that is missing is visible, and does not fail the exam.
     expect(stdout).toMatch(/^probe +· +· +3 {2}Without it: It is not known whether your own writes commit/m);
     expect(stdout).not.toMatch(/^adapter/m);
-    expect(stdout).toMatch(/^\d{3} passed, 0 failed, 7 left out\.$/m);
+    expect(stdout).toMatch(/^\d{3} passed, 0 failed, 6 left out\.$/m);
     expect(status).toBe(0);
-  });
-
-  it("ends with 1 if a member is missing, and names what is lost", () => {
-    const { status, stdout } = exam("missing.mjs", good);
-    expect(status).toBe(1);
-    expect(stdout).toContain("Without it: You make the tables.");
   });
 
   it("ends with 1 if a check failed, and says why, the line of the contract and the calls", () => {
     const module = `import { MemoryStore } from ${JSON.stringify(kit)};
 class Blind extends MemoryStore { async find() {} }
-export default { create: async () => new Blind(), capabilities: { migrate: false } };`;
+export default { create: async () => new Blind() };`;
     const { status, stdout } = exam("failing.mjs", module);
     expect(status).toBe(1);
     expect(stdout).toMatch(/^save +\d+ +\d+ +·$/m);
@@ -87,8 +81,7 @@ export const create = async () => {
   const own = new Set();
   const store = open(own);
   return { store, probe: { write: (tx, key) => tx.add(key), has: async (key) => own.has(key) } };
-};
-export const capabilities = { migrate: false };`;
+};`;
     const { status, stdout } = exam("probe.mjs", module);
     expect(stdout).toMatch(/^probe +3 +· +·$/m);
     expect(status).toBe(0);

@@ -58,25 +58,8 @@ describe("a part that cannot be used is refused:", () => {
     ["a prefix of 25 characters", { clientIdPrefix: "a".repeat(25) }, "clientIdPrefix", "option_invalid"],
     ["another confirmation", { confirm: "yes", lookup: true }, "confirm", "option_invalid"],
     ["a confirmation without lookups", { confirm: "lookup" }, "confirm", "option_invalid"],
-    [
-      "a confirmation with a store that has no parked()",
-      {
-        confirm: "lookup",
-        lookup: true,
-        store: Object.assign(new MemoryStore(), { parked: undefined }),
-      },
-      "confirm",
-      "option_invalid",
-    ],
   ])("%s", (_, changes, option, code) => {
     expect(found(changes)).toEqual([[option, code]]);
-  });
-
-  it("a confirmation without a store, as two problems", () => {
-    expect(found({ confirm: "lookup", lookup: true, store: undefined })).toEqual([
-      ["store", "option_missing"],
-      ["confirm", "option_invalid"],
-    ]);
   });
 
   it("a store that is not durable, in production only", () => {
@@ -90,7 +73,7 @@ describe("a part that cannot be used is refused:", () => {
 
 it("the methods that a store lacks are named, and no others", () => {
   const store = Object.assign(new MemoryStore(), { claim: undefined, settle: 7 });
-  expect(problems({ store })[0]!.message).toMatch(/ claim, settle\.$/);
+  expect(problems({ store })[0]!.message).toMatch(/ the methods claim, settle\. /);
 });
 
 it.each<[string, object]>([

@@ -111,13 +111,6 @@ describe("one sweep of lookups", () => {
     expect(await store.find("later")).toMatchObject({ nextLookupAt: others.nextLookupAt });
   });
 
-  it("does nothing in a store that cannot find due payments", async () => {
-    const { store, lookups, asked } = await lookupsOf(due(1), {});
-    Object.assign(store, { lookupDue: undefined });
-    expect(await lookups.sweep()).toBe(0);
-    expect(asked).toEqual([]);
-  });
-
   it("asks about payments with a service id although others have none, and reads the list once for these", async () => {
     const [first, second, third] = due(3) as [Payment, Payment, Payment];
     const { serviceId: _, ...unbound } = first;

@@ -1,4 +1,4 @@
-import { type Claim, type HandlerKey, type Settlement } from "../../../src/store/payment-store.js";
+import { type Claim, type HandlerKey, type Settlement } from "../../../src/store/contract.js";
 import { type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 
 /** A defect of a store, and the checks of the exam that must fail with it. */
@@ -401,10 +401,15 @@ function keepsWebhooks(store: SqlPaymentStore): SqlPaymentStore {
   });
 }
 
+/** A `tx` that has no transaction. */
+const outsideOfTransactions = {
+  opened: () => Promise.reject(new Error("there is no transaction")),
+} as never;
+
 /** Runs every call in a transaction of its own, as a pool without BEGIN does. */
 function readsWithoutLocking(store: SqlPaymentStore): SqlPaymentStore {
   return but(store, {
-    transaction: (run) => run(store.lazy(() => Promise.reject(new Error("there is no transaction")))),
+    transaction: (run) => run(outsideOfTransactions),
     lock: (_, keys) => store.transaction((tx) => store.lock(tx, keys)),
     save: (_, changes) => store.transaction((tx) => store.save(tx, changes)),
   });

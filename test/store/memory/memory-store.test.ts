@@ -13,7 +13,6 @@ testStore({
     write: (tx, key) => tx.onCommit(() => committed.add(key)),
     has: async (key) => committed.has(key),
   },
-  capabilities: { migrate: false },
 });
 
 describe("MemoryStore", () => {
@@ -112,45 +111,37 @@ describe("MemoryStore", () => {
     expect(await store.webhooks({ limit: 10 })).toEqual([]);
   });
 
-  describe("a transaction that is opened at its first use", () => {
-    const opened = (store: MemoryStore, end: () => Promise<void>) => {
-      const [written, run] = [[] as string[], { count: 0, ended: Promise.resolve() }];
-      const open = () =>
-        new Promise<MemoryTx>((resolve, reject) => {
-          run.count += 1;
-          run.ended = store.transaction(async (tx) => {
-            resolve(tx);
-            await end();
-          });
-          run.ended.catch(reject);
-        });
-      const tx = store.lazy(open);
-      const write = (text: string) => tx.onCommit(() => written.push(text));
-      return { run, write, written };
+  describe("a handler's transaction", () => {
+    /** Runs a handler, and returns what it wrote, with the number of transactions that were open before its end. */
+    const runs = (store: MemoryStore, notes: string[], finish: () => Promise<void>) => {
+      const written: string[] = [];
+      const begin = jest.spyOn(store, "transaction");
+      let open = -1;
+      const handle = async (tx: MemoryTx) => {
+        for (const text of notes) tx.onCommit(() => written.push(text));
+        await new Promise(setImmediate);
+        expect(written).toEqual([]);
+        open = begin.mock.calls.length;
+      };
+      return { ended: store.runHandler(handle, finish), written, open: () => open };
     };
 
-    it("is not opened without a write, and is opened once for many, which run at the commit", async () => {
-      const { run, write, written } = opened(new MemoryStore(), () => new Promise(setImmediate));
-      await new Promise(setImmediate);
-      expect(run.count).toBe(0);
-      write("first");
-      write("second");
-      expect(written).toEqual([]);
-      await run.ended;
-      expect([run.count, written]).toEqual([1, ["first", "second"]]);
+    it.each([
+      ["is not opened before its end without a write", [], 0],
+      ["is opened once for many writes, which run at the commit", ["first", "second"], 1],
+    ])("%s", async (_, notes, count) => {
+      const { ended, written, open } = runs(new MemoryStore(), notes, async () => {});
+      await ended;
+      expect([open(), written]).toEqual([count, notes]);
     });
 
     it("runs no write where it is rolled back, or cannot be opened", async () => {
       const store = new MemoryStore();
-      const rejected = opened(store, () =>
-        new Promise(setImmediate).then(() => Promise.reject(new Error("no"))),
-      );
-      rejected.write("rolled back");
-      await expect(rejected.run.ended).rejects.toThrow("no");
+      const rejected = runs(store, ["rolled back"], () => Promise.reject(new Error("no")));
+      await expect(rejected.ended).rejects.toThrow("no");
       await store.close();
-      const closed = opened(store, async () => {});
-      closed.write("too late");
-      await expect(closed.run.ended).rejects.toMatchObject({ code: "store_closed" });
+      const closed = runs(store, ["too late"], async () => {});
+      await expect(closed.ended).rejects.toMatchObject({ code: "store_closed" });
       expect([...rejected.written, ...closed.written]).toEqual([]);
     });
   });

@@ -17,7 +17,7 @@ function storesOver(spoil: Spoil, busyTimeoutMs = 500): StoreFactory<MemoryTrans
 }
 
 function examOf(spoil: Spoil, busyTimeoutMs?: number): Promise<CheckResult[]> {
-  return examineStore({ ...storesOver(spoil, busyTimeoutMs), capabilities: { probe: false } });
+  return examineStore(storesOver(spoil, busyTimeoutMs));
 }
 
 /** Runs one check alone. */

@@ -34,7 +34,6 @@ testStore({
   create: async () => openLimited(),
   remove,
   test: it,
-  capabilities: { probe: false },
 });
 
 it("a sweep raises more overdue payments than one write can take", async () => {

@@ -1,4 +1,4 @@
-import { storeOver, type Payment, type StoreOver } from "tillkit";
+import { storeOver, type Payment, type PaymentStore } from "tillkit";
 import { Semaphore } from "../../../src/shared/semaphore.js";
 import { memoryAdapter, type MemoryTransaction } from "./memory-adapter.js";
 
@@ -225,7 +225,7 @@ describe("a store over an adapter", () => {
   describe("whose event is written while the handlers change", () => {
     const both = [...handlers, { event: "payment.overdue", name: "mail" }] as const;
     /** Saves an event. The change is made between the read of the handlers and the write. */
-    async function saveDuring(change: (store: StoreOver<MemoryTransaction>) => Promise<unknown>) {
+    async function saveDuring(change: (store: PaymentStore<MemoryTransaction>) => Promise<unknown>) {
       const adapter = memoryAdapter();
       const other = storeOver(adapter);
       await other.registerHandlers(handlers);

@@ -1,7 +1,6 @@
 import { createPool } from "mysql2";
 import { Pool } from "pg";
 import { mysqlStore, postgresStore, sqliteStore, type SqlPaymentStore } from "tillkit/sql";
-import { runInTransaction } from "../../../src/dispatch/run-in-transaction.js";
 import { tablePrefixes } from "./support/table-prefixes.js";
 
 const postgresUrl = process.env["TILLKIT_TEST_POSTGRES_URL"];
@@ -47,8 +46,7 @@ function examine(
     let letGo!: () => void;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     const handlers = Array.from({ length: 9 }, () =>
-      runInTransaction(
-        store,
+      store.runHandler(
         async (tx) => {
           await tx.query("select 1");
           if (++open === 2) twoAreOpen();

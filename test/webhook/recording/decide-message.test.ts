@@ -7,7 +7,7 @@ import { LockedPayments } from "../../../src/webhook/recording/locked-payments.j
 import { noteReport } from "../../../src/webhook/recording/note-report.js";
 import { completedBody, pendingPayment } from "../../support/webhooks.js";
 
-const policy = { clientIdPrefix: undefined, confirms: true, hasGrace: true };
+const policy = { clientIdPrefix: undefined, confirms: true };
 const now = "2026-11-20T12:00:00.000Z";
 const receivedAt = "2026-11-20T10:00:05.000Z";
 const arrival = { receiptId: "r-1", receivedAt, covers: "body" } as const;

@@ -2,14 +2,13 @@ import { indispensableFields } from "../../../src/model/signed-fields.js";
 import { eventKeyOf } from "../../../src/webhook/recording/plan-group.js";
 import { type WebhookRecord } from "../../../src/store/index.js";
 import { completedBody, pendingPayment } from "../../support/webhooks.js";
-import { arrivalOf, now, plan, receivedAt } from "./plans.js";
+import { arrivalOf, now, plan } from "./plans.js";
 
-const withoutGrace = { clientIdPrefix: undefined, confirms: true, hasGrace: false };
+const policy = { clientIdPrefix: undefined, confirms: true };
 const secondBody = completedBody({ clientId: "c-2", id: "s-2" });
 
 describe("a webhook that waits", () => {
-  it("is raised later by the sweep, where the store can find it", () => {
-    const policy = { ...withoutGrace, hasGrace: true };
+  it("is raised later, by the sweep", () => {
     const covers = indispensableFields;
     const arrivals = [arrivalOf(secondBody, "r-1"), arrivalOf(completedBody(), "r-2", { covers })];
     const { changes } = plan([pendingPayment()], arrivals, { policy });
@@ -17,51 +16,9 @@ describe("a webhook that waits", () => {
     expect(changes.events).toEqual([]);
   });
 
-  it("is raised on arrival where the store cannot find it later: without its payment", () => {
-    const { events } = plan([], [arrivalOf(secondBody, "r-1")], { policy: withoutGrace }).changes;
-    expect(events).toMatchObject([
-      {
-        type: "payment.unmatched",
-        clientId: "c-2",
-        payload: {
-          clientId: "c-2",
-          receiptId: "r-1",
-          receivedAt,
-          verified: { id: "s-2" },
-          reportedBy: "webhook",
-        },
-      },
-    ]);
-  });
-
-  it("is raised as the answer to a lookup where it is one", () => {
-    const answer = arrivalOf(secondBody, "r-1", { kind: "lookup" });
-    const { events } = plan([], [answer], { policy: withoutGrace }).changes;
-    expect(events).toMatchObject([{ type: "payment.unmatched", payload: { reportedBy: "lookup" } }]);
-  });
-
-  it("is raised on arrival where the store cannot find it later: without its lookup", () => {
-    const covers = indispensableFields;
-    const arrivals = [arrivalOf(completedBody(), "r-1", { covers })];
-    const { events } = plan([pendingPayment()], arrivals, { policy: withoutGrace }).changes;
-    expect(events).toMatchObject([
-      {
-        type: "payment.unconfirmed",
-        payload: {
-          payment: { clientId: "c-1", state: "pending" },
-          receiptId: "r-1",
-          receivedAt,
-          verified: { status: "completed" },
-          untrusted: { providerId: "MVK-778" },
-          reportedBy: "webhook",
-        },
-      },
-    ]);
-  });
-
   it("is not raised where it belongs to another shop", () => {
-    const policy = { ...withoutGrace, clientIdPrefix: "shop-" };
-    const { changes } = plan([], [arrivalOf(secondBody, "r-1")], { policy });
+    const own = { ...policy, clientIdPrefix: "shop-" };
+    const { changes } = plan([], [arrivalOf(secondBody, "r-1")], { policy: own });
     expect(changes.webhooks).toMatchObject([
       { outcome: "foreign", reason: "a clientId without the prefix shop-" },
     ]);

@@ -19,7 +19,7 @@ export function plan(
   { eventKeys = [], ...planning }: Partial<Planning> & { eventKeys?: string[] } = {},
 ) {
   let ids = 0;
-  const policy = { clientIdPrefix: undefined, confirms: false, hasGrace: true };
+  const policy = { clientIdPrefix: undefined, confirms: false };
   const newId = () => `id-${++ids}`;
   return planGroup({ payments: [...payments], eventKeys }, arrivals, { now, newId, policy, ...planning });
 }

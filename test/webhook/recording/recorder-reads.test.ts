@@ -75,14 +75,6 @@ describe("a recorder reads nothing more than the record needs", () => {
     expect(store.reads).toEqual(["findMany c-1"]);
   });
 
-  it("for webhooks in a store without its own record", async () => {
-    const store = await seeded(new CountedStore(), pendingPayment());
-    Object.defineProperty(store, "record", { value: undefined });
-    const { recorder } = recorderOf(store);
-    expect(await recorder.recordArrival(arrivalOf())).toMatchObject({ outcome: "applied" });
-    expect(store.reads).toEqual([]);
-  });
-
   it("for an answer to a lookup that names no payment", async () => {
     const store = await seeded(new CountedStore(), pendingPayment());
     const { recorder } = recorderOf(store, { confirms: true });
@@ -133,15 +125,6 @@ describe("a recorded answer to a lookup", () => {
     const { webhooks, events } = await store.history("c-1");
     expect(webhooks).toMatchObject([{ receiptId: "r-1", outcome: "applied", copies: 1 }]);
     expect(events).toMatchObject([{ type: "payment.completed", payload: { reportedBy: "webhook" } }]);
-  });
-
-  it("completes its payment in a store that cannot park webhooks", async () => {
-    const store = await seeded(new MemoryStore(), pendingPayment());
-    Object.defineProperty(store, "parked", { value: undefined });
-    const { recorder } = recorderOf(store, { confirms: true });
-    expect(await recorder.recordArrival(answerOf())).toMatchObject({ outcome: "applied" });
-    await recorder.matched();
-    expect(await store.find("c-1")).toMatchObject({ state: "completed" });
   });
 });
 

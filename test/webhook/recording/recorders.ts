@@ -20,7 +20,7 @@ export function recorderOf(
     store,
     now: () => new Date("2026-11-20T10:00:06.000Z"),
     newId: () => `id-${++ids}`,
-    policy: { clientIdPrefix: undefined, confirms: false, hasGrace: true, ...policy },
+    policy: { clientIdPrefix: undefined, confirms: false, ...policy },
     maxGroup: 100,
     ready: () => Promise.resolve(),
     announceEvents: () => void announced.push("events"),

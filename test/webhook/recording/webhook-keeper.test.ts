@@ -75,7 +75,7 @@ function intakeOver(store: MemoryStore, { recordTimeoutMs = 60_000, maxGroup = 1
       store,
       now: () => new Date("2026-11-20T10:00:05.000Z"),
       newId: () => `id-${++ids}`,
-      policy: { clientIdPrefix: undefined, confirms: false, hasGrace: true },
+      policy: { clientIdPrefix: undefined, confirms: false },
       maxGroup,
       ready: () => Promise.resolve(),
       announceEvents: () => undefined,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type HandlerKey } from "../../payment-store.js";
+import { type HandlerKey } from "../../contract.js";
 import { event, ledger, mailer } from "./fixtures.js";
 import { type Checks, claimed, concurrently, eventIds, pairs, same, saved, withEvents } from "./steps.js";
 

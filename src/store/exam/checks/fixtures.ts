@@ -4,7 +4,7 @@ import {
   type HandlerKey,
   type ResolutionRecord,
   type WebhookRecord,
-} from "../../payment-store.js";
+} from "../../contract.js";
 
 /** Returns a pending, open payment. Its reference is its own unless given. */
 export function payment(clientId: string, over: Partial<Payment> = {}): Payment {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type DeadPage, type WebhookPage, type WebhookRecord } from "../../payment-store.js";
+import { type DeadPage, type WebhookPage, type WebhookRecord } from "../../contract.js";
 import { at, auditor, event, ledger, payment, resolution, webhook } from "./fixtures.js";
 import { type Checks, claimed, pairs, same, saved, settled } from "./steps.js";
 
@@ -77,7 +77,7 @@ export const historyChecks: Checks = {
       webhook("k0", { receivedAt: at(1), outcome: "inadmissible", covers: ["id", "status"] }),
     ];
     await saved(store, { webhooks: all });
-    const page = (options: Partial<WebhookPage>) => store.webhooks!({ limit: 10, ...options });
+    const page = (options: Partial<WebhookPage>) => store.webhooks({ limit: 10, ...options });
     same(await page({}), [all[2], all[1], all[0]]);
     same(await page({ clientId: "p1", outcome: "mismatch" }), [all[0]]);
     same(await page({ receiptId: "receipt-of-k1" }), [all[1]]);
@@ -100,7 +100,7 @@ export const historyChecks: Checks = {
     });
     await store.prune({ before: at(4), limit: 10 });
     const page = async (options: Partial<WebhookPage>) =>
-      (await store.webhooks!({ limit: 10, ...options })).map(
+      (await store.webhooks({ limit: 10, ...options })).map(
         ({ eventKey, rawBody }) => `${eventKey} ${rawBody.length > 0 ? "kept" : "pruned"}`,
       );
     const all = ["k1 pruned", "k2 kept", "k3 pruned", "k4 kept"];
@@ -115,7 +115,7 @@ export const deadChecks: Checks = {
   async "counts returns what waits: parked webhooks, dead dispatches, the oldest undone event"(store) {
     if (!store.counts) return;
     const counts = async () => {
-      const { waiting: _, clock: __, ...counted } = await store.counts!();
+      const { waiting: _, clock: __, ...counted } = await store.counts();
       return counted;
     };
     same(await counts(), { dead: 0, parked: 0 });
@@ -147,7 +147,7 @@ export const deadChecks: Checks = {
     for (const claim of claims.toReversed())
       await settled(store, claim, { state: claim.event.id === "e3" ? "done" : "dead", error: "no" });
     const dead = async (options: Partial<DeadPage>) =>
-      (await store.dead!({ revive: false, limit: 10, ...options }))
+      (await store.dead({ revive: false, limit: 10, ...options }))
         .map(({ eventId, handler }) => `${eventId} ${handler}`)
         .toSorted();
     same(await dead({}), ["e1 auditor", "e1 ledger", "e2 auditor"]);

@@ -57,7 +57,7 @@ export const leaseChecks: Checks = {
 export const renewalChecks: Checks = {
   async "a renewed lease outlasts its first end"(store, another) {
     const run = runOf(await leased(store, 100));
-    assert.equal(await store.renew!(run, 60_000), true);
+    assert.equal(await store.renew(run, 60_000), true);
     const ended = performance.now() + 200;
     await until(async () => {
       same(await claimed(another, [ledger]), []);
@@ -67,17 +67,17 @@ export const renewalChecks: Checks = {
 
   async "a renewed lease ends leaseMs after the renewal, and not after its first end"(store, another) {
     const first = await leased(store, 60_000);
-    assert.equal(await store.renew!(runOf(first), 100), true);
+    assert.equal(await store.renew(runOf(first), 100), true);
     same(await firstClaim(another, [ledger]), { ...first, fence: 2, attempt: 2 });
   },
 
   async "a lease that was taken over, settled or never given cannot be renewed"(store, another) {
     const run = runOf(await leased(store, 100));
     const next = await firstClaim(another, [ledger]);
-    assert.equal(await store.renew!(run, 60_000), false);
-    assert.equal(await store.renew!({ ...run, eventId: "never seen" }, 60_000), false);
-    assert.equal(await another.renew!(runOf(next), 60_000), true);
+    assert.equal(await store.renew(run, 60_000), false);
+    assert.equal(await store.renew({ ...run, eventId: "never seen" }, 60_000), false);
+    assert.equal(await another.renew(runOf(next), 60_000), true);
     await settled(store, next, { state: "done" });
-    assert.equal(await another.renew!(runOf(next), 60_000), false);
+    assert.equal(await another.renew(runOf(next), 60_000), false);
   },
 };

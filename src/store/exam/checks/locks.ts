@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { type LockKeys, type PaymentStore } from "../../payment-store.js";
+import { type LockKeys, type PaymentStore } from "../../contract.js";
 import { payment, webhook } from "./fixtures.js";
 import { type Checks, clientIds, concurrently, same, saved } from "./steps.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type Payment } from "../../../model/payment.js";
-import { type PaymentPage, type PaymentStore } from "../../payment-store.js";
+import { type PaymentPage, type PaymentStore } from "../../contract.js";
 import { at, payment } from "./fixtures.js";
 import { type Checks, clientIds, same, saved, savedInPieces } from "./steps.js";
 
@@ -22,7 +22,7 @@ export const overdueChecks: Checks = {
         payment("on time", { createdAt: at(4) }),
       ],
     });
-    same(await store.due!({ before: at(4), limit: 10 }), awaited);
+    same(await store.due({ before: at(4), limit: 10 }), awaited);
   },
 
   async "due pages through all payments in (createdAt, clientId) order, each payment once"(store) {
@@ -31,7 +31,7 @@ export const overdueChecks: Checks = {
       created: ids.map((id, index) => payment(id, { createdAt: at(index < 5 ? 1 : 2) })),
     });
     const seen: string[] = [];
-    for await (const page of pages((after) => store.due!({ before: at(9), limit: 2, ...after }))) {
+    for await (const page of pages((after) => store.due({ before: at(9), limit: 2, ...after }))) {
       assert.ok(page.length <= 2, "a page is longer than its limit");
       seen.push(...page);
     }
@@ -51,7 +51,7 @@ export const overdueChecks: Checks = {
         ],
       });
     });
-    same(clientIds(await store.due!({ before: at(9), limit: 10 })), ["p4"]);
+    same(clientIds(await store.due({ before: at(9), limit: 10 })), ["p4"]);
   },
 };
 
@@ -67,7 +67,7 @@ export const lookupDueChecks: Checks = {
         payment("never"),
       ],
     });
-    const ids = async (limit: number) => clientIds(await store.lookupDue!({ before: at(4), limit }));
+    const ids = async (limit: number) => clientIds(await store.lookupDue({ before: at(4), limit }));
     same(await ids(10), ["c", "a", "b"]);
     same(await ids(2), ["c", "a"]);
     same((await store.find("a"))?.lookups, 3);
@@ -89,7 +89,7 @@ export const listChecks: Checks = {
   async "findMany returns the payments that any key names, with their siblings, each once"(store) {
     if (!store.findMany) return;
     const found = async (ids: string[], serviceIds: string[] = []): Promise<string[]> =>
-      clientIds(await store.findMany!({ clientIds: ids, serviceIds })).toSorted();
+      clientIds(await store.findMany({ clientIds: ids, serviceIds })).toSorted();
     await saved(store, {
       created: [
         payment("a1", { reference: "a", serviceId: "s-a1", state: "completed", open: false }),
@@ -116,7 +116,7 @@ export const listChecks: Checks = {
     await store.transaction(async (tx) => {
       await store.lock(tx, { clientIds: ids.slice(0, 10) });
       await store.save(tx, { updated: [payment("p0", { status: "not yet" })] });
-      const found = await another.findMany!({ clientIds: ids });
+      const found = await another.findMany({ clientIds: ids });
       assert.equal(found.length, 300);
       assert.ok(found.every(({ status }) => status === undefined));
     });
@@ -149,7 +149,7 @@ export const listChecks: Checks = {
     await savedInPieces(store, "created", created);
     for (const newestFirst of [true, false]) {
       const seen: string[] = [];
-      for await (const page of pages((after) => store.list!({ newestFirst, limit: 2, ...after }))) {
+      for await (const page of pages((after) => store.list({ newestFirst, limit: 2, ...after }))) {
         seen.push(...page);
         // With the newest first, a new payment comes before all pages that are not read yet.
         if (newestFirst && seen.length === 2)
@@ -189,5 +189,5 @@ async function* pages(read: (after: Pick<PaymentPage, "after">) => Promise<Payme
 }
 
 async function listed(store: PaymentStore, page: Partial<PaymentPage>): Promise<string[]> {
-  return clientIds(await store.list!({ newestFirst: false, limit: 10, ...page }));
+  return clientIds(await store.list({ newestFirst: false, limit: 10, ...page }));
 }

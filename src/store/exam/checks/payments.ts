@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type LastReport, type Payment } from "../../../model/payment.js";
-import { type PaymentPage } from "../../payment-store.js";
+import { type PaymentPage } from "../../contract.js";
 import { payment, webhook } from "./fixtures.js";
 import { type Checks, clientIds, concurrently, same, saved, savedInPieces } from "./steps.js";
 
@@ -237,7 +237,7 @@ export const reportChecks: Checks = {
     const ids = ["p1", "p2", "p3"];
     await saved(store, { created: [...ids.map((id) => payment(id, { reported })), payment("p4")] });
     const list = (providerId: string, more: Partial<PaymentPage> = {}) =>
-      store.list!({ providerId, newestFirst: true, limit: 2, ...more });
+      store.list({ providerId, newestFirst: true, limit: 2, ...more });
     same(clientIds(await list(reported.providerId!)), ["p3", "p2"]);
     same(clientIds(await list(reported.providerId!, { state: "completed" })), []);
     same(clientIds(await list(reported.providerId!, { reference: "order-of-p1" })), ["p1"]);

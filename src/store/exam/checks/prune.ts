@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type EventRecord, type HandlerKey } from "../../payment-store.js";
+import { type EventRecord, type HandlerKey } from "../../contract.js";
 import { at, auditor, event, ledger, mailer, payment, resolution, webhook } from "./fixtures.js";
 import {
   type Checks,
@@ -38,9 +38,9 @@ export const pruneChecks: Checks = {
     const again = await saved(store, { webhooks: [webhook("done")] });
     assert.equal(again.takenEventKeys.length, 1, "a pruned webhook is no longer recognised");
     assert.ok(await store.find("p1"), "a payment was pruned");
-    assert.equal((await store.counts?.())?.dead ?? 1, 1, "a dead dispatch was pruned");
+    assert.equal((await store.counts()).dead, 1, "a dead dispatch was pruned");
     if (!store.parked) return;
-    const [parked] = await store.transaction((tx) => store.parked!(tx, ["p9"]));
+    const [parked] = await store.transaction((tx) => store.parked(tx, ["p9"]));
     assert.ok(parked !== undefined && parked.rawBody.length > 0, "a parked webhook was pruned");
   },
 
@@ -99,7 +99,7 @@ export const pruneChecks: Checks = {
     await finished(
       Array.from({ length: 37 }, (_, minute) => event(`e${minute}`, { recordedAt: at(minute) })),
     );
-    const pruned = async (minute: number) => (await store.prune!({ before: at(minute), limit: 20 })).events;
+    const pruned = async (minute: number) => (await store.prune({ before: at(minute), limit: 20 })).events;
     same([await pruned(0), await pruned(1), await pruned(11), await pruned(11)], [0, 1, 10, 0]);
     same([await pruned(36), await pruned(36), await pruned(59), await pruned(59)], [20, 5, 1, 0]);
     await finished([event("next", { recordedAt: at(58) })]);
@@ -117,7 +117,7 @@ export const retireChecks: Checks = {
     await settled(store, dead!, { state: "dead", error: "no" });
     await saved(store, { events: [event("unclaimed")] });
 
-    const retired = (limit: number) => another.retire!({ handler: "ledger", limit });
+    const retired = (limit: number) => another.retire({ handler: "ledger", limit });
     same([await retired(3), await retired(3), await retired(3)], [3, 2, 0]);
     assert.equal(await settled(store, running!, { state: "done" }), false);
     if (store.dead) same(await store.dead({ revive: true, limit: 10 }), []);
@@ -131,7 +131,7 @@ export const retireChecks: Checks = {
     const overdue: HandlerKey = { event: "payment.overdue", name: "ledger" };
     await withEvents(store, [ledger, overdue, mailer], 1);
     await saved(store, { events: [event("late", { type: "payment.overdue" })] });
-    const retire = () => store.retire!({ handler: "ledger", event: "payment.overdue", limit: 10 });
+    const retire = () => store.retire({ handler: "ledger", event: "payment.overdue", limit: 10 });
     same([await retire(), await retire()], [1, 0]);
     await saved(store, { events: [event("later", { type: "payment.overdue" }), event("more")] });
     same(pairs(await claimed(store, [ledger, overdue])), ["e0 ledger", "more ledger"]);

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import { type Locked, type PaymentStore } from "../../payment-store.js";
+import { type Locked, type PaymentStore } from "../../contract.js";
 import { event, payment, webhook } from "./fixtures.js";
 import { type Checks, clientIds, concurrently, recorded, same, saved, savedInPieces } from "./steps.js";
 
-/** `record`, where the store has it: `lock`, the decision and `save` in one call. Both stores are checked. */
+/** `record`: `lock`, the decision and `save` in one call. Both stores are checked. */
 export const recordChecks: Checks = {
   async "record locks, decides and saves in one transaction, and resolves after the commit"(store, another) {
     for (const [index, one] of [store, another].entries()) {
-      if (!one.record) continue;
       const [id, sibling] = [`p${index}`, `sibling-of-p${index}`];
       const [known, fresh] = [`known-${index}`, `new-${index}`];
       const own = { reference: `order-${index}`, serviceId: `s-${id}` };
@@ -37,7 +36,6 @@ export const recordChecks: Checks = {
 
   async "record writes one row or many, and nothing where nothing was decided"(store, another) {
     for (const [index, one] of [store, another].entries()) {
-      if (!one.record) continue;
       for (const count of [0, 1, 2, Math.min(30, one.maxGroup ?? 30)]) {
         const ids = Array.from({ length: count }, (_, n) => `p-${index}-${count}-${n}`);
         const created = ids.map((id) => payment(id));
@@ -66,7 +64,6 @@ export const recordChecks: Checks = {
   async "record stores nothing and returns false where a webhook is taken"(store, another) {
     await saved(store, { created: [payment("p1")], webhooks: [webhook("k1")] });
     for (const [index, one] of [store, another].entries()) {
-      if (!one.record) continue;
       const before = await store.find("p1");
       const clashes = [
         webhook("k1", { receiptId: "another" }),
@@ -96,7 +93,6 @@ export const recordChecks: Checks = {
       events: [event("e0")],
     });
     for (const one of [store, another]) {
-      if (!one.record) continue;
       const why = new Error("undecided");
       const undecided = one.record({ clientIds: ["p1"] }, () => {
         throw why;

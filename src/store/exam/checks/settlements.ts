@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { TillkitError } from "../../../errors/index.js";
-import { type PaymentStore } from "../../payment-store.js";
+import { type PaymentStore } from "../../contract.js";
 import { ledger, mailer, payment } from "./fixtures.js";
 import {
   type Checks,

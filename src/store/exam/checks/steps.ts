@@ -10,7 +10,7 @@ import {
   type RunKey,
   type Saved,
   type Settlement,
-} from "../../payment-store.js";
+} from "../../contract.js";
 import { event, ledger } from "./fixtures.js";
 
 /** A write of the application in the store's transaction, for example a row of a table that the exam's database has. */

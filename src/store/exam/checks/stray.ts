@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type PaymentStore, type WebhookRecord } from "../../payment-store.js";
+import { type PaymentStore, type WebhookRecord } from "../../contract.js";
 import { at, webhook } from "./fixtures.js";
 import { type Checks, concurrently, deferred, rolledBack, same, saved, savedInPieces } from "./steps.js";
 
@@ -16,7 +16,7 @@ export const strayChecks: Checks = {
         waiting("foreign", 1, { outcome: "foreign" }),
       ],
     });
-    const found = await store.transaction((tx) => store.stray!(tx, { before: at(4), limit: 10 }));
+    const found = await store.transaction((tx) => store.stray(tx, { before: at(4), limit: 10 }));
     same(found, [unconfirmed, waiting("k1", 2)]);
     same(await strays(store, at(3), 1), ["k2"]);
     same(await strays(store), ["k2", "k1", "new"]);
@@ -50,7 +50,7 @@ export const strayChecks: Checks = {
     const raiseSome = async (one: PaymentStore): Promise<void> => {
       // A store may run it again, so that nothing outside of the store may be changed in it.
       const found = await one.transaction(async (tx) => {
-        const strays = await one.stray!(tx, { before: at(9), limit: 10 });
+        const strays = await one.stray(tx, { before: at(9), limit: 10 });
         await one.save(tx, { raised: strays.map(({ receiptId }) => receiptId) });
         return strays;
       });
@@ -74,7 +74,7 @@ export const strayChecks: Checks = {
     const held = deferred();
     const released = deferred();
     const holding = store.transaction(async (tx) => {
-      same((await store.stray!(tx, { before: at(9), limit: 1 })).length, 1);
+      same((await store.stray(tx, { before: at(9), limit: 1 })).length, 1);
       held.resolve();
       await released.promise;
     });
@@ -99,6 +99,6 @@ function waiting(eventKey: string, minute: number, over: Partial<WebhookRecord> 
 
 function strays(store: PaymentStore, before = at(9), limit = 10): Promise<string[]> {
   return store.transaction(async (tx) =>
-    (await store.stray!(tx, { before, limit })).map(({ eventKey }) => eventKey),
+    (await store.stray(tx, { before, limit })).map(({ eventKey }) => eventKey),
   );
 }

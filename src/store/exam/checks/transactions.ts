@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { type PaymentStore } from "../../payment-store.js";
+import { type PaymentStore } from "../../contract.js";
 import { payment } from "./fixtures.js";
 import { type Checks, concurrently, deferred, same, saved } from "./steps.js";
 

@@ -1,4 +1,4 @@
-import { type WebhookRecord } from "../../payment-store.js";
+import { type WebhookRecord } from "../../contract.js";
 import { type Fragment } from "../dialect.js";
 import { type Database } from "./names.js";
 

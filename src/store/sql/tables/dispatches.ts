@@ -1,5 +1,5 @@
 import { TillkitError } from "../../../errors/index.js";
-import { type Claim, type ClaimOptions, type RetireOptions, type Settlement } from "../../payment-store.js";
+import { type Claim, type ClaimOptions, type RetireOptions, type Settlement } from "../../contract.js";
 import { type Dialect, type Fragment, placeholders } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Transaction } from "../transaction.js";

@@ -1,5 +1,5 @@
 import { type EventType } from "../../../model/event-map.js";
-import { type EventRecord } from "../../payment-store.js";
+import { type EventRecord } from "../../contract.js";
 import { type Transaction } from "../transaction.js";
 import { type Database } from "./names.js";
 import { type Batch, insertAll } from "./write-rows.js";

@@ -1,4 +1,4 @@
-import { type HandlerKey, type Registration, type RetireOptions } from "../../payment-store.js";
+import { type HandlerKey, type Registration, type RetireOptions } from "../../contract.js";
 import { allOf } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Transaction } from "../transaction.js";

@@ -6,7 +6,7 @@ import {
   type StoredHistory,
   type WebhookPage,
   type WebhookRecord,
-} from "../../payment-store.js";
+} from "../../contract.js";
 import { allOf, pageOf } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Transaction } from "../transaction.js";

@@ -1,5 +1,5 @@
 import { type Payment } from "../../../model/payment.js";
-import { type Locked, type LockKeys } from "../../payment-store.js";
+import { type Locked, type LockKeys } from "../../contract.js";
 import { type Fragment } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Transaction } from "../transaction.js";

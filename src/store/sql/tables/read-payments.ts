@@ -1,5 +1,5 @@
 import { awaitedStates, type Payment } from "../../../model/payment.js";
-import { type PaymentPage } from "../../payment-store.js";
+import { type PaymentPage } from "../../contract.js";
 import { allOf, type Fragment, orderOfMarked, pageOf } from "../dialect.js";
 import { type Session } from "../sql-tx.js";
 import { type Database } from "./names.js";

@@ -1,5 +1,5 @@
 import { type Evidence } from "../../../model/payment.js";
-import { type ResolutionRecord } from "../../payment-store.js";
+import { type ResolutionRecord } from "../../contract.js";
 import { type Session } from "../sql-tx.js";
 import { type Transaction } from "../transaction.js";
 import { type Database } from "./names.js";

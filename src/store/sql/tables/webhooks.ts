@@ -1,5 +1,5 @@
 import { type SignedField } from "../../../model/signed-fields.js";
-import { type Changes, type WebhookRecord } from "../../payment-store.js";
+import { type Changes, type WebhookRecord } from "../../contract.js";
 import { isWaiting } from "../../records.js";
 import { type Fragment } from "../dialect.js";
 import { type Transaction } from "../transaction.js";

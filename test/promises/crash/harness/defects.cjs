@@ -17,7 +17,7 @@ function bound(store) {
     "parked",
     "renew",
     "due",
-    "lazy",
+    "runHandler",
     "record",
     "wake",
     "migrate",

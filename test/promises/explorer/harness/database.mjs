@@ -186,6 +186,36 @@ export class Database {
       .map(copyOf);
   }
 
+  findMany({ clientIds = [], serviceIds = [] }) {
+    return this.#named({ payments: new Map() }, { clientIds, serviceIds, references: [] }).map(copyOf);
+  }
+
+  webhooksPage({ clientId, receiptId, outcome, limit }) {
+    return [...this.webhooks.values()]
+      .filter((row) => clientId === undefined || row.clientId === clientId)
+      .filter((row) => receiptId === undefined || row.receiptId === receiptId)
+      .filter((row) => outcome === undefined || row.outcome === outcome)
+      .toSorted(byArrival)
+      .slice(0, limit)
+      .map(recordOf);
+  }
+
+  history(clientId) {
+    const of = (rows) => [...rows.values()].filter((row) => row.clientId === clientId);
+    return {
+      webhooks: of(this.webhooks).map(recordOf),
+      events: of(this.events),
+      dispatches: [],
+      resolutions: [],
+    };
+  }
+
+  counts() {
+    const dead = [...this.dispatches.values()].filter(({ state }) => state === "dead").length;
+    const parked = [...this.webhooks.values()].filter(({ outcome }) => waiting.includes(outcome)).length;
+    return { dead, parked };
+  }
+
   register(handlers) {
     for (const key of handlers) this.handlers.set(`${key.event} ${key.name}`, key);
   }

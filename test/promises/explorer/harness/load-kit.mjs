@@ -15,7 +15,8 @@ export function loadKit(folder) {
     path.join(folder, "index.js"),
   );
   const { newId } = require(path.join(folder, "shared", "new-id.js"));
+  const { runLazily } = require(path.join(folder, "store", "run-lazily.js"));
   const { pino } = require("pino");
   const logger = pino({ enabled: false });
-  return { createPayments, paymentRouter, hmacSignature, fieldsSignature, newId, logger };
+  return { createPayments, paymentRouter, hmacSignature, fieldsSignature, newId, runLazily, logger };
 }

@@ -98,7 +98,13 @@ export class Monitor {
     if (!isExpected && (status !== 404 || this.#parts.database.payments.has(payment.clientId)))
       this.#world.violate("returns", `a return of ${payment.clientId} was answered ${status}`);
     if (status !== 200 || !/"state":"paid"/.test(body)) return;
-    if (!payment.reported.includes("completed"))
+    const stored = this.#parts.database.payments.get(payment.clientId);
+    // The page of a canceled attempt says so where another attempt of its order was paid.
+    const attempts = stored ? this.#attemptsOf(stored.reference) : [];
+    const isOrderPaid = attempts.some(
+      (one) => one.clientId !== payment.clientId && one.state === "completed",
+    );
+    if (!payment.reported.includes("completed") && !isOrderPaid)
       this.#world.violate("returns", `the page of ${payment.clientId} says paid before it was paid`);
   }
 

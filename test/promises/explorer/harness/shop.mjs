@@ -122,7 +122,7 @@ export class SimulatedShop {
         fetch: this.#service.fetch,
       },
       signature: this.scheme,
-      store: createStore(this.#world, this.#database, features),
+      store: createStore(this.#world, this.#database, features, this.#kit.runLazily),
       spool: hasSpool ? { directory: spoolFolder } : false,
       lookup: hasLookup,
       clientIdPrefix,

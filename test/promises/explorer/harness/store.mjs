@@ -1,7 +1,6 @@
-/** What the stores of one run offer besides the required members, as the seed chose. */
+/** How the stores of one run work, as the seed chose. */
 export function storeFeatures(random) {
   return {
-    record: random.chance(0.7),
     lazy: random.chance(0.7),
     wake: random.chance(0.5),
     durable: random.chance(0.5),
@@ -9,7 +8,7 @@ export function storeFeatures(random) {
 }
 
 /** Returns the store of one process: the contract of `PaymentStore` over connections to the simulated database. */
-export function createStore(world, database, features) {
+export function createStore(world, database, features, runLazily) {
   const { transactions } = database;
   const process = world.current;
 
@@ -71,7 +70,10 @@ export function createStore(world, database, features) {
 
   const store = {
     durable: features.durable,
+    maxGroup: Infinity,
     transaction,
+    runHandler: (run, finish) =>
+      features.lazy ? runLazily({ transaction, lateTx }, run, finish) : runEagerly(transaction, run, finish),
     find: (clientId) => read("find", () => database.find(clientId)),
     lock: (tx, keys) => statement(tx, "lock", () => database.lock(tx, keys)),
     save: (tx, changes) => statement(tx, "save", () => database.save(tx, changes)),
@@ -86,9 +88,21 @@ export function createStore(world, database, features) {
     renew: (run, leaseMs) => read(`renew ${run.handler}`, () => database.renew(run, leaseMs)),
     due: (page) => read("due", () => database.due(page)),
     lookupDue: (page) => read("lookup due", () => database.lookupDue(page)),
+    record: (keys, decide) => record(store, keys, decide),
+    findMany: (keys) => read("find many", () => database.findMany(keys)),
+    webhooks: (page) => read("webhooks", () => database.webhooksPage(page)),
+    history: (clientId) => read("history", () => database.history(clientId)),
+    counts: () => read("counts", () => database.counts()),
+    identify: (newId) => read("identify", () => (database.identity ??= newId)),
+    migrate: () => Promise.resolve(),
+    warnings: () => Promise.resolve([]),
+    close: () => Promise.resolve(),
+    // No process of the explorer calls these.
+    list: notSimulated,
+    dead: notSimulated,
+    prune: notSimulated,
+    retire: notSimulated,
   };
-  if (features.record) store.record = (keys, decide) => record(store, keys, decide);
-  if (features.lazy) store.lazy = lazy;
   if (features.wake)
     store.wake = (listener) => {
       listeners.set(listener, process);
@@ -111,7 +125,18 @@ async function record(store, keys, decide) {
   }
 }
 
-function lazy(open) {
+async function runEagerly(transaction, run, finish) {
+  return transaction(async (tx) => {
+    await run(tx);
+    await finish(tx);
+  });
+}
+
+function notSimulated() {
+  throw new Error("The explorer's store does not simulate this member.");
+}
+
+function lateTx(open) {
   let opened;
   return {
     async write(row) {

@@ -182,23 +182,18 @@ onEachServer("the pool for ORMs", (kind) => {
     expect(errors).toMatchObject([{ message: expect.stringContaining("no_such_table") as string }]);
   });
 
-  it("opens a lazy transaction with its first statement, and shares it with other pools of the same tx", async () => {
-    let opened = 0;
-    const run = store.transaction(async (inner) => {
-      const tx = store.lazy(async () => {
-        opened++;
-        return inner;
-      });
-      const pools = [asPool<Connection>(tx), asPool<Connection>(tx)] as const;
-      const one = await pools[0].connect();
-      expect(opened).toBe(0);
-      await one.query("begin");
-      const waiting = write(pools[1], "other pool");
-      await one.query("rollback");
-      await waiting;
-      expect(opened).toBe(1);
-    });
-    await run;
+  it("opens the transaction of a handler with its first statement, and shares it with other pools of the same tx", async () => {
+    await store.runHandler(
+      async (tx) => {
+        const pools = [asPool<Connection>(tx), asPool<Connection>(tx)] as const;
+        const one = await pools[0].connect();
+        await one.query("begin");
+        const waiting = write(pools[1], "other pool");
+        await one.query("rollback");
+        await waiting;
+      },
+      async () => {},
+    );
     expect(await names()).toEqual(["other pool"]);
   });
 

@@ -16,8 +16,7 @@ beforeEach(async () => {
   place = await openPlace("sqlite");
   file = place.address.url;
   await seedPayments(place, 5);
-  const { warnings } = place.store;
-  hasLog = (await warnings.call(place.store)).length === 0;
+  hasLog = (await place.store.warnings()).length === 0;
   await place.store.close();
   copyFileSync(file, `${file}.backup`);
 });

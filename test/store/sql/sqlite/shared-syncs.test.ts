@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { sqliteStore, type SqliteDatabase, type SqlTx } from "tillkit/sql";
-import { runInTransaction } from "../../../../src/dispatch/run-in-transaction.js";
 import { pendingPayment } from "../../../support/webhooks.js";
 import { temporaryFiles } from "../support/temporary-files.js";
 
@@ -32,7 +31,7 @@ async function notes() {
       levels[text] = await write(tx, text);
       await behind?.(tx);
     };
-    await runInTransaction(store, run, async () => {});
+    await store.runHandler(run, async () => {});
     ended.push(text);
   };
   const kept = async (): Promise<unknown[]> => {
@@ -107,7 +106,7 @@ describe("a transaction of a handler on SQLite", () => {
       before = logBytes();
       endedBefore = [...ended];
     };
-    await Promise.all([first, runInTransaction(store, read, async () => {})]);
+    await Promise.all([first, store.runHandler(read, async () => {})]);
     expect(kept).toBe(1);
     expect(level).toBe(expected(own, 3));
     expect(endedBefore).toEqual(expected([], endedBefore));

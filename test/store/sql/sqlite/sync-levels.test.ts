@@ -1,6 +1,5 @@
 import { SqliteConnection } from "../../../../src/store/sql/sqlite/connection.js";
 import { event, ledger, webhook } from "../../../../src/store/exam/checks/fixtures.js";
-import { runInTransaction } from "../../../../src/dispatch/run-in-transaction.js";
 import { sqliteStore } from "../../../../src/store/sql/index.js";
 import { temporaryFiles } from "../support/temporary-files.js";
 
@@ -32,8 +31,7 @@ async function watchedStore() {
     return run.call(this, sql, params);
   });
   const handle = (run: () => Promise<void>): Promise<void> =>
-    runInTransaction(
-      store,
+    store.runHandler(
       async (tx) => {
         await tx.query("create table if not exists notes (text text)");
         await run();

@@ -1,5 +1,5 @@
 import { type SqlPaymentStore } from "tillkit/sql";
-import { type Changes } from "../../../../src/store/payment-store.js";
+import { type Changes } from "../../../../src/store/contract.js";
 import { type Driver } from "../../../../src/store/sql/driver.js";
 import { event, payment, webhook } from "../../../../src/store/exam/checks/fixtures.js";
 import { type DatabaseProxy, proxyTo } from "./database-proxy.js";

@@ -1,4 +1,4 @@
-import { type Locked, type LockKeys } from "../../../payment-store.js";
+import { type Locked, type LockKeys } from "../../../contract.js";
 import { type Tables } from "../../tables/names.js";
 import { paymentColumns, paymentOf, rowOf } from "../../tables/payments.js";
 import { type SqliteConnection } from "../connection.js";

@@ -1,6 +1,6 @@
 import { hasCode, TillkitError } from "../../../../errors/index.js";
 import { type Payment } from "../../../../model/payment.js";
-import { type EventRecord, type WebhookRecord } from "../../../payment-store.js";
+import { type EventRecord, type WebhookRecord } from "../../../contract.js";
 import { type SyncTx } from "../../driver.js";
 import { isUnlisted } from "../../tables/about-client.js";
 import { eventsBatch } from "../../tables/events.js";

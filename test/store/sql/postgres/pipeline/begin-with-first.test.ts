@@ -1,6 +1,5 @@
 import { Pool } from "pg";
 import { postgresStore, type SqlPaymentStore, type SqlTx } from "tillkit/sql";
-import { runInTransaction } from "../../../../../src/dispatch/run-in-transaction.js";
 import { type Claim } from "../../../../../src/store/index.js";
 import { event } from "../../../../../src/store/exam/checks/fixtures.js";
 import { numbered } from "../../../../../src/store/sql/postgres/postgres-dialect.js";
@@ -52,7 +51,7 @@ function examine(url: string): void {
     handle: (tx: SqlTx<never>) => Promise<unknown>,
     chosen: SqlPaymentStore = store,
   ): Promise<void> =>
-    runInTransaction(chosen as SqlPaymentStore<never>, handle, async (tx) => {
+    (chosen as SqlPaymentStore<never>).runHandler(handle, async (tx) => {
       const settlement = { eventId: id, handler, fence, state: "done", isLast: true } as const;
       if (!(await chosen.settle(tx, settlement))) throw new Error("not settled");
     });

@@ -1,19 +1,18 @@
 import { TillkitError } from "../errors/index.js";
-import { type PaymentStore } from "../store/index.js";
 
-/** Runs application code with a `tx`, and then `finish` as the last statement of the same transaction. */
-export async function runInTransaction<Tx>(
-  store: PaymentStore<Tx>,
+/** A store whose transactions can be opened late. */
+interface LateOpening<Tx> {
+  transaction(run: (tx: Tx) => Promise<void>): Promise<void>;
+  /** Returns a `tx` that calls `open` at its first use. */
+  lateTx(open: () => Promise<Tx>): Tx;
+}
+
+/** Does what `runHandler` of a store promises. Opens the transaction at the first use of `tx`, or for `finish`. */
+export async function runLazily<Tx>(
+  store: LateOpening<Tx>,
   run: (tx: Tx) => Promise<unknown>,
   finish: (tx: Tx) => Promise<void>,
 ): Promise<void> {
-  if (!store.lazy) {
-    return store.transaction(async (tx) => {
-      await run(tx);
-      await finish(tx);
-    });
-  }
-
   // The store runs a callback in a transaction, but the application code decides only later whether it needs one.
   // So the callback hands its `tx` out, and then waits for the outcome of the run.
   let isOver = false;
@@ -36,7 +35,7 @@ export async function runInTransaction<Tx>(
     // A store may call back immediately, and `outcome` must have its value by then.
     await Promise.resolve();
     try {
-      await run(store.lazy!(open));
+      await run(store.lateTx(open));
     } finally {
       isOver = true;
     }

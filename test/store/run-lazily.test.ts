@@ -1,15 +1,15 @@
-import { type PaymentStore } from "tillkit";
-import { runInTransaction } from "../../src/dispatch/run-in-transaction.js";
+import { runLazily } from "../../src/store/run-lazily.js";
 
 interface LazyTx {
   open: () => Promise<unknown>;
 }
 
-/** A store whose lazy `tx` shows when its transaction is opened. */
+/** A store whose late `tx` shows when its transaction is opened. */
 const store = {
-  transaction: (run: (tx: LazyTx) => Promise<unknown>) => run({ open: () => Promise.resolve() }),
-  lazy: (open: () => Promise<LazyTx>): LazyTx => ({ open }),
-} as unknown as PaymentStore<LazyTx>;
+  transaction: (run: (tx: LazyTx) => Promise<void>) => run({ open: () => Promise.resolve() }),
+  lateTx: (open: () => Promise<LazyTx>): LazyTx => ({ open }),
+};
+type Store = typeof store;
 
 async function useLater(tx: LazyTx): Promise<unknown> {
   for (let microtasks = 0; microtasks < 2; microtasks++) await Promise.resolve();
@@ -17,16 +17,15 @@ async function useLater(tx: LazyTx): Promise<unknown> {
 }
 
 /** Runs a handler, and notes what happens in which order. */
-async function orderOf(over: Partial<PaymentStore<LazyTx>>, run: (tx: LazyTx) => Promise<unknown>) {
+async function orderOf(run: (tx: LazyTx) => Promise<unknown>) {
   const order: string[] = [];
-  const transaction: PaymentStore<LazyTx>["transaction"] = async (inside) => {
+  const transaction: Store["transaction"] = async (inside) => {
     order.push("begin");
-    const result = await store.transaction(inside);
+    await store.transaction(inside);
     order.push("commit");
-    return result;
   };
-  const running = runInTransaction(
-    { ...store, ...over, transaction },
+  const running = runLazily(
+    { ...store, transaction },
     async (tx) => {
       order.push("run");
       await run(tx);
@@ -43,23 +42,20 @@ describe("a handler and its settlement", () => {
   const fails = async () => {
     throw new Error("no");
   };
-  const eager = { lazy: undefined } as unknown as Partial<PaymentStore<LazyTx>>;
 
   it.each([
-    ["that writes", {}, writes, ["run", "begin", "finish", "commit"]],
-    ["that writes nothing", {}, nothing, ["run", "begin", "finish", "commit"]],
-    ["that fails", {}, fails, ["run", "no"]],
-    ["of a store that is not lazy", eager, writes, ["begin", "run", "finish", "commit"]],
-    ["of a store that is not lazy, and that fails", eager, fails, ["begin", "run", "no"]],
-  ])("are in one transaction: of one %s", async (_, over, run, order) => {
-    expect(await orderOf(over, run)).toEqual(order);
+    ["that writes", writes, ["run", "begin", "finish", "commit"]],
+    ["that writes nothing", nothing, ["run", "begin", "finish", "commit"]],
+    ["that fails", fails, ["run", "no"]],
+  ])("are in one transaction: of one %s", async (_, run, order) => {
+    expect(await orderOf(run)).toEqual(order);
   });
 });
 
 describe("a lazy transaction", () => {
   it("is not opened by a call that the handler did not wait for", async () => {
     let late!: Promise<unknown>;
-    await runInTransaction(
+    await runLazily(
       store,
       async (tx) => {
         late = useLater(tx);
@@ -72,10 +68,10 @@ describe("a lazy transaction", () => {
 
   it("that cannot be opened rejects the first use of tx with its error, so that the handler can end", async () => {
     const error = new Error("no connection");
-    const away: PaymentStore<LazyTx> = { ...store, transaction: () => Promise.reject(error) };
+    const away: Store = { ...store, transaction: () => Promise.reject(error) };
     const seen: unknown[] = [];
     const run = (tx: LazyTx) => tx.open().catch((cause: unknown) => void seen.push(cause));
-    await expect(runInTransaction(away, run, () => Promise.resolve())).rejects.toBe(error);
+    await expect(runLazily(away, run, () => Promise.resolve())).rejects.toBe(error);
     expect(seen).toEqual([error]);
   });
 
@@ -86,7 +82,7 @@ describe("a lazy transaction", () => {
       throw error;
     };
     let isRolledBack = false;
-    const slow: PaymentStore<LazyTx> = {
+    const slow: Store = {
       ...store,
       transaction: (inside) =>
         store.transaction(inside).catch(async (cause: unknown) => {
@@ -95,7 +91,7 @@ describe("a lazy transaction", () => {
           throw cause;
         }),
     };
-    await expect(runInTransaction(slow, run, () => Promise.resolve())).rejects.toBe(error);
+    await expect(runLazily(slow, run, () => Promise.resolve())).rejects.toBe(error);
     expect(isRolledBack).toBe(true);
   });
 });

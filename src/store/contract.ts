@@ -23,16 +23,16 @@ import {
 export type * from "./records.js";
 
 /**
- * Stores payments, webhooks, events and dispatches. The kit decides what to write, what to group and when to retry.
- * The store guarantees atomicity and uniqueness, and decides nothing. `testStore` from `tillkit/testing` checks an
- * implementation against this contract.
+ * What the kit calls: the whole contract of a store. It stores payments, webhooks, events and dispatches. The kit decides what to write,
+ * what to group and when to retry; the store guarantees atomicity and uniqueness, and decides nothing. A merchant's own store is made with
+ * `storeOver`, which needs a few operations of a database. This type is for code that wraps a store. `testStore` from `tillkit/testing`
+ * checks a store against it.
  *
- * The members of this interface itself are required. The members of {@link StoreTiers} may be left out, and each of
- * them says what is missing without it.
+ * Every member is there, except `wake`, `backup` and `spoolDirectory`, which not every database can have.
  *
  * `Tx` is the store's transaction. Application code gets it unchanged.
  */
-export interface PaymentStore<Tx = unknown> extends Partial<StoreTiers<Tx>> {
+export interface PaymentStore<Tx = unknown> {
   /** `false` for a store that loses its data when the process exits. It is refused when NODE_ENV is production. */
   readonly durable: boolean;
 
@@ -45,6 +45,12 @@ export interface PaymentStore<Tx = unknown> extends Partial<StoreTiers<Tx>> {
    * the transaction then rejects with `lease_lost`. Application code may call it for its own writes.
    */
   transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
+
+  /**
+   * Runs application code with a `tx`, and then `finish` as the last statement of the same transaction, as `transaction` would. A store
+   * that can opens the transaction at the first use of `tx`, or for `finish`, so that a slow handler holds no connection before.
+   */
+  runHandler(run: (tx: Tx) => Promise<unknown>, finish: (tx: Tx) => Promise<void>): Promise<void>;
 
   /** Returns the committed payment, or `undefined`. Never waits for a lock. */
   find(clientId: string): Promise<Payment | undefined>;
@@ -90,170 +96,135 @@ export interface PaymentStore<Tx = unknown> extends Partial<StoreTiers<Tx>> {
    * with `lease_lost`. The kit calls it as the last statement before the commit.
    */
   settle(tx: Tx, settlement: Settlement): Promise<boolean>;
-}
 
-/** Every member that a store may leave out, by purpose. */
-export type StoreTiers<Tx = unknown> = RecommendedStore<Tx> & StoreShortcuts<Tx> & StoreQueries & StoreUpkeep;
-
-/**
- * Finds the work that is waiting: webhooks without their payment, runs that need a longer lease, payments to look up.
- * Recommended: without it payments are recorded and handlers run, but this work is delayed or never done.
- */
-export interface RecommendedStore<Tx = unknown> {
   /**
-   * Returns the webhooks kept as `unmatched`, `unconfirmed` or `foreign` for these clientIds, oldest first. Without it
-   * they wait for a replay.
+   * Returns the webhooks kept as `unmatched`, `unconfirmed` or `foreign` for these clientIds, oldest first.
    */
   parked(tx: Tx, clientIds: readonly string[]): Promise<WebhookRecord[]>;
 
   /**
    * Returns at most `limit` webhooks, oldest first, that are kept as `unmatched` or `unconfirmed`, were received before
    * the given time and were neither raised nor dismissed. Locks them until the transaction ends, and skips those that
-   * another transaction has locked. Without it `payment.unmatched` is raised immediately, with no grace period.
+   * another transaction has locked.
    */
   stray(tx: Tx, options: { before: string; limit: number }): Promise<WebhookRecord[]>;
 
   /**
    * Gives a lease a new end, `leaseMs` from now, on a connection other than the handler's. Resolves to `false` when the
-   * lease is lost. Without it a handler must finish within one lease.
+   * lease is lost.
    */
   renew(run: RunKey, leaseMs: number): Promise<boolean>;
 
   /**
    * Returns at most `limit` payments in state creating, pending or uncertain, with `createdAt` before the given time and
-   * no `overdueAt`, ordered by (createdAt, clientId), after the given position. Without it: no overdue events.
+   * no `overdueAt`, ordered by (createdAt, clientId), after the given position.
    */
   due(page: DuePage): Promise<Payment[]>;
 
   /**
    * Returns at most `limit` payments with a `nextLookupAt` before the given time, ordered by (nextLookupAt, clientId).
-   * Without it the kit asks the service only about payments whose browser comes back.
    */
   lookupDue(options: { before: string; limit: number }): Promise<Payment[]>;
-}
 
-/** Does with fewer round trips or less waiting what the required members also do. Without it the kit is only slower. */
-export interface StoreShortcuts<Tx = unknown> {
   /**
    * In one transaction of its own: `lock` with these keys, `decide` on what it found, and `save` of the decision. The
    * decision has no other changes than `updated` payments that were locked, `webhooks`, `copies` and `events`.
    * Resolves to `true` after the commit. Resolves to `false`, with nothing stored, where `save` would have reported a
    * webhook as taken; the caller then decides again. Rejects as these three do, and with what `decide` throws.
-   * Without it the kit calls `transaction`, `lock` and `save`.
    */
   record(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean>;
 
-  /** The number of webhooks that one call of `record` or `save` should have at most. Without it there are up to 100. */
+  /** The number of webhooks that one call of `record` or `save` should have at most; `Infinity` where the database has no limit. */
   readonly maxGroup: number;
 
   /**
-   * Returns a `Tx` that opens its transaction at the first use. Without it a handler's transaction is opened before
-   * the handler runs.
-   */
-  lazy(open: () => Promise<Tx>): Tx;
-
-  /**
-   * Calls `listener` when another process saved events. Returns a function that ends this. Without it the kit finds
-   * them by polling.
-   */
-  wake(listener: () => void): () => void;
-}
-
-/**
- * Reads what is stored, for people and for statements. Without it payments go on as they are, but the calls of the
- * kit that show, compare or repeat stored records are refused or do less.
- */
-export interface StoreQueries {
-  /**
    * Returns one page of payments in (createdAt, clientId) order, or in the reverse order. `from` is included, `to` is not.
-   * Without it: no `payments.list`.
    */
   list(page: PaymentPage): Promise<Payment[]>;
 
   /**
    * Returns the committed payments that any key names, and every other payment of their references, each once and in no
-   * order. Takes at most 500 keys, and skips those that name nothing. Never waits for a lock. Without it
-   * `payments.reconcile` reads through `lock`, and holds those locks for a moment.
+   * order. Takes at most 500 keys, and skips those that name nothing. Never waits for a lock.
    */
   findMany(keys: Pick<LockKeys, "clientIds" | "serviceIds">): Promise<Payment[]>;
 
   /**
    * Returns what is stored about one clientId, the newest 1,000 records of each kind, oldest first, whether a payment has that
-   * clientId or not. Without it: no `payments.history`, and nothing can be resolved.
+   * clientId or not.
    */
   history(clientId: string): Promise<StoredHistory>;
 
   /**
    * Returns one page of the stored webhooks, in (receivedAt, receiptId) order, with their bytes. A webhook whose bytes
-   * were pruned has none. Without it: no replay of webhooks.
+   * were pruned has none.
    */
   webhooks(page: WebhookPage): Promise<WebhookRecord[]>;
 
   /**
    * Returns at most `limit` dead dispatches that match every given condition, oldest event first. With `revive` each of
-   * them becomes pending and due immediately, with attempts and failures reset to zero. Without it: no replay of dispatches.
+   * them becomes pending and due immediately, with attempts and failures reset to zero.
    */
   dead(options: DeadPage): Promise<DispatchRecord[]>;
 
   /**
-   * Returns the numbers that a person should see first. Stays cheap however much is stored. Without it
-   * `payments.health` tells less.
+   * Returns the numbers that a person should see first. Stays cheap however much is stored.
    */
   counts(): Promise<StoreCounts>;
-}
 
-/** Looks after the store's tables, disk space and connections. Without it the application does that itself. */
-export interface StoreUpkeep {
   /**
    * Deletes what was recorded before the given time and is final, at most `limit` of each kind: the raw bytes of
    * webhooks that are not parked, nor a mismatch without a resolution of its receiptId (their rows and eventKeys stay, so that a copy is
-   * still recognised), and events without a dispatch that waits or is dead, with their dispatches. Never deletes a payment. Resolves to how many of each. Without it
-   * `payments.prune` deletes nothing.
+   * still recognised), and events without a dispatch that waits or is dead, with their dispatches. Never deletes a payment. Resolves to how many of each.
    */
   prune(options: { before: string; limit: number }): Promise<{ webhooks: number; events: number }>;
-
-  /**
-   * Writes a complete copy of the database, as it is at one moment, to a file that does not exist yet, and keeps taking
-   * webhooks meanwhile. Resolves to its size when it is durable. Changes no tables. Without it: no `payments.backup`.
-   */
-  backup(file: string): Promise<{ bytes: number }>;
 
   /**
    * Forgets the handlers of one name, so that events which are saved later get no dispatch for it. Then settles at most
    * `limit` of its dispatches as `retired`: all that are not done, also the leased and the dead ones. A retired dispatch is
    * never claimed, renewed or settled again. Resolves to how many; when they are fewer than `limit`, none is left.
    * With `event` it forgets only the registration of the name for that event, and retires the dispatches of events for which the
-   * name is not registered otherwise. Without it no handler can be retired.
+   * name is not registered otherwise.
    */
   retire(options: RetireOptions): Promise<number>;
 
   /**
-   * Makes or upgrades the tables. Safe to call again, and from several processes at the same time. Without it the
-   * application makes the tables.
+   * Makes or upgrades the tables. Safe to call again, and from several processes at the same time.
    */
   migrate(): Promise<void>;
 
   /**
    * Stores this id as the identity of the store, unless it has one, and returns the one that it has: the same for every process, and
-   * another one for a new database. Without it the spool is tied to no store, and a replaced database is noticed later.
+   * another one for a new database.
    */
   identify(newId: string): Promise<string>;
 
   /**
-   * Releases connections. Later calls reject with `store_closed`. Calling it again is harmless. Without it the
-   * application closes the connections.
+   * Releases connections. Later calls reject with `store_closed`. Calling it again is harmless.
    */
   close(): Promise<void>;
 
   /**
    * Returns findings that do not stop the kit: on durability, and with `concurrency`, the number of handlers that the kit
-   * runs at the same time, on too few connections. The kit reads them once, after `migrate`. Without it nothing is said.
+   * runs at the same time, on too few connections. The kit reads them once, after `migrate`.
    */
   warnings(kit?: { concurrency: number }): Promise<readonly string[]>;
 
   /**
-   * A directory on this machine's disk for webhooks that the store cannot take at the moment. It is used when the `spool`
-   * option names none. Without it there is then no spool.
+   * Calls `listener` when another process saved events. Returns a function that ends this. Absent where
+   * the kit must find them by polling.
    */
-  readonly spoolDirectory: string;
+  wake?(listener: () => void): () => void;
+
+  /**
+   * Writes a complete copy of the database, as it is at one moment, to a file that does not exist yet, and keeps taking
+   * webhooks meanwhile. Resolves to its size when it is durable. Changes no tables. Absent where the
+   * database has a tool of its own.
+   */
+  backup?(file: string): Promise<{ bytes: number }>;
+
+  /**
+   * A directory on this machine's disk for webhooks that the store cannot take at the moment. It is used when the `spool`
+   * option names none.
+   */
+  readonly spoolDirectory?: string;
 }
