@@ -32,7 +32,7 @@ export const starts = {
   "npm run faults:planted": ["scripts/planted-faults.mjs", "--only", "reconciliation/differences", "--quiet"],
   "npm run mutate": ["scripts/mutate.mjs", "--smoke"],
   "npm run reconciliation-table": ["scripts/reconciliation-table.mjs"],
-  "npm run reconcile:million": ["scripts/reconcile-million.mjs", "--rows", "2000", "--once", "--quiet"],
+  "npm run statement:million": ["scripts/statement-million.mjs", "--rows", "2000", "--once", "--quiet"],
 };
 
 /** The scripts of package.json that other stages run, or tests. */

@@ -4,7 +4,7 @@ import { doctorCommand } from "./doctor/command.js";
 import { examCommand } from "./exam/command.js";
 import { listenCommand } from "./listen/command.js";
 import { migrateCommand } from "./migrate/command.js";
-import { reconcileCommand } from "./reconcile/command.js";
+import { statementCommand } from "./statement/command.js";
 import { replayCommand } from "./replay/command.js";
 import { resolveCommand } from "./resolve/command.js";
 import { retireCommand } from "./retire/command.js";
@@ -29,7 +29,7 @@ export const commands: readonly Command[] = [
   triggerCommand,
   signCommand,
   verifyCommand,
-  reconcileCommand,
+  statementCommand,
   resolveCommand,
   replayCommand,
   retireCommand,

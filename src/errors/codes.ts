@@ -120,7 +120,7 @@ export const errorFixes = {
   spool_full:
     "Free disk space, raise the spool's `maxBytes`, or fix the store so that the spool can be drained.",
   store_went_back:
-    "Reconcile a statement of the service with payments.reconcile for the time since the copy was made, as docs/backup.md says.",
+    "Compare a statement of the service by payments.compareStatement for the time since the copy was made, as docs/backup.md says.",
   spool_unavailable: "Let the process write to the spool's directory, or name another one.",
   spool_record_unreadable:
     "Look at the file that was set aside: it changed on the disk, or no spool of this directory wrote it.",

@@ -29,7 +29,7 @@ import { defaults } from "./options/defaults.js";
 import { type PaymentsOptions } from "./options/options.js";
 import { resolveOptions, type ResolvedOptions } from "./options/resolve-options.js";
 import { type Payments } from "./payments.js";
-import { reconcile } from "./reconcile.js";
+import { compareStatement } from "./compare-statement.js";
 import { StoreWatch } from "./watch-store.js";
 
 /**
@@ -81,8 +81,8 @@ export function createPayments<Covers extends SignedField, Tx>(
     resolve: (resolution) => resolvePayment(core, resolution),
     replay: (query) => replayWebhooks(core, query),
     replayDispatches: (query) => replayDispatches(core, query),
-    reconcile: (rows, { clientIdPrefix = options.clientIdPrefix, ...others } = {}) =>
-      reconcile(store, rows, { clientIdPrefix, ...others }),
+    compareStatement: (rows, { clientIdPrefix = options.clientIdPrefix, ...others } = {}) =>
+      compareStatement(store, rows, { clientIdPrefix, ...others }),
 
     sweep: () => sweeper.sweep(),
     health: createHealthCheck(core, intake, {

@@ -18,7 +18,7 @@ import { type Receipt } from "../webhook/recording/plan-group.js";
 import { type DispatchQuery, type RevivedDispatches } from "../operations/replay-dispatches.js";
 import { type Replayed, type ReplayQuery } from "../operations/replay-webhooks.js";
 import { type Resolution, type Resolved } from "../operations/resolution.js";
-import { type ReconcileOptions, type StatementRows, type StatementRun } from "../statement/index.js";
+import { type StatementOptions, type StatementRows, type StatementRun } from "../statement/index.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { type PaymentStore } from "../store/index.js";
 import { type Swept } from "../operations/sweep-payments.js";
@@ -63,7 +63,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * @throws TillkitError `option_invalid`. The run itself: `statement_unreadable`, `statement_columns_unclear`,
    * `statement_period_missing`.
    */
-  reconcile(rows: StatementRows, options?: ReconcileOptions): StatementRun;
+  compareStatement(rows: StatementRows, options?: StatementOptions): StatementRun;
   /**
    * Resolves to the stored payment, or to `undefined`. Takes a clientId, a serviceId or a providerId.
    *

@@ -1,6 +1,6 @@
 import { type PaymentStore } from "../store/contract.js";
 import { newFinding, type StatementFinding } from "./finding.js";
-import { type Period } from "../operations/reconcile.js";
+import { type Period } from "../operations/statement-options.js";
 import { type RunState } from "./run-state.js";
 import { type PaymentEntry, readEntry, readSiblingEntry, type RowEntry } from "./sort-entries.js";
 import { findPayments } from "./stored-payments.js";

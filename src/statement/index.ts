@@ -2,11 +2,11 @@ export { type ColumnChoice, type StatementField, statementFields } from "./csv/c
 export { type Bytes } from "./csv/lines.js";
 export { type CellOptions } from "./csv/read-cells.js";
 export { type DifferenceKind, differenceKinds, type FindingKind, type StatementFinding } from "./finding.js";
-export { type ReconcileOptions, type StatementProgress } from "../operations/reconcile.js";
+export { type StatementOptions, type StatementProgress } from "../operations/statement-options.js";
 export { htmlReport, type HtmlReportOptions } from "./report/html-report.js";
 export { csvReport, jsonReport, type StatementReport } from "./report/statement-report.js";
 export { readStatement, type StatementFormat } from "./read-statement.js";
-export { reconcileStatement, type StatementRows, type StatementRun } from "./reconcile-statement.js";
+export { compareStatement, type StatementRows, type StatementRun } from "./compare-statement.js";
 export {
   type RowProblem,
   type RowProblemCode,

@@ -12,7 +12,7 @@ import { type CsvRecord, RecordReader } from "./csv/records.js";
 import { quote } from "../shared/quote.js";
 import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 import { isWholeNumber } from "../shared/whole-number.js";
-import { invalidOption } from "../operations/reconcile.js";
+import { invalidOption } from "../operations/statement-options.js";
 import { type StatementRow, type UnreadableRow, withValidIds } from "./statement-row.js";
 
 /** The format of a statement in CSV. */

@@ -4,9 +4,9 @@ import { type Payment } from "../model/payment.js";
 import { differenceKinds, type FindingKind } from "./finding.js";
 import {
   type Period,
-  type ResolvedReconcileOptions,
+  type ResolvedStatementOptions,
   type StatementProgress,
-} from "../operations/reconcile.js";
+} from "../operations/statement-options.js";
 import { siblingEntry } from "./sort-entries.js";
 import { ExternalSort } from "./sorting/external-sort.js";
 import { type CheckedRow } from "./statement-row.js";
@@ -27,12 +27,12 @@ export class RunState {
   firstProblem: string | undefined;
   /** The number of payments that were completed in the period. */
   completed = 0;
-  readonly #options: ResolvedReconcileOptions;
+  readonly #options: ResolvedStatementOptions;
   #paymentsRead = 0;
   /** The beginning of the first day of the rows, and the end of the last one: milliseconds since 1970. */
   #days: { from: number; to: number } | undefined;
 
-  constructor(options: ResolvedReconcileOptions) {
+  constructor(options: ResolvedStatementOptions) {
     this.#options = options;
     this.entries = new ExternalSort(options.temporaryDirectory, options.sort);
     this.siblings = new ExternalSort(options.temporaryDirectory, options.sort);

@@ -1,7 +1,7 @@
 import { type Payment } from "../model/payment.js";
 import { type PaymentStore } from "../store/contract.js";
 import { type Matches } from "./compare-row.js";
-import { type Period, type ResolvedReconcileOptions } from "../operations/reconcile.js";
+import { type Period, type ResolvedStatementOptions } from "../operations/statement-options.js";
 import { type RunState } from "./run-state.js";
 import { paymentEntry } from "./sort-entries.js";
 import { type StatementRow } from "./statement-row.js";
@@ -63,7 +63,7 @@ export async function addCompletedPayments(
   store: PaymentStore,
   run: RunState,
   period: Period,
-  { createdFrom, clientIdPrefix = "" }: ResolvedReconcileOptions,
+  { createdFrom, clientIdPrefix = "" }: ResolvedStatementOptions,
 ): Promise<void> {
   const query = { state: "completed", to: period.to, newestFirst: false, limit: paymentsPerPage } as const;
   const from = createdFrom && { from: createdFrom };

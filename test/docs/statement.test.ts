@@ -14,7 +14,9 @@ describe("the page on statements", () => {
 
   it("has a row for every option, but for the one that is for tests", () => {
     const options = [
-      ...membersOf("src/operations/reconcile.ts", "ReconcileOptions").filter((name) => name !== "sort"),
+      ...membersOf("src/operations/statement-options.ts", "StatementOptions").filter(
+        (name) => name !== "sort",
+      ),
       ...membersOf("src/statement/read-statement.ts", "StatementFormat"),
       ...membersOf("src/statement/csv/read-cells.ts", "CellOptions"),
     ];

@@ -76,7 +76,7 @@ describe("a misspelt name is refused with the name that was meant:", () => {
       "reason",
       () => testKit().resolve(wrong({ action: "dismiss", clientId: "c-1", resaon: "paid", by: "A" })),
     ],
-    ["edgeMS", "edgeMs", () => testKit().reconcile([], wrong({ edgeMS: 1 }))],
+    ["edgeMS", "edgeMs", () => testKit().compareStatement([], wrong({ edgeMS: 1 }))],
     ["colums", "columns", () => readStatement("", wrong({ colums: {} }))],
     ["clientid", "clientId", () => readStatement("", wrong({ columns: { clientid: 1 } }))],
     ["curency", "currency", () => readStatement("", wrong({ fixed: { curency: "KMF" } }))],

@@ -18,12 +18,12 @@ const steps = `
   const use = async (tillkit) => {
     note("imported");
     const { payments } = tillkit.paymentRouter();
-    const run = payments.reconcile([]);
+    const run = payments.compareStatement([]);
     note("mounted");
     await payments.start({ keepAlive: false }).catch(() => undefined);
     note("started");
     await run.summary().catch(() => undefined);
-    note("reconciled");
+    note("compared");
     await payments.close();
     console.log(JSON.stringify(loaded));
   };`;

@@ -133,9 +133,7 @@ describe("the installed package", () => {
     expect(imported[1]).toEqual(expect.arrayContaining(["mysqlStore", "postgresStore", "sqliteStore"]));
     expect(imported[2]).toEqual(expect.arrayContaining(["createSandbox"]));
     expect(imported[3]).toEqual(expect.arrayContaining(["testStore"]));
-    expect(imported[4]).toEqual(
-      expect.arrayContaining(["htmlReport", "readStatement", "reconcileStatement"]),
-    );
+    expect(imported[4]).toEqual(expect.arrayContaining(["htmlReport", "readStatement", "compareStatement"]));
   });
 
   it("loads no database driver before one is needed", () => {
@@ -153,7 +151,7 @@ describe("the installed package", () => {
       imported: [],
       mounted: [],
       started: ["store/sql"],
-      reconciled: ["statement", "store/sql"],
+      compared: ["statement", "store/sql"],
     });
   });
 

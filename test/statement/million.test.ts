@@ -6,7 +6,7 @@ import { buildKit } from "../support/built-kit.js";
 // It fills a database first, and the machine may be busy.
 jest.setTimeout(240_000);
 
-const program = path.resolve(__dirname, "../../scripts/reconcile-million.mjs");
+const program = path.resolve(__dirname, "../../scripts/statement-million.mjs");
 
 let kit: string;
 beforeAll(() => {

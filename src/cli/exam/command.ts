@@ -5,10 +5,9 @@ import { TillkitError } from "../../errors/index.js";
 import { because } from "../../shared/because.js";
 import { type CheckResult, describeFailure, examineStore, type StoreExam } from "../../store/exam/index.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
-import { bar } from "../reconcile/progress.js";
 import { optionError } from "../terminal/arguments.js";
 import { defineCommand, type ExitCode } from "../terminal/command.js";
-import { type Output, wrap } from "../terminal/output.js";
+import { bar, type Output, wrap } from "../terminal/output.js";
 
 const outcomes = ["passed", "failed", "left out"] as const;
 

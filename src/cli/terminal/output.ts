@@ -85,3 +85,10 @@ export function wrap(text: string, width: number, indent = ""): string {
   }
   return [...lines, line].join(`\n${indent}`);
 }
+
+const barWidth = 24;
+
+/** Returns a bar of progress that is filled to this share. */
+export function bar(share: number): string {
+  return `[${"#".repeat(Math.floor(barWidth * share)).padEnd(barWidth)}]`;
+}

@@ -27,8 +27,8 @@ export class StoreTie {
   }
 
   /**
-   * Reads what the directory remembers, and names the store in it if it names none. Resolves to `undefined` for a store without an
-   * identity.
+   * Reads what the directory remembers, and names the store in it if it names none. Resolves to `undefined` for a store that is
+   * not durable.
    *
    * @throws TillkitError `spool_unavailable` for the directory of another store; what the store throws
    */

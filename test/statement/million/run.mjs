@@ -19,10 +19,10 @@ const columns = {
 };
 
 /**
- * Makes a statement of so many rows with planted differences, runs `tillkit reconcile` in a process of its own, and compares its
+ * Makes a statement of so many rows with planted differences, runs `tillkit statement` in a process of its own, and compares its
  * findings one by one. `html` is a file for the HTML report.
  */
-export async function reconcileGenerated({ kit, rows, seed, quiet, html, heapMiB }) {
+export async function compareGenerated({ kit, rows, seed, quiet, html, heapMiB }) {
   const folder = mkdtempSync(path.join(tmpdir(), "tillkit-million-"));
   try {
     const progress = new Progress({ total: rows, unit: "rows made", quiet, describe: () => `seed ${seed}` });
@@ -62,7 +62,7 @@ export async function reconcileGenerated({ kit, rows, seed, quiet, html, heapMiB
 
 async function tillkit(kit, { file, database, clientIdPrefix }, reports, { quiet, folder, heapMiB }) {
   const args = [
-    ["reconcile", file, "--json", "--store", database, "--client-id-prefix", clientIdPrefix],
+    ["statement", file, "--json", "--store", database, "--client-id-prefix", clientIdPrefix],
     ["--from", period.from, "--to", period.to, "--temporary-directory", folder],
     Object.entries(columns).flatMap(([field, name]) => ["--column", `${field}=${name}`]),
     reports.flatMap((report) => ["--report", report]),
@@ -74,7 +74,7 @@ async function tillkit(kit, { file, database, clientIdPrefix }, reports, { quiet
   const ended = new Promise((resolve) => void child.once("close", resolve));
   const output = await text(child.stdout);
   const exitCode = await ended;
-  if (exitCode > 1) throw new Error(`tillkit reconcile ended with ${exitCode}: ${output}`);
+  if (exitCode > 1) throw new Error(`tillkit statement ended with ${exitCode}: ${output}`);
   return { ...JSON.parse(output), exitCode };
 }
 

@@ -1,8 +1,8 @@
 import { MemoryStore, type Payment, type PaymentStore } from "tillkit";
 import {
   readStatement,
-  type ReconcileOptions,
-  reconcileStatement,
+  type StatementOptions,
+  compareStatement,
   type StatementFinding,
   type StatementFormat,
   type StatementSummary,
@@ -52,11 +52,11 @@ export async function compared<Tx>(
   store: PaymentStore<Tx>,
   header: string,
   lines: readonly string[],
-  options: ReconcileOptions = {},
+  options: StatementOptions = {},
   format: StatementFormat = {},
 ): Promise<Outcome> {
   const rows = readStatement([header, ...lines].join("\n"), format);
-  const run = reconcileStatement(store, rows, { period: may, ...options });
+  const run = compareStatement(store, rows, { period: may, ...options });
   const findings: StatementFinding[] = [];
   for await (const finding of run) findings.push(finding);
   return { findings, summary: await run.summary(), found: findings.map(shortText) };

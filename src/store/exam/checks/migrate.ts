@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { payment } from "./fixtures.js";
 import { type Checks, same, saved } from "./steps.js";
 
-/** `migrate`, where the store has it. */
+/** Checks of `migrate`. */
 export const migrateChecks: Checks = {
   async "migrate makes the tables once, when several processes call it at the same time and again"(
     store,
@@ -16,7 +16,7 @@ export const migrateChecks: Checks = {
   },
 };
 
-/** `identify`, where the store has it. */
+/** Checks of `identify`. */
 export const identifyChecks: Checks = {
   async "identify returns one id, and keeps it, for every process"(store, another) {
     if (!store.identify || !another.identify) return;

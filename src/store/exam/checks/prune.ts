@@ -15,7 +15,7 @@ import {
 
 const later = "2099-01-01T00:00:00.000Z";
 
-/** `prune`, where the store has it. */
+/** Checks of `prune`. */
 export const pruneChecks: Checks = {
   async "prune deletes what is final, and nothing that waits"(store) {
     if (!store.prune) return;
@@ -107,7 +107,7 @@ export const pruneChecks: Checks = {
   },
 };
 
-/** `retire`, where the store has it. */
+/** Checks of `retire`. */
 export const retireChecks: Checks = {
   async "retire ends what is not done of one name, in steps, and its runs cannot commit"(store, another) {
     if (!store.retire) return;

@@ -2,7 +2,7 @@ import { TillkitError } from "../errors/index.js";
 import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 
 /** How a statement is compared with the stored payments. */
-export interface ReconcileOptions {
+export interface StatementOptions {
   /**
    * The time that the statement is about: payments that were completed in it must be on the statement. `to` is not included. A
    * string in ISO 8601 needs an offset or `Z`.
@@ -44,7 +44,7 @@ export interface StatementProgress {
 }
 
 /** The options with every default filled in, except the period. */
-export type ResolvedReconcileOptions = ReturnType<typeof resolveReconcileOptions>;
+export type ResolvedStatementOptions = ReturnType<typeof resolveStatementOptions>;
 
 /** A half-open period; ISO 8601 UTC with milliseconds, like the times of stored payments. */
 export interface Period {
@@ -64,10 +64,10 @@ const optionNames = {
   signal: 1,
   onProgress: 1,
   sort: 1,
-} satisfies NamesOf<ReconcileOptions>;
+} satisfies NamesOf<StatementOptions>;
 
 /** Checks the options and fills in defaults. Throws `option_invalid`. */
-export function resolveReconcileOptions(options: ReconcileOptions) {
+export function resolveStatementOptions(options: StatementOptions) {
   const { period, paidStatuses = defaultPaidStatuses, edgeMs = 0, createdFrom } = options;
   const unknown = describeUnknown(options, optionNames) ?? describeUnknown(period, { from: 1, to: 1 });
   if (unknown !== undefined) throw invalidOption(unknown);

@@ -1,12 +1,12 @@
-// Checks that `tillkit reconcile` finds exactly the planted differences of a statement with a million rows, in bounded memory.
-// `npm run reconcile:million -- --help`
+// Checks that `tillkit statement` finds exactly the planted differences of a statement with a million rows, in bounded memory.
+// `npm run statement:million -- --help`
 import { parseArgs } from "node:util";
 import { compileKit } from "../test/promises/crash/harness/compile-kit.mjs";
-import { reconcileGenerated } from "../test/statement/million/run.mjs";
+import { compareGenerated } from "../test/statement/million/run.mjs";
 
-const usage = `npm run reconcile:million -- [options]
+const usage = `npm run statement:million -- [options]
 
-Makes a store and a statement for the same payments, plants differences of every kind, and runs \`tillkit reconcile\`. It runs
+Makes a store and a statement for the same payments, plants differences of every kind, and runs \`tillkit statement\`. It runs
 a hundredth of the rows first, so that the two peaks of memory can be compared.
 
   --rows <number>   Default: 1000000
@@ -67,7 +67,7 @@ async function main() {
     const results = [];
     for (const count of values.once ? [rows] : [Math.max(100, Math.round(rows / 100)), rows]) {
       const html = count === rows ? values.html : undefined;
-      const result = await reconcileGenerated({
+      const result = await compareGenerated({
         kit: compiled.folder,
         rows: count,
         seed,

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { type StatementProgress } from "../../statement/index.js";
-import { type Output } from "../terminal/output.js";
+import { bar, type Output } from "../terminal/output.js";
 import { type FileContext, unreadable } from "../terminal/read-file.js";
 import { grouped } from "./print-summary.js";
 
@@ -46,7 +46,6 @@ async function sizeOf(absolute: string, file: string): Promise<number | undefine
   }
 }
 
-const barWidth = 24;
 const drawEveryMs = 100;
 
 /** Returns a function that draws the progress of a run: a bar for the bytes of the file, then counts. */
@@ -71,11 +70,6 @@ export function progressBar(
       output.draw(`${bar(share)}${percent}  ${bytes}, ${grouped(rows)} rows`);
     }
   };
-}
-
-/** Returns a bar that is filled to this share. */
-export function bar(share: number): string {
-  return `[${"#".repeat(Math.floor(barWidth * share)).padEnd(barWidth)}]`;
 }
 
 function megabytes(bytes: number): string {

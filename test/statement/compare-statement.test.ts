@@ -1,5 +1,5 @@
 import { createPayments, type Payment } from "tillkit";
-import { readStatement, reconcileStatement } from "tillkit/statement";
+import { readStatement, compareStatement } from "tillkit/statement";
 import { testOptions } from "../support/kit.js";
 import { storeOf, compared, may, paid, pending } from "./support/stored.js";
 
@@ -31,7 +31,7 @@ describe("a statement compared with stored payments", () => {
   });
 
   it("throws the error that stopped it from summary too", async () => {
-    const run = reconcileStatement(await storeOf(), readStatement(""), { period: may });
+    const run = compareStatement(await storeOf(), readStatement(""), { period: may });
     const read = async () => {
       for await (const finding of run) expect(finding).toBeUndefined();
     };
@@ -241,7 +241,7 @@ describe("a statement compared with stored payments", () => {
     const store = await storeOf(paid("shop1-a"), paid("shop1-b"), paid("shop2-c"));
     const payments = createPayments(testOptions({ store, clientIdPrefix: "shop1-" }));
     const rows = ["shop1-a", "shop2-x"].map((clientId) => ({ clientId, value: "1475", currency: "KMF" }));
-    const run = payments.reconcile(rows, { period: may });
+    const run = payments.compareStatement(rows, { period: may });
     const { rows: counted, counts } = await run.summary();
     expect(counted).toMatchObject({ read: 2, foreign: 1, matched: 1 });
     expect(counts).toMatchObject({ missing_here: 0, missing_there: 1 });
@@ -292,7 +292,7 @@ describe("a statement compared with stored payments", () => {
       currency: "KMF",
       time,
     }));
-    const run = reconcileStatement(await storeOf(), rows);
+    const run = compareStatement(await storeOf(), rows);
     expect((await run.summary()).period).toEqual({
       from: "2024-04-30T21:00:00.000Z",
       to: "2024-05-03T02:00:00.000Z",
@@ -349,7 +349,7 @@ describe("a statement compared with stored payments", () => {
       { from: "2024-05-01T00:00:00", to: may.to },
       { from: new Date(NaN), to: may.to },
     ])
-      expect(() => reconcileStatement(store, [], { period })).toThrow(
+      expect(() => compareStatement(store, [], { period })).toThrow(
         expect.objectContaining({ code: "option_invalid" }),
       );
   });
@@ -359,7 +359,7 @@ describe("a statement compared with stored payments", () => {
     const controller = new AbortController();
     const rows = Array.from({ length: 2000 }, () => ({ clientId: "a", value: "1", currency: "KMF" }));
     let rowsSoFar = 0;
-    const run = reconcileStatement(store, rows, {
+    const run = compareStatement(store, rows, {
       period: may,
       signal: controller.signal,
       onProgress: ({ rows: soFar }) => {

@@ -1,14 +1,14 @@
 import {
   invalidOption,
-  resolveReconcileOptions,
+  resolveStatementOptions,
   runOf,
-  type ReconcileOptions,
-} from "../../src/operations/reconcile.js";
+  type StatementOptions,
+} from "../../src/operations/statement-options.js";
 
 const day = { from: "2024-05-01", to: "2024-05-02" };
 const refusal = (options: object): Error => {
   try {
-    resolveReconcileOptions(options);
+    resolveStatementOptions(options);
   } catch (error) {
     expect(error).toMatchObject({ code: "option_invalid" });
     return error as Error;
@@ -18,7 +18,7 @@ const refusal = (options: object): Error => {
 
 describe("the options of reconcile", () => {
   it("have defaults: any of the common statuses means paid, all payments are read, and the edge is exact", () => {
-    expect(resolveReconcileOptions({})).toEqual({
+    expect(resolveStatementOptions({})).toEqual({
       period: undefined,
       paidStatuses: new Set(["completed", "paid", "settled", "success", "successful", "succeeded"]),
       edgeMs: 0,
@@ -28,7 +28,7 @@ describe("the options of reconcile", () => {
 
   it("are kept as they are given, with times in UTC and statuses in lower case", () => {
     const { signal } = new AbortController();
-    const given: ReconcileOptions = {
+    const given: StatementOptions = {
       period: { from: "2024-05-01T02:00:00+02:00", to: new Date("2024-06-01T00:00:00Z") },
       paidStatuses: ["Payé"],
       clientIdPrefix: "north-",
@@ -39,7 +39,7 @@ describe("the options of reconcile", () => {
       onProgress: () => {},
       sort: { runLines: 2, fanIn: 2 },
     };
-    expect(resolveReconcileOptions(given)).toEqual({
+    expect(resolveStatementOptions(given)).toEqual({
       ...given,
       period: { from: "2024-05-01T00:00:00.000Z", to: "2024-06-01T00:00:00.000Z" },
       paidStatuses: new Set(["payé"]),
@@ -54,7 +54,7 @@ describe("the options of reconcile", () => {
     "2024-05-01T10:00:00-03:30",
     new Date("2024-05-01T10:00:00Z"),
   ])("take the time %s", (from) => {
-    const { period } = resolveReconcileOptions({ period: { from, to: "2025-01-01" } });
+    const { period } = resolveStatementOptions({ period: { from, to: "2025-01-01" } });
     expect(period!.from).toBe(new Date(from).toISOString());
   });
 
@@ -85,7 +85,7 @@ describe("the options of reconcile", () => {
   it("refuse a period that does not begin before its end", () => {
     for (const to of [day.from, "2024-04-30"])
       expect(refusal({ period: { from: day.from, to } }).message).toContain("must be before period.to");
-    expect(resolveReconcileOptions({ period: day })).toMatchObject({ edgeMs: 0 });
+    expect(resolveStatementOptions({ period: day })).toMatchObject({ edgeMs: 0 });
   });
 
   it.each([-1, NaN, Infinity, "5"])("refuse an edge of %s ms", (edgeMs) => {

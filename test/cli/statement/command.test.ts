@@ -21,12 +21,12 @@ beforeAll(async () => {
   folder.write("differs.csv", "clientId,value,currency\na,1400,KMF\nx,1,KMF\nb,1475,KMF,\n");
 });
 
-const reconcile = (...args: string[]) =>
-  runCli(["reconcile", ...args, "--store", "shop.db"], { cwd: folder.path });
+const compare = (...args: string[]) =>
+  runCli(["statement", ...args, "--store", "shop.db"], { cwd: folder.path });
 
-describe("tillkit reconcile", () => {
+describe("tillkit statement", () => {
   it("ends with 0 if everything agrees", async () => {
-    const { code, stdout, stderr } = await reconcile("agreed.csv", ...period);
+    const { code, stdout, stderr } = await compare("agreed.csv", ...period);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("Everything agrees.");
     expect(stdout).toMatch(/3 rows, 3 matched/);
@@ -40,7 +40,7 @@ describe("tillkit reconcile", () => {
     );
     folder.write("shop.env", "TILLKIT_CLIENT_ID_PREFIX=a\n");
     const rowsOf = async (...more: string[]) =>
-      documentOf(await reconcile("other.csv", ...period, "--json", ...more));
+      documentOf(await compare("other.csv", ...period, "--json", ...more));
     const [all, own] = [await rowsOf(), await rowsOf("--env-file", "shop.env")];
     expect(JSON.stringify(all)).toContain("missing_here");
     expect(own).not.toEqual(all);
@@ -52,7 +52,7 @@ describe("tillkit reconcile", () => {
   });
 
   it("ends with 1 if something differs, and prints how often", async () => {
-    const { code, stdout } = await reconcile("differs.csv", ...period);
+    const { code, stdout } = await compare("differs.csv", ...period);
     expect(code).toBe(1);
     expect(stdout).toMatch(/1 {2}missing_here {2}/);
     expect(stdout).toMatch(/1 {2}amount_differs {2}/);
@@ -62,7 +62,7 @@ describe("tillkit reconcile", () => {
   it("without a period compares the days in the offset of the statement", async () => {
     folder.write("mai.csv", "clientId,value,currency,Date\nmidnight,1475,KMF,01/06/2024\n");
     const french = ["--time-format", "day-first", "--utc-offset=+03:00"];
-    const ran = await reconcile("mai.csv", ...french, "--json");
+    const ran = await compare("mai.csv", ...french, "--json");
     expect(documentOf(ran)).toMatchObject({
       balanced: true,
       books: 1,
@@ -71,7 +71,7 @@ describe("tillkit reconcile", () => {
   });
 
   it("prints one JSON document", async () => {
-    const ran = await reconcile("differs.csv", ...period, "--json");
+    const ran = await compare("differs.csv", ...period, "--json");
     expect(documentOf(ran)).toMatchObject({
       balanced: false,
       counts: { missing_here: 1, missing_there: 2, amount_differs: 1, bad_row: 1 },
@@ -84,7 +84,7 @@ describe("tillkit reconcile", () => {
   it("writes each report in the format of its extension, and leaves no temporary file", async () => {
     const reports = ["r.html", "r.csv", "r.json"];
     const options = reports.flatMap((report) => ["--report", report]);
-    const { code } = await reconcile("differs.csv", ...period, ...options, "--language", "fr");
+    const { code } = await compare("differs.csv", ...period, ...options, "--language", "fr");
     expect(code).toBe(1);
     for (const report of reports) expect(statSync(path.join(folder.path, report)).mode & 0o777).toBe(0o600);
     const [page, table, document] = reports.map((report) =>
@@ -124,7 +124,7 @@ describe("tillkit reconcile", () => {
     ];
     // With this offset the last payment was completed after the end of the month.
     const days = ["--from", "2024-05-01", "--to", "2024-06-01"];
-    const { code, stdout } = await runCli(["reconcile", "-", "--store", "shop.db", ...all, ...days], {
+    const { code, stdout } = await runCli(["statement", "-", "--store", "shop.db", ...all, ...days], {
       cwd: folder.path,
       stdin,
     });
@@ -132,7 +132,7 @@ describe("tillkit reconcile", () => {
   });
 
   it("draws a bar on a terminal, redraws it, and removes it", async () => {
-    const { stderr } = await runCli(["reconcile", "agreed.csv", "--store", "shop.db", ...period], {
+    const { stderr } = await runCli(["statement", "agreed.csv", "--store", "shop.db", ...period], {
       cwd: folder.path,
       terminal: true,
     });
@@ -144,7 +144,7 @@ describe("tillkit reconcile", () => {
 
   it("stops by its signal, and leaves no report", async () => {
     const { code } = await runCli(
-      ["reconcile", "agreed.csv", "--store", "shop.db", ...period, "--report", "stopped.html"],
+      ["statement", "agreed.csv", "--store", "shop.db", ...period, "--report", "stopped.html"],
       { cwd: folder.path, signal: AbortSignal.abort() },
     );
     expect(code).toBe(3);
@@ -168,12 +168,12 @@ describe("tillkit reconcile", () => {
     ],
     ["no file", [...period], "command_operand_invalid"],
   ])("ends with 2 for %s", async (_, args, code) => {
-    const { code: exit, stderr } = await reconcile(...args);
+    const { code: exit, stderr } = await compare(...args);
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(code) });
   });
 
   it("does not create a database whose name was mistyped", async () => {
-    const { code, stderr } = await runCli(["reconcile", "agreed.csv", ...period, "--store", "typo.db"], {
+    const { code, stderr } = await runCli(["statement", "agreed.csv", ...period, "--store", "typo.db"], {
       cwd: folder.path,
     });
     expect(code).toBe(3);
@@ -191,7 +191,7 @@ describe("tillkit reconcile", () => {
       "file_unwritable",
     ],
   ])("ends with 3 for %s, and writes no report", async (_, args, code) => {
-    const { code: exit, stderr } = await reconcile(...args, "--report", "never.json");
+    const { code: exit, stderr } = await compare(...args, "--report", "never.json");
     expect({ exit, stderr }).toEqual({ exit: 3, stderr: expect.stringContaining(code) });
     expect(existsSync(path.join(folder.path, "never.json"))).toBe(false);
   });

@@ -1,8 +1,8 @@
 import path from "node:path";
 import {
   readStatement,
-  type ReconcileOptions,
-  reconcileStatement,
+  type StatementOptions,
+  compareStatement,
   type StatementSummary,
 } from "../../statement/index.js";
 import { sqlStore } from "../../store/sql/index.js";
@@ -15,8 +15,8 @@ import { printSummary } from "./print-summary.js";
 import { countBytes, progressBar } from "./progress.js";
 import { ReportFiles } from "./report-files.js";
 
-export const reconcileCommand = defineCommand({
-  name: "reconcile",
+export const statementCommand = defineCommand({
+  name: "statement",
   summary: "compare a settlement statement with the stored payments",
   description: [
     "Reads a CSV statement of any size, and reports payments that are missing on either side, that differ, or that were paid " +
@@ -48,12 +48,12 @@ export const reconcileCommand = defineCommand({
   },
   examples: {
     "a month, with a report":
-      "tillkit reconcile may.csv --store shop.db --from 2024-05-01 --to 2024-06-01 --report may.html",
+      "tillkit statement may.csv --store shop.db --from 2024-05-01 --to 2024-06-01 --report may.html",
     "a French export, with columns of its own":
-      "tillkit reconcile mai.csv --store shop.db --column clientId=Réf --column value=Montant --column time=Date " +
+      "tillkit statement mai.csv --store shop.db --column clientId=Réf --column value=Montant --column time=Date " +
       "--fixed currency=KMF --decimal , --group space --time-format day-first --utc-offset=+03:00",
     "every night: fails if anything differs":
-      "tillkit reconcile statement.csv --json --report differences.csv --env-file .env",
+      "tillkit statement statement.csv --json --report differences.csv --env-file .env",
   },
   exitCodes: {
     0: "Everything agrees.",
@@ -68,7 +68,7 @@ export const reconcileCommand = defineCommand({
     const format = readFormat(args);
     const counted = await countBytes(args.operand!, context);
     const rows = readStatement(counted.bytes, format);
-    const run: ReconcileOptions = {
+    const run: StatementOptions = {
       ...readOptions(args, context, format.utcOffset),
       signal: context.signal,
       onProgress: progressBar(output, counted),
@@ -80,7 +80,7 @@ export const reconcileCommand = defineCommand({
     const store = sqlStore(found.database, { tablePrefix: found.tablePrefix });
     let summary: StatementSummary;
     try {
-      const statement = reconcileStatement(store, rows, run);
+      const statement = compareStatement(store, rows, run);
       for await (const finding of statement) await reports.add(finding);
       summary = await statement.summary();
       await reports.end(summary);
@@ -102,7 +102,7 @@ export const reconcileCommand = defineCommand({
   },
 });
 
-function readOptions(args: Arguments, { cwd, env }: InputContext, utcOffset = "Z"): ReconcileOptions {
+function readOptions(args: Arguments, { cwd, env }: InputContext, utcOffset = "Z"): StatementOptions {
   const time = (option: string): string | undefined => {
     const given = args.get(option);
     return given !== undefined && /^\d{4}-\d\d-\d\d$/.test(given) ? `${given}T00:00:00${utcOffset}` : given;

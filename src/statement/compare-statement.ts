@@ -3,11 +3,11 @@ import { compareRow, describeDifference } from "./compare-row.js";
 import { compareSortedEntries, findPaidTwice } from "./compare-sorted-entries.js";
 import { newFinding, type StatementFinding } from "./finding.js";
 import {
-  type ReconcileOptions,
-  resolveReconcileOptions,
-  type ResolvedReconcileOptions,
+  type StatementOptions,
+  resolveStatementOptions,
+  type ResolvedStatementOptions,
   runOf,
-} from "../operations/reconcile.js";
+} from "../operations/statement-options.js";
 import { RunState } from "./run-state.js";
 import { rowEntry } from "./sort-entries.js";
 import { type CheckedRow, checkRow, type StatementRow, type UnreadableRow } from "./statement-row.js";
@@ -26,7 +26,7 @@ export type StatementRows =
  *
  * @example
  * ```ts
- * const run = payments.reconcile(readStatement(createReadStream("may.csv")));
+ * const run = payments.compareStatement(readStatement(createReadStream("may.csv")));
  * for await (const finding of run) console.log(finding.kind, finding.clientId);
  * const { balanced, currencies } = await run.summary();
  * ```
@@ -43,19 +43,19 @@ export interface StatementRun extends AsyncIterable<StatementFinding> {
  *
  * @throws TillkitError `option_invalid`
  */
-export function reconcileStatement(
+export function compareStatement(
   store: PaymentStore,
   rows: StatementRows,
-  options: ReconcileOptions = {},
+  options: StatementOptions = {},
 ): StatementRun {
-  return runOf(findings(store, rows, resolveReconcileOptions(options)));
+  return runOf(findings(store, rows, resolveStatementOptions(options)));
 }
 
 /** Yields and returns what the run does. */
 export async function* findings(
   store: PaymentStore,
   rows: StatementRows,
-  options: ResolvedReconcileOptions,
+  options: ResolvedStatementOptions,
 ): AsyncGenerator<StatementFinding, StatementSummary, undefined> {
   const run = new RunState(options);
   try {
@@ -86,7 +86,7 @@ async function* compareBatch(
   store: PaymentStore,
   run: RunState,
   batch: readonly (StatementRow | UnreadableRow)[],
-  options: ResolvedReconcileOptions,
+  options: ResolvedStatementOptions,
 ): AsyncGenerator<StatementFinding, void, undefined> {
   const checked: (CheckedRow | UnreadableRow)[] = [];
   for (const row of batch) {

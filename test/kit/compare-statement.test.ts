@@ -3,7 +3,7 @@ import { createPayments, hmacSignature, MemoryStore, type Payments } from "tillk
 const period = { from: "2024-05-01T00:00:00Z", to: "2024-06-01T00:00:00Z" };
 const row = { clientId: "c1", serviceId: "s1", value: "5.00", currency: "EUR", status: "paid" };
 
-describe("payments.reconcile", () => {
+describe("payments.compareStatement", () => {
   let payments: Payments;
   beforeEach(() => {
     payments = createPayments({
@@ -18,14 +18,16 @@ describe("payments.reconcile", () => {
 
   it("throws for a wrong option before anything is read", () => {
     const rows = jest.fn();
-    expect(() => payments.reconcile({ [Symbol.iterator]: rows }, { edgeMs: -1 })).toThrow(
+    expect(() => payments.compareStatement({ [Symbol.iterator]: rows }, { edgeMs: -1 })).toThrow(
       expect.objectContaining({ code: "option_invalid" }),
     );
     expect(rows).not.toHaveBeenCalled();
   });
 
   it("sums up a run of which some findings were read", async () => {
-    const run = payments.reconcile([row, row, { ...row, clientId: "c2", serviceId: "s2" }], { period });
+    const run = payments.compareStatement([row, row, { ...row, clientId: "c2", serviceId: "s2" }], {
+      period,
+    });
     const first = await run[Symbol.asyncIterator]().next();
     expect(first.value).toMatchObject({ kind: "missing_here", clientId: "c1" });
     expect((await run.summary()).rows.read).toBe(3);
@@ -34,11 +36,11 @@ describe("payments.reconcile", () => {
   });
 
   it("sums up a run of which no finding was read", async () => {
-    expect((await payments.reconcile([row], { period }).summary()).rows.read).toBe(1);
+    expect((await payments.compareStatement([row], { period }).summary()).rows.read).toBe(1);
   });
 
   it("has no summary of a run that was stopped", async () => {
-    const run = payments.reconcile([row], { period });
+    const run = payments.compareStatement([row], { period });
     for await (const finding of run) if (finding) break;
     await expect(run.summary()).rejects.toThrow("The run was stopped early");
   });
@@ -48,6 +50,6 @@ describe("payments.reconcile", () => {
       yield row;
       throw new Error("The disk is gone.");
     })();
-    await expect(payments.reconcile(rows, { period }).summary()).rejects.toThrow("The disk is gone.");
+    await expect(payments.compareStatement(rows, { period }).summary()).rejects.toThrow("The disk is gone.");
   });
 });

@@ -1,0 +1,17 @@
+import { type StatementOptions, resolveStatementOptions, runOf } from "../operations/statement-options.js";
+import { type StatementRows, type StatementRun } from "../statement/index.js";
+import { type PaymentStore } from "../store/index.js";
+
+/** Does what `compareStatement` does. The options are checked now, and the code is loaded when the run is read. */
+export function compareStatement(
+  store: PaymentStore,
+  rows: StatementRows,
+  given: StatementOptions,
+): StatementRun {
+  const options = resolveStatementOptions(given);
+  async function* findings() {
+    const statement = await import("../statement/compare-statement.js");
+    return yield* statement.findings(store, rows, options);
+  }
+  return runOf(findings());
+}
