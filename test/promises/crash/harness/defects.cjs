@@ -4,28 +4,30 @@
 function withDefect(name, store, dispatchesTable) {
   const wrapped = Object.assign(Object.create(store), bound(store));
   const defect = defects[name];
-  if (defect) Object.assign(wrapped, defect(store, dispatchesTable));
+  if (defect) Object.assign(wrapped, { record: recordInSteps }, defect(store, dispatchesTable));
   return wrapped;
+}
+
+/** Is `record` with the `lock` and the `save` of the wrapped store, which have the defect. */
+async function recordInSteps(keys, decide) {
+  const taken = new Error("a webhook is taken");
+  try {
+    await this.transaction(async (tx) => {
+      const { takenEventKeys } = await this.save(tx, decide(await this.lock(tx, keys)));
+      if (takenEventKeys.length > 0) throw taken;
+    });
+    return true;
+  } catch (error) {
+    if (error === taken) return false;
+    throw error;
+  }
 }
 
 /** Returns the methods of a store, bound to it. */
 function bound(store) {
-  const names = ["transaction", "find", "lock", "save", "registerHandlers", "claim", "settle"];
-  const more = [
-    "identify",
-    "webhooks",
-    "parked",
-    "renew",
-    "due",
-    "runHandler",
-    "record",
-    "wake",
-    "migrate",
-    "close",
-    "warnings",
-  ];
-  const there = [...names, ...more].filter((name) => typeof store[name] === "function");
-  return { durable: true, ...Object.fromEntries(there.map((name) => [name, store[name].bind(store)])) };
+  const names = [...Object.keys(store), ...Object.getOwnPropertyNames(Object.getPrototypeOf(store))];
+  const methods = names.filter((name) => name !== "constructor" && typeof store[name] === "function");
+  return { durable: true, ...Object.fromEntries(methods.map((name) => [name, store[name].bind(store)])) };
 }
 
 const defects = {
@@ -61,7 +63,6 @@ const defects = {
 
   /** Every arrival is a new event, and completed is not final. */
   "no-dedupe": (store) => ({
-    record: undefined, // The kit then uses `lock` and `save`.
     async lock(tx, keys) {
       const { payments } = await store.lock(tx, keys);
       const reopened = payments.map((payment) => ({ ...payment, state: "pending", status: "pending" }));
@@ -77,7 +78,6 @@ const defects = {
   "lost-events": (store) => {
     let saves = 0;
     return {
-      record: undefined,
       save: (tx, changes) => store.save(tx, ++saves % 4 === 0 ? { ...changes, events: [] } : changes),
     };
   },
