@@ -23,7 +23,7 @@ async function reach(point, facts = {}) {
 const { store } = loadStore(kit, address)(address);
 const { save, transaction, record } = store;
 // In one call, like nearly every webhook, or in the steps of a lookup.
-if (settings.inSteps) store.record = undefined;
+if (settings.inSteps) store.record = recordInSteps;
 else
   store.record = async (keys, decide) => {
     const isRecorded = await record.call(store, keys, (locked) => {

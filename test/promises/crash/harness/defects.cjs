@@ -1,4 +1,5 @@
 // Planted defects: each breaks one promise of the store or the kit, and the harness must find it.
+const { recordInSteps } = require("../../processes/record-in-steps.cjs");
 
 /** Returns a store with one defect. */
 function withDefect(name, store, dispatchesTable) {
@@ -6,21 +7,6 @@ function withDefect(name, store, dispatchesTable) {
   const defect = defects[name];
   if (defect) Object.assign(wrapped, { record: recordInSteps }, defect(store, dispatchesTable));
   return wrapped;
-}
-
-/** Is `record` with the `lock` and the `save` of the wrapped store, which have the defect. */
-async function recordInSteps(keys, decide) {
-  const taken = new Error("a webhook is taken");
-  try {
-    await this.transaction(async (tx) => {
-      const { takenEventKeys } = await this.save(tx, decide(await this.lock(tx, keys)));
-      if (takenEventKeys.length > 0) throw taken;
-    });
-    return true;
-  } catch (error) {
-    if (error === taken) return false;
-    throw error;
-  }
 }
 
 /** Returns the methods of a store, bound to it. */
