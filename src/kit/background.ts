@@ -23,6 +23,9 @@ const drainMs = 10_000;
 /** How long the store may take to close: it may wait for a transaction that hangs. */
 const maxStoreCloseMs = 20_000;
 
+/** How long a sweep and the lookups may take to end: they may wait for a store that hangs. */
+const maxIdleMs = 5000;
+
 /** Returns `start` and `close` of the kit: dispatching, sweeping, draining the spool, and the store's wake-ups. */
 export function createBackground<Tx>(
   { store, ready }: Core<Tx>,
@@ -52,8 +55,8 @@ export function createBackground<Tx>(
       clearInterval(timer);
       stopWaking?.();
       await watch.close();
-      await lookups?.close();
-      await sweeper.idle();
+      await withTimeout(Promise.resolve(lookups?.close()), maxIdleMs);
+      await withTimeout(sweeper.idle(), maxIdleMs);
       await dispatcher.stop(drainMs);
       await intake.close();
       await withTimeout(store.close(), maxStoreCloseMs);

@@ -40,15 +40,17 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
     }
   };
   const recorder = new Recorder(parts, recordTimeoutMs, onRecorded);
+  const tooSlow = () => new TillkitError("store_unavailable", "The store did not answer in time.");
+  const { identify } = options;
   const spool =
     options.spool &&
     openSpool({
       ...options.spool,
-      identify: options.identify,
+      // A drain waits for it, and `close` for the drain.
+      identify: identify && (() => withTimeout(identify(), recordTimeoutMs, tooSlow)),
       now,
       onSetAside: ({ message: reason }, file) => notify("webhook.set_aside", { reason, file }),
     });
-  const tooSlow = () => new TillkitError("store_unavailable", "The store did not answer in time.");
   const probe = () => withTimeout(writeNothing(store), recordTimeoutMs, tooSlow);
   const keeper = new WebhookKeeper({ recorder, spool, probe, notify, maxGroup, drainMs });
 

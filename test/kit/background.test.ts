@@ -151,3 +151,19 @@ describe("after the start", () => {
     expect(dispatches).toMatchObject([{ handler: "ledger", state: "pending" }]);
   });
 });
+
+it.each(["due", "identify"] as const)("close ends although the store never answers %s", async (method) => {
+  const store = new MemoryStore();
+  const durable = Object.assign(store, { durable: true });
+  const asked = new Promise<void>((resolve) => {
+    jest.spyOn(durable, method).mockImplementation(() => (resolve(), new Promise(() => {})) as never);
+  });
+  const spool = { directory: path.join(directory, "spool") };
+  jest.spyOn(store, "close");
+  const webhook = { recordTimeoutMs: 100 };
+  const payments = testKit<never, MemoryTx>({ store: durable, spool, webhook, sweepMs: 1 });
+  void payments.start({ keepAlive: false });
+  await asked;
+  await payments.close();
+  expect(store.close).toHaveBeenCalled();
+});
