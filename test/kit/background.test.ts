@@ -159,11 +159,11 @@ it.each(["due", "identify"] as const)("close ends although the store never answe
     jest.spyOn(durable, method).mockImplementation(() => (resolve(), new Promise(() => {})) as never);
   });
   const spool = { directory: path.join(directory, "spool") };
-  jest.spyOn(store, "close");
+  const close = jest.spyOn(store, "close");
   const webhook = { recordTimeoutMs: 100 };
   const payments = testKit<never, MemoryTx>({ store: durable, spool, webhook, sweepMs: 1 });
   void payments.start({ keepAlive: false });
   await asked;
   await payments.close();
-  expect(store.close).toHaveBeenCalled();
+  expect(close).toHaveBeenCalled();
 });
