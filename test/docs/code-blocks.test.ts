@@ -16,6 +16,7 @@ declare global {
   const hmacSignature: typeof import("tillkit").hmacSignature;
   const fieldsSignature: typeof import("tillkit").fieldsSignature;
   const publicKeySignature: typeof import("tillkit").publicKeySignature;
+  const standardWebhooksSignature: typeof import("tillkit").standardWebhooksSignature;
   const clientCredentials: typeof import("tillkit").clientCredentials;
   const MemoryStore: typeof import("tillkit").MemoryStore;
   const createSandbox: typeof import("tillkit/sandbox").createSandbox;

@@ -4,6 +4,7 @@ export { type HmacAlgorithm, hmacSignature, type HmacSignatureOptions } from "./
 export { type CoveredBy, fieldsSignature, type FieldsSignatureOptions } from "./fields-signature.js";
 export { canonicalFields, defaultSignedFields, type ListedField } from "./canonical-fields.js";
 export { publicKeySignature, type PublicKeySignatureOptions } from "./public-key-signature.js";
+export { standardWebhooksSignature, type StandardWebhooksOptions } from "./standard-webhooks.js";
 export { type PublicKeyAlgorithm } from "./public-keys.js";
 export {
   indispensableFields,
