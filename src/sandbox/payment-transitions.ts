@@ -45,6 +45,12 @@ export class PaymentTransitions {
     return (await Promise.all(sent)).flat();
   }
 
+  /** Makes the moves of the payments that the new one replaces: those of the same shop with another amount. */
+  async runReplaced(newest: SandboxPayment, source: string): Promise<void> {
+    const replaced = this.#othersOfShop(newest).filter((other) => !sameTotal(other, newest));
+    await Promise.all(replaced.map((other) => this.run("replaced", other, source)));
+  }
+
   /** Continues the schedules of an earlier run of the sandbox. */
   async restore(): Promise<void> {
     const { stateFile, activity } = this.core;
@@ -109,18 +115,20 @@ export class PaymentTransitions {
   }
 
   /** Returns the canceled payments of the same amount and shop whose scenario has `paidWithNext`. */
-  #paidWith({ id, total, successUrl }: SandboxPayment): SandboxPayment[] {
+  #paidWith(payment: SandboxPayment): SandboxPayment[] {
+    return this.#othersOfShop(payment).filter(
+      (other) =>
+        other.status === "canceled" &&
+        sameTotal(other, payment) &&
+        this.#scenarioOf(other).paidWithNext === true,
+    );
+  }
+
+  #othersOfShop({ id, successUrl }: SandboxPayment): SandboxPayment[] {
+    const { origin } = new URL(successUrl);
     return this.core.payments
       .list()
-      .filter(
-        (other) =>
-          other.id !== id &&
-          other.status === "canceled" &&
-          other.total.value === total.value &&
-          other.total.currency === total.currency &&
-          new URL(other.successUrl).origin === new URL(successUrl).origin &&
-          this.#scenarioOf(other).paidWithNext === true,
-      );
+      .filter((other) => other.id !== id && new URL(other.successUrl).origin === origin);
   }
 
   #scenarioOf({ id }: SandboxPayment): Scenario {
@@ -128,4 +136,8 @@ export class PaymentTransitions {
     // A state file may contain the name of a scenario that no longer exists.
     return this.core.scenarios.list().find(({ name }) => name === scenario) ?? normal;
   }
+}
+
+function sameTotal({ total }: SandboxPayment, other: SandboxPayment): boolean {
+  return total.value === other.total.value && total.currency === other.total.currency;
 }

@@ -17,6 +17,12 @@ export type Step =
   | "trouble ends"
   /** The lifetime of a token in the scenario token-expired-early passes. */
   | "a minute passes"
+  /** The customer goes to the checkout, and leaves its page open. */
+  | "opens the checkout"
+  /** The order costs more from now on. */
+  | "the order grows"
+  /** The customer returns from the checkout page that was opened first. */
+  | "returns from the first page"
   /** Another customer is at the checkout with another order. */
   | "another customer waits"
   /** The customer buys the same product again, with a new order. */
@@ -86,6 +92,9 @@ class Day {
     if (step === "approves elsewhere") await sandbox.pay(this.#forgotten());
     if (step === "trouble ends") sandbox.scenario("normal");
     if (step === "a minute passes") await sandbox.clock.advance(60_000);
+    if (step === "opens the checkout") await goToCheckout(this.#shop, this.#orders.at(-1)!);
+    if (step === "the order grows") await this.#grows();
+    if (step === "returns from the first page") await this.#returnsFirst();
     if (step === "another customer waits")
       await goToCheckout(this.#shop, await placeOrder(this.#shop, "mango"));
     if (step === "orders again") this.#orders.push(await placeOrder(this.#shop));
@@ -117,6 +126,17 @@ class Day {
     const page = await answer.text();
     const isTrouble = answer.status === 503 && page.includes("The payment could not be started");
     this.#pages.push(isTrouble ? "trouble" : `${answer.status}`);
+  }
+
+  async #grows(): Promise<void> {
+    const sql = "update orders set value = '147500' where id = ?";
+    await this.#shop.payments.store.transaction((tx) => tx.query(sql, [this.#orders.at(-1)!]));
+  }
+
+  async #returnsFirst(): Promise<void> {
+    await this.#shop.sandbox.clock.advance(1000);
+    this.#returnUrl = this.#shop.sandbox.payments()[0]!.successUrl;
+    this.#pages.push(await this.#returnPage());
   }
 
   /** Returns the id of a payment that is pending at the service, without a browser at its checkout. */

@@ -191,6 +191,17 @@ const rows: readonly Row[] = [
     events: ["payment.completed", "payment.paid_late", "payment.paid_twice"],
     attention: ["payment.paid_late", "payment.paid_twice"],
   },
+  // The order costs more now, so that a person must accept or refund what was paid.
+  {
+    scenario: "paid-other-amount",
+    steps: ["opens the checkout", "the order grows", "opens the checkout", "returns from the first page"],
+    ...unpaid,
+    pages: ["mismatch", "mismatch"],
+    answers: [200],
+    kit: ["completed", "pending"],
+    events: ["payment.paid_other_amount"],
+    attention: ["payment.paid_other_amount"],
+  },
   {
     scenario: "payment-failed",
     steps: ["approves"],

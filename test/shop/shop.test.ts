@@ -53,6 +53,22 @@ describe("the example shop", () => {
     expect(shop.sandbox.payments()).toHaveLength(1);
   });
 
+  it("does not ask a customer again who paid an earlier amount, and says that the shop is looking at it", async () => {
+    const order = await placeOrder(shop);
+    await goToCheckout(shop, order);
+    const sql = "update orders set value = '147500' where id = ?";
+    await shop.payments.store.transaction((tx) => tx.query(sql, [order]));
+    await goToCheckout(shop, order);
+    await shop.sandbox.pay(shop.sandbox.payments()[0]!.id);
+    const answer = await post(`${shop.url}/checkout/${order}`);
+    const page = await answer.text();
+    expect(answer.status).toBe(409);
+    expect(page).toContain("We have received a payment of another amount");
+    expect(page).not.toContain("Nothing was charged");
+    expect(page).not.toContain(`action="/checkout/${order}"`);
+    expect(shop.sandbox.payments()).toHaveLength(2);
+  });
+
   it("shows a helpful page when the payment service cannot be reached, and keeps the order", async () => {
     const order = await placeOrder(shop);
     await shop.sandbox.close();

@@ -38,6 +38,13 @@ function attentionTo(event: TillkitEvent): Attention | undefined {
       const detail = `${event.payment.clientId}, after ${event.firstClientId}`;
       return { kind, orderId: event.payment.reference, detail };
     }
+    case "payment.paid_other_amount": {
+      const [paid, asked] = [event.payment, event.lastAsked].map(
+        ({ total }) => `${total.value} ${total.currency}`,
+      );
+      const detail = `${event.payment.clientId}: ${paid}, and ${asked} was asked for last`;
+      return { kind, orderId: event.payment.reference, detail };
+    }
     case "payment.paid_late":
       return { kind, orderId: event.payment.reference, detail: event.because };
     case "payment.overdue":

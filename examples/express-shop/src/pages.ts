@@ -103,6 +103,20 @@ export function unavailablePage(language: Language, order: Order): Page {
   };
 }
 
+/** Returns the page for an order for which another amount was paid than it costs now. */
+export function heldPage(language: Language, order: Order): Page {
+  const text = translations[language];
+  return {
+    language,
+    title: text.held,
+    main: html`<article class="card notice">
+      <h1>${text.held}</h1>
+      <p>${text.heldText}</p>
+      <a href="/orders/${order.id}">${text.toOrder}</a>
+    </article>`,
+  };
+}
+
 export function notFoundPage(language: Language): Page {
   const text = translations[language];
   return {

@@ -14,7 +14,7 @@ import { type SqlTx } from "tillkit/sql";
 import { collectAttention } from "./attention.js";
 import { keeperOnly } from "./keeper-only.js";
 import { Orders } from "./orders.js";
-import { deskPage, frontPage, notFoundPage, orderPage, unavailablePage } from "./pages.js";
+import { deskPage, frontPage, heldPage, notFoundPage, orderPage, unavailablePage } from "./pages.js";
 import { sendPage, style } from "./page.js";
 import { findProduct, products } from "./products.js";
 import { languages, shopName, type Language } from "./translations.js";
@@ -121,6 +121,7 @@ export async function createShop({
       res.redirect(303, checkoutUrl);
     } catch (error) {
       if (hasCode(error, "already_paid")) return res.redirect(303, `/orders/${order.id}`);
+      if (hasCode(error, "paid_other_amount")) return sendPage(res, 409, heldPage(language, order));
       payments.logger.warn({ err: error, order: order.id }, "the customer could not be sent to the checkout");
       sendPage(res, 503, unavailablePage(language, order));
     }

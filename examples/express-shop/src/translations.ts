@@ -30,6 +30,9 @@ const en = {
   unavailable: "The payment could not be started",
   unavailableText:
     "The payment service does not answer at the moment. Nothing was charged, and your order is kept.",
+  held: "We are checking your payment",
+  heldText:
+    "We have received a payment of another amount for this order. Please do not pay again: the shopkeeper is looking at it.",
   toOrder: "Back to the order",
   notFound: "There is nothing here",
   notFoundText: "The address may be incomplete. Look at it again, or start from the market.",
@@ -70,6 +73,9 @@ const fr: Translations = {
   unavailable: "Le paiement n’a pas pu commencer",
   unavailableText:
     "Le service de paiement ne répond pas pour le moment. Rien n’a été débité et votre commande est conservée.",
+  held: "Nous vérifions votre paiement",
+  heldText:
+    "Nous avons reçu un paiement d’un autre montant pour cette commande. Ne payez pas une seconde fois : le marchand s’en occupe.",
   toOrder: "Retour à la commande",
   notFound: "Il n’y a rien ici",
   notFoundText: "L’adresse est peut-être incomplète. Vérifiez-la, ou repartez du marché.",
@@ -93,6 +99,10 @@ export const attentionTexts: Record<string, Record<Language, string>> = {
   "payment.paid_twice": {
     en: "The customer paid this order twice. Refund one payment.",
     fr: "Le client a payé deux fois. Remboursez un des paiements.",
+  },
+  "payment.paid_other_amount": {
+    en: "The customer paid an earlier amount. Accept it or refund it. The order is not booked.",
+    fr: "Le client a payé un ancien montant. Acceptez-le ou remboursez-le. La commande n’est pas enregistrée.",
   },
   "payment.paid_late": {
     en: "Paid after the attempt was given up. The order is booked.",

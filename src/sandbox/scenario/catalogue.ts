@@ -195,6 +195,11 @@ const faults: Readonly<Record<string, Omit<Scenario, "name">>> = {
       { delayMs: 200 },
     ],
   },
+  "paid-other-amount": {
+    about: "A payment completes a second after the shop created the next one, of another amount.",
+    about_fr: "Un paiement aboutit une seconde après la création du suivant, d’un autre montant.",
+    moves: { replaced: [{ status: "completed", delayMs: 1000 }] },
+  },
 };
 
 /** The scenarios with a fault, in the order of their amounts: a total of 777001 in any currency chooses the first. */

@@ -79,6 +79,7 @@ export const scenarioSchema = strictObject({
     opened: z.array(move).optional(),
     approved: z.array(move).optional(),
     canceled: z.array(move).optional(),
+    replaced: z.array(move).optional(),
   }).optional(),
   /** Whether a canceled payment completes when the next one of the same shop and amount completes. */
   paidWithNext: z.boolean().optional(),
@@ -90,5 +91,8 @@ export const scenarioSchema = strictObject({
 export type Scenario = z.infer<typeof scenarioSchema>;
 export type WebhookStep = z.infer<typeof webhookStep>;
 export type Move = z.infer<typeof move>;
-/** A moment at which a payment takes statuses: creation, opening of the checkout page, the customer's decision. */
+/**
+ * A moment at which a payment takes statuses: creation, opening of the checkout page, the customer's decision, and the creation of the
+ * same shop's next payment, of another amount.
+ */
 export type Moment = keyof NonNullable<Scenario["moves"]>;

@@ -121,7 +121,10 @@ class PaymentsApi {
       return this.#failCreation(creation, res);
     }
     const payment = payments.create(request, name);
-    const sent = this.parts.transitions.run("created", payment, options.providers[0]!.code);
+    const { transitions } = this.parts;
+    const source = options.providers[0]!.code;
+    const sent = transitions.run("created", payment, source);
+    void transitions.runReplaced(payment, source);
     await stateFile.flushed();
     await clock.wait(delayMs);
     if (afterWebhooks) {

@@ -57,6 +57,7 @@ const arrivals: Record<string, readonly object[]> = {
   "failed-then-paid": [{ signed: true, body: { data: { status: "failed" } } }, right],
   "canceled-then-paid": [right],
   "paid-twice": [right],
+  "paid-other-amount": [right],
   "token-down": [right],
   "token-expired-early": [right],
   "webhook-replayed": [right, right],
