@@ -112,9 +112,11 @@ function mountReturns<Covers extends SignedField, Tx>(
   const { show, state } = returnEndpoints(payments, kind);
   // The kit answers every address below that may contain a token: it must not reach the application's own 404 page and log.
   // At the root of the application the others may be the shop's own pages.
-  router.use(path, (request, _response, next) => {
-    const isBelowMount = request.baseUrl.length > path.length;
-    const isOurs = isBelowMount ? request.path !== "/" : mayContainToken.test(request.path);
+  router.use(path, ({ baseUrl, url }, _response, next) => {
+    // Outside of an Express application a request has no `path`.
+    const rest = url.split("?", 1)[0]!;
+    const isBelowMount = baseUrl.length > path.length;
+    const isOurs = isBelowMount ? rest !== "/" : mayContainToken.test(rest);
     next(isOurs ? undefined : "router");
   });
   router.all(`${path}/:token`, logged, caught(show));

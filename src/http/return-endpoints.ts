@@ -1,10 +1,10 @@
-import { type Request, type Response } from "express";
+import { request as expressRequest, type Request, type Response } from "express";
 import { loggable } from "../errors/loggable.js";
 import { type ReturnKind, type ReturnView } from "../checkout/handle-return.js";
 import { type Payments } from "../kit/payments.js";
 import { type Payment } from "../model/payment.js";
 import { type SignedField } from "../model/signed-fields.js";
-import { readLanguage } from "../pages/language.js";
+import { type Language, readLanguage } from "../pages/language.js";
 import { newNonce } from "../pages/page.js";
 import {
   notFoundPage,
@@ -47,7 +47,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     if (!isReading(request, response)) return;
     const view = await lookUp(request, false);
     if (!view) return replyJson(response, 404, { error: "not_found" });
-    replyJson(response, 200, returnStatus(view, readLanguage(request, view.payment.locale)));
+    replyJson(response, 200, returnStatus(view, languageOf(request, view)));
   }
 
   async function lookUp(request: Request, visit: boolean): Promise<ReturnView | undefined> {
@@ -64,7 +64,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
 
   function frameFor(request: Request, view: ReturnView | undefined): PageFrame {
     return {
-      language: readLanguage(request, view?.payment.locale),
+      language: languageOf(request, view),
       nonce: newNonce(),
       shop: returns,
       backUrl: view && returns.backUrl !== undefined ? fillAddress(returns.backUrl, view.payment) : undefined,
@@ -95,6 +95,13 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     }),
     state: guarded(state, (_request, response) => replyJson(response, 503, { error: "unavailable" })),
   };
+}
+
+/** Returns the language of the payment or of the browser. A request has the method only inside of an Express application. */
+function languageOf(request: Request, view: ReturnView | undefined): Language {
+  const acceptsLanguages = (...offered: string[]) =>
+    expressRequest.acceptsLanguages.call(request, ...offered);
+  return readLanguage({ acceptsLanguages }, view?.payment.locale);
 }
 
 function isReading(request: Request, response: Response): boolean {

@@ -1,3 +1,4 @@
+import { type RequestListener } from "node:http";
 import { type ErrorRequestHandler, type RequestHandler } from "express";
 import express5 from "express";
 import express4 from "express4";
@@ -118,3 +119,50 @@ function problemsOf(make: () => unknown): readonly ConfigurationProblem[] {
   }
   return [];
 }
+
+/** Ways to call the router without an Express application. Each removes the mount path, or leaves it. */
+const outside: [
+  string,
+  (router: ReturnType<typeof paymentRouter<never, MemoryTx>>) => RequestListener,
+  string,
+][] = [
+  [
+    "node:http at its root",
+    (router) => (request, response) => router(request, response, () => response.end("none")),
+    "",
+  ],
+  [
+    "node:http, with the mount path removed by hand",
+    (router) => (request, response) => {
+      request.url = request.url!.replace("/payments", "");
+      router(request, response, () => void response.writeHead(404).end("none"));
+    },
+    "/payments",
+  ],
+  [
+    "a Router outside of an application",
+    (router) => {
+      const outer = express5.Router().use("/payments", router as RequestHandler);
+      return (request, response) => outer(request as never, response as never, () => response.end("none"));
+    },
+    "/payments",
+  ],
+];
+
+describe.each(outside)("behind %s", (_, listen, mount) => {
+  it("webhooks are recorded, and the customer sees the return page", async () => {
+    const { token, hash } = makeReturnToken("c-1");
+    const store = new MemoryStore();
+    const created = [pendingPayment({ returnKeyHash: hash, createdAt: new Date().toISOString() })];
+    await store.transaction((tx) => store.save(tx, { created }));
+    const url = await serve(listen(paymentRouter(testKit<never, MemoryTx>({ store }))));
+    const page = (path: string) =>
+      send(url, { path: `${mount}/success/${path}`, headers: { "accept-language": "fr" } });
+    const { headers, rawBody } = signed(completedBody());
+    const path = `${mount}/webhook`;
+    expect((await send(url, { method: "POST", path, headers, body: rawBody })).status).toBe(200);
+    expect(await page(token)).toMatchObject({ status: 200, headers: { "content-language": "fr" } });
+    expect(JSON.parse((await page(`${token}/state?n=1`)).body)).toMatchObject({ state: "paid" });
+    expect(await page(`${token}~`)).toMatchObject({ status: 404, headers: { "content-language": "fr" } });
+  });
+});
