@@ -152,7 +152,7 @@ export const sqliteFaults = [
   },
   {
     about: "a poisoned transaction commits",
-    file: "store/sql/transaction.ts",
+    file: "store/sql/transaction/transaction.ts",
     from: "    if (this.#poison) {\n      const failure",
     to: "    if (this.#poison && this.isPipelined) {\n      const failure",
     test: "store/sql/sqlite/sqlite-store.test.ts",
@@ -181,17 +181,17 @@ export const sqliteFaults = [
   },
   {
     about: "a connection is given back after its commit failed",
-    file: "store/sql/driver.ts",
+    file: "store/sql/pooled/connections.ts",
     from: "      end(error as Error);\n      throw error;",
     to: "      end();\n      throw error;",
-    test: "store/sql/driver.test.ts",
+    test: "store/sql/pooled/connections.test.ts",
   },
   {
     about: "the sessions of a PostgreSQL that became a standby are used again",
     file: "store/sql/postgres/postgres-dialect.ts",
     from: "/^(25006|25P0[34]|08...|57P..)$/",
     to: "/^(25P0[34]|08...|57P..)$/",
-    test: "store/sql/driver.test.ts",
+    test: "store/sql/pooled/connections.test.ts",
   },
 ];
 
@@ -371,7 +371,7 @@ export const postgresFaults = [
 export const mysqlFaults = [
   {
     about: "a transaction that failed unawaited commits",
-    file: "store/sql/transaction.ts",
+    file: "store/sql/transaction/transaction.ts",
     from: "if (this.#newest && !this.isPipelined) await Promise.allSettled([this.#newest]);",
     to: "",
     test: mysqlExam,

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { isAllowed, mayUse, partOf, parts } from "./directions.js";
 import { findCycle, graphOf } from "./find-cycle.js";
 import { importsOf, readSources, type Import } from "./read-imports.js";
@@ -6,9 +7,17 @@ const sources = readSources();
 const imports = sources.flatMap((source) => source.imports);
 const inside = imports.filter((one) => one.inside);
 const outside = imports.filter((one) => !one.inside);
+const folders = [...new Set(sources.flatMap(({ file }) => foldersOf(file)))];
 const atStart = inside.filter(({ kind }) => kind === "runtime");
 
 const maxLines = 300;
+
+/** The folders whose parts are folders, and the maximum number of files beside these. */
+const rooms = ["cli", "kit", "sandbox", "store/sql", "webhook"];
+const maxLoose = 6;
+
+/** The rooms that are not in order yet. */
+const exemptRooms = ["sandbox"];
 
 describe("the sources", () => {
   it("all belong to a part that has a place in the order", () => {
@@ -47,6 +56,20 @@ describe("the sources", () => {
       .map(({ file, target }) => [partOf(file) ?? file, partOf(target) ?? target] as const)
       .filter(([from, to]) => from !== to);
     expect(findCycle(graphOf(between))).toBeUndefined();
+  });
+
+  it("import one way among the files and folders of each folder", () => {
+    const cycles = folders
+      .filter((folder) => !exemptRooms.includes(folder))
+      .map((folder) => ({ folder, cycle: findCycle(graphOf(pairsIn(folder))) }));
+    expect(cycles.filter(({ cycle }) => cycle !== undefined)).toEqual([]);
+  });
+
+  it(`lie loose in each room as at most ${maxLoose} files`, () => {
+    const loose = rooms
+      .filter((room) => !exemptRooms.includes(room))
+      .map((room) => ({ room, count: sources.filter(({ file }) => posix.dirname(file) === room).length }));
+    expect(loose.filter(({ count }) => count === 0 || count > maxLoose)).toEqual([]);
   });
 
   it("stand in 16 folders and one file at the top of src", () => {
@@ -113,6 +136,25 @@ describe("the reading of imports", () => {
     expect(findCycle(graphOf(Object.entries({ a: "b", b: "c", c: "b" })))).toEqual(["b", "c", "b"]);
   });
 });
+
+/** Returns the folders of `src` that contain a file, from the outermost. */
+function foldersOf(file: string): string[] {
+  const names = file.split("/").slice(0, -1);
+  return names.map((_, index) => names.slice(0, index + 1).join("/"));
+}
+
+/** Returns the imports among the files and folders of a folder. */
+function pairsIn(folder: string): [string, string][] {
+  return inside.flatMap(({ file, target }) => {
+    const [from, to] = [entryOf(folder, file), entryOf(folder, target)];
+    return from === undefined || to === undefined || from === to ? [] : [[from, to] as [string, string]];
+  });
+}
+
+/** Returns the file or folder of a folder that a file belongs to, or `undefined` where the folder does not contain it. */
+function entryOf(folder: string, file: string): string | undefined {
+  return file.startsWith(`${folder}/`) ? file.slice(folder.length + 1).split("/", 1)[0]! : undefined;
+}
 
 function worded({ file, target, kind, line }: Import): string {
   return `${file}:${line} imports ${target} (${kind})`;

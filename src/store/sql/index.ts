@@ -2,7 +2,7 @@ export { asPool } from "./orm/as-pool.js";
 export { mysqlStore, postgresStore, schemaState, sqliteStore, sqlStore } from "./open-store.js";
 export type { SchemaState } from "./open-store.js";
 export type { SqlPaymentStore } from "./sql-store.js";
-export type { SqlResult, SqlTx } from "./sql-tx.js";
+export type { SqlResult, SqlTx } from "./driver/sql-tx.js";
 export type { SqlStoreOptions } from "./options.js";
 export type { SqliteDatabase, SqliteStatement } from "./sqlite/database.js";
 export type { PostgresAnswer, PostgresClient, PostgresPool } from "./postgres/pool.js";

@@ -1,10 +1,10 @@
 import { hasCode, TillkitError } from "../../errors/index.js";
 import { type Changes, type Locked, type LockKeys } from "../contract.js";
-import { type Driver } from "./driver.js";
+import { type Driver } from "./driver/driver.js";
 import { lockKeys } from "./tables/lock-payments.js";
 import { type Database } from "./tables/names.js";
 import { fitsOneStatement, saveChanges, saveOrFail } from "./tables/save-changes.js";
-import { Transaction } from "./transaction.js";
+import { Transaction } from "./transaction/transaction.js";
 
 /** The eventKey or the receiptId of a webhook that is to be stored is taken. */
 class WebhookTaken extends Error {}

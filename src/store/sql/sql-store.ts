@@ -17,11 +17,11 @@ import {
 } from "../contract.js";
 import { Semaphore } from "../../shared/semaphore.js";
 import { withTimeout } from "../../shared/with-timeout.js";
-import { type Driver, type Purpose } from "./driver.js";
+import { type Driver, type Purpose } from "./driver/driver.js";
 import { poolShortage } from "./options.js";
 import { recordChanges } from "./record-changes.js";
-import { retryConflicts } from "./retry-conflicts.js";
-import { type Session, type SqlTx } from "./sql-tx.js";
+import { retryConflicts } from "./transaction/retry-conflicts.js";
+import { type Session, type SqlTx } from "./driver/sql-tx.js";
 import {
   anythingToClaim,
   claimDue,
@@ -42,7 +42,7 @@ import { pruneFinal } from "./tables/prune.js";
 import { duePayments, findPayment, readPaymentsPage, lookupDuePayments } from "./tables/read-payments.js";
 import { saveChanges } from "./tables/save-changes.js";
 import { parkedWebhooks, strayWebhooks } from "./tables/webhooks.js";
-import { lazyTx, runInside, runTransaction, type Transaction } from "./transaction.js";
+import { lazyTx, runInside, runTransaction, type Transaction } from "./transaction/transaction.js";
 
 /** A store of `tillkit/sql`: the whole contract over one database. Opens nothing before its first use. */
 export type SqlPaymentStore<Raw = unknown> = PaymentStore<SqlTx<Raw>> &

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { event, payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { type Changes, type Locked, type LockKeys } from "../../../src/store/index.js";
-import { type Driver } from "../../../src/store/sql/driver.js";
+import { type Driver } from "../../../src/store/sql/driver/driver.js";
 import { MysqlDriver } from "../../../src/store/sql/mysql/mysql-driver.js";
 import { resolveSqlStoreOptions } from "../../../src/store/sql/options.js";
 import { PostgresDriver } from "../../../src/store/sql/postgres/postgres-driver.js";

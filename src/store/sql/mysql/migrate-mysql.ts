@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { applyMissingSteps, isNewest, type Schema } from "../migrate.js";
-import { retryConflicts } from "../retry-conflicts.js";
-import { type Session } from "../sql-tx.js";
+import { applyMissingSteps, isNewest, type Schema } from "../schema/migrate.js";
+import { retryConflicts } from "../transaction/retry-conflicts.js";
+import { type Session } from "../driver/sql-tx.js";
 import { type Tables } from "../tables/names.js";
 import { mysqlSchema } from "./migrations.js";
 import { mysqlDialect } from "./mysql-dialect.js";

@@ -1,6 +1,6 @@
 import { isTillkitError, TillkitError } from "../../../errors/index.js";
 import { because } from "../../../shared/because.js";
-import { concealValues, type Dialect, placeholders } from "../dialect.js";
+import { concealValues, type Dialect, placeholders } from "../driver/dialect.js";
 import { hasServerAnswered } from "./pool.js";
 
 /**

@@ -1,19 +1,13 @@
 import { hostOf } from "../../../shared/because.js";
 import { optionInvalid } from "../../database-address.js";
-import { AnswerLimits } from "../answer-limits.js";
-import { concealValues, type Dialect } from "../dialect.js";
-import {
-  type Driver,
-  endsOf,
-  isGone,
-  type OpenTransaction,
-  type Purpose,
-  replicationWarning,
-} from "../driver.js";
-import { askMysql, refuseUnsafeServer, serverWarnings } from "../identify-server.js";
-import { readVersion, type SchemaVersion } from "../migrate.js";
+import { concealValues, type Dialect } from "../driver/dialect.js";
+import { type Driver, type OpenTransaction, type Purpose, type SchemaVersion } from "../driver/driver.js";
+import { type Session, type SqlResult } from "../driver/sql-tx.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
-import { type Session, type SqlResult } from "../sql-tx.js";
+import { AnswerLimits } from "../pooled/answer-limits.js";
+import { endsOf, isGone, replicationWarning } from "../pooled/connections.js";
+import { askMysql, refuseUnsafeServer, serverWarnings } from "../schema/identify-server.js";
+import { readVersion } from "../schema/migrate.js";
 import { type Tables } from "../tables/names.js";
 import { migrateMysql } from "./migrate-mysql.js";
 import { mysqlSchema } from "./migrations.js";

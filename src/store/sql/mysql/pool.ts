@@ -2,10 +2,11 @@ import { type EventEmitter } from "node:events";
 import { type Socket } from "node:net";
 import { TillkitError } from "../../../errors/index.js";
 import { withTimeout } from "../../../shared/with-timeout.js";
-import { type Ask } from "../answer-limits.js";
-import { withoutNul } from "../dialect.js";
-import { keepAliveAfterMs, loadPackage, type Purpose } from "../driver.js";
-import { type Session, type SqlResult } from "../sql-tx.js";
+import { type Ask } from "../pooled/answer-limits.js";
+import { withoutNul } from "../driver/dialect.js";
+import { type Purpose } from "../driver/driver.js";
+import { keepAliveAfterMs, loadPackage } from "../pooled/connections.js";
+import { type Session, type SqlResult } from "../driver/sql-tx.js";
 
 /** The part of a promise connection of the package mysql2 that the kit needs. */
 export interface MysqlConnection {

@@ -1,6 +1,6 @@
 import { TillkitError } from "../../../errors/index.js";
 import { Semaphore } from "../../../shared/semaphore.js";
-import { type Transaction } from "../transaction.js";
+import { type Transaction } from "../transaction/transaction.js";
 import { type TransactionCommand, transactionCommand } from "./transaction-command.js";
 
 /** Sends `text` on the driver's handle, or the statement of the ORM where it is left out. */

@@ -2,9 +2,9 @@ import { type EventEmitter } from "node:events";
 import { type Socket } from "node:net";
 import { type Duplex } from "node:stream";
 import { TillkitError } from "../../../errors/index.js";
-import { type Ask } from "../answer-limits.js";
-import { type endsOf, keepAliveAfterMs, loadPackage } from "../driver.js";
-import { type Session, type SqlResult } from "../sql-tx.js";
+import { type Ask } from "../pooled/answer-limits.js";
+import { type endsOf, keepAliveAfterMs, loadPackage } from "../pooled/connections.js";
+import { type Session, type SqlResult } from "../driver/sql-tx.js";
 
 /** The part of a client of the package pg that the kit needs. */
 export interface PostgresClient {

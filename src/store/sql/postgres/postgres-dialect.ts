@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isTillkitError, TillkitError } from "../../../errors/index.js";
 import { because } from "../../../shared/because.js";
-import { concealValues, type Dialect } from "../dialect.js";
+import { concealValues, type Dialect } from "../driver/dialect.js";
 
 /** The SQL of PostgreSQL. */
 export const postgresDialect: Dialect = {

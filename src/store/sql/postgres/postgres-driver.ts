@@ -1,21 +1,15 @@
 import { TillkitError } from "../../../errors/index.js";
 import { hostOf } from "../../../shared/because.js";
-import { AnswerLimits } from "../answer-limits.js";
-import { withoutNul } from "../dialect.js";
-import {
-  type Driver,
-  endsOf,
-  isGone,
-  type OpenTransaction,
-  type Purpose,
-  replicationWarning,
-} from "../driver.js";
-import { askPostgres, refuseUnsafeServer, serverWarnings } from "../identify-server.js";
-import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
+import { withoutNul } from "../driver/dialect.js";
+import { type Driver, type OpenTransaction, type Purpose, type SchemaVersion } from "../driver/driver.js";
+import { type Session, type SqlResult } from "../driver/sql-tx.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
-import { type Session, type SqlResult } from "../sql-tx.js";
+import { AnswerLimits } from "../pooled/answer-limits.js";
+import { endsOf, isGone, replicationWarning } from "../pooled/connections.js";
+import { askPostgres, refuseUnsafeServer, serverWarnings } from "../schema/identify-server.js";
+import { applyMissingSteps, isNewest, readVersion } from "../schema/migrate.js";
 import { type Tables } from "../tables/names.js";
-import { runTransaction } from "../transaction.js";
+import { runTransaction } from "../transaction/transaction.js";
 import { postgresSchema } from "./migrations.js";
 import { Begin, beginWithFirst } from "./pipeline/begin-with-first.js";
 import { binaryList } from "./pipeline/binary-lists.js";

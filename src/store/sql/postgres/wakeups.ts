@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Session } from "../sql-tx.js";
+import { type Session } from "../driver/sql-tx.js";
 import { eventsOf, type WatchedClient } from "./pool.js";
 
 /** The time between two notifications. One for each commit would cost the database much, and nothing would be claimed sooner. */

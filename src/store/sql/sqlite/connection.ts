@@ -1,5 +1,5 @@
-import { withoutNul } from "../dialect.js";
-import { type SqlResult } from "../sql-tx.js";
+import { withoutNul } from "../driver/dialect.js";
+import { type SqlResult } from "../driver/sql-tx.js";
 import { type SqliteDatabase, type SqliteStatement } from "./database.js";
 
 /** The maximum number of prepared statements. Beyond it the oldest is dropped, and prepared again when it is needed. */

@@ -1,4 +1,4 @@
-import { type Schema } from "../migrate.js";
+import { type Schema } from "../schema/migrate.js";
 import { type Tables } from "../tables/names.js";
 
 /** Returns the kit's tables in SQLite. */

@@ -1,6 +1,6 @@
 import { TillkitError } from "../../../errors/index.js";
 import { because } from "../../../shared/because.js";
-import { type Dialect } from "../dialect.js";
+import { type Dialect } from "../driver/dialect.js";
 import { isBusy, isUnavailable, isUniqueClash } from "./database.js";
 
 /** The SQL of SQLite. */

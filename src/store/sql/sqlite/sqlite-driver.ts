@@ -1,12 +1,18 @@
 import { existsSync, rmSync } from "node:fs";
 import { TillkitError } from "../../../errors/index.js";
-import { type Driver, type OpenTransaction, type Purpose, type SyncTx } from "../driver.js";
-import { type Dialect } from "../dialect.js";
-import { applyMissingSteps, isNewest, readVersion, type SchemaVersion } from "../migrate.js";
+import {
+  type Driver,
+  type OpenTransaction,
+  type Purpose,
+  type SchemaVersion,
+  type SyncTx,
+} from "../driver/driver.js";
+import { type Dialect } from "../driver/dialect.js";
+import { applyMissingSteps, isNewest, readVersion } from "../schema/migrate.js";
 import { type ResolvedSqlStoreOptions } from "../options.js";
-import { type Session } from "../sql-tx.js";
+import { type Session } from "../driver/sql-tx.js";
 import { type Tables } from "../tables/names.js";
-import { runTransaction } from "../transaction.js";
+import { runTransaction } from "../transaction/transaction.js";
 import { backUp } from "./back-up.js";
 import { SqliteConnection } from "./connection.js";
 import { isBusy, loadDriver, openDatabase, retryBusy, type SqliteDatabase } from "./database.js";

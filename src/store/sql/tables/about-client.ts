@@ -1,5 +1,5 @@
 import { type WebhookRecord } from "../../contract.js";
-import { type Fragment } from "../dialect.js";
+import { type Fragment } from "../driver/dialect.js";
 import { type Database } from "./names.js";
 
 /**

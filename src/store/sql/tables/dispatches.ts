@@ -1,8 +1,8 @@
 import { TillkitError } from "../../../errors/index.js";
 import { type Claim, type ClaimOptions, type RetireOptions, type Settlement } from "../../contract.js";
-import { type Dialect, type Fragment, placeholders } from "../dialect.js";
-import { type Session } from "../sql-tx.js";
-import { type Transaction } from "../transaction.js";
+import { type Dialect, type Fragment, placeholders } from "../driver/dialect.js";
+import { type Session } from "../driver/sql-tx.js";
+import { type Transaction } from "../transaction/transaction.js";
 import { eventOf, type EventRow } from "./events.js";
 import { isUnexpanded } from "./expand-events.js";
 import { type Database } from "./names.js";

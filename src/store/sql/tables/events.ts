@@ -1,6 +1,6 @@
 import { type EventType } from "../../../model/event-map.js";
 import { type EventRecord } from "../../contract.js";
-import { type Transaction } from "../transaction.js";
+import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
 import { type Batch, insertAll } from "./write-rows.js";
 

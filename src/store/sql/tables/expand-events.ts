@@ -1,4 +1,4 @@
-import { type Transaction } from "../transaction.js";
+import { type Transaction } from "../transaction/transaction.js";
 import { type Database, type Tables } from "./names.js";
 
 /** The maximum number of events in one round of expansion. */

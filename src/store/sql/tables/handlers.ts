@@ -1,7 +1,7 @@
 import { type HandlerKey, type Registration, type RetireOptions } from "../../contract.js";
-import { allOf } from "../dialect.js";
-import { type Session } from "../sql-tx.js";
-import { type Transaction } from "../transaction.js";
+import { allOf } from "../driver/dialect.js";
+import { type Session } from "../driver/sql-tx.js";
+import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
 import { expandAll } from "./expand-events.js";
 import { firstSeqSince } from "./prune.js";

@@ -7,9 +7,9 @@ import {
   type WebhookPage,
   type WebhookRecord,
 } from "../../contract.js";
-import { allOf, pageOf } from "../dialect.js";
-import { type Session } from "../sql-tx.js";
-import { type Transaction } from "../transaction.js";
+import { allOf, pageOf } from "../driver/dialect.js";
+import { type Session } from "../driver/sql-tx.js";
+import { type Transaction } from "../transaction/transaction.js";
 import { aboutClient } from "./about-client.js";
 import { dispatchesAmong } from "./dispatches.js";
 import { eventOf, type EventRow } from "./events.js";

@@ -1,4 +1,4 @@
-import { type Session } from "../sql-tx.js";
+import { type Session } from "../driver/sql-tx.js";
 import { type Database } from "./names.js";
 
 /** Returns the identity of these tables, which they got when they were made. */

@@ -1,8 +1,8 @@
 import { type Payment } from "../../../model/payment.js";
 import { type Locked, type LockKeys } from "../../contract.js";
-import { type Fragment } from "../dialect.js";
-import { type Session } from "../sql-tx.js";
-import { type Transaction } from "../transaction.js";
+import { type Fragment } from "../driver/dialect.js";
+import { type Session } from "../driver/sql-tx.js";
+import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
 import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
 

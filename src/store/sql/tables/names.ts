@@ -1,4 +1,4 @@
-import { type Dialect } from "../dialect.js";
+import { type Dialect } from "../driver/dialect.js";
 
 /** The names of the kit's tables under one prefix. */
 export interface Tables {

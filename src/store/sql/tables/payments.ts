@@ -1,6 +1,6 @@
 import { TillkitError } from "../../../errors/index.js";
 import { awaitedStates, type Payment } from "../../../model/payment.js";
-import { type Transaction } from "../transaction.js";
+import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
 import { packReport, unpackReport } from "./packed-report.js";
 import { type Batch, insertNew, updateByKey } from "./write-rows.js";

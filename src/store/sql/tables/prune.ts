@@ -1,5 +1,5 @@
-import { orderOfMarked } from "../dialect.js";
-import { type Transaction } from "../transaction.js";
+import { orderOfMarked } from "../driver/dialect.js";
+import { type Transaction } from "../transaction/transaction.js";
 import { isExpanded, keepHandlers } from "./expand-events.js";
 import { type Database } from "./names.js";
 

@@ -1,7 +1,7 @@
 import { awaitedStates, type Payment } from "../../../model/payment.js";
 import { type PaymentPage } from "../../contract.js";
-import { allOf, type Fragment, orderOfMarked, pageOf } from "../dialect.js";
-import { type Session } from "../sql-tx.js";
+import { allOf, type Fragment, orderOfMarked, pageOf } from "../driver/dialect.js";
+import { type Session } from "../driver/sql-tx.js";
 import { type Database } from "./names.js";
 import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
 

@@ -1,7 +1,7 @@
 import { type Evidence } from "../../../model/payment.js";
 import { type ResolutionRecord } from "../../contract.js";
-import { type Session } from "../sql-tx.js";
-import { type Transaction } from "../transaction.js";
+import { type Session } from "../driver/sql-tx.js";
+import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
 import { insertAll } from "./write-rows.js";
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { type Payment } from "../../../model/payment.js";
 import { type Changes, type Locked, type Saved } from "../../contract.js";
-import { type Transaction } from "../transaction.js";
+import { type Transaction } from "../transaction/transaction.js";
 import { eventsBatch, insertEvents } from "./events.js";
 import { type Database } from "./names.js";
 import {

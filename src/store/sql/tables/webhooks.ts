@@ -1,8 +1,8 @@
 import { type SignedField } from "../../../model/signed-fields.js";
 import { type Changes, type WebhookRecord } from "../../contract.js";
 import { isWaiting } from "../../records.js";
-import { type Fragment } from "../dialect.js";
-import { type Transaction } from "../transaction.js";
+import { type Fragment } from "../driver/dialect.js";
+import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
 import { type Batch, chunks, insertNew, updateByKey } from "./write-rows.js";
 

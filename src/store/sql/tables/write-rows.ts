@@ -1,5 +1,5 @@
-import { type Dialect, type Fragment, placeholders } from "../dialect.js";
-import { type Transaction } from "../transaction.js";
+import { type Dialect, type Fragment, placeholders } from "../driver/dialect.js";
+import { type Transaction } from "../transaction/transaction.js";
 
 /** A table, its columns, and rows. The first column is the key. */
 export interface Batch {

@@ -12,7 +12,7 @@ import {
   lookupDuePayments,
 } from "../../../../src/store/sql/tables/read-payments.js";
 import { saveOrFail } from "../../../../src/store/sql/tables/save-changes.js";
-import { type Transaction } from "../../../../src/store/sql/transaction.js";
+import { type Transaction } from "../../../../src/store/sql/transaction/transaction.js";
 import { event, ledger, payment, webhook } from "../../../../src/store/exam/checks/fixtures.js";
 import { tablePrefixes } from "../support/table-prefixes.js";
 

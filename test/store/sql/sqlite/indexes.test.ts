@@ -12,7 +12,7 @@ import {
   readPaymentsPage,
   lookupDuePayments,
 } from "../../../../src/store/sql/tables/read-payments.js";
-import { type Transaction } from "../../../../src/store/sql/transaction.js";
+import { type Transaction } from "../../../../src/store/sql/transaction/transaction.js";
 import { saved } from "../../../../src/store/exam/checks/steps.js";
 import { event, ledger } from "../../../../src/store/exam/checks/fixtures.js";
 import { openPlace, type Place } from "../../../promises/processes/databases.js";

@@ -1,6 +1,6 @@
 import { type SqlPaymentStore } from "tillkit/sql";
 import { type Changes } from "../../../../src/store/contract.js";
-import { type Driver } from "../../../../src/store/sql/driver.js";
+import { type Driver } from "../../../../src/store/sql/driver/driver.js";
 import { event, payment, webhook } from "../../../../src/store/exam/checks/fixtures.js";
 import { type DatabaseProxy, proxyTo } from "./database-proxy.js";
 import { type tablePrefixes } from "./table-prefixes.js";

@@ -1,7 +1,7 @@
 import { postgresDialect } from "../../../../src/store/sql/postgres/postgres-dialect.js";
 import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
 import { pruneFinal } from "../../../../src/store/sql/tables/prune.js";
-import { type Transaction } from "../../../../src/store/sql/transaction.js";
+import { type Transaction } from "../../../../src/store/sql/transaction/transaction.js";
 
 it("a prune finds nothing where another process pruned the newest events meanwhile", async () => {
   const asked: string[] = [];

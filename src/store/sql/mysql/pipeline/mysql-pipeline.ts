@@ -1,8 +1,9 @@
-import { type Ask } from "../../answer-limits.js";
-import { withoutNul } from "../../dialect.js";
-import { type endsOf, type OpenTransaction } from "../../driver.js";
-import { PipelinedConnection } from "../../pipelined-connection.js";
-import { type SqlResult } from "../../sql-tx.js";
+import { type Ask } from "../../pooled/answer-limits.js";
+import { withoutNul } from "../../driver/dialect.js";
+import { type OpenTransaction } from "../../driver/driver.js";
+import { type endsOf } from "../../pooled/connections.js";
+import { PipelinedConnection } from "../../pooled/pipelined-connection.js";
+import { type SqlResult } from "../../driver/sql-tx.js";
 import {
   connectTimeoutMs,
   cutOff,

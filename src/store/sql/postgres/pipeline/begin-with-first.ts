@@ -1,5 +1,5 @@
-import { type Ask } from "../../answer-limits.js";
-import { type OpenTransaction, type Purpose } from "../../driver.js";
+import { type Ask } from "../../pooled/answer-limits.js";
+import { type OpenTransaction, type Purpose } from "../../driver/driver.js";
 import { expectCommitted, type PostgresAnswer, type PostgresClient, postgresResult } from "../pool.js";
 import { numbered, postgresDialect } from "../postgres-dialect.js";
 import { type PipelineFailed, sendPipelined, type LeadingStatement } from "./send-pipelined.js";

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
-import { type OpenTransaction } from "../../driver.js";
-import { PipelinedConnection } from "../../pipelined-connection.js";
+import { type OpenTransaction } from "../../driver/driver.js";
+import { PipelinedConnection } from "../../pooled/pipelined-connection.js";
 import { openPostgresPool, type PostgresClient, type PostgresPool } from "../pool.js";
 
 /**

@@ -1,7 +1,7 @@
 import { hasCode, TillkitError } from "../../../../errors/index.js";
 import { type Payment } from "../../../../model/payment.js";
 import { type EventRecord, type WebhookRecord } from "../../../contract.js";
-import { type SyncTx } from "../../driver.js";
+import { type SyncTx } from "../../driver/driver.js";
 import { isUnlisted } from "../../tables/about-client.js";
 import { eventsBatch } from "../../tables/events.js";
 import { type Database, type Tables } from "../../tables/names.js";

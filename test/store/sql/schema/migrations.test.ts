@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { mysqlSchema } from "../../../src/store/sql/mysql/migrations.js";
-import { postgresSchema } from "../../../src/store/sql/postgres/migrations.js";
-import { sqliteSchema } from "../../../src/store/sql/sqlite/migrations.js";
-import { tablesUnder } from "../../../src/store/sql/tables/names.js";
-import { onEachDatabase, openPlace, openStore, type Place } from "../../promises/processes/databases.js";
+import { mysqlSchema } from "../../../../src/store/sql/mysql/migrations.js";
+import { postgresSchema } from "../../../../src/store/sql/postgres/migrations.js";
+import { sqliteSchema } from "../../../../src/store/sql/sqlite/migrations.js";
+import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
+import { onEachDatabase, openPlace, openStore, type Place } from "../../../promises/processes/databases.js";
 
 /** Returns the steps of a database, as this code knows them. */
 function stepsFor({ address: { kind, prefix } }: Place, collation: string): readonly (readonly string[])[] {

@@ -1,5 +1,5 @@
-import { mysqlDialect } from "../../../src/store/sql/mysql/mysql-dialect.js";
-import { retryConflicts } from "../../../src/store/sql/retry-conflicts.js";
+import { mysqlDialect } from "../../../../src/store/sql/mysql/mysql-dialect.js";
+import { retryConflicts } from "../../../../src/store/sql/transaction/retry-conflicts.js";
 
 /** Runs a transaction that fails with these errors of MySQL, one after the other. Returns its result and the number of its runs. */
 async function runFailing(errors: readonly object[]): Promise<[unknown, number]> {

@@ -1,6 +1,7 @@
-import { TillkitError } from "../../errors/index.js";
-import { type Session } from "./sql-tx.js";
-import { type Tables } from "./tables/names.js";
+import { TillkitError } from "../../../errors/index.js";
+import { type SchemaVersion } from "../driver/driver.js";
+import { type Session } from "../driver/sql-tx.js";
+import { type Tables } from "../tables/names.js";
 
 /** The kit's tables in one database: the steps that make them, and where their version is stored. */
 export interface Schema {
@@ -13,12 +14,6 @@ export interface Schema {
   createMeta: string;
   /** Stores the version, which is its parameter. */
   setVersion: string;
-}
-
-/** The version of the tables in a database, 0 where there are none; and the version that this tillkit makes. */
-export interface SchemaVersion {
-  version: number;
-  newest: number;
 }
 
 /** Reads the version of the tables. Changes nothing. */

@@ -1,8 +1,8 @@
 import { type EventEmitter } from "node:events";
-import { TillkitError } from "../../errors/index.js";
-import { Deadlines, type Waiting } from "../../shared/deadlines.js";
-import { withTimeout } from "../../shared/with-timeout.js";
-import { type Purpose } from "./driver.js";
+import { TillkitError } from "../../../errors/index.js";
+import { Deadlines, type Waiting } from "../../../shared/deadlines.js";
+import { withTimeout } from "../../../shared/with-timeout.js";
+import { type Purpose } from "../driver/driver.js";
 
 /** Sends a statement on one connection. Settles as the statement does, or when the connection is cut off. */
 export type Ask = <T>(send: () => Promise<T>, purpose?: Purpose) => Promise<T>;

@@ -1,4 +1,4 @@
-import { identifyMysql, identifyPostgres } from "../../../src/store/sql/identify-server.js";
+import { identifyMysql, identifyPostgres } from "../../../../src/store/sql/schema/identify-server.js";
 
 const gcc = "on x86_64-pc-linux-gnu, compiled by gcc (GCC) 9.5.0, 64-bit";
 

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { Pool } from "pg";
 import { createPool } from "mysql2/promise";
 import { schemaState, sqlStore } from "tillkit/sql";
-import { tablePrefixes } from "./support/table-prefixes.js";
-import { temporaryFiles } from "./support/temporary-files.js";
+import { tablePrefixes } from "../support/table-prefixes.js";
+import { temporaryFiles } from "../support/temporary-files.js";
 
 const file = temporaryFiles();
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Dialect } from "./dialect.js";
+import { type Dialect } from "../driver/dialect.js";
 
 /** All tries of one transaction take about a second, and at most 2.6 seconds. */
 const maxTries = 8;

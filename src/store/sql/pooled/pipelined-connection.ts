@@ -1,4 +1,4 @@
-import { withTimeout } from "../../shared/with-timeout.js";
+import { withTimeout } from "../../../shared/with-timeout.js";
 
 /** How long a group of webhooks waits for the pipelined connection, before a plain one is used. */
 const maxWaitMs = 100;

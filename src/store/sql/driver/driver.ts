@@ -1,9 +1,5 @@
-import { type Socket } from "node:net";
-import { errorFixes, TillkitError } from "../../errors/index.js";
-import { withTimeout } from "../../shared/with-timeout.js";
-import { type Changes, type Locked, type LockKeys } from "../contract.js";
+import { type Changes, type Locked, type LockKeys } from "../../contract.js";
 import { type Dialect } from "./dialect.js";
-import { type SchemaVersion } from "./migrate.js";
 import { type Session, type SqlResult } from "./sql-tx.js";
 
 /** A connection inside one open transaction. */
@@ -58,6 +54,12 @@ export interface SyncTx {
  */
 export type Purpose = "handler" | "record" | "claim" | "upkeep" | "migration" | "application";
 
+/** The version of the tables in a database, 0 where there are none; and the version that this tillkit makes. */
+export interface SchemaVersion {
+  version: number;
+  newest: number;
+}
+
 /** The differences between the databases beyond their SQL. Opens nothing before its first use. */
 export interface Driver<Raw> {
   readonly dialect: Dialect;
@@ -94,79 +96,4 @@ export interface Driver<Raw> {
   /** Notifies other processes; called after a commit that wrote events. */
   announce?(): void;
   wake?(listener: () => void): () => void;
-}
-
-/** A connection that a transaction has taken from a pool. */
-interface PooledConnection<Answer> {
-  query(sql: string): Promise<Answer>;
-  giveBack(): void;
-  /** Ends the connection immediately, also while a statement runs on it. */
-  cutOff(error: Error): void;
-  /** Called before either of them; with the error if the connection is cut off. */
-  onEnd?: ((error?: Error) => void) | undefined;
-}
-
-/** After how much silence, in milliseconds, the operating system checks a connection of the kit's own. */
-export const keepAliveAfterMs = 10_000;
-
-/** The maximum duration of a rollback, in milliseconds. Over a connection that died silently it would never end. */
-const maxRollbackMs = 2000;
-
-/**
- * Returns the ways in which a transaction gives its connection back. Only the first call has an effect.
- *
- * @param open - The functions that abandon the open transactions of the driver.
- */
-export function endsOf<Answer>(connection: PooledConnection<Answer>, open: Set<() => void>) {
-  let isOver = false;
-  const end = (error?: Error): void => {
-    if (isOver) return;
-    isOver = true;
-    open.delete(abandon);
-    connection.onEnd?.(error);
-    if (error) connection.cutOff(error);
-    else connection.giveBack();
-  };
-  const abandon = (error = new Error("The transaction was abandoned.")): void => end(error);
-  open.add(abandon);
-  const rollback = async (): Promise<void> => {
-    const hangs = (): Error => new Error("The rollback takes too long.");
-    await withTimeout(connection.query("rollback"), maxRollbackMs, hangs).then(() => end(), end);
-  };
-  const commit = async (): Promise<Answer> => {
-    try {
-      const answer = await connection.query("commit");
-      end();
-      return answer;
-    } catch (error) {
-      end(error as Error);
-      throw error;
-    }
-  };
-  return { giveBack: () => end(), abandon, rollback, commit };
-}
-
-/** Returns the warning that commits do not wait for this number of standbys. */
-export function replicationWarning(database: string, standbys: number): string {
-  const seen = `${database} has ${standbys} connected standbys and waits for none of them`;
-  return `replication_asynchronous: ${seen}: a failover can lose a webhook that was answered 200. ${errorFixes.replication_asynchronous}`;
-}
-
-/** Returns whether a connection with this socket is gone. Of a driver with another kind of connection this is not known. */
-export function isGone(socket: Partial<Socket> | undefined): boolean {
-  return socket?.destroyed === true || socket?.readable === false;
-}
-
-/** Loads the package of a driver at its first use: none is a dependency of the kit. Rejects with `driver_missing`. */
-export async function loadPackage<Module>(
-  name: string,
-  neededBy: string,
-  load: () => Promise<Module>,
-): Promise<Module> {
-  try {
-    return await load();
-  } catch (cause) {
-    const message = `${neededBy} needs the package ${name}; run "npm install ${name}".`;
-    throw new TillkitError("driver_missing", message, { cause });
-  }
 }

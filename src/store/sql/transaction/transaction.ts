@@ -1,7 +1,7 @@
-import { hasCode, TillkitError } from "../../errors/index.js";
-import { type Dialect } from "./dialect.js";
-import { type Driver, type OpenTransaction, type Purpose, type SyncTx } from "./driver.js";
-import { type Session, type SqlResult, type SqlTx } from "./sql-tx.js";
+import { hasCode, TillkitError } from "../../../errors/index.js";
+import { type Dialect } from "../driver/dialect.js";
+import { type Driver, type OpenTransaction, type Purpose, type SyncTx } from "../driver/driver.js";
+import { type Session, type SqlResult, type SqlTx } from "../driver/sql-tx.js";
 
 /** Begins, runs and ends one transaction. */
 export async function runTransaction<Raw, T>(

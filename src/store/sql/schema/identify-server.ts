@@ -1,5 +1,5 @@
-import { errorFixes, TillkitError } from "../../errors/index.js";
-import { type Session } from "./sql-tx.js";
+import { errorFixes, TillkitError } from "../../../errors/index.js";
+import { type Session } from "../driver/sql-tx.js";
 
 /** What is known about a server, by the strings with which it names itself. */
 export type KnownServer =

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { setImmediate as nextIteration } from "node:timers/promises";
-import { type Ask, AnswerLimits } from "../../../src/store/sql/answer-limits.js";
+import { type Ask, AnswerLimits } from "../../../../src/store/sql/pooled/answer-limits.js";
 
 afterEach(() => jest.useRealTimers());
 
