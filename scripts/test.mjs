@@ -72,8 +72,12 @@ if (installed?.passed === false) {
       "examples/express-shop/tsconfig.json",
     ]);
   }
-  // The ORMs meet the packed package.
-  await jest("Tests on the sources", "src", ["/test/stores/orms/", ...(all ? [] : longTests)]);
+  // The ORMs and the frameworks meet the packed package.
+  await jest("Tests on the sources", "src", [
+    "/test/stores/orms/",
+    "/test/frameworks/",
+    ...(all ? [] : longTests),
+  ]);
   if (!all) leftOut.push(whyLong);
   if (all) {
     const stores = existsSync("examples/stores/node_modules");

@@ -1,0 +1,17 @@
+// Fastify with @fastify/middie. Fastify reads no body of requests that the router answers.
+import middie from "@fastify/middie";
+import Fastify from "fastify";
+import { paymentRouter } from "tillkit";
+import { fulfilOrder, total } from "./fulfil-order.mjs";
+
+const router = paymentRouter();
+router.payments.onPaymentCompleted(fulfilOrder);
+
+const app = Fastify();
+await app.register(middie);
+app.use("/payments", router);
+app.post("/checkout/:order", async (request, reply) => {
+  const { checkoutUrl } = await router.payments.create({ reference: request.params.order, total });
+  return reply.redirect(checkoutUrl, 303);
+});
+await app.listen({ port: Number(process.env.PORT ?? 3000) });
