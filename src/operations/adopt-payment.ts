@@ -95,8 +95,11 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
       // Its webhooks may have been sent long ago.
       nextLookupAt: at,
     };
-    const { takenClientIds } = await store.save(tx, { created: [payment] });
+    // A reference without payments has no row to lock. While this one is open, no first attempt can be stored beside it.
+    const isFirst = payments.every((other) => other.reference !== reference);
+    const { takenClientIds } = await store.save(tx, { created: [{ ...payment, open: isFirst }] });
     if (takenClientIds.length > 0) throw new AdoptionOutdated();
+    if (isFirst) await store.save(tx, { updated: [payment] });
     // In the same commit: nobody looks for them again if its answer is lost.
     await rematchIn(tx, parts, [clientId], { limit: store.maxGroup === Infinity ? Infinity : 1 });
     return true;
