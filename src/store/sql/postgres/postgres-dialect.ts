@@ -38,7 +38,7 @@ export const postgresDialect: Dialect = {
       return new TillkitError("store_conflict", "A value that must be unique is taken.", { cause: error });
     if (code === "55P03")
       return new TillkitError("store_busy", "A lock in PostgreSQL was not free in time.", { cause: error });
-    if (["26000", "42P05"].includes(String(code)))
+    if (isSharedSession(error))
       return new TillkitError("store_unavailable", sharedSessions, { cause: error });
     if (code === "25P03") return new TillkitError("store_unavailable", idledTooLong, { cause: error });
     if (isUnreachable(error))
@@ -55,12 +55,17 @@ export const postgresDialect: Dialect = {
 };
 
 const sharedSessions =
-  "A pooler shares PostgreSQL's sessions. Set preparedStatements: false, or ?preparedStatements=false in the address; or set " +
+  "A pooler shares PostgreSQL's sessions, so the kit goes on without prepared statements. Set preparedStatements: false, or ?preparedStatements=false in the address; or set " +
   "max_prepared_statements of PgBouncer 1.21 or newer.";
 
 const idledTooLong =
   "PostgreSQL ended a transaction that was idle for longer than idle_in_transaction_session_timeout. Make slow calls before its " +
   "first statement, or raise that setting.";
+
+/** Whether a prepared statement is missing in its session, or is there already: a pooler gave the session to several clients. */
+export function isSharedSession(error: unknown): boolean {
+  return ["26000", "42P05"].includes(String((error as { code?: unknown } | undefined)?.code));
+}
 
 /** Whether the transaction was ended in favour of another one. */
 function isDeadlock(error: unknown): boolean {

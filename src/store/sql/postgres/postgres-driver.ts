@@ -28,7 +28,8 @@ import {
   waitsForLockOn,
   type WatchedClient,
 } from "./pool.js";
-import { isSessionOver, numbered, postgresDialect } from "./postgres-dialect.js";
+import { isSessionOver, isSharedSession, numbered, postgresDialect } from "./postgres-dialect.js";
+import { sharesSessions } from "./pooler.js";
 import { Wakeups } from "./wakeups.js";
 
 /** A pool of the kit's own, or of the application. Each transaction has a client to itself. */
@@ -46,7 +47,8 @@ export class PostgresDriver implements Driver<PostgresClient> {
   #maxConnections: number;
   /** Present where the connections are the kit's own; the pool of an application is used as it is. */
   readonly #pipeline?: PostgresPipeline;
-  readonly #prepares: boolean;
+  /** Becomes false behind a pooler that shares sessions. */
+  #prepares: boolean;
   readonly #wakeups: Wakeups;
   readonly #answers: AnswerLimits;
   /** The functions that end the open transactions. */
@@ -86,7 +88,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   async beginPipelined(): Promise<OpenTransaction<PostgresClient> | undefined> {
-    const pipeline = this.#pipeline;
+    const pipeline = this.#prepares ? this.#pipeline : undefined;
     const client = await pipeline?.take();
     if (!pipeline || !client) return undefined;
     pipeline.gather();
@@ -167,7 +169,22 @@ export class PostgresDriver implements Driver<PostgresClient> {
     return { client, ask, ...ends };
   }
 
+  /** Goes on without prepared statements behind a pooler that would mix them up. */
+  async #adaptToPooler(): Promise<void> {
+    if (!this.#prepares) return;
+    const { client, ask, giveBack, abandon } = await this.#take();
+    try {
+      const query = client.query.bind(client) as (statement: unknown) => Promise<PostgresAnswer>;
+      this.#prepares = !(await sharesSessions(client, (statement) => ask(() => query(statement))));
+      giveBack();
+    } catch (error) {
+      abandon();
+      throw this.#translate(error);
+    }
+  }
+
   async migrate(): Promise<void> {
+    await this.#adaptToPooler();
     refuseUnsafeServer(await askPostgres(this.reader));
     const schema = postgresSchema(this.#tables);
     if (await isNewest(this.reader, schema)) return;
@@ -181,6 +198,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   async readVersion(): Promise<SchemaVersion> {
+    await this.#adaptToPooler();
     refuseUnsafeServer(await askPostgres(this.reader));
     return readVersion(this.reader, postgresSchema(this.#tables));
   }
@@ -268,7 +286,10 @@ export class PostgresDriver implements Driver<PostgresClient> {
     for (const [index, value] of values.entries())
       if (Array.isArray(value)) values[index] = binaryList(value) ?? value;
     if (name === undefined) return client.query(text, values);
-    return (client as unknown as NamedQueries).query({ name, text, values });
+    const asking = (client as unknown as NamedQueries).query({ name, text, values });
+    // A pooler that came after the start.
+    asking.catch((error: unknown) => (this.#prepares &&= !isSharedSession(error)));
+    return asking;
   }
 
   async #run(sql: string, params: readonly unknown[], purpose?: Purpose): Promise<SqlResult> {
