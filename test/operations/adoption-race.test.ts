@@ -17,10 +17,10 @@ onEachDatabase("the adoption of a paid payment of a reference that has none", (k
     const store = openStore(bench.place.address);
     const creating = bench.shop({ store, service: willingService().options });
     let adoption: Promise<unknown> | undefined;
-    const { lock } = store;
+    const lock = store.lock.bind(store);
     let locks = 0;
     store.lock = async (tx, keys) => {
-      const locked = await lock.call(store, tx, keys);
+      const locked = await lock(tx, keys);
       // The second lock comes after the attempt was stored, and before its commit.
       if (++locks !== 2) return locked;
       adoption = adopting.adopt({ clientId, reference, total: small });
