@@ -5,7 +5,7 @@ import { type Driver, type OpenTransaction, type Purpose, type SchemaVersion } f
 import { type Session, type SqlResult } from "../driver/sql-tx.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { AnswerLimits } from "../pooled/answer-limits.js";
-import { endsOf, isGone, replicationWarning } from "../pooled/connections.js";
+import { endsOf, isGone } from "../pooled/connections.js";
 import { askPostgres, refuseUnsafeServer, serverWarnings } from "../schema/identify-server.js";
 import { applyMissingSteps, isNewest, readVersion } from "../schema/migrate.js";
 import { type Tables } from "../tables/names.js";
@@ -29,7 +29,7 @@ import {
   type WatchedClient,
 } from "./pool.js";
 import { isSessionOver, isSharedSession, numbered, postgresDialect } from "./postgres-dialect.js";
-import { sharesSessions } from "./pooler.js";
+import { durabilityWarnings, sharesSessions } from "./server-checks.js";
 import { Wakeups } from "./wakeups.js";
 
 /** A pool of the kit's own, or of the application. Each transaction has a client to itself. */
@@ -169,23 +169,18 @@ export class PostgresDriver implements Driver<PostgresClient> {
     return { client, ask, ...ends };
   }
 
-  /** Goes on without prepared statements behind a pooler that would mix them up. */
-  async #adaptToPooler(): Promise<void> {
-    if (!this.#prepares) return;
-    const { client, ask, giveBack, abandon } = await this.#take();
+  /** Refuses a server that breaks promises. Goes on without prepared statements behind a pooler that would mix them up. */
+  async #examineServer(): Promise<void> {
     try {
-      const query = client.query.bind(client) as (statement: unknown) => Promise<PostgresAnswer>;
-      this.#prepares = !(await sharesSessions(client, (statement) => ask(() => query(statement))));
-      giveBack();
+      if (this.#prepares) this.#prepares = !(await sharesSessions(await this.#take()));
     } catch (error) {
-      abandon();
       throw this.#translate(error);
     }
+    refuseUnsafeServer(await askPostgres(this.reader));
   }
 
   async migrate(): Promise<void> {
-    await this.#adaptToPooler();
-    refuseUnsafeServer(await askPostgres(this.reader));
+    await this.#examineServer();
     const schema = postgresSchema(this.#tables);
     if (await isNewest(this.reader, schema)) return;
     const fix = async (tx: Session): Promise<void> => {
@@ -198,8 +193,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   async readVersion(): Promise<SchemaVersion> {
-    await this.#adaptToPooler();
-    refuseUnsafeServer(await askPostgres(this.reader));
+    await this.#examineServer();
     return readVersion(this.reader, postgresSchema(this.#tables));
   }
 
@@ -207,22 +201,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     const unexamined = serverWarnings(await askPostgres(this.reader));
     // Its settings are its own, and may not have these names.
     if (unexamined.length > 0) return unexamined;
-    const { rows } = await this.reader.run<{ name: string; setting: string; standbys: unknown }>(
-      `select name, setting, (select count(*) from pg_stat_replication r
-          left join pg_replication_slots s on s.active_pid = r.pid
-          where r.state is distinct from 'backup' and s.slot_type is distinct from 'logical') as standbys
-        from pg_settings where name in
-          ('synchronous_commit', 'fsync', 'full_page_writes', 'synchronous_standby_names') order by name`,
-      [],
-    );
-    const isWeak = ({ name, setting }: (typeof rows)[number]): boolean =>
-      setting === "off" || (name === "synchronous_commit" && setting === "local");
-    const weak = rows
-      .filter(isWeak)
-      .map(({ name, setting }) => `PostgreSQL has ${name} = ${setting}: a commit may be lost in a crash.`);
-    const waits = rows.every((row) => row.name !== "synchronous_standby_names" || row.setting !== "");
-    const standbys = Number(rows[0]?.standbys ?? 0);
-    return waits || standbys === 0 ? weak : [...weak, replicationWarning("PostgreSQL", standbys)];
+    return durabilityWarnings(this.reader);
   }
 
   announce(): void {
