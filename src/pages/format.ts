@@ -1,8 +1,5 @@
 import { type Money } from "../model/payment.js";
-import { type Html, html } from "./html.js";
 import { type Language } from "./language.js";
-
-const locales: Readonly<Record<Language, string>> = { en: "en-GB", fr: "fr-FR" };
 
 /**
  * Returns an amount with the separators of the language, a no-break space, and the currency's code. It has exactly the
@@ -33,32 +30,4 @@ export function formatDecimal(value: string, language: Language): string {
 function customaryDigits(currency: string): number {
   const format = new Intl.NumberFormat("en", { style: "currency", currency });
   return format.resolvedOptions().maximumFractionDigits ?? 2;
-}
-
-/** Returns a time for people, in UTC as the service's interface writes times, with its exact value for programs. */
-export function moment(timestamp: string | Date, language: Language): Html {
-  const date = new Date(timestamp);
-  const style = { dateStyle: "medium", timeStyle: "medium", timeZone: "UTC" } as const;
-  const format = new Intl.DateTimeFormat(locales[language], style);
-  return html`<time datetime="${date.toISOString()}">${format.format(date)} UTC</time>`;
-}
-
-/** Returns a number of milliseconds with its unit, joined by a no-break space. */
-export function milliseconds(ms: number, language: Language): string {
-  return `${new Intl.NumberFormat(locales[language]).format(ms)}\u00A0ms`;
-}
-
-/** Returns a span of time in its two largest units: `2 days, 3 hours`. */
-export function timeSpan(ms: number, language: Language): string {
-  const seconds = Math.round(ms / 1000);
-  const parts = [
-    { unit: "day", count: Math.floor(seconds / 86_400) },
-    { unit: "hour", count: Math.floor(seconds / 3600) % 24 },
-    { unit: "minute", count: Math.floor(seconds / 60) % 60 },
-    { unit: "second", count: seconds % 60 },
-  ];
-  const shown = parts.filter(({ count }) => count > 0).slice(0, 2);
-  const format = ({ unit, count }: (typeof parts)[number]): string =>
-    new Intl.NumberFormat(locales[language], { style: "unit", unit, unitDisplay: "long" }).format(count);
-  return (shown.length === 0 ? parts.slice(-1) : shown).map(format).join(", ");
 }

@@ -122,8 +122,8 @@ export interface SandboxWebhookActions {
 }
 
 /**
- * A stand-in for the payment service, for development and tests. `GET /not-shown` lists what it does where the
- * interface document says nothing. Everything is in memory, unless the option `state` names a file.
+ * A stand-in for the payment service, for development and tests. docs/sandbox.md says what it does where the interface
+ * document says nothing. Everything is in memory, unless the option `state` names a file.
  */
 export interface Sandbox
   extends SandboxLifecycle, SandboxConfiguration, SandboxPaymentActions, SandboxWebhookActions {

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import request from "supertest";
 import { catalogue, createSandbox, scenarioSchema } from "tillkit/sandbox";
 import { read, root } from "./documents.js";
 
@@ -9,19 +8,6 @@ const page = read("docs/sandbox.md");
 function rowsUnder(heading: string, row = /^\| (`.*) \|$/gm): string[][] {
   const section = page.split(/^#{2,3} /m).find((part) => part.startsWith(`${heading}\n`)) ?? "";
   return [...section.matchAll(row)].map((match) => match[1]!.split(/ ?\| ?/).map((cell) => cell.trim()));
-}
-
-/** As the page of a document writes it. */
-function plain(markup: string): string {
-  const marks: Record<string, string> = {
-    "&lt;": "<",
-    "&gt;": ">",
-    "&quot;": '"',
-    "&#39;": "'",
-    "&amp;": "&",
-    "’": "'",
-  };
-  return markup.replaceAll(/&(?:lt|gt|quot|#39|amp);|’/g, (mark) => marks[mark]!).trim();
 }
 
 /** Every key that a scenario can have, at any depth. */
@@ -44,12 +30,31 @@ describe("the page on the sandbox", () => {
     expect(rows.filter(([, , , must = ""]) => must.length < 5)).toEqual([]);
   });
 
-  it("lists every choice where the document is silent, as the sandbox's own page does", async () => {
-    const { text } = await request(createSandbox().app).get("/not-shown").set("Accept-Language", "en");
-    const choice = /<dt><small>Section ([\d.]+)<\/small><br \/>([^<]*)<\/dt>\s*<dd>([^<]*)<\/dd>/g;
-    const shown = [...text.matchAll(choice)].map(([, ...cells]) => cells.map((cell) => plain(cell)));
-    expect(shown.length).toBeGreaterThan(15);
-    expect(rowsUnder("What the document does not show", /^\| (\d.*) \|$/gm)).toEqual(shown);
+  it("says what the sandbox does by default where the document is silent", () => {
+    const rows = rowsUnder("What the document does not show", /^\| (\d.*) \|$/gm);
+    const { settings, signing, providers } = createSandbox();
+    const seconds = (ms: number) => `${ms / 1000} s`;
+    const text = rows.map(([, , does]) => does).join("\n");
+    for (const shown of [
+      `${settings.successStatus}; the option successStatus`,
+      `valid for ${settings.accessTokenTtlSeconds} s`,
+      `Any 2xx within ${seconds(settings.webhookTimeoutMs)}`,
+      `pauses: ${settings.retryDelaysMs.map(seconds).join(", ")}.`,
+      `HMAC over the raw body, in hexadecimal, in ${signing.header}`,
+      `source is one of ${providers.map(({ code }) => code).join(", ")};`,
+    ])
+      expect(text).toContain(shown);
+    for (const off of [
+      "readBack",
+      "statuses",
+      "cancelWebhook",
+      "failureWebhook",
+      "statusWebhooks",
+    ] as const) {
+      expect(text).toMatch(new RegExp(`[Oo]ption.* ${off}|${off}.*decide`));
+      expect([false, []]).toContainEqual(settings[off]);
+    }
+    expect(new Set(rows.map(([section]) => section)).size).toBeGreaterThan(10);
   });
 
   it("names every field that a scenario can have", () => {

@@ -1,4 +1,4 @@
-import { formatAmount, formatMoney, milliseconds, moment, timeSpan } from "../../src/pages/format.js";
+import { formatAmount, formatMoney } from "../../src/pages/format.js";
 
 describe("money", () => {
   it.each([
@@ -18,23 +18,5 @@ describe("money", () => {
     ["10.1234", "EUR", "10.1234"],
   ])("of %s %s has on a checkout page the customary decimals", (value, currency, shown) => {
     expect(formatAmount({ value, currency }, "en")).toBe(shown);
-  });
-});
-
-describe("time", () => {
-  it("is shown in UTC, with its exact value", () => {
-    const shown = moment("2026-11-22T10:02:05.123Z", "en").toString();
-    expect(shown).toBe('<time datetime="2026-11-22T10:02:05.123Z">22 Nov 2026, 10:02:05 UTC</time>');
-    expect(milliseconds(1234, "fr")).toBe("1\u202f234\u00a0ms");
-  });
-
-  it.each([
-    [0, "0 seconds"],
-    [1499, "1 second"],
-    [3_600_000, "1 hour"],
-    [90_061_000, "1 day, 1 hour"],
-    [86_400_000 * 2 + 5000, "2 days, 5 seconds"],
-  ])("of %i ms is shown in its two largest units", (ms, shown) => {
-    expect(timeSpan(ms, "en")).toBe(shown);
   });
 });

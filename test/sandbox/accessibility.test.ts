@@ -156,7 +156,6 @@ async function everyPage(shop: OpenShop): Promise<Record<string, string>> {
     "delivery that was refused": delivered(refused.id),
     scenarios: own("/developer/scenarios"),
     behaviour: own("/developer/behaviour"),
-    choices: own("/not-shown"),
     "return that is confirming": fifth!.successUrl,
     "return that is paid": second!.successUrl,
     "return that is canceled": third!.cancelUrl,

@@ -53,7 +53,6 @@ export const scenarioSchema = strictObject({
     .refine((name) => name !== randomName, "must not be random, which draws a scenario for each payment"),
   /** A sentence that describes it. */
   about: z.string().max(300).optional(),
-  about_fr: z.string().max(300).optional(),
   /** The request for an access token. */
   token: strictObject({
     answer: z.enum(["unavailable", "hang", "html"]).optional(),

@@ -12,7 +12,6 @@ const pages = [
   "/developer/webhooks",
   "/developer/scenarios",
   "/developer/behaviour",
-  "/not-shown",
 ];
 
 describe("the dashboard", () => {
@@ -29,23 +28,19 @@ describe("the dashboard", () => {
     return [...pages, `/payments/${id}`, `/developer/webhooks/deliveries/${delivery!.id}`];
   }
 
-  it.each(["en", "fr"])("shows every page in %s, and marks its place in the navigation", async (language) => {
+  it("marks the place of every page in the navigation", async () => {
     for (const path of await everyPage()) {
-      const text = await dashboard.read(path, { language });
-      expect([path, text]).toEqual([path, expect.stringContaining(`<html lang="${language}">`)]);
+      const text = await dashboard.read(path);
       expect([path, text.match(/<a [^>]*aria-current="page"/g)?.length]).toEqual([path, 1]);
       expect([path, text.match(/<h1>/g)?.length]).toEqual([path, 1]);
-      const others = language === "fr" ? ["Overview", "Skip to content"] : ["Accueil", "Aller au contenu"];
-      expect(others.filter((other) => text.includes(other))).toEqual([]);
     }
   });
 
-  it("says in both languages that a payment or a delivery does not exist", async () => {
+  it("says that a payment or a delivery does not exist", async () => {
     for (const path of ["/payments/nothing", "/payments/order-9", "/developer/webhooks/deliveries/x"]) {
       const text = await dashboard.read(path, { status: 404 });
       expect(text).toContain("Nothing here");
       expect(text).toMatch(/<a class="back" href="\/(payments|developer\/webhooks)">/);
-      expect(await dashboard.read(path, { status: 404, language: "fr" })).toContain("Rien ici");
     }
   });
 
@@ -104,7 +99,7 @@ describe("the dashboard", () => {
     const text = await dashboard.read("/");
     for (const shown of [
       `href="/payments/${id}"`,
-      "1,234,567 KMF",
+      "1,234,567\u00a0KMF",
       "completed",
       "payment.completed",
       ">200</span",
@@ -115,9 +110,6 @@ describe("the dashboard", () => {
     ]) {
       expect(text).toContain(shown);
     }
-    expect(await dashboard.read("/", { language: "fr" })).toMatch(
-      /Le même webhook[^]*1\u202f234\u202f567 KMF/,
-    );
   });
 
   it("says whether the state is kept", async () => {

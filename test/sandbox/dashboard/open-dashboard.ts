@@ -17,12 +17,8 @@ export class OpenDashboard {
   }
 
   /** A page's text. */
-  async read(path: string, { status = 200, language = "en" } = {}): Promise<string> {
-    const answer = await request(this.sandbox.app)
-      .get(path)
-      .set("Accept-Language", language)
-      .expect("Content-Type", /html/)
-      .expect(status);
+  async read(path: string, { status = 200 } = {}): Promise<string> {
+    const answer = await request(this.sandbox.app).get(path).expect("Content-Type", /html/).expect(status);
     return answer.text;
   }
 

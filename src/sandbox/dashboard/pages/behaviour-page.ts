@@ -1,5 +1,4 @@
 import { type Router } from "express";
-import { moment, timeSpan } from "../../../pages/format.js";
 import { type Html, type HtmlFragment, html } from "../../../pages/html.js";
 import { type Page } from "../../page.js";
 import { intermediateStatuses, type SandboxSettings, settingsSchema } from "../../state/settings.js";
@@ -10,42 +9,51 @@ import {
   code,
   type Field,
   fact,
-  link,
   postForm,
   section,
   selectField,
   textField,
-} from "../components.js";
-import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
-import { dashboardPage, places } from "../dashboard-page.js";
-import { fieldForm, FormProblem, pageRoutes, problemId, refusalBy } from "../form.js";
-import { behaviourTranslations } from "./translations.js";
+} from "../frame/components.js";
+import { type DashboardContext, type View } from "../frame/context.js";
+import { dashboardPage, places } from "../frame/dashboard-page.js";
+import { moment, timeSpan } from "../frame/format.js";
+import { fieldForm, FormProblem, pageRoutes, problemId, refusalBy } from "../frame/form.js";
 
-type Behaviour = ViewWith<typeof behaviourTranslations>;
-type Group = keyof Behaviour["text"]["groups"];
 type Kind = "switch" | "status" | "errors" | "statuses" | "number" | "numbers";
-
 type SettingName = keyof SandboxSettings;
+type SettingField = readonly [kind: Kind, label: string];
 
-/** Every setting with its group and the kind of its field, in the order of the page. */
-const settingFields: Readonly<Record<SettingName, readonly [Group, Kind]>> = {
-  strict: ["creation", "switch"],
-  echoClientId: ["creation", "switch"],
-  readBack: ["creation", "switch"],
-  readBackBare: ["creation", "switch"],
-  successStatus: ["creation", "status"],
-  errorBodies: ["creation", "errors"],
-  statuses: ["statuses", "statuses"],
-  statusWebhooks: ["statuses", "switch"],
-  cancelWebhook: ["statuses", "switch"],
-  failureWebhook: ["statuses", "switch"],
-  webhookDelayMs: ["webhooks", "number"],
-  webhookTimeoutMs: ["webhooks", "number"],
-  retryDelaysMs: ["webhooks", "numbers"],
-  accessTokenTtlSeconds: ["webhooks", "number"],
-};
+/** Every setting with the kind of its field and its label, in the groups and the order of the page. */
+const groups = {
+  "Creating a payment": {
+    strict: ["switch", "Refuse what the document does not allow"],
+    echoClientId: ["switch", "The answer carries clientId"],
+    readBack: ["switch", "Payments can be read back with GET"],
+    readBackBare: ["switch", "They then stand alone, without data"],
+    successStatus: ["status", "Status of the answer"],
+    errorBodies: ["errors", "Errors are answered"],
+  },
+  Statuses: {
+    statuses: ["statuses", "Statuses on the way to completed"],
+    statusWebhooks: ["switch", "A webhook for each of those statuses"],
+    cancelWebhook: ["switch", "A cancel sends payment.canceled"],
+    failureWebhook: ["switch", "A failure sends payment.failed"],
+  },
+  "Webhooks and tokens": {
+    webhookDelayMs: ["number", "Pause before a webhook, in ms"],
+    webhookTimeoutMs: ["number", "Time that the shop has to answer, in ms"],
+    retryDelaysMs: ["numbers", "Pauses before further attempts, in ms"],
+    accessTokenTtlSeconds: ["number", "Lifetime of a token, in seconds"],
+  },
+} satisfies Record<string, Partial<Record<SettingName, SettingField>>>;
 
+const settingFields: Readonly<Record<SettingName, SettingField>> = Object.assign(
+  {},
+  ...Object.values(groups),
+);
 const settingNames = Object.keys(settingFields) as SettingName[];
+
+const errorForms = { problem: "as JSON", bare: "without a body", html: "as a page" };
 
 /** The number of milliseconds in each unit that the clock can be put forward by. */
 const clockUnits = { seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
@@ -71,7 +79,7 @@ function readSettings(input: URLSearchParams): Partial<SandboxSettings> {
 }
 
 function readSetting(name: SettingName, input: URLSearchParams): unknown {
-  const [, kind] = settingFields[name];
+  const [kind] = settingFields[name];
   const value = input.get(name) ?? "";
   const number = (text: string): number => numberOf(text, name);
   if (kind === "switch") return input.has(name);
@@ -82,21 +90,18 @@ function readSetting(name: SettingName, input: URLSearchParams): unknown {
 }
 
 /** Returns what is wrong with what was typed for a setting. The sandbox says its bounds in English. */
-function errorOf(name: SettingName, typed: URLSearchParams, { language }: Behaviour): HtmlFragment {
+function errorOf(name: SettingName, typed: URLSearchParams): HtmlFragment {
   try {
     const { error } = settingsSchema.shape[name].safeParse(readSetting(name, typed));
-    return error && html`<span lang="en">${error.issues[0]!.message}</span>`;
+    return error?.issues[0]!.message;
   } catch (error) {
-    return refusalBy(error, language).text;
+    return refusalBy(error).text;
   }
 }
 
 function numberOf(value: string, name: SettingName): number {
   if (/^\d{1,12}$/.test(value.trim())) return Number(value);
-  throw new FormProblem([
-    `“${behaviourTranslations.en.settings[name]}” must be a whole number such as 5000, not “${value}”.`,
-    `« ${behaviourTranslations.fr.settings[name]} » doit être un nombre entier comme 5000, pas « ${value} ».`,
-  ]);
+  throw new FormProblem(`“${settingFields[name][1]}” must be a whole number such as 5000, not “${value}”.`);
 }
 
 /** Reads the number of milliseconds that the clock is put forward by. */
@@ -105,98 +110,98 @@ function readSpan(input: URLSearchParams): number {
   const amount = input.get("amount")?.trim().replace(",", ".") ?? "";
   if (Object.hasOwn(clockUnits, unit) && /^\d{1,9}(\.\d{1,6})?$/.test(amount))
     return Number(amount) * clockUnits[unit as keyof typeof clockUnits];
-  throw new FormProblem([
+  throw new FormProblem(
     `The clock goes forward by a number above zero such as 10 or 1.5, not by “${amount}”.`,
-    `L’horloge avance d’un nombre positif comme 10 ou 1,5, pas de « ${amount} ».`,
-  ]);
+  );
 }
 
 /** Returns the page with the settings, which can be changed while the sandbox runs, and with its clock. */
-function behaviourPage(given: View): Page {
-  const view = withTranslations(given, behaviourTranslations);
-  const { text } = view;
+function behaviourPage(view: View): Page {
   return dashboardPage(view, {
     place: "behaviour",
-    title: text.title,
-    done: text.done,
-    lead: html`${text.lead} ${link(view, places.choices, text.choices)}`,
+    title: "Behaviour",
+    done: { saved: "The settings are saved.", forward: "The clock was put forward." },
+    lead: html`What the sandbox does where the interface document specifies nothing, and its clock.
+    ${code("docs/sandbox.md")} lists every choice.`,
     content: [clockSection(view), settingsSection(view)],
   });
 }
 
-function clockSection(view: Behaviour): Html {
-  const { language, sandbox, text } = view;
+function clockSection(view: View): Html {
+  const { sandbox } = view;
   const { clock, seed } = sandbox;
   const now = clock.now();
   const content = html`<div class="panel">
     <dl class="panel-part facts">
-      ${fact(text.now, html`${moment(now, language)}<br /><span class="hint">${timeAhead(now, view)}</span>`)}
-      ${fact(text.seed, seed === undefined ? text.noSeed : code(seed))}
+      ${fact("The sandbox’s time", html`${moment(now)}<br /><span class="hint">${timeAhead(now)}</span>`)}
+      ${fact("Seed", seed === undefined ? "none: ids differ at every start" : code(seed))}
     </dl>
     ${clockForms(view)}
   </div>`;
-  return section({ id: "clock", title: text.clock }, content);
+  return section({ id: "clock", title: "Clock" }, content);
 }
 
-function clockForms(view: Behaviour): Html {
-  const { input, language, problem, text } = view;
+function clockForms(view: View): Html {
+  const { input, problem } = view;
   const path = `${places.behaviour}/clock`;
   const one = html`<input type="hidden" name="amount" value="1" />`;
   const steps = (["minutes", "hours", "days"] as const).map((unit) => {
-    const step = timeSpan(clockUnits[unit], language);
+    const step = timeSpan(clockUnits[unit]);
     return postForm(view, path, [one, button(`+ ${step}`, { name: "unit", value: unit })]);
   });
   const more = html`inputmode="decimal" required
   aria-invalid="${String(problem?.path.endsWith(path) === true)}" aria-errormessage="${problemId}"`;
-  const amount = { id: "amount", label: text.by };
-  const unit = { id: "unit", label: text.unit };
+  const amount = { id: "amount", label: "By" };
+  const unit = { id: "unit", label: "Unit" };
   const fields = [
     textField(amount, input?.get("amount"), more),
-    selectField(unit, Object.entries(text.units), input?.get("unit") ?? "minutes"),
-    button(text.advance),
+    selectField(unit, Object.keys(clockUnits), input?.get("unit") ?? "minutes"),
+    button("Put forward"),
   ];
   return html`<div class="fields">
-    <p class="hint">${text.clockHint}</p>
-    <div class="buttons" role="group" aria-label="${text.forward}">${steps}</div>
+    <p class="hint">
+      Put it forward, and everything that becomes due happens: retries, delayed webhooks, tokens that expire.
+    </p>
+    <div class="buttons" role="group" aria-label="Put the clock forward">${steps}</div>
     ${fieldForm(view, path, fields, "advance")}
   </div>`;
 }
 
-function settingsSection(view: Behaviour): Html {
-  const { text } = view;
-  const groups = Object.entries(text.groups).map(([group, title]) => {
-    const names = settingNames.filter((name) => settingFields[name][0] === group);
+function settingsSection(view: View): Html {
+  const fieldsets = Object.entries(groups).map(([title, fields]) => {
+    const names = Object.keys(fields) as SettingName[];
     return html`<fieldset class="fields">
       <legend>${title}</legend>
       ${names.map((name) => settingField(name, view))}
     </fieldset>`;
   });
-  const save = html`<div class="buttons">${button(text.save, { kind: "main" })}</div>`;
-  const form = fieldForm(view, places.behaviour, [groups, save], "panel");
-  return section({ id: "settings", title: text.settingsTitle }, form);
+  const save = html`<div class="buttons">${button("Save", { kind: "main" })}</div>`;
+  const form = fieldForm(view, places.behaviour, [fieldsets, save], "panel");
+  return section({ id: "settings", title: "Settings" }, form);
 }
 
 /** Returns the field of one setting, with what was typed where the form was refused. */
-function settingField(name: SettingName, view: Behaviour): Html {
-  const { sandbox, input, text } = view;
+function settingField(name: SettingName, view: View): Html {
+  const { sandbox, input } = view;
   // What was typed may belong to the clock.
   const typed = input?.has("successStatus") ? input : undefined;
   const current = sandbox.settings[name];
-  const [, kind] = settingFields[name];
-  const error = typed && errorOf(name, typed, view);
-  const field = { id: name, label: text.settings[name], hint: code(name), error };
+  const [kind, label] = settingFields[name];
+  const error = typed && errorOf(name, typed);
+  const field = { id: name, label, hint: code(name), error };
   const shown = typed?.get(name) ?? String(current).replaceAll(",", ", ");
   if (kind === "switch") return checkbox(field, typed?.has(name) ?? current === true);
   if (kind === "statuses") return statusBoxes(typed?.getAll(name) ?? sandbox.settings.statuses, field);
-  if (kind === "errors") return selectField(field, Object.entries(text.errorForms), shown);
+  if (kind === "errors") return selectField(field, Object.entries(errorForms), shown);
   if (kind === "number") return textField(field, shown, html`inputmode="numeric"`);
-  if (kind === "numbers") return textField({ ...field, hint: html`${text.retryHint} ${field.hint}` }, shown);
+  if (kind === "numbers")
+    return textField({ ...field, hint: html`Separated by commas; empty sends once. ${field.hint}` }, shown);
   return selectField(field, ["200", "201", "202"], shown);
 }
 
 function statusBoxes(on: readonly string[], { id, label, hint }: Field): Html {
   const boxes = intermediateStatuses.map((status) => {
-    const field = { id: `status-${status}`, label: html`<span lang="en">${status}</span>` };
+    const field = { id: `status-${status}`, label: status };
     return checkbox(field, on.includes(status), id, status);
   });
   return html`<div class="field" role="group" aria-labelledby="${id}">

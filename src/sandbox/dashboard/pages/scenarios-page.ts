@@ -4,14 +4,26 @@ import { type Page } from "../../page.js";
 import { readScenarios } from "../../scenario/read-scenario-file.js";
 import { choosingAmount } from "../../scenario/scenario-registry.js";
 import { randomName, type Scenario } from "../../scenario/scenario.js";
-import { aboutIn, button, checkbox, code, labelled, postForm, section } from "../components.js";
-import { type DashboardContext, type View, type ViewWith, withTranslations } from "../context.js";
-import { dashboardPage, places } from "../dashboard-page.js";
-import { fieldForm, pageRoutes, problemId } from "../form.js";
-import { scenariosTranslations } from "./translations.js";
+import { button, checkbox, code, labelled, postForm, section } from "../frame/components.js";
+import { type DashboardContext, type View } from "../frame/context.js";
+import { dashboardPage, places } from "../frame/dashboard-page.js";
+import { fieldForm, pageRoutes, problemId } from "../frame/form.js";
 
-type Scenarios = ViewWith<typeof scenariosTranslations>;
-type Group = keyof Scenarios["text"]["groups"];
+/** The groups of the page by the first thing that differs from the normal scenario. */
+const groups = {
+  own: "Your own",
+  usual: "Normal and random",
+  webhooks: "Webhooks",
+  moves: "Course of the payment",
+  creation: "Creating a payment",
+  token: "Access tokens",
+} as const;
+type Group = keyof typeof groups;
+
+const randomScenario: Scenario = {
+  name: randomName,
+  about: "A random scenario of the sandbox for each payment. With a seed, the order is repeatable.",
+};
 
 /** Returns the routes of `/developer/scenarios`: the scenarios, and a form that adds one. */
 export function scenarios(context: DashboardContext): Router {
@@ -33,41 +45,47 @@ export function scenarios(context: DashboardContext): Router {
 }
 
 /** Returns the page with every scenario, the one in use, and a form that adds one. */
-function scenariosPage(given: View): Page {
-  const view = withTranslations(given, scenariosTranslations);
-  const { title, lead, done, random, groups } = view.text;
-  const all = [...view.sandbox.scenarios, { name: randomName, about: random, about_fr: random }];
+function scenariosPage(view: View): Page {
+  const all = [...view.sandbox.scenarios, randomScenario];
   const sections = (Object.keys(groups) as Group[]).map((group) => groupSection(group, all, view));
   const content = [
     currentPanel(all, view),
     postForm(view, places.scenarios, sections, "sections"),
     addSection(view),
   ];
-  return dashboardPage(view, { place: "scenarios", title, lead, done, content });
+  return dashboardPage(view, {
+    place: "scenarios",
+    title: "Scenarios",
+    lead:
+      "A scenario decides what happens to a payment. Choose one for all new payments, or let one payment select it by its " +
+      "amount or by the end of its clientId.",
+    done: { used: "New payments use this scenario.", added: "The scenario was added." },
+    content,
+  });
 }
 
 /** Returns the scenario in use, with a button that goes back to the normal one. */
-function currentPanel(all: readonly Scenario[], view: Scenarios): Html {
-  const { language, sandbox, text } = view;
+function currentPanel(all: readonly Scenario[], view: View): Html {
+  const { sandbox } = view;
   const current = sandbox.currentScenario;
   const scenario = all.find(({ name }) => name === current);
-  const back = button(text.backToNormal, { name: "scenario", value: "normal" });
+  const back = button("Back to normal", { name: "scenario", value: "normal" });
   const shown = html`<div class="inline">
     <div>
-      <p class="hint">${text.current}</p>
-      <p class="label" lang="en">${current}</p>
-      <p class="hint">${aboutIn(language, scenario)}</p>
+      <p class="hint">In use</p>
+      <p class="label">${current}</p>
+      <p class="hint">${scenario?.about}</p>
     </div>
     ${current !== "normal" && back}
   </div>`;
   return postForm(view, places.scenarios, shown, "panel");
 }
 
-function groupSection(group: Group, all: readonly Scenario[], view: Scenarios): Html | undefined {
+function groupSection(group: Group, all: readonly Scenario[], view: View): Html | undefined {
   const members = all.filter((scenario) => groupOf(scenario) === group);
   if (members.length === 0) return undefined;
   const items = members.map((scenario) => scenarioItem(scenario, view));
-  const heading = { id: `group-${group}`, title: view.text.groups[group] };
+  const heading = { id: `group-${group}`, title: groups[group] };
   const content = html`<ul class="panel">
     ${items}
   </ul>`;
@@ -83,23 +101,23 @@ function groupOf({ name, token, creation, moves, paidWithNext }: Scenario): Grou
   return moves || paidWithNext ? "moves" : "webhooks";
 }
 
-function scenarioItem(scenario: Scenario, { language, sandbox, text }: Scenarios): Html {
+function scenarioItem(scenario: Scenario, { sandbox }: View): Html {
   const { name } = scenario;
   const number = choosingAmount(name);
-  const amount = number !== undefined && html`${text.amount} ${code(number)} · `;
-  const about = html`<span lang="en">${name}</span>`;
-  const use = button(text.use, { kind: "control", about, name: "scenario", value: name });
-  const inUse = html`<span class="badge good">${text.current}</span>`;
+  const amount = number !== undefined && html`amount ${code(number)} · `;
+  const about = name;
+  const use = button("Use", { kind: "control", about, name: "scenario", value: name });
+  const inUse = html`<span class="badge good">In use</span>`;
   return html`<li class="row">
-    <span class="what" lang="en">${name}</span>
+    <span class="what">${name}</span>
     ${name === sandbox.currentScenario ? inUse : use}
-    <span class="more">${aboutIn(language, scenario)}</span>
-    ${name !== randomName && html`<span class="more">${amount}${text.clientId} ${code(`:${name}`)}</span>`}
+    <span class="more">${scenario.about}</span>
+    ${name !== randomName && html`<span class="more">${amount}clientId ending in ${code(`:${name}`)}</span>`}
   </li>`;
 }
 
-function addSection(view: Scenarios): Html {
-  const { input, problem, text } = view;
+function addSection(view: View): Html {
+  const { input, problem } = view;
   const isWrong = problem !== undefined && input?.has("json") === true;
   const more = html`required spellcheck="false" autocomplete="off" aria-invalid="${String(isWrong)}"
   aria-errormessage="${problemId}"`;
@@ -108,12 +126,16 @@ function addSection(view: Scenarios): Html {
 ${input?.get("json") ?? example}</textarea>`;
   const file = html`<input id="file" type="file" accept="application/json,.json" />`;
   const form = html`<div class="fields">
-    ${labelled({ id: "json", label: text.json }, json)}
-    <div data-fills="json">${labelled({ id: "file", label: text.file }, file)}</div>
-    ${checkbox({ id: "use", label: text.useIt }, input?.has("use") ?? true, "use", "yes")}
-    <div class="buttons">${button(text.addButton, { kind: "main" })}</div>
+    ${labelled({ id: "json", label: "Scenario as JSON" }, json)}
+    <div data-fills="json">${labelled({ id: "file", label: "Or choose a file" }, file)}</div>
+    ${checkbox({ id: "use", label: "Use it from now on" }, input?.has("use") ?? true, "use", "yes")}
+    <div class="buttons">${button("Add", { kind: "main" })}</div>
   </div>`;
-  const heading = { id: "add", title: text.add, lead: text.addLead };
+  const heading = {
+    id: "add",
+    title: "Add your own",
+    lead: "A scenario is a JSON object; docs/sandbox.md describes its fields. A list adds several scenarios.",
+  };
   return section(heading, fieldForm(view, `${places.scenarios}/own`, form, "panel"));
 }
 

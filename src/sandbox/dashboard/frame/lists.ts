@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { formatAmount, milliseconds, moment } from "../../pages/format.js";
-import { type HtmlFragment, type Html, html } from "../../pages/html.js";
-import { readJson } from "../read-json.js";
-import { type SandboxPayment } from "../state/payments.js";
-import { type Delivery, isDelivered } from "../webhook/delivery.js";
+import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
+import { readJson } from "../../read-json.js";
+import { type SandboxPayment } from "../../state/payments.js";
+import { type Delivery, isDelivered } from "../../webhook/delivery.js";
 import { code, link } from "./components.js";
 import { type View } from "./context.js";
+import { amountOf, milliseconds, moment } from "./format.js";
 import { places } from "./dashboard-page.js";
 
 interface LiveList {
@@ -30,7 +30,7 @@ export function liveList({ id, live, empty, before, after }: LiveList, items: re
 }
 
 /** Returns the page of a list that the query asks for, newest first, with its path and links to the next pages. */
-export function listPage<T>({ query, root, shared }: View, listPath: string, oldestFirst: readonly T[]) {
+export function listPage<T>({ query, root }: View, listPath: string, oldestFirst: readonly T[]) {
   const perPage = 25;
   const last = Math.max(1, Math.ceil(oldestFirst.length / perPage));
   const asked = /^\d{1,6}$/.test(query["page"] ?? "") ? Number(query["page"]) : 1;
@@ -39,10 +39,10 @@ export function listPage<T>({ query, root, shared }: View, listPath: string, old
   const items = oldestFirst.slice(Math.max(end - perPage, 0), end).toReversed();
   const to = (page: number, rel: string, text: string): Html =>
     html`<a href="${root}${listPath}?page=${page}" rel="${rel}">${text}</a>`;
-  const links = html`<nav class="pages" aria-label="${shared.pages}">
-    <span>${number > 1 && to(number - 1, "prev", `← ${shared.newer}`)}</span>
-    <span>${shared.page(number, last)}</span>
-    <span>${number < last && to(number + 1, "next", `${shared.older} →`)}</span>
+  const links = html`<nav class="pages" aria-label="Pages">
+    <span>${number > 1 && to(number - 1, "prev", "← Newer")}</span>
+    <span>Page ${number} of ${last}</span>
+    <span>${number < last && to(number + 1, "next", "Older →")}</span>
   </nav>`;
   return { items, path: number > 1 ? `${listPath}?page=${number}` : listPath, links: last > 1 && links };
 }
@@ -51,37 +51,37 @@ type ListOptions = Partial<LiveList> & { id: string };
 
 /** Returns a list of payments; each row leads to the payment's page. */
 export function paymentList(view: View, list: ListOptions, payments: readonly SandboxPayment[]): Html {
-  const { language, sandbox, shared } = view;
-  const credentials = link(view, places.developer, shared.seeCredentials);
-  const empty = html`<strong>${shared.noPayments}</strong> ${shared.noPaymentsText} ${credentials}`;
+  const { sandbox } = view;
+  const credentials = link(view, places.developer, "See the credentials");
+  const empty = html`<strong>No payment yet</strong> Create one with POST /v1/payments. ${credentials}`;
   const items = payments.map(({ status, total, clientId, id, createdAt, scenario }) => {
-    const title = `${formatAmount(total, language)} ${total.currency}`;
+    const title = amountOf(total);
     const own = scenario !== "normal" && html`· ${code(scenario)}`;
-    const more = html`${code(clientId)} · ${moment(createdAt, language)} ${own}`;
+    const more = html`${code(clientId)} · ${moment(createdAt)} ${own}`;
     return linkedRow(`${view.root}${places.payments}/${id}`, title, statusBadge(status), [more]);
   });
-  return liveList({ live: shared.paymentsLive(sandbox.payments().length), empty, ...list }, items);
+  return liveList({ live: `Payments: ${sandbox.payments().length}`, empty, ...list }, items);
 }
 
 /** Returns a list of deliveries; each row leads to the delivery's page. */
 export function deliveryList(view: View, list: ListOptions, deliveries: readonly Delivery[]): Html {
-  const { language, sandbox, shared } = view;
-  const empty = html`<strong>${shared.noDeliveries}</strong> ${shared.noDeliveriesText}`;
+  const { sandbox } = view;
+  const empty = html`<strong>No webhook was sent yet</strong> The sandbox sends one for each payment that is
+    approved. To see one now, try an address.`;
   const items = deliveries.map((delivery) => {
     const { id, url, attempt, durationMs, at, scenario, error } = delivery;
     const own = scenario !== undefined && html`· ${code(scenario)}`;
-    const when = html`${moment(at, language)} · ${shared.attempt(attempt)} ·
-    ${milliseconds(durationMs, language)}`;
-    const problem = error !== undefined && html`<br /><span lang="en">${error}</span>`;
+    const when = html`${moment(at)} · attempt ${attempt} · ${milliseconds(durationMs)}`;
+    const problem = error !== undefined && html`<br />${error}`;
     const href = `${view.root}${places.webhooks}/deliveries/${id}`;
-    const title = topicOf(delivery) ?? shared.noTopic;
-    return linkedRow(href, title, answerBadge(delivery, view), [code(url), html`${when} ${own} ${problem}`]);
+    const title = topicOf(delivery) ?? "Webhook without a topic";
+    return linkedRow(href, title, answerBadge(delivery), [code(url), html`${when} ${own} ${problem}`]);
   });
-  return liveList({ live: shared.deliveriesLive(sandbox.deliveries.length), empty, ...list }, items);
+  return liveList({ live: `Webhook deliveries: ${sandbox.deliveries.length}`, empty, ...list }, items);
 }
 
-/** Returns the requests that were refused, each with the reason. The service speaks English here. */
-export function refusalList({ language, sandbox, shared }: View, max: number): Html {
+/** Returns the requests that were refused, each with the reason. */
+export function refusalList({ sandbox }: View, max: number): Html {
   const all = sandbox.refusals;
   const items = all
     .slice(-max)
@@ -90,11 +90,11 @@ export function refusalList({ language, sandbox, shared }: View, max: number): H
       ({ at, request, status, detail }) =>
         html`<li class="row">
           <code class="what">${request}</code> <span class="badge bad">${status}</span>
-          <span class="more" lang="en">${detail}</span> <span class="more">${moment(at, language)}</span>
+          <span class="more">${detail}</span> <span class="more">${moment(at)}</span>
         </li>`,
     );
-  const empty = html`<strong>${shared.noRefusals}</strong> ${shared.noRefusalsText}`;
-  return liveList({ id: "refusals-list", live: shared.refusalsLive(all.length), empty }, items);
+  const empty = html`<strong>No request was refused</strong> Each one is shown here with its reason.`;
+  return liveList({ id: "refusals-list", live: `Refused requests: ${all.length}`, empty }, items);
 }
 
 function linkedRow(href: string, title: string, badge: Html, lines: readonly Html[]): Html {
@@ -104,17 +104,17 @@ function linkedRow(href: string, title: string, badge: Html, lines: readonly Htm
   </li>`;
 }
 
-/** Returns a payment's status, which has the name of the service's interface in every language. */
+/** Returns a payment's status. */
 export function statusBadge(status: string): Html {
   const isBad = status === "canceled" || status === "failed";
   const tone = status === "completed" ? "good" : isBad && "bad";
-  return html`<span class="badge ${tone}" lang="en">${status}</span>`;
+  return html`<span class="badge ${tone}">${status}</span>`;
 }
 
 /** Returns the status of the merchant's answer. */
-export function answerBadge(delivery: Delivery, { shared }: View): Html {
+export function answerBadge(delivery: Delivery): Html {
   const tone = isDelivered(delivery) ? "good" : "bad";
-  return html`<span class="badge ${tone}">${delivery.status ?? shared.noAnswer}</span>`;
+  return html`<span class="badge ${tone}">${delivery.status ?? "no answer"}</span>`;
 }
 
 const withTopic = z.object({ topic: z.string().regex(/\S/) });

@@ -1,10 +1,9 @@
 import bodyParser from "body-parser";
 import express, { type Request, type RequestHandler, type Router } from "express";
-import { TillkitError } from "../../errors/index.js";
-import { inLanguage, type Language, type Pair } from "../../pages/language.js";
-import { type Html, type HtmlFragment, html } from "../../pages/html.js";
-import { asyncRoute } from "../middleware.js";
-import { type Page, sendPage } from "../page.js";
+import { TillkitError } from "../../../errors/index.js";
+import { type Html, type HtmlFragment, html } from "../../../pages/html.js";
+import { asyncRoute } from "../../middleware.js";
+import { type Page, sendPage } from "../../page.js";
 import { postForm } from "./components.js";
 import { type DashboardContext, type Problem, type View, viewOf } from "./context.js";
 
@@ -44,7 +43,7 @@ function runOrder(context: DashboardContext, order: Order, page: MakePage): Requ
       await context.flushed();
       res.set("Cache-Control", "no-store").redirect(303, view.root + path);
     } catch (error) {
-      const { status, ...reason } = refusalBy(error, view.language);
+      const { status, ...reason } = refusalBy(error);
       const problem = { ...reason, path: (req.baseUrl + req.path).replace(/\/$/, "") };
       sendPage(res, { status, ...page({ ...viewOf(req as Request, context), problem, input }, req.params) });
     }
@@ -53,7 +52,7 @@ function runOrder(context: DashboardContext, order: Order, page: MakePage): Requ
 
 /** Returns a form with fields. If it was refused, it begins with the reason, and the browser goes there. */
 export function fieldForm(view: View, path: string, content: HtmlFragment, className = ""): Html {
-  const reason = view.problem?.path === path && problemNotice(view.problem, view);
+  const reason = view.problem?.path === path && problemNotice(view.problem);
   return postForm(view, `${path}#${problemId}`, [reason, content], className);
 }
 
@@ -61,24 +60,19 @@ export function fieldForm(view: View, path: string, content: HtmlFragment, class
 export const problemId = "problem";
 
 /** Returns the notice that says why a form was refused. */
-export function problemNotice({ text, language: own }: Problem, { language }: View): Html {
-  return html`<p class="notice bad" id="${problemId}" role="alert" lang="${own ?? language}">${text}</p>`;
+export function problemNotice({ text }: Problem): Html {
+  return html`<p class="notice bad" id="${problemId}" role="alert">${text}</p>`;
 }
 
 /** Thrown where a form cannot be read; it says which field, and what it must be. */
-export class FormProblem extends Error {
-  constructor(readonly translated: Pair) {
-    super(translated[0]);
-  }
-}
+export class FormProblem extends Error {}
 
 const statuses: Readonly<Record<string, number>> = { sandbox_misused: 409, scenario_file_invalid: 400 };
 
 /** Returns why a form was refused. Throws every other error. */
-export function refusalBy(error: unknown, language: Language): Omit<Problem, "path"> & { status: number } {
-  if (error instanceof FormProblem) return { status: 400, text: inLanguage(error.translated, language) };
+export function refusalBy(error: unknown): Omit<Problem, "path"> & { status: number } {
+  if (error instanceof FormProblem) return { status: 400, text: error.message };
   const status = error instanceof TillkitError ? statuses[error.code] : undefined;
   if (!(error instanceof TillkitError) || status === undefined) throw error;
-  // The sandbox says what is wrong in English, as to a program.
-  return { status, text: error.message, language: "en" };
+  return { status, text: error.message };
 }

@@ -1,7 +1,7 @@
-import { dataStyle, formStyle, frameStyle } from "../../pages/design/components.js";
-import { type HtmlFragment, type Html, html } from "../../pages/html.js";
-import { drawing } from "../../pages/sign.js";
-import { type Page } from "../page.js";
+import { dataStyle, formStyle, frameStyle } from "../../../pages/design/components.js";
+import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
+import { drawing } from "../../../pages/sign.js";
+import { type Page } from "../../page.js";
 import { problemId, problemNotice } from "./form.js";
 import { type View } from "./context.js";
 import { dashboardScript } from "./script.js";
@@ -14,13 +14,21 @@ export const places = {
   webhooks: "/developer/webhooks",
   scenarios: "/developer/scenarios",
   behaviour: "/developer/behaviour",
-  choices: "/not-shown",
 } as const;
 
 type Place = keyof typeof places;
 
+const placeNames: Readonly<Record<Place, string>> = {
+  overview: "Overview",
+  payments: "Payments",
+  developer: "Developer",
+  webhooks: "Webhooks",
+  scenarios: "Scenarios",
+  behaviour: "Behaviour",
+};
+
 const tabs: readonly Place[] = ["overview", "payments", "developer"];
-const developerLinks: readonly Place[] = ["developer", "webhooks", "scenarios", "behaviour", "choices"];
+const developerLinks: readonly Place[] = ["developer", "webhooks", "scenarios", "behaviour"];
 
 interface Content {
   /** Where the page belongs in the navigation. */
@@ -45,18 +53,18 @@ interface Content {
 
 /** Returns a page of the dashboard: its content in the frame that every page has. */
 export function dashboardPage(view: View, page: Content): Page {
-  const { language, root, problem, shared } = view;
+  const { root, problem } = view;
   const { place, title, path = places[place], heading = title, lead, back, badge, content } = page;
   const done = doneIn(page.done, view);
   // The form of the refused order may be gone.
   const isAtForm = problem && html`${content}`.toString().includes(`id="${problemId}"`);
   return {
-    language,
-    title: `${title} · ${shared.sandbox}`,
+    language: "en",
+    title: `${title} · Payment sandbox`,
     ...(page.status !== undefined && { status: page.status }),
     style: dataStyle + formStyle + frameStyle + scriptStyle,
     script: dashboardScript,
-    skip: html`<a class="skip" href="#content">${shared.skip}</a>`,
+    skip: html`<a class="skip" href="#content">Skip to content</a>`,
     main: html`<div class="sides">
       ${navigation(place, view)}
       <main
@@ -75,7 +83,7 @@ export function dashboardPage(view: View, page: Content): Page {
           ${lead !== undefined && html`<p class="lead">${lead}</p>`}
         </header>
         ${page.notice ?? (done !== undefined && notice("good", done, html`role="status"`))}
-        ${problem && !isAtForm && problemNotice(problem, view)} ${content}
+        ${problem && !isAtForm && problemNotice(problem)} ${content}
         <p class="hidden" role="status" id="live-status"></p>
       </main>
     </div>`,
@@ -89,9 +97,9 @@ export function notice(tone: "good" | "bad" | "warn", content: HtmlFragment, att
 
 /** Returns the page for a payment or a delivery that does not exist. */
 export function unknownDashboardPage(view: View, place: Place): Page {
-  const { unknownTitle: title, unknownText: lead, places: names } = view.shared;
-  const back = { path: places[place], text: names[place] };
-  return dashboardPage(view, { place, title, lead, back, status: 404 });
+  const back = { path: places[place], text: placeNames[place] };
+  const lead = "Perhaps the sandbox was restarted: without a state file it forgets everything when it stops.";
+  return dashboardPage(view, { place, title: "Nothing here", lead, back, status: 404 });
 }
 
 /** Returns the message that the address names; `undefined` where the page has no such message. */
@@ -100,7 +108,7 @@ function doneIn(messages: Readonly<Record<string, string>> = {}, { query }: View
   return Object.hasOwn(messages, done) ? messages[done] : undefined;
 }
 
-function navigation(place: Place, { root, sandbox, shared }: View): Html {
+function navigation(place: Place, { root, sandbox }: View): Html {
   const isDevelopers = place !== "overview" && place !== "payments";
   const item = (to: Place, name: string, current: string | false): Html => {
     const here = current && html`aria-current="${current}"`;
@@ -108,18 +116,18 @@ function navigation(place: Place, { root, sandbox, shared }: View): Html {
   };
   const first = tabs.map((to) => {
     const isHere = to === "developer" ? isDevelopers && "true" : to === place && "page";
-    return item(to, shared.places[to], isHere);
+    return item(to, placeNames[to], isHere);
   });
   const second = developerLinks.map((to) => {
-    const name = to === "developer" ? shared.credentials : shared.places[to];
+    const name = to === "developer" ? "Credentials" : placeNames[to];
     return item(to, name, to === place && "page");
   });
-  return html`<nav class="nav" aria-label="${shared.navigation}">
+  return html`<nav class="nav" aria-label="Dashboard">
     <p class="brand">${drawing("tick")} <span>${sandbox.merchantName}</span></p>
     <ul class="tabs">
       ${first}
     </ul>
-    <ul class="section ${isDevelopers && "open"}" aria-label="${shared.places.developer}">
+    <ul class="section ${isDevelopers && "open"}" aria-label="Developer">
       ${second}
     </ul>
   </nav>`;

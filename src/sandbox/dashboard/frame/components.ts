@@ -1,7 +1,5 @@
-import { timeSpan } from "../../pages/format.js";
-import { type HtmlFragment, type Html, html } from "../../pages/html.js";
-import { type Language } from "../../pages/language.js";
-import { type Scenario } from "../scenario/scenario.js";
+import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
+import { timeSpan } from "./format.js";
 import { type View } from "./context.js";
 
 /** Returns a section of a page with its heading; `action` stands beside the heading. */
@@ -58,30 +56,30 @@ export function fact(name: HtmlFragment, value: HtmlFragment): Html {
 }
 
 /** Returns one named value, with a button that copies it where the browser can copy. */
-export function copyable(view: View, id: string, name: string, value: string): Html {
-  return copyableFact(view, id, name, html`<code id="${id}">${value}</code>`);
+export function copyable(id: string, name: string, value: string): Html {
+  return copyableFact(id, name, html`<code id="${id}">${value}</code>`);
 }
 
 /** Returns one named secret, which is shown after a click and copied without being shown. */
-export function secret(view: View, id: string, name: string, value: string): Html {
+export function secret(id: string, name: string, value: string): Html {
   const shown = html`<details>
-    <summary>${view.shared.show} <span class="hidden">${name}</span></summary>
+    <summary>Show <span class="hidden">${name}</span></summary>
     <code id="${id}">${value}</code>
   </details>`;
-  return copyableFact(view, id, name, shown);
+  return copyableFact(id, name, shown);
 }
 
-function copyableFact(view: View, id: string, name: string, shown: Html): Html {
+function copyableFact(id: string, name: string, shown: Html): Html {
   return html`<div class="centred">
     <dt>${name}</dt>
-    <dd class="value">${shown} ${copyButton(view, id, name)}</dd>
+    <dd class="value">${shown} ${copyButton(id, name)}</dd>
   </div>`;
 }
 
 /** Returns a button that copies the text of the element with this id. */
-export function copyButton({ shared: { copy, copied } }: View, id: string, name: string): Html {
-  return html`<button type="button" class="button" data-copy="${id}" data-copied="${copied}">
-    <span>${copy}</span> <span class="hidden">${name}</span>
+export function copyButton(id: string, name: string): Html {
+  return html`<button type="button" class="button" data-copy="${id}" data-copied="Copied">
+    <span>Copy</span> <span class="hidden">${name}</span>
   </button>`;
 }
 
@@ -138,16 +136,13 @@ export function checkbox({ id, label, hint }: Field, isTicked: boolean, name = i
   </div>`;
 }
 
-/** Returns a sentence that says how far the sandbox's time is ahead of the machine's clock. */
-export function timeAhead(now: Date, { language, shared }: View): string {
-  const aheadMs = now.getTime() - Date.now();
-  return aheadMs < 1000 ? shared.withMachine : shared.ahead(timeSpan(aheadMs, language));
-}
+/** The buttons that hold webhooks and release them. */
+export const holdOrders = { hold: "Hold back", release: "Release" } as const;
 
-/** Returns what a scenario is about. A text that is not in the page's language is marked as of unknown language. */
-export function aboutIn(language: Language, scenario: Scenario | undefined): Html | undefined {
-  const { about, about_fr: french } = scenario ?? {};
-  const own = language === "fr" ? french : about;
-  if (own !== undefined) return html`<span>${own}</span>`;
-  return about === undefined ? undefined : html`<span lang="">${about}</span>`;
+/** Returns a sentence that says how far the sandbox's time is ahead of the machine's clock. */
+export function timeAhead(now: Date): string {
+  const aheadMs = now.getTime() - Date.now();
+  return aheadMs < 1000
+    ? "The same as the machine’s clock."
+    : `It is ${timeSpan(aheadMs)} ahead of the machine.`;
 }

@@ -112,8 +112,8 @@ describe("the behaviour page", () => {
 
   it.each([
     ["webhookTimeoutMs", "later", "“Time that the shop has to answer, in ms” must be a whole number"],
-    ["webhookTimeoutMs", "0", '<span lang="en">Too small: expected number to be'],
-    ["retryDelaysMs", "10, 86400001", '<span lang="en">Too big: expected number to be'],
+    ["webhookTimeoutMs", "0", "Too small: expected number to be"],
+    ["retryDelaysMs", "10, 86400001", "Too big: expected number to be"],
   ])("marks the field of %s with what is wrong with %j", async (name, value, reason) => {
     const form = formOf(await dashboard.read(home));
     const { text } = await dashboard.send(home, { ...form, [name]: value });
@@ -139,15 +139,6 @@ describe("the behaviour page", () => {
       /<input\b[^>]*name="amount"[^>]*aria-invalid="true"[^>]*aria-errormessage="problem"/,
     );
     expect(invalidFields(text)).toHaveLength(1);
-  });
-
-  it("refuses an unreadable number in French too", async () => {
-    const { text } = await dashboard.send(
-      home,
-      { webhookDelayMs: "bientôt", successStatus: "201" },
-      { "Accept-Language": "fr" },
-    );
-    expect(text).toMatch(/role="alert" lang="fr">[^<]*doit être un nombre entier comme 5000/);
   });
 
   it.each([
