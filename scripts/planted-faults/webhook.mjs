@@ -139,10 +139,10 @@ export const webhookFaults = [
   },
   {
     about: "amounts are compared as floats in the differences",
-    file: "webhook/reconciliation/differences.ts",
-    from: "!sameValue(payment.total.value, report.value)",
-    to: "Number(payment.total.value) !== Number(report.value)",
-    test: "webhook/reconciliation/differences.test.ts",
+    file: "webhook/reconciliation/reconcile.ts",
+    from: "!sameValue(total.value, value)",
+    to: "Number(total.value) !== Number(value)",
+    test: "webhook/reconciliation/reconcile-differences.test.ts",
   },
   {
     about: "amounts are compared as floats",
@@ -168,7 +168,7 @@ export const webhookFaults = [
   {
     about: "an old report replaces what the service said last",
     file: "webhook/recording/decide-message.ts",
-    from: `return isFarther(report.status, status) && (`,
+    from: `return isFarther(report.verified.status, status) && (`,
     to: `return (`,
     test: "webhook/recording/decide-message.test.ts",
   },

@@ -41,28 +41,19 @@ export type Untrusted<Covers extends SignedField = SignedField> = Readonly<
   >
 >;
 
-/** What a verified, admissible webhook says about a payment: the input of reconciliation. */
+/** What a verified, admissible webhook says about a payment. Only `verified` decides. */
 export interface PaymentReport {
+  kind: "payment";
   /** Equal for two webhooks of one event. Made of signed fields only. */
   eventKey: string;
-  serviceId: string;
-  clientId: string;
-  status: string;
-  value: string;
-  currency: string;
-  submittedAt: string | undefined;
-  /** Present only if the signature covers it. */
-  topic?: string;
-  /** Present only if the signature covers it. */
-  captured?: boolean;
   /** The service's time of the creation. Present only in the answer to a lookup. */
   createdAt?: string;
-  verified: Partial<Verified>;
+  verified: Verified<never>;
   untrusted: Readonly<Partial<Record<SignedField, unknown>>>;
 }
 
 /** The content of a correctly signed body: a payment report, another kind of message, or no message of the interface. */
 export type Message =
-  | { kind: "payment"; report: PaymentReport }
+  | PaymentReport
   | { kind: "unrecognised"; eventKey: string; topic: string; type: string }
   | { kind: "inadmissible"; eventKey: string; reason: string };

@@ -68,9 +68,9 @@ function reportOf(evidence: Evidence, payment: Payment, at: string): PaymentRepo
   const message = readMessage({ rawBody: Buffer.alloc(0), payload, covers });
   if (message.kind !== "payment")
     throw invalid(message.kind === "inadmissible" ? `${message.reason}.` : "It is about no payment.");
-  if (message.report.untrusted.providerId !== undefined)
+  if (message.untrusted.providerId !== undefined)
     throw invalid(`providerId must be ${fieldRules.providerId.expected}.`);
-  return message.report;
+  return message;
 }
 
 function missing(): TillkitError {

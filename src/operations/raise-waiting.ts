@@ -65,7 +65,7 @@ async function raisePage<Tx>(
 async function eventOf<Tx>(store: PaymentStore<Tx>, webhook: WebhookRecord): Promise<EventDraft | undefined> {
   const message = readStored(webhook);
   if (message.kind !== "payment") return undefined;
-  if (webhook.outcome === "unmatched") return unmatchedEvent(message.report, webhook);
-  const payment = await store.find(message.report.clientId);
-  return payment && unconfirmedEvent(payment, message.report, webhook);
+  if (webhook.outcome === "unmatched") return unmatchedEvent(message, webhook);
+  const payment = await store.find(message.verified.clientId);
+  return payment && unconfirmedEvent(payment, message, webhook);
 }

@@ -4,7 +4,7 @@ import { type EventRecord, type Rematched, type WebhookPage, type WebhookRecord 
 import { decideMessage, type MessageOutcome } from "../webhook/recording/decide-message.js";
 import { LockedPayments } from "../webhook/recording/locked-payments.js";
 import { stampEvent } from "../webhook/recording/payment-events.js";
-import { eventKeyOf, keysOf } from "../webhook/recording/plan-group.js";
+import { keysOf } from "../webhook/recording/plan-group.js";
 import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
 import { type NamesOf } from "../shared/unknown-names.js";
 import { inGroups } from "./in-groups.js";
@@ -139,12 +139,12 @@ async function replayPage<Tx>(
     const events: EventRecord[] = [];
     for (const [index, webhook] of webhooks.entries()) {
       const message = messages[index]!;
-      const eventKey = eventKeyOf(message);
+      const { eventKey } = message;
       // By the current rules it may be a copy of an event that is recorded elsewhere.
       const isOther = eventKey !== webhook.eventKey;
       const known = isOther && [run.seen, seen, recorded].some((keys) => keys.has(eventKey));
       if (isOther) seen.add(eventKey);
-      const clientId = message.kind === "payment" ? message.report.clientId : undefined;
+      const clientId = message.kind === "payment" ? message.verified.clientId : undefined;
       const before = clientId === undefined ? undefined : payments.find(clientId);
       const decided = decideMessage(payments, message, { known, now: recordedAt, arrival: webhook, policy });
       if (!isChange(webhook, decided)) continue;

@@ -4,8 +4,8 @@ import { type Payment } from "../model/payment.js";
 import { applyReport } from "../webhook/reconciliation/reconcile.js";
 import { type Policy } from "../webhook/recording/decide-message.js";
 import {
+  eventFieldsOf,
   eventsOfApplied,
-  reportedBy,
   stampEvent,
   type EventDraft,
 } from "../webhook/recording/payment-events.js";
@@ -105,7 +105,9 @@ async function storeResolution<Tx>(
   try {
     await store.transaction(async (tx) => {
       const { clientId } = subject;
-      const serviceIds = [report?.serviceId, resolution.evidence?.serviceId].filter((id) => id !== undefined);
+      const serviceIds = [report?.verified.id, resolution.evidence?.serviceId].filter(
+        (id) => id !== undefined,
+      );
       const { payments } = await store.lock(tx, { clientIds: [clientId], serviceIds });
       // This write locks a webhook that has no payment to lock.
       if (resolution.action === "dismissed" && subject.webhook && isWaiting(subject.webhook))
@@ -205,14 +207,15 @@ function acceptWebhook(
         "clientId without the receiptId.",
     );
   refuseCompleted(stored);
-  if (report.status !== "completed") throw notPossible(`the webhook says ${report.status}, not completed`);
+  const { id, status } = report.verified;
+  if (status !== "completed") throw notPossible(`the webhook says ${status}, not completed`);
   // Only the amount is accepted: a service id stays with the payment that it belongs to.
   const isTaken = payments.some(
-    ({ serviceId, clientId }) => serviceId === report.serviceId && clientId !== stored.clientId,
+    ({ serviceId, clientId }) => serviceId === id && clientId !== stored.clientId,
   );
-  const serviceId = stored.serviceId ?? (isTaken ? undefined : report.serviceId);
+  const accepted = { status, id: stored.serviceId ?? (isTaken ? undefined : id) };
   const siblings = payments.filter(({ reference }) => reference === stored.reference);
-  const applied = applyReport({ now: resolution.at, siblings }, stored, { status: report.status, serviceId });
+  const applied = applyReport({ now: resolution.at, siblings }, stored, accepted);
   const { receiptId } = webhook;
   const reason = `accepted by ${resolution.by}: ${resolution.reason}`;
   const decided = { receiptId, outcome: "applied", reason, decidedAt: resolution.at } as const;
@@ -220,7 +223,7 @@ function acceptWebhook(
     updated: [applied.payment],
     ...(webhook.outcome === "unconfirmed" && { rematched: [decided] }),
     drafts: [
-      ...eventsOfApplied(applied, reportedBy(report, webhook)),
+      ...eventsOfApplied(applied, eventFieldsOf(report, webhook)),
       resolvedEvent(resolution, applied.payment),
     ],
   };
@@ -228,7 +231,7 @@ function acceptWebhook(
 
 function reportOf(webhook: WebhookRecord): PaymentReport | undefined {
   const message = readStored(webhook);
-  return message.kind === "payment" ? message.report : undefined;
+  return message.kind === "payment" ? message : undefined;
 }
 
 function findIn({ resolutions }: StoredHistory, id: string): ResolutionRecord | undefined {

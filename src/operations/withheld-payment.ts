@@ -1,9 +1,7 @@
 import { paysOrder } from "../model/attempts.js";
 import { type Payment } from "../model/payment.js";
 import { type EventRecord } from "../store/index.js";
-import { eventsOfApplied, type EventDraft, type reportedBy } from "../webhook/recording/payment-events.js";
-
-type ReportedFields = ReturnType<typeof reportedBy>;
+import { type EventDraft, type EventFields, eventsOfApplied } from "../webhook/recording/payment-events.js";
 
 /** Returns why the order cannot be fulfilled with this completed payment, or `undefined` if it can. */
 export function whyNotAcceptable(
@@ -31,9 +29,9 @@ export function acceptWithheld(
 }
 
 /** Returns what the service reported with the completion, as its event has it. The payment stands in for a missing event. */
-function reportedIn(known: readonly EventRecord[], payment: Payment): ReportedFields {
+function reportedIn(known: readonly EventRecord[], payment: Payment): EventFields {
   const raised = known.find(({ type }) => type === "payment.paid_other_amount");
-  if (raised) return raised.payload as ReportedFields;
+  if (raised) return raised.payload as unknown as EventFields;
   const { clientId, serviceId, status, total } = payment;
   const verified = {
     clientId,

@@ -9,5 +9,10 @@ export function reportOf(status: string, data: Record<string, unknown> = {}): Pa
     covers: "body",
   });
   if (message.kind !== "payment") throw new Error(JSON.stringify(message));
-  return message.report;
+  return message;
+}
+
+/** Returns the report with other verified fields. */
+export function withFields(report: PaymentReport, fields: Partial<PaymentReport["verified"]>): PaymentReport {
+  return { ...report, verified: { ...report.verified, ...fields } };
 }

@@ -219,9 +219,9 @@ export class Lookups<Tx> {
     for (const webhook of await store.parked(tx, clientIds)) {
       const message = readStored(webhook);
       if (webhook.outcome !== "unconfirmed" || message.kind !== "payment") continue;
-      const { clientId, serviceId } = message.report;
+      const { clientId, id } = message.verified;
       const ids = named.get(clientId) ?? [];
-      if (!ids.includes(serviceId) && ids.length < maxNamedIds) named.set(clientId, [...ids, serviceId]);
+      if (!ids.includes(id) && ids.length < maxNamedIds) named.set(clientId, [...ids, id]);
     }
     return named;
   }

@@ -45,7 +45,7 @@ export function readLookup({ rawBody, covers, clientId, receivedAt }: LookupAnsw
   const present = submittedAt === undefined ? all.filter((field) => field !== "submittedAt") : all;
   const message = readMessage({ rawBody, payload, covers: present });
   if (message.kind === "payment" && typeof createdAt === "string" && isDateTime(createdAt))
-    message.report.createdAt = createdAt;
+    message.createdAt = createdAt;
   return message;
 }
 

@@ -1,6 +1,12 @@
+import { hash } from "node:crypto";
 import { TillkitError } from "../../errors/index.js";
-import { fitsCurrency } from "../../model/money.js";
-import { type Message, type PaymentReport, type ReportedFields } from "../../model/payment-report.js";
+import { canonicalValue, fitsCurrency } from "../../model/money.js";
+import {
+  type Message,
+  type PaymentReport,
+  type ReportedFields,
+  type Verified,
+} from "../../model/payment-report.js";
 import {
   decidesNothing,
   fieldPath,
@@ -12,7 +18,6 @@ import {
 } from "../../model/signed-fields.js";
 import { quote } from "../../shared/quote.js";
 import { decodeStrict } from "./decode-strict.js";
-import { bodyDigest, coveredDigest, paymentKey } from "./event-keys.js";
 import { allFields, fieldRules } from "./field-rules.js";
 
 /** A webhook whose signature is verified. */
@@ -30,7 +35,6 @@ const optionalFields = ["timestamp", "submittedAt", "providerId", "source"] as c
 
 type Payload = Readonly<Record<string, unknown>>;
 type Fields = Partial<ReportedFields>;
-type Identified = Fields & Pick<ReportedFields, (typeof indispensableFields)[number]>;
 
 /**
  * Reads a verified webhook. Only covered fields are checked and decide; the others are passed on as `untrusted`,
@@ -42,16 +46,17 @@ type Identified = Fields & Pick<ReportedFields, (typeof indispensableFields)[num
 export function readMessage({ rawBody, payload: decodedBefore, covers }: VerifiedWebhook): Message {
   const decoded =
     decodedBefore === undefined ? decodeStrict(rawBody) : { ok: true as const, payload: decodedBefore };
-  if (!decoded.ok) return inadmissible(bodyDigest(rawBody), decoded.reason);
+  if (!decoded.ok) return inadmissible(digestOf(rawBody), decoded.reason);
   const { payload } = decoded;
   const covered = covers === "body" ? signedFields : signedFields.filter((field) => covers.includes(field));
-  const digest = () => (covers === "body" ? bodyDigest(rawBody) : coveredDigest(payload, covered));
+  const digest = () => digestOf(covers === "body" ? rawBody : coveredValues(payload, covered));
 
-  const fields: Fields = (covers === "body" && readAll(payload)) || {};
+  const all = covers === "body" ? readAll(payload) : undefined;
+  const fields: Fields = all ?? {};
   const odd: SignedField[] = [];
   // One field at a time if not all are covered or one is wrong, in the order of the interface document: the envelope
   // is checked before the payment.
-  for (const field of fields.type === undefined ? covered : []) {
+  for (const field of all ? [] : covered) {
     const reason = readInto(fields, payload, field);
     if (reason !== undefined && !decidesNothing(field)) return inadmissible(digest(), reason);
     if (reason !== undefined) odd.push(field);
@@ -63,11 +68,12 @@ export function readMessage({ rawBody, payload: decodedBefore, covers }: Verifie
         type: fields.type!,
       };
   }
-  requireIndispensable(fields);
-  const reason = findContradiction(fields, covered);
+  const verified = all ?? requireIndispensable(fields);
+  const reason = findContradiction(verified, covered);
   if (reason !== undefined) return inadmissible(digest(), reason);
   const trusted = odd.length === 0 ? covered : covered.filter((field) => !odd.includes(field));
-  return { kind: "payment", report: toReport(fields, payload, trusted) };
+  const untrusted = trusted.length === signedFields.length ? none : untrustedFields(payload, trusted);
+  return { kind: "payment", eventKey: paymentKey(verified), verified, untrusted };
 }
 
 /** Returns all fields of a payment's webhook, or `undefined` if a field is wrong or the type is another one. */
@@ -89,7 +95,7 @@ function readInto(fields: Fields, payload: Payload, field: SignedField): string 
 }
 
 /** Returns a problem that no single field shows, or `undefined`. */
-function findContradiction(fields: Identified, covered: readonly SignedField[]): string | undefined {
+function findContradiction(fields: Verified<never>, covered: readonly SignedField[]): string | undefined {
   const { "total.value": value, "total.currency": currency } = fields;
   if (!fitsCurrency(value, currency))
     return refusal("total.value", `no decimals beyond the minor unit of ${currency}`, value);
@@ -98,28 +104,10 @@ function findContradiction(fields: Identified, covered: readonly SignedField[]):
   return undefined;
 }
 
-function toReport(fields: Identified, payload: Payload, trusted: readonly SignedField[]): PaymentReport {
-  const report: PaymentReport = {
-    eventKey: paymentKey(fields),
-    serviceId: fields.id,
-    clientId: fields.clientId,
-    status: fields.status,
-    value: fields["total.value"],
-    currency: fields["total.currency"],
-    submittedAt: fields.submittedAt,
-    verified: fields,
-    untrusted: untrustedFields(payload, trusted),
-  };
-  if (fields.topic !== undefined) report.topic = fields.topic;
-  if (fields.captured !== undefined) report.captured = fields.captured;
-  return report;
-}
-
 /** The untrusted fields of a webhook whose fields are all covered and as the interface shows them. */
 const none: PaymentReport["untrusted"] = Object.freeze({});
 
 function untrustedFields(payload: Payload, trusted: readonly SignedField[]): PaymentReport["untrusted"] {
-  if (trusted.length === signedFields.length) return none;
   const untrusted: Partial<Record<SignedField, unknown>> = {};
   for (const field of signedFields) {
     const value = trusted.includes(field) ? undefined : readField(payload, field);
@@ -128,13 +116,51 @@ function untrustedFields(payload: Payload, trusted: readonly SignedField[]): Pay
   return untrusted;
 }
 
-function requireIndispensable(fields: Fields): asserts fields is Identified {
+function requireIndispensable(fields: Fields): Verified<never> {
   const lacking = indispensableFields.filter((field) => fields[field] === undefined);
-  if (lacking.length > 0)
-    throw new TillkitError(
-      "signature_coverage_too_small",
-      `The signature does not cover ${lacking.join(", ")}.`,
-    );
+  if (lacking.length === 0) return fields as Verified<never>;
+  throw new TillkitError(
+    "signature_coverage_too_small",
+    `The signature does not cover ${lacking.join(", ")}.`,
+  );
+}
+
+/**
+ * Returns the key of a payment report, made of signed fields only: two webhooks with one key are one event. `1475` and
+ * `1475.00` give one key. It begins with the clientId, so that keys of payments made in sequence share index pages.
+ */
+export function paymentKey(fields: Verified<never>): string {
+  const parts = [
+    fields.id,
+    fields.clientId,
+    fields.status,
+    canonicalValue(fields["total.value"]),
+    fields["total.currency"],
+    fields.submittedAt ?? "",
+    fields.topic,
+    fields.type,
+    // Part of the key, so that a corrected webhook is no copy of one that contradicted itself.
+    fields.captured,
+  ];
+  // An index needs no longer prefix. The clientId has only characters that are safe in every database.
+  return `payment:${fields.clientId.slice(0, 24)}:${digestOf(JSON.stringify(parts))}`;
+}
+
+/**
+ * Returns the covered fields of a body that is no payment report, in the given order, as JSON. A key made of them does not
+ * change with the unsigned rest, which would make a new row each time.
+ */
+function coveredValues(payload: Payload, covered: readonly SignedField[]): string {
+  const values = covered.map((field) => {
+    const value = readField(payload, field);
+    return value === "" ? null : (value ?? null);
+  });
+  return JSON.stringify(values);
+}
+
+function digestOf(bytes: string | Buffer): string {
+  // The one-shot function is faster than a Hash object.
+  return hash("sha256", bytes, "base64url");
 }
 
 function refusal(field: SignedField, expected: string, value: unknown): string {

@@ -1,9 +1,9 @@
 import { type Difference, type LastAsked } from "../../model/event-map.js";
 import { type PaymentReport } from "../../model/payment-report.js";
 import { newestAttempt, paysOrder, sameTotal } from "../../model/attempts.js";
+import { sameValue } from "../../model/money.js";
 import { type Payment } from "../../model/payment.js";
-import { differencesFromPayment, differencesWithin } from "./differences.js";
-import { isFarther, stateOf } from "../../model/status-order.js";
+import { capturedFor, isFarther, isKnownStatus, stateOf } from "../../model/status-order.js";
 
 /** What is known when a report is decided. */
 export interface Situation {
@@ -49,39 +49,65 @@ export type Decision =
  * every report, has exactly one decision. Only fields that the signature covers are used. The tables of
  * `docs/reconciliation-table.md` are generated from this function.
  */
-export function reconcile(situation: Situation, report: PaymentReport): Decision {
+export function reconcile(situation: Situation, { verified }: Pick<PaymentReport, "verified">): Decision {
   const { payment, known, ours, serviceIdIsTaken, sufficient } = situation;
   if (known) return { outcome: "duplicate" };
   if (payment === undefined) return { outcome: ours ? "unmatched" : "foreign" };
 
-  const differences = differencesFromPayment(payment, report, serviceIdIsTaken);
-  differences.push(...differencesWithin(report));
+  const differences = differencesOf(payment, verified, serviceIdIsTaken);
   if (differences.length > 0) return { outcome: "mismatch", differences };
 
-  if (!isFarther(report.status, payment.status)) return { outcome: "stale" };
-  if (stateOf(report.status) === "completed" && !sufficient) return { outcome: "unconfirmed" };
-  return { outcome: "applied", ...applyReport(situation, payment, report) };
+  if (!isFarther(verified.status, payment.status)) return { outcome: "stale" };
+  if (stateOf(verified.status) === "completed" && !sufficient) return { outcome: "unconfirmed" };
+  return { outcome: "applied", ...applyReport(situation, payment, verified) };
+}
+
+/**
+ * Returns the fields in which the report differs from the stored payment, or contradicts itself (interface document, 6.2).
+ * A field that the signature does not cover is never compared.
+ */
+function differencesOf(
+  { serviceId, total }: Payment,
+  verified: PaymentReport["verified"],
+  serviceIdIsTaken: boolean,
+): Difference[] {
+  const differences: Difference[] = [];
+  const expect = (field: Difference["field"], expected: string, got: string): void =>
+    void differences.push({ field, expected, got });
+  const { id, status, captured, topic, "total.value": value, "total.currency": currency } = verified;
+  if (serviceId !== undefined && serviceId !== id) expect("id", serviceId, id);
+  else if (serviceIdIsTaken) expect("id", "an id bound to no other payment", id);
+  if (!sameValue(total.value, value)) expect("total.value", total.value, value);
+  if (total.currency !== currency) expect("total.currency", total.currency, currency);
+  const must = capturedFor(status);
+  if (captured !== undefined && must !== undefined && captured !== must)
+    expect("captured", String(must), String(captured));
+  // Only a topic that names a known status can contradict it: the document shows no other topics.
+  const named = topic?.startsWith("payment.") ? topic.slice("payment.".length) : undefined;
+  if (named !== undefined && isKnownStatus(named) && named !== status)
+    expect("topic", `payment.${status}`, `payment.${named}`);
+  return differences;
 }
 
 /** Returns the payment as the report changes it, and what to report. Also used where a person accepts a mismatch. */
 export function applyReport(
   { now, siblings }: Pick<Situation, "now" | "siblings">,
   payment: Payment,
-  report: Pick<PaymentReport, "status"> & { serviceId: string | undefined },
+  { id, status }: { id?: string | undefined; status: string },
 ): { payment: Payment; facts: PaymentFact[] } {
-  const state = stateOf(report.status);
+  const state = stateOf(status);
   const ended = state !== "pending";
   // The rest pattern makes a copy; spreading that copy again is much slower.
   const { nextLookupAt, ...next } = payment;
   next.state = state;
-  next.status = report.status;
-  if (report.serviceId !== undefined) next.serviceId = report.serviceId;
+  next.status = status;
+  if (id !== undefined) next.serviceId = id;
   next.open = payment.open && !ended;
   next.updatedAt = now;
   // A completed payment needs no lookup; any other one may still be paid.
   if (state !== "completed" && nextLookupAt !== undefined) (next as Payment).nextLookupAt = nextLookupAt;
-  if (state === "completed") next.completedAt = now;
   if (state === "completed") {
+    next.completedAt = now;
     const facts = factsOfCompletion(payment, siblings);
     if (facts[0]!.type === "payment.paid_other_amount") (next as Payment).withheld = "unsettled";
     return { payment: next, facts };

@@ -5,7 +5,7 @@ import { type WebhookRecord } from "../../store/index.js";
 import { reconcile, type Decision } from "../reconciliation/reconcile.js";
 import { type LockedPayments } from "./locked-payments.js";
 import { noteReport } from "./note-report.js";
-import { eventsOfApplied, reportedBy, withoutKey, type EventDraft } from "./payment-events.js";
+import { eventFieldsOf, eventsOfApplied, withoutKey, type EventDraft } from "./payment-events.js";
 
 /** The merchant's settings that decisions depend on. */
 export interface Policy {
@@ -36,7 +36,7 @@ export function decideMessage(
   message: Message,
   circumstances: Circumstances,
 ): MessageOutcome {
-  if (message.kind === "payment") return decideReport(payments, message.report, circumstances);
+  if (message.kind === "payment") return decideReport(payments, message, circumstances);
   if (circumstances.known) return { outcome: "duplicate" };
   const { receiptId } = circumstances.arrival;
   if (message.kind === "inadmissible") {
@@ -56,14 +56,15 @@ export function decideReport(
   circumstances: Circumstances,
 ): MessageOutcome {
   const { known, now, arrival, policy } = circumstances;
-  const payment = payments.find(report.clientId);
+  const { verified } = report;
+  const payment = payments.find(verified.clientId);
   const decision = reconcile(
     {
       payment,
       siblings: payment ? payments.siblingsOf(payment) : [],
       serviceIdIsTaken: payments.isBoundElsewhere(report),
       known,
-      ours: report.clientId.startsWith(policy.clientIdPrefix ?? ""),
+      ours: verified.clientId.startsWith(policy.clientIdPrefix ?? ""),
       // The answer to a lookup needs no lookup.
       sufficient: !policy.confirms || arrival.kind === "lookup" || arrival.covers === "body",
       now,
@@ -86,7 +87,7 @@ function isNews(
   report: PaymentReport,
   { receivedAt }: Circumstances["arrival"],
 ): boolean {
-  return isFarther(report.status, status) && (reported === undefined || reported.at < receivedAt);
+  return isFarther(report.verified.status, status) && (reported === undefined || reported.at < receivedAt);
 }
 
 function outcomeOf(
@@ -96,16 +97,16 @@ function outcomeOf(
   { arrival, policy }: Circumstances,
 ): MessageOutcome {
   const { receiptId } = arrival;
-  const reported = reportedBy(report, arrival);
+  const fields = eventFieldsOf(report, arrival);
   switch (decision.outcome) {
     case "duplicate":
       return decision;
     case "stale": {
       // A late known status needs no event; a status that the kit does not know may need a person.
-      const events: EventDraft[] = isKnownStatus(report.status)
+      const events: EventDraft[] = isKnownStatus(report.verified.status)
         ? []
-        : [{ type: "payment.reported", payload: { payment: withoutKey(payment!), ...reported } }];
-      return { outcome: "stale", reason: `${report.status} after ${payment?.status}`, events };
+        : [{ type: "payment.reported", payload: { payment: withoutKey(payment!), ...fields } }];
+      return { outcome: "stale", reason: `${report.verified.status} after ${payment?.status}`, events };
     }
     case "unmatched":
       return { outcome: "unmatched", reason: "no payment with this clientId", events: [] };
@@ -122,10 +123,10 @@ function outcomeOf(
       const reason = differences
         .map(({ field, expected, got }) => `${field}: expected ${expected}, got ${got}`)
         .join("; ");
-      const payload = { payment: withoutKey(payment!), differences, receiptId, ...reported };
+      const payload = { payment: withoutKey(payment!), differences, receiptId, ...fields };
       return { outcome: "mismatch", reason, events: [{ type: "payment.mismatched", payload }] };
     }
     case "applied":
-      return { outcome: "applied", events: eventsOfApplied(decision, reported) };
+      return { outcome: "applied", events: eventsOfApplied(decision, fields) };
   }
 }

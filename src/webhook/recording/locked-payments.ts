@@ -33,8 +33,8 @@ export class LockedPayments {
   }
 
   /** Returns whether the report's service id belongs to another payment. */
-  isBoundElsewhere({ clientId, serviceId }: PaymentReport): boolean {
-    return (this.#byServiceId.get(serviceId) ?? clientId) !== clientId;
+  isBoundElsewhere({ verified: { clientId, id } }: PaymentReport): boolean {
+    return (this.#byServiceId.get(id) ?? clientId) !== clientId;
   }
 
   /** Replaces the payment. Its reference never changes, nor does its service id once it has one. */

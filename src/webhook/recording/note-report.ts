@@ -24,7 +24,7 @@ export function noteReport(
     // The kit asked the service itself, so the whole answer is the service's.
     if (isProven || kind === "lookup") proven.push(field);
   }
-  payment.reported = { ...said, status: report.status, at: receivedAt, verified: proven };
+  payment.reported = { ...said, status: verified.status, at: receivedAt, verified: proven };
   // A lookup's timestamp is the kit's own.
   const reportedAt = kind === "lookup" ? undefined : verified.timestamp;
   const { createdAt } = report;

@@ -21,11 +21,11 @@ export function stampEvent(
 /** Returns the events of a payment that a report has changed. */
 export function eventsOfApplied(
   { payment, facts }: Pick<Extract<Decision, { outcome: "applied" }>, "payment" | "facts">,
-  reported: ReportedFields,
+  fields: EventFields,
 ): EventDraft[] {
   // The event itself has what the service said: a second copy would make SQLite write more pages.
   const { reported: _, service: __, ...shown } = withoutKey(payment);
-  const { verified, untrusted, reportedBy } = reported;
+  const { verified, untrusted, reportedBy } = fields;
   return facts.map((fact): EventDraft => {
     // Field by field: spreading one object after another is slow.
     const payload = { payment: shown, verified, untrusted, reportedBy };
@@ -40,14 +40,19 @@ function detailsOf({ type: _, ...details }: PaymentFact) {
   return "first" in details ? { ...details, first: withoutKey(details.first) } : details;
 }
 
-type WaitingWebhook = Pick<WebhookRecord, "receiptId" | "receivedAt"> & Parameters<typeof reportedBy>[1];
+type WaitingWebhook = Pick<WebhookRecord, "receiptId" | "receivedAt"> & Parameters<typeof eventFieldsOf>[1];
 
 /** Returns the `payment.unmatched` of a webhook whose payment did not appear. */
 export function unmatchedEvent(
   report: PaymentReport,
   { receiptId, receivedAt, kind }: WaitingWebhook,
 ): EventDraft {
-  const payload = { clientId: report.clientId, receiptId, receivedAt, ...reportedBy(report, { kind }) };
+  const payload = {
+    clientId: report.verified.clientId,
+    receiptId,
+    receivedAt,
+    ...eventFieldsOf(report, { kind }),
+  };
   return { type: "payment.unmatched", payload };
 }
 
@@ -57,17 +62,20 @@ export function unconfirmedEvent(
   report: PaymentReport,
   { receiptId, receivedAt, kind }: WaitingWebhook,
 ): EventDraft {
-  const payload = { payment: withoutKey(payment), receiptId, receivedAt, ...reportedBy(report, { kind }) };
+  const payload = { payment: withoutKey(payment), receiptId, receivedAt, ...eventFieldsOf(report, { kind }) };
   return { type: "payment.unconfirmed", payload };
 }
 
-type ReportedFields = ReturnType<typeof reportedBy>;
+/** The fields of a report as events carry them. */
+export interface EventFields extends Pick<Reported, "reportedBy" | "untrusted"> {
+  verified: Partial<Reported["verified"]>;
+}
 
 /** Returns the fields of a report as events carry them, and whether a webhook, a lookup or a person reported them. */
-export function reportedBy(
-  { verified, untrusted }: Pick<PaymentReport, "verified" | "untrusted">,
+export function eventFieldsOf(
+  { verified, untrusted }: PaymentReport,
   { kind = "webhook" }: { kind?: Reported["reportedBy"] | undefined },
-) {
+): EventFields {
   return { verified, untrusted, reportedBy: kind };
 }
 

@@ -44,10 +44,10 @@ export function keysOf(arrivals: readonly Pick<Arrival, "message">[]) {
   const serviceIds = new Set<string>();
   const eventKeys = new Set<string>();
   for (const { message } of arrivals) {
-    eventKeys.add(eventKeyOf(message));
+    eventKeys.add(message.eventKey);
     if (message.kind !== "payment") continue;
-    clientIds.add(message.report.clientId);
-    serviceIds.add(message.report.serviceId);
+    clientIds.add(message.verified.clientId);
+    serviceIds.add(message.verified.id);
   }
   return { clientIds: [...clientIds], serviceIds: [...serviceIds], eventKeys: [...eventKeys] };
 }
@@ -80,11 +80,11 @@ export function planGroup(
 
   const receipts = arrivals.map((arrival): Receipt => {
     const { receiptId, message, kind } = arrival;
-    const eventKey = eventKeyOf(message);
+    const { eventKey } = message;
     const waiting = kind === "lookup" ? unconfirmed.get(eventKey) : undefined;
     const known = recorded.has(eventKey) && !waiting;
     const decided = decideMessage(payments, message, { known, now, arrival, policy });
-    const clientId = message.kind === "payment" ? message.report.clientId : undefined;
+    const clientId = message.kind === "payment" ? message.verified.clientId : undefined;
     const { outcome } = decided;
     if (outcome === "duplicate" || waiting) copies.set(eventKey, (copies.get(eventKey) ?? 0) + 1);
     if (decided.outcome === "duplicate") return receiptOf(receiptId, outcome, clientId);
@@ -120,8 +120,8 @@ function webhookRecord(
   // One by one: spreading an object that may be empty is slower.
   if (reason !== undefined) webhook.reason = reason;
   if (message.kind === "payment") {
-    webhook.clientId = message.report.clientId;
-    webhook.status = message.report.status;
+    webhook.clientId = message.verified.clientId;
+    webhook.status = message.verified.status;
   }
   if (kind !== undefined) webhook.kind = kind;
   return webhook;
@@ -129,9 +129,4 @@ function webhookRecord(
 
 function receiptOf(receiptId: string, outcome: Outcome, clientId: string | undefined): Receipt {
   return clientId === undefined ? { receiptId, outcome } : { receiptId, outcome, clientId };
-}
-
-/** Returns the eventKey: two messages with the same one are the same event. */
-export function eventKeyOf(message: Message): string {
-  return message.kind === "payment" ? message.report.eventKey : message.eventKey;
 }

@@ -71,9 +71,7 @@ export async function rematchIn<Tx>(
   const receiptIds = webhooks.map(({ receiptId }) => receiptId);
   if (webhooks.length === 0) return { matched: 0, receiptIds, isMore: false };
   const messages = webhooks.map(readStored);
-  const serviceIds = messages.flatMap((message) =>
-    message.kind === "payment" ? [message.report.serviceId] : [],
-  );
+  const serviceIds = messages.flatMap((message) => (message.kind === "payment" ? [message.verified.id] : []));
   const payments = new LockedPayments((await store.lock(tx, { clientIds, serviceIds })).payments);
 
   // Another process may have matched them while this one waited for the lock.
@@ -86,10 +84,10 @@ export async function rematchIn<Tx>(
     const { receiptId } = arrival;
     const message = messages[index]!;
     if (!stillParked.has(receiptId) || message.kind !== "payment") continue;
-    const { clientId } = message.report;
+    const { clientId } = message.verified;
     if (!payments.find(clientId)) continue;
     const circumstances = { known: false, now: recordedAt, arrival, policy };
-    const decided = decideReport(payments, message.report, circumstances);
+    const decided = decideReport(payments, message, circumstances);
     // A webhook that goes on waiting stays as it is.
     if (decided.outcome === "duplicate" || decided.outcome === arrival.outcome) continue;
     const { outcome, reason } = decided;

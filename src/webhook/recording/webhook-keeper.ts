@@ -4,7 +4,7 @@ import { loggable } from "../../errors/loggable.js";
 import { readMessage } from "../message/read-message.js";
 import { type Spool, type SpooledWebhook } from "../spool/index.js";
 import { DeadlineError } from "./group-commit.js";
-import { type Arrival, eventKeyOf, type Receipt } from "./plan-group.js";
+import { type Arrival, type Receipt } from "./plan-group.js";
 import { type Recorder } from "./recorder.js";
 
 /** The parts of the kit that keeping webhooks uses. */
@@ -176,7 +176,7 @@ export class WebhookKeeper {
       const reason = "The store is not available, and there is no spool.";
       throw new WebhookRejectedError("record_unavailable", reason, { cause });
     }
-    const eventKey = eventKeyOf(message);
+    const { eventKey } = message;
     const { copies, appending } = this.#waiting.get(eventKey) ?? { copies: 0, appending: undefined };
     const isKept = copies >= maxCopies;
     const kept = isKept ? appending! : spool.append({ receiptId, receivedAt, rawBody, covers });
@@ -192,7 +192,7 @@ export class WebhookKeeper {
     }
     this.#noteFailed();
     if (!isKept) notify("webhook.spooled", { receiptId, error: cause });
-    const clientId = message.kind === "payment" ? { clientId: message.report.clientId } : {};
+    const clientId = message.kind === "payment" ? { clientId: message.verified.clientId } : {};
     return { receiptId, outcome: "spooled", ...clientId };
   }
 

@@ -9,7 +9,7 @@ const fields = ["id", "clientId", "status", "total.value", "total.currency", "su
 
 function keyOf(message: ReturnType<typeof readMessage>): string {
   if (message.kind !== "payment") throw new Error(JSON.stringify(message));
-  return message.report.eventKey;
+  return message.eventKey;
 }
 
 function keys(status: string, covers: "body" | readonly SignedField[]) {
@@ -49,8 +49,9 @@ describe("an answer to a lookup", () => {
     const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
     expect(message).toMatchObject({
       kind: "payment",
-      report: { status: "completed", submittedAt: undefined },
+      verified: { status: "completed" },
     });
+    expect(message).not.toHaveProperty("verified.submittedAt");
   });
 
   it.each([
@@ -69,11 +70,11 @@ describe("an answer to a lookup", () => {
     const reportOf = (createdAt: unknown) => {
       const rawBody = Buffer.from(JSON.stringify({ ...statusBody("completed").data, createdAt }));
       const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
-      return message.kind === "payment" ? message.report : undefined;
+      return message.kind === "payment" ? message : undefined;
     };
     expect(reportOf("2026-11-20T09:58:59Z")).toMatchObject({ createdAt: "2026-11-20T09:58:59Z" });
     for (const createdAt of [undefined, null, 1763632739, ["2026-11-20T09:58:59Z"], "yesterday", ""]) {
-      expect(reportOf(createdAt)).toMatchObject({ status: "completed" });
+      expect(reportOf(createdAt)).toMatchObject({ verified: { status: "completed" } });
       expect(reportOf(createdAt)).not.toHaveProperty("createdAt");
     }
   });
@@ -86,20 +87,20 @@ describe("an answer to a lookup", () => {
     const { captured: _, ...without } = statusBody(status).data;
     const rawBody = Buffer.from(JSON.stringify(without));
     const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
-    expect(message).toMatchObject({ report: { topic: `payment.${status}`, captured } });
+    expect(message).toMatchObject({ verified: { topic: `payment.${status}`, captured } });
   });
 
   it("keeps a captured that does not fit, for the comparison with the payment", () => {
     const rawBody = Buffer.from(JSON.stringify({ ...statusBody("completed").data, captured: false }));
     const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
-    expect(message).toMatchObject({ report: { status: "completed", captured: false } });
+    expect(message).toMatchObject({ verified: { status: "completed", captured: false } });
   });
 
   it("has the time at which it came, and what the service says of the provider", () => {
     const rawBody = Buffer.from(JSON.stringify(statusBody("completed").data));
     const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
     const provider = { providerId: "MVK-778", source: "MVK" };
-    expect(message).toMatchObject({ report: { verified: { timestamp: receivedAt, ...provider } } });
+    expect(message).toMatchObject({ verified: { timestamp: receivedAt, ...provider } });
   });
 
   it.each([
@@ -131,7 +132,7 @@ describe("an answer to a lookup", () => {
   it("is always about the clientId that was asked for", () => {
     const rawBody = Buffer.from(JSON.stringify({ ...statusBody("completed").data, clientId: "other" }));
     const message = readLookup({ rawBody, covers: "body", clientId: "c-1", receivedAt });
-    expect(message).toMatchObject({ report: { clientId: "c-1" } });
+    expect(message).toMatchObject({ verified: { clientId: "c-1" } });
   });
 
   it("is read without throwing, for any bytes", () => {

@@ -28,15 +28,14 @@ const pick = (fields: object) => ("providerId" in fields ? { providerId: fields.
 /** Returns a message without its untrusted fields. */
 function signedPart(body: unknown): unknown {
   const message = read(body);
-  return message.kind === "payment" ? { ...message.report, untrusted: undefined } : message;
+  return message.kind === "payment" ? { ...message, untrusted: undefined } : message;
 }
 
 describe("readMessage with a signature over fields", () => {
   it("reports covered fields as verified and the others as untrusted", () => {
     const message = read(webhook());
     if (message.kind !== "payment") throw new Error(message.kind);
-    const { report } = message;
-    expect(report.verified).toEqual({
+    expect(message.verified).toEqual({
       id: "65f1a2b3c4d5e6f708192a3b",
       clientId: "order-17.a",
       status: "completed",
@@ -44,7 +43,7 @@ describe("readMessage with a signature over fields", () => {
       "total.currency": "KMF",
       submittedAt: "2026-03-01T10:00:00.000Z",
     });
-    expect(report.untrusted).toEqual({
+    expect(message.untrusted).toEqual({
       topic: "payment.completed",
       timestamp: "2026-03-01T10:00:05.250Z",
       type: "payment",
@@ -52,14 +51,14 @@ describe("readMessage with a signature over fields", () => {
       providerId: "TX99812",
       source: "MVK",
     });
-    expect(report).not.toHaveProperty("topic");
-    expect(report).not.toHaveProperty("captured");
+    expect(message.verified).not.toHaveProperty("topic");
+    expect(message.verified).not.toHaveProperty("captured");
   });
 
   it("leaves topic, type and captured out of the key if they are not signed", () => {
     const parts = ["65f1a2b3c4d5e6f708192a3b", "order-17.a", "completed", "1475", "KMF"];
     const key = JSON.stringify([...parts, "2026-03-01T10:00:00.000Z", null, null, null]);
-    expect(read(webhook())).toMatchObject({ report: { eventKey: `payment:order-17.a:${sha256(key)}` } });
+    expect(read(webhook())).toMatchObject({ eventKey: `payment:order-17.a:${sha256(key)}` });
   });
 
   it("lets uncovered fields change only untrusted", () => {
@@ -110,7 +109,7 @@ describe("readMessage with a signature over fields", () => {
     const odd = { deep: [null, { a: "\u0000" }] };
     const message = read(webhook({ providerId: odd, source: null, captured: undefined }, { type: 7 }));
     if (message.kind !== "payment") throw new Error(message.kind);
-    expect(message.report.untrusted).toStrictEqual({
+    expect(message.untrusted).toStrictEqual({
       topic: "payment.completed",
       timestamp: "2026-03-01T10:00:05.250Z",
       type: 7,
@@ -135,7 +134,7 @@ describe("readMessage with a signature over fields", () => {
 
   it("puts a signed topic and captured into the report", () => {
     expect(read(webhook(), [...covered, "topic", "captured"])).toMatchObject({
-      report: { topic: "payment.completed", captured: true, verified: { captured: true } },
+      verified: { topic: "payment.completed", captured: true },
     });
     expect(read(webhook({ captured: 1 }), [...covered, "captured"])).toMatchObject({
       reason: "data.captured: expected true or false, got a number",
@@ -144,7 +143,7 @@ describe("readMessage with a signature over fields", () => {
 
   it("does not require a submittedAt that is not covered", () => {
     expect(read(webhook({ submittedAt: 7 }), indispensableFields)).toMatchObject({
-      report: { submittedAt: undefined, untrusted: { submittedAt: 7 } },
+      untrusted: { submittedAt: 7 },
     });
   });
 
@@ -160,8 +159,7 @@ describe("readMessage with a signature over fields", () => {
   it("gives one key to a missing, a null and an empty submittedAt", () => {
     const keys = [undefined, null, ""].flatMap((submittedAt) =>
       ["order-17.a", "not/admissible"].map((clientId) => {
-        const message = read(webhook({ submittedAt, clientId, status: "pending" }));
-        return message.kind === "payment" ? message.report.eventKey : message.eventKey;
+        return read(webhook({ submittedAt, clientId, status: "pending" })).eventKey;
       }),
     );
     expect(new Set(keys).size).toBe(2);
@@ -192,7 +190,7 @@ describe("readMessage with a signature over fields", () => {
           const admissible = /^[A-Za-z0-9._:-]{1,64}$/.test(naughty);
           expect(message).toMatchObject(
             admissible
-              ? { kind: "payment", report: { clientId: naughty, untrusted: { providerId: naughty } } }
+              ? { kind: "payment", verified: { clientId: naughty }, untrusted: { providerId: naughty } }
               : { kind: "inadmissible", reason: clientIdReason },
           );
         }
@@ -204,7 +202,7 @@ describe("readMessage with a signature over fields", () => {
           const message = readMessage({ rawBody: bytes(webhook({ providerId: naughty })), covers: "body" });
           const isText = naughty.length <= 256 && !/\p{Cc}/u.test(naughty);
           const { verified, untrusted } =
-            message.kind === "payment" ? message.report : { verified: {}, untrusted: {} };
+            message.kind === "payment" ? message : { verified: {}, untrusted: {} };
           const given = { providerId: naughty };
           expect([pick(verified), untrusted]).toEqual(isText ? [given, {}] : [{}, given]);
         }

@@ -38,7 +38,7 @@ describe("readMessage, at the limits of each field,", () => {
     const present = "captured clientId id status topic total.currency total.value type".split(" ");
     for (const covers of ["body", signedFields] as const) {
       const message = readMessage({ rawBody: bytes(body), covers });
-      const { verified, untrusted } = message.kind === "payment" ? message.report : {};
+      const { verified, untrusted } = message.kind === "payment" ? message : {};
       expect(Object.keys(verified ?? {}).toSorted()).toEqual(present);
       expect(untrusted).toEqual({});
     }

@@ -11,7 +11,7 @@ export function read(body: unknown): Message {
 export function reportOf(body: unknown): PaymentReport {
   const message = read(body);
   if (message.kind !== "payment") throw new Error(JSON.stringify(message));
-  return message.report;
+  return message;
 }
 
 /** Returns why the webhook is inadmissible, or `undefined`. */

@@ -1,7 +1,7 @@
 import { fc } from "../../support/property.js";
 import { applyReport, reconcile, type Situation } from "../../../src/webhook/reconciliation/reconcile.js";
 import { type Payment } from "tillkit";
-import { reportOf } from "../../support/reports.js";
+import { reportOf, withFields } from "../../support/reports.js";
 import { pendingPayment } from "../../support/webhooks.js";
 
 const now = "2026-11-20T10:00:06.000Z";
@@ -54,7 +54,7 @@ describe("reconciliation", () => {
   });
 
   it("calls a topic that contradicts the status a mismatch, where the signature covers both", () => {
-    const report = { ...reportOf("completed"), topic: "payment.failed" };
+    const report = withFields(reportOf("completed"), { topic: "payment.failed" });
     expect(reconcile(situation(pendingPayment()), report)).toMatchObject({
       outcome: "mismatch",
       differences: [{ field: "topic", expected: "payment.completed", got: "payment.failed" }],
@@ -62,8 +62,8 @@ describe("reconciliation", () => {
   });
 
   it("ignores an unsigned topic and an unsigned flag", () => {
-    const { topic: _, captured: __, ...report } = reportOf("completed");
-    expect(reconcile(situation(pendingPayment()), report).outcome).toBe("applied");
+    const { topic: _, captured: __, ...verified } = reportOf("completed").verified;
+    expect(reconcile(situation(pendingPayment()), { verified }).outcome).toBe("applied");
   });
 
   it("treats 1475.00 as 1475", () => {
@@ -168,7 +168,7 @@ describe("reconciliation", () => {
   it("keeps the time of the next lookup until the payment is completed", () => {
     const nextLookupAt = "2026-11-20T10:01:00.000Z";
     const applied = (status: string, payment: Payment) =>
-      applyReport({ now, siblings: [] }, payment, reportOf(status)).payment;
+      applyReport({ now, siblings: [] }, payment, reportOf(status).verified).payment;
     for (const status of ["submitted", "failed", "canceled"]) {
       expect(applied(status, pendingPayment({ nextLookupAt }))).toMatchObject({ nextLookupAt });
       expect(applied(status, pendingPayment())).not.toHaveProperty("nextLookupAt");
@@ -178,7 +178,7 @@ describe("reconciliation", () => {
   });
 
   it("keeps the service id where a person's evidence names none", () => {
-    const evidence = { status: "completed", serviceId: undefined };
+    const evidence = { status: "completed" };
     const { serviceId, ...unbound } = pendingPayment();
     const accepted = (payment: Payment) => applyReport({ now, siblings: [] }, payment, evidence).payment;
     expect(accepted(pendingPayment())).toMatchObject({ serviceId, state: "completed" });

@@ -4,7 +4,7 @@ import { indispensableFields, signedFields } from "../../../src/model/signed-fie
 import { type Situation } from "../../../src/webhook/reconciliation/reconcile.js";
 import { isFarther } from "../../../src/model/status-order.js";
 import { type Payment } from "tillkit";
-import { reportOf } from "../../support/reports.js";
+import { reportOf, withFields } from "../../support/reports.js";
 import { pendingPayment, statusBody } from "../../support/webhooks.js";
 import { decide, disagreements, paymentStates, statuses } from "./reconciliation-table.js";
 
@@ -33,16 +33,16 @@ describe("the decision", () => {
   it("never throws and never changes a completed payment, whatever is reported", () => {
     const completed = paymentStates["completed"]!;
     const report = fc.record({
-      value: fc.oneof(fc.constant("1475"), fc.string()),
-      currency: fc.oneof(fc.constant("KMF"), fc.string()),
-      serviceId: fc.oneof(fc.constant(completed.serviceId!), fc.string()),
+      "total.value": fc.oneof(fc.constant("1475"), fc.string()),
+      "total.currency": fc.oneof(fc.constant("KMF"), fc.string()),
+      id: fc.oneof(fc.constant(completed.serviceId!), fc.string()),
       status: fc.oneof(fc.constantFrom(...statuses), fc.string()),
       captured: fc.boolean(),
       topic: fc.oneof(fc.constant("payment.completed"), fc.string()),
     });
     fc.assert(
       fc.property(report, fc.boolean(), fc.boolean(), (over, ours, sufficient) => {
-        const decision = decide(completed, { ...reportOf("completed"), ...over }, { ours, sufficient });
+        const decision = decide(completed, withFields(reportOf("completed"), over), { ours, sufficient });
         expect(["stale", "mismatch"]).toContain(decision.outcome);
       }),
       { numRuns: 500 },
@@ -58,7 +58,7 @@ describe("the decision", () => {
     const decisionOn = (body: unknown, payment: Payment | undefined) => {
       const message = readMessage({ rawBody: Buffer.from(JSON.stringify(body)), covers });
       if (message.kind !== "payment") return message;
-      return { key: message.report.eventKey, decision: decide(payment, message.report) };
+      return { key: message.eventKey, decision: decide(payment, message) };
     };
     fc.assert(
       fc.property(
@@ -100,7 +100,8 @@ describe("the decision", () => {
           one === paid || !withheld ? one : { ...one, state: "completed" as const, withheld },
         );
         const { clientId, serviceId, total } = paid;
-        const report = { ...reportOf("completed"), clientId, serviceId: serviceId!, value: total.value };
+        const fields = { clientId, id: serviceId!, "total.value": total.value };
+        const report = withFields(reportOf("completed"), fields);
         const decision = decide(paid, report, { siblings: others.toReversed() });
         const newest = attempts.at(-1)!;
         const isSame = Number(newest.total.value) === Number(total.value);

@@ -1,7 +1,7 @@
 import { reconcile, type Decision, type Situation } from "../../../src/webhook/reconciliation/reconcile.js";
 import { type PaymentReport } from "../../../src/model/payment-report.js";
 import { type Payment } from "tillkit";
-import { reportOf } from "../../support/reports.js";
+import { reportOf, withFields } from "../../support/reports.js";
 import { pendingPayment } from "../../support/webhooks.js";
 
 const now = "2026-11-20T10:00:06.000Z";
@@ -43,15 +43,17 @@ export const statuses = [
 export const disagreements: Readonly<
   Record<string, (report: PaymentReport) => { report: PaymentReport; situation?: Partial<Situation> }>
 > = {
-  "another amount": (report) => ({ report: { ...report, value: "1476" } }),
-  "another currency": (report) => ({ report: { ...report, currency: "EUR" } }),
-  "another service id than the bound one": (report) => ({ report: { ...report, serviceId: "other" } }),
+  "another amount": (report) => ({ report: withFields(report, { "total.value": "1476" }) }),
+  "another currency": (report) => ({ report: withFields(report, { "total.currency": "EUR" }) }),
+  "another service id than the bound one": (report) => ({ report: withFields(report, { id: "other" }) }),
   "a service id that another payment has": (report) => ({ report, situation: { serviceIdIsTaken: true } }),
   "a captured flag that contradicts the status": (report) => ({
-    report: { ...report, captured: report.status !== "completed" && report.status !== "captured" },
+    report: withFields(report, { captured: !["completed", "captured"].includes(report.verified.status) }),
   }),
   "a topic that contradicts the status": (report) => ({
-    report: { ...report, topic: report.status === "failed" ? "payment.completed" : "payment.failed" },
+    report: withFields(report, {
+      topic: report.verified.status === "failed" ? "payment.completed" : "payment.failed",
+    }),
   }),
 };
 
@@ -212,7 +214,7 @@ function amounts(): string {
   ] as const;
   return pairs
     .map(([a, b]) => {
-      const report = { ...reportOf("completed"), value: b };
+      const report = withFields(reportOf("completed"), { "total.value": b });
       const isSame =
         decide(pendingPayment({ total: { value: a, currency: "KMF" } }), report).outcome === "applied";
       return `${code(a)} ${isSame ? "is" : "is not"} ${code(b)}`;

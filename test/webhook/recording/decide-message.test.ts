@@ -18,7 +18,7 @@ function reportOf(data: object = {}, covers: "body" | typeof indispensableFields
     covers,
   });
   if (message.kind !== "payment") throw new Error("expected a payment report");
-  return message.report;
+  return message;
 }
 
 function decided(payment: Payment, report: PaymentReport, over: Partial<Parameters<typeof decideReport>[2]>) {

@@ -1,5 +1,4 @@
 import { indispensableFields } from "../../../src/model/signed-fields.js";
-import { eventKeyOf } from "../../../src/webhook/recording/plan-group.js";
 import { type WebhookRecord } from "../../../src/store/index.js";
 import { completedBody, pendingPayment } from "../../support/webhooks.js";
 import { arrivalOf, now, plan } from "./plans.js";
@@ -28,7 +27,7 @@ describe("a webhook that waits", () => {
 
 describe("the answer to a lookup that a webhook waits for", () => {
   const lookup = arrivalOf(completedBody(), "r-2", { kind: "lookup" });
-  const eventKey = eventKeyOf(lookup.message);
+  const eventKey = lookup.message.eventKey;
   const waiting: WebhookRecord = {
     receiptId: "r-1",
     eventKey,

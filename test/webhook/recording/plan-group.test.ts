@@ -1,5 +1,5 @@
 import { type Payment } from "tillkit";
-import { eventKeyOf, keysOf } from "../../../src/webhook/recording/plan-group.js";
+import { keysOf } from "../../../src/webhook/recording/plan-group.js";
 import { completedBody, pendingPayment, statusBody, type WebhookBody } from "../../support/webhooks.js";
 import { arrivalOf, now, plan, receivedAt } from "./plans.js";
 
@@ -15,7 +15,7 @@ describe("the keys that a group locks", () => {
     expect(keysOf([submitted, completed, copy, other])).toEqual({
       clientIds: ["c-1"],
       serviceIds: ["64f0c0ffee64f0c0ffee64f0"],
-      eventKeys: [submitted, completed, other].map(({ message }) => eventKeyOf(message)),
+      eventKeys: [submitted, completed, other].map(({ message }) => message.eventKey),
     });
   });
 });
@@ -104,7 +104,7 @@ describe("the plan of a group", () => {
 
   it("counts copies of a stored webhook, and decides nothing again", () => {
     const arrivals = [arrivalOf(completedBody(), "r-2"), arrivalOf(completedBody(), "r-3")];
-    const eventKey = eventKeyOf(arrivals[0]!.message);
+    const eventKey = arrivals[0]!.message.eventKey;
     const { changes, receipts } = plan([pendingPayment()], arrivals, { eventKeys: [eventKey] });
     expect(changes).toEqual({
       updated: [],

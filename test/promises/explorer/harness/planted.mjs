@@ -128,7 +128,7 @@ export const planted = [
   },
   {
     name: "a duplicate is recognised by a field that is not signed",
-    file: "webhook/message/event-keys.js",
+    file: "webhook/message/read-message.js",
     text: 'fields.submittedAt ?? "",',
     by: 'fields.submittedAt ?? "", Math.random(),',
   },

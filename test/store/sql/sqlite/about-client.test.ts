@@ -1,4 +1,4 @@
-import { paymentKey } from "../../../../src/webhook/message/event-keys.js";
+import { paymentKey } from "../../../../src/webhook/message/read-message.js";
 import { newId } from "../../../../src/shared/new-id.js";
 import { type Changes } from "../../../../src/store/index.js";
 import { saved } from "../../../../src/store/exam/checks/steps.js";

@@ -1,11 +1,17 @@
-import {
-  differencesFromPayment,
-  differencesWithin,
-} from "../../../src/webhook/reconciliation/differences.js";
-import { reportOf } from "../../support/reports.js";
+import { type Payment } from "tillkit";
+import { type PaymentReport } from "../../../src/model/payment-report.js";
+import { reportOf, withFields } from "../../support/reports.js";
 import { pendingPayment } from "../../support/webhooks.js";
+import { decide } from "./reconciliation-table.js";
 
 const payment = pendingPayment();
+
+function differencesOf(of: Payment, report: PaymentReport, serviceIdIsTaken = false) {
+  const decision = decide(of, report, { serviceIdIsTaken });
+  return decision.outcome === "mismatch" ? decision.differences : [];
+}
+
+const differencesWithin = (report: PaymentReport) => differencesOf(payment, report);
 
 describe("the differences of a report from its payment", () => {
   it.each([
@@ -15,20 +21,20 @@ describe("the differences of a report from its payment", () => {
     ["9999999999999999.0001", "9999999999999999"],
   ])("are found between %s and %s, which are one number as floats or nearly one", (value, got) => {
     const total = { value, currency: "KMF" };
-    const report = { ...reportOf("completed"), value: got };
-    expect(differencesFromPayment({ ...payment, total }, report, false)).toEqual([
+    const report = withFields(reportOf("completed"), { "total.value": got });
+    expect(differencesOf({ ...payment, total }, report, false)).toEqual([
       { field: "total.value", expected: value, got },
     ]);
   });
 
   it("do not include another way to write the same amount", () => {
-    const report = { ...reportOf("completed"), value: "1475.00" };
-    expect(differencesFromPayment(payment, report, false)).toEqual([]);
+    const report = withFields(reportOf("completed"), { "total.value": "1475.00" });
+    expect(differencesOf(payment, report, false)).toEqual([]);
   });
 
   it("name another currency", () => {
-    const report = { ...reportOf("completed"), currency: "EUR" };
-    expect(differencesFromPayment(payment, report, false)).toEqual([
+    const report = withFields(reportOf("completed"), { "total.currency": "EUR" });
+    expect(differencesOf(payment, report, false)).toEqual([
       { field: "total.currency", expected: "KMF", got: "EUR" },
     ]);
   });
@@ -36,11 +42,9 @@ describe("the differences of a report from its payment", () => {
   it("name a service id that another payment has, also where the payment has none", () => {
     const { serviceId: _, ...unbound } = payment;
     const report = reportOf("completed");
-    expect(differencesFromPayment(unbound, report, true)).toMatchObject([
-      { field: "id", got: report.serviceId },
-    ]);
-    expect(differencesFromPayment(unbound, report, false)).toEqual([]);
-    expect(differencesFromPayment(payment, { ...report, serviceId: "other" }, true)).toEqual([
+    expect(differencesOf(unbound, report, true)).toMatchObject([{ field: "id", got: report.verified.id }]);
+    expect(differencesOf(unbound, report, false)).toEqual([]);
+    expect(differencesOf(payment, withFields(report, { id: "other" }), true)).toEqual([
       { field: "id", expected: payment.serviceId, got: "other" },
     ]);
   });
@@ -49,7 +53,7 @@ describe("the differences of a report from its payment", () => {
 describe("the differences within a report", () => {
   it("are those between the status and captured, where the kit knows the status", () => {
     const captured = (status: string, value: boolean) =>
-      differencesWithin({ ...reportOf(status), captured: value });
+      differencesWithin(withFields(reportOf(status), { captured: value }));
     expect(captured("completed", false)).toEqual([{ field: "captured", expected: "true", got: "false" }]);
     expect(captured("pending", true)).toEqual([{ field: "captured", expected: "false", got: "true" }]);
     expect([captured("completed", true), captured("pending", false)]).toEqual([[], []]);
@@ -58,7 +62,7 @@ describe("the differences within a report", () => {
   });
 
   it("are those between the status and a topic that names a known status", () => {
-    const topics = (topic: string) => differencesWithin({ ...reportOf("completed"), topic });
+    const topics = (topic: string) => differencesWithin(withFields(reportOf("completed"), { topic }));
     expect(topics("payment.failed")).toEqual([
       { field: "topic", expected: "payment.completed", got: "payment.failed" },
     ]);
@@ -67,7 +71,8 @@ describe("the differences within a report", () => {
   });
 
   it("are none where the signature covers neither field", () => {
-    const { topic: _, captured: __, ...report } = { topic: undefined, ...reportOf("completed") };
-    expect(differencesWithin(report)).toEqual([]);
+    const report = reportOf("completed");
+    const { topic: _, captured: __, ...verified } = report.verified;
+    expect(differencesWithin({ ...report, verified })).toEqual([]);
   });
 });
