@@ -61,7 +61,7 @@ export {
 
 // Receiving a webhook.
 export { type WebhookRequest } from "./webhook/receive-webhook.js";
-export { type Receipt } from "./webhook/recording/plan-group.js";
+export { type Receipt } from "./webhook/recording/arrival.js";
 export * from "./webhook/signature/index.js";
 export * from "./model/index.js";
 

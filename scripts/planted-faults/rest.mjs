@@ -237,7 +237,7 @@ export const restFaults = [
   {
     about: "the service id of an accepted webhook is not locked",
     file: "operations/resolve-payment.ts",
-    from: "[report?.serviceId, resolution.evidence?.serviceId]",
+    from: "[report?.verified.id, resolution.evidence?.serviceId]",
     to: "[resolution.evidence?.serviceId]",
     test: "operations/resolve-payment.test.ts",
     title: "SQLite",

@@ -160,17 +160,17 @@ export const webhookFaults = [
   },
   {
     about: "what the signature does not cover is said to be verified",
-    file: "webhook/recording/note-report.ts",
+    file: "webhook/recording/decisions.ts",
     from: `if (isProven || kind === "lookup") proven.push(field);`,
     to: `proven.push(field);`,
-    test: "webhook/recording/decide-message.test.ts",
+    test: "webhook/recording/decisions.test.ts",
   },
   {
     about: "an old report replaces what the service said last",
-    file: "webhook/recording/decide-message.ts",
-    from: `return isFarther(report.verified.status, status) && (`,
+    file: "webhook/recording/decisions.ts",
+    from: `return isFarther(verified.status, status) && (`,
     to: `return (`,
-    test: "webhook/recording/decide-message.test.ts",
+    test: "webhook/recording/decisions.test.ts",
   },
   {
     about: "a webhook that one database refuses stops the drain",
@@ -210,7 +210,7 @@ export const webhookFaults = [
   {
     about: "a copy in the same group is not recognised",
     file: "webhook/recording/plan-group.ts",
-    from: "      recorded.add(eventKey);\n",
+    from: "    recorded.add(eventKey);\n",
     to: "",
     test: recording,
   },
@@ -237,17 +237,17 @@ export const webhookFaults = [
   },
   {
     about: "a report replaces what the service said later",
-    file: "webhook/recording/decide-message.ts",
+    file: "webhook/recording/decisions.ts",
     from: " && (reported === undefined || reported.at < receivedAt)",
     to: "",
-    test: "webhook/recording/decide-message.test.ts",
+    test: "webhook/recording/decisions.test.ts",
   },
   {
     about: "the timestamp of a lookup counts as the service's",
-    file: "webhook/recording/note-report.ts",
+    file: "webhook/recording/decisions.ts",
     from: `kind === "lookup" ? undefined : verified.timestamp`,
     to: "verified.timestamp",
-    test: "webhook/recording/decide-message.test.ts",
+    test: "webhook/recording/decisions.test.ts",
   },
   {
     about: "webhooks keep the later time after the clock was put back",

@@ -5,7 +5,7 @@ import { type SignedField } from "../model/signed-fields.js";
 import { type ClockWatch, watchClock } from "../shared/clock-watch.js";
 import { newId } from "../shared/new-id.js";
 import { type PaymentStore } from "../store/index.js";
-import { type RecordingParts } from "../webhook/recording/rematch.js";
+import { type RecordingParts } from "../webhook/recording/recording-parts.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
 
 /** What every part of the kit shares. */

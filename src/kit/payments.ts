@@ -14,7 +14,7 @@ import { type PaymentRequest } from "../checkout/payment-request.js";
 import { type Payment } from "../model/payment.js";
 import { type Pruned } from "../operations/prune-records.js";
 import { type WebhookRequest } from "../webhook/receive-webhook.js";
-import { type Receipt } from "../webhook/recording/plan-group.js";
+import { type Receipt } from "../webhook/recording/arrival.js";
 import { type DispatchQuery, type RevivedDispatches } from "../operations/replay-dispatches.js";
 import { type Replayed, type ReplayQuery } from "../operations/replay-webhooks.js";
 import { type Resolution, type Resolved } from "../operations/resolution.js";

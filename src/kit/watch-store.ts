@@ -2,7 +2,7 @@ import { hasCode, TillkitError } from "../errors/index.js";
 import { type Notify } from "../model/event-map.js";
 import { type PaymentStore } from "../store/index.js";
 import { withTimeout } from "../shared/with-timeout.js";
-import { type Receipt } from "../webhook/recording/plan-group.js";
+import { type Receipt } from "../webhook/recording/arrival.js";
 import { type Spool } from "../webhook/spool/index.js";
 
 /** What the watch works with. */

@@ -8,7 +8,8 @@ import {
 import { sameTotal } from "../model/attempts.js";
 import { type Payment } from "../model/payment.js";
 import { type NamesOf } from "../shared/unknown-names.js";
-import { rematch, rematchIn, type RecordingParts } from "../webhook/recording/rematch.js";
+import { type RecordingParts } from "../webhook/recording/recording-parts.js";
+import { rematch, rematchIn } from "../webhook/recording/rematch.js";
 
 /** A payment that other code created at the service. */
 export interface Adoption extends Pick<PaymentRequest, "reference" | "total" | "metadata"> {

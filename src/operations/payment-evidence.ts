@@ -7,8 +7,7 @@ import { type ResolutionRecord, type WebhookRecord } from "../store/index.js";
 import { decodeStrict } from "../webhook/message/decode-strict.js";
 import { fieldRules } from "../webhook/message/field-rules.js";
 import { readMessage } from "../webhook/message/read-message.js";
-import { decideReport, type Policy } from "../webhook/recording/decide-message.js";
-import { LockedPayments } from "../webhook/recording/locked-payments.js";
+import { type DecisionParts, Decisions } from "../webhook/recording/decisions.js";
 import { type EventDraft } from "../webhook/recording/payment-events.js";
 
 const kinds: readonly string[] = ["statement", "lookup", "letter", "webhook"] satisfies Evidence["kind"][];
@@ -44,15 +43,14 @@ export function decideEvidence(
   { evidence, id: receiptId, at }: ResolutionRecord,
   stored: Payment,
   payments: readonly Payment[],
-  policy: Policy,
+  parts: Omit<DecisionParts, "now">,
 ): { payment: Payment; events: EventDraft[] } {
   if (evidence === undefined) throw missing();
-  const locked = new LockedPayments(payments);
-  const arrival = { receiptId, receivedAt: at, kind: "person", covers: "body" } as const;
-  const report = reportOf(evidence, stored, at);
-  const decided = decideReport(locked, report, { known: false, now: at, arrival, policy });
+  const decisions = new Decisions(payments, { ...parts, now: at });
+  const carrier = { receiptId, receivedAt: at, kind: "person", covers: "body" } as const;
+  const decided = decisions.decide(reportOf(evidence, stored, at), carrier);
   if (decided.outcome === "applied")
-    return { payment: locked.find(stored.clientId)!, events: decided.events };
+    return { payment: decisions.payments.find(stored.clientId)!, events: decided.events };
   const why = "reason" in decided ? decided.reason : decided.outcome;
   throw new TillkitError("evidence_mismatch", `The evidence does not fit the payment: ${why}.`);
 }

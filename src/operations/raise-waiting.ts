@@ -5,7 +5,8 @@ import {
   unmatchedEvent,
   type EventDraft,
 } from "../webhook/recording/payment-events.js";
-import { readStored, rematch, type RecordingParts } from "../webhook/recording/rematch.js";
+import { type RecordingParts } from "../webhook/recording/recording-parts.js";
+import { readStored, rematch } from "../webhook/recording/rematch.js";
 import { inGroups } from "./in-groups.js";
 
 /** The parts of the kit that raising uses. */

@@ -4,7 +4,7 @@ import { withoutUndefined } from "../shared/without-undefined.js";
 import { type NamesOf } from "../shared/unknown-names.js";
 import { queryError, refuseUnknown } from "./query.js";
 import { type DispatchRecord } from "../store/index.js";
-import { type RecordingParts } from "../webhook/recording/rematch.js";
+import { type RecordingParts } from "../webhook/recording/recording-parts.js";
 
 /** Selects dead dispatches: those that match every given condition. */
 export interface DispatchQuery {

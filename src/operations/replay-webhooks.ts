@@ -1,11 +1,10 @@
 import { type Payment } from "../model/payment.js";
 import { withoutUndefined } from "../shared/without-undefined.js";
-import { type EventRecord, type Rematched, type WebhookPage, type WebhookRecord } from "../store/index.js";
-import { decideMessage, type MessageOutcome } from "../webhook/recording/decide-message.js";
-import { LockedPayments } from "../webhook/recording/locked-payments.js";
-import { stampEvent } from "../webhook/recording/payment-events.js";
+import { type WebhookPage, type WebhookRecord } from "../store/index.js";
+import { type Decided, Decisions } from "../webhook/recording/decisions.js";
 import { keysOf } from "../webhook/recording/plan-group.js";
-import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
+import { type RecordingParts } from "../webhook/recording/recording-parts.js";
+import { readStored } from "../webhook/recording/rematch.js";
 import { type NamesOf } from "../shared/unknown-names.js";
 import { inGroups } from "./in-groups.js";
 import { queryError, queryTime, refuseUnknown } from "./query.js";
@@ -130,32 +129,38 @@ async function replayPage<Tx>(
     const seen = new Set<string>();
     const locked = await store.lock(tx, keysOf(messages.map((message) => ({ message }))));
     const recorded = new Set(locked.eventKeys);
-    const payments = new LockedPayments(
+    const decisions = new Decisions(
       locked.payments.map((payment) => run.unsaved.get(payment.clientId) ?? payment),
+      { now: now().toISOString(), newId, policy },
     );
-    const recordedAt = now().toISOString();
+    const { payments, rematched, events } = decisions;
     const changes: ReplayChange[] = [];
-    const rematched: Rematched[] = [];
-    const events: EventRecord[] = [];
     for (const [index, webhook] of webhooks.entries()) {
       const message = messages[index]!;
       const { eventKey } = message;
       // By the current rules it may be a copy of an event that is recorded elsewhere.
       const isOther = eventKey !== webhook.eventKey;
-      const known = isOther && [run.seen, seen, recorded].some((keys) => keys.has(eventKey));
+      const isKnown = isOther && [run.seen, seen, recorded].some((keys) => keys.has(eventKey));
       if (isOther) seen.add(eventKey);
       const clientId = message.kind === "payment" ? message.verified.clientId : undefined;
       const before = clientId === undefined ? undefined : payments.find(clientId);
-      const decided = decideMessage(payments, message, { known, now: recordedAt, arrival: webhook, policy });
+      const decided = decisions.decide(message, webhook, isKnown);
       if (!isChange(webhook, decided)) continue;
       const { receiptId, receivedAt, outcome: from } = webhook;
-      const { outcome, reason } = decided;
-      const because = reason === undefined ? {} : { reason };
-      rematched.push({ receiptId, outcome, ...because, decidedAt: recordedAt });
-      for (const draft of decided.events) events.push(stampEvent(draft, { newId, recordedAt, clientId }));
-      const state = stateChange(before, clientId === undefined ? undefined : payments.find(clientId));
-      const about = clientId === undefined ? {} : { clientId };
-      changes.push({ receiptId, ...about, receivedAt, from, to: outcome, ...because, ...state });
+      const { outcome: to, reason } = decided;
+      decisions.rematch(receiptId, decided, clientId);
+      const after = clientId === undefined ? undefined : payments.find(clientId);
+      changes.push({
+        receiptId,
+        ...(clientId !== undefined && { clientId }),
+        receivedAt,
+        from,
+        to,
+        ...(reason !== undefined && { reason }),
+        ...(before &&
+          after &&
+          before.state !== after.state && { state: { from: before.state, to: after.state } }),
+      });
     }
     const updated = payments.changed();
     if (!run.dryRun && rematched.length > 0) await store.save(tx, { updated, rematched, events });
@@ -170,16 +175,8 @@ async function replayPage<Tx>(
 /** Returns whether the decision differs from the stored one. An applied webhook is stale by now, and stays applied. */
 function isChange(
   { outcome }: WebhookRecord,
-  decided: MessageOutcome,
-): decided is Exclude<MessageOutcome, { outcome: "duplicate" }> {
+  decided: Decided,
+): decided is Exclude<Decided, { outcome: "duplicate" }> {
   if (decided.outcome === "duplicate") return false;
   return decided.outcome === "applied" || (outcome !== "applied" && outcome !== decided.outcome);
-}
-
-function stateChange(
-  before: Payment | undefined,
-  after: Payment | undefined,
-): Pick<ReplayChange, "state"> | undefined {
-  if (!before || !after || before.state === after.state) return undefined;
-  return { state: { from: before.state, to: after.state } };
 }

@@ -2,7 +2,7 @@ import { hasCode } from "../errors/index.js";
 import { type PaymentReport } from "../model/payment-report.js";
 import { type Payment } from "../model/payment.js";
 import { applyReport } from "../webhook/reconciliation/reconcile.js";
-import { type Policy } from "../webhook/recording/decide-message.js";
+import { type DecisionParts } from "../webhook/recording/decisions.js";
 import {
   eventFieldsOf,
   eventsOfApplied,
@@ -18,7 +18,8 @@ import {
   type WebhookRecord,
 } from "../store/index.js";
 import { isWaiting } from "../store/records.js";
-import { readStored, type RecordingParts } from "../webhook/recording/rematch.js";
+import { type RecordingParts } from "../webhook/recording/recording-parts.js";
+import { readStored } from "../webhook/recording/rematch.js";
 import { clientIdIn, decideEvidence } from "./payment-evidence.js";
 import {
   actions,
@@ -115,7 +116,7 @@ async function storeResolution<Tx>(
       // Read again: an outcome changes only under these locks.
       const webhook = subject.webhook && (await findWebhook(store, subject.webhook.receiptId));
       const { events: known = [] } = subject;
-      const changes = changesOf({ resolution, payments, policy, webhook, report, known });
+      const changes = changesOf({ resolution, payments, parts: { newId, policy }, webhook, report, known });
       const { drafts, ...rest } = changes;
       const stamp = { newId, clientId, recordedAt: resolution.at };
       const events = drafts.map((draft) => stampEvent(draft, stamp));
@@ -134,7 +135,7 @@ async function storeResolution<Tx>(
 interface ResolutionCase {
   resolution: ResolutionRecord;
   payments: readonly Payment[];
-  policy: Policy;
+  parts: Pick<DecisionParts, "newId" | "policy">;
   webhook: WebhookRecord | undefined;
   report: PaymentReport | undefined;
   /** The events of the payment. */
@@ -182,11 +183,11 @@ function refund(resolution: ResolutionRecord, stored: Payment): Changes & { draf
 }
 
 function acceptEvidence(
-  { resolution, payments, policy }: ResolutionCase,
+  { resolution, payments, parts }: ResolutionCase,
   stored: Payment,
 ): Changes & { drafts: EventDraft[] } {
   refuseCompleted(stored);
-  const { payment, events } = decideEvidence(resolution, stored, payments, policy);
+  const { payment, events } = decideEvidence(resolution, stored, payments, parts);
   return { updated: [payment], drafts: [...events, resolvedEvent(resolution, payment)] };
 }
 

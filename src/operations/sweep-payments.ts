@@ -2,7 +2,8 @@ import { withTimeout } from "../shared/with-timeout.js";
 import { awaitedStates, type Payment } from "../model/payment.js";
 import { type EventRecord } from "../store/index.js";
 import { stampEvent, withoutKey } from "../webhook/recording/payment-events.js";
-import { rematch, type RecordingParts } from "../webhook/recording/rematch.js";
+import { type RecordingParts } from "../webhook/recording/recording-parts.js";
+import { rematch } from "../webhook/recording/rematch.js";
 import { inGroups } from "./in-groups.js";
 import { type RaisingParts, raiseWaiting } from "./raise-waiting.js";
 

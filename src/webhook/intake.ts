@@ -2,9 +2,9 @@ import { TillkitError } from "../errors/index.js";
 import { type Notify } from "../model/event-map.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { writeNothing } from "../store/write-nothing.js";
-import { type Arrival, type Receipt } from "./recording/plan-group.js";
+import { type Arrival, type Receipt } from "./recording/arrival.js";
 import { Recorder } from "./recording/recorder.js";
-import { type RecordingParts } from "./recording/rematch.js";
+import { type RecordingParts } from "./recording/recording-parts.js";
 import { WebhookKeeper } from "./recording/webhook-keeper.js";
 import { openSpool } from "./spool/index.js";
 

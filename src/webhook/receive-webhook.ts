@@ -1,7 +1,7 @@
 import { WebhookRejectedError } from "../errors/index.js";
 import { asBuffer } from "../shared/bytes.js";
 import { readMessage } from "./message/read-message.js";
-import { type Arrival, type Receipt } from "./recording/plan-group.js";
+import { type Arrival, type Receipt } from "./recording/arrival.js";
 import { type SignatureScheme, type VerifyInput } from "./signature/scheme.js";
 import { decodeSignedFields, verifySignature } from "./signature/verify-signature.js";
 

@@ -5,7 +5,7 @@ import { MemoryStore, type NoticeMap, TillkitError } from "tillkit";
 import { indispensableFields } from "../../src/model/signed-fields.js";
 import { createIntake, type IntakeOptions } from "../../src/webhook/intake.js";
 import { readMessage } from "../../src/webhook/message/read-message.js";
-import { type Arrival } from "../../src/webhook/recording/plan-group.js";
+import { type Arrival } from "../../src/webhook/recording/arrival.js";
 import { completedBody, pendingPayment } from "../support/webhooks.js";
 
 const receivedAt = "2026-11-20T10:00:05.000Z";

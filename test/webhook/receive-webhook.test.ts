@@ -9,7 +9,7 @@ import {
 } from "tillkit";
 import { indispensableFields } from "../../src/model/signed-fields.js";
 import { receiveWebhook, type ReceiveParts } from "../../src/webhook/receive-webhook.js";
-import { type Arrival } from "../../src/webhook/recording/plan-group.js";
+import { type Arrival } from "../../src/webhook/recording/arrival.js";
 import { appOf, closeAll, secret, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed, statusBody } from "../support/webhooks.js";
 

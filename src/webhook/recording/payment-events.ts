@@ -1,8 +1,13 @@
-import { type Reported } from "../../model/event-map.js";
+import { type Difference, type Reported } from "../../model/event-map.js";
 import { type PaymentReport } from "../../model/payment-report.js";
 import { type Payment } from "../../model/payment.js";
 import { type EventRecord, type WebhookRecord } from "../../store/index.js";
 import { type Decision, type PaymentFact } from "../reconciliation/reconcile.js";
+
+/** What carried a report: the webhook, the answer to a lookup, or a person's evidence. */
+export interface Carrier extends Pick<WebhookRecord, "receiptId" | "receivedAt" | "covers"> {
+  kind?: Reported["reportedBy"];
+}
 
 /** An event before it is stamped. */
 export type EventDraft = Pick<EventRecord, "type" | "payload">;
@@ -40,29 +45,44 @@ function detailsOf({ type: _, ...details }: PaymentFact) {
   return "first" in details ? { ...details, first: withoutKey(details.first) } : details;
 }
 
-type WaitingWebhook = Pick<WebhookRecord, "receiptId" | "receivedAt"> & Parameters<typeof eventFieldsOf>[1];
+/** Returns the `payment.reported` of a status that the kit does not know. */
+export function reportedEvent(payment: Payment, report: PaymentReport, carrier: Carrier): EventDraft {
+  const payload = { payment: withoutKey(payment), ...eventFieldsOf(report, carrier) };
+  return { type: "payment.reported", payload };
+}
+
+/** Returns the `payment.mismatched` of a report that differs from the payment. */
+export function mismatchedEvent(
+  payment: Payment,
+  differences: readonly Difference[],
+  report: PaymentReport,
+  carrier: Carrier,
+): EventDraft {
+  const { receiptId } = carrier;
+  const fields = eventFieldsOf(report, carrier);
+  return {
+    type: "payment.mismatched",
+    payload: { payment: withoutKey(payment), differences, receiptId, ...fields },
+  };
+}
 
 /** Returns the `payment.unmatched` of a webhook whose payment did not appear. */
-export function unmatchedEvent(
-  report: PaymentReport,
-  { receiptId, receivedAt, kind }: WaitingWebhook,
-): EventDraft {
-  const payload = {
-    clientId: report.verified.clientId,
-    receiptId,
-    receivedAt,
-    ...eventFieldsOf(report, { kind }),
-  };
+export function unmatchedEvent(report: PaymentReport, carrier: Carrier): EventDraft {
+  const { receiptId, receivedAt } = carrier;
+  const { clientId } = report.verified;
+  const payload = { clientId, receiptId, receivedAt, ...eventFieldsOf(report, carrier) };
   return { type: "payment.unmatched", payload };
 }
 
 /** Returns the `payment.unconfirmed` of a completion that no lookup confirmed. */
-export function unconfirmedEvent(
-  payment: Payment,
-  report: PaymentReport,
-  { receiptId, receivedAt, kind }: WaitingWebhook,
-): EventDraft {
-  const payload = { payment: withoutKey(payment), receiptId, receivedAt, ...eventFieldsOf(report, { kind }) };
+export function unconfirmedEvent(payment: Payment, report: PaymentReport, carrier: Carrier): EventDraft {
+  const { receiptId, receivedAt } = carrier;
+  const payload = {
+    payment: withoutKey(payment),
+    receiptId,
+    receivedAt,
+    ...eventFieldsOf(report, carrier),
+  };
   return { type: "payment.unconfirmed", payload };
 }
 
@@ -74,7 +94,7 @@ export interface EventFields extends Pick<Reported, "reportedBy" | "untrusted"> 
 /** Returns the fields of a report as events carry them, and whether a webhook, a lookup or a person reported them. */
 export function eventFieldsOf(
   { verified, untrusted }: PaymentReport,
-  { kind = "webhook" }: { kind?: Reported["reportedBy"] | undefined },
+  { kind = "webhook" }: Pick<Carrier, "kind">,
 ): EventFields {
   return { verified, untrusted, reportedBy: kind };
 }

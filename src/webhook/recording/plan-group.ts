@@ -1,36 +1,6 @@
-import { type Message } from "../../model/payment-report.js";
-import {
-  type Changes,
-  type EventRecord,
-  type Locked,
-  type Outcome,
-  type Rematched,
-  type WebhookRecord,
-} from "../../store/index.js";
-import { decideMessage, type Policy } from "./decide-message.js";
-import { LockedPayments } from "./locked-payments.js";
-import { stampEvent } from "./payment-events.js";
-
-/** A verified webhook, or the answer to a lookup, before it is recorded. */
-export interface Arrival {
-  receiptId: string;
-  message: Message;
-  rawBody: Buffer;
-  /** What the signature covered. */
-  covers: WebhookRecord["covers"];
-  /** ISO 8601 UTC. */
-  receivedAt: string;
-  /** Set on the service's answer to a lookup; absent on a webhook. */
-  kind?: "lookup";
-}
-
-/** The result of recording one webhook. */
-export interface Receipt {
-  receiptId: string;
-  /** `spooled`: on disk in the spool, and not decided yet. */
-  outcome: Outcome | "spooled";
-  clientId?: string;
-}
+import { type Changes, type Locked, type WebhookRecord } from "../../store/index.js";
+import { type Arrival, type Receipt } from "./arrival.js";
+import { type Decided, type DecisionParts, Decisions } from "./decisions.js";
 
 /** Everything that one transaction writes, and the receipt of each arrival. */
 export interface Plan {
@@ -38,7 +8,7 @@ export interface Plan {
   receipts: Receipt[];
 }
 
-/** Returns the keys that must be locked before these arrivals are decided. */
+/** Returns the keys that must be locked before these messages are decided. */
 export function keysOf(arrivals: readonly Pick<Arrival, "message">[]) {
   const clientIds = new Set<string>();
   const serviceIds = new Set<string>();
@@ -53,11 +23,7 @@ export function keysOf(arrivals: readonly Pick<Arrival, "message">[]) {
 }
 
 /** What planning needs besides what is locked. */
-export interface Planning {
-  /** ISO 8601 UTC. */
-  now: string;
-  newId: () => string;
-  policy: Policy;
+export interface Planning extends DecisionParts {
   /** The recorded webhooks that wait for one of these lookups, by eventKey. */
   unconfirmed?: ReadonlyMap<string, WebhookRecord>;
 }
@@ -69,53 +35,44 @@ export interface Planning {
 export function planGroup(
   locked: Locked,
   arrivals: readonly Arrival[],
-  { now, newId, policy, unconfirmed = new Map() }: Planning,
+  { unconfirmed, ...parts }: Planning,
 ): Plan {
-  const payments = new LockedPayments(locked.payments);
+  const decisions = new Decisions(locked.payments, parts);
   const recorded = new Set(locked.eventKeys);
   const copies = new Map<string, number>();
   const webhooks: WebhookRecord[] = [];
-  const rematched: Rematched[] = [];
-  const events: EventRecord[] = [];
+  const receipts: Receipt[] = [];
 
-  const receipts = arrivals.map((arrival): Receipt => {
+  for (const arrival of arrivals) {
     const { receiptId, message, kind } = arrival;
     const { eventKey } = message;
-    const waiting = kind === "lookup" ? unconfirmed.get(eventKey) : undefined;
-    const known = recorded.has(eventKey) && !waiting;
-    const decided = decideMessage(payments, message, { known, now, arrival, policy });
     const clientId = message.kind === "payment" ? message.verified.clientId : undefined;
+    const waiting = kind === "lookup" ? unconfirmed?.get(eventKey) : undefined;
+    const decided = decisions.decide(message, arrival, recorded.has(eventKey) && !waiting);
     const { outcome } = decided;
+    receipts.push(clientId === undefined ? { receiptId, outcome } : { receiptId, outcome, clientId });
     if (outcome === "duplicate" || waiting) copies.set(eventKey, (copies.get(eventKey) ?? 0) + 1);
-    if (decided.outcome === "duplicate") return receiptOf(receiptId, outcome, clientId);
+    if (decided.outcome === "duplicate") continue;
     if (waiting) {
-      const { reason = "confirmed by a lookup" } = decided;
-      rematched.push({ receiptId: waiting.receiptId, outcome: decided.outcome, reason, decidedAt: now });
-    } else {
-      recorded.add(eventKey);
-      webhooks.push(webhookRecord(arrival, eventKey, decided));
+      decisions.rematch(waiting.receiptId, { reason: "confirmed by a lookup", ...decided }, clientId);
+      continue;
     }
-    for (const draft of decided.events) events.push(stampEvent(draft, { newId, recordedAt: now, clientId }));
-    return receiptOf(receiptId, outcome, clientId);
-  });
+    recorded.add(eventKey);
+    webhooks.push(webhookOf(arrival, decided));
+    decisions.raise(decided.events, clientId);
+  }
 
-  return {
-    changes: {
-      updated: payments.changed(),
-      webhooks,
-      copies: [...copies].map(([eventKey, count]) => ({ eventKey, count })),
-      rematched,
-      events,
-    },
-    receipts,
-  };
+  const { rematched, events } = decisions;
+  const updated = decisions.payments.changed();
+  const counted = [...copies].map(([eventKey, count]) => ({ eventKey, count }));
+  return { changes: { updated, webhooks, copies: counted, rematched, events }, receipts };
 }
 
-function webhookRecord(
+function webhookOf(
   { receiptId, message, rawBody, covers, receivedAt, kind }: Arrival,
-  eventKey: string,
-  { outcome, reason }: { outcome: WebhookRecord["outcome"]; reason?: string },
+  { outcome, reason }: Exclude<Decided, { outcome: "duplicate" }>,
 ): WebhookRecord {
+  const { eventKey } = message;
   const webhook: WebhookRecord = { receiptId, eventKey, outcome, rawBody, covers, receivedAt };
   // One by one: spreading an object that may be empty is slower.
   if (reason !== undefined) webhook.reason = reason;
@@ -125,8 +82,4 @@ function webhookRecord(
   }
   if (kind !== undefined) webhook.kind = kind;
   return webhook;
-}
-
-function receiptOf(receiptId: string, outcome: Outcome, clientId: string | undefined): Receipt {
-  return clientId === undefined ? { receiptId, outcome } : { receiptId, outcome, clientId };
 }

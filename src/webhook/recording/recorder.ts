@@ -1,7 +1,9 @@
 import { type WebhookRecord } from "../../store/index.js";
 import { GroupCommit } from "./group-commit.js";
-import { keysOf, planGroup, type Arrival, type Plan, type Receipt } from "./plan-group.js";
-import { rematch, type RecordingParts } from "./rematch.js";
+import { type Arrival, type Receipt } from "./arrival.js";
+import { keysOf, planGroup, type Plan } from "./plan-group.js";
+import { type RecordingParts } from "./recording-parts.js";
+import { rematch } from "./rematch.js";
 
 /** How often a group is planned, when other processes record the same events at the same moment. */
 const maxPlans = 3;

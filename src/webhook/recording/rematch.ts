@@ -1,30 +1,10 @@
 import { type Message } from "../../model/payment-report.js";
-import {
-  type EventRecord,
-  type PaymentStore,
-  type Rematched,
-  type WebhookRecord,
-} from "../../store/index.js";
 import { asBuffer } from "../../shared/bytes.js";
+import { type WebhookRecord } from "../../store/index.js";
 import { readLookup } from "../message/read-lookup.js";
 import { readMessage } from "../message/read-message.js";
-import { decideReport, type Policy } from "./decide-message.js";
-import { LockedPayments } from "./locked-payments.js";
-import { stampEvent } from "./payment-events.js";
-
-/** The parts of the kit that recording, and every operation on recorded webhooks, uses. */
-export interface RecordingParts<Tx> {
-  store: PaymentStore<Tx>;
-  now: () => Date;
-  newId: () => string;
-  policy: Policy;
-  /** The number of webhooks, or of payments, in one transaction at most. */
-  maxGroup: number;
-  /** Resolves when the store is open and knows the handlers of this process. */
-  ready: () => Promise<void>;
-  /** Must be called after a commit that saved events: wakes the dispatcher. */
-  announceEvents: () => void;
-}
+import { Decisions } from "./decisions.js";
+import { type RecordingParts } from "./recording-parts.js";
 
 /** Decides the parked webhooks of these clientIds again, and announces the events of those that found their payment. */
 export async function rematch<Tx>(parts: RecordingParts<Tx>, parkedFor: readonly string[]): Promise<void> {
@@ -72,31 +52,27 @@ export async function rematchIn<Tx>(
   if (webhooks.length === 0) return { matched: 0, receiptIds, isMore: false };
   const messages = webhooks.map(readStored);
   const serviceIds = messages.flatMap((message) => (message.kind === "payment" ? [message.verified.id] : []));
-  const payments = new LockedPayments((await store.lock(tx, { clientIds, serviceIds })).payments);
+  const locked = await store.lock(tx, { clientIds, serviceIds });
 
   // Another process may have matched them while this one waited for the lock.
   const parkedNow = await store.parked(tx, clientIds);
   const stillParked = new Set(parkedNow.map(({ receiptId }) => receiptId));
-  const recordedAt = now().toISOString();
-  const rematched: Rematched[] = [];
-  const events: EventRecord[] = [];
-  for (const [index, arrival] of webhooks.entries()) {
-    const { receiptId } = arrival;
+  const decisions = new Decisions(locked.payments, { now: now().toISOString(), newId, policy });
+  const { payments, rematched, events } = decisions;
+  for (const [index, webhook] of webhooks.entries()) {
+    const { receiptId } = webhook;
     const message = messages[index]!;
     if (!stillParked.has(receiptId) || message.kind !== "payment") continue;
     const { clientId } = message.verified;
     if (!payments.find(clientId)) continue;
-    const circumstances = { known: false, now: recordedAt, arrival, policy };
-    const decided = decideReport(payments, message, circumstances);
+    const decided = decisions.decide(message, webhook);
     // A webhook that goes on waiting stays as it is.
-    if (decided.outcome === "duplicate" || decided.outcome === arrival.outcome) continue;
-    const { outcome, reason } = decided;
-    rematched.push({ receiptId, outcome, ...(reason !== undefined && { reason }), decidedAt: recordedAt });
-    for (const draft of decided.events) events.push(stampEvent(draft, { newId, recordedAt, clientId }));
+    if (decided.outcome === "duplicate" || decided.outcome === webhook.outcome) continue;
+    decisions.rematch(receiptId, decided, clientId);
   }
   const matched = rematched.length;
   if (matched > 0) {
-    // The last one becomes stray again. By it the sweep finds the rest where the process ends now.
+    // The sweep looks for unmatched webhooks, and so finds the rest if the process ends now.
     const last = rest.findLast(
       ({ receiptId, outcome }) => stillParked.has(receiptId) && outcome !== "unconfirmed",
     );

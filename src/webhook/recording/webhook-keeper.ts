@@ -4,7 +4,7 @@ import { loggable } from "../../errors/loggable.js";
 import { readMessage } from "../message/read-message.js";
 import { type Spool, type SpooledWebhook } from "../spool/index.js";
 import { DeadlineError } from "./group-commit.js";
-import { type Arrival, type Receipt } from "./plan-group.js";
+import { type Arrival, type Receipt } from "./arrival.js";
 import { type Recorder } from "./recorder.js";
 
 /** The parts of the kit that keeping webhooks uses. */

@@ -3,7 +3,7 @@ import { MemoryStore, type MemoryTx, type Payment } from "tillkit";
 import { Lookups, type LookupsOptions } from "../../../src/operations/lookup/lookups.js";
 import { LookupError, type PaymentReader, type ShownPayment } from "../../../src/service/index.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
-import { type Arrival } from "../../../src/webhook/recording/plan-group.js";
+import { type Arrival } from "../../../src/webhook/recording/arrival.js";
 import { pendingPayment } from "../../support/webhooks.js";
 import { shown } from "./service.js";
 

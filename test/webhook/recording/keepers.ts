@@ -1,6 +1,6 @@
 import { type NoticeMap } from "tillkit";
 import { readMessage } from "../../../src/webhook/message/read-message.js";
-import { type Arrival, type Receipt } from "../../../src/webhook/recording/plan-group.js";
+import { type Arrival, type Receipt } from "../../../src/webhook/recording/arrival.js";
 import { type KeeperParts, WebhookKeeper } from "../../../src/webhook/recording/webhook-keeper.js";
 import { type DrainResult } from "../../../src/webhook/spool/drain-spool.js";
 import { type Spool, type SpooledWebhook } from "../../../src/webhook/spool/index.js";

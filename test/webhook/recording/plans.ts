@@ -1,6 +1,7 @@
 import { type Payment } from "tillkit";
 import { readMessage } from "../../../src/webhook/message/read-message.js";
-import { type Arrival, planGroup, type Planning } from "../../../src/webhook/recording/plan-group.js";
+import { type Arrival } from "../../../src/webhook/recording/arrival.js";
+import { planGroup, type Planning } from "../../../src/webhook/recording/plan-group.js";
 
 export const now = "2026-11-20T10:00:06.000Z";
 export const receivedAt = "2026-11-20T10:00:05.000Z";

@@ -2,7 +2,7 @@ import { MemoryStore, type MemoryTx } from "tillkit";
 import { indispensableFields } from "../../../src/model/signed-fields.js";
 import { readLookup } from "../../../src/webhook/message/read-lookup.js";
 import { readMessage } from "../../../src/webhook/message/read-message.js";
-import { type Arrival } from "../../../src/webhook/recording/plan-group.js";
+import { type Arrival } from "../../../src/webhook/recording/arrival.js";
 import { completedBody, pendingPayment } from "../../support/webhooks.js";
 import { arrivalOf, ChangedRecord, outcomesOf, recorderOf, seeded } from "./recorders.js";
 

@@ -1,8 +1,8 @@
 import { type Changes, type Locked, type LockKeys, MemoryStore, type MemoryTx } from "tillkit";
 import { readMessage } from "../../../src/webhook/message/read-message.js";
-import { type Arrival, type Receipt } from "../../../src/webhook/recording/plan-group.js";
+import { type Arrival, type Receipt } from "../../../src/webhook/recording/arrival.js";
 import { Recorder } from "../../../src/webhook/recording/recorder.js";
-import { type RecordingParts } from "../../../src/webhook/recording/rematch.js";
+import { type RecordingParts } from "../../../src/webhook/recording/recording-parts.js";
 import { completedBody, type pendingPayment } from "../../support/webhooks.js";
 
 type Decide = (locked: Locked) => Changes;

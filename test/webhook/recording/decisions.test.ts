@@ -2,15 +2,18 @@ import { type Payment } from "tillkit";
 import { type PaymentReport } from "../../../src/model/payment-report.js";
 import { indispensableFields } from "../../../src/model/signed-fields.js";
 import { readMessage } from "../../../src/webhook/message/read-message.js";
-import { decideReport } from "../../../src/webhook/recording/decide-message.js";
-import { LockedPayments } from "../../../src/webhook/recording/locked-payments.js";
-import { noteReport } from "../../../src/webhook/recording/note-report.js";
+import { type DecisionParts, Decisions, noteReport } from "../../../src/webhook/recording/decisions.js";
+import { type Carrier } from "../../../src/webhook/recording/payment-events.js";
 import { completedBody, pendingPayment } from "../../support/webhooks.js";
 
-const policy = { clientIdPrefix: undefined, confirms: true };
 const now = "2026-11-20T12:00:00.000Z";
+const parts: DecisionParts = {
+  now,
+  newId: () => "id-1",
+  policy: { clientIdPrefix: undefined, confirms: true },
+};
 const receivedAt = "2026-11-20T10:00:05.000Z";
-const arrival = { receiptId: "r-1", receivedAt, covers: "body" } as const;
+const webhook = { receiptId: "r-1", receivedAt, covers: "body" } as const;
 
 function reportOf(data: object = {}, covers: "body" | typeof indispensableFields = "body"): PaymentReport {
   const message = readMessage({
@@ -21,10 +24,10 @@ function reportOf(data: object = {}, covers: "body" | typeof indispensableFields
   return message;
 }
 
-function decided(payment: Payment, report: PaymentReport, over: Partial<Parameters<typeof decideReport>[2]>) {
-  const payments = new LockedPayments([payment]);
-  const { outcome } = decideReport(payments, report, { known: false, now, arrival, policy, ...over });
-  return { outcome, changed: payments.changed() };
+function decided(payment: Payment, report: PaymentReport, carrier: Carrier = webhook) {
+  const decisions = new Decisions([payment], parts);
+  const { outcome } = decisions.decide(report, carrier);
+  return { outcome, changed: decisions.payments.changed() };
 }
 
 describe("a report that is not applied", () => {
@@ -33,13 +36,13 @@ describe("a report that is not applied", () => {
     pendingPayment({ reported: { status: "submitted", at, verified: ["status"] }, ...over });
 
   it("is what the service said last, where it is newer and the status is farther", () => {
-    const { outcome, changed } = decided(before("2026-11-20T10:00:04.999Z"), wrong, {});
+    const { outcome, changed } = decided(before("2026-11-20T10:00:04.999Z"), wrong);
     expect(outcome).toBe("mismatch");
     expect(changed).toMatchObject([{ state: "pending", reported: { status: "completed", at: receivedAt } }]);
   });
 
   it("is what the service said last, where the service had said nothing", () => {
-    const { changed } = decided(pendingPayment(), wrong, {});
+    const { changed } = decided(pendingPayment(), wrong);
     expect(changed).toMatchObject([{ status: "pending", reported: { status: "completed", at: receivedAt } }]);
   });
 
@@ -48,23 +51,21 @@ describe("a report that is not applied", () => {
     ["is the one that is noted", before(receivedAt)],
     ["says less than was applied", before("2026-11-20T10:00:04.999Z", { status: "completed" })],
   ])("changes nothing where it %s", (_, payment) => {
-    expect(decided(payment, wrong, {})).toEqual({ outcome: "mismatch", changed: [] });
+    expect(decided(payment, wrong)).toEqual({ outcome: "mismatch", changed: [] });
   });
 
   it("makes the lookup that it waits for due now", () => {
     const payment = pendingPayment({ nextLookupAt: "2026-11-21T10:00:00.000Z" });
     const covers = indispensableFields;
-    const { outcome, changed } = decided(payment, reportOf({}, covers), { arrival: { ...arrival, covers } });
+    const { outcome, changed } = decided(payment, reportOf({}, covers), { ...webhook, covers });
     expect(outcome).toBe("unconfirmed");
     expect(changed).toMatchObject([{ state: "pending", status: "pending", nextLookupAt: now }]);
   });
 
   it("waits for no lookup where the whole body is signed, or where it is the answer to one", () => {
     const covers = indispensableFields;
-    expect(decided(pendingPayment(), reportOf(), {}).outcome).toBe("applied");
-    const answer = decided(pendingPayment(), reportOf({}, covers), {
-      arrival: { ...arrival, covers, kind: "lookup" },
-    });
+    expect(decided(pendingPayment(), reportOf()).outcome).toBe("applied");
+    const answer = decided(pendingPayment(), reportOf({}, covers), { ...webhook, covers, kind: "lookup" });
     expect(answer.outcome).toBe("applied");
   });
 });

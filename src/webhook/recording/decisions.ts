@@ -1,0 +1,181 @@
+import { type Message, type PaymentReport } from "../../model/payment-report.js";
+import { type LastReport, lastReportFields, type Payment } from "../../model/payment.js";
+import { isFarther, isKnownStatus } from "../../model/status-order.js";
+import { type EventRecord, type Rematched, type WebhookRecord } from "../../store/index.js";
+import { fieldRules } from "../message/field-rules.js";
+import { reconcile } from "../reconciliation/reconcile.js";
+import { LockedPayments } from "./locked-payments.js";
+import {
+  eventFieldsOf,
+  eventsOfApplied,
+  mismatchedEvent,
+  reportedEvent,
+  stampEvent,
+  type Carrier,
+  type EventDraft,
+} from "./payment-events.js";
+import { type Policy } from "./recording-parts.js";
+
+/** The outcome of one message, with the events that report it. */
+export type Decided =
+  { outcome: "duplicate" } | { outcome: WebhookRecord["outcome"]; reason?: string; events: EventDraft[] };
+
+/** What decisions need besides the payments. */
+export interface DecisionParts {
+  /** ISO 8601 UTC. */
+  now: string;
+  newId: () => string;
+  policy: Policy;
+}
+
+/**
+ * The decisions of one transaction about messages, each on the payments as the one before it left them, and what they
+ * change. Does no I/O.
+ */
+export class Decisions {
+  readonly payments: LockedPayments;
+  /** The new outcomes of stored webhooks. */
+  readonly rematched: Rematched[] = [];
+  readonly events: EventRecord[] = [];
+  readonly #parts: DecisionParts;
+
+  constructor(payments: readonly Payment[], parts: DecisionParts) {
+    this.payments = new LockedPayments(payments);
+    this.#parts = parts;
+  }
+
+  /**
+   * Decides one message, and updates the locked payment. The outcome and the events are saved only after `rematch` or
+   * `raise`.
+   *
+   * @param isKnown - Whether a webhook with the same eventKey is recorded.
+   */
+  decide(message: Message, carrier: Carrier, isKnown = false): Decided {
+    if (message.kind === "payment") return this.#decideReport(message, carrier, isKnown);
+    if (isKnown) return { outcome: "duplicate" };
+    const { receiptId } = carrier;
+    if (message.kind === "inadmissible") {
+      const { reason } = message;
+      const event: EventDraft = { type: "webhook.inadmissible", payload: { reason, receiptId } };
+      return { outcome: "inadmissible", reason, events: [event] };
+    }
+    const { topic, type: messageType } = message;
+    const event: EventDraft = { type: "webhook.unrecognised", payload: { topic, messageType, receiptId } };
+    return { outcome: "unrecognised", reason: `type ${messageType}, topic ${topic}`, events: [event] };
+  }
+
+  /** Adds the events of a decision. */
+  raise(events: readonly EventDraft[], clientId: string | undefined): void {
+    const { newId, now: recordedAt } = this.#parts;
+    for (const draft of events) this.events.push(stampEvent(draft, { newId, recordedAt, clientId }));
+  }
+
+  /** Adds the new outcome of a stored webhook, and its events. */
+  rematch(receiptId: string, decided: Exclude<Decided, { outcome: "duplicate" }>, clientId?: string): void {
+    const { outcome, reason, events } = decided;
+    const because = reason === undefined ? {} : { reason };
+    this.rematched.push({ receiptId, outcome, ...because, decidedAt: this.#parts.now });
+    this.raise(events, clientId);
+  }
+
+  #decideReport(report: PaymentReport, carrier: Carrier, known: boolean): Decided {
+    const { payments } = this;
+    const { now, policy } = this.#parts;
+    const { clientId, status } = report.verified;
+    const payment = payments.find(clientId);
+    const decision = reconcile(
+      {
+        payment,
+        siblings: payment ? payments.siblingsOf(payment) : [],
+        serviceIdIsTaken: payments.isBoundElsewhere(report),
+        known,
+        ours: clientId.startsWith(policy.clientIdPrefix ?? ""),
+        // The answer to a lookup needs no lookup.
+        sufficient: !policy.confirms || carrier.kind === "lookup" || carrier.covers === "body",
+        now,
+      },
+      report,
+    );
+    switch (decision.outcome) {
+      case "duplicate":
+        return decision;
+      case "applied":
+        // The decision's payment is a copy already, and another one takes time.
+        payments.update(noteReport(decision.payment, report, carrier));
+        return { outcome: "applied", events: eventsOfApplied(decision, eventFieldsOf(report, carrier)) };
+      case "stale":
+        return {
+          outcome: "stale",
+          reason: `${status} after ${payment?.status}`,
+          // A late known status needs no event; a status that the kit does not know may need a person.
+          events: isKnownStatus(status) ? [] : [reportedEvent(payment!, report, carrier)],
+        };
+      case "mismatch":
+        if (isNews(payment!, report, carrier)) payments.update(noteReport({ ...payment! }, report, carrier));
+        return {
+          outcome: "mismatch",
+          reason: decision.differences
+            .map(({ field, expected, got }) => `${field}: expected ${expected}, got ${got}`)
+            .join("; "),
+          events: [mismatchedEvent(payment!, decision.differences, report, carrier)],
+        };
+      case "unconfirmed":
+        // The lookup that the webhook waits for is due now.
+        payments.update(noteReport({ ...payment!, nextLookupAt: now }, report, carrier));
+        return { outcome: "unconfirmed", reason: unconfirmedReason, events: [] };
+      case "foreign":
+        return {
+          outcome: "foreign",
+          reason: `a clientId without the prefix ${policy.clientIdPrefix}`,
+          events: [],
+        };
+      case "unmatched":
+        return { outcome: "unmatched", reason: "no payment with this clientId", events: [] };
+    }
+  }
+}
+
+const unconfirmedReason = "only fields of it are signed, and no lookup has confirmed it";
+
+/** Returns whether a report that is not applied tells more than what the service said before. A replay reads old reports too. */
+function isNews(
+  { status, reported }: Payment,
+  { verified }: PaymentReport,
+  { receivedAt }: Carrier,
+): boolean {
+  return isFarther(verified.status, status) && (reported === undefined || reported.at < receivedAt);
+}
+
+/** Writes into the payment what the service said in the report, and returns the payment. Nothing may be decided by it. */
+export function noteReport(
+  payment: Payment,
+  report: PaymentReport,
+  { receivedAt, kind }: Pick<Carrier, "receivedAt" | "kind">,
+): Payment {
+  // A person's evidence is not the service's word. It stays with the resolution.
+  if (kind === "person") return payment;
+  const { verified, untrusted } = report;
+  const said: Record<string, unknown> = {};
+  const proven: LastReport["verified"][number][] = [];
+  for (const field of lastReportFields) {
+    const isProven = verified[field] !== undefined;
+    const given = isProven ? verified[field] : untrusted[field];
+    // What is not verified may be anything. It is kept only in the form of the interface.
+    const value = isProven || given === undefined ? given : fieldRules[field].schema.safeParse(given).data;
+    if (value === undefined || value === "") continue;
+    said[field] = value;
+    // The kit asked the service itself, so the whole answer is the service's.
+    if (isProven || kind === "lookup") proven.push(field);
+  }
+  payment.reported = { ...said, status: verified.status, at: receivedAt, verified: proven };
+  // A lookup's timestamp is the kit's own.
+  const reportedAt = kind === "lookup" ? undefined : verified.timestamp;
+  const { createdAt } = report;
+  if (createdAt !== undefined || reportedAt !== undefined)
+    payment.service = {
+      ...payment.service,
+      ...(createdAt !== undefined && { createdAt }),
+      ...(reportedAt !== undefined && { reportedAt }),
+    };
+  return payment;
+}
