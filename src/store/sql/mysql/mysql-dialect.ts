@@ -80,3 +80,8 @@ export const mysqlDialect: Dialect = {
       conflicts.includes(Number((each as { errno?: unknown } | undefined)?.errno)),
     ),
 };
+
+/** Whether the server, or the user, has no connection left for another client. */
+export function isServerFull(error: unknown): boolean {
+  return [1040, 1203, 1226].includes(Number((error as { errno?: unknown } | undefined)?.errno));
+}

@@ -5,13 +5,13 @@ import { type Driver, type OpenTransaction, type Purpose, type SchemaVersion } f
 import { type Session, type SqlResult } from "../driver/sql-tx.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { AnswerLimits } from "../pooled/answer-limits.js";
-import { endsOf, isGone, replicationWarning } from "../pooled/connections.js";
+import { endsOf, isGone, replicationWarning, takeOpen } from "../pooled/connections.js";
 import { askMysql, refuseUnsafeServer, serverWarnings } from "../schema/identify-server.js";
 import { readVersion } from "../schema/migrate.js";
 import { type Tables } from "../tables/names.js";
 import { migrateMysql } from "./migrate-mysql.js";
 import { mysqlSchema } from "./migrations.js";
-import { isSessionOver, mysqlDialect } from "./mysql-dialect.js";
+import { isServerFull, isSessionOver, mysqlDialect } from "./mysql-dialect.js";
 import { MysqlPipeline, pipelinedTransaction, type TransactionEnds } from "./pipeline/mysql-pipeline.js";
 import {
   type AnyMysqlPool,
@@ -184,7 +184,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   async #connect(pool = this.#pool!): Promise<MysqlConnection> {
     try {
       for (;;) {
-        const connection = await connectionOf(pool, this.shortage);
+        const connection = await takeOpen(() => connectionOf(pool, this.shortage), isServerFull);
         if (this.#own) await this.#prepare(connection);
         if (!this.#answers.isSuspect(physical(connection))) return connection;
         cutOff(connection);

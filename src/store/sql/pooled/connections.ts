@@ -1,4 +1,5 @@
 import { type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { errorFixes, TillkitError } from "../../../errors/index.js";
 import { withTimeout } from "../../../shared/with-timeout.js";
 
@@ -17,6 +18,28 @@ export const keepAliveAfterMs = 10_000;
 
 /** The maximum duration of a rollback, in milliseconds. Over a connection that died silently it would never end. */
 const maxRollbackMs = 2000;
+
+/** How long to wait for a connection of the pool where the server takes no more, in milliseconds. */
+const maxFullMs = 3000;
+
+/**
+ * Takes a connection of a pool. Where the server takes no further one, it waits for one that is open already: the pool gives those that
+ * are free.
+ */
+export async function takeOpen<Connection>(
+  take: () => Promise<Connection>,
+  isFull: (error: unknown) => boolean,
+): Promise<Connection> {
+  const giveUpAt = performance.now() + maxFullMs;
+  for (let waitMs = 10; ; waitMs = Math.min(waitMs * 2, 200)) {
+    try {
+      return await take();
+    } catch (error) {
+      if (!isFull(error) || performance.now() > giveUpAt) throw error;
+    }
+    await delay(waitMs * (0.5 + Math.random()));
+  }
+}
 
 /**
  * Returns the ways in which a transaction gives its connection back. Only the first call has an effect.

@@ -3,7 +3,8 @@ import { type Socket } from "node:net";
 import { type Duplex } from "node:stream";
 import { TillkitError } from "../../../errors/index.js";
 import { type Ask } from "../pooled/answer-limits.js";
-import { type endsOf, keepAliveAfterMs, loadPackage } from "../pooled/connections.js";
+import { type endsOf, keepAliveAfterMs, loadPackage, takeOpen } from "../pooled/connections.js";
+import { isServerFull } from "./postgres-dialect.js";
 import { type Session, type SqlResult } from "../driver/sql-tx.js";
 
 /** The part of a client of the package pg that the kit needs. */
@@ -50,6 +51,11 @@ export async function waitsForLockOn(asking: Session, client: PostgresClient): P
   const sql = "select 1 from pg_stat_activity where pid = ? and wait_event_type = 'Lock'";
   const { rows } = await asking.run(sql, [processID ?? null]);
   return rows.length > 0;
+}
+
+/** Takes a client. Where the server has no connection left for another one, it waits for one that is free. */
+export function takeClient(pool: PostgresPool): Promise<PostgresClient> {
+  return takeOpen(() => pool.connect(), isServerFull);
 }
 
 /** Throws a client away. Without its socket pg would wait for a server that may be gone. */

@@ -91,6 +91,11 @@ export function isSessionOver(error: unknown): boolean {
   return /^(25006|25P0[34]|08...|57P..)$/.test(String(code ?? cause.code));
 }
 
+/** Whether the server, or the role, has no connection left for another client. */
+export function isServerFull(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === "53300";
+}
+
 /**
  * Whether the server cannot run any statement now: no disk, memory or connection left (class 53), a failing disk (58), a standby
  * (25006), no access (28), no such database (3D000), no rights (42501), stopped by a person or a time limit (57014).

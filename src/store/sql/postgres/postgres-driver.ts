@@ -25,6 +25,7 @@ import {
   type PostgresPool,
   postgresResult,
   socketOf,
+  takeClient,
   waitsForLockOn,
   type WatchedClient,
 } from "./pool.js";
@@ -232,7 +233,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
   async #connect(pool?: PostgresPool): Promise<PostgresClient> {
     try {
       for (;;) {
-        const client = await (pool ?? (await this.#open())).connect();
+        const client = await takeClient(pool ?? (await this.#open()));
         if (!this.#answers.isSuspect(client)) return client;
         cutOff(client, new Error("The connection is likely to be dead."));
       }
