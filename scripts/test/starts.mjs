@@ -31,7 +31,7 @@ export const starts = {
   "npm run fuzz": ["scripts/fuzz.mjs", "--count", "2000", "--http", "100", "--quiet"],
   "npm run faults:planted": ["scripts/planted-faults.mjs", "--only", "reconciliation/differences", "--quiet"],
   "npm run mutate": ["scripts/mutate.mjs", "--smoke"],
-  "npm run reconciliation-table": ["scripts/reconciliation-table.mjs"],
+  "npm run tables": ["scripts/tables.mjs"],
   "npm run statement:million": ["scripts/statement-million.mjs", "--rows", "2000", "--once", "--quiet"],
 };
 

@@ -8,6 +8,7 @@ export type ReturnKind = "success" | "cancel";
 
 /** A browser that came back. */
 export interface ReturnRequest {
+  /** The address to which the browser came back. */
   kind: ReturnKind;
   /** The last part of the address. */
   token: string;

@@ -9,11 +9,11 @@ import { type AnyHandler } from "./handlers.js";
 
 /** How a failed handler runs again. */
 export interface RetryOptions {
-  /** The number of failed runs after which the dispatch is dead. @default 12 */
+  /** The number of runs that can fail before the dispatch is dead. @default 12 */
   maxFailures: number;
-  /** The wait after the first failure. Each further failure doubles it. @default 1000 */
+  /** The wait after the first failure. It doubles with each failure. @default 1000 */
   firstDelayMs: number;
-  /** The maximum wait. @default 3600000 (one hour) */
+  /** The maximum wait after a failure. @default 3600000 (one hour) */
   maxDelayMs: number;
 }
 

@@ -19,12 +19,13 @@ import { webhookEndpoint } from "./webhook-endpoint.js";
 /** The router, usable with Express 4 and 5; `payments` is the kit behind it. */
 export interface PaymentRouter<Covers extends SignedField = SignedField, Tx = unknown> {
   (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void;
+  /** The kit behind the router. */
   readonly payments: Payments<Covers, Tx>;
 }
 
 /** The kit's options with the handler that every shop needs. The environment completes them. */
 export interface InlineOptions<Covers extends SignedField, Tx> extends PartialOptions<Covers, Tx> {
-  /** Is passed to `payments.onPaymentCompleted`. */
+  /** Is passed to `payments.onPaymentCompleted`. @default none: add it to `payments` */
   onPaymentCompleted?: Handler<"payment.completed", Covers, Tx> | undefined;
 }
 

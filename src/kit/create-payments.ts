@@ -25,7 +25,7 @@ import { receiveWebhook } from "../webhook/receive-webhook.js";
 import { rematch } from "../webhook/recording/rematch.js";
 import { createBackground } from "./background.js";
 import { createCore, type Core } from "./core.js";
-import { defaults } from "./options/defaults.js";
+import { withDefaults } from "./options/option-table.js";
 import { type PaymentsOptions } from "./options/options.js";
 import { resolveOptions, type ResolvedOptions } from "./options/resolve-options.js";
 import { type Payments } from "./payments.js";
@@ -144,7 +144,8 @@ function checkoutParts<Covers extends SignedField, Tx>(
   options: ResolvedOptions<Covers, Tx>,
 ): CheckoutParts<Tx> {
   const { store, now, newId, ready } = core;
-  const { service, lookup = defaults.lookup, publicUrl, paths, reuseForMs, clientIdPrefix } = options;
+  const { service, publicUrl, paths, reuseForMs, clientIdPrefix } = options;
+  const { afterMs: firstLookupMs } = withDefaults("lookup", options.lookup);
   const returnUrls = { success: publicUrl + paths.success, cancel: publicUrl + paths.cancel };
   // The token, the request and a second request after a 401 share one deadline; the rest is the store's.
   const creationMs = service.timeoutMs + 5000;
@@ -155,7 +156,7 @@ function checkoutParts<Covers extends SignedField, Tx>(
     ready,
     service: createPaymentService(service),
     rematch: (clientIds) => rematch(core, clientIds),
-    options: { returnUrls, reuseForMs, clientIdPrefix, creationMs, firstLookupMs: lookup.afterMs },
+    options: { returnUrls, reuseForMs, clientIdPrefix, creationMs, firstLookupMs },
   };
 }
 

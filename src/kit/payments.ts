@@ -104,6 +104,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * @throws TillkitError `handler_name_taken` for a second handler of an event without a name of its own.
    */
   on<Type extends EventType>(type: Type, handler: Handler<Type, Covers, Tx>, options?: HandlerOptions): void;
+  /** Adds a listener for a notice, which only this process gets. It may be lost: see {@link NoticeMap}. */
   on<Type extends NoticeType>(type: Type, listener: NoticeListener<Type>): void;
   /** Adds a handler of every durable event. Its name is `any` by default. */
   onAny(handler: Handler<EventType, Covers, Tx>, options?: HandlerOptions): void;
@@ -155,7 +156,9 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   backup(file: string): Promise<{ bytes: number }>;
 
+  /** The store in use. */
   readonly store: PaymentStore<Tx>;
+  /** The options with every default filled in. */
   readonly options: ResolvedOptions<Covers, Tx>;
   /** The logger in use; it writes nothing where `logger: false` was given. */
   readonly logger: Logger;

@@ -8,7 +8,9 @@ import { type PaymentStore } from "../store/index.js";
 
 /** Selects payments: those that match every given condition. */
 export interface PaymentQuery {
+  /** The payment's state. */
   state?: PaymentState | undefined;
+  /** Your order id. */
   reference?: string | undefined;
   /** `reported.providerId`, whether it is verified or not. */
   providerId?: string | undefined;

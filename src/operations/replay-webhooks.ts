@@ -11,8 +11,11 @@ import { queryError, queryTime, refuseUnknown } from "./query.js";
 
 /** Selects stored webhooks: those that match every given condition. */
 export interface ReplayQuery {
+  /** The payment that the webhook names. */
   clientId?: string | undefined;
+  /** One webhook. */
   receiptId?: string | undefined;
+  /** The outcome until now. */
   outcome?: WebhookRecord["outcome"] | undefined;
   /** Received at this time or later. */
   from?: Date | undefined;

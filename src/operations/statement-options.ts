@@ -26,9 +26,9 @@ export interface StatementOptions {
    * them, and they are removed at the end. @default the directory of the system
    */
   temporaryDirectory?: string | undefined;
-  /** Stops the run. */
+  /** Stops the run when it aborts. @default none */
   signal?: AbortSignal | undefined;
-  /** Called after each batch. */
+  /** Called after each batch. @default none */
   onProgress?: ((progress: StatementProgress) => void) | undefined;
   /** @internal For tests. */
   sort?: { runLines?: number; fanIn?: number } | undefined;

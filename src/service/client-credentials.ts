@@ -15,9 +15,11 @@ import { requestToken } from "./token-request.js";
 export interface ClientCredentialsOptions {
   /** The address of the token issuer: absolute https (http only on this machine). */
   tokenUrl: string | undefined;
+  /** The name that the service gave this shop. */
   clientId: string | undefined;
+  /** The secret that belongs to it. */
   clientSecret: string | undefined;
-  /** Sent only when given. */
+  /** The scope to request. @default none is sent */
   scope?: string | undefined;
   /**
    * The time limit of one token request, in milliseconds. It includes the answer.
@@ -59,7 +61,7 @@ export function clientCredentials(options: ClientCredentialsOptions): AccessToke
     throw new ConfigurationError(problems);
   }
   concealSecret(clientSecret);
-  const { timeoutMs = 10_000, fetch = globalThis.fetch, now = () => performance.now() } = options;
+  const { timeoutMs = 10_000, fetch, now = () => performance.now() } = options;
   const form = new URLSearchParams({
     grant_type: "client_credentials",
     client_id: clientId,

@@ -17,4 +17,4 @@ export {
   type LookupErrorCode,
   PaymentCreationError,
 } from "./service-errors.js";
-export { type PaymentServiceOptions, serviceProblems } from "./service-options.js";
+export { type PaymentServiceOptions } from "./service-options.js";

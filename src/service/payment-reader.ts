@@ -68,7 +68,7 @@ export function createPaymentReader(options: PaymentServiceOptions, timeoutMs: n
 }
 
 async function request(
-  { accessToken, fetch = globalThis.fetch }: PaymentServiceOptions,
+  { accessToken, fetch }: PaymentServiceOptions,
   address: string,
   signal: AbortSignal,
 ): Promise<Response> {

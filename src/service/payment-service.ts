@@ -1,11 +1,11 @@
-import { ConfigurationError, hasCode, TillkitError } from "../errors/index.js";
+import { hasCode, TillkitError } from "../errors/index.js";
 import { type Money } from "../model/payment.js";
 import { type AccessToken, obtainToken, sendWithToken } from "./access-token.js";
 import { brokenOff, type ServicePayment, readCreationAnswer } from "./creation-answer.js";
 import { type CreationRequest } from "./creation-schemas.js";
 import { sendRequest, untilAborted } from "./send-request.js";
 import { PaymentCreationError } from "./service-errors.js";
-import { type PaymentServiceOptions, serviceProblems } from "./service-options.js";
+import { type PaymentServiceOptions } from "./service-options.js";
 import { because } from "../shared/because.js";
 
 /** A payment to create at the service. */
@@ -30,18 +30,11 @@ export interface PaymentService {
   createPayment(request: CreatePaymentRequest): Promise<ServicePayment>;
 }
 
-/**
- * Makes the client of the payment service.
- *
- * @throws ConfigurationError with the problems of {@link serviceProblems}.
- */
-export function createPaymentService(options: PaymentServiceOptions): PaymentService {
-  const problems = serviceProblems(options);
-  const { baseUrl, accessToken, timeoutMs = 10_000, fetch = globalThis.fetch } = options;
-  if (problems.length > 0 || baseUrl === undefined || accessToken === undefined) {
-    throw new ConfigurationError(problems);
-  }
-  const address = `${baseUrl.replace(/(?<!\/)\/+$/, "")}/v1/payments`;
+/** Makes the client of the payment service. The options must be checked already. */
+export function createPaymentService(options: PaymentServiceOptions & { timeoutMs: number }): PaymentService {
+  const { timeoutMs, fetch } = options;
+  const accessToken = options.accessToken!;
+  const address = `${options.baseUrl!.replace(/(?<!\/)\/+$/, "")}/v1/payments`;
 
   const createPayment = async (request: CreatePaymentRequest): Promise<ServicePayment> => {
     const { locale, total } = request;
@@ -63,7 +56,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
 interface Call {
   address: string;
   timeoutMs: number;
-  fetch: typeof globalThis.fetch;
+  fetch: typeof globalThis.fetch | undefined;
   signal: AbortSignal;
   body: string;
   locale: string | undefined;

@@ -1,11 +1,14 @@
-/** Sends one request. Follows no redirect. Rejects with the signal's reason once the signal aborts. */
+/** Sends one request, by default with the global `fetch`. Follows no redirect. Rejects with the signal's reason once the signal aborts. */
 export function sendRequest(
-  fetch: typeof globalThis.fetch,
+  fetch: typeof globalThis.fetch | undefined,
   address: string,
   request: { method: "GET" | "POST"; headers: Record<string, string>; body?: string },
   signal: AbortSignal,
 ): Promise<Response> {
-  return untilAborted(signal, fetch(address, { ...request, redirect: "manual", signal }));
+  return untilAborted(
+    signal,
+    (fetch ?? globalThis.fetch)(address, { ...request, redirect: "manual", signal }),
+  );
 }
 
 /**

@@ -1,48 +1,36 @@
 import { type ConfigurationProblem } from "../errors/index.js";
 import { isLoopback } from "../shared/is-loopback.js";
-import { type NamesOf, unknownOptions } from "../shared/unknown-names.js";
 import { isWholeNumber, maxTimerMs } from "../shared/whole-number.js";
-import { accessTokenProblems, type AccessToken } from "./access-token.js";
+import { type AccessToken } from "./access-token.js";
 
 /** Options of the payment service's client. The types accept `undefined`, so that `process.env.X` fits. */
 export interface PaymentServiceOptions {
   /**
-   * The service's base address, to which the kit adds `/v1/payments`. Absolute https (http only on this machine), with or
-   * without a path and a slash at the end.
+   * The address of the service, to which `/v1/payments` is added.
+   *
+   * Absolute https (http only on this machine), with or without a path and a slash at the end.
    */
   baseUrl: string | undefined;
-  /** The bearer token, or how to get it: see {@link AccessToken} and {@link clientCredentials}. */
+  /**
+   * The bearer token, a function that returns one, or `clientCredentials({ tokenUrl, clientId, clientSecret })`.
+   *
+   * See {@link AccessToken}.
+   */
   accessToken: AccessToken | undefined;
   /**
-   * The time limit of one creation, in milliseconds. It includes the token, the request, its answer, and the second request
-   * after a 401.
+   * The maximum time of one creation, in milliseconds, including the token.
    *
+   * It includes the answer, and the second request after a 401.
    * @default 10000
    */
   timeoutMs?: number | undefined;
   /**
-   * Sends the request; for a proxy or a certificate of your own. It must not repeat a request by itself: a creation that is
-   * sent twice may make two payments.
+   * Sends the request. Set it for a proxy or a certificate of your own.
    *
-   * @default globalThis.fetch
+   * It must not repeat a request by itself: a creation that is sent twice may make two payments.
+   * @default the global `fetch`
    */
   fetch?: typeof globalThis.fetch | undefined;
-}
-
-/** Returns everything that is wrong with the options. Paths start with `service.`. */
-export function serviceProblems(options: PaymentServiceOptions | undefined): ConfigurationProblem[] {
-  const { baseUrl, accessToken, timeoutMs, fetch }: Partial<PaymentServiceOptions> = options ?? {};
-  const names: NamesOf<PaymentServiceOptions> = { baseUrl, accessToken, timeoutMs, fetch };
-  const problems = [
-    ...unknownOptions("service.", options, names),
-    ...addressProblems("service.baseUrl", baseUrl),
-    ...accessTokenProblems("service.accessToken", accessToken),
-    ...timeoutProblems("service.timeoutMs", timeoutMs),
-  ];
-  if (fetch !== undefined && typeof fetch !== "function") {
-    problems.push({ code: "option_invalid", option: "service.fetch", message: "must be a function." });
-  }
-  return problems;
 }
 
 /** Returns what is wrong with a time limit in milliseconds; `undefined` means the default. */

@@ -31,7 +31,7 @@ interface TokenRequest {
   tokenUrl: string;
   form: string;
   timeoutMs: number;
-  fetch: typeof globalThis.fetch;
+  fetch: typeof globalThis.fetch | undefined;
 }
 
 /** Sends one token request, with a time limit and a maximum size of the answer. Follows no redirect. */

@@ -29,13 +29,15 @@ export interface TestPaymentsOptions<Covers extends SignedField, Tx> extends Par
   dispatch?: DispatchOptions | undefined;
   /** A store over an empty database. @default a new SQLite file, which `close()` removes */
   store?: CountingStore<Tx> | undefined;
-  /** Options of the sandbox, such as its scenario. */
+  /** Options of the sandbox, such as its scenario. @default those of a sandbox */
   sandbox?: SandboxOptions | undefined;
 }
 
 /** A kit for tests, with a payment service and a server of its own. */
 export interface TestPayments<Covers extends SignedField, Tx> {
+  /** The kit: add handlers to it. */
   payments: Payments<Covers, Tx>;
+  /** The payment service. */
   sandbox: Sandbox;
   /** Creates a payment and pays it at the sandbox, which sends its webhook. Resolves after the first attempt of the webhook. */
   pay(this: void, request: PaymentRequest): Promise<CreatedPayment>;
@@ -84,9 +86,9 @@ export async function testPayments<
     if (failures[0]) throw failures[0].error;
   };
   try {
-    const origin = await serve(app, closers);
-    const publicUrl = `${origin}/payments`;
-    const webhookUrls = [`${publicUrl}${options.paths?.webhook ?? "/webhook"}`];
+    const publicUrl = `${await serve(app, closers)}/payments`;
+    const paths = { ...options.paths, webhook: options.paths?.webhook ?? "/webhook" };
+    const webhookUrls = [publicUrl + paths.webhook];
     const signature = options.signature && { signature: options.signature };
     const sandbox = createSandbox({ webhookUrls, retryDelaysMs: [10, 10], ...signature, ...sandboxOptions });
     closers.push(() => sandbox.close());
@@ -103,6 +105,7 @@ export async function testPayments<
       signature: options.signature ?? (schemeOf(sandbox, kit, sandboxOptions?.signature) as never),
       dispatch: options.dispatch ?? { pollMs: 10, firstDelayMs: 10, maxDelayMs: 10, maxFailures: 3 },
       publicUrl,
+      paths,
       service: {
         baseUrl: sandbox.url,
         accessToken: kit.clientCredentials({ tokenUrl: sandbox.tokenUrl, ...sandbox.client }),

@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 const create = (accessToken: AccessToken) =>
-  createPaymentService({ baseUrl: server.url, accessToken }).createPayment(request);
+  createPaymentService({ baseUrl: server.url, accessToken, timeoutMs: 5000 }).createPayment(request);
 
 /** Returns an error of another part of the kit, whose message and cause contain the text. */
 const errorWith = (text: string) =>

@@ -12,7 +12,7 @@ afterEach(async () => {
 
 async function serviceThat(answer: Answerer) {
   server = await localServer(answer);
-  return createPaymentService({ baseUrl: server.url, accessToken: token });
+  return createPaymentService({ baseUrl: server.url, accessToken: token, timeoutMs: 5000 });
 }
 
 const answering = (status: number, body: unknown) =>
@@ -143,7 +143,12 @@ describe("a refusal", () => {
 
   it("without an HTTP status, from a fetch of the application, leaves the payment uncertain", async () => {
     const fetch = async () => Response.error();
-    const service = createPaymentService({ baseUrl: "https://a.example", accessToken: token, fetch });
+    const service = createPaymentService({
+      baseUrl: "https://a.example",
+      accessToken: token,
+      fetch,
+      timeoutMs: 5000,
+    });
     const error = await errorOf(service.createPayment(request));
     expect(error).toMatchObject({ code: "creation_failed", certainty: "uncertain", httpStatus: 0 });
   });

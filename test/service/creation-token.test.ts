@@ -76,7 +76,7 @@ describe("the access token of a creation", () => {
         clientId: "shop",
         clientSecret: "hush",
       });
-      const service = createPaymentService({ baseUrl: server.url, accessToken });
+      const service = createPaymentService({ baseUrl: server.url, accessToken, timeoutMs: 5000 });
       const all = await Promise.all(Array.from({ length: 20 }, () => service.createPayment(request)));
       expect(all).toHaveLength(20);
       expect(issuer.received).toHaveLength(2);

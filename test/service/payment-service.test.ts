@@ -207,7 +207,11 @@ describe("a connection that fails", () => {
     const port = portOf(placeholder);
     await new Promise((resolve) => placeholder.close(resolve));
     for (const host of ["127.0.0.1", "localhost"]) {
-      const service = createPaymentService({ baseUrl: `http://${host}:${port}`, accessToken: token });
+      const service = createPaymentService({
+        baseUrl: `http://${host}:${port}`,
+        accessToken: token,
+        timeoutMs: 5000,
+      });
       const error = await errorOf(service.createPayment(request));
       expect(error).toMatchObject({ code: "creation_unreachable", certainty: "failed" });
     }
@@ -220,7 +224,12 @@ describe("a connection that fails", () => {
     ].map((fields) => Object.assign(new Error(fields.code), fields));
     const failed = new TypeError("fetch failed", { cause: new AggregateError(errors) });
     const fetch = () => Promise.reject(failed);
-    const service = createPaymentService({ baseUrl: "http://localhost:1", accessToken: token, fetch });
+    const service = createPaymentService({
+      baseUrl: "http://localhost:1",
+      accessToken: token,
+      fetch,
+      timeoutMs: 5000,
+    });
     const error = await errorOf(service.createPayment(request));
     expect(error).toMatchObject({ code: "creation_unreachable", certainty: "uncertain" });
   });
@@ -230,6 +239,7 @@ describe("a connection that fails", () => {
     const service = createPaymentService({
       baseUrl: `https://${"a".repeat(64)}.invalid`,
       accessToken: token,
+      timeoutMs: 5000,
     });
     const error = await errorOf(service.createPayment(request));
     expect(error).toMatchObject({ code: "creation_unreachable", certainty: "failed" });
@@ -239,7 +249,12 @@ describe("a connection that fails", () => {
 describe("an error of fetch", () => {
   const errorAfter = (thrown: unknown) => {
     const fetch = () => Promise.reject(thrown);
-    const service = createPaymentService({ baseUrl: "http://localhost:1", accessToken: token, fetch });
+    const service = createPaymentService({
+      baseUrl: "http://localhost:1",
+      accessToken: token,
+      fetch,
+      timeoutMs: 5000,
+    });
     return errorOf(service.createPayment(request));
   };
   const failure = (fields: object) => Object.assign(new Error("failed"), fields);

@@ -1,39 +1,55 @@
-import { type Logger } from "pino";
 import { ConfigurationError } from "../../errors/index.js";
 import { type SignedField } from "../../model/signed-fields.js";
 import { unprinted } from "../../service/access-token.js";
 import { type PaymentServiceOptions } from "../../service/index.js";
-import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type PaymentStore } from "../../store/index.js";
-import { type SignatureScheme } from "../../webhook/signature/scheme.js";
-import { defaults } from "./defaults.js";
 import { problemsOf } from "./option-problems.js";
-import { type PaymentsOptions, type ReturnOptions, type SpoolDirectoryOptions } from "./options.js";
+import { type Resolved, withDefaults } from "./option-table.js";
+import {
+  type DispatchOptions,
+  type FailureOptions,
+  type HealthOptions,
+  type LookupOptions,
+  type PathOptions,
+  type PaymentsOptions,
+  type SpoolDirectoryOptions,
+  type WebhookOptions,
+} from "./options.js";
 
 /** The options with all defaults filled in. */
-export interface ResolvedOptions<Covers extends SignedField = SignedField, Tx = unknown> {
-  publicUrl: string;
+export interface ResolvedOptions<Covers extends SignedField = SignedField, Tx = unknown>
+  extends
+    Resolved<
+      Pick<
+        PaymentsOptions<Covers, Tx>,
+        | "publicUrl"
+        | "signature"
+        | "store"
+        | "returns"
+        | "reuseForMs"
+        | "overdueMs"
+        | "sweepMs"
+        | "unmatchedAfterMs"
+        | "now"
+      >
+    >,
+    Pick<PaymentsOptions, "clientIdPrefix" | "confirm" | "logger"> {
+  /** The payment service. The access token is a function, so that it is not printed. */
   service: PaymentServiceOptions & { timeoutMs: number };
-  signature: SignatureScheme<Covers>;
-  store: PaymentStore<Tx>;
-  paths: typeof defaults.paths;
-  webhook: typeof defaults.webhook & { failures: typeof defaults.failures | undefined };
-  spool: { directory: string; maxBytes: number } | undefined;
-  health: typeof defaults.health;
-  returns: ReturnOptions;
-  dispatch: typeof defaults.dispatch;
+  /** The router's addresses below its mount path. */
+  paths: Resolved<PathOptions>;
+  /** Limits of the webhook endpoint. `failures` is `undefined` where there is no limit. */
+  webhook: Resolved<Omit<WebhookOptions, "failures">> & { failures: Resolved<FailureOptions> | undefined };
+  /** The spool's directory and size; `undefined` where there is no spool. */
+  spool: Resolved<SpoolDirectoryOptions> | undefined;
+  /** When `payments.health()` changes its status. */
+  health: Resolved<HealthOptions>;
+  /** How handlers are called. */
+  dispatch: Resolved<DispatchOptions>;
   /** Whether this process calls handlers. */
   dispatches: boolean;
-  reuseForMs: number;
-  overdueMs: number;
-  sweepMs: number;
-  unmatchedAfterMs: number;
-  clientIdPrefix: string | undefined;
-  /** `undefined` where nothing is looked up. */
-  lookup: typeof defaults.lookup | undefined;
-  confirm: "lookup" | undefined;
-  logger: Logger | false | undefined;
-  now: () => Date;
+  /** When and how often the service is asked; `undefined` where nothing is looked up. */
+  lookup: Resolved<LookupOptions> | undefined;
 }
 
 /**
@@ -42,45 +58,35 @@ export interface ResolvedOptions<Covers extends SignedField = SignedField, Tx = 
  * @throws ConfigurationError with every problem of the options.
  */
 export function resolveOptions<Covers extends SignedField, Tx>(
-  options: PaymentsOptions<Covers, Tx>,
+  given: PaymentsOptions<Covers, Tx>,
   environment: NodeJS.ProcessEnv = process.env,
 ): ResolvedOptions<Covers, Tx> {
+  // JavaScript may call createPayments() without options: then each required one is a problem.
+  const options = { ...given };
   const problems = problemsOf(options, environment);
   const { publicUrl, service, signature, store } = options;
   if (problems.length > 0 || publicUrl === undefined || !signature || !store) {
     throw new ConfigurationError(problems);
   }
-  const { returns = {}, logger, now = () => new Date(), clientIdPrefix, confirm, lookup, webhook } = options;
-  const { reuseForMs, overdueMs, sweepMs, unmatchedAfterMs } = withDefaults(options, defaults);
+  const { dispatch, lookup, returns = {}, webhook } = options;
   const failures = webhook?.failures;
   return {
+    ...withDefaults("", options),
     publicUrl: publicUrl.replace(/(?<!\/)\/+$/, ""),
-    service: {
-      ...service,
-      ...withDefaults({ timeoutMs: service.timeoutMs }, defaults.service),
-      accessToken: unprinted(service.accessToken),
-    },
+    service: { ...withDefaults("service", service), accessToken: unprinted(service.accessToken) },
     signature,
     store,
-    paths: withDefaults(options.paths, defaults.paths),
+    paths: withDefaults("paths", options.paths),
     webhook: {
-      ...withDefaults(webhook, defaults.webhook),
-      failures: failures === false ? undefined : withDefaults(failures, defaults.failures),
+      ...withDefaults("webhook", webhook),
+      failures: failures === false ? undefined : withDefaults("webhook.failures", failures),
     },
     spool: spoolOf(options.spool, store),
-    health: withDefaults(options.health, defaults.health),
+    health: withDefaults("health", options.health),
     returns,
-    dispatch: withDefaults(options.dispatch || {}, defaults.dispatch),
-    dispatches: options.dispatch !== false,
-    reuseForMs,
-    overdueMs,
-    sweepMs,
-    unmatchedAfterMs,
-    clientIdPrefix,
-    lookup: lookup ? withDefaults(lookup === true ? {} : lookup, defaults.lookup) : undefined,
-    confirm,
-    logger,
-    now,
+    dispatch: withDefaults("dispatch", dispatch || {}),
+    dispatches: dispatch !== false,
+    lookup: lookup ? withDefaults("lookup", lookup === true ? {} : lookup) : undefined,
   };
 }
 
@@ -90,11 +96,5 @@ function spoolOf(
 ): ResolvedOptions["spool"] {
   if (spool === false) return undefined;
   const directory = spool?.directory ?? spoolDirectory;
-  if (directory === undefined) return undefined;
-  return { directory, ...withDefaults({ maxBytes: spool?.maxBytes }, defaults.spool) };
-}
-
-/** Returns the defaults with the given values over them. `undefined` counts as absent. */
-function withDefaults<T extends object>(given: object | undefined, known: T): T {
-  return { ...known, ...withoutUndefined(given ?? {}) };
+  return directory === undefined ? undefined : withDefaults("spool", { ...spool, directory });
 }

@@ -3,11 +3,11 @@ import { isDateTime, offsetMsOf } from "../../shared/date-time.js";
 
 /** The format of amounts and times. */
 export interface CellOptions {
-  /** @default "." */
+  /** The character before the decimals of an amount. @default "." */
   decimalSeparator: "." | ",";
   /** The separator between groups of three digits. A space means any kind of space. @default none */
   groupSeparator: "" | "," | "." | "'" | " ";
-  /** @default "iso" */
+  /** The order of day, month and year. @default "iso" */
   timeFormat: "iso" | "day-first" | "month-first";
   /**
    * The UTC offset of the statement: `"Z"`, `"+03:00"`. Times without an offset have it, and without a `period` the days of the

@@ -12,11 +12,11 @@ import { reportStyle } from "./style.js";
 
 /** Options of {@link htmlReport}. */
 export interface HtmlReportOptions {
-  /** @default "en" */
+  /** The language of the page. @default "en" */
   language?: Language | undefined;
-  /** The name of the statement, such as the name of its file. */
+  /** The name of the statement, such as the name of its file. @default none */
   name?: string | undefined;
-  /** @default now */
+  /** The time at the top of the page. @default now */
   madeAt?: Date | undefined;
   /** The maximum number of findings of each kind that are listed. The others are counted. @default 200 */
   listed?: number | undefined;

@@ -19,6 +19,7 @@ export interface FieldsSignatureOptions<
   /**
    * Your identifier at the service. It is part of the signed string and comes only from here, never from the body.
    * Required if `fields` contains `merchantId`, as the default does.
+   * @default none
    */
   merchantId?: string | undefined;
   /**

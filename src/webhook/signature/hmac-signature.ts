@@ -15,7 +15,7 @@ export interface HmacSignatureOptions {
    * At least 16 bytes; under 32 the scheme has a warning. Text counts as its UTF-8 bytes.
    */
   secret: SecretOption;
-  /** @default "sha256" */
+  /** The hash function. @default "sha256" */
   algorithm?: HmacAlgorithm | undefined;
   /**
    * The name of the header with the signature, in any case.

@@ -21,9 +21,9 @@ export interface PublicKeySignatureOptions {
    * 3072 the scheme has a warning.
    */
   algorithm: PublicKeyAlgorithm | undefined;
-  /** @default "Service-Signature" */
+  /** The name of the header with the signature, in any case. @default "Service-Signature" */
   header?: string | undefined;
-  /** Only for the sandbox and tests: makes the scheme able to sign. Must belong to one of the public keys. */
+  /** Only for the sandbox and tests: makes the scheme able to sign. Must belong to one of the public keys. @default none */
   privateKey?: string | KeyObject | undefined;
 }
 

@@ -29,6 +29,17 @@ describe("the options", () => {
     );
   });
 
+  it.each([undefined, null])("are all reported as missing where they are %p", (nothing) => {
+    expect(() => createPayments(nothing as never)).toThrow(
+      expect.objectContaining({
+        code: "configuration_invalid",
+        problems: ["publicUrl", "service.baseUrl", "service.accessToken", "signature", "store"].map(
+          (option) => expect.objectContaining({ option, code: "option_missing" }) as object,
+        ),
+      }),
+    );
+  });
+
   it.each([["64kb"], ["1e9x"], [0], [-1], [Number.POSITIVE_INFINITY], [1.5]])(
     "refuse a body limit of %p, which must never come to mean no limit (CVE-2026-12590)",
     (limitBytes) => {

@@ -1,12 +1,15 @@
 import { inspect } from "node:util";
-import { ConfigurationError } from "../../src/errors/index.js";
-import {
-  createPaymentService,
-  serviceProblems,
-  type PaymentServiceOptions,
-} from "../../src/service/index.js";
+import { ConfigurationError, createPayments, type PaymentServiceOptions } from "tillkit";
+import { problemsOf } from "../../../src/kit/options/option-problems.js";
+import { createPaymentService } from "../../../src/service/index.js";
+import { testOptions } from "../../support/kit.js";
 
 const good: PaymentServiceOptions = { baseUrl: "https://api.pay.example/kit/", accessToken: "tok-1" };
+const optionsWith = (service: PaymentServiceOptions | undefined) => ({
+  ...testOptions(),
+  service: service as PaymentServiceOptions,
+});
+const serviceProblems = (service: PaymentServiceOptions | undefined) => problemsOf(optionsWith(service), {});
 const codes = (changes: object) =>
   serviceProblems(Object.assign({}, good, changes)).map(({ code, option }) => [option, code]);
 
@@ -108,23 +111,23 @@ describe("the options of the service", () => {
     expect(codes({ accessToken: "sandbox_abc" })).toEqual([]);
   });
 
-  it("stop createPaymentService with every problem in one error", () => {
+  it("stop createPayments with every problem in one error", () => {
     const bad = { baseUrl: "http://api.pay.example", accessToken: undefined, timeoutMs: 0 };
-    const construct = () => createPaymentService(bad);
+    const construct = () => createPayments(optionsWith(bad));
     expect(construct).toThrow(ConfigurationError);
     expect(construct).toThrow(expect.objectContaining({ code: "configuration_invalid" }));
     expect(construct).toThrow(/service\.baseUrl[^]*service\.accessToken[^]*service\.timeoutMs/);
   });
 
   it.each([{ baseUrl: "http://api.pay.example" }, { timeoutMs: 0 }, { accessToken: "a b" }])(
-    "stop createPaymentService with one problem: %j",
+    "stop createPayments with one problem: %j",
     (changes) => {
-      expect(() => createPaymentService({ ...good, ...changes })).toThrow(ConfigurationError);
+      expect(() => createPayments(optionsWith({ ...good, ...changes }))).toThrow(ConfigurationError);
     },
   );
 
   it("do not show in the service when it is printed", () => {
-    const service = createPaymentService(good);
+    const service = createPaymentService({ ...good, timeoutMs: 5000 });
     expect(inspect(service, { showHidden: true, depth: 9 }) + JSON.stringify(service)).not.toContain("tok-1");
   });
 });

@@ -1,0 +1,148 @@
+import { type ConfigurationProblem } from "../../errors/index.js";
+import { suggestion } from "../../shared/unknown-names.js";
+import { isWholeNumber } from "../../shared/whole-number.js";
+import { type PaymentStore } from "../../store/index.js";
+import { storeMethods } from "../../store/store-methods.js";
+import { checkCoverage } from "../../webhook/signature/index.js";
+import { type SignatureScheme } from "../../webhook/signature/scheme.js";
+import { type PaymentsOptions } from "./options.js";
+
+/** Everything that the check of one option may depend on. */
+export interface AllOptions {
+  options: PaymentsOptions;
+  environment: NodeJS.ProcessEnv;
+  /** The paths of the router, with the defaults filled in. */
+  paths: Readonly<Record<string, unknown>>;
+}
+
+/** Returns what is wrong with the value of an option, which may be `undefined`. */
+export type Check = (option: string, value: unknown, all: AllOptions) => ConfigurationProblem[];
+
+function invalid(option: string, message: string): ConfigurationProblem[] {
+  return [{ code: "option_invalid", option, message }];
+}
+
+function missing(option: string, message: string): ConfigurationProblem[] {
+  return [{ code: "option_missing", option, message }];
+}
+
+export const wholeNumber =
+  (max: number): Check =>
+  (option, value) =>
+    value === undefined || isWholeNumber(value, 1, max)
+      ? []
+      : invalid(option, `must be a whole number from 1 to ${max}.`);
+
+export const isFunction: Check = (option, value) =>
+  value === undefined || typeof value === "function" ? [] : invalid(option, "must be a function.");
+
+export const matching =
+  (pattern: RegExp, form: string): Check =>
+  (option, value) =>
+    value === undefined || (typeof value === "string" && pattern.test(value)) ? [] : invalid(option, form);
+
+export const signature: Check = (option, value) => {
+  if (!value)
+    return missing(
+      option,
+      "is not set; use hmacSignature, fieldsSignature or publicKeySignature. It cannot be left out.",
+    );
+  const scheme = value as SignatureScheme;
+  if (typeof scheme.verify !== "function" || typeof scheme.header !== "string" || scheme.header === "")
+    return invalid(option, "must have a header and a verify function.");
+  return checkCoverage(scheme);
+};
+
+export const store: Check = (option, value, { environment }) => {
+  if (!value)
+    return missing(option, 'is not set; sqliteStore("shop.db") of tillkit/sql is a good first one.');
+  const store = value as PaymentStore;
+  const lacking = storeMethods.filter((method) => typeof store[method] !== "function");
+  if (lacking.length > 0)
+    return invalid(
+      option,
+      `must have the methods ${lacking.join(", ")}. Make it with sqliteStore, postgresStore or mysqlStore of tillkit/sql, ` +
+        "or over a database of your own with storeOver.",
+    );
+  if (store.durable || environment.NODE_ENV !== "production") return [];
+  const message = "loses its data at exit, and NODE_ENV is production; use a store that is durable.";
+  return [{ code: "store_not_durable", option, message }];
+};
+
+const placeholders = ["reference", "clientId"];
+
+/** Returns the problems of a return address. It must not become a script or another host. */
+export const returnAddress: Check = (option, address) => {
+  if (address === undefined) return [];
+  const used = typeof address === "string" ? [...address.matchAll(/\{(\w*)\}/g)] : [];
+  const unknown = used.find(([, name = ""]) => !placeholders.includes(name));
+  if (unknown) {
+    const meant = suggestion(
+      unknown[0],
+      placeholders.map((name) => `{${name}}`),
+    );
+    return invalid(option, `has the placeholder ${unknown[0]}, which is not known. ${meant}`);
+  }
+  if (typeof address === "string" && isReturnAddress(address)) return [];
+  return invalid(
+    option,
+    "must be a path such as /orders/{reference}, or an absolute http(s) address with a fixed host.",
+  );
+};
+
+function isReturnAddress(address: string): boolean {
+  // A header cannot hold control characters, nor half a surrogate pair.
+  if (/[\s\p{Cc}\p{Surrogate}]/u.test(address)) return false;
+  return /^\/(?![/\\])[^\s\\]*$/.test(address) || /^https?:\/\/[^\s\\{}/?#@]+([/?#][^\s\\]*)?$/.test(address);
+}
+
+/** Returns the problems of one of the router's paths. Express would read other characters as a pattern. */
+export const path: Check = (option, _value, { paths }) => {
+  const name = option.slice("paths.".length);
+  const path = paths[name];
+  if (!isPath(path))
+    return invalid(option, "must be a path such as /pay/webhook: letters, digits, . _ and -");
+  const isWithin = (other: unknown) => isPath(other) && isBelow(path, other);
+  const above = Object.keys(paths).find((one) => one !== name && isWithin(paths[one]));
+  return above ? invalid(option, `must not be the same as paths.${above}, nor below it.`) : [];
+};
+
+function isPath(path: unknown): path is string {
+  return typeof path === "string" && /^(\/(?!\.+(\/|$))[A-Za-z0-9._-]+)+$/.test(path);
+}
+
+/** Returns whether Express takes the path for the other one, or for one below it. It ignores capitals. */
+function isBelow(path: string, other: string): boolean {
+  return `${path}/`.toLowerCase().startsWith(`${other}/`.toLowerCase());
+}
+
+export const directory: Check = (option, given, { options }) => {
+  if (!options.spool) return [];
+  const directory: unknown = given === undefined ? options.store?.spoolDirectory : given;
+  if (typeof directory === "string" && directory.trim() !== "") return [];
+  return missing(
+    option,
+    "must name a local directory; leave the spool out, or set it to false, to have none.",
+  );
+};
+
+export const failures: Check = (option, value) => {
+  if (value === undefined || value === false || isObject(value)) return [];
+  return invalid(option, "must be { perMinute, burst }, or false for no limit.");
+};
+
+export const lookup: Check = (option, value) => {
+  if (value === undefined || typeof value === "boolean" || isObject(value)) return [];
+  return invalid(option, "must be true, false, or an object of options.");
+};
+
+export const confirm: Check = (option, value, { options }) => {
+  if (value === undefined) return [];
+  if (value !== "lookup") return invalid(option, 'must be "lookup", or left out.');
+  if (options.lookup) return [];
+  return invalid(option, 'is "lookup", and nothing is looked up: set lookup: true, or leave confirm out.');
+};
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
