@@ -11,9 +11,13 @@ export interface StandardWebhooksOptions {
   /**
    * The shared secret, or a list of them during a rotation. Text is base64, with or without the prefix `whsec_`; bytes are taken
    * as they are.
+   * @default none
    */
   secret?: SecretOption;
-  /** The Ed25519 public key in base64, with or without the prefix `whpk_`, or a list of them during a rotation. */
+  /**
+   * The Ed25519 public key in base64, with or without the prefix `whpk_`, or a list of them during a rotation.
+   * @default none
+   */
   publicKey?: string | readonly (string | undefined)[] | undefined;
   /**
    * How far the signed time may be from the clock of this machine, in milliseconds.
