@@ -27,15 +27,9 @@ export const signingOptions = {
 export function makeScheme(settings: SignatureSettings, privateKey?: string): SignatureScheme {
   if (settings.scheme !== "public-key") return makeHmacScheme(settings);
   const { publicKey = "", header } = settings;
-  let key: KeyObject | undefined;
-  try {
-    // A private key contains the public one.
-    key = createPublicKey(privateKey ?? publicKey);
-  } catch {
-    // The scheme reports what is wrong with the key. The parser's message may quote the key.
-  }
-  const usual = usualAlgorithms[key?.asymmetricKeyType ?? ""] ?? "ed25519";
-  const algorithm = (settings.algorithm ?? usual) as PublicKeyAlgorithm;
+  // A private key contains the public one.
+  const key = readPublicKey(privateKey ?? publicKey);
+  const algorithm = (settings.algorithm ?? usualAlgorithm(key)) as PublicKeyAlgorithm;
   const given = privateKey === undefined ? publicKey : key;
   return publicKeySignature({ publicKey: given, privateKey, algorithm, header });
 }
@@ -69,6 +63,20 @@ function makeHmacScheme(settings: SignatureSettings): SigningScheme {
   return scheme === "fields"
     ? fieldsSignature({ secret, algorithm, header, fields, merchantId })
     : hmacSignature({ secret, algorithm, header });
+}
+
+/** Returns the key of a PEM text; `undefined` if it cannot be read: the scheme says why, without quoting the key. */
+export function readPublicKey(pem: string): KeyObject | undefined {
+  try {
+    return createPublicKey(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the algorithm that is usual for a key. */
+export function usualAlgorithm(key: KeyObject | undefined): PublicKeyAlgorithm {
+  return usualAlgorithms[key?.asymmetricKeyType ?? ""] ?? "ed25519";
 }
 
 const usualAlgorithms: Readonly<Record<string, PublicKeyAlgorithm>> = {

@@ -3,18 +3,18 @@ import { type SignatureScheme } from "../../webhook/signature/index.js";
 import { expectedSignature, makeScheme } from "../sign/make-scheme.js";
 import { type SignatureSettings } from "../sign/signature-settings.js";
 import { type Finding, type Severity } from "../terminal/finding.js";
-import { type Cause, findCauses, type Form } from "./find-causes.js";
-import { type DiagnosisCode, hypotheses } from "./hypotheses.js";
+import { type Cause, findCause } from "./find-cause.js";
+import { type DiagnosisCode, hypotheses, type Variant } from "./hypotheses.js";
 import { type CapturedRequest } from "./read-input.js";
 
 /** What `verify` was asked to check. */
 export interface SignatureInput extends CapturedRequest {
   settings: SignatureSettings;
   /** Reads bodies of other webhooks, if the signature does not match. */
-  readOtherBodies: () => Promise<readonly Form<Buffer>[]>;
+  readOtherBodies: () => Promise<readonly Variant<Buffer>[]>;
 }
 
-/** Checks a signature as the kit does. If it does not match, finds out why; `combined` is the number of causes. */
+/** Checks a signature as the kit does. If it does not match, looks for the one mistake that explains it. */
 export async function checkSignature(input: SignatureInput) {
   const { settings, rawBody, headers } = input;
   const name = settings.header.toLowerCase();
@@ -22,14 +22,17 @@ export async function checkSignature(input: SignatureInput) {
   // Node joins repeated headers like this.
   const given = values.length > 0 ? values.join(", ") : undefined;
   const { verified, refusals } = await askKit(settings, rawBody, given);
-  if (verified) return { verified, findings: notesOn(settings, rawBody, given!), combined: 0 };
+  if (verified) return { verified, findings: notesOn(settings, rawBody, given!) };
 
   const otherBodies = await input.readOtherBodies();
-  const explain = (signature: string) => findCauses({ settings, rawBody, signature, otherBodies });
+  const explain = (signature: string): readonly Cause[] | undefined => {
+    const cause = findCause({ settings, rawBody, signature, otherBodies });
+    return cause === null ? [] : cause && [cause];
+  };
   const causes = given === undefined ? explainByOtherHeader(input, explain) : explain(given);
   if (causes === undefined || (causes.length === 0 && refusals.length === 0)) {
     const message = "None of the usual mistakes explains it.";
-    return { verified, findings: [...refusals, finding("signature_unexplained", message)], combined: 0 };
+    return { verified, findings: [...refusals, finding("signature_unexplained", message)] };
   }
   const codes = new Set<string>(causes.map(({ code }) => code));
   // A refusal that an explanation repeats in more detail is left out.
@@ -38,7 +41,7 @@ export async function checkSignature(input: SignatureInput) {
       !(["signature_malformed", "signature_missing"].includes(code) && causes.length > 0) &&
       !(code === "option_invalid" && codes.has("secret_padded") && message.includes("begins or ends")),
   );
-  return { verified, findings: [...causes.map(findingOf), ...left], combined: causes.length };
+  return { verified, findings: [...causes.map(findingOf), ...left] };
 }
 
 /** Checks with the kit's own scheme. Refusals are what it does not start with, or refuses the webhook for. */

@@ -12,8 +12,8 @@ export const verifyCommand = defineCommand({
   summary: "check the signature of a webhook's body, and say why it does not match",
   description: [
     "Checks as the kit does. If the signature does not match, it tries the usual mistakes (a space in the secret, a body " +
-      "that was parsed and written again, another scheme, algorithm, list of fields, secret or encoding, and combinations of " +
-      "up to three of them) and says what would fit, with the fix.",
+      "that was parsed and written again, another scheme, algorithm, list of fields, secret or encoding), one at a " +
+      "time, and says which one fits, with the fix.",
     "If the signature does not match, it also reads other files of the same type in the same folder, and variables whose names " +
       "contain SECRET, KEY, TOKEN or SIGN. It prints their names, and never their values.",
   ],
@@ -51,7 +51,7 @@ export const verifyCommand = defineCommand({
     const { headers, rawBody } = args.has("request")
       ? readCapturedRequest(bytes)
       : { headers: [[settings.header.toLowerCase(), args.get("signature")!] as const], rawBody: bytes };
-    const { verified, findings, combined } = await checkSignature({
+    const { verified, findings } = await checkSignature({
       settings,
       headers,
       rawBody,
@@ -63,7 +63,6 @@ export const verifyCommand = defineCommand({
       ? output.paint("green", "The signature matches")
       : output.paint("red", "The signature does not match");
     output.print(`${result} (${scheme}, ${algorithm ?? "by the key"}, ${rawBody.length} bytes).`);
-    if (combined > 1) output.print(`${combined} causes in combination explain it:`);
     printFindings(findings, output);
     const expected = args.has("show") ? expectedSignature(settings, rawBody) : undefined;
     if (expected !== undefined) output.print(`\nExpected: ${expected}`);

@@ -1,11 +1,7 @@
-import { createHmac } from "node:crypto";
 import { defaultSignedFields, signedFields } from "../../webhook/signature/index.js";
 
 /** A value to try, and a text that completes "The signature fits …" if it fits. */
-export type Variant<Value> = readonly [value: Value, detail: string];
-
-/** Computes a signature. */
-export type Digest = (secret: Buffer, message: Buffer) => Buffer;
+export type Variant<Value = string> = readonly [value: Value, detail: string];
 
 /** Joins fields of the body. The default separator is a comma. */
 export type JoinFields = (fields: readonly string[], separator?: string) => string;
@@ -15,14 +11,14 @@ export interface Hypothesis {
   /** What to do about it. */
   fix: string;
   secret?(text: string): Variant<string | Buffer>[];
-  body?(text: string): Variant<string>[];
+  body?(text: string): Variant[];
   /** For what other lists of fields, or another separator, make of the body. */
-  fields?(list: readonly string[], join: JoinFields): Variant<string>[];
-  digest?(algorithm: string): Variant<Digest>[];
-  signature?(text: string): Variant<string>[];
+  fields?(list: readonly string[], join: JoinFields): Variant[];
+  algorithm?(name: string): Variant[];
+  signature?(text: string): Variant[];
 }
 
-/** All reasons that `tillkit verify` finds. Of two that explain a signature equally well, it reports the later one. */
+/** All reasons that `tillkit verify` finds. Of two that explain a signature, it reports the later one. */
 export const hypotheses = {
   secret_padded: {
     fix: "Set the secret again without the characters around it; a file or a variable often adds a line break.",
@@ -106,10 +102,15 @@ export const hypotheses = {
   },
   algorithm_other: {
     fix: "Set the algorithm that the service uses; the kit offers sha256, sha384 and sha512.",
-    digest: (algorithm) =>
-      ["sha256", "sha384", "sha512", "sha1", "md5"]
-        .filter((name) => name !== algorithm)
-        .map((name) => [hmac(name), `the algorithm ${name}`]),
+    algorithm: (name) => {
+      const [, family = ""] = /^(.*-)?/.exec(name) ?? [];
+      const families = family.startsWith("rsa") ? ["rsa-", "rsa-pss-"] : [family];
+      const digests = ["sha256", "sha384", "sha512", "sha1", ...(family === "" ? ["md5"] : [])];
+      return families
+        .flatMap((one) => digests.map((digest) => one + digest))
+        .filter((one) => one !== name)
+        .map((one) => [one, `the algorithm ${one}`]);
+    },
   },
   signature_padded: {
     fix: "Compare the signature without the characters around it.",
@@ -120,7 +121,7 @@ export const hypotheses = {
   signature_prefixed: {
     fix: "Remove the prefix of the signature in a scheme of your own.",
     signature: (text) =>
-      text.split(/[,;]\s*/).flatMap((part): Variant<string>[] => {
+      text.split(/[,;]\s*/).flatMap((part): Variant[] => {
         const [, prefix = "", rest] = /^([a-z][\w-]{0,15}[=:]\s*|0x)(.+)$/i.exec(part) ?? [];
         return rest === undefined ? [] : [[rest, `the text after "${prefix.trim()}"`]];
       }),
@@ -140,7 +141,7 @@ export const hypotheses = {
 export type DiagnosisCode = keyof typeof hypotheses;
 
 /** Returns the JSON of the body as other programs write it; nothing if the body is not JSON. */
-function rewrittenJson(text: string): Variant<string>[] {
+function rewrittenJson(text: string): Variant[] {
   const value = parseObject(text);
   if (value === undefined) return [];
   const json = JSON.stringify(value);
@@ -185,8 +186,4 @@ function ascii(text: string): string {
 
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
-
-export function hmac(algorithm: string): Digest {
-  return (secret, message) => createHmac(algorithm, secret).update(message).digest();
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { operandError } from "../terminal/arguments.js";
-import { type Form } from "./find-causes.js";
+import { type Variant } from "./hypotheses.js";
 
 /** A request that a proxy, a tunnel or `nc` has written to a file. */
 export interface CapturedRequest {
@@ -38,20 +38,19 @@ const maxFiles = 200;
 const maxBytes = 64 * 1024;
 
 /** Reads other small files of the same type in the same folder: the signature may belong to one of these bodies. */
-export async function readOtherBodies(file: string, cwd: string): Promise<Form<Buffer>[]> {
+export async function readOtherBodies(file: string, cwd: string): Promise<Variant<Buffer>[]> {
   if (file === "-") return [];
   const own = path.resolve(cwd, file);
   const folder = path.dirname(own);
   const names = (await readdir(folder).catch(() => [] as string[]))
     .filter((name) => path.extname(name) === path.extname(own) && name !== path.basename(own))
     .slice(0, maxFiles);
-  const forms: Form<Buffer>[] = [];
+  const bodies: Variant<Buffer>[] = [];
   for (const name of names) {
     const value = await readSmall(path.join(folder, name)).catch(() => undefined);
-    const detail = `the body in the file ${name} beside it`;
-    if (value) forms.push({ value, causes: [{ code: "body_other", detail }] });
+    if (value) bodies.push([value, `the body in the file ${name} beside it`]);
   }
-  return forms;
+  return bodies;
 }
 
 async function readSmall(file: string): Promise<Buffer | undefined> {
