@@ -1,4 +1,4 @@
-// Compiles the sources to ESM and to CommonJS. No bundler is used.
+// Compiles the sources to ESM and, all but the command line, to CommonJS. No bundler is used.
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { codeOnly, tsc } from "./tsc.mjs";
@@ -10,6 +10,8 @@ for (const project of ["tsconfig.esm.json", "tsconfig.cjs.json"]) {
     if (status !== 0) process.exit(status);
   }
 }
+// The command is an ES module: no entry point of CommonJS leads to it.
+rmSync("dist/cjs/cli", { recursive: true });
 for (const format of ["esm", "cjs"]) removeInternalTypes(path.resolve("dist", format));
 // npm makes the command executable where it installs the package; this does so in a clone.
 chmodSync("dist/esm/cli/main.js", 0o755);

@@ -30,6 +30,7 @@ describe("the tarball", () => {
     const others = packed.files.filter((path) => !path.startsWith("dist/") && !isGuide(path));
     expect(others).toEqual(documents.filter((path) => existsSync(join(packed.source, path))));
     expect(packed.files.filter((path) => /test\.|\.test|__|tsbuildinfo/.test(path))).toEqual([]);
+    expect(packed.files.filter((path) => path.startsWith("dist/cjs/cli/"))).toEqual([]);
     const endings = packed.files.filter((path) => path.startsWith("dist/"));
     expect(endings.filter((path) => !/\.(js|d\.ts)$|^dist\/cjs\/package\.json$/.test(path))).toEqual([]);
   });
