@@ -1,43 +1,11 @@
-import { type ConfigurationProblem, type ErrorCode, errorFixes, TillkitError } from "../errors/index.js";
-import { backupCommand } from "./backup/command.js";
-import { doctorCommand } from "./doctor/command.js";
-import { examCommand } from "./exam/command.js";
-import { listenCommand } from "./listen/command.js";
-import { migrateCommand } from "./migrate/command.js";
-import { statementCommand } from "./statement/command.js";
-import { replayCommand } from "./replay/command.js";
-import { resolveCommand } from "./resolve/command.js";
-import { retireCommand } from "./retire/command.js";
-import { sandboxCommand } from "./sandbox/command.js";
-import { scenarioCommand } from "./scenario/command.js";
-import { signCommand } from "./sign/command.js";
+import { type ConfigurationProblem, type ErrorCode, errorFixes } from "../errors/index.js";
+import { commandSummaries, loadCommand } from "./commands.js";
 import { readArguments } from "./terminal/arguments.js";
-import { type Command, type ExitCode, type ProcessContext } from "./terminal/command.js";
+import { type ExitCode, type ProcessContext } from "./terminal/command.js";
 import { commandHelp, describeCommand, errorPage, toolHelp } from "./terminal/help.js";
-import { didYouMean } from "../shared/nearest.js";
 import { createOutput, type Output } from "./terminal/output.js";
 import { readOwnPackage } from "./terminal/own-package.js";
 import { readEnvironment } from "./terminal/read-file.js";
-import { triggerCommand } from "./trigger/command.js";
-import { verifyCommand } from "./verify/command.js";
-
-/** Every command, in the order of the help. */
-export const commands: readonly Command[] = [
-  sandboxCommand,
-  scenarioCommand,
-  listenCommand,
-  triggerCommand,
-  signCommand,
-  verifyCommand,
-  statementCommand,
-  resolveCommand,
-  replayCommand,
-  retireCommand,
-  migrateCommand,
-  backupCommand,
-  examCommand,
-  doctorCommand,
-];
 
 /** Runs the command line, and resolves to the exit code. Never rejects: an error is printed. */
 export async function run(argv: readonly string[], context: ProcessContext): Promise<ExitCode> {
@@ -69,7 +37,7 @@ async function runCommand(
     output.printJson({ version });
     return 0;
   }
-  const command = findCommand(name);
+  const command = await loadCommand(name);
   const args = readArguments(command, rest);
   if (args.has("help")) return printHelp(name, output);
   const { now = () => new Date(), stdin, cwd } = context;
@@ -87,12 +55,12 @@ async function runCommand(
   });
 }
 
-function printHelp(name: string | undefined, output: Output): ExitCode {
+async function printHelp(name: string | undefined, output: Output): Promise<ExitCode> {
   if (name === undefined) {
-    output.print(toolHelp(commands, output));
-    output.printJson({ commands: commands.map(describeCommand) });
+    output.print(toolHelp(commandSummaries, output));
+    output.printJson({ commands: commandSummaries });
   } else {
-    const command = findCommand(name);
+    const command = await loadCommand(name);
     output.print(commandHelp(command, output));
     output.printJson(describeCommand(command));
   }
@@ -106,17 +74,6 @@ function printErrorHelp(code: string | undefined, output: Output): ExitCode {
     code === undefined ? { errors: errorFixes } : { code, fix: errorFixes[code as ErrorCode], text },
   );
   return 0;
-}
-
-function findCommand(name: string): Command {
-  const found = commands.find((one) => one.name === name);
-  if (found) return found;
-  const isOption = name.startsWith("-");
-  const known = [...commands.map((one) => one.name), "help", ...(isOption ? ["--help", "--version"] : [])];
-  throw new TillkitError(
-    isOption ? "command_option_unknown" : "command_unknown",
-    `tillkit has no ${isOption ? "option" : "command"} "${name}".${didYouMean(name, known)}`,
-  );
 }
 
 function printError(error: unknown, output: Output): ExitCode {

@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { hmacSignature } from "tillkit";
 import { buildKit } from "../support/built-kit.js";
 import { secret } from "../support/kit.js";
 
-const built = buildKit();
+const built = buildKit("esm");
 afterAll(() => rmSync(built, { recursive: true, force: true }));
 
 /** Runs the built command in a process of its own. */
@@ -18,7 +19,37 @@ function tillkit(argv: readonly string[], { input = "", env = {} } = {}) {
   return { status, stdout, stderr };
 }
 
+/** Writes the address of each module that is loaded to standard error. */
+const hooks = `import { writeSync } from "node:fs";
+export async function load(url, context, next) { writeSync(2, url + "\\n"); return next(url, context); }`;
+const dataUrl = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
+const printModules = dataUrl(
+  `import { register } from "node:module"; register(${JSON.stringify(dataUrl(hooks))});`,
+);
+
+/** Returns the kit's own modules that a run of the command loads. */
+function modulesOf(argv: readonly string[], env = {}): string[] {
+  const file = path.join(built, "cli/main.js");
+  const { stderr } = spawnSync(process.execPath, ["--import", printModules, file, ...argv], {
+    input: "{}",
+    env: { PATH: process.env["PATH"], ...env },
+    encoding: "utf8",
+  });
+  const own = `${pathToFileURL(built).href}/`;
+  return stderr.split("\n").flatMap((url) => (url.startsWith(own) ? [url.slice(own.length)] : []));
+}
+
 describe("the built command", () => {
+  it("loads a command when it is called, with what it imports, and no other", () => {
+    const always = modulesOf(["--version"]);
+    expect(always).toContain("cli/main.js");
+    expect(always.length).toBeLessThan(20);
+    expect(modulesOf(["--help"])).toEqual(always);
+    const ofSign = modulesOf(["sign", "-"], { TILLKIT_WEBHOOK_SECRET: secret });
+    expect(ofSign).toContain("cli/sign/command.js");
+    expect(ofSign.length).toBeLessThan(50);
+  });
+
   it("reads standard input and its own environment, and exits with the code", () => {
     const signature = hmacSignature({ secret }).sign(Buffer.from("{}"));
     const env = { TILLKIT_WEBHOOK_SECRET: secret };

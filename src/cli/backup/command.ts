@@ -1,12 +1,10 @@
 import path from "node:path";
 import { sqlStore } from "../../store/sql/index.js";
-import { defineCommand } from "../terminal/command.js";
+import { type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions, requireDatabase, requireTables } from "../terminal/database.js";
 import { envFileOption } from "../terminal/read-file.js";
 
-export const backupCommand = defineCommand({
-  name: "backup",
-  summary: "write a backup of the SQLite file while the application runs",
+export const backupCommand: CommandDefinition = {
   description: [
     "Writes one complete file, as the database is at one moment. Webhooks are taken meanwhile. The backup has its name only " +
       "when it is complete and on disk, and an existing file is never overwritten.",
@@ -33,4 +31,4 @@ export const backupCommand = defineCommand({
     context.output.printJson({ database: label, file, bytes });
     return 0;
   },
-});
+};

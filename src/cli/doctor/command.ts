@@ -1,13 +1,11 @@
 import { signatureOptions } from "../sign/signature-settings.js";
-import { defineCommand } from "../terminal/command.js";
+import { type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
 import { bySeverity, printFindings, type Severity } from "../terminal/finding.js";
 import { examine } from "./examine.js";
 import { readSubject } from "./subject.js";
 
-export const doctorCommand = defineCommand({
-  name: "doctor",
-  summary: "examine a running app, its environment and its database",
+export const doctorCommand: CommandDefinition = {
   description: [
     "Looks for frequent mistakes in payment integrations, and says what to do about each finding. It sends harmless requests to " +
       "the webhook's address: some unsigned or wrongly signed, which must be refused, and two correctly signed ones of a type " +
@@ -59,7 +57,7 @@ export const doctorCommand = defineCommand({
     output.printJson({ ...counts, findings, looked, skipped });
     return counts.errors > 0 ? 1 : 0;
   },
-});
+};
 
 /** Returns the counts that are not zero: `1 error, 2 warnings`. */
 function summaryOf(counts: Readonly<Record<string, number>>): string {

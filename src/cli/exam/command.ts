@@ -6,14 +6,12 @@ import { because } from "../../shared/because.js";
 import { type CheckResult, describeFailure, examineStore, type StoreExam } from "../../store/exam/index.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { optionError } from "../terminal/arguments.js";
-import { defineCommand, type ExitCode } from "../terminal/command.js";
+import { type CommandDefinition, type ExitCode } from "../terminal/command.js";
 import { bar, type Output, wrap } from "../terminal/output.js";
 
 const outcomes = ["passed", "failed", "left out"] as const;
 
-export const examCommand = defineCommand({
-  name: "exam",
-  summary: "examine a store of your own, without a test runner",
+export const examCommand: CommandDefinition = {
   description: [
     "Runs every check of the store contract on new stores of the module, and prints what passed, what failed, and what was " +
       "left out. About each failure it says what went wrong, the line of the contract, and " +
@@ -46,7 +44,7 @@ export const examCommand = defineCommand({
       setTimeout(() => process.exit(), 5000).unref();
     }
   },
-});
+};
 
 /** Returns the time in milliseconds. */
 function readTimeout(given = "20"): number {

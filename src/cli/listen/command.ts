@@ -4,12 +4,10 @@ import { type ReadableStream } from "node:stream/web";
 import { type SandboxEvent } from "../../sandbox/index.js";
 import { askSandbox, sandboxAddress, sandboxAddressOption } from "../sandbox/ask-sandbox.js";
 import { eventLine } from "../sandbox/event-line.js";
-import { defineCommand } from "../terminal/command.js";
+import { type CommandDefinition } from "../terminal/command.js";
 import { oneLine } from "../terminal/output.js";
 
-export const listenCommand = defineCommand({
-  name: "listen",
-  summary: "print every webhook of a running sandbox as it is sent",
+export const listenCommand: CommandDefinition = {
   description: [
     "Prints a line for every payment that is created or changes its status, for every request that is refused, with the " +
       "reason, and for every attempt to send a webhook, with the answer, until you stop it with Ctrl-C or the sandbox stops.",
@@ -55,4 +53,4 @@ export const listenCommand = defineCommand({
     }
     return 0;
   },
-});
+};

@@ -1,12 +1,10 @@
 import { TillkitError } from "../../errors/index.js";
 import { type SchemaState, schemaState, sqlStore } from "../../store/sql/index.js";
-import { defineCommand } from "../terminal/command.js";
+import { type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions, type NamedDatabase, requireDatabase } from "../terminal/database.js";
 import { envFileOption } from "../terminal/read-file.js";
 
-export const migrateCommand = defineCommand({
-  name: "migrate",
-  summary: "update the kit's tables to the version of this tillkit",
+export const migrateCommand: CommandDefinition = {
   description: [
     "A store does this by itself when it is first used. Run it before if the application may not change tables, or if " +
       "several versions run side by side: a new version only adds to the tables, so an older tillkit keeps working until it " +
@@ -45,7 +43,7 @@ export const migrateCommand = defineCommand({
     output.printJson({ database: found.label, kind, from, to, newest, behind: to < newest });
     return to < newest ? 1 : 0;
   },
-});
+};
 
 async function readState({ database, tablePrefix }: NamedDatabase): Promise<SchemaState> {
   const state = await schemaState(database, { tablePrefix });

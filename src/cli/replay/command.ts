@@ -7,7 +7,7 @@ import {
 } from "../../index.js";
 import { isDateTime } from "../../shared/date-time.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, defineCommand } from "../terminal/command.js";
+import { type Arguments, type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
 import { givenPolicy, type GivenPolicy, openOfflineKit, policyOptions } from "../terminal/offline-kit.js";
 import { type Output } from "../terminal/output.js";
@@ -18,9 +18,7 @@ type StoredOutcome = NonNullable<ReplayQuery["outcome"]>;
 
 const outcomes = "applied|stale|mismatch|unmatched|unconfirmed|foreign|unrecognised|inadmissible";
 
-export const replayCommand = defineCommand({
-  name: "replay",
-  summary: "decide stored webhooks again, or run dead dispatches again",
+export const replayCommand: CommandDefinition = {
   description: [
     "Reads stored webhooks, each with the fields that its signature covered when it was verified, and decides them again " +
       "with the payments as they are now: after payments were adopted, a prefix was corrected, or the kit was updated. Without " +
@@ -74,7 +72,7 @@ export const replayCommand = defineCommand({
       await payments.close();
     }
   },
-});
+};
 
 const webhookOptions = [
   "client-id",

@@ -1,13 +1,11 @@
 import { type Evidence, type Resolution } from "../../index.js";
 import { operandError, optionError } from "../terminal/arguments.js";
-import { type Arguments, defineCommand } from "../terminal/command.js";
+import { type Arguments, type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
 import { openOfflineKit } from "../terminal/offline-kit.js";
 import { envFileOption } from "../terminal/read-file.js";
 
-export const resolveCommand = defineCommand({
-  name: "resolve",
-  summary: "settle a payment or a webhook as a person, with a reason",
+export const resolveCommand: CommandDefinition = {
   description: [
     "accept completes a payment: from a webhook that differs or waits, or from evidence, such as a row of a statement or a letter " +
       "of the service. refunded stores that the money was returned. dismiss stores that nothing needs to be done.",
@@ -61,7 +59,7 @@ export const resolveCommand = defineCommand({
       await payments.close();
     }
   },
-});
+};
 
 function evidenceOf(args: Arguments): Evidence | undefined {
   const kind = args.get("evidence") as Evidence["kind"] | undefined;

@@ -1,12 +1,10 @@
 import { type EventType } from "../../index.js";
-import { defineCommand } from "../terminal/command.js";
+import { type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
 import { openOfflineKit } from "../terminal/offline-kit.js";
 import { envFileOption } from "../terminal/read-file.js";
 
-export const retireCommand = defineCommand({
-  name: "retire",
-  summary: "retire the name of a handler that no process registers any more",
+export const retireCommand: CommandDefinition = {
   description: [
     "Later events get no dispatch for the name, and what is not done of it never runs again, dead dispatches too. First let the " +
       "application do what waits for the name, and stop the processes that have it. The command may be repeated.",
@@ -40,4 +38,4 @@ export const retireCommand = defineCommand({
       await payments.close();
     }
   },
-});
+};

@@ -1,14 +1,12 @@
 import { once } from "node:events";
 import { createSandbox, type Sandbox } from "../../sandbox/index.js";
 import { isLoopback } from "../../shared/is-loopback.js";
-import { type Context, defineCommand } from "../terminal/command.js";
+import { type Context, type CommandDefinition } from "../terminal/command.js";
 import { readScenarioOption } from "./ask-sandbox.js";
 import { eventLine } from "./event-line.js";
 import { readSandboxOptions, sandboxOptions } from "./options.js";
 
-export const sandboxCommand = defineCommand({
-  name: "sandbox",
-  summary: "start an emulated payment service, and print what happens in it",
+export const sandboxCommand: CommandDefinition = {
   description: [
     "Serves everything of the interface document on this machine: access tokens, payments, the checkout page, webhooks, " +
       "and the merchant's dashboard, where you switch scenarios. Prints its credentials, and then a line for " +
@@ -48,7 +46,7 @@ export const sandboxCommand = defineCommand({
     output.log("The sandbox has stopped.");
     return 0;
   },
-});
+};
 
 /** Anybody who reaches the sandbox can read its secrets and let it send requests to addresses of this machine. */
 function warnOfNetwork(host: string | undefined, { output }: Context): void {

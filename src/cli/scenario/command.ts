@@ -5,12 +5,10 @@ import {
   sandboxAddress,
   sandboxAddressOption,
 } from "../sandbox/ask-sandbox.js";
-import { type Context, defineCommand } from "../terminal/command.js";
+import { type Context, type CommandDefinition } from "../terminal/command.js";
 import { wrap } from "../terminal/output.js";
 
-export const scenarioCommand = defineCommand({
-  name: "scenario",
-  summary: "list the scenarios of a running sandbox, or switch to one",
+export const scenarioCommand: CommandDefinition = {
   description: [
     "Without a name it lists the scenarios, and marks the one that new payments get. With a name, or with a file of your " +
       "own, new payments get that scenario from now on; normal switches the faults off.",
@@ -50,7 +48,7 @@ export const scenarioCommand = defineCommand({
     output.printJson({ scenario: name, ...(only !== undefined && { for: only }) });
     return 0;
   },
-});
+};
 
 async function list(address: string, { output }: Context) {
   const response = await askSandbox(address, "/scenarios");

@@ -1,10 +1,8 @@
-import { defineCommand } from "../terminal/command.js";
+import { type CommandDefinition } from "../terminal/command.js";
 import { readBytes } from "../terminal/read-file.js";
 import { readSigningScheme, signingOptions } from "./make-scheme.js";
 
-export const signCommand = defineCommand({
-  name: "sign",
-  summary: "compute the signature of a webhook's body",
+export const signCommand: CommandDefinition = {
   description: [
     "Signs the exact bytes of a file, as the service would, and prints the signature in hexadecimal. A body that is " +
       "typed with echo ends with a line break, which is signed too: use printf, or a file.",
@@ -37,4 +35,4 @@ export const signCommand = defineCommand({
     output.printJson({ signature, header: scheme.header, scheme: settings.scheme, bytes: rawBody.length });
     return 0;
   },
-});
+};

@@ -7,7 +7,7 @@ import {
 } from "../../statement/index.js";
 import { sqlStore } from "../../store/sql/index.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, defineCommand, type InputContext } from "../terminal/command.js";
+import { type Arguments, type CommandDefinition, type InputContext } from "../terminal/command.js";
 import { databaseOptions, requireTables } from "../terminal/database.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { formatOptions, readFormat } from "./format-options.js";
@@ -15,9 +15,7 @@ import { printSummary } from "./print-summary.js";
 import { countBytes, progressBar } from "./progress.js";
 import { ReportFiles } from "./report-files.js";
 
-export const statementCommand = defineCommand({
-  name: "statement",
-  summary: "compare a settlement statement with the stored payments",
+export const statementCommand: CommandDefinition = {
   description: [
     "Reads a CSV statement of any size, and reports payments that are missing on either side, that differ, or that were paid " +
       "twice, with sums for each currency and provider channel. Rows that cannot be read are listed by their line. No stored " +
@@ -100,7 +98,7 @@ export const statementCommand = defineCommand({
     output.printJson({ ...summary, reports: names, bytes: counted.read(), seconds, peakBytes });
     return summary.balanced ? 0 : 1;
   },
-});
+};
 
 function readOptions(args: Arguments, { cwd, env }: InputContext, utcOffset = "Z"): StatementOptions {
   const time = (option: string): string | undefined => {

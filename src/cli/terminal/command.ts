@@ -56,8 +56,8 @@ export interface ProcessContext extends OutputStreams {
 /** Variables by name. */
 export type Environment = OutputStreams["env"];
 
-/** A command as its own file defines it. */
-interface CommandDefinition extends Omit<Command, "options" | "examples"> {
+/** A command as its own file defines it. Its name and its summary are in the list of commands. */
+export interface CommandDefinition extends Omit<Command, "name" | "summary" | "options" | "examples"> {
   /** Summaries by `--name <value>`. `<a|b>` allows only these values. `...` at the end allows the option several times. */
   options: Readonly<Record<string, string>>;
   /** Command lines by summary. */
@@ -70,8 +70,12 @@ const commonOptions = {
   "-h, --help": "Shows this help.",
 };
 
-/** Creates a command from its definition, with the options that all commands have. */
-export function defineCommand({ options, examples, ...others }: CommandDefinition): Command {
+/** Returns the fields of a command with the options that all commands have. */
+export function withCommonOptions({
+  options,
+  examples,
+  ...others
+}: CommandDefinition): Omit<Command, "name" | "summary"> {
   return {
     ...others,
     options: Object.entries({ ...options, ...commonOptions }).map(readOption),

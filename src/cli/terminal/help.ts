@@ -19,7 +19,7 @@ export function usageOf({ name, operand }: Command): string {
 }
 
 /** Returns the help of the tool: what it is, and its commands. */
-export function toolHelp(commands: readonly Command[], output: Output): string {
+export function toolHelp(commands: readonly Pick<Command, "name" | "summary">[], output: Output): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
   return [
     `${title(output, "tillkit")}: payments through a hosted service, from the command line`,

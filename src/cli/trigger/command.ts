@@ -3,14 +3,12 @@ import { readScenarioOption } from "../sandbox/ask-sandbox.js";
 import { deliveryLine } from "../sandbox/event-line.js";
 import { readSigningScheme, signingOptions } from "../sign/make-scheme.js";
 import { operandError, optionError } from "../terminal/arguments.js";
-import { defineCommand } from "../terminal/command.js";
+import { type CommandDefinition } from "../terminal/command.js";
 import { oneLine } from "../terminal/output.js";
 import { didYouMean, nearest } from "../../shared/nearest.js";
 import { type SigningScheme } from "../../webhook/signature/index.js";
 
-export const triggerCommand = defineCommand({
-  name: "trigger",
-  summary: "sign a webhook, or the webhooks of a scenario, and send them to an endpoint",
+export const triggerCommand: CommandDefinition = {
   description: [
     "Sends the webhooks that the service would send about one payment: one for an event (payment.completed, " +
       "payment.failed, or any other status), or all of a scenario, with its pauses and its faults. Prints the answers of the " +
@@ -90,7 +88,7 @@ export const triggerCommand = defineCommand({
       output.print(`Every ${word} webhook was refused, as it must be.`);
     return deliveries.every((one) => (one.forged ? refused! : accepted!)(one)) ? 0 : 1;
   },
-});
+};
 
 /** Returns whether the webhook has a signature that the service could have made with these settings. */
 function isGenuine({ headers, requestBody }: Delivery, scheme: SigningScheme): boolean {

@@ -1,15 +1,13 @@
 import { expectedSignature } from "../sign/make-scheme.js";
 import { readSettingsWithSecret, signatureOptions } from "../sign/signature-settings.js";
 import { optionError } from "../terminal/arguments.js";
-import { defineCommand } from "../terminal/command.js";
+import { type CommandDefinition } from "../terminal/command.js";
 import { printFindings } from "../terminal/finding.js";
 import { readBytes, readText } from "../terminal/read-file.js";
 import { checkSignature } from "./check-signature.js";
 import { readCapturedRequest, readOtherBodies } from "./read-input.js";
 
-export const verifyCommand = defineCommand({
-  name: "verify",
-  summary: "check the signature of a webhook's body, and say why it does not match",
+export const verifyCommand: CommandDefinition = {
   description: [
     "Checks as the kit does. If the signature does not match, it tries the usual mistakes (a space in the secret, a body " +
       "that was parsed and written again, another scheme, algorithm, list of fields, secret or encoding), one at a " +
@@ -77,4 +75,4 @@ export const verifyCommand = defineCommand({
     });
     return verified && findings.every(({ severity }) => severity !== "error") ? 0 : 1;
   },
-});
+};

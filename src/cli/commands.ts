@@ -1,0 +1,84 @@
+import { TillkitError } from "../errors/index.js";
+import { didYouMean } from "../shared/nearest.js";
+import { type CommandDefinition, type Command, withCommonOptions } from "./terminal/command.js";
+
+/** Every command, in the order of the help. Its file is loaded when it is called, with what it imports. */
+const table: Readonly<Record<string, { summary: string; load: () => Promise<CommandDefinition> }>> = {
+  sandbox: {
+    summary: "start an emulated payment service, and print what happens in it",
+    load: async () => (await import("./sandbox/command.js")).sandboxCommand,
+  },
+  scenario: {
+    summary: "list the scenarios of a running sandbox, or switch to one",
+    load: async () => (await import("./scenario/command.js")).scenarioCommand,
+  },
+  listen: {
+    summary: "print every webhook of a running sandbox as it is sent",
+    load: async () => (await import("./listen/command.js")).listenCommand,
+  },
+  trigger: {
+    summary: "sign a webhook, or the webhooks of a scenario, and send them to an endpoint",
+    load: async () => (await import("./trigger/command.js")).triggerCommand,
+  },
+  sign: {
+    summary: "compute the signature of a webhook's body",
+    load: async () => (await import("./sign/command.js")).signCommand,
+  },
+  verify: {
+    summary: "check the signature of a webhook's body, and say why it does not match",
+    load: async () => (await import("./verify/command.js")).verifyCommand,
+  },
+  statement: {
+    summary: "compare a settlement statement with the stored payments",
+    load: async () => (await import("./statement/command.js")).statementCommand,
+  },
+  resolve: {
+    summary: "settle a payment or a webhook as a person, with a reason",
+    load: async () => (await import("./resolve/command.js")).resolveCommand,
+  },
+  replay: {
+    summary: "decide stored webhooks again, or run dead dispatches again",
+    load: async () => (await import("./replay/command.js")).replayCommand,
+  },
+  retire: {
+    summary: "retire the name of a handler that no process registers any more",
+    load: async () => (await import("./retire/command.js")).retireCommand,
+  },
+  migrate: {
+    summary: "update the kit's tables to the version of this tillkit",
+    load: async () => (await import("./migrate/command.js")).migrateCommand,
+  },
+  backup: {
+    summary: "write a backup of the SQLite file while the application runs",
+    load: async () => (await import("./backup/command.js")).backupCommand,
+  },
+  exam: {
+    summary: "examine a store of your own, without a test runner",
+    load: async () => (await import("./exam/command.js")).examCommand,
+  },
+  doctor: {
+    summary: "examine a running app, its environment and its database",
+    load: async () => (await import("./doctor/command.js")).doctorCommand,
+  },
+};
+
+/** The names and summaries of all commands, in the order of the help. */
+export const commandSummaries: readonly Pick<Command, "name" | "summary">[] = Object.entries(table).map(
+  ([name, { summary }]) => ({ name, summary }),
+);
+
+/** Loads a command. Throws `command_unknown` or `command_option_unknown`. */
+export async function loadCommand(name: string): Promise<Command> {
+  if (!Object.hasOwn(table, name)) throw unknownCommand(name);
+  const { summary, load } = table[name]!;
+  return { name, summary, ...withCommonOptions(await load()) };
+}
+
+function unknownCommand(name: string): TillkitError {
+  const isOption = name.startsWith("-");
+  const known = [...Object.keys(table), "help", ...(isOption ? ["--help", "--version"] : [])];
+  return new TillkitError(
+    isOption ? "command_option_unknown" : "command_unknown",
+    `tillkit has no ${isOption ? "option" : "command"} "${name}".${didYouMean(name, known)}`,
+  );
+}
