@@ -13,6 +13,7 @@ for (const project of ["tsconfig.esm.json", "tsconfig.cjs.json"]) {
 // The command is an ES module: no entry point of CommonJS leads to it.
 rmSync("dist/cjs/cli", { recursive: true });
 for (const format of ["esm", "cjs"]) removeInternalTypes(path.resolve("dist", format));
+requireInsideTry(path.resolve("dist/cjs"));
 // npm makes the command executable where it installs the package; this does so in a clone.
 chmodSync("dist/esm/cli/main.js", 0o755);
 writeFileSync("dist/cjs/package.json", '{"type":"commonjs"}\n');
@@ -30,4 +31,18 @@ function removeInternalTypes(folder) {
     follow(path.join(folder, `${entry}.d.ts`));
   for (const name of readdirSync(folder, { recursive: true }))
     if (name.endsWith(".d.ts") && !reached.has(path.join(folder, name))) rmSync(path.join(folder, name));
+}
+
+/**
+ * Puts a require of another package back where its import stands. TypeScript moves it into a function of its own, where bundlers no
+ * longer see that it is inside of a try, and so require packages that an application does not use.
+ */
+function requireInsideTry(folder) {
+  const moved = /Promise\.resolve\(\)\.then\(\(\) => (__importStar\(require\("[^."][^"]*"\)\))\)/g;
+  for (const name of readdirSync(folder, { recursive: true })) {
+    const file = path.join(folder, name);
+    if (!name.endsWith(".js")) continue;
+    const code = readFileSync(file, "utf8");
+    if (moved.test(code)) writeFileSync(file, code.replace(moved, "$1"));
+  }
 }

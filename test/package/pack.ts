@@ -76,10 +76,8 @@ function packInto(folder: string): Packed {
     cpSync(join(root, path), join(source, path), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(source, "node_modules"));
-  run(source, process.execPath, "scripts/build.mjs");
-  const [report] = JSON.parse(
-    run(source, "npm", "pack", "--json", "--ignore-scripts", "--pack-destination", folder),
-  );
+  // Builds first, by its script `prepack`, as `npm publish` does.
+  const [report] = JSON.parse(run(source, "npm", "pack", "--json", "--pack-destination", folder));
   return {
     folder,
     source,

@@ -5,7 +5,7 @@ import { withTimeout } from "../../../shared/with-timeout.js";
 import { type Ask } from "../pooled/answer-limits.js";
 import { withoutNul } from "../driver/dialect.js";
 import { type Purpose } from "../driver/driver.js";
-import { keepAliveAfterMs, loadPackage } from "../pooled/connections.js";
+import { driverMissing, keepAliveAfterMs } from "../pooled/connections.js";
 import { type Session, type SqlResult } from "../driver/sql-tx.js";
 
 /** The part of a promise connection of the package mysql2 that the kit needs. */
@@ -28,13 +28,22 @@ export type AnyMysqlPool = MysqlPool | { promise(): MysqlPool };
 /** The maximum time to connect, in milliseconds. */
 export const connectTimeoutMs = 3000;
 
+/** Loads the driver at its first use. A bundler needs no package whose import is inside of a try. */
+async function loadMysql() {
+  try {
+    return await import("mysql2/promise");
+  } catch (cause) {
+    throw driverMissing("mysql2", "mysqlStore", cause);
+  }
+}
+
 /** Opens a pool of the kit's own. */
 export async function openMysqlPool(
   url: string,
   maxConnections: number,
   options: { multipleStatements?: true } = {},
 ): Promise<MysqlPool> {
-  const module = await loadPackage("mysql2", "mysqlStore", () => import("mysql2/promise"));
+  const module = await loadMysql();
   const { createPool } = module.default ?? module;
   return createPool({
     uri: url,

@@ -86,16 +86,8 @@ export function isGone(socket: Partial<Socket> | undefined): boolean {
   return socket?.destroyed === true || socket?.readable === false;
 }
 
-/** Loads the package of a driver at its first use: none is a dependency of the kit. Rejects with `driver_missing`. */
-export async function loadPackage<Module>(
-  name: string,
-  neededBy: string,
-  load: () => Promise<Module>,
-): Promise<Module> {
-  try {
-    return await load();
-  } catch (cause) {
-    const message = `${neededBy} needs the package ${name}; run "npm install ${name}".`;
-    throw new TillkitError("driver_missing", message, { cause });
-  }
+/** Returns the error for a driver's package that cannot be loaded: none is a dependency of the kit. */
+export function driverMissing(name: string, neededBy: string, cause: unknown): TillkitError {
+  const message = `${neededBy} needs the package ${name}; run "npm install ${name}".`;
+  return new TillkitError("driver_missing", message, { cause });
 }

@@ -3,7 +3,7 @@ import { type Socket } from "node:net";
 import { type Duplex } from "node:stream";
 import { TillkitError } from "../../../errors/index.js";
 import { type Ask } from "../pooled/answer-limits.js";
-import { type endsOf, keepAliveAfterMs, loadPackage, takeOpen } from "../pooled/connections.js";
+import { driverMissing, type endsOf, keepAliveAfterMs, takeOpen } from "../pooled/connections.js";
 import { isServerFull } from "./postgres-dialect.js";
 import { type Session, type SqlResult } from "../driver/sql-tx.js";
 
@@ -75,13 +75,22 @@ export function expectCommitted({ command }: PostgresAnswer): void {
     throw new TillkitError("transaction_poisoned", "PostgreSQL rolled the transaction back.");
 }
 
+/** Loads the driver at its first use. A bundler needs no package whose import is inside of a try. */
+async function loadPg() {
+  try {
+    return await import("pg");
+  } catch (cause) {
+    throw driverMissing("pg", "postgresStore", cause);
+  }
+}
+
 /** Opens a pool of the kit's own. An idle one does not keep the process alive. */
 export async function openPostgresPool(
   url: string,
   maxConnections: number,
   options: { pipeline?: true; stream?: () => Duplex } = {},
 ): Promise<PostgresPool> {
-  const module = await loadPackage("pg", "postgresStore", () => import("pg"));
+  const module = await loadPg();
   const { Pool } = module.default ?? module;
   const pool = new Pool({
     connectionString: url,
