@@ -14,8 +14,8 @@ export const webhookFaults = [
   {
     about: "a rejection of `record` counts as a commit",
     file: "webhook/recording/recorder.ts",
-    from: "    });\n    if (!isRecorded)",
-    to: "    }).catch(() => true);\n    if (!isRecorded)",
+    from: "  });\n  if (!isRecorded)",
+    to: "  }).catch(() => true);\n  if (!isRecorded)",
     test: recording,
   },
   {
@@ -34,21 +34,21 @@ export const webhookFaults = [
   },
   {
     about: "a webhook that missed its payment is not looked at again after the commit",
-    file: "webhook/recording/recorder.ts",
-    from: "this.#matchLatecomers(arrivals, receipts);",
-    to: "",
+    file: "webhook/recording/late-matches.ts",
+    from: "if (latecomers.length > 0) this.#track(",
+    to: "if (latecomers.length > 99) this.#track(",
     test: recording,
   },
   {
     about: "a lookup does not match what waits for it",
-    file: "webhook/recording/recorder.ts",
+    file: "webhook/recording/late-matches.ts",
     from: `(outcome === "unmatched" || arrivals[index]!.kind === "lookup")`,
     to: `outcome === "unmatched"`,
     test: recording,
   },
   {
     about: "a foreign webhook is not matched with an adopted payment",
-    file: "webhook/recording/recorder.ts",
+    file: "webhook/recording/late-matches.ts",
     from: `return outcome === "foreign" || outcome === "duplicate";`,
     to: `return outcome === "duplicate";`,
     test: recording,
@@ -287,8 +287,8 @@ export const webhookFaults = [
   {
     about: "a store counts as failing after it recorded the spool in groups",
     file: "webhook/recording/webhook-keeper.ts",
-    from: "recordArrivals(webhooks.map(fromSpool));\n    this.#noteRecorded(...receipts);",
-    to: "recordArrivals(webhooks.map(fromSpool));",
+    from: "recordAll(webhooks.map(fromSpool));\n    this.#noteRecorded(...receipts);",
+    to: "recordAll(webhooks.map(fromSpool));",
     test: "webhook/recording/webhook-keeper.test.ts",
   },
   {

@@ -3,7 +3,7 @@ import { rejectionStatus, type RejectionCode, WebhookRejectedError } from "../er
 import { loggable } from "../errors/loggable.js";
 import { type Payments } from "../kit/payments.js";
 import { isRejection, isVerificationFailure } from "../webhook/signature/verify-signature.js";
-import { type VerifyInput } from "../webhook/signature/scheme.js";
+import { type WebhookRequest } from "../webhook/receive-webhook.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { clientAddress, failureThrottle } from "./failure-throttle.js";
 import { mismatchLog } from "./mismatch-log.js";
@@ -24,7 +24,10 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
     return isVerificationFailure(code) ? spend?.(clientAddress(request)) : undefined;
   }
 
-  return async function webhook(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  return async function webhook(
+    request: IncomingMessage & { originalUrl?: string },
+    response: ServerResponse,
+  ): Promise<void> {
     noteFacts(request, { route: options.paths.webhook });
     let rawBody: Buffer | undefined;
     try {
@@ -32,7 +35,10 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
       const reading = readRawBody(request);
       rawBody = Buffer.isBuffer(reading) ? reading : await reading;
       noteFacts(request, { rawBody });
-      noteFacts(request, await receiveWebhook(inputOf(request, rawBody)));
+      // Express removes the mount path from `url`.
+      const { method, url, originalUrl = url } = request;
+      const headers = headersOf(request);
+      noteFacts(request, await receiveWebhook({ rawBody, headers, method, url: originalUrl }));
       replyReceived(response);
       countSignature(true);
     } catch (error) {
@@ -69,12 +75,6 @@ function checkEnvelope({ method, headers }: IncomingMessage): void {
   }
 }
 
-function inputOf(request: IncomingMessage & { originalUrl?: string }, rawBody: Buffer): VerifyInput {
-  // Express removes the mount path from `url`.
-  const { method, url, originalUrl = url } = request;
-  return { rawBody, headers: headersOf(request), method, url: originalUrl };
-}
-
 /**
  * Returns the headers, with a list for each repeated one, so that a scheme can reject a repeated signature. Node joins some
  * repeated headers with a comma; `rawHeaders` has them as they arrived. Behind `serverless-http` a request has none; its
@@ -83,7 +83,7 @@ function inputOf(request: IncomingMessage & { originalUrl?: string }, rawBody: B
 function headersOf({
   headers,
   rawHeaders,
-}: Pick<IncomingMessage, "headers"> & { rawHeaders?: string[] }): VerifyInput["headers"] {
+}: Pick<IncomingMessage, "headers"> & { rawHeaders?: string[] }): WebhookRequest["headers"] {
   if (!rawHeaders?.length || 2 * Object.keys(headers).length === rawHeaders.length) return headers;
   const given: Record<string, string | string[]> = Object.create(null) as never;
   for (let at = 0; at < rawHeaders.length; at += 2) {

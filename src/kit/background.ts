@@ -46,7 +46,7 @@ export function createBackground<Tx>(
       stopWaking ??= store.wake?.(() => dispatcher.wake());
       // The next sweep repeats a failed one; a store that is not available is reported by what depends on it.
       timer ??= setInterval(() => void sweeper.sweep().catch(() => {}), sweepMs).unref();
-      intake.start();
+      intake.keeper.start();
       await ready();
       if (!isClosed) await watch.start();
     },
@@ -58,7 +58,7 @@ export function createBackground<Tx>(
       await withTimeout(Promise.resolve(lookups?.close()), maxIdleMs);
       await withTimeout(sweeper.idle(), maxIdleMs);
       await dispatcher.stop(drainMs);
-      await intake.close();
+      await intake.keeper.close();
       await withTimeout(store.close(), maxStoreCloseMs);
     },
   };

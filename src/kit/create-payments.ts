@@ -21,6 +21,7 @@ import { createSweeper } from "../operations/sweep-payments.js";
 import { suggestion } from "../shared/unknown-names.js";
 import { createPaymentReader, createPaymentService } from "../service/index.js";
 import { createIntake } from "../webhook/intake.js";
+import { type Arrival } from "../webhook/recording/arrival.js";
 import { receiveWebhook } from "../webhook/receive-webhook.js";
 import { rematch } from "../webhook/recording/rematch.js";
 import { createBackground } from "./background.js";
@@ -55,7 +56,7 @@ export function createPayments<Covers extends SignedField, Tx>(
   });
   const cautious = { ...core, cautiousNow: () => core.clock.cautious(now()) };
   const lookups = createLookups(cautious, options, intake);
-  const sweeper = createSweeper(cautious, options, { intake, lookups });
+  const sweeper = createSweeper(cautious, options, { recorder: intake.recorder, lookups });
   const watch: StoreWatch<Tx> = new StoreWatch({
     ...core,
     spool: intake.spool,
@@ -65,7 +66,12 @@ export function createPayments<Covers extends SignedField, Tx>(
   const background = createBackground(core, options, { dispatcher, intake, lookups, sweeper, watch });
   const subscriptions = createSubscriptions<Covers, Tx>(core, dispatcher);
   const checkout = checkoutParts(core, options);
-  const receiving = { scheme: options.signature, now, newId, keep: intake.keep };
+  const receiving = {
+    scheme: options.signature,
+    now,
+    newId,
+    keep: (arrival: Arrival) => intake.keeper.keep(arrival),
+  };
   const returning = { store, now, onSuccess: (clientId: string) => lookups?.askAfterReturn(clientId) };
 
   return Object.freeze<Payments<Covers, Tx>>({
@@ -132,7 +138,7 @@ function createLookups<Covers extends SignedField, Tx>(
     { ...lookup, sweepMs, covers: signature.covers },
     {
       reader: createPaymentReader(service, lookup.timeoutMs),
-      record: intake.record,
+      record: (arrival) => intake.recorder.record(arrival),
     },
   );
   intake.onUnconfirmed((clientId) => lookups.askNow(clientId));

@@ -79,7 +79,9 @@ export interface SpoolHealth {
 }
 
 /** What the health depends on. */
-export interface HealthParts<Tx> extends Pick<Intake, "isStuck" | "keeping" | "retryRefused" | "foreign"> {
+export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
+  recorder: Pick<Intake["recorder"], "isStuck">;
+  keeper: Pick<Intake["keeper"], "keeping" | "retryRefused">;
   store: PaymentStore<Tx>;
   spool: { stats(): Promise<SpoolHealth> } | undefined;
   clock: Pick<ClockWatch, "look">;
@@ -114,25 +116,25 @@ export function createHealthCheck<Tx>(
   intake: Intake,
   options: Pick<HealthParts<Tx>, "runs" | "hanging" | "sweepFailure" | "wentBack" | "spoolingDownAfterMs">,
 ): () => Promise<Health> {
-  const counted = countRejections(core.listen, intake.verified);
+  const counted = countRejections(core.listen, intake.keeper);
   const parts = { ...core, ...intake, ...options, ...counted, timeoutMs: 2000, lateMs: 60_000 };
   return () => checkHealth(parts);
 }
 
 /** Asks the store and the spool. Never rejects. */
 export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
-  const { store, timeoutMs } = parts;
-  const stuck = parts.isStuck();
+  const { store, keeper, timeoutMs } = parts;
+  const stuck = parts.recorder.isStuck();
   const [asked, writable, spoolAnswer] = await Promise.all([
     withTimeout(askStore(store), timeoutMs).catch(() => undefined),
     withTimeout(writeNothing(store), timeoutMs).then(Boolean, () => false),
     askSpool(parts.spool),
-    withTimeout(parts.retryRefused(), timeoutMs).catch(() => {}),
+    withTimeout(keeper.retryRefused(), timeoutMs).catch(() => {}),
   ]);
   const { counts, warnings = [] } = asked ?? {};
   const reachable = asked !== undefined;
   const takes = reachable && writable && !stuck;
-  const { refused } = parts.keeping();
+  const { refused } = keeper.keeping;
   const { stats: spool, problem: spoolProblem } = spoolAnswer;
   const isRefused = refused === "store" || (refused !== undefined && !takes);
   const found: Found = {
@@ -167,10 +169,10 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
 type Found = Partial<Record<HealthReason["code"], string | false>>;
 
 function findInSpool<Tx>(
-  { keeping, spoolingDownAfterMs }: HealthParts<Tx>,
+  { keeper, spoolingDownAfterMs }: HealthParts<Tx>,
   { records, setAside }: Pick<SpoolHealth, "records" | "setAside"> = { records: 0, setAside: 0 },
 ): Found {
-  const { failingSince = Infinity } = keeping();
+  const { failingSince = Infinity } = keeper.keeping;
   const failingMs = Math.round(performance.now() - failingSince);
   const isTooLong = records > 0 && failingMs > spoolingDownAfterMs;
   return {
@@ -218,7 +220,7 @@ function findInProcess<Tx>(parts: HealthParts<Tx>): Found {
   };
 }
 
-function countRejections(listen: Notices["add"], verified: () => number) {
+function countRejections(listen: Notices["add"], keeper: { readonly verified: number }) {
   const byCode = new Map<string, number>();
   let throttled = 0;
   let wrong = { count: 0, since: 0, spanMs: 0, verified: 0 };
@@ -226,13 +228,13 @@ function countRejections(listen: Notices["add"], verified: () => number) {
     byCode.set(code, (byCode.get(code) ?? 0) + 1);
     if (status === 429) throttled += 1;
     if (code !== "signature_mismatch") return;
-    const { count, since } = wrong.verified === verified() ? wrong : { count: 0, since: 0 };
+    const { count, since } = wrong.verified === keeper.verified ? wrong : { count: 0, since: 0 };
     const first = count === 0 ? performance.now() : since;
-    wrong = { count: count + 1, since: first, spanMs: performance.now() - first, verified: verified() };
+    wrong = { count: count + 1, since: first, spanMs: performance.now() - first, verified: keeper.verified };
   });
   return {
     rejections: (): Rejections => ({ byCode: Object.fromEntries(byCode), throttled }),
-    mismatches: () => (wrong.verified === verified() ? wrong : { count: 0, spanMs: 0 }),
+    mismatches: () => (wrong.verified === keeper.verified ? wrong : { count: 0, spanMs: 0 }),
   };
 }
 

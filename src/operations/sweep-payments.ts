@@ -30,16 +30,16 @@ const maxPagesPerSweep = 20;
 const maxLookupWaitMs = 2000;
 
 /**
- * Makes the sweeper of payments that no webhook arrives for. It waits for `intake`, and calls `lookups`. A sweep is
+ * Makes the sweeper of payments that no webhook arrives for. It waits for `recorder`, and calls `lookups`. A sweep is
  * bounded and safe to run in several processes: each mark is committed with its event, under a lock.
  */
 export function createSweeper<Tx>(
   parts: RaisingParts<Tx>,
   { overdueMs, unmatchedAfterMs }: { overdueMs: number; unmatchedAfterMs: number },
   {
-    intake,
+    recorder,
     lookups,
-  }: { intake: { matched(): Promise<void> }; lookups: { sweep(): Promise<number> } | undefined },
+  }: { recorder: { matched(): Promise<void> }; lookups: { sweep(): Promise<number> } | undefined },
 ) {
   let running: Promise<Swept> | undefined;
   let failure: { count: number; error: unknown } | undefined;
@@ -48,7 +48,7 @@ export function createSweeper<Tx>(
     // Events need the handlers of this process to be registered.
     await parts.ready();
     // A webhook that is being matched is locked, and would be skipped.
-    await intake.matched();
+    await recorder.matched();
     // A failed lookup raises a notice.
     const looking = lookups?.sweep();
     if (looking)

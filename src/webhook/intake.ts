@@ -2,7 +2,7 @@ import { TillkitError } from "../errors/index.js";
 import { type Notify } from "../model/event-map.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { writeNothing } from "../store/write-nothing.js";
-import { type Arrival, type Receipt } from "./recording/arrival.js";
+import { type Receipt } from "./recording/arrival.js";
 import { Recorder } from "./recording/recorder.js";
 import { type RecordingParts } from "./recording/recording-parts.js";
 import { WebhookKeeper } from "./recording/webhook-keeper.js";
@@ -21,16 +21,15 @@ export interface IntakeOptions {
   onRecorded?: (receipts: readonly Receipt[]) => void;
 }
 
-/** Takes verified webhooks in. */
+/** What takes verified webhooks in. */
 export type Intake = ReturnType<typeof createIntake>;
 
-/** Makes the intake, which records verified webhooks in the store, or spools them while the store cannot take them. */
+/** Makes what records verified webhooks in the store, and what spools them while the store cannot take them. */
 export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify }, options: IntakeOptions) {
   const { store, now, notify, maxGroup } = parts;
-  const { recordTimeoutMs, drainMs } = options;
+  const { recordTimeoutMs, drainMs, identify } = options;
   const listeners: ((clientId: string) => void)[] = [];
   let foreign = 0;
-  let verified = 0;
 
   const onRecorded = (receipts: readonly Receipt[]): void => {
     options.onRecorded?.(receipts);
@@ -39,9 +38,8 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
       if (outcome === "unconfirmed") for (const listener of listeners) listener(clientId!);
     }
   };
-  const recorder = new Recorder(parts, recordTimeoutMs, onRecorded);
   const tooSlow = () => new TillkitError("store_unavailable", "The store did not answer in time.");
-  const { identify } = options;
+  const recorder = new Recorder(parts, recordTimeoutMs, onRecorded);
   const spool =
     options.spool &&
     openSpool({
@@ -55,25 +53,14 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
   const keeper = new WebhookKeeper({ recorder, spool, probe, notify, maxGroup, drainMs });
 
   return {
-    /** Resolves when the webhook is on disk. Rejects with `record_unavailable` when it is not known to be. */
-    keep: (arrival: Arrival) => ((verified += 1), keeper.keep(arrival)),
-    /** Resolves after the store's commit. For answers to lookups, which are not spooled. */
-    record: (arrival: Arrival) => recorder.recordArrival(arrival),
-    /** Resolves when no recorded webhook is still being matched. */
-    matched: () => recorder.matched(),
+    /** Records in the store. Answers to lookups go to it directly, because they are not spooled. */
+    recorder,
+    /** Records in the store or in the spool. */
+    keeper,
+    spool,
     /** Calls the listener with the clientId of each webhook that waits for a lookup. */
     onUnconfirmed: (listener: (clientId: string) => void) => void listeners.push(listener),
-    /** Returns whether so many commits hang that new webhooks do not wait for the store. */
-    isStuck: () => recorder.isStuck(),
     /** Returns the number of webhooks of other shops that this process has recorded. */
     foreign: () => foreign,
-    /** Returns the number of webhooks that this process has verified. */
-    verified: () => verified,
-    /** Returns what became of the last webhooks. */
-    keeping: () => keeper.keeping,
-    retryRefused: () => keeper.retryRefused(),
-    spool,
-    start: () => keeper.start(),
-    close: () => keeper.close(),
   };
 }

@@ -2,8 +2,9 @@ import { WebhookRejectedError } from "../errors/index.js";
 import { asBuffer } from "../shared/bytes.js";
 import { readMessage } from "./message/read-message.js";
 import { type Arrival, type Receipt } from "./recording/arrival.js";
+import { decodeSignedBody } from "./signature/canonical-fields.js";
 import { type SignatureScheme, type VerifyInput } from "./signature/scheme.js";
-import { decodeSignedFields, verifySignature } from "./signature/verify-signature.js";
+import { verifySignature } from "./signature/verify-signature.js";
 
 /** One POST that arrived: its headers and its exact bytes; its method and address for schemes that sign them. */
 export interface WebhookRequest extends Omit<VerifyInput, "payload" | "rawBody"> {
@@ -27,35 +28,22 @@ export interface ReceiveParts {
  * Resolves when the webhook is durable and may be answered 200, whatever its outcome. Rejects with a
  * `WebhookRejectedError`, which has the status to answer, when the webhook was refused; it is not known to be kept then.
  */
-export function receiveWebhook(parts: ReceiveParts, request: WebhookRequest): Promise<Receipt> {
-  // Not an async function: most schemes verify synchronously, and the promise of the record is enough.
-  try {
-    return verifyAndKeep(parts, request);
-  } catch (error) {
-    return Promise.reject(error);
-  }
-}
-
-function verifyAndKeep(
-  parts: ReceiveParts,
-  { headers, rawBody: given, method, url }: WebhookRequest,
+export async function receiveWebhook(
+  { scheme, keep, now, newId }: ReceiveParts,
+  { rawBody: given, headers, method, url }: WebhookRequest,
 ): Promise<Receipt> {
   const rawBody = bytesOf(given);
-  const { scheme } = parts;
   const { covers } = scheme;
-  const receiptId = parts.newId();
-  const receivedAt = dateString(parts.now());
-
+  const receiptId = newId();
+  const receivedAt = dateString(now());
   // A signature over fields cannot be checked before they are decoded; one over the body is checked first.
-  const payload = decodeSignedFields(scheme, rawBody);
-  const input: VerifyInput = { headers, rawBody, method, url };
-  const verifying = verifySignature(scheme, payload ? { ...input, payload } : input);
+  const payload = covers === "body" ? undefined : decodeSignedBody(rawBody);
+  const verifying = verifySignature(scheme, { headers, rawBody, method, url, payload });
+  // Most schemes verify synchronously.
+  if (verifying) await verifying;
   // The message is reconciled in the record's transaction, because only there the payment is locked.
-  const keep = (): Promise<Receipt> => {
-    const message = readMessage({ rawBody, covers, payload });
-    return parts.keep({ receiptId, receivedAt, rawBody, covers, message });
-  };
-  return verifying ? verifying.then(keep) : keep();
+  const message = readMessage({ rawBody, covers, payload });
+  return keep({ receiptId, receivedAt, rawBody, covers, message });
 }
 
 /** Returns the bytes as a Buffer, because all that follows reads them as one. */

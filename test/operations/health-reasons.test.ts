@@ -2,6 +2,7 @@ import { type Changes, type Health, MemoryStore, type MemoryTx, type Saved, type
 import { closeAll, testKit } from "../support/kit.js";
 import { type NoticeMap } from "../../src/model/event-map.js";
 import { checkHealth, createHealthCheck, type HealthParts } from "../../src/operations/health.js";
+import { type Keeping } from "../../src/webhook/recording/webhook-keeper.js";
 
 afterEach(async () => {
   jest.restoreAllMocks();
@@ -10,16 +11,16 @@ afterEach(async () => {
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const timeAt = (ms: number) => new Date(now + ms).toISOString();
+const keeperIn = (keeping: Keeping) => ({ keeping, retryRefused: async () => {} });
 const healthy: Omit<HealthParts<MemoryTx>, "store"> = {
   spool: undefined,
-  isStuck: () => false,
+  recorder: { isStuck: () => false },
   now: () => new Date(now),
   timeoutMs: 5000,
   lateMs: 60_000,
   rejections: () => ({ byCode: {}, throttled: 0 }),
   foreign: () => 0,
-  keeping: () => ({}),
-  retryRefused: async () => {},
+  keeper: keeperIn({}),
   clock: { look: () => ({ lastMs: 0, sumMs: 0 }) },
   runs: () => true,
   hanging: () => 0,
@@ -60,8 +61,8 @@ describe("the reasons of the health", () => {
     const health = await check({
       store,
       spool: spoolOf(2, 4),
-      isStuck: () => true,
-      keeping: () => ({ failingSince: 8_000, refused: "store" }),
+      recorder: { isStuck: () => true },
+      keeper: keeperIn({ failingSince: 8_000, refused: "store" }),
       clock: { look: () => ({ lastMs: -7, sumMs: -7 }) },
       runs: (handler) => handler === "mine",
       mismatches: () => ({ count: 12, spanMs: 60_001 }),
@@ -91,7 +92,7 @@ describe("the reasons of the health", () => {
     jest.spyOn(performance, "now").mockReturnValue(10_000);
     const spool = spoolOf(0);
     const within = { failingSince: 8_000 };
-    expect(await check({ spool, keeping: () => within })).toMatchObject({ status: "ok", reasons: [] });
+    expect(await check({ spool, keeper: keeperIn(within) })).toMatchObject({ status: "ok", reasons: [] });
     const store = counting({
       oldestUndoneAt: timeAt(-60_000),
       waiting: [{ handler: "books", since: timeAt(60_000) }],
@@ -109,7 +110,7 @@ describe("the reasons of the health", () => {
   it("count the time without a recorded webhook from the first failure", async () => {
     jest.spyOn(performance, "now").mockReturnValue(10_000);
     const after = async (failingSince: number) =>
-      messagesOf(await check({ spool: spoolOf(1), keeping: () => ({ failingSince }) }));
+      messagesOf(await check({ spool: spoolOf(1), keeper: keeperIn({ failingSince }) }));
     expect(await after(9_000)).toEqual({ spool_waiting: "1 webhooks wait in the spool." });
     expect(await after(8_999)).toMatchObject({
       spooling_too_long: "The store has taken no webhook for 1001 ms.",
@@ -138,7 +139,7 @@ describe("the reasons of the health", () => {
 
   it("of a refused webhook depend on whether the store takes another one", async () => {
     const refused = (parts: Partial<HealthParts<MemoryTx>>) =>
-      check({ keeping: () => ({ refused: "webhook" }), spool: spoolOf(0), ...parts });
+      check({ keeper: keeperIn({ refused: "webhook" }), spool: spoolOf(0), ...parts });
     const taking = await refused({});
     expect([taking.status, messagesOf(taking)]).toEqual([
       "degraded",
@@ -151,7 +152,7 @@ describe("the reasons of the health", () => {
     for (const [parts, second] of [
       [{ store: silent }, "store_unreachable"],
       [{ store: readOnly }, "store_not_writable"],
-      [{ isStuck: () => true }, "store_stuck"],
+      [{ recorder: { isStuck: () => true } }, "store_stuck"],
     ] as const) {
       const health = await refused(parts);
       expect([health.status, ...codesOf(health)]).toEqual(["down", "webhooks_refused", second]);
@@ -201,7 +202,7 @@ describe("the reasons of the health", () => {
 describe("the health about refused webhooks", () => {
   function listening() {
     let elapsed = 1_000_000;
-    let verified = 0;
+    const keeper = { ...keeperIn({}), verified: 0 };
     jest.spyOn(performance, "now").mockImplementation(() => elapsed);
     let refuse!: (notice: NoticeMap["webhook.rejected"]) => void;
     const core = {
@@ -210,7 +211,7 @@ describe("the health about refused webhooks", () => {
       clock: healthy.clock,
       listen: (_: string, listener: typeof refuse) => ((refuse = listener), () => {}),
     };
-    const intake = { ...healthy, verified: () => verified };
+    const intake = { ...healthy, keeper };
     const health = createHealthCheck(core as never, intake as never, {
       runs: () => true,
       hanging: () => 0,
@@ -224,7 +225,7 @@ describe("the health about refused webhooks", () => {
         for (let n = 0; n < times; n++) refuse({ code, status });
       },
       pass: (ms: number) => (elapsed += ms),
-      verify: () => (verified += 1),
+      verify: () => (keeper.verified += 1),
     };
   }
 

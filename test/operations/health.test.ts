@@ -8,14 +8,13 @@ afterEach(closeAll);
 
 const asked = {
   spool: undefined,
-  isStuck: () => false,
+  recorder: { isStuck: () => false },
   now: () => new Date("2026-11-20T10:05:00.000Z"),
   timeoutMs: 50,
   lateMs: 60_000,
   rejections: () => ({ byCode: {}, throttled: 0 }),
   foreign: () => 0,
-  keeping: (): Keeping => ({}),
-  retryRefused: async () => {},
+  keeper: { keeping: {} as Keeping, retryRefused: async () => {} },
   clock: { look: () => ({ lastMs: 0, sumMs: 0 }) },
   runs: () => true,
   hanging: () => 0,
@@ -62,7 +61,7 @@ describe("health", () => {
   });
 
   it("is down when commits hang although the store answers, and degraded where a spool takes the webhooks", async () => {
-    const stuck = { ...asked, store: new MemoryStore(), isStuck: () => true };
+    const stuck = { ...asked, store: new MemoryStore(), recorder: { isStuck: () => true } };
     expect(await checkHealth(stuck)).toMatchObject({
       status: "down",
       store: { reachable: true, stuck: true },
@@ -125,9 +124,9 @@ describe("health", () => {
 
   it("is down while a refused webhook is refused again because no commit ends, and keeps its promise not to reject", async () => {
     const store = new MemoryStore();
-    const keeping = (): Keeping => ({ failingSince: 0, refused: "store" });
+    const keeping: Keeping = { failingSince: 0, refused: "store" };
     const retryRefused = () => new Promise<void>(() => {});
-    const health = await checkHealth({ ...asked, store, keeping, retryRefused });
+    const health = await checkHealth({ ...asked, store, keeper: { keeping, retryRefused } });
     expect([health.status, ...codesOf(health)]).toEqual(["down", "webhooks_refused"]);
   });
 

@@ -76,7 +76,7 @@ describe("a sweep", () => {
       } as never,
       { overdueMs: 1, unmatchedAfterMs: 1 },
       {
-        intake: { matched: async () => {} },
+        recorder: { matched: async () => {} },
         lookups: { sweep: async () => (raisedBefore.push(...(await types())), 1) },
       },
     );
@@ -102,7 +102,7 @@ describe("a sweep", () => {
         announceEvents: () => announced(),
       } as never,
       { overdueMs: 1, unmatchedAfterMs: 1 },
-      { intake: { matched: async () => {} }, lookups: { sweep: () => looking } },
+      { recorder: { matched: async () => {} }, lookups: { sweep: () => looking } },
     );
     const raised = untilRaised();
     const first = sweeper.sweep();
@@ -188,7 +188,7 @@ describe("a sweep", () => {
       createSweeper<MemoryTx>(
         { store: new MemoryStore(), now, cautiousNow: now, maxGroup: 9, ready: async () => {} } as never,
         { overdueMs: 1, unmatchedAfterMs: 1 },
-        { intake: { matched }, lookups: undefined },
+        { recorder: { matched }, lookups: undefined },
       );
     const slow = sweeperWith(async () => {
       for (let turn = 0; turn < 5; turn++) await nextIteration();

@@ -57,21 +57,24 @@ describe("the intake", () => {
     const waiting: string[] = [];
     intake.onUnconfirmed((clientId) => waiting.push(clientId));
     intake.onUnconfirmed((clientId) => waiting.push(`also ${clientId}`));
-    const stranger = await intake.keep(arrivalOf("r-1", { clientId: "c-2", id: "s-2" }));
+    const stranger = await intake.keeper.keep(arrivalOf("r-1", { clientId: "c-2", id: "s-2" }));
     expect([stranger.outcome, waiting]).toEqual(["unmatched", []]);
-    const unconfirmed = await intake.keep(arrivalOf("r-2", {}, indispensableFields));
+    const unconfirmed = await intake.keeper.keep(arrivalOf("r-2", {}, indispensableFields));
     expect([unconfirmed.outcome, waiting]).toEqual(["unconfirmed", ["c-1", "also c-1"]]);
-    await intake.close();
+    await intake.keeper.close();
   });
 
   it("counts the webhooks that were verified, and those of other shops, but no answers to lookups", async () => {
     const { intake } = intakeOf(await seeded(pendingPayment({ clientId: "shop-1" })), {}, "shop-");
-    expect([intake.verified(), intake.foreign()]).toEqual([0, 0]);
-    await intake.keep(arrivalOf("r-1", { clientId: "shop-1" }));
-    await intake.keep(arrivalOf("r-2"));
-    await intake.record({ ...arrivalOf("r-3", { clientId: "shop-1", providerId: "x" }), kind: "lookup" });
-    expect([intake.verified(), intake.foreign()]).toEqual([2, 1]);
-    await intake.close();
+    expect([intake.keeper.verified, intake.foreign()]).toEqual([0, 0]);
+    await intake.keeper.keep(arrivalOf("r-1", { clientId: "shop-1" }));
+    await intake.keeper.keep(arrivalOf("r-2"));
+    await intake.recorder.record({
+      ...arrivalOf("r-3", { clientId: "shop-1", providerId: "x" }),
+      kind: "lookup",
+    });
+    expect([intake.keeper.verified, intake.foreign()]).toEqual([2, 1]);
+    await intake.keeper.close();
   });
 
   it("matches what it recorded while its payment was being stored", async () => {
@@ -83,26 +86,26 @@ describe("the intake", () => {
       await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
       return isRecorded;
     };
-    expect(await intake.keep(arrivalOf("r-1"))).toMatchObject({ outcome: "unmatched" });
-    await intake.matched();
+    expect(await intake.keeper.keep(arrivalOf("r-1"))).toMatchObject({ outcome: "unmatched" });
+    await intake.recorder.matched();
     expect(await store.find("c-1")).toMatchObject({ state: "completed" });
-    await intake.close();
+    await intake.keeper.close();
   });
 
   it("refuses a webhook that the store cannot take, tells so, and tries it again for the health", async () => {
     const store = await seeded(pendingPayment());
     const { intake, notices } = intakeOf(store);
-    expect([intake.spool, intake.isStuck(), intake.keeping()]).toEqual([undefined, false, {}]);
+    expect([intake.spool, intake.recorder.isStuck(), intake.keeper.keeping]).toEqual([undefined, false, {}]);
     const record = store.record.bind(store);
     store.record = () => Promise.reject(away);
-    await expect(intake.keep(arrivalOf("r-1"))).rejects.toMatchObject({ code: "record_unavailable" });
-    expect(intake.keeping()).toMatchObject({ refused: "store" });
+    await expect(intake.keeper.keep(arrivalOf("r-1"))).rejects.toMatchObject({ code: "record_unavailable" });
+    expect(intake.keeper.keeping).toMatchObject({ refused: "store" });
     expect(notices).toMatchObject([{ "store.unavailable": {} }]);
     store.record = record;
-    await intake.retryRefused();
-    expect(intake.keeping()).toEqual({});
+    await intake.keeper.retryRefused();
+    expect(intake.keeper.keeping).toEqual({});
     expect(await store.find("c-1")).toMatchObject({ state: "completed" });
-    await intake.close();
+    await intake.keeper.close();
   });
 
   it("does not spool the answer to a lookup: the kit asks again", async () => {
@@ -112,9 +115,9 @@ describe("the intake", () => {
     });
     store.record = () => Promise.reject(away);
     store.transaction = () => Promise.reject(away);
-    await expect(intake.record({ ...arrivalOf("r-1"), kind: "lookup" })).rejects.toBe(away);
+    await expect(intake.recorder.record({ ...arrivalOf("r-1"), kind: "lookup" })).rejects.toBe(away);
     expect(await intake.spool!.stats()).toMatchObject({ records: 0 });
-    await intake.close();
+    await intake.keeper.close();
   });
 
   it("is stuck while three commits hang, and then refuses without waiting", async () => {
@@ -124,13 +127,13 @@ describe("the intake", () => {
     const hanging: ((isRecorded: boolean) => void)[] = [];
     store.record = () => new Promise((resolve) => hanging.push(resolve));
     for (const [index, receiptId] of ["r-1", "r-2", "r-3"].entries()) {
-      expect(intake.isStuck()).toBe(false);
-      const kept = Promise.allSettled([intake.keep(arrivalOf(receiptId))]);
+      expect(intake.recorder.isStuck()).toBe(false);
+      const kept = Promise.allSettled([intake.keeper.keep(arrivalOf(receiptId))]);
       while (hanging.length === index) await new Promise(setImmediate);
       jest.advanceTimersByTime(700);
       expect(await kept).toMatchObject([{ reason: { code: "record_unavailable" } }]);
     }
-    expect(intake.isStuck()).toBe(true);
+    expect(intake.recorder.isStuck()).toBe(true);
   });
 
   it("tells which file of the spool it set aside, and why", async () => {
@@ -140,10 +143,10 @@ describe("the intake", () => {
     writeFileSync(planted, "1 2 no webhook\n", { mode: 0o600 });
     utimesSync(planted, 0, 0);
     const { intake, notices } = intakeOf(await seeded(), { spool: { directory, maxBytes: 100_000 } });
-    intake.start();
+    intake.keeper.start();
     while ((await intake.spool!.stats()).setAside === 0)
       await new Promise((resolve) => setTimeout(resolve, 5));
-    await intake.close();
+    await intake.keeper.close();
     expect(notices).toEqual([
       {
         "webhook.set_aside": {
@@ -159,9 +162,9 @@ describe("the intake", () => {
     mkdirSync(directory);
     chmodSync(directory, 0o777);
     const { intake, notices } = intakeOf(await seeded(), { spool: { directory, maxBytes: 100_000 } });
-    intake.start();
+    intake.keeper.start();
     while (notices.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    await intake.close();
+    await intake.keeper.close();
     expect(notices).toMatchObject([{ "spool.unavailable": { error: { code: "path_exposed" } } }]);
   });
 
@@ -180,13 +183,13 @@ describe("the intake", () => {
       };
     });
     store.transaction = () => Promise.reject(refused);
-    expect(await intake.keep(arrivalOf("r-1"))).toMatchObject({ outcome: "spooled" });
-    intake.start();
+    expect(await intake.keeper.keep(arrivalOf("r-1"))).toMatchObject({ outcome: "spooled" });
+    intake.keeper.start();
     await triedOften;
     Object.assign(store, { record, transaction });
     while ((await intake.spool!.stats()).records > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await store.find("c-1")).toMatchObject({ state: "completed" });
     expect(notices.flatMap(Object.keys)).not.toContain("webhook.set_aside");
-    await intake.close();
+    await intake.keeper.close();
   });
 });

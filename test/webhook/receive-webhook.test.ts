@@ -229,7 +229,7 @@ describe("a webhook under a merchant's own scheme", () => {
     expect(seen).toEqual([sent]);
     const receivedAt = "2026-11-20T10:00:05.000Z";
     expect(kept).toMatchObject([
-      { receiptId: "r-1", receivedAt, rawBody, covers: "body", message: { report: { clientId: "c-1" } } },
+      { receiptId: "r-1", receivedAt, rawBody, covers: "body", message: { verified: { clientId: "c-1" } } },
     ]);
   });
 

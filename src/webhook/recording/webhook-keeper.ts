@@ -9,7 +9,7 @@ import { type Recorder } from "./recorder.js";
 
 /** The parts of the kit that keeping webhooks uses. */
 export interface KeeperParts {
-  recorder: Pick<Recorder<unknown>, "recordArrival" | "recordArrivals">;
+  recorder: Pick<Recorder<unknown>, "record" | "recordAll">;
   /** Takes webhooks that the store cannot take; `undefined` where none is configured. */
   spool: Spool | undefined;
   /** Rejects when the store cannot do anything now: a failure then says nothing about a single webhook. */
@@ -95,6 +95,8 @@ export class WebhookKeeper {
   #isClosing = false;
   /** What became of the last webhooks. */
   keeping: Keeping = {};
+  /** The number of webhooks that this process has verified. */
+  verified = 0;
   /** The last webhook, if it was refused. The health tries it again. */
   #refused: Arrival | undefined;
   #pending = 0;
@@ -106,11 +108,16 @@ export class WebhookKeeper {
     this.#parts = parts;
   }
 
-  /** Resolves when the webhook is on disk. Rejects with `record_unavailable` when it is not known to be. */
-  keep(arrival: Arrival): Promise<Receipt> {
+  /**
+   * Resolves when the webhook is on disk. Rejects with `record_unavailable` when it is not known to be.
+   *
+   * @param isNew - Whether it has just been verified.
+   */
+  keep(arrival: Arrival, isNew = true): Promise<Receipt> {
     this.#pending += 1;
+    if (isNew) this.verified += 1;
     // Not an async function: every webhook goes through here, and nearly all need nothing more.
-    return this.#parts.recorder.recordArrival(arrival).then(
+    return this.#parts.recorder.record(arrival).then(
       (receipt) => {
         this.#noteRecorded(receipt);
         this.#end();
@@ -124,7 +131,7 @@ export class WebhookKeeper {
   async retryRefused(): Promise<void> {
     const refused = this.#refused;
     this.#refused = undefined;
-    if (refused) await this.keep(refused).catch(() => {});
+    if (refused) await this.keep(refused, false).catch(() => {});
   }
 
   /** Starts to record what is spooled, and what an earlier process left. */
@@ -221,7 +228,7 @@ export class WebhookKeeper {
 
   /** Records in one commit, so that a store which comes back meanwhile never gets a later webhook before an earlier one. */
   async #recordMany(webhooks: readonly SpooledWebhook[]): Promise<void> {
-    const receipts = await this.#parts.recorder.recordArrivals(webhooks.map(fromSpool));
+    const receipts = await this.#parts.recorder.recordAll(webhooks.map(fromSpool));
     this.#noteRecorded(...receipts);
     for (const { receiptId } of webhooks) this.#failures.delete(receiptId);
   }
@@ -229,7 +236,7 @@ export class WebhookKeeper {
   /** Records a single webhook, so that a failure is known to be its own. */
   async #recordOne(webhook: SpooledWebhook): Promise<void> {
     try {
-      this.#noteRecorded(await this.#parts.recorder.recordArrival(fromSpool(webhook)));
+      this.#noteRecorded(await this.#parts.recorder.record(fromSpool(webhook)));
       this.#failures.delete(webhook.receiptId);
     } catch (error) {
       if (isOfStore(error) || (await this.#isProbeFailing())) throw error;

@@ -20,7 +20,7 @@ export interface VerifyInput {
    * The strictly decoded body: valid UTF-8, no duplicate keys, limited depth. Present only for schemes that cover fields
    * and not the whole body. A body that cannot be decoded is refused before the scheme sees it.
    */
-  payload?: Readonly<Record<string, unknown>>;
+  payload?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**

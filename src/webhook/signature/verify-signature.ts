@@ -1,20 +1,6 @@
 import { type RejectionCode, WebhookRejectedError } from "../../errors/index.js";
-import { decodeSignedBody } from "./canonical-fields.js";
 import { type SignatureScheme, type VerifyInput } from "./scheme.js";
 import { because } from "../../shared/because.js";
-
-/**
- * Returns the decoded body for a scheme that signs fields, or `undefined` for one that signs the whole body. The body is
- * decoded only here.
- *
- * @throws WebhookRejectedError `signed_fields_unreadable`
- */
-export function decodeSignedFields(
-  scheme: SignatureScheme,
-  rawBody: Buffer,
-): Record<string, unknown> | undefined {
-  return scheme.covers === "body" ? undefined : decodeSignedBody(rawBody);
-}
 
 /**
  * Returns, or resolves, if the signature is right. Otherwise throws, or rejects with, a {@link WebhookRejectedError}. Any

@@ -46,8 +46,8 @@ export function keeperOf(given: Partial<Surroundings> = {}) {
   };
   const parts: KeeperParts = {
     recorder: {
-      recordArrival: (arrival) => surroundings.record(arrival),
-      recordArrivals: (arrivals) => Promise.all(arrivals.map((arrival) => surroundings.record(arrival))),
+      record: (arrival) => surroundings.record(arrival),
+      recordAll: (arrivals) => Promise.all(arrivals.map((arrival) => surroundings.record(arrival))),
     },
     spool: given.append && (spool as unknown as Spool),
     probe: () => surroundings.probe(),

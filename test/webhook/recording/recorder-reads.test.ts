@@ -49,9 +49,9 @@ describe("a recorder reads nothing more than the record needs", () => {
   ])("for webhooks of the own shop and their copies, %s", async (_, clientIdPrefix) => {
     const store = await seeded(new CountedStore(), pendingPayment());
     const { recorder } = recorderOf(store, { clientIdPrefix });
-    await recorder.recordArrival(arrivalOf());
-    await recorder.recordArrival(arrivalOf({}, "r-2"));
-    await recorder.recordArrivals([arrivalOf({}, "r-3")]);
+    await recorder.record(arrivalOf());
+    await recorder.record(arrivalOf({}, "r-2"));
+    await recorder.recordAll([arrivalOf({}, "r-3")]);
     await recorder.matched();
     expect(store.reads).toEqual([]);
   });
@@ -59,11 +59,11 @@ describe("a recorder reads nothing more than the record needs", () => {
   it("for a webhook with another prefix whose payment it found, or that names no payment", async () => {
     const store = await seeded(new CountedStore(), pendingPayment());
     const { recorder } = recorderOf(store, { clientIdPrefix: "shop-" });
-    expect(await recorder.recordArrival(arrivalOf())).toMatchObject({ outcome: "applied" });
+    expect(await recorder.record(arrivalOf())).toMatchObject({ outcome: "applied" });
     const rawBody = Buffer.from("{");
     const message = readMessage({ rawBody, covers: "body" });
     for (const receiptId of ["r-2", "r-3"])
-      await recorder.recordArrival({ ...arrivalOf(), receiptId, rawBody, message });
+      await recorder.record({ ...arrivalOf(), receiptId, rawBody, message });
     expect(await outcomesOf(store)).toEqual(["r-1 applied", "r-2 inadmissible"]);
     expect(store.reads).toEqual([]);
   });
@@ -71,14 +71,14 @@ describe("a recorder reads nothing more than the record needs", () => {
   it("than one look for the payment of foreign webhooks, however many name it, and none for what waits", async () => {
     const store = await seeded(new CountedStore());
     const { recorder } = recorderOf(store, { clientIdPrefix: "shop-" });
-    await recorder.recordArrivals([arrivalOf(), arrivalOf({}, "r-2")]);
+    await recorder.recordAll([arrivalOf(), arrivalOf({}, "r-2")]);
     expect(store.reads).toEqual(["findMany c-1"]);
   });
 
   it("for an answer to a lookup that names no payment", async () => {
     const store = await seeded(new CountedStore(), pendingPayment());
     const { recorder } = recorderOf(store, { confirms: true });
-    expect(await recorder.recordArrival(answerOf({ status: 7 }))).toMatchObject({ outcome: "inadmissible" });
+    expect(await recorder.record(answerOf({ status: 7 }))).toMatchObject({ outcome: "inadmissible" });
     await recorder.matched();
     expect(store.reads).toEqual([]);
   });
@@ -88,9 +88,9 @@ describe("a recorded answer to a lookup", () => {
   it("decides the webhook that waits for it, also where another webhook is recorded with it", async () => {
     const store = await seeded(new MemoryStore(), pendingPayment());
     const { recorder } = recorderOf(store, { confirms: true });
-    await recorder.recordArrival(unconfirmedOf());
+    await recorder.record(unconfirmedOf());
     const other = arrivalOf({ clientId: "c-2", id: "s-2" }, "r-2");
-    const receipts = await recorder.recordArrivals([other, answerOf()]);
+    const receipts = await recorder.recordAll([other, answerOf()]);
     expect(receipts).toMatchObject([{ outcome: "unmatched" }, { outcome: "applied" }]);
     await recorder.matched();
     expect((await store.history("c-1")).webhooks).toMatchObject([
@@ -101,7 +101,7 @@ describe("a recorded answer to a lookup", () => {
   it("looks for the webhook that waits for it under the lock, because another process may just record it", async () => {
     const store = await seeded(new CountedStore(), pendingPayment());
     const { recorder } = recorderOf(store, { confirms: true });
-    await recorder.recordArrival(unconfirmedOf());
+    await recorder.record(unconfirmedOf());
     await recorder.matched();
     store.reads.length = 0;
     const lock = store.lock.bind(store);
@@ -110,17 +110,17 @@ describe("a recorded answer to a lookup", () => {
       store.reads.push("locked");
       return locked;
     };
-    expect(await recorder.recordArrival(answerOf())).toMatchObject({ outcome: "applied" });
+    expect(await recorder.record(answerOf())).toMatchObject({ outcome: "applied" });
     expect(store.reads.slice(0, 2)).toEqual(["locked", "parked c-1"]);
   });
 
   it("is a copy of a webhook that waited for its payment only: the completion stays the webhook's", async () => {
     const store = await seeded(new MemoryStore());
     const { recorder } = recorderOf(store);
-    await recorder.recordArrival(unconfirmedOf());
+    await recorder.record(unconfirmedOf());
     await recorder.matched();
     await seeded(store, pendingPayment());
-    expect(await recorder.recordArrival(answerOf())).toMatchObject({ outcome: "duplicate" });
+    expect(await recorder.record(answerOf())).toMatchObject({ outcome: "duplicate" });
     await recorder.matched();
     const { webhooks, events } = await store.history("c-1");
     expect(webhooks).toMatchObject([{ receiptId: "r-1", outcome: "applied", copies: 1 }]);
@@ -141,7 +141,7 @@ describe("webhooks that come again within a few iterations of the event loop", (
     const comeAgain = async (__: unknown, client: number) => {
       for (let round = 0; round < 3; round++) {
         const name = `${client}-${round}`;
-        await recorder.recordArrival(arrivalOf({ clientId: `c-${name}` }, `r-${name}`));
+        await recorder.record(arrivalOf({ clientId: `c-${name}` }, `r-${name}`));
         for (let waited = 0; waited < client; waited++) await new Promise(setImmediate);
       }
     };

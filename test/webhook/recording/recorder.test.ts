@@ -12,7 +12,7 @@ describe("a recorder", () => {
   it("resolves after the commit, with the outcome, and announces the events", async () => {
     const store = await seeded(new MemoryStore(), pendingPayment());
     const { recorder, announced, receipts } = recorderOf(store);
-    const receipt = await recorder.recordArrival(arrivalOf());
+    const receipt = await recorder.record(arrivalOf());
     expect(receipt).toEqual({ receiptId: "r-1", outcome: "applied", clientId: "c-1" });
     expect(await outcomesOf(store)).toEqual(["r-1 applied"]);
     expect([announced, receipts]).toEqual([["events"], [receipt]]);
@@ -21,7 +21,7 @@ describe("a recorder", () => {
   it("announces no events where there are none", async () => {
     const store = new MemoryStore();
     const { recorder, announced } = recorderOf(store);
-    expect(await recorder.recordArrival(arrivalOf())).toMatchObject({ outcome: "unmatched" });
+    expect(await recorder.record(arrivalOf())).toMatchObject({ outcome: "unmatched" });
     await recorder.matched();
     expect(announced).toEqual([]);
   });
@@ -32,10 +32,10 @@ describe("a recorder", () => {
     store.change = async (call, plain) => {
       if (call > 1) return plain();
       // Another process records the same event first.
-      await recorderOf(store).recorder.recordArrivals([arrivalOf({}, "r-other")]);
+      await recorderOf(store).recorder.recordAll([arrivalOf({}, "r-other")]);
       return false;
     };
-    expect(await recorder.recordArrival(arrivalOf())).toMatchObject({ outcome: "duplicate" });
+    expect(await recorder.record(arrivalOf())).toMatchObject({ outcome: "duplicate" });
     expect(await outcomesOf(store)).toEqual(["r-other applied"]);
   });
 
@@ -43,7 +43,7 @@ describe("a recorder", () => {
     const store = await seeded(new ChangedRecord(), pendingPayment());
     store.change = () => Promise.resolve(false);
     const { recorder, announced, receipts } = recorderOf(store);
-    await expect(recorder.recordArrival(arrivalOf())).rejects.toBeInstanceOf(Error);
+    await expect(recorder.record(arrivalOf())).rejects.toBeInstanceOf(Error);
     expect(store.calls).toBe(3);
     expect([announced, receipts, await outcomesOf(store)]).toEqual([[], [], []]);
   });
@@ -55,7 +55,7 @@ describe("a recorder", () => {
       throw new Error("the connection was lost during the commit");
     };
     const { recorder, announced, receipts } = recorderOf(store);
-    await expect(recorder.recordArrival(arrivalOf())).rejects.toThrow("lost during the commit");
+    await expect(recorder.record(arrivalOf())).rejects.toThrow("lost during the commit");
     expect([announced, receipts, store.calls]).toEqual([[], [], 1]);
   });
 
@@ -82,14 +82,14 @@ describe("a recorder", () => {
         });
       return locked;
     };
-    await recorder.recordArrival({ ...arrivalOf(), kind: "lookup" });
+    await recorder.record({ ...arrivalOf(), kind: "lookup" });
     expect(locks).toBe(2);
   });
 
   it("recognises a copy in the same group, and keeps only the first", async () => {
     const store = await seeded(new MemoryStore(), pendingPayment());
     const { recorder } = recorderOf(store);
-    const receipts = await recorder.recordArrivals([arrivalOf(), arrivalOf({}, "r-2"), arrivalOf({}, "r-3")]);
+    const receipts = await recorder.recordAll([arrivalOf(), arrivalOf({}, "r-2"), arrivalOf({}, "r-3")]);
     expect(receipts.map(({ outcome }) => outcome)).toEqual(["applied", "duplicate", "duplicate"]);
     expect((await store.history("c-1")).webhooks).toMatchObject([{ receiptId: "r-1", copies: 2 }]);
   });
@@ -102,7 +102,7 @@ describe("a recorder", () => {
       reference: "order-2",
     });
     const { recorder } = recorderOf(store);
-    const receipts = await recorder.recordArrivals([arrivalOf(), arrivalOf({ clientId: "c-2" }, "r-2")]);
+    const receipts = await recorder.recordAll([arrivalOf(), arrivalOf({ clientId: "c-2" }, "r-2")]);
     expect(receipts.map(({ outcome }) => outcome)).toEqual(["applied", "mismatch"]);
     expect(await store.find("c-2")).not.toHaveProperty("serviceId");
   });
@@ -116,7 +116,7 @@ describe("a recorder", () => {
       return isRecorded;
     };
     const { recorder, announced } = recorderOf(store);
-    expect(await recorder.recordArrival(arrivalOf())).toMatchObject({ outcome: "unmatched" });
+    expect(await recorder.record(arrivalOf())).toMatchObject({ outcome: "unmatched" });
     await recorder.matched();
     expect(await outcomesOf(store)).toEqual(["r-1 applied"]);
     expect(await store.find("c-1")).toMatchObject({ state: "completed" });
@@ -133,7 +133,7 @@ describe("a recorder", () => {
       return isRecorded;
     };
     const other = arrivalOf({ clientId: "c-2", id: "another" }, "r-2");
-    const receipts = await recorder.recordArrivals([arrivalOf(), other]);
+    const receipts = await recorder.recordAll([arrivalOf(), other]);
     expect(receipts.map(({ outcome }) => outcome)).toEqual(["foreign", "foreign"]);
     // Before the answer: no sweep looks at a foreign webhook if the process ends now.
     expect((await outcomesOf(store)).toSorted()).toEqual(["r-1 applied", "r-2 foreign"]);
@@ -142,16 +142,16 @@ describe("a recorder", () => {
   it("matches a foreign webhook with its copy where the process had ended right after the first commit", async () => {
     const store = await seeded(new MemoryStore());
     const { recorder } = recorderOf(store, { clientIdPrefix: "shop-" });
-    await recorder.recordArrival(arrivalOf());
+    await recorder.record(arrivalOf());
     await seeded(store, pendingPayment());
     expect(await outcomesOf(store)).toEqual(["r-1 foreign"]);
-    expect(await recorder.recordArrival(arrivalOf({}, "r-2"))).toMatchObject({ outcome: "duplicate" });
+    expect(await recorder.record(arrivalOf({}, "r-2"))).toMatchObject({ outcome: "duplicate" });
     expect(await outcomesOf(store)).toEqual(["r-1 applied"]);
   });
 
   it.each([
-    ["one webhook", (recorder: Given) => recorder.recordArrival(arrivalOf())],
-    ["several webhooks", (recorder: Given) => recorder.recordArrivals([arrivalOf(), arrivalOf({}, "r-2")])],
+    ["one webhook", (recorder: Given) => recorder.record(arrivalOf())],
+    ["several webhooks", (recorder: Given) => recorder.recordAll([arrivalOf(), arrivalOf({}, "r-2")])],
   ])(
     "matches %s whose commit came too late with the payment that was adopted meanwhile",
     async (_, record) => {
@@ -182,7 +182,7 @@ describe("a recorder", () => {
     const late = arrivalOf({ clientId: "shop-2", id: "s-2" }, "r-2");
     const own = arrivalOf({ clientId: "shop-1", id: "s-1" }, "r-3");
     const answers = await Promise.allSettled(
-      [arrivalOf(), late, own].map((arrival) => recorder.recordArrival(arrival)),
+      [arrivalOf(), late, own].map((arrival) => recorder.record(arrival)),
     );
     expect(answers).toMatchObject([
       { reason: { message: "the read failed" } },
@@ -193,7 +193,7 @@ describe("a recorder", () => {
 
     Object.assign(store, { findMany, find });
     await seeded(store, pendingPayment());
-    expect(await recorder.recordArrival(arrivalOf({}, "r-4"))).toMatchObject({ outcome: "duplicate" });
+    expect(await recorder.record(arrivalOf({}, "r-4"))).toMatchObject({ outcome: "duplicate" });
     expect(await find("c-1")).toMatchObject({ state: "completed" });
   });
 
@@ -204,8 +204,8 @@ describe("a recorder", () => {
     const held = new Promise<void>((resolve) => (read = resolve));
     store.findMany = () => held.then(() => []);
     store.find = () => held.then(() => undefined);
-    const foreign = recorder.recordArrival(arrivalOf({ clientId: "c-9", id: "s-9" }, "r-9"));
-    const own = await recorder.recordArrival(arrivalOf({ clientId: "shop-1" }));
+    const foreign = recorder.record(arrivalOf({ clientId: "c-9", id: "s-9" }, "r-9"));
+    const own = await recorder.record(arrivalOf({ clientId: "shop-1" }));
     expect(own).toMatchObject({ outcome: "applied" });
     read();
     expect(await foreign).toMatchObject({ outcome: "foreign" });
@@ -217,7 +217,7 @@ describe("a recorder", () => {
     const reads: (readonly string[])[] = [];
     store.findMany = ({ clientIds = [] }) => (reads.push(clientIds), Promise.resolve([]));
     const other = arrivalOf({ clientId: "c-2", id: "s-2" }, "r-2");
-    await Promise.all([arrivalOf(), other].map((arrival) => recorder.recordArrival(arrival)));
+    await Promise.all([arrivalOf(), other].map((arrival) => recorder.record(arrival)));
     expect(reads).toEqual([["c-1", "c-2"]]);
   });
 
@@ -227,11 +227,11 @@ describe("a recorder", () => {
     const covers = indispensableFields;
     const { rawBody } = arrivalOf();
     const message = readMessage({ rawBody, covers });
-    const receipt = await recorder.recordArrival({ ...arrivalOf(), covers, message });
+    const receipt = await recorder.record({ ...arrivalOf(), covers, message });
     expect(receipt).toMatchObject({ outcome: "unconfirmed" });
 
     const lookup = arrivalOf({ submittedAt: "2026-11-20T10:00:01.000Z" }, "r-2");
-    expect(await recorder.recordArrival({ ...lookup, kind: "lookup" })).toMatchObject({ outcome: "applied" });
+    expect(await recorder.record({ ...lookup, kind: "lookup" })).toMatchObject({ outcome: "applied" });
     await recorder.matched();
     expect((await outcomesOf(store)).toSorted()).toEqual(["r-1 stale", "r-2 applied"]);
   });
@@ -239,7 +239,7 @@ describe("a recorder", () => {
   it("leaves a parked webhook as it is where another process matched it before the lock of its payment", async () => {
     const store = new MemoryStore();
     const { recorder, parts, announced } = recorderOf(store);
-    await recorder.recordArrival(arrivalOf());
+    await recorder.record(arrivalOf());
     await recorder.matched();
     await seeded(store, pendingPayment());
     const lock = store.lock.bind(store);

@@ -51,7 +51,7 @@ describe("webhooks that arrive before their payment", () => {
 async function limited(maxGroup: number, ...arrivals: ReturnType<typeof arrivalOf>[]) {
   const store = Object.assign(new MemoryStore(), { maxGroup });
   const made = recorderOf(store);
-  for (const arrival of arrivals) await made.recorder.recordArrival(arrival);
+  for (const arrival of arrivals) await made.recorder.record(arrival);
   await made.recorder.matched();
   return { store, ...made };
 }
@@ -83,7 +83,7 @@ describe("a look for the payment of webhooks that wait", () => {
     const store = new MemoryStore();
     const { recorder, parts, announced } = recorderOf(store);
     const other = statusOf("completed", "r-4", 4, { clientId: "c-2", id: "s-2" });
-    for (const arrival of [...three(), other]) await recorder.recordArrival(arrival);
+    for (const arrival of [...three(), other]) await recorder.record(arrival);
     await recorder.matched();
     await seeded(
       store,
@@ -126,7 +126,7 @@ describe("a look for the payment of webhooks that wait", () => {
     const store = new MemoryStore();
     const { recorder, parts } = recorderOf(store);
     const wrong = statusOf("completed", "r-1", 1, { total: { value: "1470", currency: "KMF" } });
-    for (const arrival of [wrong, statusOf("completed", "r-2", 2)]) await recorder.recordArrival(arrival);
+    for (const arrival of [wrong, statusOf("completed", "r-2", 2)]) await recorder.record(arrival);
     await recorder.matched();
     await seeded(store, pendingPayment());
     const saved: unknown[] = [];
@@ -189,11 +189,11 @@ describe("a look for the payment of webhooks that wait", () => {
       const { rawBody, ...arrival } = arrivalOf({ submittedAt }, receiptId);
       return { ...arrival, rawBody, covers, message: readMessage({ rawBody, covers }) };
     };
-    await recorder.recordArrival(unconfirmed("r-1", "2026-11-20T10:00:00.000Z"));
+    await recorder.record(unconfirmed("r-1", "2026-11-20T10:00:00.000Z"));
     const { message: _, ...rest } = statusOf("submitted", "r-2", 2);
     const webhook = { ...rest, outcome: "unmatched", eventKey: "k-2", clientId: "c-1" } as const;
     await store.transaction((tx) => store.save(tx, { webhooks: [webhook] }));
-    await recorder.recordArrival(unconfirmed("r-3", "2026-11-20T10:00:01.000Z"));
+    await recorder.record(unconfirmed("r-3", "2026-11-20T10:00:01.000Z"));
     await rematch(parts, ["c-1"]);
     expect((await outcomesOf(store)).toSorted()).toEqual([
       "r-1 unconfirmed",
@@ -221,7 +221,7 @@ describe("a look for the payment of webhooks that wait", () => {
   it("leaves a webhook without a payment as it is, also where the prefix has changed since", async () => {
     const store = new MemoryStore();
     const { recorder } = recorderOf(store);
-    await recorder.recordArrival(arrivalOf());
+    await recorder.record(arrivalOf());
     await recorder.matched();
     const { parts } = recorderOf(store, { clientIdPrefix: "shop-" });
     await rematch(parts, ["c-1"]);
@@ -231,7 +231,7 @@ describe("a look for the payment of webhooks that wait", () => {
   it("leaves a webhook of another shop as it is where its bytes were deleted", async () => {
     const store = new MemoryStore();
     const { recorder, parts } = recorderOf(store, { clientIdPrefix: "shop-" });
-    await recorder.recordArrival(arrivalOf());
+    await recorder.record(arrivalOf());
     await store.prune({ before: "2026-11-21T00:00:00.000Z", limit: 10 });
     await seeded(store, pendingPayment());
     await rematch(parts, ["c-1"]);
@@ -249,7 +249,7 @@ describe("a look for the payment of webhooks that wait", () => {
       receivedAt: "2026-11-20T10:00:09.000Z",
     } as const;
     const message = readLookup(given);
-    await recorder.recordArrival({ ...given, receiptId: "r-1", message, kind: "lookup" });
+    await recorder.record({ ...given, receiptId: "r-1", message, kind: "lookup" });
     await recorder.matched();
     await seeded(store, pendingPayment());
     await rematch(parts, ["c-1"]);

@@ -142,13 +142,13 @@ describe("a webhook that the store cannot take", () => {
     const isClosing = new Promise<void>((resolve) => {
       store.record = async (keys, decide) => {
         groups.push(keys.eventKeys!.length);
-        closing ??= intake.close();
+        closing ??= intake.keeper.close();
         resolve();
         return record(keys, decide);
       };
     });
     const intake = intakeOver(store, { directory, maxGroup: 2 });
-    intake.start();
+    intake.keeper.start();
     await isClosing;
     await closing;
     expect(groups).toEqual([2]);
@@ -162,9 +162,9 @@ describe("a webhook that the store cannot take", () => {
       store.transaction = () => (resolve(), new Promise(() => {}));
     });
     const intake = intakeOver(store, { directory, recordTimeoutMs: 50 });
-    intake.start();
+    intake.keeper.start();
     await probing;
-    await intake.close();
+    await intake.keeper.close();
     expect(await intake.spool!.stats()).toMatchObject({ records: 1 });
   });
 
@@ -342,13 +342,13 @@ describe("the failure of a store", () => {
     // A spool without space left, so that this process's own webhook is refused.
     const intake = intakeOver(store, { directory, maxBytes: 1 });
     store.failure = away;
-    const refused = intake.keep({ ...arrivals[0]!, message: readMessage(arrivals[0]!) });
+    const refused = intake.keeper.keep({ ...arrivals[0]!, message: readMessage(arrivals[0]!) });
     await expect(refused).rejects.toMatchObject({ code: "record_unavailable" });
-    expect(intake.keeping()).toMatchObject({ refused: "store" });
+    expect(intake.keeper.keeping).toMatchObject({ refused: "store" });
     store.failure = undefined;
-    intake.start();
-    await until(async () => intake.keeping().refused === undefined);
-    expect(intake.keeping()).toEqual({});
-    await intake.close();
+    intake.keeper.start();
+    await until(async () => intake.keeper.keeping.refused === undefined);
+    expect(intake.keeper.keeping).toEqual({});
+    await intake.keeper.close();
   });
 });

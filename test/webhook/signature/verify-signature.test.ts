@@ -1,7 +1,6 @@
 import { WebhookRejectedError } from "../../../src/errors/index.js";
 import { type SignatureScheme } from "../../../src/webhook/signature/scheme.js";
 import {
-  decodeSignedFields,
   isRejection,
   isVerificationFailure,
   verifySignature,
@@ -100,17 +99,5 @@ describe("the refusals of a verification", () => {
     expect(isRejection(copy)).toBe(true);
     expect(isRejection(new Error("no"))).toBe(false);
     expect(isRejection({ name: "WebhookRejectedError" })).toBe(false);
-  });
-});
-
-describe("the fields of a body", () => {
-  it("are decoded before the verification only for a scheme that signs fields", () => {
-    const rawBody = Buffer.from('{"type":"payment"}');
-    const body = schemeOf(() => true);
-    expect(decodeSignedFields(body, rawBody)).toBeUndefined();
-    expect(decodeSignedFields(body, Buffer.from("{"))).toBeUndefined();
-    const fields = { ...body, covers: ["type"] } as unknown as SignatureScheme;
-    expect(decodeSignedFields(fields, rawBody)).toEqual({ type: "payment" });
-    expect(() => decodeSignedFields(fields, Buffer.from("{"))).toThrow(WebhookRejectedError);
   });
 });
