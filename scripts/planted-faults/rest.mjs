@@ -149,7 +149,7 @@ export const restFaults = [
   },
   {
     about: "a redirect counts as delivered in the sandbox",
-    file: "sandbox/webhook/delivery.ts",
+    file: "sandbox/state/delivery.ts",
     from: "status >= 200 && status < 300",
     to: "status >= 200 && status < 400",
     test: "sandbox/webhook/webhooks.test.ts",

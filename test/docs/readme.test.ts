@@ -96,7 +96,7 @@ describe("the pages on stores", () => {
 describe("the page on the sandbox", () => {
   it("names every option", () => {
     const page = read("docs/sandbox.md");
-    const options = membersOf("src/sandbox/options.ts", "SandboxOptions");
+    const options = membersOf("src/sandbox/options/options.ts", "SandboxOptions");
     expect(options.length).toBeGreaterThan(10);
     expect(options.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });

@@ -67,7 +67,7 @@ describe("the page on the sandbox", () => {
   });
 
   it("has every control address, and none that is not there", () => {
-    const source = read("src/sandbox/control-api/control-api.ts");
+    const source = read("src/sandbox/control-api.ts");
     const routes = [...source.matchAll(/^ {2}("(?:GET|POST|PUT|DELETE) [^"]+")/gm)].map(([, route]) =>
       route!.replaceAll('"', "`"),
     );

@@ -1,8 +1,8 @@
 import { formatAmount } from "../../pages/format.js";
 import { type Html, html } from "../../pages/html.js";
 import { type Language } from "../../pages/language.js";
-import { type SandboxProvider } from "../options.js";
-import { type Page } from "../page.js";
+import { type SandboxProvider } from "../options/options.js";
+import { type Page } from "../http/page.js";
 import { type SandboxPayment } from "../state/payments.js";
 import { checkoutTranslations } from "./translations.js";
 

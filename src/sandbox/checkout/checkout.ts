@@ -1,10 +1,10 @@
 import bodyParser from "body-parser";
 import express, { type Response, type Router } from "express";
 import { readLanguage } from "../../pages/language.js";
-import { type SandboxCore } from "../core.js";
-import { asyncRoute } from "../middleware.js";
-import { sendPage } from "../page.js";
-import { type PaymentTransitions } from "../payment-transitions.js";
+import { type SandboxCore } from "../core/core.js";
+import { asyncRoute } from "../http/middleware.js";
+import { sendPage } from "../http/page.js";
+import { type PaymentTransitions } from "../operations/payment-transitions.js";
 import { checkoutPage } from "./checkout-page.js";
 import { badRequestPage, finalPage, unknownPage } from "./notice-page.js";
 

@@ -1,5 +1,5 @@
 import express, { type Router } from "express";
-import { ownOriginOnly } from "../middleware.js";
+import { ownOriginOnly } from "../http/middleware.js";
 import { behaviour } from "./pages/behaviour-page.js";
 import { type DashboardContext } from "./frame/context.js";
 import { places } from "./frame/dashboard-page.js";

@@ -1,7 +1,7 @@
 import { didYouMean } from "../../shared/nearest.js";
 import { type NewPayment } from "../state/payments.js";
 import { type Random } from "../state/random.js";
-import { parseOrThrowMisuse, throwMisuse } from "../throw-misuse.js";
+import { parseOrThrowMisuse, throwMisuse } from "../state/throw-misuse.js";
 import { catalogue, firstChoosingAmount, normal } from "./catalogue.js";
 import { randomName, type Scenario, scenarioSchema } from "./scenario.js";
 

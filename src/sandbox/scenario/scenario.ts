@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { strictObject } from "../strict-object.js";
+import { strictObject } from "../state/strict-object.js";
 
 /** The name that draws a scenario of the catalogue for each payment. The draws are repeatable with a seed. */
 export const randomName = "random";

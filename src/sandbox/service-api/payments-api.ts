@@ -7,7 +7,7 @@ import express, {
   type Response,
   type Router,
 } from "express";
-import { type SandboxCore } from "../core.js";
+import { type SandboxCore } from "../core/core.js";
 import {
   asyncRoute,
   type BodyError,
@@ -15,8 +15,8 @@ import {
   noStore,
   sendError,
   sendErrorPage,
-} from "../middleware.js";
-import { type PaymentTransitions } from "../payment-transitions.js";
+} from "../http/middleware.js";
+import { type PaymentTransitions } from "../operations/payment-transitions.js";
 import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type Scenario } from "../scenario/scenario.js";
 import { type NewPayment, type SandboxPayment } from "../state/payments.js";

@@ -1,7 +1,7 @@
 import bodyParser from "body-parser";
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from "express";
 import { z } from "zod";
-import { type SandboxCore } from "../core.js";
+import { type SandboxCore } from "../core/core.js";
 import {
   asyncRoute,
   type BodyError,
@@ -9,8 +9,8 @@ import {
   noStore,
   sendErrorPage,
   wantsPage,
-} from "../middleware.js";
-import { type SandboxClient } from "../options.js";
+} from "../http/middleware.js";
+import { type SandboxClient } from "../state/tokens.js";
 import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type AccessTokens } from "../state/tokens.js";
 

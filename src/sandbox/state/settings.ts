@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { strictObject } from "../strict-object.js";
-import { parseOrThrowMisuse } from "../throw-misuse.js";
+import { strictObject } from "./strict-object.js";
+import { parseOrThrowMisuse } from "./throw-misuse.js";
 
 const ms = z.number().min(0).max(86_400_000);
 

@@ -1,7 +1,12 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import { type SandboxClient } from "../options.js";
 import { createSandboxSecret } from "./random.js";
 import { type StateFile } from "./state-file.js";
+
+/** The credentials with which a merchant obtains access tokens. */
+export interface SandboxClient {
+  clientId: string;
+  clientSecret: string;
+}
 
 /** One access token that was issued. */
 export interface SandboxToken {

@@ -1,8 +1,8 @@
-import { type SandboxCore } from "../core.js";
+import { type SandboxCore } from "../core/core.js";
 import { type WebhookStep } from "../scenario/scenario.js";
 import { type SandboxPayment } from "../state/payments.js";
 import { createRandom, type Random } from "../state/random.js";
-import { type Delivery } from "./delivery.js";
+import { type Delivery } from "../state/delivery.js";
 
 /** The body of a webhook (interface document, 6.1 and 2.3), its fields in the document's order. */
 export interface WebhookBody {

@@ -1,9 +1,10 @@
 import { Gate } from "../clock/activity.js";
-import { type SandboxCore } from "../core.js";
+import { type SandboxCore } from "../core/core.js";
 import { type WebhookStep } from "../scenario/scenario.js";
 import { createRandom, type Random } from "../state/random.js";
 import { isLoopback } from "../../shared/is-loopback.js";
-import { type Delivery, isDelivered, postWebhook } from "./delivery.js";
+import { type Delivery, isDelivered } from "../state/delivery.js";
+import { postWebhook } from "./post-webhook.js";
 import { type WebhookMessage } from "./message.js";
 
 /** One webhook that is to be sent to one address until it is accepted. */

@@ -1,7 +1,7 @@
 import { dataStyle, formStyle, frameStyle } from "../../../pages/design/components.js";
 import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { drawing } from "../../../pages/sign.js";
-import { type Page } from "../../page.js";
+import { type Page } from "../../http/page.js";
 import { problemId, problemNotice } from "./form.js";
 import { type View } from "./context.js";
 import { dashboardScript } from "./script.js";

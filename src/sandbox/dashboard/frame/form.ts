@@ -2,8 +2,8 @@ import bodyParser from "body-parser";
 import express, { type Request, type RequestHandler, type Router } from "express";
 import { TillkitError } from "../../../errors/index.js";
 import { type Html, type HtmlFragment, html } from "../../../pages/html.js";
-import { asyncRoute } from "../../middleware.js";
-import { type Page, sendPage } from "../../page.js";
+import { asyncRoute } from "../../http/middleware.js";
+import { type Page, sendPage } from "../../http/page.js";
 import { postForm } from "./components.js";
 import { type DashboardContext, type Problem, type View, viewOf } from "./context.js";
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
-import { readJson } from "../../read-json.js";
+import { readJson } from "../../../shared/read-json.js";
 import { type SandboxPayment } from "../../state/payments.js";
-import { type Delivery, isDelivered } from "../../webhook/delivery.js";
+import { type Delivery, isDelivered } from "../../state/delivery.js";
 import { code, link } from "./components.js";
 import { type View } from "./context.js";
 import { amountOf, milliseconds, moment } from "./format.js";

@@ -1,6 +1,6 @@
 import { type Router } from "express";
 import { type Html, type HtmlFragment, html } from "../../../pages/html.js";
-import { type Page } from "../../page.js";
+import { type Page } from "../../http/page.js";
 import { intermediateStatuses, type SandboxSettings, settingsSchema } from "../../state/settings.js";
 import {
   timeAhead,

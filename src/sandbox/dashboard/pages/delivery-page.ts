@@ -1,7 +1,7 @@
 import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
-import { type Page } from "../../page.js";
-import { readJson } from "../../read-json.js";
-import { type Delivery } from "../../webhook/delivery.js";
+import { type Page } from "../../http/page.js";
+import { readJson } from "../../../shared/read-json.js";
+import { type Delivery } from "../../state/delivery.js";
 import { button, code, copyable, fact, link, postForm, section } from "../frame/components.js";
 import { type View } from "../frame/context.js";
 import { dashboardPage, places, unknownDashboardPage } from "../frame/dashboard-page.js";

@@ -1,6 +1,6 @@
 import { type Router } from "express";
 import { type Html, html } from "../../../pages/html.js";
-import { type Page } from "../../page.js";
+import { type Page } from "../../http/page.js";
 import { type SandboxToken } from "../../state/tokens.js";
 import { button, copyable, copyButton, postForm, secret, section } from "../frame/components.js";
 import { type DashboardContext, type View } from "../frame/context.js";

@@ -1,5 +1,5 @@
 import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
-import { type Page } from "../../page.js";
+import { type Page } from "../../http/page.js";
 import {
   timeAhead,
   button,

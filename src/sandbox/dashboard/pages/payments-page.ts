@@ -1,7 +1,7 @@
 import { type Router } from "express";
 import { type Html, html } from "../../../pages/html.js";
-import { started } from "../../actions.js";
-import { type Page } from "../../page.js";
+import { started } from "../../operations/actions.js";
+import { type Page } from "../../http/page.js";
 import { type SandboxPayment } from "../../state/payments.js";
 import { button, code, copyable, fact, link, postForm, section, selectField } from "../frame/components.js";
 import { type DashboardContext, type View } from "../frame/context.js";

@@ -1,6 +1,6 @@
 import { type Router } from "express";
 import { type Html, html } from "../../../pages/html.js";
-import { type Page } from "../../page.js";
+import { type Page } from "../../http/page.js";
 import { readScenarios } from "../../scenario/read-scenario-file.js";
 import { choosingAmount } from "../../scenario/scenario-registry.js";
 import { randomName, type Scenario } from "../../scenario/scenario.js";

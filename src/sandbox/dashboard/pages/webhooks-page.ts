@@ -1,8 +1,8 @@
 import { type Router } from "express";
 import { type Html, html } from "../../../pages/html.js";
-import { type Page } from "../../page.js";
+import { type Page } from "../../http/page.js";
 import { type WebhookAddress } from "../../state/addresses.js";
-import { type Delivery, isDelivered } from "../../webhook/delivery.js";
+import { type Delivery, isDelivered } from "../../state/delivery.js";
 import {
   button,
   code,

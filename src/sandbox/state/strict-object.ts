@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { suggestion } from "../shared/unknown-names.js";
+import { suggestion } from "../../shared/unknown-names.js";
 
 /** Returns the schema of an object without other fields. An unknown field is refused with the name that was probably meant. */
 export function strictObject<Shape extends z.ZodRawShape>(shape: Shape) {

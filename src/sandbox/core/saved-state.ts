@@ -1,5 +1,5 @@
-import { type SandboxCore } from "../core.js";
-import { throwMisuse } from "../throw-misuse.js";
+import { type SandboxCore } from "./core.js";
+import { throwMisuse } from "../state/throw-misuse.js";
 
 type SavedState = ReturnType<typeof stateOf>;
 

@@ -1,5 +1,5 @@
 import { createSandbox } from "tillkit/sandbox";
-import { Merchant } from "./merchant.js";
+import { Merchant } from "../merchant.js";
 
 describe("a payment that a test creates without an HTTP request", () => {
   it("is paid like any other, with the id that was given", async () => {

@@ -1,31 +1,7 @@
-import { type HmacAlgorithm, type ListedField, type SignatureScheme } from "../webhook/signature/index.js";
-import { type Scenario } from "./scenario/scenario.js";
-import { type SandboxSettings } from "./state/settings.js";
-
-/** A scheme that signs webhooks: any scheme of the kit that has `sign`, or your own object. */
-export type SandboxSignature = Pick<SignatureScheme, "header" | "sign">;
-
-/** A scheme that the sandbox makes itself. Its secret is shown on the dashboard, and can be rotated there. */
-export interface SandboxSigning {
-  /** `hmac` signs the raw body. `fields` signs fields of the body, joined by commas. */
-  scheme: "hmac" | "fields";
-  /** The secret, which must begin with `sandbox_`: a real secret is refused. @default a generated one */
-  secret?: string | undefined;
-  /** @default "Service-Signature" */
-  header?: string | undefined;
-  /** @default "sha256" */
-  algorithm?: HmacAlgorithm | undefined;
-  /** With `fields`: the merchant's identifier, which is signed too. @default "sandbox-merchant" */
-  merchantId?: string | undefined;
-  /** With `fields`: the signed fields, in this order. @default the defaults of fieldsSignature */
-  fields?: readonly ListedField[] | undefined;
-}
-
-/** The credentials with which a merchant obtains access tokens. */
-export interface SandboxClient {
-  clientId: string;
-  clientSecret: string;
-}
+import { type Scenario } from "../scenario/scenario.js";
+import { type SandboxSettings } from "../state/settings.js";
+import { type SandboxSignature, type SandboxSigning } from "../state/signing.js";
+import { type SandboxClient } from "../state/tokens.js";
 
 /** A provider that the customer can choose on the checkout page. */
 export interface SandboxProvider {

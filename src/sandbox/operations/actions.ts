@@ -1,12 +1,12 @@
-import { withTimeout } from "../shared/with-timeout.js";
-import { type SandboxPaymentActions, type SandboxWebhookActions } from "./contract.js";
-import { type SandboxCore } from "./core.js";
+import { withTimeout } from "../../shared/with-timeout.js";
+import { type SandboxPaymentActions, type SandboxWebhookActions } from "../contract.js";
+import { type SandboxCore } from "../core/core.js";
 import { type PaymentTransitions } from "./payment-transitions.js";
-import { type SandboxPayment } from "./state/payments.js";
-import { type Restoration } from "./state/saved-state.js";
-import { throwMisuse } from "./throw-misuse.js";
-import { type WebhookMessages } from "./webhook/message.js";
-import { type WebhookSender } from "./webhook/sender.js";
+import { type SandboxPayment } from "../state/payments.js";
+import { type Restoration } from "../core/saved-state.js";
+import { throwMisuse } from "../state/throw-misuse.js";
+import { type WebhookMessages } from "../webhook/message.js";
+import { type WebhookSender } from "../webhook/sender.js";
 
 /** Makes the part of the sandbox that creates, lists, pays and cancels payments. */
 export function createPaymentActions(

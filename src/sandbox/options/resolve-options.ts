@@ -1,14 +1,15 @@
 import { z } from "zod";
-import { ConfigurationError, type ConfigurationProblem } from "../errors/index.js";
-import { isWholeNumber } from "../shared/whole-number.js";
-import { suggestion, type NamesOf, unknownOptions } from "../shared/unknown-names.js";
-import { type SandboxOptions, type SandboxProvider, type SandboxSigning } from "./options.js";
-import { catalogue, normal } from "./scenario/catalogue.js";
-import { randomName, scenarioSchema } from "./scenario/scenario.js";
-import { webhookAddressProblem } from "./state/addresses.js";
-import { createSandboxSecret } from "./state/random.js";
-import { type SandboxSettings, settingsSchema } from "./state/settings.js";
-import { createScheme } from "./state/signing.js";
+import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
+import { isWholeNumber } from "../../shared/whole-number.js";
+import { suggestion, type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
+import { type SandboxOptions, type SandboxProvider } from "./options.js";
+import { type SandboxSigning } from "../state/signing.js";
+import { catalogue, normal } from "../scenario/catalogue.js";
+import { randomName, scenarioSchema } from "../scenario/scenario.js";
+import { webhookAddressProblem } from "../state/addresses.js";
+import { createSandboxSecret } from "../state/random.js";
+import { type SandboxSettings, settingsSchema } from "../state/settings.js";
+import { createScheme } from "../state/signing.js";
 
 /** Invented providers. Their codes look like those of real services. */
 const defaultProviders: readonly SandboxProvider[] = [

@@ -1,11 +1,11 @@
 import bodyParser from "body-parser";
 import express, { type ErrorRequestHandler, type Response, type Router } from "express";
-import { type Sandbox } from "../contract.js";
-import { type SandboxCore, type SandboxEvent } from "../core.js";
-import { asyncRoute, noStore, ownOriginOnly } from "../middleware.js";
-import { started } from "../actions.js";
-import { type Scenario } from "../scenario/scenario.js";
-import { throwMisuse } from "../throw-misuse.js";
+import { type Sandbox } from "./contract.js";
+import { type SandboxCore, type SandboxEvent } from "./core/core.js";
+import { asyncRoute, noStore, ownOriginOnly } from "./http/middleware.js";
+import { started } from "./operations/actions.js";
+import { type Scenario } from "./scenario/scenario.js";
+import { throwMisuse } from "./state/throw-misuse.js";
 
 type Params = Record<string, string>;
 type Body = Record<string, unknown>;

@@ -1,16 +1,16 @@
 import { type Request } from "express";
-import { Activity } from "./clock/activity.js";
-import { Clock } from "./clock/clock.js";
-import { type ResolvedSandboxOptions } from "./resolve-options.js";
-import { ScenarioRegistry } from "./scenario/scenario-registry.js";
-import { WebhookAddresses } from "./state/addresses.js";
-import { type SandboxPayment, SandboxPayments } from "./state/payments.js";
-import { createRandom } from "./state/random.js";
-import { Settings } from "./state/settings.js";
-import { Signing } from "./state/signing.js";
-import { openStateFile, type StateFile } from "./state/state-file.js";
-import { AccessTokens } from "./state/tokens.js";
-import { type Delivery } from "./webhook/delivery.js";
+import { Activity } from "../clock/activity.js";
+import { Clock } from "../clock/clock.js";
+import { type ResolvedSandboxOptions } from "../options/resolve-options.js";
+import { ScenarioRegistry } from "../scenario/scenario-registry.js";
+import { WebhookAddresses } from "../state/addresses.js";
+import { type SandboxPayment, SandboxPayments } from "../state/payments.js";
+import { createRandom } from "../state/random.js";
+import { Settings } from "../state/settings.js";
+import { Signing } from "../state/signing.js";
+import { openStateFile, type StateFile } from "../state/state-file.js";
+import { AccessTokens } from "../state/tokens.js";
+import { type Delivery } from "../state/delivery.js";
 
 /** Something that happened in the sandbox. */
 export type SandboxEvent =

@@ -1,6 +1,6 @@
-import { type SandboxConfiguration } from "./contract.js";
-import { type SandboxCore } from "./core.js";
-import { type Restoration, saveState } from "./state/saved-state.js";
+import { type SandboxConfiguration } from "../contract.js";
+import { type SandboxCore } from "../core/core.js";
+import { type Restoration, saveState } from "../core/saved-state.js";
 
 /** Makes the part of the sandbox that holds its credentials, scenarios and settings. */
 export function createConfiguration(core: SandboxCore, restoration: Restoration): SandboxConfiguration {

@@ -1,5 +1,5 @@
 import { type z } from "zod";
-import { TillkitError } from "../errors/index.js";
+import { TillkitError } from "../../errors/index.js";
 
 /** Throws `sandbox_misused`: the call does not fit the state of the sandbox. */
 export function throwMisuse(message: string): never {

@@ -1,6 +1,6 @@
 import http from "node:http";
 import { createSandbox, type Sandbox, type SandboxEvent, type SandboxOptions } from "tillkit/sandbox";
-import { Merchant, status } from "../merchant.js";
+import { Merchant, status } from "./merchant.js";
 
 const total = { value: "1475", currency: "KMF" };
 

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { type SandboxCore } from "./core.js";
-import { normal } from "./scenario/catalogue.js";
-import { type Moment, type Move, type Scenario } from "./scenario/scenario.js";
-import { type SandboxPayment } from "./state/payments.js";
-import { type Delivery } from "./webhook/delivery.js";
-import { type WebhookMessages } from "./webhook/message.js";
-import { type WebhookSender } from "./webhook/sender.js";
+import { type SandboxCore } from "../core/core.js";
+import { normal } from "../scenario/catalogue.js";
+import { type Moment, type Move, type Scenario } from "../scenario/scenario.js";
+import { type SandboxPayment } from "../state/payments.js";
+import { type Delivery } from "../state/delivery.js";
+import { type WebhookMessages } from "../webhook/message.js";
+import { type WebhookSender } from "../webhook/sender.js";
 
 /** Moves that a payment has not made yet. */
 interface Schedule {

@@ -1,5 +1,5 @@
 import { getEventListeners } from "node:events";
-import { postWebhook } from "../../../src/sandbox/webhook/delivery.js";
+import { postWebhook } from "../../../src/sandbox/webhook/post-webhook.js";
 import { localServer } from "../../service/local-server.js";
 
 describe("one attempt to deliver a webhook", () => {
