@@ -20,6 +20,7 @@ export {
   type PaymentsOptions,
   type ReturnOptions,
   type SpoolDirectoryOptions,
+  type SqlStoreOrStoreOver,
   type WebhookOptions,
 } from "./kit/options/options.js";
 export { type ResolvedOptions } from "./kit/options/resolve-options.js";

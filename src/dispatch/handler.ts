@@ -1,23 +1,35 @@
 import { type EventType, type TillkitEvent } from "../model/event-map.js";
 import { type SignedField } from "../model/signed-fields.js";
+import { type SqlTx } from "../store/sql/index.js";
 
 /** The second argument of a handler. */
 export interface HandlerContext<Tx = unknown> {
   /**
-   * The store's transaction. It opens at its first use. What is written through it commits in the transaction that marks this
-   * handler as done, or not at all.
+   * The store's transaction. It opens at its first use. What is written through it commits in the transaction
+   * that marks this handler as done, or not at all.
    */
   readonly tx: Tx;
-  /** Aborts when this run may no longer commit: its time limit passed, its lease was lost, or the kit is closing. */
+  /**
+   * Aborts when this run may no longer commit: its time limit passed, its lease was lost, or the kit is
+   * closing.
+   */
   readonly signal: AbortSignal;
-  /** Equal in every run of this handler for this event. Give it to services that are not in the transaction. */
+  /**
+   * Equal in every run of this handler for this event. Give it to services that are not in the transaction.
+   */
   readonly idempotencyKey: string;
   /** The number of this run, from 1. Runs that a crash ended are counted too. */
   readonly attempt: number;
 }
 
-/** Application code that is called for an event. It may run more than once; its writes through `tx` commit once. */
-export type Handler<Type extends EventType, Covers extends SignedField, Tx> = (
+/**
+ * Application code that is called for an event. It may run more than once; its writes through `tx` commit
+ * once.
+ *
+ * `Handler<"payment.completed">` fits every signature and every SQL store. `Covers` are the fields that it
+ * reads from `event.verified`; `Tx` is the transaction of another store.
+ */
+export type Handler<Type extends EventType, Covers extends SignedField = never, Tx = SqlTx> = (
   event: TillkitEvent<Type, Covers>,
   context: HandlerContext<Tx>,
 ) => unknown;
@@ -25,8 +37,8 @@ export type Handler<Type extends EventType, Covers extends SignedField, Tx> = (
 /** Options of one handler. */
 export interface HandlerOptions {
   /**
-   * The durable name under which the store keeps what this handler has done. Keep it when the code moves: a new name starts
-   * with the events that are recorded from then on. 1 to 64 characters of A-Z a-z 0-9 . _ : -
+   * The durable name under which the store keeps what this handler has done. Keep it when the code moves: a
+   * new name starts with the events that are recorded from then on. 1 to 64 characters of A-Z a-z 0-9 . _ : -
    *
    * @default the event's name
    */

@@ -98,14 +98,19 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   /** Adds a handler of `payment.completed`, which fulfils the order. See {@link Payments.on}. */
   onPaymentCompleted(handler: Handler<"payment.completed", Covers, Tx>, options?: HandlerOptions): void;
   /**
-   * Adds a handler of a durable event, or a listener for a notice of this process. Add handlers before the first webhook
-   * arrives: a handler name that is new to the store gets the events that are recorded from then on.
+   * Adds a handler of a durable event, or a listener for a notice of this process: see {@link NoticeMap}. Add
+   * handlers before the first webhook arrives: a handler name that is new to the store gets the events that are
+   * recorded from then on. The options are those of handlers.
    *
    * @throws TillkitError `handler_name_taken` for a second handler of an event without a name of its own.
    */
-  on<Type extends EventType>(type: Type, handler: Handler<Type, Covers, Tx>, options?: HandlerOptions): void;
-  /** Adds a listener for a notice, which only this process gets. It may be lost: see {@link NoticeMap}. */
-  on<Type extends NoticeType>(type: Type, listener: NoticeListener<Type>): void;
+  on<Type extends EventType | NoticeType>(
+    type: Type,
+    handler: [Type] extends [EventType]
+      ? Handler<Type, Covers, Tx>
+      : NoticeListener<Extract<Type, NoticeType>>,
+    options?: HandlerOptions,
+  ): void;
   /** Adds a handler of every durable event. Its name is `any` by default. */
   onAny(handler: Handler<EventType, Covers, Tx>, options?: HandlerOptions): void;
 

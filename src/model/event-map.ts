@@ -106,9 +106,6 @@ export interface EventMap<Covers extends SignedField = SignedField> {
   "webhook.inadmissible": { reason: string; receiptId: string };
 }
 
-/** The name of a durable event. */
-export type EventType = keyof EventMap;
-
 /** The names of all durable events. */
 export const eventTypes = [
   "payment.completed",
@@ -124,7 +121,10 @@ export const eventTypes = [
   "payment.resolved",
   "webhook.unrecognised",
   "webhook.inadmissible",
-] as const satisfies readonly EventType[];
+] as const satisfies readonly (keyof EventMap)[];
+
+/** The name of a durable event. */
+export type EventType = (typeof eventTypes)[number];
 
 /** A durable event as a handler gets it. */
 export type TillkitEvent<Type extends EventType = EventType, Covers extends SignedField = SignedField> = {

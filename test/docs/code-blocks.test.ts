@@ -33,7 +33,7 @@ declare global {
   const total: { value: string; currency: string };
   const secret: string;
 
-  const fulfilOrder: import("tillkit").Handler<"payment.completed", SignedField, SqlTx>;
+  const fulfilOrder: import("tillkit").Handler<"payment.completed">;
   function sendReceipt(payment: Payment, options: { idempotencyKey: string; signal: AbortSignal }): Promise<string>;
   function askForRefund(payment: Payment, firstClientId: string): Promise<void>;
   function wakeSomebodyUp(eventId: string, handler: string): void;

@@ -14,10 +14,11 @@ export interface ReturnOptions {
    */
   backUrl?: string | undefined;
   /**
-   * The address to which success returns are redirected (303): an absolute http(s) address or a path on the shop's own host.
-   * Placeholders as in `backUrl`.
+   * The address to which success returns are redirected (303): an absolute http(s) address or a path on the
+   * shop's own host. Placeholders as in `backUrl`.
    *
-   * The order page must read from its own database whether the order is paid: a return is no proof of payment.
+   * The order page must read from its own database whether the order is paid: a return is no proof of
+   * payment.
    * @default the kit's page
    */
   successUrl?: string | undefined;
@@ -39,8 +40,8 @@ export interface ReturnOptions {
    */
   accent?: string | undefined;
   /**
-   * A mailbox, a telephone number, an https address or a short sentence for customers whose payment is delayed, failed or does
-   * not fit. @default none
+   * A mailbox, a telephone number, an https address or a short sentence for customers whose payment is
+   * delayed, failed or does not fit. @default none
    */
   contact?: string | undefined;
   /** The label of the link to `backUrl`, in the shop's language. @default "Back to the shop", translated */
@@ -55,8 +56,8 @@ export interface ReturnOptions {
 }
 
 /**
- * The router's addresses below its mount path. Each begins with `/`, has letters, digits, `.`, `_` and `-` between slashes,
- * and is neither the same as another one nor below it.
+ * The router's addresses below its mount path. Each begins with `/`, has letters, digits, `.`, `_` and `-`
+ * between slashes, and is neither the same as another one nor below it.
  */
 export interface PathOptions {
   /** The address to which the service posts webhooks. @default "/webhook" */
@@ -72,14 +73,15 @@ export interface WebhookOptions {
   /** The maximum size of a body, in bytes. @default 65536 */
   limitBytes?: number | undefined;
   /**
-   * The maximum time of a webhook's commit; then it goes to the spool, or is answered 503 where there is none. @default 3000
+   * The maximum time of a webhook's commit; then it goes to the spool, or is answered 503 where there is
+   * none. @default 3000
    */
   recordTimeoutMs?: number | undefined;
   /** The maximum time for a complete body to arrive; then the answer is 408. @default 10000 */
   bodyTimeoutMs?: number | undefined;
   /**
-   * The number of failed verifications of one address that are answered 401 or 400, before the answer is 429: `burst` in a
-   * row, then `perMinute`. `false`: no limit. Valid webhooks are never limited.
+   * The number of failed verifications of one address that are answered 401 or 400, before the answer is 429:
+   * `burst` in a row, then `perMinute`. `false`: no limit. Valid webhooks are never limited.
    * @default `{ perMinute: 60, burst: 100 }`
    */
   failures?: FailureOptions | false | undefined;
@@ -119,13 +121,15 @@ export interface HealthOptions {
 /** How handlers are called. */
 export interface DispatchOptions extends Partial<RetryOptions> {
   /**
-   * The maximum number of handlers that run at the same time in this process. Each handler name gets an equal part of them, and
-   * at least one. @default 8
+   * The maximum number of handlers that run at the same time in this process. Each handler name gets an equal
+   * part of them, and at least one. @default 8
    */
   concurrency?: number | undefined;
   /** The interval at which to look for events of other processes, and for retries. @default 1000 */
   pollMs?: number | undefined;
-  /** The lifetime of a claim without renewal. After a crash the handler runs again when it ends. @default 5000 */
+  /**
+   * The lifetime of a claim without renewal. After a crash the handler runs again when it ends. @default 5000
+   */
   leaseMs?: number | undefined;
   /** The maximum time of one run of a handler. @default 30000 */
   handlerTimeoutMs?: number | undefined;
@@ -135,7 +139,10 @@ export interface DispatchOptions extends Partial<RetryOptions> {
 
 /** When and how often the service is asked about payments. `lookup: true` takes all defaults. */
 export interface LookupOptions {
-  /** The age at which a payment is first looked up. The wait doubles with each lookup. @default 120000 (2 minutes) */
+  /**
+   * The age at which a payment is first looked up. The wait doubles with each lookup. @default 120000 (2
+   * minutes)
+   */
   afterMs?: number | undefined;
   /** The maximum wait between two lookups of one payment. @default 21600000 (6 hours) */
   maxDelayMs?: number | undefined;
@@ -143,13 +150,25 @@ export interface LookupOptions {
   giveUpAfterMs?: number | undefined;
   /** The maximum number of lookups of this process in one second. @default 5 */
   perSecond?: number | undefined;
-  /** The wait between a success return and one lookup of its payment, where no webhook has arrived. @default 3000 */
+  /**
+   * The wait between a success return and one lookup of its payment, where no webhook has arrived. @default
+   * 3000
+   */
   afterReturnMs?: number | undefined;
   /** The maximum time of one lookup, the access token included. @default 10000 */
   timeoutMs?: number | undefined;
 }
 
-/** Everything that {@link createPayments} takes. `undefined` is accepted by type and refused where it is required. */
+/**
+ * A store: that of `sqliteStore`, `postgresStore` or `mysqlStore`, one that `storeOver` made, or any other
+ * {@link PaymentStore}. The compiler names this type where something else is given.
+ */
+export interface SqlStoreOrStoreOver<Tx = unknown> extends PaymentStore<Tx> {}
+
+/**
+ * Everything that {@link createPayments} takes. `undefined` is accepted by type and refused where it is
+ * required.
+ */
 export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = unknown> {
   /** The public address of the router, including its mount path: `https://shop.example/payments`. */
   publicUrl: string | undefined;
@@ -158,7 +177,7 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   /** The scheme that verifies webhooks. Verification cannot be switched off. @see README.md#signatures */
   signature: SignatureScheme<Covers> | undefined;
   /** The store of payments, webhooks and dispatches. @see README.md#stores */
-  store: PaymentStore<Tx> | undefined;
+  store: SqlStoreOrStoreOver<Tx> | undefined;
   /**
    * The router's addresses below its mount path.
    * @default `{ webhook: "/webhook", success: "/success", cancel: "/cancel" }`
@@ -168,8 +187,9 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   /** Limits of the webhook endpoint. @default those of its fields */
   webhook?: WebhookOptions | undefined;
   /**
-   * A local directory for verified webhooks while the store cannot take them, so that they are still answered 200. `false`: no
-   * spool, and such webhooks are answered 503. @default beside the file for SQLite, else none
+   * A local directory for verified webhooks while the store cannot take them, so that they are still answered
+   * 200. `false`: no spool, and such webhooks are answered 503. @default beside the file for SQLite, else
+   * none
    */
   spool?: SpoolDirectoryOptions | false | undefined;
   /** When `payments.health()` changes its status. @default those of its fields */
@@ -179,33 +199,41 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   /**
    * How handlers are called. `false`: this process calls none.
    *
-   * Its handlers are registered, and other processes call them, such as a worker that runs the same code with `start()`.
+   * Its handlers are registered, and other processes call them, such as a worker that runs the same code with
+   * `start()`.
    * @default those of its fields
    */
   dispatch?: DispatchOptions | false | undefined;
-  /** The time for which `create` returns the open attempt of a reference again. @default 900000 (15 minutes) */
+  /**
+   * The time for which `create` returns the open attempt of a reference again. @default 900000 (15 minutes)
+   */
   reuseForMs?: number | undefined;
   /** The age at which an open payment raises `payment.overdue`. @default 86400000 (one day) */
   overdueMs?: number | undefined;
   /** The interval at which to look for overdue payments, parked webhooks and due lookups. @default 60000 */
   sweepMs?: number | undefined;
-  /** The time that a webhook may wait for its payment before `payment.unmatched` is raised. @default 300000 (5 minutes) */
+  /**
+   * The time that a webhook may wait for its payment before `payment.unmatched` is raised. @default 300000 (5
+   * minutes)
+   */
   unmatchedAfterMs?: number | undefined;
   /**
-   * The beginning of this shop's clientIds. Webhooks of other shops are recorded as `foreign`, counted, and raise no event.
+   * The beginning of this shop's clientIds. Webhooks of other shops are recorded as `foreign`, counted, and
+   * raise no event.
    *
    * It has 1 to 24 characters of A-Z a-z 0-9 . _ : -
    * @default none
    */
   clientIdPrefix?: string | undefined;
   /**
-   * Asks the service about payments with `GET /v1/payments/{id}`, which the interface document does not show: `true`, or when
-   * and how often. @default false
+   * Asks the service about payments with `GET /v1/payments/{id}`, which the interface document does not show:
+   * `true`, or when and how often. @default false
    * @see docs/reconciliation.md#lookups
    */
   lookup?: LookupOptions | boolean | undefined;
   /**
-   * `"lookup"`: a completion is applied when the signature covers the whole body, or when a lookup confirms it. @default none
+   * `"lookup"`: a completion is applied when the signature covers the whole body, or when a lookup confirms
+   * it. @default none
    * @see docs/reconciliation.md#a-second-opinion
    */
   confirm?: "lookup" | undefined;
@@ -215,7 +243,10 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   now?: (() => Date) | undefined;
 }
 
-/** Options that `paymentRouter` completes from the environment. In `service` and `returns` too, each name can be left out. */
+/**
+ * Options that `paymentRouter` completes from the environment. In `service` and `returns` too, each name can
+ * be left out.
+ */
 export interface PartialOptions<Covers extends SignedField, Tx> extends Partial<
   Omit<PaymentsOptions<Covers, Tx>, "service">
 > {

@@ -9,7 +9,10 @@ import { type SpoolDirectoryOptions } from "./options.js";
 /** The environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variables of what is made of several, by the path that a problem of it has. The README has these comments. */
+/**
+ * The variables of what is made of several, by the path that a problem of it has. The README has these
+ * comments.
+ */
 export const partVariables = {
   /** A fixed access token */
   "service.accessToken": "TILLKIT_ACCESS_TOKEN",
@@ -32,15 +35,16 @@ export const partVariables = {
   /** For `public-key`: the service's key as PEM text. `\n` may stand for its line breaks */
   "signature.publicKey": "TILLKIT_PUBLIC_KEY",
   /**
-   * For `public-key`: `ed25519`, `ecdsa-sha256`, `ecdsa-sha384`, `ecdsa-sha512`, `rsa-sha256` or `rsa-pss-sha256`. For the
-   * others: `sha256` (default), `sha384` or `sha512`
+   * For `public-key`: `ed25519`, `ecdsa-sha256`, `ecdsa-sha384`, `ecdsa-sha512`, `rsa-sha256` or
+   * `rsa-pss-sha256`. For the others: `sha256` (default), `sha384` or `sha512`
    */
   "signature.algorithm": "TILLKIT_SIGNATURE_ALGORITHM",
   /** The signature header, if it is not `Service-Signature` */
   "signature.header": "TILLKIT_SIGNATURE_HEADER",
   /**
-   * A file (`shop.db`), or a `postgres://`, `mysql://` or `mariadb://` address. Behind a pooler that shares sessions:
-   * `postgres://…?preparedStatements=false`, see [poolers](docs/failover.md#poolers-in-front-of-postgresql)
+   * A file (`shop.db`), or a `postgres://`, `mysql://` or `mariadb://` address. Behind a pooler that shares
+   * sessions: `postgres://…?preparedStatements=false`, see
+   * [poolers](docs/failover.md#poolers-in-front-of-postgresql)
    */
   store: "TILLKIT_DATABASE",
   /** For the command line: the address of a running sandbox */

@@ -24,7 +24,7 @@ onEachDatabase("a handler that is renamed", (kind) => {
   });
 
   /** Fulfils an order once for each event, under whatever name it runs: as docs/handlers.md shows. */
-  const fulfil: Handler<"payment.completed", SignedField, SqlTx> = async ({ id }, { tx, idempotencyKey }) => {
+  const fulfil: Handler<"payment.completed"> = async ({ id }, { tx, idempotencyKey }) => {
     const { prefix } = place.address;
     const [verb, end] = kind === "postgres" ? ["insert", "on conflict do nothing"] : [ignoringInsert(), ""];
     const first = await tx.query(
