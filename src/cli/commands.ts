@@ -3,7 +3,7 @@ import { didYouMean } from "../shared/nearest.js";
 import { type CommandDefinition, type Command, withCommonOptions } from "./terminal/command.js";
 
 /** Every command, in the order of the help. Its file is loaded when it is called, with what it imports. */
-const table: Readonly<Record<string, { summary: string; load: () => Promise<CommandDefinition> }>> = {
+const commandTable: Readonly<Record<string, { summary: string; load: () => Promise<CommandDefinition> }>> = {
   sandbox: {
     summary: "start an emulated payment service, and print what happens in it",
     load: async () => (await import("./sandbox/command.js")).sandboxCommand,
@@ -63,20 +63,20 @@ const table: Readonly<Record<string, { summary: string; load: () => Promise<Comm
 };
 
 /** The names and summaries of all commands, in the order of the help. */
-export const commandSummaries: readonly Pick<Command, "name" | "summary">[] = Object.entries(table).map(
-  ([name, { summary }]) => ({ name, summary }),
-);
+export const commandSummaries: readonly Pick<Command, "name" | "summary">[] = Object.entries(
+  commandTable,
+).map(([name, { summary }]) => ({ name, summary }));
 
 /** Loads a command. Throws `command_unknown` or `command_option_unknown`. */
 export async function loadCommand(name: string): Promise<Command> {
-  if (!Object.hasOwn(table, name)) throw unknownCommand(name);
-  const { summary, load } = table[name]!;
+  if (!Object.hasOwn(commandTable, name)) throw unknownCommand(name);
+  const { summary, load } = commandTable[name]!;
   return { name, summary, ...withCommonOptions(await load()) };
 }
 
 function unknownCommand(name: string): TillkitError {
   const isOption = name.startsWith("-");
-  const known = [...Object.keys(table), "help", ...(isOption ? ["--help", "--version"] : [])];
+  const known = [...Object.keys(commandTable), "help", ...(isOption ? ["--help", "--version"] : [])];
   return new TillkitError(
     isOption ? "command_option_unknown" : "command_unknown",
     `tillkit has no ${isOption ? "option" : "command"} "${name}".${didYouMean(name, known)}`,

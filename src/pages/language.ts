@@ -8,8 +8,8 @@ export type Language = (typeof languages)[number];
 export type Pair = readonly [english: string, french: string];
 
 /** A page's translations by their names. One with values in it is a function; several may form a group. */
-interface Table {
-  readonly [name: string]: Pair | ((...values: never[]) => Pair) | Table;
+interface TranslationTable {
+  readonly [name: string]: Pair | ((...values: never[]) => Pair) | TranslationTable;
 }
 
 /** The translations of a table in one language. */
@@ -22,17 +22,19 @@ export type Translations<T> = {
 };
 
 /** Returns the translations of a table by language. An entry without its French does not compile. */
-export function translate<const T extends Table>(table: T): Readonly<Record<Language, Translations<T>>> {
+export function translate<const T extends TranslationTable>(
+  table: T,
+): Readonly<Record<Language, Translations<T>>> {
   return { en: tableIn("en", table) as Translations<T>, fr: tableIn("fr", table) as Translations<T> };
 }
 
-function tableIn(language: Language, entry: Table[string]): unknown {
+function tableIn(language: Language, entry: TranslationTable[string]): unknown {
   if (typeof entry === "function") return (...values: never[]) => inLanguage(entry(...values), language);
   if (isPair(entry)) return inLanguage(entry, language);
   return Object.fromEntries(Object.entries(entry).map(([name, each]) => [name, tableIn(language, each)]));
 }
 
-function isPair(entry: Pair | Table): entry is Pair {
+function isPair(entry: Pair | TranslationTable): entry is Pair {
   return Array.isArray(entry);
 }
 

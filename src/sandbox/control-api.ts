@@ -7,9 +7,9 @@ import { started } from "./operations/actions.js";
 import { type Scenario } from "./scenario/scenario.js";
 import { throwMisuse } from "./state/throw-misuse.js";
 
-type Params = Record<string, string>;
+type ControlParams = Record<string, string>;
 type Body = Record<string, unknown>;
-type Command = (sandbox: Sandbox, params: Params, body: Body) => unknown;
+type ControlCommand = (sandbox: Sandbox, params: ControlParams, body: Body) => unknown;
 
 /** What can be read, by method and path. */
 const reads: Readonly<Record<string, (sandbox: Sandbox, res: Response) => void>> = {
@@ -22,7 +22,7 @@ const reads: Readonly<Record<string, (sandbox: Sandbox, res: Response) => void>>
 };
 
 /** What changes the sandbox, by method and path. The response is the result, or `{ done: true }`. */
-const commands: Readonly<Record<string, Command>> = {
+const commands: Readonly<Record<string, ControlCommand>> = {
   "POST /payments/:id/pay": (sandbox, { id = "" }, { provider }) =>
     changePayment(sandbox, id, () => sandbox.pay(id, typeof provider === "string" ? { provider } : {})),
   "POST /payments/:id/cancel": (sandbox, { id = "" }) => changePayment(sandbox, id, () => sandbox.cancel(id)),

@@ -10,7 +10,7 @@ import { dashboard } from "./dashboard/routes.js";
 import { createLifecycle, SandboxServer } from "./operations/lifecycle.js";
 import { sendError, wantsPage } from "./http/middleware.js";
 import { type SandboxOptions } from "./options/options.js";
-import { sendPage } from "./http/page.js";
+import { respondWithPage } from "./http/page.js";
 import { PaymentTransitions } from "./operations/payment-transitions.js";
 import { readLanguage } from "../pages/language.js";
 import { resolveSandboxOptions } from "./options/resolve-options.js";
@@ -84,7 +84,8 @@ function mountRoutes(app: Express, core: SandboxCore, parts: RouteParts): void {
   app.use(dashboard({ sandbox, options, baseUrl, flushed: () => stateFile.flushed() }));
   app.use((req, res) => {
     const isRead = ["GET", "HEAD"].includes(req.method) && req.get("authorization") === undefined;
-    if (isRead || wantsPage(req)) return sendPage(res, unknownPage(readLanguage(req), options.publicUrl));
+    if (isRead || wantsPage(req))
+      return respondWithPage(res, unknownPage(readLanguage(req), options.publicUrl));
     const detail =
       "There is no such address. Create a payment with POST /v1/payments, and a token with POST /oauth/token.";
     core.noteRefusal(req, 404, detail);
@@ -95,5 +96,5 @@ function mountRoutes(app: Express, core: SandboxCore, parts: RouteParts): void {
 
 const sendBadRequestPage: ErrorRequestHandler = (error: { status?: number }, req, res, next) => {
   if (typeof error.status !== "number" || error.status >= 500) return next(error);
-  sendPage(res, badRequestPage(readLanguage(req), error.status));
+  respondWithPage(res, badRequestPage(readLanguage(req), error.status));
 };

@@ -3,19 +3,19 @@ import { type AsyncFindings, finding, type Findings } from "./findings.js";
 import { type WebhookReplies } from "./probe-webhook.js";
 import {
   type Answer,
-  type Failure,
+  type SendFailure,
   isAccepted,
   isAcceptedByKit,
   isAnswer,
   isRefusedByKit,
   type Reply,
-  send,
+  sendProbe,
 } from "./send.js";
 import { type ProbedSubject } from "./subject.js";
 
 /** The parts of a subject that are needed to check the answers of its webhook's address. */
-type Checked = Pick<ProbedSubject, "webhook" | "replies"> & { settings: Settings };
-type Settings = Pick<ProbedSubject["settings"], "merchantId" | "header">;
+type Checked = Pick<ProbedSubject, "webhook" | "replies"> & { settings: AppSettings };
+type AppSettings = Pick<ProbedSubject["settings"], "merchantId" | "header">;
 
 /** Returns whether the kit answers at the address. */
 export function isKit({ unsigned, read, forged, signed }: WebhookReplies): boolean {
@@ -38,7 +38,7 @@ export function* checkWebhook({ webhook, replies, settings }: Checked): Findings
 }
 
 /** Returns the finding for a request without an answer. */
-export function failureFinding(address: string, { failure, reason }: Failure): Finding {
+export function failureFinding(address: string, { failure, reason }: SendFailure): Finding {
   if (failure === "certificate")
     return finding("certificate_invalid", `The certificate of ${address} is not valid: ${reason}.`);
   if (failure === "timeout") return finding("webhook_hangs", `${address} does not answer: ${reason}.`);
@@ -118,10 +118,10 @@ function* checkBodies({ forged, long, slow }: WebhookReplies): Findings {
   if (statusOf(long) === 413)
     yield finding("webhook_body_limited", "A webhook of 16 KiB is answered with 413.");
   if (slow && (!isAnswer(slow) || slow.status === 408))
-    yield finding("server_timeout_short", `A body that pauses for about a second ${resultOf(slow)}.`);
+    yield finding("server_timeout_short", `A body that pauses for about a second ${describeReply(slow)}.`);
 }
 
-function* checkSigned(replies: WebhookReplies, settings: Settings): Findings {
+function* checkSigned(replies: WebhookReplies, settings: AppSettings): Findings {
   const { signed, spaced } = replies;
   if (signed === undefined) return;
   if (!isAnswer(signed))
@@ -132,12 +132,12 @@ function* checkSigned(replies: WebhookReplies, settings: Settings): Findings {
   if (spaced && !isAccepted(spaced))
     yield finding(
       "raw_body_rewritten",
-      `A compact webhook is accepted, and the same one with other spaces ${resultOf(spaced)}: something parses the body ` +
+      `A compact webhook is accepted, and the same one with other spaces ${describeReply(spaced)}: something parses the body ` +
         "and writes it again before the signature is checked.",
     );
 }
 
-function checkRefusal(signed: Answer, replies: WebhookReplies, { merchantId, header }: Settings): Finding {
+function checkRefusal(signed: Answer, replies: WebhookReplies, { merchantId, header }: AppSettings): Finding {
   const { status } = signed;
   const { acceptedWith } = replies;
   const seen = `A webhook that is signed as the environment says is answered with ${status}`;
@@ -165,7 +165,7 @@ function statusOf(reply: Reply | undefined): number | undefined {
   return isAnswer(reply) ? reply.status : undefined;
 }
 
-function resultOf(reply: Reply): string {
+function describeReply(reply: Reply): string {
   return isAnswer(reply) ? `is answered with ${reply.status}` : `has no answer (${reply.reason})`;
 }
 
@@ -198,11 +198,11 @@ export async function* checkReturns({ mount, isKit, replies, now }: ProbedSubjec
   const headers = { Accept: "text/html", ...(replies?.needsHttps && { "X-Forwarded-Proto": "https" }) };
   for (const kind of ["success", "cancel"]) {
     const address = `${mount}/${kind}/tillkit-doctor-probe`;
-    const reply = await send(address, { method: "GET", headers, now });
+    const reply = await sendProbe(address, { method: "GET", headers, now });
     const isPage = isAnswer(reply) && (reply.status === 404 || reply.status === 503);
     const change = isPage ? changeOf(reply) : undefined;
     if (!isPage)
-      yield finding("return_blocked", `${address} does not show the kit's page: it ${resultOf(reply)}.`);
+      yield finding("return_blocked", `${address} does not show the kit's page: it ${describeReply(reply)}.`);
     else if (change !== undefined) yield finding("return_page_altered", `${address}: ${change}.`);
   }
 }

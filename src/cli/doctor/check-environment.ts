@@ -15,10 +15,10 @@ const secretCodes: Partial<Record<ErrorCode, DoctorCode>> = {
 };
 
 /** Checks the secret, or the public key, by the kit's own rules. */
-export function* checkSecret({ settings, outside }: ProbedSubject): Findings {
+export function* checkWebhookSecret({ settings, outside }: ProbedSubject): Findings {
   if (outside) return;
   if (settings.scheme === "public-key") {
-    for (const { message } of problemsOf(() => makeScheme(settings)))
+    for (const { message } of kitProblems(() => makeScheme(settings)))
       yield finding("key_invalid", `The public key ${message}`);
     return;
   }
@@ -26,13 +26,13 @@ export function* checkSecret({ settings, outside }: ProbedSubject): Findings {
     yield finding("secret_missing", `The environment has no webhook secret: ${whyNoSecret(settings)}`);
   for (const { text, from } of settings.secrets) {
     let warnings: readonly string[] = [];
-    for (const { code, message } of problemsOf(() => ({ warnings = [] } = hmacSignature({ secret: text }))))
+    for (const { code, message } of kitProblems(() => ({ warnings = [] } = hmacSignature({ secret: text }))))
       if (secretCodes[code]) yield finding(secretCodes[code], `The secret of ${from} ${message}`);
     if (warnings.length > 0) yield finding("secret_weak", `The secret of ${from} is shorter than 32 bytes.`);
   }
 }
 
-function problemsOf(start: () => unknown): readonly ConfigurationProblem[] {
+function kitProblems(start: () => unknown): readonly ConfigurationProblem[] {
   try {
     start();
     return [];
@@ -72,12 +72,12 @@ const checkedElsewhere = /^(TILLKIT_WEBHOOK_SECRET|TILLKIT_PUBLIC_KEY|file|urlOr
 const checkedIfSet = ["TILLKIT_PUBLIC_URL", "TILLKIT_DATABASE"];
 
 /** Checks everything else that the kit refuses to start with, for an app that sets variables that only the kit reads. */
-export async function* checkOptions({ environment, outside }: ProbedSubject): AsyncFindings {
+export async function* checkKitOptions({ environment, outside }: ProbedSubject): AsyncFindings {
   const isConfigured = environment["TILLKIT_PUBLIC_URL"] || environment["TILLKIT_SERVICE_URL"];
   if (outside || !isConfigured) return;
   // Imported here, because it loads Express, which the other commands do not need.
   const { optionsFromEnvironment } = await import("../../index.js");
-  for (const { code, option, message } of problemsOf(() => optionsFromEnvironment(environment))) {
+  for (const { code, option, message } of kitProblems(() => optionsFromEnvironment(environment))) {
     if (checkedElsewhere.test(option) || code === "sandbox_credential_in_production") continue;
     if (checkedIfSet.includes(option) && environment[option]) continue;
     yield finding("configuration_invalid", `${option} ${message}`);

@@ -4,7 +4,7 @@ import { expectedSignature } from "../sign/make-scheme.js";
 import { failureFinding } from "./check-app.js";
 import { type AsyncFindings, finding, type Findings } from "./findings.js";
 import { compactBody } from "./probe-webhook.js";
-import { isAccepted, isAnswer, isRefusedByKit, send } from "./send.js";
+import { isAccepted, isAnswer, isRefusedByKit, sendProbe } from "./send.js";
 import { isHttp, type ProbedSubject } from "./subject.js";
 
 /** Checks the text of the public address. */
@@ -40,7 +40,11 @@ export async function* checkPublicApp(subject: ProbedSubject): AsyncFindings {
   const address = `${publicUrl.replace(/(?<!\/)\/+$/, "")}/webhook`;
   if (address === webhook) return;
   const post = (headers: Record<string, string>) =>
-    send(address, { body: compactBody, headers: { "Content-Type": "application/json", ...headers }, now });
+    sendProbe(address, {
+      body: compactBody,
+      headers: { "Content-Type": "application/json", ...headers },
+      now,
+    });
 
   const reply = await post({});
   if (!isAnswer(reply)) {

@@ -40,7 +40,7 @@ async function* checkDatabase(named: NamedDatabase, subject: ProbedSubject): Asy
 const isOff = (spool: string): boolean => /^off$/i.test(spool);
 
 /** Asks a kit over this store what its health says about the spool. It writes nothing. */
-async function* checkSpool(store: SqlPaymentStore, directory: string | undefined): AsyncFindings {
+async function* checkSpoolFolder(store: SqlPaymentStore, directory: string | undefined): AsyncFindings {
   const payments = createPayments({
     publicUrl: "http://localhost/payments",
     service: { baseUrl: "http://localhost", accessToken: "none" },
@@ -110,7 +110,7 @@ async function* checkOpened(
         : finding("store_not_durable", `${label}: ${warning}`, isProduction ? "error" : "note");
     }
     const spool = environment["TILLKIT_SPOOL"]?.trim() || undefined;
-    if (!spool || !isOff(spool)) yield* checkSpool(store, spool);
+    if (!spool || !isOff(spool)) yield* checkSpoolFolder(store, spool);
     if (kind === "sqlite") return;
     const before = now().getTime();
     const { rows } = await store.transaction((tx) => tx.query<{ now: string | number }>(clocks[kind]));

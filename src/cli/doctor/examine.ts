@@ -1,5 +1,5 @@
 import { type Finding } from "../terminal/finding.js";
-import { checkOptions, checkProduction, checkSecret } from "./check-environment.js";
+import { checkKitOptions, checkProduction, checkWebhookSecret } from "./check-environment.js";
 import { checkInstallation } from "./check-installation.js";
 import { checkPublicApp, checkPublicUrl } from "./check-public-url.js";
 import { checkStore } from "./check-store.js";
@@ -7,15 +7,15 @@ import { checkClock, checkReturns, checkWebhook, isKit } from "./check-app.js";
 import { type AsyncFindings, type Findings } from "./findings.js";
 import { probeWebhook } from "./probe-webhook.js";
 import { isAnswer } from "./send.js";
-import { type ProbedSubject, type Subject } from "./subject.js";
+import { type ProbedSubject, type DoctorSubject } from "./subject.js";
 
 /** Checks one thing. A check without its input finds nothing. */
-type Check = (subject: ProbedSubject) => Findings | AsyncFindings;
+type DoctorCheck = (subject: ProbedSubject) => Findings | AsyncFindings;
 
-const checks: readonly Check[] = [
-  checkSecret,
+const doctorChecks: readonly DoctorCheck[] = [
+  checkWebhookSecret,
   checkProduction,
-  checkOptions,
+  checkKitOptions,
   checkPublicUrl,
   checkWebhook,
   checkClock,
@@ -26,11 +26,11 @@ const checks: readonly Check[] = [
 ];
 
 /** Sends the probes to the app, and runs all checks. Returns what was found, examined (`looked`) and not examined (`skipped`). */
-export async function examine(given: Subject) {
+export async function examine(given: DoctorSubject) {
   const replies = given.webhook === undefined ? undefined : await probeWebhook(given.webhook, given);
   const subject: ProbedSubject = { ...given, replies, isKit: replies !== undefined && isKit(replies) };
   const findings: Finding[] = [];
-  for (const check of checks) for await (const one of check(subject)) findings.push(one);
+  for (const check of doctorChecks) for await (const one of check(subject)) findings.push(one);
   const hasPublicUrl =
     subject.publicUrl !== undefined && findings.every(({ code }) => code !== "public_url_invalid");
   return { findings, looked: lookedAt(subject), skipped: skippedIn(subject, hasPublicUrl) };

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expectedSignature } from "../sign/make-scheme.js";
 import { type SignatureSettings } from "../sign/signature-settings.js";
-import { isAccepted, isAnswer, type Reply, send } from "./send.js";
+import { isAccepted, isAnswer, type Reply, sendProbe } from "./send.js";
 
 /** A webhook of a type and topic that do not exist, for no payment. It is constant, so that a second run is a duplicate. */
 const meaningless = {
@@ -72,7 +72,7 @@ export async function probeWebhook(
   const json = { "Content-Type": "application/json" };
   let forwarded: Record<string, string> = {};
   const post = (body: string, headers: Record<string, string> = json, to = address, pause = 0) =>
-    send(to, { body, headers: { ...headers, ...forwarded }, pauseMs: pause, now });
+    sendProbe(to, { body, headers: { ...headers, ...forwarded }, pauseMs: pause, now });
   let unsigned = await post(compactBody);
   const needsHttps = leadsToHttps(address, unsigned);
   if (needsHttps) {
@@ -84,7 +84,7 @@ export async function probeWebhook(
 
   const wrong = { ...json, [settings.header]: randomBytes(32).toString("hex") };
   const [read, forged, long, malformed, slow, elsewhere] = await Promise.all([
-    send(address, { method: "GET", headers: forwarded, now }),
+    sendProbe(address, { method: "GET", headers: forwarded, now }),
     post(compactBody, { ...wrong, "Content-Type": "application/json; charset=utf-8" }),
     post(longBody, wrong),
     post('{"topic": '),

@@ -14,13 +14,13 @@ export interface Answer {
 }
 
 /** The reason why a request has no answer. */
-export interface Failure {
+export interface SendFailure {
   failure: "unreachable" | "certificate" | "timeout" | "broken";
   /** The code of Node's error, or its message. */
   reason: string;
 }
 
-export type Reply = Answer | Failure;
+export type Reply = Answer | SendFailure;
 
 /** A request to send. */
 export interface Probe {
@@ -33,10 +33,10 @@ export interface Probe {
 }
 
 const timeoutMs = 8000;
-const maxBytes = 64 * 1024;
+const maxAnswerBytes = 64 * 1024;
 
 /** Sends one request on a connection of its own. Follows no redirect, and never rejects. */
-export function send(address: string, probe: Probe): Promise<Reply> {
+export function sendProbe(address: string, probe: Probe): Promise<Reply> {
   const { method = "POST", headers = {}, body = "", pauseMs = 0, now } = probe;
   const bytes = Buffer.from(body);
   const exchange = new Promise<Reply>((resolve, reject) => {
@@ -65,7 +65,7 @@ export function send(address: string, probe: Probe): Promise<Reply> {
       response.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
         length += chunk.length;
-        if (length > maxBytes) answer();
+        if (length > maxAnswerBytes) answer();
       });
       response.on("end", answer);
       // An answer that breaks off is an answer too.
@@ -76,13 +76,13 @@ export function send(address: string, probe: Probe): Promise<Reply> {
     request.write(bytes.subarray(0, half));
     void delay(pauseMs).then(() => request.end(bytes.subarray(half)));
   });
-  return exchange.catch(failureOf);
+  return exchange.catch(sendFailureOf);
 }
 
 const certificateCodes = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT)/;
 const unreachableCodes = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EACCES)$/;
 
-function failureOf(error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }): Failure {
+function sendFailureOf(error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }): SendFailure {
   if (error.name === "AbortError" || error.name === "TimeoutError")
     return { failure: "timeout", reason: `no answer within ${timeoutMs / 1000} s` };
   const code = error.code ?? error.errors?.[0]?.code ?? error.message;

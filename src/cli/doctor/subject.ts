@@ -1,12 +1,12 @@
 import path from "node:path";
 import { readSignatureSettings, type SignatureSettings } from "../sign/signature-settings.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, type Context, type Environment, type InputContext } from "../terminal/command.js";
+import { type Arguments, type Context, type Variables, type InputContext } from "../terminal/command.js";
 import { findDatabase, type NamedDatabase } from "../terminal/database.js";
 import { type WebhookReplies } from "./probe-webhook.js";
 
 /** The app that the doctor examines, as the options and the environment describe it. */
-export interface Subject {
+export interface DoctorSubject {
   /** The address of the payment router; `undefined` for an app without one. */
   mount: string | undefined;
   /** The address of webhooks; `undefined` if no address is known. */
@@ -16,7 +16,7 @@ export interface Subject {
   database: NamedDatabase | undefined;
   /** The folder of the app, as an absolute path. */
   app: string;
-  environment: Environment;
+  environment: Variables;
   isProduction: boolean;
   /** Whether the environment, the database and the installation are left out. */
   outside: boolean;
@@ -26,7 +26,7 @@ export interface Subject {
 }
 
 /** A subject, and the replies of its webhook's address. */
-export interface ProbedSubject extends Subject {
+export interface ProbedSubject extends DoctorSubject {
   /** `undefined` if no address is known. */
   replies: WebhookReplies | undefined;
   /** Whether the kit answers at the webhook's address. */
@@ -34,7 +34,7 @@ export interface ProbedSubject extends Subject {
 }
 
 /** Reads the subject. Throws `command_option_invalid` for an invalid address in an option. */
-export async function readSubject(args: Arguments, context: Context): Promise<Subject> {
+export async function readSubject(args: Arguments, context: Context): Promise<DoctorSubject> {
   const outside = args.has("outside");
   const { stdin, cwd, output, now } = context;
   const environment = outside ? {} : context.env;

@@ -7,9 +7,9 @@ import { type CheckResult, describeFailure, examineStore, type StoreExam } from 
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { optionError } from "../terminal/arguments.js";
 import { type CommandDefinition, type ExitCode } from "../terminal/command.js";
-import { bar, type Output, wrap } from "../terminal/output.js";
+import { textBar, type Output, wrap } from "../terminal/output.js";
 
-const outcomes = ["passed", "failed", "left out"] as const;
+const examOutcomes = ["passed", "failed", "left out"] as const;
 
 export const examCommand: CommandDefinition = {
   description: [
@@ -38,7 +38,7 @@ export const examCommand: CommandDefinition = {
   async run(args, { output, cwd }) {
     try {
       const timeoutMs = readTimeout(args.get("timeout"));
-      return await examine({ ...(await load(path.resolve(cwd, args.operand!))), timeoutMs }, output);
+      return await examineModule({ ...(await load(path.resolve(cwd, args.operand!))), timeoutMs }, output);
     } finally {
       // A store that hangs, or a module with a timer, must not keep the process.
       setTimeout(() => process.exit(), 5000).unref();
@@ -53,17 +53,17 @@ function readTimeout(given = "20"): number {
   throw optionError(`--timeout must be a whole number of seconds from 1 to 3600, and not "${given}".`);
 }
 
-async function examine(exam: StoreExam<unknown>, output: Output): Promise<ExitCode> {
+async function examineModule(exam: StoreExam<unknown>, output: Output): Promise<ExitCode> {
   let [done, all] = [0, 0];
   const results = await examineStore(exam, ({ check }, count) => {
     [done, all] = [done + 1, count];
-    output.draw(`${bar(done / count)} ${done} of ${count}  ${check}`.slice(0, output.width));
+    output.draw(`${textBar(done / count)} ${done} of ${count}  ${check}`.slice(0, output.width));
   });
   output.draw(undefined);
   printTable(results, output);
   for (const one of results.filter(({ outcome }) => outcome === "failed"))
     output.print(`\n${output.paint("red", "failed")} ${describeFailure(one)}`);
-  const [passed, failed, leftOut] = outcomes.map((outcome) =>
+  const [passed, failed, leftOut] = examOutcomes.map((outcome) =>
     results.filter((one) => one.outcome === outcome),
   );
   const others = all - results.length;
@@ -104,10 +104,10 @@ async function load(file: string): Promise<StoreExam<unknown>> {
 /** Prints a line for each member, with what is lost where it is left out. */
 function printTable(results: readonly CheckResult[], output: Output): void {
   const cells = (row: readonly string[]): string => row.map((cell) => cell.padStart(8)).join(" ");
-  output.print(output.paint("bold", `${"".padEnd(18)}${cells(outcomes)}`));
+  output.print(output.paint("bold", `${"".padEnd(18)}${cells(examOutcomes)}`));
   for (const member of new Set(results.map((one) => one.member))) {
     const own = results.filter((one) => one.member === member);
-    const counts = outcomes.map((outcome) => own.filter((one) => one.outcome === outcome).length);
+    const counts = examOutcomes.map((outcome) => own.filter((one) => one.outcome === outcome).length);
     const line = `${member.padEnd(18)}${cells(counts.map((count) => (count === 0 ? "·" : String(count))))}`;
     const style = counts[1]! > 0 ? "red" : counts[2]! > 0 ? "yellow" : "green";
     const lost = own.find(({ outcome }) => outcome === "left out")?.reason;

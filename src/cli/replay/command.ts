@@ -16,7 +16,7 @@ import { envFileOption } from "../terminal/read-file.js";
 /** The outcome that a webhook is stored with. Duplicates are counted, and not stored. */
 type StoredOutcome = NonNullable<ReplayQuery["outcome"]>;
 
-const outcomes = "applied|stale|mismatch|unmatched|unconfirmed|foreign|unrecognised|inadmissible";
+const outcomeChoices = "applied|stale|mismatch|unmatched|unconfirmed|foreign|unrecognised|inadmissible";
 
 export const replayCommand: CommandDefinition = {
   description: [
@@ -31,7 +31,7 @@ export const replayCommand: CommandDefinition = {
     "--apply": "Makes the changes, instead of only printing them.",
     "--client-id <id>": "Only the webhooks of this payment.",
     "--receipt-id <id>": "Only this webhook.",
-    [`--outcome <${outcomes}>`]: "Only webhooks that are stored with this outcome.",
+    [`--outcome <${outcomeChoices}>`]: "Only webhooks that are stored with this outcome.",
     "--from <time>": "Only webhooks received at this time or later: a UTC day, or a time with its offset.",
     "--to <time>": "Only webhooks received before this time.",
     ...policyOptions,
@@ -63,8 +63,8 @@ export const replayCommand: CommandDefinition = {
     const payments = await openOfflineKit(args, context, policy);
     try {
       const changed = isDead
-        ? await replayDispatches(payments, args, context.output)
-        : await replayWebhooks(payments, args, context.output, policy);
+        ? await replayDeadDispatches(payments, args, context.output)
+        : await replayStoredWebhooks(payments, args, context.output, policy);
       if (changed === 0 || args.has("apply")) return 0;
       context.output.print("Nothing was changed; --apply makes the changes.");
       return 1;
@@ -85,7 +85,7 @@ const webhookOptions = [
 ] as const;
 const dispatchOptions = ["handler", "event", "event-id"] as const;
 
-async function replayWebhooks(
+async function replayStoredWebhooks(
   payments: Payments,
   args: Arguments,
   output: Output,
@@ -96,8 +96,8 @@ async function replayWebhooks(
     clientId: args.get("client-id"),
     receiptId: args.get("receipt-id"),
     outcome: args.get("outcome") as StoredOutcome | undefined,
-    from: timeOf(args, "from"),
-    to: timeOf(args, "to"),
+    from: timeOption(args, "from"),
+    to: timeOption(args, "to"),
   };
   const unknown = await findUnknownPolicy(payments, query, policy);
   if (unknown !== undefined && !dryRun) throw optionError(unknown);
@@ -153,7 +153,7 @@ async function findUnknownPolicy(
   return undefined;
 }
 
-async function replayDispatches(payments: Payments, args: Arguments, output: Output): Promise<number> {
+async function replayDeadDispatches(payments: Payments, args: Arguments, output: Output): Promise<number> {
   const query: DispatchQuery = {
     handler: args.get("handler"),
     type: args.get("event") as EventType | undefined,
@@ -177,7 +177,7 @@ async function replayDispatches(payments: Payments, args: Arguments, output: Out
   return found.length;
 }
 
-function timeOf(args: Arguments, name: "from" | "to"): Date | undefined {
+function timeOption(args: Arguments, name: "from" | "to"): Date | undefined {
   const text = args.get(name);
   if (text === undefined) return undefined;
   // JavaScript takes a time without an offset for one of this machine's zone, and "1/5/26" for a time.

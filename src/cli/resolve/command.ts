@@ -43,7 +43,7 @@ export const resolveCommand: CommandDefinition = {
     if (!["accept", "refunded", "dismiss"].includes(action))
       throw operandError("tillkit resolve needs accept, refunded or dismiss.");
     const evidence = evidenceOf(args);
-    const [reason, by] = (["reason", "by"] as const).map((name) => required(args, name));
+    const [reason, by] = (["reason", "by"] as const).map((name) => requiredOption(args, name));
     const payments = await openOfflineKit(args, context);
     try {
       const [clientId, receiptId] = [args.get("client-id"), args.get("receipt-id")];
@@ -67,18 +67,18 @@ function evidenceOf(args: Arguments): Evidence | undefined {
   const alone = kind === undefined && names.find((name) => args.has(name));
   if (alone) throw optionError(`--${alone} can only be used with --evidence.`);
   if (kind === undefined) return undefined;
-  const total = { value: required(args, "value"), currency: required(args, "currency") };
+  const total = { value: requiredOption(args, "value"), currency: requiredOption(args, "currency") };
   const [serviceId, providerId] = [args.get("service-id"), args.get("provider-id")];
   return {
     kind,
-    document: required(args, "document"),
+    document: requiredOption(args, "document"),
     total,
     ...(serviceId !== undefined && { serviceId }),
     ...(providerId !== undefined && { providerId }),
   };
 }
 
-function required(args: Arguments, name: string): string {
+function requiredOption(args: Arguments, name: string): string {
   const value = args.get(name);
   if (value === undefined) throw optionError(`--${name} is missing.`);
   return value;

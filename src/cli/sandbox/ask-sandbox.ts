@@ -2,7 +2,7 @@ import path from "node:path";
 import { TillkitError } from "../../errors/index.js";
 import { readScenarioFile, type Scenario } from "../../sandbox/index.js";
 import { operandError } from "../terminal/arguments.js";
-import { type Arguments, type Context, type Environment } from "../terminal/command.js";
+import { type Arguments, type Context, type Variables } from "../terminal/command.js";
 import { because } from "../../shared/because.js";
 
 const defaultAddress = "http://localhost:4000";
@@ -12,7 +12,7 @@ export const sandboxAddressOption = {
 };
 
 /** Returns the address of the sandbox that a command talks to. */
-export function sandboxAddress(args: Arguments, env: Environment): string {
+export function sandboxAddress(args: Arguments, env: Variables): string {
   return (args.get("sandbox") ?? env["TILLKIT_SANDBOX_URL"] ?? defaultAddress).replace(/(?<!\/)\/+$/, "");
 }
 

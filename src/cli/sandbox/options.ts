@@ -4,7 +4,7 @@ import { type HmacAlgorithm, type ListedField } from "../../webhook/signature/in
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type Context } from "../terminal/command.js";
 
-const names = catalogue.map(({ name }) => name).join(", ");
+const scenarioNames = catalogue.map(({ name }) => name).join(", ");
 
 /** The options of `tillkit sandbox`: those of `createSandbox` that can be written on a command line. */
 export const sandboxOptions = {
@@ -27,7 +27,7 @@ export const sandboxOptions = {
   "--providers <list>": "The providers on it, separated by commas: MVK=Mvuko Mobile,HOL=Holoni.",
   "--state <file>": "A SQLite file that keeps everything. Default: everything is lost at exit.",
   "--seed <text>": "Makes ids and the scenario random repeatable.",
-  "--scenario <name>": `The scenario of new payments: ${names}, random, or your own JSON file, followed by #name if it has several. Default: normal.`,
+  "--scenario <name>": `The scenario of new payments: ${scenarioNames}, random, or your own JSON file, followed by #name if it has several. Default: normal.`,
   "--lenient": "Accepts requests that the interface document does not allow, if possible.",
   "--read-back": "Answers GET /v1/payments and /v1/payments/{id}.",
   "--read-back-bare": "Like --read-back, without data around the payments.",
@@ -51,7 +51,7 @@ export function readSandboxOptions(args: Arguments, { cwd }: Context): SandboxOp
   const fields = listOf(args, "fields") as readonly ListedField[] | undefined;
   const isBare = args.has("read-back-bare") || undefined;
   return {
-    port: numberOf(args, "port") ?? 4000,
+    port: numberOption(args, "port") ?? 4000,
     host: args.get("host"),
     publicUrl: args.get("public-url"),
     webhookUrls: args.all("webhook"),
@@ -66,7 +66,7 @@ export function readSandboxOptions(args: Arguments, { cwd }: Context): SandboxOp
       fields,
     },
     clients: clientsOf(args),
-    accessTokenTtlSeconds: numberOf(args, "token-ttl"),
+    accessTokenTtlSeconds: numberOption(args, "token-ttl"),
     merchantName: args.get("merchant-name"),
     providers: listOf(args, "providers")?.map(providerOf),
     state: state === undefined ? undefined : path.resolve(cwd, state),
@@ -80,10 +80,10 @@ export function readSandboxOptions(args: Arguments, { cwd }: Context): SandboxOp
     failureWebhook: args.has("failure-webhook") || undefined,
     statusWebhooks: args.has("status-webhooks") || undefined,
     statuses: listOf(args, "statuses") as SandboxOptions["statuses"],
-    successStatus: numberOf(args, "success-status") as SandboxOptions["successStatus"],
+    successStatus: numberOption(args, "success-status") as SandboxOptions["successStatus"],
     errorBodies: args.get("error-bodies") as SandboxOptions["errorBodies"],
-    webhookDelayMs: numberOf(args, "webhook-delay"),
-    webhookTimeoutMs: numberOf(args, "webhook-timeout"),
+    webhookDelayMs: numberOption(args, "webhook-delay"),
+    webhookTimeoutMs: numberOption(args, "webhook-timeout"),
     retryDelaysMs: listOf(args, "retries")?.map((text) => readNumber("retries", text)),
   };
 }
@@ -105,7 +105,7 @@ function listOf(args: Arguments, name: string): string[] | undefined {
   return parts?.map((part) => part.trim()).filter((part) => part !== "");
 }
 
-function numberOf(args: Arguments, name: string): number | undefined {
+function numberOption(args: Arguments, name: string): number | undefined {
   const text = args.get(name);
   return text === undefined ? undefined : readNumber(name, text);
 }

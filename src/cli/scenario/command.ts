@@ -35,7 +35,7 @@ export const scenarioCommand: CommandDefinition = {
   },
   async run(args, context) {
     const address = sandboxAddress(args, context.env);
-    if (args.operand === undefined) return list(address, context);
+    if (args.operand === undefined) return listScenarios(address, context);
     const { output } = context;
     const chosen = await readScenarioOption(args.operand, context);
     const only = args.get("for");
@@ -50,7 +50,7 @@ export const scenarioCommand: CommandDefinition = {
   },
 };
 
-async function list(address: string, { output }: Context) {
+async function listScenarios(address: string, { output }: Context) {
   const response = await askSandbox(address, "/scenarios");
   const answer = (await response.json()) as { current: string; scenarios: Scenario[] };
   const width = Math.max(...answer.scenarios.map(({ name }) => name.length)) + 2;

@@ -1,6 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
 import { defaultSignedFields, type ListedField } from "../../webhook/signature/index.js";
-import { type Arguments, type Environment, type InputContext } from "../terminal/command.js";
+import { type Arguments, type Variables, type InputContext } from "../terminal/command.js";
 import { envFileOption, readText } from "../terminal/read-file.js";
 
 /** The options that say how a signature is made, for `sign`, `verify`, `trigger` and `doctor`. */
@@ -31,7 +31,7 @@ export interface SignatureSettings {
   secrets: readonly { text: string; from: string }[];
   /** The variables in which a secret was looked for. */
   secretVariables: readonly string[];
-  environment: Environment;
+  environment: Variables;
   merchantId: string | undefined;
   fields: readonly ListedField[];
   /** Not checked yet: the scheme does that. `undefined` only for public-key, where the key decides. */
@@ -61,7 +61,7 @@ export async function readSignatureSettings(
   const usualAlgorithm = scheme === "public-key" ? undefined : "sha256";
   return {
     scheme,
-    secrets: await readSecrets(args, context, secretVariables),
+    secrets: await readGivenSecrets(args, context, secretVariables),
     secretVariables,
     environment,
     merchantId: args.get("merchant-id") ?? read("MERCHANT_ID"),
@@ -74,7 +74,7 @@ export async function readSignatureSettings(
 
 const usualVariables = ["TILLKIT_WEBHOOK_SECRET", "TILLKIT_WEBHOOK_SECRET_PREVIOUS"];
 
-async function readSecrets(
+async function readGivenSecrets(
   args: Arguments,
   context: InputContext,
   variables: readonly string[],

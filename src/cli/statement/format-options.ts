@@ -26,9 +26,9 @@ export const formatOptions = {
 /** Returns the format that the options describe. Throws `command_option_invalid`. */
 export function readFormat(args: Arguments): StatementFormat {
   const columns: StatementFormat["columns"] = {};
-  for (const [field, header] of pairs(args, "column", statementFields))
+  for (const [field, header] of fieldPairs(args, "column", statementFields))
     columns[field] = header === "" ? false : /^[1-9]\d*$/.test(header) ? Number(header) : header;
-  const fixed = Object.fromEntries(pairs(args, "fixed", ["currency", "source", "status"]));
+  const fixed = Object.fromEntries(fieldPairs(args, "fixed", ["currency", "source", "status"]));
   const [delimiter, group, skipLines] = ["delimiter", "group", "skip-lines"].map((name) => args.get(name));
   return {
     columns,
@@ -45,7 +45,7 @@ export function readFormat(args: Arguments): StatementFormat {
   };
 }
 
-function pairs<Field extends string>(
+function fieldPairs<Field extends string>(
   args: Arguments,
   option: string,
   fields: readonly Field[],

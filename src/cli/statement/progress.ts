@@ -2,8 +2,8 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { type StatementProgress } from "../../statement/index.js";
-import { bar, type Output } from "../terminal/output.js";
-import { type FileContext, unreadable } from "../terminal/read-file.js";
+import { textBar, type Output } from "../terminal/output.js";
+import { type FileContext, unreadableFile } from "../terminal/read-file.js";
 import { grouped } from "./print-summary.js";
 
 /** The chunks of a file, and how much of it was read. */
@@ -28,21 +28,21 @@ export async function countBytes(file: string, { cwd, stdin }: FileContext): Pro
       }
     } catch (cause) {
       // Only errors of the stream arrive here: an error of the consumer ends the generator at its `yield`.
-      throw unreadable(file, cause);
+      throw unreadableFile(file, cause);
     }
   }
-  const total = file === "-" ? undefined : await sizeOf(absolute, file);
+  const total = file === "-" ? undefined : await fileSize(absolute, file);
   return { bytes: counted(), total, read: () => count };
 }
 
-async function sizeOf(absolute: string, file: string): Promise<number | undefined> {
+async function fileSize(absolute: string, file: string): Promise<number | undefined> {
   try {
     const stats = await stat(absolute);
     if (stats.isDirectory()) throw new Error("It is a folder.");
     // Pipes and devices have no known length.
     return stats.isFile() ? stats.size : undefined;
   } catch (cause) {
-    throw unreadable(file, cause);
+    throw unreadableFile(file, cause);
   }
 }
 
@@ -60,14 +60,14 @@ export function progressBar(
     if (phase === lastPhase && now - drawnAt < drawEveryMs) return;
     drawnAt = now;
     lastPhase = phase;
-    if (phase === "books") output.draw(`${bar(1)} reading stored payments: ${grouped(payments)}`);
-    else if (phase === "sides") output.draw(`${bar(1)} comparing rows and payments`);
+    if (phase === "books") output.draw(`${textBar(1)} reading stored payments: ${grouped(payments)}`);
+    else if (phase === "sides") output.draw(`${textBar(1)} comparing rows and payments`);
     else if (total === undefined) output.draw(`${grouped(rows)} rows, ${megabytes(read())}`);
     else {
       const share = total === 0 ? 1 : Math.min(1, read() / total);
       const percent = `${Math.floor(100 * share)}%`.padStart(4);
       const bytes = `${megabytes(read())} of ${megabytes(total)}`;
-      output.draw(`${bar(share)}${percent}  ${bytes}, ${grouped(rows)} rows`);
+      output.draw(`${textBar(share)}${percent}  ${bytes}, ${grouped(rows)} rows`);
     }
   };
 }

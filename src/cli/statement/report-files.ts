@@ -45,13 +45,13 @@ export class ReportFiles {
 
   /** @throws TillkitError `file_unwritable` */
   async add(finding: StatementFinding): Promise<void> {
-    for (const one of this.#files) await write(one, one.report.add(finding));
+    for (const one of this.#files) await writePart(one, one.report.add(finding));
   }
 
   /** Writes the rest of the reports, and moves the files to their final paths. Throws `file_unwritable`. */
   async end(summary: StatementSummary): Promise<void> {
     for (const one of this.#files) {
-      await write(one, one.report.end(summary));
+      await writePart(one, one.report.end(summary));
       try {
         one.stream.end();
         await finished(one.stream);
@@ -78,7 +78,7 @@ function reportFor(name: string, options: HtmlReportOptions): StatementReport {
   throw optionError(`--report ${name} must end in .html, .csv or .json.`);
 }
 
-async function write({ name, stream }: ReportFile, text: string): Promise<void> {
+async function writePart({ name, stream }: ReportFile, text: string): Promise<void> {
   try {
     if (stream.errored) throw stream.errored;
     if (text !== "" && !stream.write(text)) await once(stream, "drain");

@@ -54,7 +54,7 @@ export interface ProcessContext extends OutputStreams {
 }
 
 /** Variables by name. */
-export type Environment = OutputStreams["env"];
+export type Variables = OutputStreams["env"];
 
 /** A command as its own file defines it. Its name and its summary are in the list of commands. */
 export interface CommandDefinition extends Omit<Command, "name" | "summary" | "options" | "examples"> {

@@ -28,7 +28,7 @@ export function toolHelp(commands: readonly Pick<Command, "name" | "summary">[],
     "  tillkit <command> [options]",
     "",
     title(output, "Commands"),
-    ...columns(rows, output),
+    ...twoColumns(rows, output),
     "",
     'See "tillkit help <command>" for options, examples and exit codes, and "tillkit help errors <code>" for an error.',
   ].join("\n");
@@ -47,7 +47,7 @@ export function commandHelp(command: Command, output: Output): string {
     ...description.flatMap((paragraph) => ["", wrap(paragraph, output.width)]),
     "",
     title(output, "Options"),
-    ...columns([...operands, ...options], output),
+    ...twoColumns([...operands, ...options], output),
     "",
     title(output, "Examples"),
     ...examples.flatMap((example) => [
@@ -56,7 +56,7 @@ export function commandHelp(command: Command, output: Output): string {
     ]),
     "",
     title(output, "Exit codes"),
-    ...columns(Object.entries(exitCodes), output),
+    ...twoColumns(Object.entries(exitCodes), output),
   ].join("\n");
 }
 
@@ -81,7 +81,7 @@ function title(output: Output, text: string): string {
 }
 
 /** Writes two columns. The second is wrapped, and begins on a line of its own if the first is long. */
-function columns(rows: readonly (readonly [string, string])[], output: Output): string[] {
+function twoColumns(rows: readonly (readonly [string, string])[], output: Output): string[] {
   const width = Math.min(Math.max(...rows.map(([left]) => left.length)), 28);
   const indent = " ".repeat(width + 4);
   return rows.map(([left, right]) => {

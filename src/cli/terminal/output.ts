@@ -89,6 +89,6 @@ export function wrap(text: string, width: number, indent = ""): string {
 const barWidth = 24;
 
 /** Returns a bar of progress that is filled to this share. */
-export function bar(share: number): string {
+export function textBar(share: number): string {
   return `[${"#".repeat(Math.floor(barWidth * share)).padEnd(barWidth)}]`;
 }

@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { parseEnv } from "node:util";
 import { TillkitError } from "../../errors/index.js";
 import { because } from "../../shared/because.js";
-import { type Arguments, type Environment, type ProcessContext } from "./command.js";
+import { type Arguments, type Variables, type ProcessContext } from "./command.js";
 
 /** Where files are read from. */
 export type FileContext = Pick<ProcessContext, "cwd" | "stdin">;
@@ -15,12 +15,12 @@ export async function readBytes(file: string, { cwd, stdin }: FileContext): Prom
   try {
     return await readFile(path.resolve(cwd, file));
   } catch (cause) {
-    throw unreadable(file, cause);
+    throw unreadableFile(file, cause);
   }
 }
 
 /** Returns the error for a file that cannot be read. */
-export function unreadable(file: string, cause: unknown): TillkitError {
+export function unreadableFile(file: string, cause: unknown): TillkitError {
   return new TillkitError("file_unreadable", `The file ${file} cannot be read${because(cause)}`, { cause });
 }
 
@@ -35,8 +35,8 @@ export const envFileOption = {
 };
 
 /** Returns the environment that the application would have if it was started here with the same files. */
-export async function readEnvironment(args: Arguments, context: ProcessContext): Promise<Environment> {
-  let fromFiles: Environment = {};
+export async function readEnvironment(args: Arguments, context: ProcessContext): Promise<Variables> {
+  let fromFiles: Variables = {};
   for (const file of args.all("env-file"))
     fromFiles = { ...fromFiles, ...parseEnv(await readText(file, context)) };
   return { ...fromFiles, ...context.env };

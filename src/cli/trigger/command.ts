@@ -46,8 +46,8 @@ export const triggerCommand: CommandDefinition = {
     const chosen = withMovesAtApproval(await readScenarioOption(args.operand!, context));
     const publicUrl = context.env["TILLKIT_PUBLIC_URL"]?.replace(/(?<!\/)\/+$/, "");
     const to =
-      args.get("to") ?? (publicUrl && `${publicUrl}/webhook`) ?? missing("to", "the webhook address");
-    const clientId = args.get("client-id") ?? missing("client-id", "the clientId of the payment");
+      args.get("to") ?? (publicUrl && `${publicUrl}/webhook`) ?? missingOption("to", "the webhook address");
+    const clientId = args.get("client-id") ?? missingOption("client-id", "the clientId of the payment");
     const total = readTotal(args.get("total") ?? "1475 KMF");
 
     const sandbox = createSandbox({
@@ -140,6 +140,6 @@ function readTotal(text: string): { value: string; currency: string } {
   throw optionError('--total must be an amount and a currency, such as "1475 KMF".');
 }
 
-function missing(option: string, what: string): never {
+function missingOption(option: string, what: string): never {
   throw optionError(`--${option} is missing: ${what}.`);
 }

@@ -32,7 +32,7 @@ export async function checkSignature(input: SignatureInput) {
   const causes = given === undefined ? explainByOtherHeader(input, explain) : explain(given);
   if (causes === undefined || (causes.length === 0 && refusals.length === 0)) {
     const message = "None of the usual mistakes explains it.";
-    return { verified, findings: [...refusals, finding("signature_unexplained", message)] };
+    return { verified, findings: [...refusals, diagnosis("signature_unexplained", message)] };
   }
   const codes = new Set<string>(causes.map(({ code }) => code));
   // A refusal that an explanation repeats in more detail is left out.
@@ -56,7 +56,7 @@ async function askKit(
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const refusals = error.problems.map(({ code, option, message }) =>
-      refusal(code, `The kit would not start: ${placeOf(option, settings)} ${message}`),
+      kitRefusal(code, `The kit would not start: ${placeOf(option, settings)} ${message}`),
     );
     return { verified: false, refusals };
   }
@@ -65,11 +65,11 @@ async function askKit(
     return { verified: await scheme.verify({ rawBody, headers }), refusals: [] };
   } catch (error) {
     if (!(error instanceof TillkitError)) throw error;
-    return { verified: false, refusals: [refusal(error.code, error.message)] };
+    return { verified: false, refusals: [kitRefusal(error.code, error.message)] };
   }
 }
 
-function refusal(code: ErrorCode, message: string): Finding {
+function kitRefusal(code: ErrorCode, message: string): Finding {
   return { code, severity: "error", message, fix: errorFixes[code] };
 }
 
@@ -99,18 +99,18 @@ function notesOn(settings: SignatureSettings, rawBody: Buffer, signature: string
   );
   if (index > 0) {
     const message = `The signature was made with ${secrets[index]!.from}, and not with ${secrets[0]!.from}.`;
-    notes.push(finding("secret_other", message, "note"));
+    notes.push(diagnosis("secret_other", message, "note"));
   }
   if (scheme !== "public-key" && signature !== signature.toLowerCase())
-    notes.push(finding("signature_upper_case", "The signature is written in capital letters.", "note"));
+    notes.push(diagnosis("signature_upper_case", "The signature is written in capital letters.", "note"));
   return notes;
 }
 
 function findingOf({ code, detail }: Cause): Finding {
   const how = code.startsWith("signature_") ? `when it is read as ${detail}` : detail;
-  return finding(code, `The signature fits ${how}.`);
+  return diagnosis(code, `The signature fits ${how}.`);
 }
 
-function finding(code: DiagnosisCode, message: string, severity: Severity = "error"): Finding {
+function diagnosis(code: DiagnosisCode, message: string, severity: Severity = "error"): Finding {
   return { code, severity, message, fix: hypotheses[code].fix };
 }

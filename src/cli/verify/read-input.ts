@@ -16,7 +16,7 @@ export function readCapturedRequest(bytes: Buffer): CapturedRequest {
     .map((ending) => ({ at: bytes.indexOf(ending), length: ending.length }))
     .filter(({ at }) => at >= 0)
     .toSorted((a, b) => a.at - b.at);
-  if (emptyLine === undefined) throw invalid("there is no empty line between headers and body");
+  if (emptyLine === undefined) throw invalidRequest("there is no empty line between headers and body");
   const headers = bytes
     .subarray(0, emptyLine.at)
     .toString("latin1")
@@ -24,18 +24,19 @@ export function readCapturedRequest(bytes: Buffer): CapturedRequest {
     .filter((line) => line !== "" && !/^[A-Z]+ \S+( HTTP\/[\d.]+)?$/.test(line))
     .map((line) => {
       const [, name, value] = /^([^\s:]+):\s*(.*?)\s*$/.exec(line) ?? [];
-      if (name === undefined || value === undefined) throw invalid("a line before the body is no header");
+      if (name === undefined || value === undefined)
+        throw invalidRequest("a line before the body is no header");
       return [name.toLowerCase(), value] as const;
     });
   return { headers, rawBody: bytes.subarray(emptyLine.at + emptyLine.length) };
 }
 
-function invalid(because: string) {
+function invalidRequest(because: string) {
   return operandError(`With --request the file must be a whole request, but ${because}.`);
 }
 
 const maxFiles = 200;
-const maxBytes = 64 * 1024;
+const maxOtherBodyBytes = 64 * 1024;
 
 /** Reads other small files of the same type in the same folder: the signature may belong to one of these bodies. */
 export async function readOtherBodies(file: string, cwd: string): Promise<Variant<Buffer>[]> {
@@ -55,5 +56,5 @@ export async function readOtherBodies(file: string, cwd: string): Promise<Varian
 
 async function readSmall(file: string): Promise<Buffer | undefined> {
   const stats = await stat(file);
-  return stats.isFile() && stats.size <= maxBytes ? readFile(file) : undefined;
+  return stats.isFile() && stats.size <= maxOtherBodyBytes ? readFile(file) : undefined;
 }

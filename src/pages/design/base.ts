@@ -1,5 +1,5 @@
 /** Every colour has a name here, in light and in dark. A text on its background has a contrast of 4.5 to 1 or more. */
-const tokens = `
+const designTokens = `
 :root {
   color-scheme: light dark;
   --page: #f4f5f2; --card: #fff; --ink: #15201c; --soft: #55615c; --line: #dfe4df; --edge: #7d8a84;
@@ -18,7 +18,7 @@ const tokens = `
 `;
 
 /** The colours of a meaning. Badges, notices, signs and charts inside of the element use them. */
-const tones = `
+const toneStyle = `
 .good, [data-state=paid] { --tone: var(--accent); --paper: var(--tint); }
 .bad, [data-state=failed] { --tone: var(--bad); --paper: var(--bad-tint); }
 .warn, [data-state=canceled], [data-state=refunded], [data-state=delayed] { --tone: var(--warn); --paper: var(--warn-tint); }
@@ -103,4 +103,4 @@ const sheet = `
 `;
 
 /** The style of every page: colours, elements, buttons, badges, notices, and the narrow page. */
-export const baseStyle = tokens + tones + elements + components + sheet;
+export const baseStyle = designTokens + toneStyle + elements + components + sheet;

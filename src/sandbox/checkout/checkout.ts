@@ -3,7 +3,7 @@ import express, { type Response, type Router } from "express";
 import { readLanguage } from "../../pages/language.js";
 import { type SandboxCore } from "../core/core.js";
 import { asyncRoute } from "../http/middleware.js";
-import { sendPage } from "../http/page.js";
+import { respondWithPage } from "../http/page.js";
 import { type PaymentTransitions } from "../operations/payment-transitions.js";
 import { checkoutPage } from "./checkout-page.js";
 import { badRequestPage, finalPage, unknownPage } from "./notice-page.js";
@@ -18,8 +18,8 @@ export function checkout(core: SandboxCore, transitions: PaymentTransitions): Ro
     const language = readLanguage(req);
     const payment = payments.byId(req.params.id);
     if (payment === undefined) return next();
-    if (payment.status !== "pending") return sendPage(res, finalPage(payment, merchantName, language));
-    sendPage(res, checkoutPage(payment, providers, merchantName, { language }));
+    if (payment.status !== "pending") return respondWithPage(res, finalPage(payment, merchantName, language));
+    respondWithPage(res, checkoutPage(payment, providers, merchantName, { language }));
     if (req.method !== "GET") return;
     // In some scenarios the payment is decided elsewhere, on the customer's phone, while this page is open.
     void transitions.run("opened", payment, providers[0]!.code);
@@ -32,23 +32,26 @@ export function checkout(core: SandboxCore, transitions: PaymentTransitions): Ro
     asyncRoute<{ id: string }>(async (req, res) => {
       const language = readLanguage(req);
       const payment = payments.byId(req.params.id);
-      if (payment === undefined) return sendPage(res, unknownPage(language, options.publicUrl));
+      if (payment === undefined) return respondWithPage(res, unknownPage(language, options.publicUrl));
       const form: Record<string, unknown> = req.body ?? {};
       const isApproval = form["action"] === "approve";
       if (payment.status === "completed" && isApproval && payment.scenario !== "normal")
         return leave(res, payment.successUrl);
       if (payment.status !== "pending")
-        return sendPage(res, { ...finalPage(payment, merchantName, language), status: 409 });
+        return respondWithPage(res, { ...finalPage(payment, merchantName, language), status: 409 });
 
       if (form["action"] === "cancel") {
         void transitions.run("canceled", payment, providers[0]!.code);
         await stateFile.flushed();
         return leave(res, payment.cancelUrl);
       }
-      if (!isApproval) return sendPage(res, badRequestPage(language));
+      if (!isApproval) return respondWithPage(res, badRequestPage(language));
       const provider = providers.find(({ code }) => code === form["provider"]);
       if (provider === undefined)
-        return sendPage(res, checkoutPage(payment, providers, merchantName, { language, unchosen: true }));
+        return respondWithPage(
+          res,
+          checkoutPage(payment, providers, merchantName, { language, unchosen: true }),
+        );
       // The browser does not wait for the webhook.
       void transitions.run("approved", payment, provider.code);
       await stateFile.flushed();

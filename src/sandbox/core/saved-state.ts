@@ -1,9 +1,9 @@
 import { type SandboxCore } from "./core.js";
 import { throwMisuse } from "../state/throw-misuse.js";
 
-type SavedState = ReturnType<typeof stateOf>;
+type SavedState = ReturnType<typeof stateToSave>;
 
-function stateOf({ clock, signing, settings, scenarios, tokens }: SandboxCore) {
+function stateToSave({ clock, signing, settings, scenarios, tokens }: SandboxCore) {
   const { secret, previousSecret } = signing.state;
   return {
     clients: tokens.clients,
@@ -17,7 +17,7 @@ function stateOf({ clock, signing, settings, scenarios, tokens }: SandboxCore) {
 
 /** Saves what a sandbox has only once: secrets, credentials, settings, scenarios and the clock. */
 export function saveState(core: SandboxCore): void {
-  core.stateFile.put("sandbox", "sandbox", stateOf(core));
+  core.stateFile.put("sandbox", "sandbox", stateToSave(core));
 }
 
 /** The progress of reading the state file. */

@@ -15,7 +15,7 @@ export interface Page extends Pick<HtmlPage, "language" | "title" | "style" | "s
 }
 
 /** Sends a page with the headers that every page carries. */
-export function sendPage(res: Response, page: Page): void {
+export function respondWithPage(res: Response, page: Page): void {
   const nonce = newNonce();
   const base = `default-src 'none'; style-src 'nonce-${nonce}'; img-src data:; base-uri 'none'; frame-ancestors 'none'`;
   // No form-action for customers: browsers apply it to redirects after a form, and the merchant's return address may

@@ -47,7 +47,7 @@ export class PaymentTransitions {
 
   /** Makes the moves of the payments that the new one replaces: those of the same shop with another amount. */
   async runReplaced(newest: SandboxPayment, source: string): Promise<void> {
-    const replaced = this.#othersOfShop(newest).filter((other) => !sameTotal(other, newest));
+    const replaced = this.#othersOfShop(newest).filter((other) => !hasSameTotal(other, newest));
     await Promise.all(replaced.map((other) => this.run("replaced", other, source)));
   }
 
@@ -119,7 +119,7 @@ export class PaymentTransitions {
     return this.#othersOfShop(payment).filter(
       (other) =>
         other.status === "canceled" &&
-        sameTotal(other, payment) &&
+        hasSameTotal(other, payment) &&
         this.#scenarioOf(other).paidWithNext === true,
     );
   }
@@ -138,6 +138,6 @@ export class PaymentTransitions {
   }
 }
 
-function sameTotal({ total }: SandboxPayment, other: SandboxPayment): boolean {
+function hasSameTotal({ total }: SandboxPayment, other: SandboxPayment): boolean {
   return total.value === other.total.value && total.currency === other.total.currency;
 }

@@ -40,7 +40,7 @@ export type ResolvedSandboxOptions = ReturnType<typeof resolveSandboxOptions>;
 
 /** Returns the options with their defaults. Throws a ConfigurationError that lists every problem. */
 export function resolveSandboxOptions(options: SandboxOptions) {
-  const problems = findProblems(options);
+  const problems = findOptionProblems(options);
   if (problems.length > 0) throw new ConfigurationError(problems);
   const given = givenSettings(options);
   const { scenario = normal.name, scenarios = [] } = options;
@@ -83,7 +83,7 @@ const providersSchema = z
   .min(1)
   .refine((providers) => new Set(providers.map(({ code }) => code)).size === providers.length);
 
-const optionNames = {
+const sandboxOptionNames = {
   ...defaultSettings,
   port: 1,
   host: 1,
@@ -109,13 +109,16 @@ const signingNames = {
   fields: 1,
 } satisfies NamesOf<SandboxSigning>;
 
-function problem(option: string, message: string): ConfigurationProblem {
+function optionProblem(option: string, message: string): ConfigurationProblem {
   return { code: "option_invalid", option, message };
 }
 
-function findProblems(options: SandboxOptions): ConfigurationProblem[] {
-  const problems = [...unknownOptions("", options, optionNames), ...findSignatureProblems(options.signature)];
-  const refuse = (option: string, message: string) => problems.push(problem(option, message));
+function findOptionProblems(options: SandboxOptions): ConfigurationProblem[] {
+  const problems = [
+    ...unknownOptions("", options, sandboxOptionNames),
+    ...findSignatureProblems(options.signature),
+  ];
+  const refuse = (option: string, message: string) => problems.push(optionProblem(option, message));
   const {
     allowRemoteWebhooks = false,
     webhookUrls = [],
@@ -148,15 +151,15 @@ function findSignatureProblems(signature: SandboxOptions["signature"]): readonly
   if (!("scheme" in signature)) {
     if (typeof signature.sign === "function") return [];
     const message = "must have `sign`; a scheme that can only verify (a public key) cannot send webhooks.";
-    return [problem("signature", message)];
+    return [optionProblem("signature", message)];
   }
   const { scheme, secret = createSandboxSecret() } = signature;
   const unknown = unknownOptions("signature.", signature, signingNames);
   if (unknown.length > 0) return unknown;
   if (scheme !== "hmac" && scheme !== "fields")
-    return [problem("signature.scheme", 'must be "hmac" or "fields".')];
+    return [optionProblem("signature.scheme", 'must be "hmac" or "fields".')];
   if (!secret.startsWith("sandbox_"))
-    return [problem("signature.secret", "must begin with sandbox_; never use a real secret here.")];
+    return [optionProblem("signature.secret", "must begin with sandbox_; never use a real secret here.")];
   try {
     createScheme(signature, secret);
     return [];
@@ -169,10 +172,10 @@ function findSignatureProblems(signature: SandboxOptions["signature"]): readonly
 function findScenarioProblems({ scenario, scenarios = [] }: SandboxOptions): ConfigurationProblem[] {
   const own = typeof scenario === "object" ? [...scenarios, scenario] : scenarios;
   const problems = (z.array(scenarioSchema).safeParse(own).error?.issues ?? []).map(({ path, message }) =>
-    problem(`scenarios.${path.join(".")}`, `is not valid: ${message}.`.replace("?.", "?")),
+    optionProblem(`scenarios.${path.join(".")}`, `is not valid: ${message}.`.replace("?.", "?")),
   );
   const names = [...[normal, ...catalogue, ...own].map(({ name }) => name), randomName];
   if (typeof scenario !== "string" || names.includes(scenario)) return problems;
   const message = `there is no scenario named ${JSON.stringify(scenario)}. ${suggestion(scenario, names)}`;
-  return [...problems, problem("scenario", message)];
+  return [...problems, optionProblem("scenario", message)];
 }

@@ -48,7 +48,10 @@ export function readScenarios(text: string, file: string): Scenario[] {
   if (problems.length === 0) return scenarios.map((each) => scenarioSchema.parse(each));
   return refuse(
     problems
-      .map(({ path, message }) => ({ line: lineOf(path, lines), message: describeProblem(path, message) }))
+      .map(({ path, message }) => ({
+        line: lineOfPath(path, lines),
+        message: describeProblem(path, message),
+      }))
       .toSorted((a, b) => a.line - b.line)
       .map(({ line, message }) => `${line}: ${message}.`),
   );
@@ -71,7 +74,7 @@ function findRepeatedNames(scenarios: readonly unknown[]): number[] {
 }
 
 /** Returns the line of a value. A missing value has the line of the object that should contain it. */
-function lineOf(path: readonly PropertyKey[], lines: ReadonlyMap<string, number>): number {
+function lineOfPath(path: readonly PropertyKey[], lines: ReadonlyMap<string, number>): number {
   for (let length = path.length; length > 0; length -= 1) {
     const line = lines.get(pathKey(path.slice(0, length)));
     if (line !== undefined) return line;

@@ -9,7 +9,7 @@ const delayMs = z.number().min(0).max(86_400_000);
 const status = z.string().regex(/^[a-z_]{1,32}$/, "must be lower-case letters, such as completed");
 
 /** A field of the webhook that gets a value that differs from the payment's. */
-const change = z.enum(["amount", "currency", "clientId"]);
+const changedField = z.enum(["amount", "currency", "clientId"]);
 
 /** One webhook that is sent when the payment completes. */
 const webhookStep = strictObject({
@@ -24,9 +24,9 @@ const webhookStep = strictObject({
   /** Fields to set, by path: `{"topic": "payment.exploded", "data.note": "new"}`. */
   set: z.record(z.string(), z.unknown()).optional(),
   /** The fields that are wrong before signing. */
-  change: z.array(change).optional(),
+  change: z.array(changedField).optional(),
   /** The fields that are changed after signing. */
-  tamper: z.array(change).optional(),
+  tamper: z.array(changedField).optional(),
   /** @default "right" */
   sign: z.enum(["right", "wrong", "old-secret", "missing"]).optional(),
   /** Whether the last half of the body is cut off after signing. */

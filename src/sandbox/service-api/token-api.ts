@@ -17,7 +17,7 @@ import { type AccessTokens } from "../state/tokens.js";
 /** Makes `POST /oauth/token`: OAuth 2 client credentials (RFC 6749, 4.4). The interface document shows no such path. */
 export function tokenApi(core: SandboxCore, faults: TokenFaults): Router {
   const { settings, stateFile, tokens } = core;
-  const refuse = (res: Response, ...[status, error, description]: Refusal): void => {
+  const refuse = (res: Response, ...[status, error, description]: TokenRefusal): void => {
     if (status === 401 && basicCredentials(res.req)) res.set("WWW-Authenticate", 'Basic realm="sandbox"');
     core.noteRefusal(res.req, status, description);
     res.status(status).json({ error, error_description: description });
@@ -57,11 +57,11 @@ export function tokenApi(core: SandboxCore, faults: TokenFaults): Router {
 }
 
 /** An error response of OAuth. */
-type Refusal = readonly [status: number, error: string, description: string];
+type TokenRefusal = readonly [status: number, error: string, description: string];
 
 /** Returns the refusal of a request that has no valid credentials. */
-function checkRequest(req: Request, tokens: AccessTokens): Refusal | undefined {
-  const invalid = (description: string): Refusal => [400, "invalid_request", description];
+function checkRequest(req: Request, tokens: AccessTokens): TokenRefusal | undefined {
+  const invalid = (description: string): TokenRefusal => [400, "invalid_request", description];
   const form = formOf(req);
   if (form === undefined) return invalid("Send each field once, as application/x-www-form-urlencoded.");
   const { grant_type: grantType, client_id: clientId, client_secret: clientSecret } = form;

@@ -31,7 +31,7 @@ export interface SandboxPayment {
 /** The part of a creation request that the sandbox keeps (interface document, 4.1). */
 export type NewPayment = Pick<SandboxPayment, "clientId" | "total" | "cancelUrl" | "successUrl">;
 
-interface PaymentsOptions {
+interface SandboxPaymentsOptions {
   now: () => Date;
   random: Random;
   stateFile: StateFile;
@@ -43,7 +43,7 @@ export class SandboxPayments {
   readonly #byId = new Map<string, SandboxPayment>();
   readonly #idByClientId = new Map<string, string>();
 
-  constructor(private readonly options: PaymentsOptions) {}
+  constructor(private readonly options: SandboxPaymentsOptions) {}
 
   /** Restores the payments of an earlier run of the sandbox. */
   async restore(): Promise<void> {

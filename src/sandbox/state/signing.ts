@@ -67,7 +67,7 @@ export class Signing {
   get state(): SigningState {
     const { header } = this.#scheme;
     if (this.#custom) return { scheme: "custom", header };
-    const { algorithm, fields, merchantId } = withDefaults(this.#options);
+    const { algorithm, fields, merchantId } = signingDefaults(this.#options);
     return {
       scheme: this.#options.scheme,
       header,
@@ -122,7 +122,7 @@ export class Signing {
   }
 }
 
-function withDefaults({
+function signingDefaults({
   algorithm = "sha256",
   fields = defaultSignedFields,
   merchantId = "sandbox-merchant",
@@ -134,7 +134,7 @@ function withDefaults({
 export function createScheme(options: SandboxSigning, secret: string): SandboxSignature {
   const { scheme, header, algorithm, fields } = options;
   if (scheme === "hmac") return hmacSignature({ secret, header, algorithm });
-  const { merchantId } = withDefaults(options);
+  const { merchantId } = signingDefaults(options);
   return fieldsSignature({ secret, header, algorithm, fields, merchantId });
 }
 
@@ -144,7 +144,7 @@ function alterLastDigit(signature: string): string {
 
 /** Returns the signature of a service that joins fields without a check. The kit's own scheme refuses such a body. */
 function signUnreadableFields(rawBody: Buffer, secret: string, options: SandboxSigning): string {
-  const { algorithm, fields, merchantId } = withDefaults(options);
+  const { algorithm, fields, merchantId } = signingDefaults(options);
   const body = readJson(rawBody.toString("utf8"));
   const values = fields.map((field) => (field === "merchantId" ? merchantId : printField(body, field)));
   return createHmac(algorithm, secret).update(values.join(",")).digest("hex");

@@ -27,7 +27,7 @@ const noStateFile: StateFile = {
   close: () => Promise.resolve(),
 };
 
-interface Change {
+interface StateChange {
   kind: StateKind;
   key: string;
   /** JSON; absent where the value is removed. */
@@ -38,7 +38,7 @@ interface Change {
 class SqliteStateFile implements StateFile {
   readonly #store: ReturnType<typeof sqliteStore>;
   readonly #ready: Promise<unknown>;
-  #changes: Change[] = [];
+  #changes: StateChange[] = [];
   #writing: Promise<void> = Promise.resolve();
   #failure: unknown;
 
@@ -83,7 +83,7 @@ class SqliteStateFile implements StateFile {
     }
   }
 
-  #schedule(change: Change): void {
+  #schedule(change: StateChange): void {
     this.#changes.push(change);
     if (this.#changes.length > 1) return;
     this.#writing = this.#writing

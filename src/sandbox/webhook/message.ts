@@ -63,9 +63,9 @@ export class WebhookMessages {
     const body = webhookBody({ ...payment, status, captured: status === "completed" }, timestamp);
     this.#change(body, step.change, payment);
     for (const [path, value] of Object.entries(step.set ?? {})) setAt(body, path.split("."), value);
-    const signature = this.#sign(bytesOf(body), step.sign);
+    const signature = this.#sign(jsonBytes(body), step.sign);
     this.#change(body, step.tamper, payment);
-    const rawBody = bytesOf(body);
+    const rawBody = jsonBytes(body);
     return {
       paymentId: payment.id,
       rawBody: step.truncate ? rawBody.subarray(0, Math.floor(rawBody.length / 2)) : rawBody,
@@ -79,7 +79,7 @@ export class WebhookMessages {
     const { overrides = {}, headers, sign = (rawBody: Buffer) => this.#sign(rawBody) } = webhook;
     const body = webhookBody({ ...payment, status: "completed", captured: true }, this.#timestamp());
     const changed = { ...body, ...overrides, data: { ...body.data, ...overrides.data } };
-    const rawBody = webhook.rawBody === undefined ? bytesOf(changed) : Buffer.from(webhook.rawBody);
+    const rawBody = webhook.rawBody === undefined ? jsonBytes(changed) : Buffer.from(webhook.rawBody);
     const allHeaders = { ...this.#headers(sign(rawBody)), ...headers };
     return { paymentId: payment.id, rawBody, headers: allHeaders, byHand: true };
   }
@@ -94,7 +94,7 @@ export class WebhookMessages {
       total: { value: "1", currency: "KMF" },
       clientId: `sandbox-try-${this.#random.hex(4)}`,
     };
-    const rawBody = bytesOf(
+    const rawBody = jsonBytes(
       this.core.signing.state.scheme === "fields"
         ? { topic: "payment.pending", timestamp, type: "payment", data: payment }
         : { topic: "webhook.try", timestamp, type: "webhook", data: {} },
@@ -162,7 +162,7 @@ function tenTimes(value: string): string {
   return value.replace(/^\d+/, (digits) => (digits === "0" ? "10" : `${digits}0`));
 }
 
-function bytesOf(body: object): Buffer {
+function jsonBytes(body: object): Buffer {
   return Buffer.from(JSON.stringify(body));
 }
 

@@ -21,14 +21,14 @@ export async function postWebhook(
   const { signal, release } = anySignal([timeout, closing]);
   try {
     const response = await post(url, webhook, { signal, lookup: allowRemote ? undefined : lookUpHere });
-    const responseBody = await readBody(response);
+    const responseBody = await readResponseText(response);
     const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
     const answer = { status: response.statusCode!, responseHeaders: Object.fromEntries(headers) };
     return { ...answer, ...(keepsBody && { responseBody }) };
   } catch (error) {
     if (closing.aborted) return { error: "the sandbox was closed" };
     if (timeout.aborted) return { error: `no answer within ${timeoutMs} ms` };
-    return { error: reasonOf(error) };
+    return { error: failureReason(error) };
   } finally {
     release();
   }
@@ -58,7 +58,7 @@ const lookUpHere: LookupFunction = (name, options, done) => {
   });
 };
 
-async function readBody(response: IncomingMessage): Promise<string> {
+async function readResponseText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -68,7 +68,7 @@ async function readBody(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function reasonOf(error: unknown): string {
+function failureReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // For a host name with several addresses, Node's error has an empty message and a code.
   return error.message || ("code" in error ? String(error.code) : error.name);

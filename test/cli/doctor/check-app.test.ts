@@ -1,6 +1,6 @@
 import { checkWebhook } from "../../../src/cli/doctor/check-app.js";
 import { type WebhookReplies } from "../../../src/cli/doctor/probe-webhook.js";
-import { type Failure, type Reply } from "../../../src/cli/doctor/send.js";
+import { type SendFailure, type Reply } from "../../../src/cli/doctor/send.js";
 
 const address = "http://shop.example/payments/webhook";
 const settings = { header: "Service-Signature", merchantId: undefined };
@@ -10,7 +10,7 @@ const answer = (status: number, body: object | string = "", headers = {}): Reply
   body: typeof body === "string" ? body : JSON.stringify(body),
   atMs: 0,
 });
-const failure = (kind: Failure["failure"]): Reply => ({ failure: kind, reason: "a reason" });
+const failure = (kind: SendFailure["failure"]): Reply => ({ failure: kind, reason: "a reason" });
 const refused = answer(401, { error: "signature_invalid" });
 const taken = answer(200, { received: true });
 

@@ -48,7 +48,7 @@ export function postForm({ root }: View, path: string, content: HtmlFragment, cl
 }
 
 /** Returns one named value of a list of facts. */
-export function fact(name: HtmlFragment, value: HtmlFragment): Html {
+export function namedValue(name: HtmlFragment, value: HtmlFragment): Html {
   return html`<div>
     <dt>${name}</dt>
     <dd>${value}</dd>

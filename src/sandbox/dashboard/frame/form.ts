@@ -3,7 +3,7 @@ import express, { type Request, type RequestHandler, type Router } from "express
 import { TillkitError } from "../../../errors/index.js";
 import { type Html, type HtmlFragment, html } from "../../../pages/html.js";
 import { asyncRoute } from "../../http/middleware.js";
-import { type Page, sendPage } from "../../http/page.js";
+import { type Page, respondWithPage } from "../../http/page.js";
 import { postForm } from "./components.js";
 import { type DashboardContext, type Problem, type View, viewOf } from "./context.js";
 
@@ -18,7 +18,7 @@ type Orders = Readonly<Record<string, Order>>;
 
 /** Returns a route that shows a page. */
 export function showPage(context: DashboardContext, page: MakePage): RequestHandler<Params> {
-  return (req, res) => sendPage(res, page(viewOf(req as Request, context), req.params));
+  return (req, res) => respondWithPage(res, page(viewOf(req as Request, context), req.params));
 }
 
 /** Returns the routes of a page and of its forms. The orders are named by the paths that their forms are sent to. */
@@ -45,7 +45,10 @@ function runOrder(context: DashboardContext, order: Order, page: MakePage): Requ
     } catch (error) {
       const { status, ...reason } = refusalBy(error);
       const problem = { ...reason, path: (req.baseUrl + req.path).replace(/\/$/, "") };
-      sendPage(res, { status, ...page({ ...viewOf(req as Request, context), problem, input }, req.params) });
+      respondWithPage(res, {
+        status,
+        ...page({ ...viewOf(req as Request, context), problem, input }, req.params),
+      });
     }
   });
 }

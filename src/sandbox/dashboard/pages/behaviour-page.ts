@@ -8,7 +8,7 @@ import {
   checkbox,
   code,
   type Field,
-  fact,
+  namedValue,
   postForm,
   section,
   selectField,
@@ -24,7 +24,7 @@ type SettingName = keyof SandboxSettings;
 type SettingField = readonly [kind: Kind, label: string];
 
 /** Every setting with the kind of its field and its label, in the groups and the order of the page. */
-const groups = {
+const settingGroups = {
   "Creating a payment": {
     strict: ["switch", "Refuse what the document does not allow"],
     echoClientId: ["switch", "The answer carries clientId"],
@@ -49,7 +49,7 @@ const groups = {
 
 const settingFields: Readonly<Record<SettingName, SettingField>> = Object.assign(
   {},
-  ...Object.values(groups),
+  ...Object.values(settingGroups),
 );
 const settingNames = Object.keys(settingFields) as SettingName[];
 
@@ -133,8 +133,8 @@ function clockSection(view: View): Html {
   const now = clock.now();
   const content = html`<div class="panel">
     <dl class="panel-part facts">
-      ${fact("The sandbox’s time", html`${moment(now)}<br /><span class="hint">${timeAhead(now)}</span>`)}
-      ${fact("Seed", seed === undefined ? "none: ids differ at every start" : code(seed))}
+      ${namedValue("The sandbox’s time", html`${moment(now)}<br /><span class="hint">${timeAhead(now)}</span>`)}
+      ${namedValue("Seed", seed === undefined ? "none: ids differ at every start" : code(seed))}
     </dl>
     ${clockForms(view)}
   </div>`;
@@ -168,7 +168,7 @@ function clockForms(view: View): Html {
 }
 
 function settingsSection(view: View): Html {
-  const fieldsets = Object.entries(groups).map(([title, fields]) => {
+  const fieldsets = Object.entries(settingGroups).map(([title, fields]) => {
     const names = Object.keys(fields) as SettingName[];
     return html`<fieldset class="fields">
       <legend>${title}</legend>

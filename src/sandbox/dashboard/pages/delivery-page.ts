@@ -2,7 +2,7 @@ import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
 import { readJson } from "../../../shared/read-json.js";
 import { type Delivery } from "../../state/delivery.js";
-import { button, code, copyable, fact, link, postForm, section } from "../frame/components.js";
+import { button, code, copyable, namedValue, link, postForm, section } from "../frame/components.js";
 import { type View } from "../frame/context.js";
 import { dashboardPage, places, unknownDashboardPage } from "../frame/dashboard-page.js";
 import { milliseconds, moment } from "../frame/format.js";
@@ -28,8 +28,8 @@ export function deliveryPage(view: View, { id = "" }: Params): Page {
     content: [
       postForm(view, `${path}/again`, again, "buttons"),
       facts(delivery, view),
-      request(delivery),
-      response(delivery),
+      requestSection(delivery),
+      responseSection(delivery),
     ],
   });
 }
@@ -38,15 +38,15 @@ function facts(delivery: Delivery, view: View): Html {
   const { id, url, at, durationMs, attempt, paymentId, scenario } = delivery;
   const payment = link(view, `${places.payments}/${paymentId}`, code(paymentId));
   const content = html`<dl class="panel facts">
-    ${fact("Address", code(url))} ${fact("Sent", moment(at))}
-    ${fact("Answered after", milliseconds(durationMs))} ${fact("Attempt", attempt)}
-    ${fact("Payment", paymentId === undefined ? "none: the address was tried" : payment)}
-    ${scenario !== undefined && fact("Scenario", code(scenario))} ${copyable("delivery-id", "Id", id)}
+    ${namedValue("Address", code(url))} ${namedValue("Sent", moment(at))}
+    ${namedValue("Answered after", milliseconds(durationMs))} ${namedValue("Attempt", attempt)}
+    ${namedValue("Payment", paymentId === undefined ? "none: the address was tried" : payment)}
+    ${scenario !== undefined && namedValue("Scenario", code(scenario))} ${copyable("delivery-id", "Id", id)}
   </dl>`;
   return section({ id: "facts", title: "Delivery" }, content);
 }
 
-function request({ headers, requestBody }: Delivery): Html {
+function requestSection({ headers, requestBody }: Delivery): Html {
   const parsed = readJson(requestBody);
   const unreadable = html`<p class="hint">This body cannot be read as JSON; it is shown as it was sent.</p>
     <pre>${requestBody}</pre>`;
@@ -59,11 +59,11 @@ function request({ headers, requestBody }: Delivery): Html {
   return section({ id: "request", title: "Request" }, html`<div class="panel">${body}</div>`);
 }
 
-function response(delivery: Delivery): Html {
+function responseSection(delivery: Delivery): Html {
   const { status, error, responseHeaders, responseBody = "" } = delivery;
   const none = html`<p class="empty"><strong>There was no answer</strong> ${error}</p>`;
   const body = responseBody === "" ? html`<p class="empty">empty</p>` : html`<pre>${responseBody}</pre>`;
-  const answer = html`<dl class="panel-part facts">${fact("Status", code(status))}</dl>
+  const answer = html`<dl class="panel-part facts">${namedValue("Status", code(status))}</dl>
     ${exchange(responseHeaders ?? {}, body)}`;
   const content = html`<div class="panel">${status === undefined ? none : answer}</div>`;
   return section({ id: "response", title: "Response" }, content);
@@ -73,7 +73,9 @@ function response(delivery: Delivery): Html {
 function exchange(headers: Delivery["headers"], body: HtmlFragment): Html {
   return html`<div>
       <h3>Headers</h3>
-      <dl class="facts">${Object.entries(headers).map(([name, value]) => fact(code(name), code(value)))}</dl>
+      <dl class="facts">
+        ${Object.entries(headers).map(([name, value]) => namedValue(code(name), code(value)))}
+      </dl>
     </div>
     <div>
       <h3>Body</h3>

@@ -24,7 +24,7 @@ export function developer(context: DashboardContext): Router {
 
 /** Returns the page with the credentials of the merchant and the access tokens that were issued. */
 function developerPage(view: View): Page {
-  const content = [access(view), environment(view), tokens(view)];
+  const content = [access(view), environment(view), tokenSection(view)];
   return dashboardPage(view, {
     place: "developer",
     title: "Credentials",
@@ -94,7 +94,7 @@ function environmentLines({ sandbox, baseUrl }: View): string {
   return given.map(([name, value]) => `TILLKIT_${name}=${value}`).join("\n");
 }
 
-function tokens(view: View): Html {
+function tokenSection(view: View): Html {
   const { sandbox } = view;
   const all = sandbox.accessTokens();
   const now = sandbox.clock.now();

@@ -5,7 +5,7 @@ import {
   button,
   code,
   copyable,
-  fact,
+  namedValue,
   holdOrders,
   link,
   postForm,
@@ -34,7 +34,7 @@ export function overviewPage(view: View): Page {
     lead: html`An emulated payment service. Your shop uses it like the real one, and no money moves. ${lasts}`,
     content: [
       section({ id: "now", title: "Right now" }, cards),
-      addresses(view),
+      addressFacts(view),
       recentPayments(view),
       recentDeliveries(view),
       section({ id: "refusals", title: "Refused requests" }, refusalList(view, maxRefused)),
@@ -74,14 +74,14 @@ function stateCard(name: string, state: HtmlFragment, about: HtmlFragment, actio
   </div>`;
 }
 
-function addresses(view: View): Html {
+function addressFacts(view: View): Html {
   const { baseUrl, sandbox } = view;
   const urls = sandbox.webhookAddresses.map(({ url }) => html`<div>${code(url)}</div>`);
   const none = html`No address: no webhook is sent. ${link(view, places.webhooks, "Add one")}`;
   const content = html`<dl class="panel facts">
     ${copyable("base-url", "Base address", baseUrl)}
     ${copyable("token-url", "Access tokens", `${baseUrl}/oauth/token`)}
-    ${fact("Webhooks go to", urls.length === 0 ? none : urls)}
+    ${namedValue("Webhooks go to", urls.length === 0 ? none : urls)}
   </dl>`;
   return section({ id: "addresses", title: "Addresses" }, content);
 }

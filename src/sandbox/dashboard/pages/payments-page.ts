@@ -3,7 +3,16 @@ import { type Html, html } from "../../../pages/html.js";
 import { started } from "../../operations/actions.js";
 import { type Page } from "../../http/page.js";
 import { type SandboxPayment } from "../../state/payments.js";
-import { button, code, copyable, fact, link, postForm, section, selectField } from "../frame/components.js";
+import {
+  button,
+  code,
+  copyable,
+  namedValue,
+  link,
+  postForm,
+  section,
+  selectField,
+} from "../frame/components.js";
 import { type DashboardContext, type View } from "../frame/context.js";
 import { dashboardPage, notice, places, unknownDashboardPage } from "../frame/dashboard-page.js";
 import { amountOf, moment } from "../frame/format.js";
@@ -59,7 +68,7 @@ function paymentPage(view: View, { id = "" }: Params): Page {
       fail: "Failed, as if the provider had refused.",
       scenario: "The payment uses this scenario from now on.",
     },
-    content: [nextSteps(payment, view), details(payment, view), webhooks(payment, view)],
+    content: [nextSteps(payment, view), details(payment, view), webhooksOfPayment(payment, view)],
   });
 }
 
@@ -107,19 +116,20 @@ function details(payment: SandboxPayment, view: View): Html {
   const absent = html`<span class="empty">not yet</span>`;
   const content = html`<dl class="panel facts" id="facts-list" data-live="">
     ${copyable("payment-id", "Id", id)} ${copyable("client-id", "clientId", payment.clientId)}
-    ${fact("Status", code(payment.status))} ${fact("Captured", payment.captured ? "yes" : "no")}
-    ${fact("Amount", amountOf(total))} ${fact("Scenario", code(payment.scenario))}
-    ${fact("Created", moment(payment.createdAt))}
-    ${fact("Approved by the customer", submittedAt === undefined ? absent : moment(submittedAt))}
-    ${fact("Provider’s reference", providerId === undefined ? absent : code(providerId))}
-    ${fact("Source", source === undefined ? absent : code(source))}
-    ${fact("Checkout page", code(`${baseUrl}/payment/submit/${id}`))}
-    ${fact("Success address", code(payment.successUrl))} ${fact("Cancel address", code(payment.cancelUrl))}
+    ${namedValue("Status", code(payment.status))} ${namedValue("Captured", payment.captured ? "yes" : "no")}
+    ${namedValue("Amount", amountOf(total))} ${namedValue("Scenario", code(payment.scenario))}
+    ${namedValue("Created", moment(payment.createdAt))}
+    ${namedValue("Approved by the customer", submittedAt === undefined ? absent : moment(submittedAt))}
+    ${namedValue("Provider’s reference", providerId === undefined ? absent : code(providerId))}
+    ${namedValue("Source", source === undefined ? absent : code(source))}
+    ${namedValue("Checkout page", code(`${baseUrl}/payment/submit/${id}`))}
+    ${namedValue("Success address", code(payment.successUrl))}
+    ${namedValue("Cancel address", code(payment.cancelUrl))}
   </dl>`;
   return section({ id: "facts", title: "Details" }, content);
 }
 
-function webhooks({ id }: SandboxPayment, view: View): Html {
+function webhooksOfPayment({ id }: SandboxPayment, view: View): Html {
   const { sandbox } = view;
   const own = sandbox.deliveries.filter(({ paymentId }) => paymentId === id).toReversed();
   const toHold = link(view, `${places.webhooks}#hold`, "Release them");

@@ -10,7 +10,7 @@ import { dashboardPage, places } from "../frame/dashboard-page.js";
 import { fieldForm, pageRoutes, problemId } from "../frame/form.js";
 
 /** The groups of the page by the first thing that differs from the normal scenario. */
-const groups = {
+const scenarioGroups = {
   own: "Your own",
   usual: "Normal and random",
   webhooks: "Webhooks",
@@ -18,7 +18,7 @@ const groups = {
   creation: "Creating a payment",
   token: "Access tokens",
 } as const;
-type Group = keyof typeof groups;
+type Group = keyof typeof scenarioGroups;
 
 const randomScenario: Scenario = {
   name: randomName,
@@ -47,7 +47,7 @@ export function scenarios(context: DashboardContext): Router {
 /** Returns the page with every scenario, the one in use, and a form that adds one. */
 function scenariosPage(view: View): Page {
   const all = [...view.sandbox.scenarios, randomScenario];
-  const sections = (Object.keys(groups) as Group[]).map((group) => groupSection(group, all, view));
+  const sections = (Object.keys(scenarioGroups) as Group[]).map((group) => groupSection(group, all, view));
   const content = [
     currentPanel(all, view),
     postForm(view, places.scenarios, sections, "sections"),
@@ -82,10 +82,10 @@ function currentPanel(all: readonly Scenario[], view: View): Html {
 }
 
 function groupSection(group: Group, all: readonly Scenario[], view: View): Html | undefined {
-  const members = all.filter((scenario) => groupOf(scenario) === group);
+  const members = all.filter((scenario) => scenarioGroup(scenario) === group);
   if (members.length === 0) return undefined;
   const items = members.map((scenario) => scenarioItem(scenario, view));
-  const heading = { id: `group-${group}`, title: groups[group] };
+  const heading = { id: `group-${group}`, title: scenarioGroups[group] };
   const content = html`<ul class="panel">
     ${items}
   </ul>`;
@@ -93,7 +93,7 @@ function groupSection(group: Group, all: readonly Scenario[], view: View): Html 
 }
 
 /** Returns the group by the first thing that differs from the normal scenario. */
-function groupOf({ name, token, creation, moves, paidWithNext }: Scenario): Group {
+function scenarioGroup({ name, token, creation, moves, paidWithNext }: Scenario): Group {
   if (name === "normal" || name === randomName) return "usual";
   if (choosingAmount(name) === undefined) return "own";
   if (token) return "token";

@@ -7,7 +7,7 @@ import {
   button,
   code,
   copyable,
-  fact,
+  namedValue,
   holdOrders,
   link,
   postForm,
@@ -27,7 +27,7 @@ const home = places.webhooks;
 /** Returns the routes of `/developer/webhooks`: addresses, signing, and every delivery. */
 export function webhooks(context: DashboardContext): Router {
   const { sandbox } = context;
-  const router = pageRoutes(context, "/", webhooksPage, {
+  const router = pageRoutes(context, "/", webhookListPage, {
     "/addresses": (input) => {
       sandbox.registerWebhook(input.get("url")?.trim() ?? "");
       return `${home}?done=added`;
@@ -64,7 +64,7 @@ function origin(input: URLSearchParams): string {
 }
 
 /** Returns the page with the webhook addresses, the signing, and every delivery (interface document, 4.4). */
-function webhooksPage(view: View): Page {
+function webhookListPage(view: View): Page {
   const { sandbox, query } = view;
   const all = sandbox.deliveries;
   const { items, path, links } = listPage(view, home, all);
@@ -161,10 +161,11 @@ function signing(view: View): Html {
   ];
   const content = html`<div class="panel">
     <dl class="panel-part facts">
-      ${fact("Scheme", schemes[scheme])} ${algorithm !== undefined && fact("Algorithm", code(algorithm))}
+      ${namedValue("Scheme", schemes[scheme])}
+      ${algorithm !== undefined && namedValue("Algorithm", code(algorithm))}
       ${copyable("header", "Header", header)}
       ${merchantId !== undefined && copyable("merchant-id", "merchantId", merchantId)}
-      ${fields !== undefined && fact("Signed fields", code(fields.join(",")))}
+      ${fields !== undefined && namedValue("Signed fields", code(fields.join(",")))}
       ${secretOf("secret", "Secret", secrets.secret)}
       ${secretOf("previous-secret", "Previous secret", secrets.previousSecret)}
     </dl>
