@@ -17,21 +17,6 @@ export type Outcome =
   | "unrecognised"
   | "inadmissible";
 
-/** Returns whether the webhook waits for its payment, or for a lookup. */
-export function isWaiting({ outcome }: { outcome: Outcome }): boolean {
-  return outcome === "unmatched" || outcome === "unconfirmed";
-}
-
-/** Returns whether the webhook is decided again when its payment appears. */
-export function isParked(webhook: { outcome: Outcome }): boolean {
-  return isWaiting(webhook) || webhook.outcome === "foreign";
-}
-
-/** Returns whether a person must settle the webhook. Its bytes are kept until then. */
-export function needsResolution({ outcome }: { outcome: Outcome }): boolean {
-  return outcome === "mismatch";
-}
-
 /** A verified webhook as it is stored. A `duplicate` is never stored; it is counted as a copy of the first one. */
 export interface WebhookRecord {
   /** Made by the kit at arrival. A second record of the same arrival changes nothing. */

@@ -1,5 +1,5 @@
 import { type Rematched, type StoredHistory, type WebhookPage, type WebhookRecord } from "../contract.js";
-import { isParked, isWaiting, needsResolution } from "../records.js";
+import { isParked, isWaiting, needsResolution } from "../rules.js";
 
 type Optional = "reason" | "clientId" | "status" | "kind" | "decidedAt";
 

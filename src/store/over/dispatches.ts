@@ -1,172 +1,263 @@
 import {
   type Claim,
+  type ClaimOptions,
+  type DeadPage,
   type DispatchRecord,
-  type EventRecord,
   type HandlerKey,
+  type RetireOptions,
+  type RunKey,
   type Settlement,
+  type StoreCounts,
 } from "../contract.js";
+import { withTimeout } from "../../shared/with-timeout.js";
+import { type KeyRange } from "../adapter.js";
+import { countsAfter, isLeasedBy, isOpen, undone, wants } from "../rules.js";
 import { type Draft } from "./draft.js";
-import { keyOf, timeOf } from "./keys.js";
-import { conflict, handlersKey } from "./payments.js";
+import { eventOf } from "./events.js";
+import { keyOf, rangeOf, timeOf } from "./keys.js";
+import { type KeyedRecords } from "./keyed-records.js";
+import { Conflict } from "./operations.js";
+import {
+  type DispatchEntry,
+  dispatchKey,
+  eventKey,
+  type StoredDispatch,
+  type StoredEvent,
+} from "./tables.js";
 
-/** A dispatch as its record has it. */
-export interface StoredDispatch extends DispatchRecord {
-  recordedAt: string;
-  /** The place of the event among all events. Two processes may give the same one in one millisecond. */
-  order: string;
-  fence: number;
-  /** When a pending one is due, or the lease of a leased one ends: milliseconds since 1970. */
-  dueAt: number;
-  /**
-   * As long before the moment of its setting as `dueAt` is after it. In the future, a clock wrote it that was put back since, and
-   * the dispatch is due. Absent where there is no wait, and in records of earlier versions.
-   */
-  waitsFrom?: number;
-}
+const dueLimit = 1000;
 
-/** The value of an index entry of a dispatch that is due. */
-export interface DueEntry extends Pick<
-  StoredDispatch,
-  "eventId" | "type" | "handler" | "order" | "recordedAt" | "dueAt" | "waitsFrom"
-> {}
+/** A lease changes the dispatch, and replaces two entries of indexes by two others. */
+const changesOfLease = 5;
 
-export const eventKey = (id: string): string => keyOf("events", id);
-export const dispatchKey = ({ eventId, handler }: Pick<DispatchRecord, "eventId" | "handler">): string =>
-  keyOf("dispatches", eventId, handler);
+/** The options allow no longer sum of a lease and a wait. */
+const maxUnmarkedMs = 50 * 24 * 60 * 60 * 1000;
 
-/** Writes events, with one dispatch for each registered handler that wants them. */
-export function saveEvents(draft: Draft, events: readonly EventRecord[], nextOrder: () => string): void {
-  const handlers = draft.get<HandlerKey[]>(handlersKey) ?? [];
-  for (const event of events) {
-    const { id: eventId, type } = event;
-    if (draft.get(eventKey(eventId)) !== undefined) throw conflict(`The event ${eventId} exists already.`);
-    const order = nextOrder();
-    // One name may be registered for this event and for all events.
-    const names = [...new Set(handlers.filter((key) => wants(key, type)).map(({ name }) => name))];
-    draft.putIndexed<StoredEvent>(eventKey(eventId), { ...event, order, handlers: names }, eventIndexes);
-    for (const handler of names) putNewDispatch(draft, { ...event, order }, handler);
-  }
-}
+/** How long a settlement waits for the renewal of its lease, where the database runs one transaction at a time. */
+const maxRenewalWaitMs = 500;
 
-/** Gives a stored event a dispatch for one more handler. */
-export function addDispatch(draft: Draft, event: StoredEvent, handler: string): void {
-  if (event.handlers.includes(handler)) return;
-  const handlers = [...event.handlers, handler];
-  draft.putIndexed<StoredEvent>(eventKey(event.id), { ...event, handlers }, eventIndexes);
-  putNewDispatch(draft, event, handler);
-}
-
-/** Writes a dispatch that is due, whatever the clocks say. */
-function putNewDispatch(
-  draft: Draft,
-  { id: eventId, type, clientId, recordedAt, order }: Omit<StoredEvent, "handlers">,
-  handler: string,
-): void {
-  const of = { eventId, type, ...(clientId !== undefined && { clientId }), recordedAt, order, handler };
-  putDispatch(draft, { ...of, state: "pending", dueAt: 0, fence: 0, attempt: 0, failures: 0 });
-}
-
-/** An event as its record has it, with the names of the handlers that have a dispatch of it. */
-export type StoredEvent = EventRecord & { order: string; handlers: readonly string[] };
-
-export function eventOf({ order: _, handlers: __, ...event }: StoredEvent): EventRecord {
-  return event;
-}
-
-/** Returns the keys of the dispatches of an event. */
-export function dispatchKeysOf({ id: eventId, handlers }: StoredEvent): string[] {
-  return handlers.map((handler) => dispatchKey({ eventId, handler }));
-}
-
-/** Returns whether all dispatches of an event are loaded, and done or retired. */
-export function isFinal(draft: Draft, event: StoredEvent): boolean {
-  const states = dispatchKeysOf(event).map((key) => draft.get<StoredDispatch>(key)?.state);
-  return states.every((state) => state === "done" || state === "retired");
-}
-
-/** Returns the index entries of an event. Each leads to its record. */
-export function eventIndexes({ id, clientId, recordedAt, order }: StoredEvent) {
-  return {
-    [keyOf("event-times", recordedAt, id)]: eventKey(id),
-    ...(clientId !== undefined && { [keyOf("client-events", clientId, order, id)]: eventKey(id) }),
-  };
-}
-
-export function putDispatch(draft: Draft, dispatch: StoredDispatch): void {
-  draft.putIndexed(dispatchKey(dispatch), dispatch, dispatchIndexes);
-}
-
-export function dispatchIndexes(dispatch: StoredDispatch) {
-  const { eventId, type, handler, order, recordedAt, state, dueAt, waitsFrom } = dispatch;
-  const marked = waitsFrom !== undefined && { waitsFrom };
-  const entry: DueEntry = { eventId, type, handler, order, recordedAt, dueAt, ...marked };
-  const isUndone = state === "pending" || state === "leased";
-  return {
-    ...(isUndone && { [keyOf("due", handler, timeOf(dueAt), order, eventId)]: entry }),
-    ...(isUndone &&
-      marked && { [keyOf("waits-from", handler, timeOf(marked.waitsFrom), order, eventId)]: entry }),
-    ...(state === "dead" && { [keyOf("dead", handler, order, eventId)]: entry }),
-  };
-}
-
-type Waits = Required<Pick<StoredDispatch, "dueAt" | "waitsFrom">>;
+/** Returns one string for a run. A transaction that hangs may settle an earlier run of the same dispatch. */
+const runKey = (run: RunKey): string => `${dispatchKey(run)} ${run.fence}`;
 
 /** Returns the fields of a dispatch that waits from now on. */
-export function waitFor(now: number, ms: number): Waits {
+function waitFor(now: number, ms: number): Required<Pick<StoredDispatch, "dueAt" | "waitsFrom">> {
   return { dueAt: Math.ceil(now + ms), waitsFrom: Math.floor(now - ms) };
 }
 
+/** Returns a dispatch as people see it. */
+export function dispatchOf(dispatch: StoredDispatch): DispatchRecord {
+  const {
+    recordedAt: _at,
+    order: _order,
+    fence: _fence,
+    dueAt: _due,
+    waitsFrom: _from,
+    ...record
+  } = dispatch;
+  return record;
+}
+
+/** The dispatches of events: claimed, leased, settled. */
+export class Dispatches {
+  readonly #records: KeyedRecords;
+  readonly #renewing = new Map<string, Promise<unknown>>();
+  /** The names for which dispatches of earlier versions were looked for. */
+  readonly #searched = new Set<string>();
+
+  constructor(records: KeyedRecords) {
+    this.#records = records;
+  }
+
+  async claim({ handlers, limit, leaseMs }: ClaimOptions): Promise<Claim[]> {
+    if (limit < 1) return [];
+    const now = await this.#records.now();
+    const isWanted = ({ handler, type }: DispatchEntry): boolean =>
+      handlers.some((key) => key.name === handler && wants(key, type));
+    const names = [...new Set(handlers.map(({ name }) => name))];
+    const ranges = names.flatMap((name) => this.#claimableRanges(name, limit, now));
+    const entries = await this.#inOrder(ranges, isWanted, limit);
+    const claims: Claim[] = [];
+    const size = Math.max(1, Math.floor(this.#records.maxChanges / changesOfLease));
+    for (let at = 0; at < entries.length; at += size)
+      claims.push(...(await this.#lease(entries.slice(at, at + size), waitFor(now, leaseMs))));
+    return claims;
+  }
+
+  /** Ends a run. Returns `false` where its lease was lost. */
+  async settle(draft: Draft, settlement: Settlement): Promise<boolean> {
+    const key = dispatchKey(settlement);
+    // A renewal would be a conflict with this transaction. It may also wait for this transaction itself.
+    this.#records.willSettle(draft, runKey(settlement));
+    await withTimeout(this.#renewing.get(key) ?? Promise.resolve(), maxRenewalWaitMs);
+    const [now, dispatch] = await Promise.all([this.#records.now(), leasedBy(draft, settlement)]);
+    if (!dispatch) return false;
+    const { retryInMs = 0, error } = settlement;
+    const settled = {
+      ...dispatch,
+      ...countsAfter(settlement, dispatch),
+      settledAt: new Date(now).toISOString(),
+    };
+    if (error !== undefined) settled.error = error;
+    // One that is given back is due, whatever the clocks say.
+    if (isOpen(settled)) {
+      delete settled.waitsFrom;
+      Object.assign(settled, retryInMs > 0 ? waitFor(now, retryInMs) : { dueAt: 0 });
+    }
+    draft.put(key, settled);
+    return true;
+  }
+
+  async renew(run: RunKey, leaseMs: number): Promise<boolean> {
+    const key = dispatchKey(run);
+    if (this.#records.isSettled(runKey(run))) return true;
+    const renewing = this.#records.change(async (draft) => {
+      const [now, dispatch] = await Promise.all([this.#records.now(), leasedBy(draft, run)]);
+      if (dispatch) draft.put(key, { ...dispatch, ...waitFor(now, leaseMs) });
+      return dispatch !== undefined;
+    });
+    const settled = renewing.catch(() => undefined);
+    this.#renewing.set(key, settled);
+    try {
+      return await renewing;
+    } finally {
+      if (this.#renewing.get(key) === settled) this.#renewing.delete(key);
+    }
+  }
+
+  async dead({ eventId, handler, type, revive, limit }: DeadPage): Promise<DispatchRecord[]> {
+    const range = rangeOf(handler === undefined ? ["dead"] : ["dead", handler], Infinity);
+    const isWanted = (entry: DispatchEntry): boolean =>
+      (eventId === undefined || entry.eventId === eventId) && (type === undefined || entry.type === type);
+    const found: DispatchRecord[] = [];
+    for (const entry of await this.#inOrder([range], isWanted, limit)) {
+      const dispatch = await this.#records.change(async (draft) => {
+        await draft.load([dispatchKey(entry)]);
+        const dead = draft.get<StoredDispatch>(dispatchKey(entry));
+        if (dead?.state !== "dead") return undefined;
+        const { error: _error, settledAt: _at, waitsFrom: _from, ...rest } = dead;
+        if (revive) draft.put(dispatchKey(entry), { ...rest, ...undone });
+        return dead;
+      });
+      if (dispatch) found.push(dispatchOf(dispatch));
+    }
+    return found;
+  }
+
+  async counts(handlers: readonly HandlerKey[]): Promise<StoreCounts> {
+    const names = [...new Set(handlers.map(({ name }) => name))];
+    const count = async (index: string) => (await this.#records.scan(rangeOf([index], Infinity))).length;
+    const [dead, parked, now, ...open] = await Promise.all([
+      count("dead"),
+      count("waiting"),
+      this.#records.now(),
+      ...names.map((name) => this.#records.scan<DispatchEntry>(rangeOf(["due", name], dueLimit))),
+    ]);
+    const oldestUndoneAt = oldestOf(open.flat().map(({ recordedAt }) => recordedAt));
+    const waiting = names.flatMap((handler, index) => {
+      const claimable = open[index]!.filter(({ dueAt }) => dueAt <= now);
+      // A new dispatch is due since its event.
+      const since = oldestOf(
+        claimable.map(({ dueAt, recordedAt }) => (dueAt === 0 ? recordedAt : new Date(dueAt).toISOString())),
+      );
+      return since === undefined ? [] : [{ handler, since }];
+    });
+    const clock = this.#records.hasClock && { clock: new Date(now).toISOString() };
+    return { dead, parked, ...(oldestUndoneAt !== undefined && { oldestUndoneAt }), waiting, ...clock };
+  }
+
+  /** Retires dispatches of a name that none of its registrations wants. Returns how many. */
+  async retire({ handler, limit }: RetireOptions, left: readonly HandlerKey[]): Promise<number> {
+    const ranges = ["due", "dead"].map((index) => rangeOf([index, handler], limit));
+    const isUnwanted = ({ type }: DispatchEntry): boolean => !left.some((key) => wants(key, type));
+    let retired = 0;
+    for (const entry of await this.#inOrder(ranges, isUnwanted, limit))
+      retired += await this.#records.change(async (draft) => {
+        const [now] = await Promise.all([this.#records.now(), draft.load([dispatchKey(entry)])]);
+        const dispatch = draft.get<StoredDispatch>(dispatchKey(entry));
+        if (!dispatch || (!isOpen(dispatch) && dispatch.state !== "dead")) return 0;
+        const settledAt = new Date(now).toISOString();
+        draft.put(dispatchKey(entry), { ...dispatch, state: "retired", settledAt });
+        return 1;
+      });
+    return retired;
+  }
+
+  /** Returns entries of dispatches in the order of their events. */
+  async #inOrder(
+    ranges: readonly KeyRange[],
+    isWanted: (entry: DispatchEntry) => boolean,
+    limit: number,
+  ): Promise<DispatchEntry[]> {
+    const find = async (entries: DispatchEntry[]): Promise<DispatchEntry[]> => entries.filter(isWanted);
+    const found = await Promise.all(ranges.map((range) => this.#records.collect(range, find)));
+    return found
+      .flat()
+      .toSorted((a, b) => (a.order < b.order ? -1 : 1))
+      .slice(0, limit);
+  }
+
+  #claimableRanges(name: string, limit: number, now: number): KeyRange[] {
+    const due = (from: string, to: string): KeyRange =>
+      rangeOf(["due", name], limit, { from: keyOf("due", name, from), to: keyOf("due", name, to) });
+    const ranges = [
+      // New ones are due at 0. They must not keep those back that waited.
+      rangeOf(["due", name], limit, { to: keyOf("due", name, timeOf(1)) }),
+      due(timeOf(1), timeOf(now + 1)),
+      // A clock wrote these that was put back since.
+      rangeOf(["waits-from", name], limit, { from: keyOf("waits-from", name, timeOf(now + 1)) }),
+    ];
+    if (this.#searched.has(name)) return ranges;
+    this.#searched.add(name);
+    // Once for each name: dispatches of earlier versions have no `waitsFrom`, and may wait longer than any option allows.
+    return [
+      ...ranges,
+      rangeOf(["due", name], limit, { from: keyOf("due", name, timeOf(now + maxUnmarkedMs)) }),
+    ];
+  }
+
+  async #lease(entries: readonly DispatchEntry[], waits: ReturnType<typeof waitFor>): Promise<Claim[]> {
+    const leaseAll = (some: readonly DispatchEntry[]) =>
+      this.#records.changeOnce(async (draft) => {
+        await draft.load(some.flatMap((entry) => [dispatchKey(entry), eventKey(entry.eventId)]));
+        return some.flatMap((entry) => lease(draft, entry, waits) ?? []);
+      });
+    try {
+      return await leaseAll(entries);
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error;
+    }
+    // Another process took some of them.
+    const each = await Promise.allSettled(entries.map((entry) => leaseAll([entry])));
+    return each.flatMap((result) => {
+      if (result.status === "fulfilled") return result.value;
+      if (result.reason instanceof Conflict) return [];
+      throw result.reason;
+    });
+  }
+}
+
 /** Leases a dispatch, or returns `undefined` where it changed since it was found. */
-export function lease(draft: Draft, entry: DueEntry, waits: Waits): Claim | undefined {
+function lease(
+  draft: Draft,
+  entry: DispatchEntry,
+  waits: Required<Pick<StoredDispatch, "dueAt" | "waitsFrom">>,
+): Claim | undefined {
   const dispatch = draft.get<StoredDispatch>(dispatchKey(entry));
   const event = draft.get<StoredEvent>(eventKey(entry.eventId));
   if (!dispatch || !event || !isOpen(dispatch) || dispatch.dueAt !== entry.dueAt) return undefined;
   const { handler, failures } = dispatch;
   const [fence, attempt] = [dispatch.fence + 1, dispatch.attempt + 1];
-  putDispatch(draft, { ...dispatch, ...waits, state: "leased", fence, attempt });
+  draft.put(dispatchKey(entry), { ...dispatch, ...waits, state: "leased", fence, attempt });
   return { event: eventOf(event), handler, fence, attempt, failures };
 }
 
-/** Ends a run. Returns `false` where its lease was lost. */
-export function settleRun(draft: Draft, settlement: Settlement, now: number): boolean {
-  const dispatch = leased(draft, settlement);
-  if (!dispatch) return false;
-  const { state, retryInMs = 0, error } = settlement;
-  const settled = {
-    ...dispatch,
-    ...(error !== undefined && { error }),
-    settledAt: new Date(now).toISOString(),
-  };
-  if (state === "done" || state === "dead") putDispatch(draft, { ...settled, state });
-  else {
-    const counted =
-      state === "failed" ? { failures: dispatch.failures + 1 } : { attempt: dispatch.attempt - 1 };
-    const { waitsFrom: _, ...pending } = { ...settled, ...counted, state: "pending" as const };
-    // One that is given back is due, whatever the clocks say.
-    putDispatch(draft, { ...pending, ...(retryInMs > 0 ? waitFor(now, retryInMs) : { dueAt: 0 }) });
-  }
-  return true;
-}
-
 /** Returns the dispatch of a run whose lease was not lost. */
-export function leased(
-  draft: Draft,
-  run: Pick<Settlement, "eventId" | "handler" | "fence">,
-): StoredDispatch | undefined {
+async function leasedBy(draft: Draft, run: RunKey): Promise<StoredDispatch | undefined> {
+  await draft.load([dispatchKey(run)]);
   const dispatch = draft.get<StoredDispatch>(dispatchKey(run));
-  return dispatch?.state === "leased" && dispatch.fence === run.fence ? dispatch : undefined;
+  return dispatch && isLeasedBy(run, dispatch) ? dispatch : undefined;
 }
 
-export function wants(key: HandlerKey, type: string): boolean {
-  return key.event === "*" || key.event === type;
-}
-
-export function isOpen({ state }: DispatchRecord): boolean {
-  return state === "pending" || state === "leased";
-}
-
-/** Returns a dispatch as people see it. */
-export function dispatchOf(dispatch: StoredDispatch): DispatchRecord {
-  const { recordedAt: _, order: __, fence: ___, dueAt: ____, waitsFrom: _____, ...record } = dispatch;
-  return record;
+function oldestOf(times: readonly string[]): string | undefined {
+  return times.reduce<string | undefined>((oldest, time) => (oldest! < time ? oldest : time), undefined);
 }

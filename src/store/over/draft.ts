@@ -1,31 +1,43 @@
 import { TillkitError } from "../../errors/index.js";
 import { type KeyRange, type RecordChange, type StoredRecord } from "../adapter.js";
+import { entriesOf } from "./tables.js";
 
 /** The number of keys in one read at most. */
 const maxKeys = 100;
 
+/** How a draft reads. */
+interface Reading {
+  read(keys: readonly string[]): Promise<readonly StoredRecord[]>;
+  scan(range: KeyRange): Promise<readonly StoredRecord[]>;
+}
+
+/** A value as it is stored, with the index entries that lead to its record. */
+interface Written {
+  value: string | null;
+  entries: ReadonlyMap<string, unknown>;
+}
+
+const noEntries: ReadonlyMap<string, unknown> = new Map();
+
 /** What one transaction has read and will write. */
 export class Draft {
-  readonly #read: (keys: readonly string[]) => Promise<readonly StoredRecord[]>;
-  readonly #stored = new Map<string, Pick<StoredRecord, "version"> & { value: string | null }>();
-  readonly #written = new Map<string, string | null>();
+  readonly #reading: Reading;
+  readonly #stored = new Map<string, { version: number; value: string | null }>();
+  readonly #written = new Map<string, Written>();
   readonly #locked = new Set<string>();
   #poison: unknown;
   #isEnded = false;
   /** Whether keys with new random ids are assumed to be free. After a conflict they are read. */
   readonly trustsNewIds: boolean;
 
-  /** Returns the committed records of a range. */
-  readonly scan: (range: KeyRange) => Promise<readonly StoredRecord[]>;
-
-  constructor(
-    read: (keys: readonly string[]) => Promise<readonly StoredRecord[]>,
-    trustsNewIds: boolean,
-    scan: (range: KeyRange) => Promise<readonly StoredRecord[]>,
-  ) {
-    this.#read = read;
+  constructor(reading: Reading, trustsNewIds: boolean) {
+    this.#reading = reading;
     this.trustsNewIds = trustsNewIds;
-    this.scan = scan;
+  }
+
+  /** Returns the committed entries of an index. */
+  scan(range: KeyRange): Promise<readonly StoredRecord[]> {
+    return this.#reading.scan(range);
   }
 
   /** Reads the records that were not read yet. */
@@ -33,7 +45,7 @@ export class Draft {
     const missing = [...new Set(keys)].filter((key) => !this.#stored.has(key));
     const chunks = [];
     for (let at = 0; at < missing.length; at += maxKeys) chunks.push(missing.slice(at, at + maxKeys));
-    const found = await Promise.all(chunks.map((chunk) => this.#read(chunk)));
+    const found = await Promise.all(chunks.map((chunk) => this.#reading.read(chunk)));
     for (const key of missing) this.#stored.set(key, { version: 0, value: null });
     for (const { key, version, value } of found.flat()) this.#stored.set(key, { version, value });
   }
@@ -47,49 +59,34 @@ export class Draft {
   /** Returns the value of a record that was loaded or written, or `undefined`. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what it writes under this key
   get<T>(key: string): T | undefined {
-    const value = this.#written.get(key) ?? (this.#written.has(key) ? null : this.#stored.get(key)?.value);
-    return value === null || value === undefined ? undefined : (JSON.parse(value) as T);
+    const { value } = this.#written.get(key) ?? this.#stored.get(key) ?? { value: null };
+    return value === null ? undefined : (JSON.parse(value) as T);
   }
 
   /** Writes a record. One that was not loaded must not exist yet. */
   put(key: string, value: unknown): void {
-    this.#written.set(key, JSON.stringify(value));
+    this.#written.set(key, { value: JSON.stringify(value), entries: entriesOf(key, value) });
   }
 
   /** Deletes a record. One that was not loaded must exist, written once, unless this transaction wrote it. */
   delete(key: string): void {
-    if (this.#written.get(key) && !this.#stored.has(key)) this.#written.delete(key);
-    else this.#written.set(key, null);
-  }
-
-  /** Writes a record, and changes the index entries that lead to it. */
-  putIndexed<T>(
-    key: string,
-    value: T | undefined,
-    indexesOf: (value: T) => Readonly<Record<string, unknown>>,
-  ): void {
-    const before = this.get<T>(key);
-    const [old, next] = [before, value].map((one) => (one === undefined ? {} : indexesOf(one)));
-    if (value === undefined) this.delete(key);
-    else this.put(key, value);
-    this.index(old!, next!);
-  }
-
-  /** Replaces index entries by others. */
-  index(old: Readonly<Record<string, unknown>>, next: Readonly<Record<string, unknown>>): void {
-    for (const entry of Object.keys(old)) if (!(entry in next)) this.delete(entry);
-    for (const [entry, value] of Object.entries(next)) if (!(entry in old)) this.put(entry, value);
+    if (this.#written.get(key)?.value && !this.#stored.has(key)) this.#written.delete(key);
+    else this.#written.set(key, { value: null, entries: noEntries });
   }
 
   /**
-   * Returns the changes, in the order of their keys, so that two transactions lock rows in one order. Where there are any, every locked
-   * record that exists is written too, also unchanged: only a write checks its version.
+   * Returns the changes, with those of index entries, in the order of their keys, so that two transactions lock rows in one order. Where
+   * there are any, every locked record that exists is written too, also unchanged: only a write checks its version.
    */
   changes(): RecordChange[] {
     const changes: RecordChange[] = [];
-    for (const [key, value] of this.#written) {
+    for (const [key, { value, entries }] of this.#written) {
       const stored = this.#stored.get(key) ?? { version: value === null ? 1 : 0, value: undefined };
-      if (stored.value !== value) changes.push({ key, version: stored.version, value });
+      if (stored.value === value) continue;
+      changes.push({ key, version: stored.version, value });
+      changes.push(
+        ...entryChanges(stored.value ? entriesOf(key, JSON.parse(stored.value)) : noEntries, entries),
+      );
     }
     if (changes.length === 0) return [];
     const changed = new Set(changes.map(({ key }) => key));
@@ -131,4 +128,13 @@ export class Draft {
   end(): void {
     this.#isEnded = true;
   }
+}
+
+/** Replaces index entries by others. An entry is written once, and never changed. */
+function entryChanges(old: ReadonlyMap<string, unknown>, next: ReadonlyMap<string, unknown>): RecordChange[] {
+  const changes: RecordChange[] = [];
+  for (const key of old.keys()) if (!next.has(key)) changes.push({ key, version: 1, value: null });
+  for (const [key, value] of next)
+    if (!old.has(key)) changes.push({ key, version: 0, value: JSON.stringify(value) });
+  return changes;
 }

@@ -3,6 +3,9 @@ import { type KeyRange } from "../adapter.js";
 
 const maxSegment = 120;
 
+/** A part that needs no encoding. */
+const plain = /^[\w.!*'():-]{0,120}$/;
+
 /** Returns a key of these parts, in printable ASCII. Times come as ISO 8601 or as digits of one length, so that they sort. */
 export function keyOf(...parts: readonly string[]): string {
   return parts.map(segment).join("/");
@@ -26,6 +29,7 @@ export function timeOf(ms: number): string {
 }
 
 function segment(part: string): string {
+  if (plain.test(part)) return part;
   // Half of a surrogate pair cannot be encoded. Colons stay, because the keys must sort as clientIds do. A tilde begins a digest, so a part
   // cannot have one.
   const encoded = /\p{Cs}/u.test(part)

@@ -1,18 +1,12 @@
 import { TillkitError } from "../../errors/index.js";
-import { awaitedStates, type Payment } from "../../model/payment.js";
-import { type LockKeys, type Locked, type PaymentPosition } from "../contract.js";
+import { type Payment } from "../../model/payment.js";
+import { type DuePage, type Locked, type LockKeys, type PaymentPage } from "../contract.js";
+import { type KeyRange } from "../adapter.js";
+import { byCreation } from "../rules.js";
 import { type Draft } from "./draft.js";
-import { keyOf } from "./keys.js";
-
-/**
- * All payments of one reference are one record, so that two attempts of an order cannot be changed at the same time. Other records
- * lead from a clientId and from a service id to the reference.
- */
-export const orderKey = (reference: string): string => keyOf("orders", reference);
-const paymentKey = (clientId: string): string => keyOf("payments", clientId);
-const serviceKey = (serviceId: string): string => keyOf("services", serviceId);
-export const handlersKey = "handlers";
-export const webhookKey = (eventKey: string): string => keyOf("webhooks", eventKey);
+import { after, keyOf, rangeOf } from "./keys.js";
+import { type KeyedRecords } from "./keyed-records.js";
+import { handlersKey, orderKey, paymentKey, serviceKey, webhookKey } from "./tables.js";
 
 /** Loads what the keys name: the payments with all others of their references, and the given eventKeys. */
 export async function readLocked(draft: Draft, keys: LockKeys): Promise<Locked> {
@@ -30,7 +24,7 @@ export async function readLocked(draft: Draft, keys: LockKeys): Promise<Locked> 
   };
 }
 
-/** Loads what {@link savePayments} needs. */
+/** Returns the keys of the records that {@link savePayments} needs. */
 export function keysOfPayments(payments: readonly Payment[]): string[] {
   return payments.flatMap(({ clientId, reference, serviceId }) => [
     paymentKey(clientId),
@@ -46,29 +40,38 @@ export function savePayments(
   created: readonly Payment[],
 ): string[] {
   for (const payment of updated) {
-    const others = othersOf(draft, payment);
-    const before = draft.get<Payment[]>(orderKey(payment.reference))?.find((one) => isSame(one, payment));
+    const { before, others } = attemptsOf(draft, payment);
     if (!before) throw conflict(`No payment ${payment.clientId} to update.`);
-    if (payment.open && others.some(({ open }) => open))
-      throw conflict(`${payment.reference} has an open attempt already.`);
+    if (isSecondOpen(payment, others)) throw conflict(`${payment.reference} has an open attempt already.`);
     write(draft, before, payment, others);
   }
   const taken: string[] = [];
   for (const payment of created) {
-    const others = othersOf(draft, payment);
+    const { others } = attemptsOf(draft, payment);
     const isTaken = draft.get(paymentKey(payment.clientId)) !== undefined;
-    if (isTaken || (payment.open && others.some(({ open }) => open))) taken.push(payment.clientId);
+    if (isTaken || isSecondOpen(payment, others)) taken.push(payment.clientId);
     else write(draft, undefined, payment, others);
   }
   return taken;
 }
 
-function write(
+function isSecondOpen(payment: Payment, others: readonly Payment[]): boolean {
+  return payment.open && others.some(({ open }) => open);
+}
+
+/** Returns the payment as it was, and the others of its reference. */
+function attemptsOf(
   draft: Draft,
-  before: Payment | undefined,
-  payment: Payment,
-  others: readonly Payment[],
-): void {
+  { clientId, reference }: Payment,
+): { before: Payment | undefined; others: Payment[] } {
+  const all = draft.get<Payment[]>(orderKey(reference)) ?? [];
+  return {
+    before: all.find((one) => one.clientId === clientId),
+    others: all.filter((one) => one.clientId !== clientId),
+  };
+}
+
+function write(draft: Draft, before: Payment | undefined, payment: Payment, others: Payment[]): void {
   const { clientId, reference, serviceId } = payment;
   if (serviceId !== before?.serviceId) {
     if (before?.serviceId !== undefined) draft.delete(serviceKey(before.serviceId));
@@ -80,35 +83,73 @@ function write(
   }
   if (!before) draft.put(paymentKey(clientId), reference);
   draft.put(orderKey(reference), [...others, payment]);
-  draft.index(before ? indexesOf(before) : {}, indexesOf(payment));
-}
-
-function othersOf(draft: Draft, payment: Payment): Payment[] {
-  const all = draft.get<Payment[]>(orderKey(payment.reference)) ?? [];
-  return all.filter((one) => !isSame(one, payment));
-}
-
-/** Returns the index entries of a payment. Each leads to its reference. */
-function indexesOf({ clientId, reference, state, createdAt, overdueAt, nextLookupAt }: Payment) {
-  return {
-    [keyOf("created", createdAt, clientId)]: reference,
-    // Most payments are completed: an index of these would be another one of all.
-    ...(state !== "completed" && { [keyOf("states", state, createdAt, clientId)]: reference }),
-    ...(awaitedStates.includes(state) &&
-      overdueAt === undefined && { [keyOf("undecided", createdAt, clientId)]: reference }),
-    ...(nextLookupAt !== undefined && { [keyOf("lookups", nextLookupAt, clientId)]: reference }),
-  };
-}
-
-export function inOrder(a: PaymentPosition, b: PaymentPosition): number {
-  const [left, right] = [`${a.createdAt} ${a.clientId}`, `${b.createdAt} ${b.clientId}`];
-  return left < right ? -1 : left > right ? 1 : 0;
-}
-
-function isSame(a: Payment, b: Payment): boolean {
-  return a.clientId === b.clientId;
 }
 
 export function conflict(message: string): TillkitError {
   return new TillkitError("store_conflict", message);
+}
+
+/** Reads committed payments. */
+export class Payments {
+  readonly #records: KeyedRecords;
+
+  constructor(records: KeyedRecords) {
+    this.#records = records;
+  }
+
+  async find(clientId: string): Promise<Payment | undefined> {
+    return (await this.findMany({ clientIds: [clientId] })).find((one) => one.clientId === clientId);
+  }
+
+  async findMany(keys: LockKeys): Promise<Payment[]> {
+    return (await readLocked(this.#records.draft(), keys)).payments;
+  }
+
+  due({ before, after: last, limit }: DuePage): Promise<Payment[]> {
+    const from = last && { from: after(keyOf("undecided", last.createdAt, last.clientId)) };
+    const range = rangeOf(["undecided"], limit, { to: keyOf("undecided", before), ...from });
+    return this.#inRange(range, (payment) => payment.overdueAt === undefined);
+  }
+
+  lookupDue({ before, limit }: { before: string; limit: number }): Promise<Payment[]> {
+    const range = rangeOf(["lookups"], limit, { to: keyOf("lookups", before) });
+    return this.#inRange(range, ({ nextLookupAt = before }) => nextLookupAt < before);
+  }
+
+  async list(page: PaymentPage): Promise<Payment[]> {
+    const { state, reference, providerId, from, to, after: last, newestFirst, limit } = page;
+    const isWanted = (payment: Payment): boolean =>
+      (state === undefined || payment.state === state) &&
+      (reference === undefined || payment.reference === reference) &&
+      (providerId === undefined || payment.reported?.providerId === providerId) &&
+      payment.createdAt >= (from ?? "") &&
+      (to === undefined || payment.createdAt < to) &&
+      // Without a reference, the range in the index begins after the last payment.
+      (!last || reference === undefined || byCreation(payment, last) * (newestFirst ? -1 : 1) > 0);
+    if (reference !== undefined) {
+      const found = (await this.findMany({ references: [reference] })).filter(isWanted).toSorted(byCreation);
+      return (newestFirst ? found.toReversed() : found).slice(0, limit);
+    }
+    const parts = state === undefined || state === "completed" ? ["created"] : ["states", state];
+    const position = last && keyOf(...parts, last.createdAt, last.clientId);
+    const range = rangeOf(parts, limit, {
+      reverse: newestFirst,
+      ...(from !== undefined && { from: keyOf(...parts, from) }),
+      ...(to !== undefined && { to: keyOf(...parts, to) }),
+      ...(position !== undefined && (newestFirst ? { to: position } : { from: after(position) })),
+    });
+    return this.#inRange(range, isWanted);
+  }
+
+  #inRange(range: KeyRange, isWanted: (payment: Payment) => boolean): Promise<Payment[]> {
+    const draft = this.#records.draft();
+    return this.#records.collect<string, Payment>(range, async (references, keys) => {
+      await draft.load(references.map(orderKey));
+      return references.flatMap((reference, index) => {
+        const payments = draft.get<Payment[]>(orderKey(reference)) ?? [];
+        const isMeant = ({ clientId }: Payment): boolean => keys[index]!.endsWith(`/${keyOf(clientId)}`);
+        return payments.filter((payment) => isMeant(payment) && isWanted(payment));
+      });
+    });
+  }
 }

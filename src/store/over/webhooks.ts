@@ -1,29 +1,13 @@
-import { type Changes, type StoredHistory, type WebhookRecord } from "../contract.js";
-import { isWaiting, needsResolution } from "../records.js";
+import { type Changes, type StoredHistory, type WebhookPage, type WebhookRecord } from "../contract.js";
+import { isParked, isWaiting } from "../rules.js";
 import { type Draft } from "./draft.js";
-import { keyOf } from "./keys.js";
-import { webhookKey } from "./payments.js";
-
-/** A webhook as its record has it. */
-export interface StoredWebhook extends Omit<WebhookRecord, "rawBody"> {
-  /** Base64; empty after it was pruned. */
-  rawBody: string;
-  copies: number;
-  /** The place of the webhook among all webhooks. */
-  order: string;
-  /** Whether it waits for its payment or a lookup. */
-  waits: boolean;
-  /** Whether it waits and was not raised yet. */
-  isStray: boolean;
-  /** Whether a person has resolved it. */
-  isResolved?: boolean;
-}
-
-/** Returns the key of the record that leads from a receipt to its webhook. */
-export const receiptKey = (receiptId: string): string => keyOf("receipts", receiptId);
+import { after, keyOf, rangeOf } from "./keys.js";
+import { type KeyedRecords } from "./keyed-records.js";
+import { hasPrunableBytes, receiptKey, type StoredWebhook, webhookKey } from "./tables.js";
 
 /** The key of a record that only health checks write: one of 100, so that processes rarely conflict. */
 const probeKey = keyOf("probes", String(Math.floor(Math.random() * 100)));
+const maxParked = 1000;
 
 type WebhookChanges = Pick<
   Changes,
@@ -46,84 +30,126 @@ export function saveWebhooks(draft: Draft, changes: WebhookChanges, nextOrder: (
   const { webhooks = [], copies = [], rematched = [], raised = [], dismissed = [] } = changes;
   const keyBy = (receiptId: string): string | undefined => draft.get<string>(receiptKey(receiptId));
   const taken: string[] = [];
-  for (const { rawBody, ...webhook } of webhooks) {
+  for (const webhook of webhooks) {
     const key = webhookKey(webhook.eventKey);
-    if (draft.get(key) !== undefined || draft.get(receiptKey(webhook.receiptId)) !== undefined) {
-      taken.push(webhook.eventKey);
-      continue;
+    const isTaken = draft.get(key) !== undefined || keyBy(webhook.receiptId) !== undefined;
+    if (isTaken) taken.push(webhook.eventKey);
+    else {
+      const waits = isWaiting(webhook);
+      const rawBody = webhook.rawBody.toString("base64");
+      const row = { ...webhook, rawBody, copies: 0, order: nextOrder(), waits, isStray: waits };
+      draft.put(receiptKey(webhook.receiptId), key);
+      draft.put(key, row satisfies StoredWebhook);
     }
-    const waits = isWaiting(webhook);
-    const row = {
-      ...webhook,
-      rawBody: rawBody.toString("base64"),
-      copies: 0,
-      order: nextOrder(),
-      waits,
-      isStray: waits,
-    };
-    draft.put(receiptKey(webhook.receiptId), key);
-    draft.putIndexed<StoredWebhook>(key, row, indexesOf);
   }
   for (const { eventKey, count } of copies)
-    change(draft, webhookKey(eventKey), (row) => ({ ...row, copies: row.copies + count }));
+    change(draft, webhookKey(eventKey), ({ copies }) => ({ copies: copies + count }));
   for (const { receiptId, outcome, reason, decidedAt } of rematched) {
     const waits = isWaiting({ outcome });
-    const decided = { outcome, reason, decidedAt, waits, isStray: waits };
-    // What is undefined is left out of the JSON.
-    change(draft, keyBy(receiptId), (row) => ({ ...row, ...decided }) as StoredWebhook);
+    change(draft, keyBy(receiptId), () => ({ outcome, reason, decidedAt, waits, isStray: waits }));
   }
   for (const receiptId of raised) {
     const key = keyBy(receiptId);
     // The health check raises an unknown receipt, and must reach the adapter's `write`.
     if (key === undefined) draft.put(probeKey, (draft.get<number>(probeKey) ?? 0) + 1);
-    change(draft, key, (row) => ({ ...row, isStray: false }));
+    change(draft, key, () => ({ isStray: false }));
   }
   for (const receiptId of dismissed)
-    change(draft, keyBy(receiptId), (row) => ({ ...row, isStray: false, waits: false }));
-  for (const receiptId of resolvedBy(changes))
-    change(draft, keyBy(receiptId), (row) => ({ ...row, isResolved: true }));
+    change(draft, keyBy(receiptId), () => ({ isStray: false, waits: false }));
+  for (const receiptId of resolvedBy(changes)) change(draft, keyBy(receiptId), () => ({ isResolved: true }));
   return taken;
 }
 
 const resolvedBy = ({ resolutions = [] }: WebhookChanges): string[] =>
   resolutions.flatMap(({ receiptId }) => receiptId ?? []);
 
-/** Removes the bytes of a webhook that is final. Returns whether there were any. */
-export function pruneWebhook(draft: Draft, key: string): boolean {
-  const row = draft.get<StoredWebhook>(key);
-  if (!row || !isPrunable(row)) return false;
-  draft.putIndexed(key, { ...row, rawBody: "" }, indexesOf);
-  return true;
+type Replaced = { [Name in keyof StoredWebhook]?: StoredWebhook[Name] | undefined };
+
+/** Replaces fields of a webhook. JSON leaves out what is undefined. */
+function change(draft: Draft, key: string | undefined, fieldsOf: (row: StoredWebhook) => Replaced): void {
+  const row = key === undefined ? undefined : draft.get<StoredWebhook>(key);
+  if (row) draft.put(key!, { ...row, ...fieldsOf(row) });
 }
 
-export function recordOf(row: StoredWebhook): WebhookRecord {
-  const { rawBody, copies: _, order: __, waits: ___, isStray: ____, isResolved: _____, ...facts } = row;
-  return { ...facts, rawBody: Buffer.from(rawBody, "base64") };
-}
-
+/** Returns a webhook as people see it, without its bytes. */
 export function shownOf(row: StoredWebhook): StoredHistory["webhooks"][number] {
-  const { rawBody: _, order: __, waits: ___, isStray: ____, isResolved: _____, ...shown } = row;
+  const {
+    rawBody: _bytes,
+    order: _order,
+    waits: _waits,
+    isStray: _stray,
+    isResolved: _resolved,
+    ...shown
+  } = row;
   return shown;
 }
 
-function isPrunable(row: StoredWebhook): boolean {
-  return !row.waits && row.rawBody !== "" && (row.isResolved === true || !needsResolution(row));
+function recordOf(row: StoredWebhook): WebhookRecord {
+  const { copies: _, ...facts } = shownOf(row);
+  return { ...facts, rawBody: Buffer.from(row.rawBody, "base64") };
 }
 
-function change(draft: Draft, key: string | undefined, next: (row: StoredWebhook) => StoredWebhook): void {
-  const row = key === undefined ? undefined : draft.get<StoredWebhook>(key);
-  if (row) draft.putIndexed(key!, next(row), indexesOf);
-}
+/** Reads webhooks, and removes their bytes. */
+export class Webhooks {
+  readonly #records: KeyedRecords;
 
-/** Returns the index entries of a webhook. Each leads to its record. */
-function indexesOf(row: StoredWebhook) {
-  const { eventKey, receiptId, clientId, receivedAt, waits, isStray } = row;
-  const key = webhookKey(eventKey);
-  return {
-    [keyOf("webhook-times", receivedAt, receiptId)]: key,
-    ...(clientId !== undefined && { [keyOf("client-webhooks", clientId, receivedAt, receiptId)]: key }),
-    ...(waits && { [keyOf("waiting", receivedAt, receiptId)]: key }),
-    ...(isStray && { [keyOf("stray", receivedAt, receiptId)]: key }),
-    ...(isPrunable(row) && { [keyOf("bytes", receivedAt, receiptId)]: key }),
-  };
+  constructor(records: KeyedRecords) {
+    this.#records = records;
+  }
+
+  async parked(draft: Draft, clientIds: readonly string[]): Promise<WebhookRecord[]> {
+    const find = async (keys: string[]): Promise<StoredWebhook[]> =>
+      (await this.#records.values<StoredWebhook>(keys, draft)).filter(isParked);
+    const scans = [...new Set(clientIds)].map((clientId) =>
+      this.#records.collect(rangeOf(["client-webhooks", clientId], maxParked), find, draft),
+    );
+    const rows = (await Promise.all(scans)).flat();
+    return rows.toSorted((a, b) => (a.order < b.order ? -1 : 1)).map(recordOf);
+  }
+
+  async stray(draft: Draft, { before, limit }: { before: string; limit: number }): Promise<WebhookRecord[]> {
+    const range = rangeOf(["stray"], limit, { to: keyOf("stray", before) });
+    const rows = await this.#records.rows<StoredWebhook>(range, draft);
+    // Another transaction may have raised one after the index was read.
+    return rows.filter(({ isStray }) => isStray).map(recordOf);
+  }
+
+  async list(page: WebhookPage): Promise<WebhookRecord[]> {
+    const { clientId, receiptId, outcome, from, to, after: last, limit } = page;
+    const isWanted = (row: StoredWebhook): boolean =>
+      (clientId === undefined || row.clientId === clientId) &&
+      (receiptId === undefined || row.receiptId === receiptId) &&
+      (outcome === undefined || row.outcome === outcome) &&
+      row.receivedAt >= (from ?? "") &&
+      (to === undefined || row.receivedAt < to) &&
+      (last === undefined || `${row.receivedAt} ${row.receiptId}` > `${last.receivedAt} ${last.receiptId}`);
+    if (receiptId !== undefined) {
+      const keys = await this.#records.values<string>([receiptKey(receiptId)]);
+      return (await this.#records.values<StoredWebhook>(keys)).filter(isWanted).map(recordOf);
+    }
+    const parts = clientId === undefined ? ["webhook-times"] : ["client-webhooks", clientId];
+    const range = rangeOf(parts, limit, {
+      ...(from !== undefined && { from: keyOf(...parts, from) }),
+      ...(to !== undefined && { to: keyOf(...parts, to) }),
+      ...(last && { from: after(keyOf(...parts, last.receivedAt, last.receiptId)) }),
+    });
+    const find = async (keys: string[]): Promise<StoredWebhook[]> =>
+      (await this.#records.values<StoredWebhook>(keys)).filter(isWanted);
+    return (await this.#records.collect(range, find)).map(recordOf);
+  }
+
+  /** Removes the bytes of final webhooks. Returns of how many. */
+  async prune(before: string, limit: number): Promise<number> {
+    let pruned = 0;
+    const range = rangeOf(["bytes"], limit, { to: keyOf("bytes", before) });
+    for (const key of await this.#records.scan<string>(range))
+      pruned += await this.#records.change(async (draft) => {
+        await draft.load([key]);
+        const row = draft.get<StoredWebhook>(key);
+        if (!row || !hasPrunableBytes(row)) return 0;
+        draft.put(key, { ...row, rawBody: "" });
+        return 1;
+      });
+    return pruned;
+  }
 }

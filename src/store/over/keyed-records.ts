@@ -12,8 +12,8 @@ const [minPage, maxPage] = [50, 1000];
 /** How long a transaction waits for the one that runs again at the time. That one may hang, or wait for this one, which is inside of it. */
 const maxRetryWaitMs = 1000;
 
-/** The records of an adapter: transactions that run again after a conflict, and indexes that are read page by page. */
-export class Records {
+/** Records with keys: transactions that run again after a conflict, and indexes that are read page by page. */
+export class KeyedRecords {
   readonly #adapter: Adapter;
   readonly #operations: Operations;
   readonly #busyTimeoutMs: number;
@@ -41,7 +41,7 @@ export class Records {
 
   /** Runs application code in a transaction, again where another one was faster. */
   transaction<T>(run: (tx: object) => Promise<T>): Promise<T> {
-    return this.#retrying((trustsNewIds) => this.#transact(run, trustsNewIds));
+    return this.#repeat((trustsNewIds) => this.#transact(run, trustsNewIds));
   }
 
   /** Notes that a transaction settles a run: it is not repeated, and the lease is not renewed meanwhile. */
@@ -81,12 +81,12 @@ export class Records {
   }
 
   /** Runs a step of the kit's own in a transaction, again where another one was faster. */
-  update<T>(step: (draft: Draft) => Promise<T>): Promise<T> {
-    return this.#retrying((trustsNewIds) => this.attempt(step, trustsNewIds));
+  change<T>(step: (draft: Draft) => Promise<T>): Promise<T> {
+    return this.#repeat((trustsNewIds) => this.changeOnce(step, trustsNewIds));
   }
 
-  /** Reads, and then writes in one short transaction. */
-  async attempt<T>(step: (draft: Draft) => Promise<T>, trustsNewIds = true): Promise<T> {
+  /** Reads, and then writes in one short transaction. Rejects with {@link Conflict} where another one was faster. */
+  async changeOnce<T>(step: (draft: Draft) => Promise<T>, trustsNewIds = true): Promise<T> {
     this.expectOpen();
     const draft = this.draft(undefined, trustsNewIds);
     const result = await step(draft);
@@ -95,7 +95,7 @@ export class Records {
     return result;
   }
 
-  async #retrying<T>(run: (trustsNewIds: boolean) => Promise<T>): Promise<T> {
+  async #repeat<T>(run: (trustsNewIds: boolean) => Promise<T>): Promise<T> {
     const until = performance.now() + this.#busyTimeoutMs;
     for (let tries = 1; ; tries++) {
       try {
@@ -112,11 +112,11 @@ export class Records {
     this.expectOpen();
     // Most drivers cannot run two statements of one transaction at the same time.
     const one = new Semaphore(tx === undefined ? Infinity : 1);
-    return new Draft(
-      (keys) => one.run(() => this.#operations.read(keys, tx)),
-      trustsNewIds,
-      (range) => one.run(() => this.#operations.scan(range, tx)),
-    );
+    const reading = {
+      read: (keys: readonly string[]) => one.run(() => this.#operations.read(keys, tx)),
+      scan: (range: KeyRange) => one.run(() => this.#operations.scan(range, tx)),
+    };
+    return new Draft(reading, trustsNewIds);
   }
 
   draftOf(tx: object): Draft {
@@ -161,6 +161,10 @@ export class Records {
   async values<T>(keys: readonly string[], draft = this.draft()): Promise<T[]> {
     await draft.load(keys);
     return keys.map((key) => draft.get<T>(key)).filter((value) => value !== undefined);
+  }
+
+  async migrate(): Promise<void> {
+    await this.#adapter.migrate?.();
   }
 
   now(): Promise<number> {

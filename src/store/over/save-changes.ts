@@ -1,0 +1,37 @@
+import { type Changes, type Saved } from "../contract.js";
+import { type Draft } from "./draft.js";
+import { saveEvents } from "./events.js";
+import { type KeyedRecords } from "./keyed-records.js";
+import { conflict, keysOfPayments, savePayments } from "./payments.js";
+import { eventKey, handlersKey, resolutionKey } from "./tables.js";
+import { loadWebhooks, saveWebhooks } from "./webhooks.js";
+
+/** Returns a function that writes changes into a draft. */
+export function changesSaver(records: KeyedRecords): (draft: Draft, changes: Changes) => Promise<Saved> {
+  let lastOrder = 0;
+  return async (draft, changes) => {
+    const { updated = [], created = [], resolutions = [], events = [] } = changes;
+    const resolutionKeys = resolutions.map(({ id }) => resolutionKey(id));
+    const eventKeys = draft.trustsNewIds ? [] : events.map(({ id }) => eventKey(id));
+    const keys = [...keysOfPayments([...updated, ...created]), ...resolutionKeys, ...eventKeys];
+    const [now] = await Promise.all([
+      records.now(),
+      draft.load([...keys, ...(events.length > 0 ? [handlersKey] : [])]),
+      loadWebhooks(draft, changes),
+    ]);
+    // A string that sorts after all that this process made before.
+    const nextOrder = (): string => {
+      lastOrder = Math.max(lastOrder + 1, now * 1000);
+      return String(lastOrder).padStart(20, "0");
+    };
+    const takenClientIds = savePayments(draft, updated, created);
+    const takenEventKeys = saveWebhooks(draft, changes, nextOrder);
+    for (const resolution of resolutions) {
+      const key = resolutionKey(resolution.id);
+      if (draft.get(key) !== undefined) throw conflict(`The resolution ${resolution.id} exists already.`);
+      draft.put(key, resolution);
+    }
+    saveEvents(draft, events, nextOrder);
+    return { takenClientIds, takenEventKeys };
+  };
+}
