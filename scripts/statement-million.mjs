@@ -24,9 +24,9 @@ const grouped = (count) => String(count).replaceAll(/\B(?=(\d{3})+$)/g, ",");
 
 function printResult(result) {
   const { rows, planted, found, missed, invented, repeated, sums } = result;
-  const { bytes, books, seconds, peakMiB, counts } = result;
+  const { bytes, stored, seconds, peakMiB, counts } = result;
   console.log(`
-${grouped(rows)} rows (${(bytes / 1e6).toFixed(1)} MB) compared with ${grouped(books)} payments completed in the period
+${grouped(rows)} rows (${(bytes / 1e6).toFixed(1)} MB) compared with ${grouped(stored)} payments completed in the period
   planted ${grouped(planted)}, found ${grouped(found)}, missed ${missed.length}, invented ${invented.length}, repeated ${repeated.length}, wrong sums ${sums.length}
   ${Object.entries(counts)
     .filter(([, count]) => count > 0)

@@ -36,8 +36,8 @@ export interface StatementOptions {
 
 /** The progress of a run. */
 export interface StatementProgress {
-  /** `statement`: reading rows. `books`: reading stored payments. `sides`: finding what is on one side only. */
-  phase: "statement" | "books" | "sides";
+  /** `statement`: reading rows. `stored`: reading stored payments. `sides`: finding what is on one side only. */
+  phase: "statement" | "stored" | "sides";
   rows: number;
   /** The number of stored payments that were read so far. */
   payments: number;

@@ -59,12 +59,12 @@ export function describeDifference(
     reference: payment?.reference,
     source,
     statement: { value, currency, ...(status && { status }), ...(time && { time }) },
-    books: payment && storedSide(payment),
+    stored: payment && storedSide(payment),
     difference: kind === "amount_differs" ? differenceOf(row, payment!.total) : undefined,
     other,
   });
 }
 
-function storedSide({ total, state, completedAt }: Payment): NonNullable<StatementFinding["books"]> {
+function storedSide({ total, state, completedAt }: Payment): NonNullable<StatementFinding["stored"]> {
   return { ...total, state, ...(completedAt !== undefined && { completedAt }) };
 }

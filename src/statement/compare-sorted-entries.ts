@@ -65,8 +65,8 @@ class EntryReader {
     const kind = this.#run.isAtEdge(completedAt, this.#period) ? "at_edge" : "missing_there";
     this.#run.count(kind);
     if (kind === "missing_there") this.#run.totals.addPayment("missingThere", unlisted);
-    const books = { value, currency, state: "completed", completedAt } as const;
-    return [newFinding({ kind, clientId, serviceId, reference, books })];
+    const stored = { value, currency, state: "completed", completedAt } as const;
+    return [newFinding({ kind, clientId, serviceId, reference, stored })];
   }
 
   #countMatched(row: RowEntry): void {
@@ -135,7 +135,7 @@ export async function* findPaidTwice(run: RunState): AsyncGenerator<StatementFin
         serviceId,
         reference,
         source,
-        books: { value, currency, state, ...(completedAt && { completedAt }) },
+        stored: { value, currency, state, ...(completedAt && { completedAt }) },
         other: first,
       });
     }

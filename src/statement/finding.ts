@@ -37,7 +37,7 @@ export interface StatementFinding {
   /** What the statement says. */
   statement?: Money & { status?: string; time?: string };
   /** What the store says. */
-  books?: Money & { state: PaymentState; completedAt?: string };
+  stored?: Money & { state: PaymentState; completedAt?: string };
   /** With `amount_differs`: the amount of the statement minus the stored amount, a decimal string that may be negative. */
   difference?: string;
   /** With `paid_twice`: the payment of the reference that was paid first. With `id_differs`: the other payment or id. */

@@ -101,7 +101,7 @@ export class RunState {
     return {
       period,
       rows: { ...this.rows },
-      books: this.completed,
+      stored: this.completed,
       counts: { ...counts },
       differences,
       balanced: differences === 0 && counts.bad_row === 0,

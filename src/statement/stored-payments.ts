@@ -75,10 +75,10 @@ export async function addCompletedPayments(
       if (completedAt < period.from || completedAt >= period.to) continue;
       if (!payment.clientId.startsWith(clientIdPrefix)) continue;
       run.completed += 1;
-      run.totals.addPayment("books", payment.total);
+      run.totals.addPayment("stored", payment.total);
       await run.entries.add(paymentEntry(payment, completedAt));
     }
-    run.reportProgress("books", page.length);
+    run.reportProgress("stored", page.length);
     const last = page.at(-1);
     if (!last || page.length < paymentsPerPage) return;
     after = { createdAt: last.createdAt, clientId: last.clientId };

@@ -15,7 +15,7 @@ export interface CurrencyTotals {
   /** All rows that say paid. */
   statement: Sum;
   /** All payments that were completed in the period. */
-  books: Sum;
+  stored: Sum;
   /** The paid rows of the statement, by group. */
   rows: Record<RowBucket, Sum>;
   missingThere: Sum;
@@ -56,7 +56,7 @@ export interface StatementSummary {
     matched: number;
   };
   /** The number of payments that were completed in the period. */
-  books: number;
+  stored: number;
   /** The number of findings of each kind. */
   counts: Record<FindingKind, number>;
   /** The number of all differences. */

@@ -15,7 +15,7 @@ const rowBuckets = [
   "withheld",
   "listed_twice",
 ] as const satisfies readonly RowBucket[];
-const paymentCounters = ["books", "missingThere", "unpaidThere", "paidTwice"] as const;
+const paymentCounters = ["stored", "missingThere", "unpaidThere", "paidTwice"] as const;
 const counterNames = [...rowBuckets, ...paymentCounters, "difference"] as const;
 
 type PaymentCounter = (typeof paymentCounters)[number];
@@ -54,7 +54,7 @@ export class Totals {
       return {
         currency,
         statement: sum(...rowBuckets),
-        books: sum("books"),
+        stored: sum("stored"),
         rows: Object.fromEntries(rowBuckets.map((name) => [name, sum(name)])) as CurrencyTotals["rows"],
         missingThere: sum("missingThere"),
         unpaidThere: sum("unpaidThere"),

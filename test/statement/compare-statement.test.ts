@@ -26,7 +26,7 @@ describe("a statement compared with stored payments", () => {
     ];
     const { found, summary } = await compared(store, header, lines);
     expect(found).toEqual([]);
-    expect(summary).toMatchObject({ balanced: true, differences: 0, books: 2 });
+    expect(summary).toMatchObject({ balanced: true, differences: 0, stored: 2 });
     expect(summary.rows).toEqual({ read: 3, bad: 0, foreign: 0, unpaid: 1, outsidePeriod: 0, matched: 2 });
   });
 
@@ -119,7 +119,7 @@ describe("a statement compared with stored payments", () => {
     expect(kmf).toMatchObject({
       currency: "KMF",
       amountDifference: "-75",
-      books: { count: 2, value: "2950" },
+      stored: { count: 2, value: "2950" },
     });
   });
 
@@ -130,7 +130,7 @@ describe("a statement compared with stored payments", () => {
     expect(found).toEqual(["unpaid_here a line 2", "unpaid_here f line 3", "unpaid_there b line 4"]);
     expect(findings[1]).toMatchObject({
       statement: { value: "1475", currency: "KMF", status: "PAID" },
-      books: { state: "failed" },
+      stored: { state: "failed" },
       reference: "order-f",
       source: "MVK",
     });

@@ -62,13 +62,13 @@ function expectedCounts(payments: readonly Payment[], lines: readonly Line[]) {
     withheld: paidLines.filter(({ id }) => of(id)?.withheld === "unsettled").length,
     listed_twice: paidLines.length - new Set(paidLines.map(({ id }) => id)).size,
     paid_twice: [...references].reduce((sum, one) => sum + Math.max(0, paidOf(one).length - 1), 0),
-    books: inPeriod.length,
+    stored: inPeriod.length,
   };
 }
 
-function countsOf({ counts, books }: StatementSummary) {
+function countsOf({ counts, stored }: StatementSummary) {
   const { id_differs: _, currency_differs: __, bad_row: ___, at_edge: ____, ...compared } = counts;
-  return { ...compared, books };
+  return { ...compared, stored };
 }
 
 describe("the comparison in bounded memory", () => {

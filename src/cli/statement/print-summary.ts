@@ -25,7 +25,7 @@ export function printSummary(summary: StatementSummary, output: Output): void {
     .map((name) => `${grouped(rows[name])} ${name === "outsidePeriod" ? "dated outside the period" : name}`);
   const facts = [`${grouped(rows.read)} rows`, `${grouped(rows.matched)} matched`, ...further];
   output.print(`rows     ${facts.join(", ")}`);
-  output.print(`stored   ${grouped(summary.books)} payments completed in the period`);
+  output.print(`stored   ${grouped(summary.stored)} payments completed in the period`);
   output.print();
   for (const kind of Object.keys(titles) as (keyof typeof titles)[]) {
     if (counts[kind] === 0) continue;
@@ -45,12 +45,12 @@ export function printSummary(summary: StatementSummary, output: Output): void {
 
 function printSums({ currencies }: StatementSummary, output: Output): void {
   if (currencies.length === 0) return;
-  const lengths = currencies.flatMap((one) => [one.statement.value.length, one.books.value.length]);
+  const lengths = currencies.flatMap((one) => [one.statement.value.length, one.stored.value.length]);
   const width = Math.max(9, ...lengths);
   const line = (cells: readonly string[]) => cells.map((cell) => cell.padStart(width)).join("  ");
   output.print(output.paint("dim", `     ${line(["statement", "stored", "matched"])}`));
-  for (const { currency, statement, books, rows } of currencies)
-    output.print(`${currency}  ${line([statement.value, books.value, rows.matched.value])}`);
+  for (const { currency, statement, stored, rows } of currencies)
+    output.print(`${currency}  ${line([statement.value, stored.value, rows.matched.value])}`);
 }
 
 function counted(count: number, word: string): string {

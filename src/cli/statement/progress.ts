@@ -60,7 +60,7 @@ export function progressBar(
     if (phase === lastPhase && now - drawnAt < drawEveryMs) return;
     drawnAt = now;
     lastPhase = phase;
-    if (phase === "books") output.draw(`${textBar(1)} reading stored payments: ${grouped(payments)}`);
+    if (phase === "stored") output.draw(`${textBar(1)} reading stored payments: ${grouped(payments)}`);
     else if (phase === "sides") output.draw(`${textBar(1)} comparing rows and payments`);
     else if (total === undefined) output.draw(`${grouped(rows)} rows, ${megabytes(read())}`);
     else {

@@ -66,7 +66,7 @@ function paymentTable(findings: readonly StatementFinding[], text: ReportText): 
     { label: text.line, look: "number", cell: (finding) => lineCell(finding, text) },
     { label: text.payment, cell: paymentCell },
     { label: text.statement, cell: (finding) => statementCell(finding, text) },
-    { label: text.books, cell: (finding) => storedCell(finding, text) },
+    { label: text.stored, cell: (finding) => storedCell(finding, text) },
     { label: hasDifference ? text.difference : text.other, cell: (finding) => differenceCell(finding, text) },
   ]);
 }
@@ -98,10 +98,10 @@ function statementCell({ statement, source }: StatementFinding, text: ReportText
   return amountCell(text.money(statement), [source, status, time && formatTime(time)]);
 }
 
-function storedCell({ books }: StatementFinding, text: ReportText): Html | undefined {
-  if (!books) return undefined;
-  const { state, completedAt } = books;
-  return amountCell(text.money(books), [state, completedAt && formatTime(completedAt)]);
+function storedCell({ stored }: StatementFinding, text: ReportText): Html | undefined {
+  if (!stored) return undefined;
+  const { state, completedAt } = stored;
+  return amountCell(text.money(stored), [state, completedAt && formatTime(completedAt)]);
 }
 
 /** Returns an amount with details below it, in pieces that do not break. */

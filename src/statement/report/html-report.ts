@@ -84,7 +84,7 @@ function fact(label: string, [first = "", last]: readonly string[]): Html {
 }
 
 function verdict(summary: StatementSummary, text: ReportText): Html {
-  const { balanced, differences, rows, counts, books } = summary;
+  const { balanced, differences, rows, counts, stored } = summary;
   const matched = text.count(rows.matched);
   const found = nonZero([
     [differences, text.differences(differences)],
@@ -92,7 +92,7 @@ function verdict(summary: StatementSummary, text: ReportText): Html {
   ]).map(([count, noun]) => `${text.count(count)} ${noun}`.replaceAll(" ", "\u00a0"));
   const facts: Counted[] = [
     [rows.read, text.read],
-    [books, text.completed],
+    [stored, text.completed],
     ...nonZero([
       [rows.unpaid, text.unpaid],
       [rows.foreign, text.foreign],

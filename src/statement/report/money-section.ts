@@ -26,19 +26,19 @@ export function currencySection({ currencies }: StatementSummary, text: ReportTe
 }
 
 function currencyTotals(totals: CurrencyTotals, text: ReportText): Html {
-  const { currency, statement, books, rows, missingThere, unpaidThere } = totals;
+  const { currency, statement, stored, rows, missingThere, unpaidThere } = totals;
   const rowKinds = Object.keys(kindTones).filter((kind) => kind in rows) as Exclude<RowBucket, "matched">[];
   const ofStatement: Part[] = [
     { label: text.matched, tone: "good", sum: rows.matched },
     ...rowKinds.map((kind) => ({ label: text.titles[kind], tone: kindTones[kind], sum: rows[kind] })),
   ];
-  const ofBooks: Part[] = [
+  const ofStored: Part[] = [
     { label: text.titles.missing_there, tone: "bad", sum: missingThere },
     { label: text.titles.unpaid_there, tone: "bad", sum: unpaidThere },
   ];
   // The statement contradicts only these parts of the stored payments. The bar shows the others as matched.
-  const matched = Number(books.value) - Number(missingThere.value) - Number(unpaidThere.value);
-  const longest = Math.max(Number(statement.value), Number(books.value));
+  const matched = Number(stored.value) - Number(missingThere.value) - Number(unpaidThere.value);
+  const longest = Math.max(Number(statement.value), Number(stored.value));
   const side = (label: string, sum: Sum, pieces: readonly Piece[], parts: readonly Part[]): Html =>
     html`<div class="side">
       <dl>
@@ -47,14 +47,14 @@ function currencyTotals(totals: CurrencyTotals, text: ReportText): Html {
       </dl>
       ${bar(pieces, longest, `${label}: ${text.value(sum.value)} ${currency}`)} ${legend(parts, text)}
     </div>`;
-  const gap = decimalOf(unitsOf(statement) - unitsOf(books), currency);
+  const gap = decimalOf(unitsOf(statement) - unitsOf(stored), currency);
   return html`<div class="currency">
     <h3>
       ${currency}
       <span class="${/[1-9]/.test(gap) ? "bad" : "good"}">${text.gap} <b>${text.value(gap)}</b></span>
     </h3>
     ${side(text.statement, statement, ofStatement.map(pieceOf), ofStatement)}
-    ${side(text.books, books, [{ tone: "good", size: matched }, ...ofBooks.map(pieceOf)], ofBooks)}
+    ${side(text.stored, stored, [{ tone: "good", size: matched }, ...ofStored.map(pieceOf)], ofStored)}
   </div>`;
 }
 

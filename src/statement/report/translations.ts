@@ -23,7 +23,7 @@ export const translations = translate({
   period: ["Period", "Période"],
   madeAt: ["Made", "Établi"],
   statement: ["Statement", "Relevé"],
-  books: ["Your books", "Vos livres"],
+  stored: ["Your books", "Vos livres"],
   gap: ["Statement minus books:", "Relevé moins livres\u00a0:"],
   byCurrency: ["Money by currency", "Montants par devise"],
   byChannel: ["Provider channels", "Canaux des prestataires"],

@@ -65,7 +65,7 @@ describe("tillkit statement", () => {
     const ran = await compare("mai.csv", ...french, "--json");
     expect(documentOf(ran)).toMatchObject({
       balanced: true,
-      books: 1,
+      stored: 1,
       period: { from: "2024-05-31T21:00:00.000Z", to: "2024-06-01T21:00:00.000Z" },
     });
   });

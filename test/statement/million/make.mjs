@@ -18,7 +18,7 @@ export async function makeStatement({ kit, folder, rows: count, seed, onRows }) 
   const store = sqliteStore(database);
   const rows = [];
   const expected = new Set();
-  const totals = { matched: 0, foreign: 0, statement: {}, books: {} };
+  const totals = { matched: 0, foreign: 0, statement: {}, stored: {} };
   let created = [];
   const flush = async () => {
     await store.transaction((tx) => store.save(tx, { created }));
@@ -28,7 +28,7 @@ export async function makeStatement({ kit, folder, rows: count, seed, onRows }) 
     for (const { payments, rows: listed, lost = [] } of planCases({ rows: count, seed })) {
       for (const payment of payments) {
         created.push(stored(payment));
-        if (payment.state === "completed" && isInPeriod(payment)) add(totals.books, payment);
+        if (payment.state === "completed" && isInPeriod(payment)) add(totals.stored, payment);
       }
       for (const row of listed) rows.push(row);
       for (const { kind, clientId } of lost) expected.add(`${kind} ${clientId} -`);

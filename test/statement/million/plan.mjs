@@ -25,7 +25,7 @@ const weights = {
   unpaidOnBothSides: 60,
   failedSibling: 40,
   completedOutside: 40,
-  openInBooks: 60,
+  openInStore: 60,
   foreign: 20,
   atTheEnds: 4,
   missingHere: 26,
@@ -75,7 +75,7 @@ function caseOf(name, random, number) {
     }
     case "completedOutside":
       return { payments: [paid({ at: random.pick([-1, 31]) * dayMs + random.below(dayMs) })], rows: [] };
-    case "openInBooks":
+    case "openInStore":
       return { payments: [paid({ state: "pending" })], rows: [] };
     case "foreign":
       return { payments: [], rows: [lists(paid({ prefix: "shop2-" }))] };

@@ -49,7 +49,7 @@ export async function compareGenerated({ kit, rows, seed, quiet, html, heapMiB }
       repeated,
       sums: wrongSums(answer, made.totals),
       counts: answer.counts,
-      books: answer.books,
+      stored: answer.stored,
       bytes: answer.bytes,
       seconds: answer.seconds,
       peakMiB: Math.ceil(answer.peakBytes / 2 ** 20),
@@ -102,7 +102,7 @@ function wrongSums({ rows, currencies }, totals) {
   };
   compare("matched", rows.matched, totals.matched);
   compare("foreign", rows.foreign, totals.foreign);
-  for (const side of ["statement", "books"])
+  for (const side of ["statement", "stored"])
     for (const one of currencies) {
       const { count, units } = totals[side][one.currency] ?? { count: 0, units: 0n };
       compare(`${side} ${one.currency} count`, one[side].count, count);

@@ -5,7 +5,7 @@ export const everyHeader = "clientId,value,currency,status,source,time";
 
 /** Compares a statement that has findings of every kind, and text that tries to inject markup or formulas. */
 export async function everything(): Promise<Outcome> {
-  const books = await storeOf(
+  const stored = await storeOf(
     paid("same"),
     paid("lost"),
     paid("amount", { total: { value: "1234567.80", currency: "EUR" } }),
@@ -26,7 +26,7 @@ export async function everything(): Promise<Outcome> {
       ...over,
     }).join(",");
   const many = Array.from({ length: 30 }, (_, index) => line(`unknown-${index}`));
-  return compared(books, everyHeader, [
+  return compared(stored, everyHeader, [
     line("same"),
     line("same"),
     line("=cmd|' /C calc'!A0", { source: "<b onclick=x>" }),
