@@ -64,7 +64,18 @@ export {
 export { type WebhookRequest } from "./webhook/receive-webhook.js";
 export { type Receipt } from "./webhook/recording/arrival.js";
 export * from "./webhook/signature/index.js";
-export * from "./model/index.js";
+export {
+  type Difference,
+  type EventMap,
+  type EventType,
+  eventTypes,
+  type LastAsked,
+  type NoticeMap,
+  type NoticeType,
+  type Reported,
+  type TillkitEvent,
+} from "./model/event-map.js";
+export { type ReportedFields, type Untrusted, type Verified } from "./model/payment-report.js";
 
 // The customer's browser coming back.
 export {
@@ -76,9 +87,13 @@ export {
 
 // Storing and dispatching.
 export * from "./store/index.js";
-export { type Handler, type HandlerContext, type HandlerOptions } from "./dispatch/handler.js";
+export {
+  type Handler,
+  type HandlerContext,
+  type HandlerOptions,
+  type RetryOptions,
+} from "./dispatch/handler.js";
 export { type NoticeListener } from "./dispatch/notices.js";
-export { type RetryOptions } from "./dispatch/run-claim.js";
 
 export {
   type Health,

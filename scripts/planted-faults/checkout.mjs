@@ -100,7 +100,7 @@ export const checkoutFaults = [
   },
   {
     about: "the time in which the event loop was blocked counts for the time limit",
-    file: "dispatch/time-limit.ts",
+    file: "dispatch/guard-run.ts",
     from: "Math.min(Math.max(now - lookedAt, sliceMs), sliceMs + maxDelayMs)",
     to: "Math.max(now - lookedAt, sliceMs)",
     test: "dispatch/time-limit.test.ts",

@@ -1,9 +1,17 @@
 import { TillkitError } from "../errors/index.js";
 import { type Claim, type PaymentStore, type RunKey } from "../store/index.js";
-import { startTimeLimit } from "./time-limit.js";
 
 /** The time in which the transaction of a run that has ended must end. */
 const maxRollbackMs = 1000;
+
+/** The maximum time between two looks at the clock. */
+const maxSliceMs = 1000;
+
+/** A timer may be this late in a process that is busy and not blocked. */
+const maxDelayMs = 100;
+
+/** With all the time that it is given back, a run ends after this many times its limit. */
+const maxExtension = 10;
 
 /** Options of {@link guardRun}. */
 export interface GuardOptions {
@@ -81,6 +89,29 @@ export function guardRun(
       clearTimeout(rollback);
     },
   };
+}
+
+/**
+ * Calls `onEnd` after `limitMs` in which this process could run: the time in which something blocked its event loop does not
+ * count. Returns a function that prevents the call.
+ */
+export function startTimeLimit(limitMs: number, onEnd: () => void): () => void {
+  const startedAt = performance.now();
+  let lookedAt = startedAt;
+  let leftMs = limitMs;
+  let timer: NodeJS.Timeout;
+  const wait = (): void => {
+    const sliceMs = Math.min(leftMs, maxSliceMs);
+    timer = setTimeout(() => {
+      const now = performance.now();
+      leftMs -= Math.min(Math.max(now - lookedAt, sliceMs), sliceMs + maxDelayMs);
+      lookedAt = now;
+      if (leftMs > 0 && now - startedAt < limitMs * maxExtension) wait();
+      else onEnd();
+    }, sliceMs);
+  };
+  wait();
+  return () => clearTimeout(timer);
 }
 
 /** Returns a promise that can be rejected from outside, and need not be handled. */

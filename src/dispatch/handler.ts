@@ -46,3 +46,13 @@ export interface HandlerOptions {
   /** The time limit of one run of this handler, in milliseconds. @default `dispatch.handlerTimeoutMs` */
   timeoutMs?: number | undefined;
 }
+
+/** How a failed handler runs again. */
+export interface RetryOptions {
+  /** The number of runs that can fail before the dispatch is dead. @default 12 */
+  maxFailures: number;
+  /** The wait after the first failure. It doubles with each failure. @default 1000 */
+  firstDelayMs: number;
+  /** The maximum wait after a failure. @default 3600000 (one hour) */
+  maxDelayMs: number;
+}

@@ -5,17 +5,8 @@ import { type TillkitEvent } from "../model/event-map.js";
 import { type Claim, type PaymentStore, type Settlement } from "../store/index.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { guardRun, idOf, leaseLost } from "./guard-run.js";
+import { type RetryOptions } from "./handler.js";
 import { type AnyHandler } from "./handlers.js";
-
-/** How a failed handler runs again. */
-export interface RetryOptions {
-  /** The number of runs that can fail before the dispatch is dead. @default 12 */
-  maxFailures: number;
-  /** The wait after the first failure. It doubles with each failure. @default 1000 */
-  firstDelayMs: number;
-  /** The maximum wait after a failure. @default 3600000 (one hour) */
-  maxDelayMs: number;
-}
 
 /**
  * How many runs of one dispatch may end in a row because the connection or the database was lost, while the database takes the

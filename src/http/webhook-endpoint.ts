@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
+import { type Logger } from "pino";
 import { rejectionStatus, type RejectionCode, WebhookRejectedError } from "../errors/index.js";
 import { loggable } from "../errors/loggable.js";
 import { type Payments } from "../kit/payments.js";
@@ -6,10 +7,12 @@ import { isRejection, isVerificationFailure } from "../webhook/signature/verify-
 import { type WebhookRequest } from "../webhook/receive-webhook.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { clientAddress, failureThrottle } from "./failure-throttle.js";
-import { mismatchLog } from "./mismatch-log.js";
 import { rawBodyReader } from "./raw-body.js";
 import { refuse, replyReceived } from "./reply.js";
 import { bodyHash, noteFacts } from "./request-log.js";
+
+/** The pause between two lines about wrong signatures. */
+const mismatchLogMs = 60_000;
 
 /** Returns the endpoint that the service posts webhooks to. */
 export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Payments<Covers, Tx>) {
@@ -99,4 +102,30 @@ function headersOf({
 
 function unexpected(cause: unknown): WebhookRejectedError {
   return new WebhookRejectedError("record_unavailable", "The webhook could not be handled.", { cause });
+}
+
+/**
+ * Returns a function that counts one webhook, by whether its signature matched. Logs the first mismatch, and
+ * later at most one line in a minute, with the rate. If the secret is wrong, every webhook mismatches; a forgery is a single one.
+ */
+export function mismatchLog(
+  logger: Logger,
+  nowMs: () => number = () => performance.now(),
+): (matches: boolean) => void {
+  let [countedFrom, loggedAt] = [nowMs(), -Infinity];
+  let [received, mismatched] = [0, 0];
+  return (matches) => {
+    received += 1;
+    if (matches) return;
+    mismatched += 1;
+    const now = nowMs();
+    if (now - loggedAt < mismatchLogMs) return;
+    const seconds = Math.ceil((now - countedFrom) / 1000);
+    logger.warn(
+      { code: "signature_mismatch", received, mismatched },
+      `the signatures of ${mismatched} of ${received} webhooks in the last ${seconds} s do not match; if the service sent them, ` +
+        "the secret or the scheme is wrong: keep one in a file, and run: npx tillkit verify",
+    );
+    [countedFrom, loggedAt, received, mismatched] = [now, now, 0, 0];
+  };
 }

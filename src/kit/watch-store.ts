@@ -3,7 +3,7 @@ import { type Notify } from "../model/event-map.js";
 import { type PaymentStore } from "../store/index.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type Receipt } from "../webhook/recording/arrival.js";
-import { type Spool } from "../webhook/spool/index.js";
+import { type Spool } from "../webhook/spool/spool.js";
 
 /** What the watch works with. */
 export interface WatchParts<Tx> {

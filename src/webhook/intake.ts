@@ -6,7 +6,7 @@ import { type Receipt } from "./recording/arrival.js";
 import { Recorder } from "./recording/recorder.js";
 import { type RecordingParts } from "./recording/recording-parts.js";
 import { WebhookKeeper } from "./recording/webhook-keeper.js";
-import { openSpool } from "./spool/index.js";
+import { openSpool } from "./spool/spool.js";
 
 /** How webhooks are taken in. */
 export interface IntakeOptions {

@@ -43,7 +43,6 @@ const outsiders = ["sandbox", "testing", "cli"];
 const publicModules = [
   "index.ts",
   "errors/index.ts",
-  "model/index.ts",
   "service/index.ts",
   "sandbox/index.ts",
   "statement/index.ts",

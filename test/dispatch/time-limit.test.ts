@@ -1,4 +1,4 @@
-import { startTimeLimit } from "../../src/dispatch/time-limit.js";
+import { startTimeLimit } from "../../src/dispatch/guard-run.js";
 
 describe("the time limit of a run", () => {
   let blockedMs: number;

@@ -1,5 +1,5 @@
 import request from "supertest";
-import { mismatchLog } from "../../src/http/mismatch-log.js";
+import { mismatchLog } from "../../src/http/webhook-endpoint.js";
 import { appOf, closeAll, testKit } from "../support/kit.js";
 import { completedBody, signed } from "../support/webhooks.js";
 import { collectedLog } from "./collected-log.js";

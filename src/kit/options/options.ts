@@ -1,5 +1,5 @@
 import { type Logger } from "pino";
-import { type RetryOptions } from "../../dispatch/run-claim.js";
+import { type RetryOptions } from "../../dispatch/handler.js";
 import { type ReturnView } from "../../checkout/handle-return.js";
 import { type PaymentServiceOptions } from "../../service/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";

@@ -2,7 +2,8 @@ import { type ErrorCode, hasCode, WebhookRejectedError } from "../../errors/inde
 import { type Notify } from "../../model/event-map.js";
 import { loggable } from "../../errors/loggable.js";
 import { readMessage } from "../message/read-message.js";
-import { type Spool, type SpooledWebhook } from "../spool/index.js";
+import { type Spool } from "../spool/spool.js";
+import { type SpooledWebhook } from "../spool/record-line.js";
 import { DeadlineError } from "./group-commit.js";
 import { type Arrival, type Receipt } from "./arrival.js";
 import { type Recorder } from "./recorder.js";

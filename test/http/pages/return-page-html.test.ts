@@ -1,5 +1,5 @@
 import { type ReturnState } from "../../../src/checkout/handle-return.js";
-import { accentStyle } from "../../../src/http/pages/accent.js";
+import { accentStyle } from "../../../src/http/pages/return-page.js";
 import {
   notFoundPage,
   type PageFrame,

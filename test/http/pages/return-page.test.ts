@@ -2,7 +2,7 @@ import axe from "axe-core";
 import { type Browser, type BrowserContextOptions } from "playwright-core";
 import { MemoryStore, type MemoryTx, type ReturnOptions } from "tillkit";
 import { makeReturnToken } from "../../../src/checkout/return-token.js";
-import { accentStyle } from "../../../src/http/pages/accent.js";
+import { accentStyle } from "../../../src/http/pages/return-page.js";
 import { describeInBrowser, launchChromium } from "../../shop/chromium.js";
 import { Customer } from "../../shop/customer.js";
 import { appOf, closeAll, serve, testKit } from "../../support/kit.js";

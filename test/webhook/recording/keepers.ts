@@ -3,7 +3,8 @@ import { readMessage } from "../../../src/webhook/message/read-message.js";
 import { type Arrival, type Receipt } from "../../../src/webhook/recording/arrival.js";
 import { type KeeperParts, WebhookKeeper } from "../../../src/webhook/recording/webhook-keeper.js";
 import { type DrainResult } from "../../../src/webhook/spool/drain-spool.js";
-import { type Spool, type SpooledWebhook } from "../../../src/webhook/spool/index.js";
+import { type Spool } from "../../../src/webhook/spool/spool.js";
+import { type SpooledWebhook } from "../../../src/webhook/spool/record-line.js";
 import { completedBody } from "../../support/webhooks.js";
 
 type Drain = Parameters<Spool["drain"]>;

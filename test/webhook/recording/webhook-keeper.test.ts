@@ -14,7 +14,7 @@ import {
 } from "tillkit";
 import { createIntake } from "../../../src/webhook/intake.js";
 import { readMessage } from "../../../src/webhook/message/read-message.js";
-import { openSpool } from "../../../src/webhook/spool/index.js";
+import { openSpool } from "../../../src/webhook/spool/spool.js";
 import { appOf, closeAll, secret, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 

@@ -1,4 +1,4 @@
-import { type Reported } from "../../../src/model/index.js";
+import { type Reported } from "../../../src/index.js";
 import {
   type CoveredBy,
   fieldsSignature,

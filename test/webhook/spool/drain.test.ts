@@ -1,5 +1,5 @@
 import { mkdir, readdir, utimes } from "node:fs/promises";
-import { type SpooledWebhook } from "../../../src/webhook/spool/index.js";
+import { type SpooledWebhook } from "../../../src/webhook/spool/record-line.js";
 import { keeper, spoolBench, webhook } from "./fixtures.js";
 import { gate, hooked, systemError } from "./hooked-file-system.js";
 

@@ -3,12 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import {
-  openSpool,
-  type Spool,
-  type SpooledWebhook,
-  type SpoolOptions,
-} from "../../../src/webhook/spool/index.js";
+import { openSpool, type Spool, type SpoolOptions } from "../../../src/webhook/spool/spool.js";
+import { type SpooledWebhook } from "../../../src/webhook/spool/record-line.js";
 import { readLines } from "../../../src/webhook/spool/record-line.js";
 
 /** Provides a new directory for each test. The end of the test closes the spools and removes the directory. */

@@ -12,7 +12,7 @@ import {
   utimes,
 } from "node:fs/promises";
 import path from "node:path";
-import { type SpoolOptions } from "../../../src/webhook/spool/index.js";
+import { type SpoolOptions } from "../../../src/webhook/spool/spool.js";
 import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
 import { keeper, spoolBench, webhook } from "./fixtures.js";
 

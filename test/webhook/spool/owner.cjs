@@ -1,7 +1,7 @@
 // A process that owns a segment. Its parent sends it what to append, and gets a message for each acknowledgement.
 const fs = require("node:fs/promises");
 const [, , modules, directory] = process.argv;
-const { openSpool } = require(`${modules}/webhook/spool/index.js`);
+const { openSpool } = require(`${modules}/webhook/spool/spool.js`);
 
 let stopAfterSync = false;
 let spool;

@@ -1,6 +1,6 @@
 import { createHash, createSecretKey, randomBytes } from "node:crypto";
 import { fc } from "../../support/property.js";
-import { type SpooledWebhook } from "../../../src/webhook/spool/index.js";
+import { type SpooledWebhook } from "../../../src/webhook/spool/record-line.js";
 import { encodeContent, encodeLine, readLines } from "../../../src/webhook/spool/record-line.js";
 import { webhook } from "./fixtures.js";
 

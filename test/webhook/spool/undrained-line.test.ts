@@ -1,6 +1,6 @@
 import { readFile, rename } from "node:fs/promises";
 import path from "node:path";
-import { type SpooledWebhook } from "../../../src/webhook/spool/index.js";
+import { type SpooledWebhook } from "../../../src/webhook/spool/record-line.js";
 import { keeper, spoolBench, until, webhook } from "./fixtures.js";
 import { hooked, systemError } from "./hooked-file-system.js";
 
