@@ -8,14 +8,6 @@ const commandTable: Readonly<Record<string, { summary: string; load: () => Promi
     summary: "start an emulated payment service, and print what happens in it",
     load: async () => (await import("./sandbox/command.js")).sandboxCommand,
   },
-  scenario: {
-    summary: "list the scenarios of a running sandbox, or switch to one",
-    load: async () => (await import("./scenario/command.js")).scenarioCommand,
-  },
-  listen: {
-    summary: "print every webhook of a running sandbox as it is sent",
-    load: async () => (await import("./listen/command.js")).listenCommand,
-  },
   trigger: {
     summary: "sign a webhook, or the webhooks of a scenario, and send them to an endpoint",
     load: async () => (await import("./trigger/command.js")).triggerCommand,

@@ -126,7 +126,6 @@ export const errorFixes = {
     "Look at the file that was set aside: it changed on the disk, or no spool of this directory wrote it.",
 
   // The sandbox.
-  sandbox_unreachable: "Start the sandbox, or give its address with --sandbox or TILLKIT_SANDBOX_URL.",
   sandbox_misused: "Change the call as the message says: it does not fit the sandbox's state.",
   scenario_file_invalid: "Fix the lines that the message names; docs/sandbox.md lists every field.",
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createSandbox, type Sandbox } from "../../sandbox/index.js";
 import { isLoopback } from "../../shared/is-loopback.js";
 import { type Context, type CommandDefinition } from "../terminal/command.js";
-import { readScenarioOption } from "./ask-sandbox.js";
+import { readScenarioOption } from "./scenario-option.js";
 import { eventLine } from "./event-line.js";
 import { readSandboxOptions, sandboxOptions } from "./options.js";
 
@@ -88,7 +88,7 @@ function printStart(running: Sandbox, { output }: Context): void {
   const addresses = webhookAddresses.map((address) => address.url).join(", ");
   if (addresses !== "") output.print(`Webhooks are sent to ${addresses}.`);
   else output.print(`No webhook address yet: add one with --webhook, or at ${url}/developer/webhooks.`);
-  output.print(`The scenario of new payments is ${scenario}; switch it with: tillkit scenario`);
+  output.print(`The scenario of new payments is ${scenario}; switch it at ${url}/developer/scenarios`);
   output.print("Stop with Ctrl-C.");
   output.print();
 }

@@ -47,8 +47,6 @@ export const partVariables = {
    * [poolers](docs/failover.md#poolers-in-front-of-postgresql)
    */
   store: "TILLKIT_DATABASE",
-  /** For the command line: the address of a running sandbox */
-  sandbox: "TILLKIT_SANDBOX_URL",
 } as const;
 
 function textIn(environment: Environment, part: keyof typeof partVariables): string | undefined {

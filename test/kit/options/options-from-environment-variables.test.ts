@@ -165,7 +165,6 @@ it.each([
   ["TILLKIT_ACCENT"],
   ["TILLKIT_LOGO_URL"],
   ["TILLKIT_BACK_LABEL"],
-  ["TILLKIT_SANDBOX_URL"],
 ])("%s that is set but blank counts as absent", (variable) => {
   // What is written as JSON has no functions, which differ from call to call.
   const written = (environment: Variables) =>
@@ -180,10 +179,6 @@ it.each(["TILLKIT_PUBLIC_URL", "TILLKIT_SERVICE_URL", "TILLKIT_ACCESS_TOKEN", "T
       expect(problems({ [variable]: blank })).toEqual({ [variable]: "option_missing" });
   },
 );
-
-it("a variable of the command line is known", () => {
-  expect(problems({ TILLKIT_SANDBOX_URL: "http://localhost:4000" })).toEqual({});
-});
 
 describe("where an option is given,", () => {
   it.each<[string, object, Variables]>([
