@@ -14,8 +14,11 @@ import { type WebhookByHand } from "./webhook/message.js";
 
 /** Starting, closing, and the addresses. */
 export interface SandboxLifecycle {
-  /** Starts to listen. A state file is read first. Rejects if the port is in use. */
-  start(): Promise<void>;
+  /**
+   * Starts to listen. A state file is read first. Rejects if the port is in use. With `keepAlive: false` the process may end
+   * although the sandbox listens.
+   */
+  start(options?: { keepAlive?: boolean }): Promise<void>;
   /** Ends retries and held webhooks, closes every connection, and waits for the tasks that are in progress. */
   close(): Promise<void>;
   /** The base address: `publicUrl`, or the address that it listens on. Throws `sandbox_misused` before it listens. */

@@ -8,6 +8,7 @@ import {
   type DispatchOptions,
   type DispatchRecord,
   type PaymentRequest,
+  type PaymentServiceOptions,
   type Payments,
   type PaymentsOptions,
   type PaymentStore,
@@ -34,7 +35,7 @@ export interface TestPaymentsOptions<Covers extends SignedField, Tx> extends Par
 }
 
 /** A kit for tests, with a payment service and a server of its own. */
-export interface TestPayments<Covers extends SignedField, Tx> {
+export interface TestPayments<Covers extends SignedField = SignedField, Tx = SqlTx<SqliteDatabase>> {
   /** The kit: add handlers to it. */
   payments: Payments<Covers, Tx>;
   /** The payment service. */
@@ -48,18 +49,25 @@ export interface TestPayments<Covers extends SignedField, Tx> {
   settled(this: void): Promise<DispatchRecord[]>;
   /** Closes the kit, the sandbox and the server, and removes the SQLite file. */
   close(this: void): Promise<void>;
+  /** Is `close`, for `await using`. */
+  [Symbol.asyncDispose](this: void): Promise<void>;
 }
 
 /**
- * Makes a kit for the tests of your handlers: with the sandbox, a server on a free port, and a new SQLite file.
+ * Makes a kit for the tests of your handlers: with the sandbox, a server on a free port, and a new SQLite file. Nothing of it keeps
+ * the process alive, so a test that fails ends. It works with NODE_ENV=production too.
  *
  * @throws TillkitError `driver_missing` without SQLite: before Node 22.16 it needs the package `@photostructure/sqlite`
  * @example
- * const { payments, pay, settled, close } = await testPayments();
- * payments.onPaymentCompleted(fulfilOrder);
- * await pay({ reference: "order-1", total: { value: "1475", currency: "KMF" } });
- * expect(await settled()).toEqual([]); // no dispatch is dead
- * await close();
+ * let shop: TestPayments;
+ * beforeEach(async () => (shop = await testPayments()));
+ * afterEach(() => shop.close());
+ *
+ * it("marks the order as paid", async () => {
+ *   shop.payments.onPaymentCompleted(fulfilOrder);
+ *   await shop.pay({ reference: "order-1", total: { value: "1475", currency: "KMF" } });
+ *   expect(await shop.settled()).toEqual([]); // no dispatch is dead
+ * });
  */
 export async function testPayments<
   Covers extends SignedField = SignedField,
@@ -90,55 +98,106 @@ export async function testPayments<
     const paths = { ...options.paths, webhook: options.paths?.webhook ?? "/webhook" };
     const webhookUrls = [publicUrl + paths.webhook];
     const signature = options.signature && { signature: options.signature };
-    const sandbox = createSandbox({ webhookUrls, retryDelaysMs: [10, 10], ...signature, ...sandboxOptions });
+    const settings = { webhookUrls, retryDelaysMs: [10, 10], ...signature, ...sandboxOptions };
+    const sandbox = outsideOfProduction(() => createSandbox(settings));
     closers.push(() => sandbox.close());
-    await sandbox.start();
+    await sandbox.start({ keepAlive: false });
 
     const folder = await mkdtemp(path.join(tmpdir(), "tillkit-testing-"));
     closers.push(() => rm(folder, { recursive: true, force: true }));
     const store = (givenStore ?? sqliteStore(path.join(folder, "test.db"))) as CountingStore<Tx>;
     const nextEnd = watchRuns(store);
-    const payments = kit.createPayments<Covers, Tx>({
-      logger: false,
-      ...options,
-      // The usual scheme covers every field.
-      signature: options.signature ?? (schemeOf(sandbox, kit, sandboxOptions?.signature) as never),
-      dispatch: options.dispatch ?? { pollMs: 10, firstDelayMs: 10, maxDelayMs: 10, maxFailures: 3 },
-      publicUrl,
-      paths,
-      service: {
-        baseUrl: sandbox.url,
-        accessToken: kit.clientCredentials({ tokenUrl: sandbox.tokenUrl, ...sandbox.client }),
-      },
-      store,
-    });
+    const payments = outsideOfProduction(() =>
+      kit.createPayments<Covers, Tx>({
+        logger: false,
+        ...options,
+        // The usual scheme covers every field.
+        signature: options.signature ?? (schemeOf(sandbox, kit, sandboxOptions?.signature) as never),
+        dispatch: options.dispatch ?? { pollMs: 10, firstDelayMs: 10, maxDelayMs: 10, maxFailures: 3 },
+        publicUrl,
+        service: serviceOf(sandbox, kit),
+        store,
+      }),
+    );
     closers.push(() => payments.close());
     app.use("/payments", kit.paymentRouter(payments));
     await payments.start({ keepAlive: false });
     return {
       payments,
       sandbox,
-      pay: async (request) => {
-        const created = await payments.create(request);
-        await sandbox.pay(created.clientId);
-        return created;
-      },
-      settled: async () => {
-        for (;;) {
-          // Asked for first, so that no end is missed.
-          const ended = nextEnd();
-          await sandbox.settled();
-          if ((await store.counts()).oldestUndoneAt === undefined) break;
-          await ended;
-        }
-        checkSignatures(sandbox, webhookUrls[0]!);
-        return store.dead({ revive: false, limit: 1000 });
-      },
+      pay: (request) =>
+        keptAlive(async () => {
+          const created = await payments.create(request);
+          await sandbox.pay(created.clientId);
+          return created;
+        }),
+      settled: () =>
+        keptAlive(async () => {
+          await untilDone(store, sandbox, nextEnd);
+          checkSignatures(sandbox, webhookUrls[0]!);
+          return store.dead({ revive: false, limit: 1000 });
+        }),
       close,
+      [Symbol.asyncDispose]: close,
     };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Resolves when the sandbox sends no more webhooks and every dispatch is done or dead. */
+async function untilDone<Tx>(
+  store: CountingStore<Tx>,
+  sandbox: Sandbox,
+  nextEnd: () => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    // Asked for first, so that no end is missed.
+    const ended = nextEnd();
+    await sandbox.settled();
+    if ((await store.counts()).oldestUndoneAt === undefined) return;
+    await ended;
+  }
+}
+
+/** Makes a part that refuses the sandbox's credentials in production. The tests of an image for production may run in it. */
+function outsideOfProduction<T>(make: () => T): T {
+  const { NODE_ENV } = process.env;
+  if (NODE_ENV !== "production") return make();
+  process.env.NODE_ENV = "test";
+  try {
+    return make();
+  } finally {
+    process.env.NODE_ENV = NODE_ENV;
+  }
+}
+
+/** Returns the options for the sandbox. Its tokens lose their prefix on the way through the kit, which refuses it in production. */
+function serviceOf(sandbox: Sandbox, kit: typeof index): PaymentServiceOptions {
+  const tokens = kit.clientCredentials({ tokenUrl: sandbox.tokenUrl, ...sandbox.client });
+  const [prefix, instead] = ["sandbox_", "of_the_sandbox_"];
+  return {
+    baseUrl: sandbox.url,
+    accessToken: {
+      get: async ({ refused, signal } = {}) =>
+        (await tokens.get({ refused: refused?.replace(instead, prefix), signal })).replace(prefix, instead),
+    },
+    fetch: (address, init) => {
+      const headers = new Headers(init?.headers);
+      headers.set("Authorization", headers.get("Authorization")!.replace(instead, prefix));
+      return fetch(address, { ...init, headers });
+    },
+  };
+}
+
+/** Keeps the process alive while a test waits for the result. Between the calls nothing does. */
+async function keptAlive<T>(work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => {}, 60_000);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
   }
 }
 
@@ -165,6 +224,7 @@ async function serve(app: RequestListener, closers: (() => Promise<unknown>)[]):
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(0, "127.0.0.1", resolve);
   });
+  server.unref().on("connection", (socket) => socket.unref());
   closers.push(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

@@ -28,6 +28,16 @@ describe("testPayments", () => {
     expect(rows).toEqual([{ id: "order-1", paid_by: clientId }]);
   });
 
+  it("is closed at the end of its block by await using", async () => {
+    let url: string;
+    {
+      await using shop = await testPayments();
+      ({ url } = shop.sandbox);
+      await shop.pay({ reference: "order-1", total });
+    }
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
+  });
+
   it("waits for a handler that takes its time, and for the payments that it makes", async () => {
     const { payments, pay, settled, ...kit } = await testPayments();
     close = kit.close;

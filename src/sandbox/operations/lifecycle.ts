@@ -20,9 +20,10 @@ export function createLifecycle(
     get tokenUrl() {
       return `${requireUrl()}/oauth/token`;
     },
-    start: async () => {
+    start: async ({ keepAlive = true } = {}) => {
       await restoration.done;
       await server.start();
+      if (!keepAlive) server.unref();
     },
     close: async () => {
       sender.close();
@@ -57,6 +58,10 @@ export class SandboxServer {
       });
     });
     return this.#started;
+  }
+
+  unref(): void {
+    this.#server.unref().on("connection", (socket) => socket.unref());
   }
 
   /** The address of the sandbox: `publicUrl`, or the one that it listens on. `undefined` before it listens. */
