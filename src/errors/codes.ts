@@ -127,7 +127,7 @@ export const errorFixes = {
 
   // The sandbox.
   sandbox_misused: "Change the call as the message says: it does not fit the sandbox's state.",
-  scenario_file_invalid: "Fix the lines that the message names; docs/sandbox.md lists every field.",
+  scenario_file_invalid: "Fix the fields that the message names; docs/sandbox.md lists every field.",
 
   // A statement.
   statement_unreadable: "Save the statement as CSV in UTF-8, or name its encoding.",

@@ -55,7 +55,10 @@ describe("the scenarios of the dashboard", () => {
     ["{", "this is not JSON"],
     ["{}", "name"],
     ['{"name": "Loud Name"}', "lower-case letters"],
-    ['[{"name": "good"}, {"name": "bad", "webhook": []}]', "JSON:1: [1].webhook"],
+    [
+      '[{"name": "good"}, {"name": "bad", "webhook": []}]',
+      "JSON: [1]: &quot;webhook&quot; is not known. Did you mean webhooks?",
+    ],
     ["[]", "empty"],
     ["", "this is not JSON"],
   ])(
