@@ -216,8 +216,8 @@ export const webhookFaults = [
   },
   {
     about: "two payments of one group are bound to one service id",
-    file: "webhook/recording/locked-payments.ts",
-    from: "    if (entry.payment.serviceId === undefined) this.#bind(payment);\n",
+    file: "webhook/recording/decisions.ts",
+    from: "    if (before.serviceId === undefined) this.#bind(payment);\n",
     to: "",
     test: recording,
   },

@@ -29,7 +29,8 @@ export function rawBodyReader({ limitBytes, bodyTimeoutMs }: { limitBytes: numbe
   // The timeout is for the whole body: a sender of single bytes would otherwise never be late.
   const deadlines = new Deadlines<Reading>(bodyTimeoutMs, ({ refuse }) => refuse(tooSlow(bodyTimeoutMs)));
   return function readRawBody(request: ParsedRequest): Buffer | Promise<Buffer> {
-    const kept = keptBody(request);
+    // `express.raw()` keeps the bytes in `body`, some hosting platforms in `rawBody`.
+    const kept = captured.get(request) ?? asBuffer(request.body) ?? asBuffer(request.rawBody);
     if (kept) {
       if (kept.length > limitBytes) throw tooLarge(limitBytes);
       return kept;
@@ -101,13 +102,6 @@ function append(body: Buffer, bytes: number, chunk: Buffer, limitBytes: number):
   }
   chunk.copy(grown, bytes);
   return grown;
-}
-
-/** Returns bytes that were read before: `express.raw()` keeps them in `body`, some hosting platforms in `rawBody`. */
-function keptBody(request: ParsedRequest): Buffer | undefined {
-  const kept = captured.get(request);
-  if (kept) return kept;
-  return asBuffer(request.body) ?? asBuffer(request.rawBody);
 }
 
 function incomplete(cause: unknown): WebhookRejectedError {

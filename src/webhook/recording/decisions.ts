@@ -4,7 +4,6 @@ import { isFarther, isKnownStatus } from "../../model/status-order.js";
 import { type EventRecord, type Rematched, type WebhookRecord } from "../../store/index.js";
 import { fieldRules } from "../message/field-rules.js";
 import { reconcile } from "../reconciliation/reconcile.js";
-import { LockedPayments } from "./locked-payments.js";
 import {
   eventFieldsOf,
   eventsOfApplied,
@@ -136,6 +135,61 @@ export class Decisions {
 }
 
 const unconfirmedReason = "only fields of it are signed, and no lookup has confirmed it";
+
+/** The payments that one transaction has locked, as the decisions made so far have changed them. */
+class LockedPayments {
+  readonly #payments = new Map<string, Payment>();
+  readonly #ofReference = new Map<string, Payment[]>();
+  /** The clientId of the payment that each service id belongs to. */
+  readonly #byServiceId = new Map<string, string>();
+  readonly #changed = new Map<string, Payment>();
+
+  constructor(payments: readonly Payment[]) {
+    for (const payment of payments) {
+      const { clientId, reference } = payment;
+      this.#payments.set(clientId, payment);
+      const siblings = this.#ofReference.get(reference);
+      if (siblings) siblings.push(payment);
+      else this.#ofReference.set(reference, [payment]);
+      this.#bind(payment);
+    }
+  }
+
+  /** Returns the payment, or `undefined` where none with this clientId is locked. */
+  find(clientId: string): Payment | undefined {
+    return this.#payments.get(clientId);
+  }
+
+  /** Returns all payments of the same reference, this one included. An update changes the list. */
+  siblingsOf({ reference }: Payment): readonly Payment[] {
+    return this.#ofReference.get(reference)!;
+  }
+
+  /** Returns whether the report's service id belongs to another payment. */
+  isBoundElsewhere({ verified: { clientId, id } }: PaymentReport): boolean {
+    return (this.#byServiceId.get(id) ?? clientId) !== clientId;
+  }
+
+  /** Replaces the payment. Its reference never changes, nor does its service id once it has one. */
+  update(payment: Payment): void {
+    const { clientId, reference } = payment;
+    const before = this.#payments.get(clientId)!;
+    const siblings = this.#ofReference.get(reference)!;
+    siblings[siblings.indexOf(before)] = payment;
+    this.#payments.set(clientId, payment);
+    this.#changed.set(clientId, payment);
+    if (before.serviceId === undefined) this.#bind(payment);
+  }
+
+  /** Returns the payments that were updated, each once. */
+  changed(): Payment[] {
+    return [...this.#changed.values()];
+  }
+
+  #bind({ clientId, serviceId }: Payment): void {
+    if (serviceId !== undefined) this.#byServiceId.set(serviceId, clientId);
+  }
+}
 
 /** Returns whether a report that is not applied tells more than what the service said before. A replay reads old reports too. */
 function isNews(

@@ -114,14 +114,10 @@ export class GroupCommit<Item, Result> {
   #start(): void {
     if (this.#isBusy || this.isStuck() || this.#queue.length === 0) return;
     this.#isBusy = true;
-    if (this.#skipsWaiting()) void this.#drain();
+    const isSingle = this.#singles >= singlesBeforeSkipping && this.#singles % singlesBeforeCheck !== 0;
+    if (isSingle) void this.#drain();
     // The rest of this iteration of the event loop may bring more items of one burst.
     else setImmediate(() => void this.#drain());
-  }
-
-  /** Commits immediately after four single-item groups; every 64th time it waits for one iteration to check again. */
-  #skipsWaiting(): boolean {
-    return this.#singles >= singlesBeforeSkipping && this.#singles % singlesBeforeCheck !== 0;
   }
 
   async #drain(): Promise<void> {
