@@ -23,7 +23,10 @@ function postgres(url: string): Server {
   return {
     run: (sql) => pool.query(sql),
     open: (limited, tablePrefix) => postgresStore(limited, { tablePrefix }),
-    create: [`create role few login connection limit ${granted}`, "grant all on schema public to few"],
+    create: [
+      `create role few login password 'few' connection limit ${granted}`,
+      "grant all on schema public to few",
+    ],
     drop: ["drop owned by few", "drop role few"],
     end: () => pool.end(),
   };
@@ -35,7 +38,7 @@ function mysql(url: string): Server {
     run: (sql) => pool.query(sql),
     open: (limited, tablePrefix) => mysqlStore(limited, { tablePrefix }),
     create: [
-      `create user few@'%' with max_user_connections ${granted}`,
+      `create user few@'%' identified by 'few' with max_user_connections ${granted}`,
       `grant all on ${new URL(url).pathname.slice(1)}.* to few@'%'`,
     ],
     drop: ["drop user few@'%'"],
@@ -56,7 +59,7 @@ describe.each([
     const server = connect(url);
     const tables = tablePrefixes((sql) => server.run(sql));
     const limited = new URL(url);
-    limited.username = "few";
+    limited.username = limited.password = "few";
     for (const sql of server.create) await server.run(sql);
     try {
       const payments = testKit({ store: server.open(limited.href, tables.next()), spool: false });
