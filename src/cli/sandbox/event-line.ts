@@ -1,5 +1,5 @@
 import { type Delivery, type Refusal, type SandboxEvent } from "../../sandbox/index.js";
-import { type Output } from "../terminal/output.js";
+import { oneLine, type Output } from "../terminal/output.js";
 
 /** Returns one event of the sandbox as one line: time, kind, result, payment. */
 export function eventLine(event: SandboxEvent, output: Output): string {
@@ -14,7 +14,8 @@ export function eventLine(event: SandboxEvent, output: Output): string {
 }
 
 function refusalLine({ at, request, status, detail }: Refusal, output: Output): string {
-  return `${clockTime(at)} refused  ${output.paint("red", String(status).padEnd(10))} ${request}: ${detail}`;
+  const answer = output.paint("red", String(status).padEnd(10));
+  return oneLine(`${clockTime(at)} refused  ${answer} ${request}: ${detail}`);
 }
 
 /** Returns one attempt to send one webhook as one line. */
@@ -26,7 +27,7 @@ export function deliveryLine(delivery: Delivery, output: Output): string {
   const again = attempt > 1 ? `, attempt ${attempt}` : "";
   const coloured = output.paint(isAccepted ? "green" : "red", answer.padEnd(10));
   const about = topicAndClientId(delivery);
-  return `${clockTime(at)} webhook  ${coloured} ${about} → ${url} (${durationMs} ms${again})${note}`;
+  return oneLine(`${clockTime(at)} webhook  ${coloured} ${about} → ${url} (${durationMs} ms${again})${note}`);
 }
 
 const paymentColours: Readonly<Record<string, Parameters<Output["paint"]>[0]>> = {
