@@ -15,7 +15,7 @@ import { rematch, rematchIn } from "../webhook/recording/rematch.js";
 export interface Adoption extends Pick<PaymentRequest, "reference" | "total" | "metadata"> {
   /** As that code gave it to the service: 1 to 64 characters of A-Z a-z 0-9 . _ : -, with any prefix. */
   clientId: string;
-  /** The service's id, where it is known; otherwise the first webhook sets it. */
+  /** The service's id. Without it the first verified webhook with this clientId and amount sets it, so give it where it is known. */
   serviceId?: string | undefined;
 }
 

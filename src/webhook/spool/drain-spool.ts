@@ -95,7 +95,7 @@ export async function drainSpool(draining: Draining): Promise<DrainResult> {
  * rotated only at the end, so that a store which stays down does not lead to a new file for each try.
  */
 async function* nextSegment(draining: Draining, left: unknown[], done: DrainResult): AsyncGenerator<string> {
-  const { directory, own, writer, setAside } = draining;
+  const { directory, own, writer, setAside, isClosed } = draining;
   const seen = new Set<string>();
   function* closedSegments(): Generator<string> {
     for (const name of own.names) {
@@ -111,6 +111,7 @@ async function* nextSegment(draining: Draining, left: unknown[], done: DrainResu
       // Again: its owner may have shown a heartbeat while the segments before it were drained.
       const found = await directory.find(name);
       if (!found || !own.isAbandoned(found)) continue;
+      if (isClosed()) return;
       if (found.exposure !== undefined) {
         const file = directory.file(name);
         await setAside(
