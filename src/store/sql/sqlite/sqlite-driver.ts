@@ -16,6 +16,7 @@ import { runTransaction } from "../transaction/transaction.js";
 import { backUp } from "./back-up.js";
 import { SqliteConnection } from "./connection.js";
 import { isBusy, loadDriver, openDatabase, retryBusy, type SqliteDatabase } from "./database.js";
+import { handleOf } from "./handle.js";
 import { LogSyncs } from "./log-syncs.js";
 import { sqliteSchema } from "./migrations.js";
 import { inodeAt, openConnections, refuseExposedFiles, type SqliteConnections } from "./open-connections.js";
@@ -141,8 +142,11 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       this.#rollback();
       leave();
     };
+    let handle: SqliteDatabase | undefined;
     return {
-      raw: writer.database,
+      get raw() {
+        return (handle ??= handleOf(writer.database, () => ended));
+      },
       sync: this.#syncTx(),
       query: async (sql, params) => writer.query(sql, params),
       run: async (sql, params) => writer.run(sql, params),

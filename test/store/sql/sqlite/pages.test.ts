@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type SignedField } from "tillkit";
 import { sqliteStore, type SqliteDatabase, type SqlTx } from "tillkit/sql";
+import { loadDriver } from "../../../../src/store/sql/sqlite/database.js";
 import { newId } from "../../../../src/shared/new-id.js";
 import { closeAll, testKit } from "../../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../../support/webhooks.js";
@@ -38,13 +39,17 @@ async function shopWith(count: number) {
   const payments = testKit<SignedField, SqlTx<SqliteDatabase>>({ store, spool: false, dispatch: false });
   payments.onPaymentCompleted(() => {});
   await payments.start();
-  const database = await store.transaction((tx) => tx.raw);
+  const { DatabaseSync } = await loadDriver();
   return {
     complete: ({ clientId, serviceId: id }: (typeof created)[number]) =>
       payments.receiveWebhook(signed(completedBody({ clientId, id }))),
     created,
     /** Copies the log into the file, and empties it. */
-    emptyLog: () => database.exec("pragma wal_checkpoint(truncate)"),
+    emptyLog: () => {
+      const database = new DatabaseSync(file);
+      database.exec("pragma wal_checkpoint(truncate)");
+      database.close();
+    },
     /** Counts the pages in the log. The header of the log has 32 bytes, that of a page 24. */
     pagesInLog: () => (readFileSync(`${file}-wal`).length - 32) / (24 + 4096),
   };
