@@ -47,8 +47,12 @@ export function createBackground<Tx>(
       // The next sweep repeats a failed one; a store that is not available is reported by what depends on it.
       timer ??= setInterval(() => void sweeper.sweep().catch(() => {}), sweepMs).unref();
       intake.keeper.start();
-      await ready();
-      if (!isClosed) await watch.start();
+      try {
+        await ready();
+      } finally {
+        // Also where the store is away now: it may come back as an older copy.
+        if (!isClosed) await watch.start();
+      }
     },
     async close(): Promise<void> {
       isClosed = true;

@@ -1,6 +1,13 @@
 import { copyFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { type Health, type Payments, type SignedField, type StoredRecord, storeOver } from "tillkit";
+import {
+  type Health,
+  type Payments,
+  type SignedField,
+  type StoredRecord,
+  storeOver,
+  TillkitError,
+} from "tillkit";
 import { sqliteStore } from "tillkit/sql";
 import { memoryAdapter } from "../store/over/memory-adapter.js";
 import { temporaryFiles } from "../store/sql/support/temporary-files.js";
@@ -26,6 +33,17 @@ function shopOn(file: string, directory = `${file}-spool`) {
   const receive = (id: string) =>
     payments.receiveWebhook(signed(completedBody({ clientId: `c-${id}`, id: `s-${id}` })));
   return { store, payments, told, receive };
+}
+
+/** Returns a function that makes the check of the next kit, which is due every ten seconds. */
+function catchCheck(): () => void {
+  const { setInterval } = globalThis;
+  let check!: () => void;
+  jest.spyOn(globalThis, "setInterval").mockImplementation(((run: () => void, ms: number) => {
+    if (ms === 10_000) check = run;
+    return setInterval(run, ms);
+  }) as never);
+  return () => check();
 }
 
 /** Resolves when the kit has told that its store went back. */
@@ -63,12 +81,7 @@ describe("a store that went back in time", () => {
   });
 
   it("is told while the process runs, and open payments are swept", async () => {
-    const { setInterval } = globalThis;
-    let check!: () => void;
-    jest.spyOn(globalThis, "setInterval").mockImplementation(((run: () => void, ms: number) => {
-      if (ms === 10_000) check = run;
-      return setInterval(run, ms);
-    }) as never);
+    const check = catchCheck();
     const records = new Map<string, StoredRecord>();
     const store = storeOver({ ...memoryAdapter(records), durable: true });
     const payments = testKit({ store });
@@ -92,6 +105,23 @@ describe("a store that went back in time", () => {
     expect(codesOf(await payments.health())).toContain("store_went_back");
     await payments.sweep();
     expect(await payments.find(old.clientId)).toMatchObject({ overdueAt: expect.any(String) as string });
+  });
+
+  it("is told also where the store was away at the start", async () => {
+    const check = catchCheck();
+    const records = new Map<string, StoredRecord>();
+    const store = storeOver({ ...memoryAdapter(records), durable: true });
+    const away = new TillkitError("store_unavailable", "The database is restarting.");
+    jest.spyOn(store, "registerHandlers").mockRejectedValueOnce(away);
+    const payments = testKit({ store });
+    payments.onPaymentCompleted(() => {});
+    await expect(payments.start()).rejects.toBe(away);
+    await payments.receiveWebhook(signed(completedBody()));
+    for (const key of [...records.keys()])
+      if (/^(webhooks|receipts|webhook-times)\//.test(key)) records.delete(key);
+    const error = toldBy(payments);
+    check();
+    expect(await error).toMatchObject({ code: "store_went_back" });
   });
 
   it("is not told after a database that was only unreachable, nor of a webhook that was pruned", async () => {
