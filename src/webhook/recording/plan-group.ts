@@ -50,11 +50,15 @@ export function planGroup(
     const waiting = kind === "lookup" ? unconfirmed?.get(eventKey) : undefined;
     const decided = decisions.decide(message, arrival, recorded.has(eventKey) && !waiting);
     const { outcome } = decided;
-    receipts.push(clientId === undefined ? { receiptId, outcome } : { receiptId, outcome, clientId });
+    // The receipt names the row that is stored: the watch of the store looks for it later.
+    const stored = waiting?.receiptId ?? receiptId;
+    receipts.push(
+      clientId === undefined ? { receiptId: stored, outcome } : { receiptId: stored, outcome, clientId },
+    );
     if (outcome === "duplicate" || waiting) copies.set(eventKey, (copies.get(eventKey) ?? 0) + 1);
     if (decided.outcome === "duplicate") continue;
     if (waiting) {
-      decisions.rematch(waiting.receiptId, { reason: "confirmed by a lookup", ...decided }, clientId);
+      decisions.rematch(stored, { reason: "confirmed by a lookup", ...decided }, clientId);
       continue;
     }
     recorded.add(eventKey);

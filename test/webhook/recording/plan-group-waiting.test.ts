@@ -40,9 +40,9 @@ describe("the answer to a lookup that a webhook waits for", () => {
   };
   const planning = { eventKeys: [eventKey], unconfirmed: new Map([[eventKey, waiting]]) };
 
-  it("decides this webhook and is counted as its copy, instead of being stored", () => {
+  it("decides this webhook and is counted as its copy, instead of being stored, and its receipt names what is stored", () => {
     const { changes, receipts } = plan([pendingPayment()], [lookup], planning);
-    expect(receipts).toEqual([{ receiptId: "r-2", outcome: "applied", clientId: "c-1" }]);
+    expect(receipts).toEqual([{ receiptId: "r-1", outcome: "applied", clientId: "c-1" }]);
     expect(changes).toMatchObject({
       updated: [{ state: "completed" }],
       webhooks: [],
