@@ -75,7 +75,10 @@ export class Dispatches {
       handlers.some((key) => key.name === handler && wants(key, type));
     const names = [...new Set(handlers.map(({ name }) => name))];
     const ranges = names.flatMap((name) => this.#claimableRanges(name, limit, now));
-    const entries = await this.#inOrder(ranges, isWanted, limit);
+    const found = await this.#inOrder(ranges, isWanted, limit);
+    // A wait that was written after the clock was read looks like one of a clock that was put back.
+    const later = found.some(({ dueAt }) => dueAt > now) ? await this.#records.now() : now;
+    const entries = found.filter(({ dueAt, waitsFrom = Infinity }) => dueAt <= later || waitsFrom > later);
     const claims: Claim[] = [];
     const size = Math.max(1, Math.floor(this.#records.maxChanges / changesOfLease));
     for (let at = 0; at < entries.length; at += size)

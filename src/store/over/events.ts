@@ -41,6 +41,8 @@ export function dispatchKeysOf({ id: eventId, handlers }: StoredEvent): string[]
 /** The registered handlers, and the stored events that they get. */
 export class Events {
   readonly #records: KeyedRecords;
+  /** The handlers that the last call stored. A transaction that had read the handlers before may have saved an event after it. */
+  #added: readonly Registration[] = [];
 
   constructor(records: KeyedRecords) {
     this.#records = records;
@@ -53,15 +55,17 @@ export class Events {
 
   async register(handlers: readonly Registration[]): Promise<void> {
     const unknown = unknownAmong(handlers, await this.handlers());
-    if (unknown.length === 0) return;
     // Once before the registration, so that little is left for the moment after it, in which this process may end.
-    for (const handler of unknown) await this.#dispatchSince(handler);
+    for (const handler of [...this.#added, ...unknown]) await this.#dispatchSince(handler);
+    this.#added = [];
+    if (unknown.length === 0) return;
     await this.#records.change(async (draft) => {
       const known = await this.handlers(draft);
       const added = unknownAmong(handlers, known).map(({ event, name }) => ({ event, name }));
       if (added.length > 0) draft.put(handlersKey, [...known, ...added]);
     });
     for (const handler of unknown) await this.#dispatchSince(handler);
+    this.#added = unknown;
   }
 
   /** Forgets registrations. Returns those of the name that are left. */

@@ -97,6 +97,28 @@ describe("a lease and a wait of a store over an adapter", () => {
     },
   );
 
+  it("last although they were written while a claim was reading", async () => {
+    const run = await leased(10_000);
+    const adapter = memoryAdapter(records);
+    let isSlow = true;
+    const slow = storeOver({
+      ...adapter,
+      now: async () => now,
+      async scan(range, tx) {
+        // Meanwhile the run fails, and waits for its retry.
+        if (isSlow) {
+          isSlow = false;
+          now += 5000;
+          await settle({ ...run, state: "failed", retryInMs: 1000 });
+        }
+        return adapter.scan(range, tx);
+      },
+    });
+    expect(await claim(1, slow as typeof store)).toEqual([]);
+    now += 1000;
+    expect(await claim(1, slow as typeof store)).toHaveLength(1);
+  });
+
   it("count from a renewal on", async () => {
     const run = await leased(10_000);
     now -= dayMs;
