@@ -220,7 +220,10 @@ export class WebhookKeeper {
   #noteDrained(leftBecause: unknown): void {
     // A drain that `close` stops leaves webhooks too.
     if (this.#isClosing) return;
-    if (leftBecause === undefined) this.#waiting.clear();
+    if (leftBecause === undefined) {
+      this.#waiting.clear();
+      this.#failures.clear();
+    }
     const isUnavailable = spoolCodes.some((code) => hasCode(leftBecause, code));
     if (isUnavailable && !this.#isSpoolUnavailable)
       this.#parts.notify("spool.unavailable", { error: leftBecause });
@@ -257,7 +260,7 @@ export class WebhookKeeper {
       failures.recorded = this.#recorded;
     }
     if (failures.count >= maxFailures) {
-      this.#failures.delete(receiptId);
+      // The count stays: its segment may be drained again for the sake of another webhook.
       // The probe has shown that the store works.
       if (!this.keeping.refused) this.keeping = {};
       throw new SetAsideError(loggable(error).message, { cause: error });

@@ -1,7 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type NoticeMap, type RecordChange, storeOver, type StoredRecord } from "tillkit";
+import {
+  MemoryStore,
+  type MemoryTx,
+  type NoticeMap,
+  type RecordChange,
+  storeOver,
+  type StoredRecord,
+} from "tillkit";
 import { closeAll, testKit } from "../../support/kit.js";
 import { until } from "../spool/fixtures.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
@@ -71,4 +78,24 @@ describe("a spooled webhook that the database of a storeOver always refuses", ()
     });
     expect(await stateOf("c-refused")).toBe("pending");
   });
+});
+
+it("many spooled webhooks that the database refuses are set aside one after the other, each after three tries", async () => {
+  const store = new MemoryStore();
+  const record = jest.spyOn(store, "record").mockRejectedValue(new Error("The database is away."));
+  const payments = testKit<never, MemoryTx>({
+    store,
+    spool: { directory: path.join(folder, "spool") },
+    dispatch: { pollMs: 5 },
+  });
+  const count = 6;
+  for (let number = 1; number <= count; number++)
+    await payments.receiveWebhook(signed(completedBody({ clientId: `c-${number}`, id: `s-${number}` })));
+  record.mockClear();
+  const setAside: unknown[] = [];
+  payments.on("webhook.set_aside", (notice) => void setAside.push(notice));
+  await payments.start({ keepAlive: false });
+  await until(async () => setAside.length === count && (await payments.health()).spool?.records === 0);
+  // In each drain all of them once together, then one by one up to the first that is not set aside.
+  expect(record.mock.calls.length).toBeLessThan(3 * count * (count + 1));
 });
