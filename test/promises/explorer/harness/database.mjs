@@ -1,4 +1,5 @@
 import { blocked } from "./world.mjs";
+import { Records } from "./records.mjs";
 import { Transactions } from "./transactions.mjs";
 
 const waiting = ["unmatched", "unconfirmed"];
@@ -8,7 +9,12 @@ const sorted = (keys) => keys.toSorted((a, b) => (a < b ? -1 : 1));
 
 /** Copies a payment. Nothing in it is deeper, because the explorer gives no metadata. */
 const copyOf = (payment) => ({ ...payment, total: { ...payment.total } });
-const wants = (key, type) => key.event === "*" || key.event === type;
+const idOf = ({ event, name }) => `${event} ${name}`;
+export const wants = (key, type) => key.event === "*" || key.event === type;
+
+/** Part of the webhooks that the database always refuses. */
+const refusedPart = "a part that the database refuses";
+const isRefused = (rawBody) => rawBody.includes(refusedPart);
 
 /** The database that all processes share: what is committed, and what each statement does. No statement waits in the middle. */
 export class Database {
@@ -21,6 +27,13 @@ export class Database {
   dispatches = new Map();
   /** What the merchant's handlers wrote. */
   rows = [];
+  /** When each event was committed, and each handler registered for the first time: milliseconds of the monotonic clock. */
+  eventTimes = new Map();
+  handlerTimes = new Map();
+  /** How long a registration of handlers that are known takes. */
+  registrationMs = 0;
+  /** Whether reads of the sweep fail. */
+  refusesSweeps = false;
   #world;
   #monitor;
 
@@ -28,6 +41,20 @@ export class Database {
     this.#world = world;
     this.#monitor = monitor;
     this.transactions = new Transactions(world);
+    this.records = new Records(this, monitor);
+  }
+
+  get refusedPart() {
+    return refusedPart;
+  }
+
+  /** Throws for a webhook that no database takes. */
+  expectTaken(rawBody) {
+    if (isRefused(rawBody)) throw new Error("the database refuses this value");
+  }
+
+  expectSweep() {
+    if (this.refusesSweeps) throw new Error("the index is damaged");
   }
 
   find(clientId) {
@@ -65,6 +92,7 @@ export class Database {
       if (!tx.locks.has(`payment ${clientId}`))
         this.#world.violate("contract", `the payment ${clientId} was updated and not locked`);
     if (this.transactions.lock(tx, sorted(keys)) === blocked) return blocked;
+    for (const { rawBody } of webhooks) this.expectTaken(rawBody);
     for (const payment of updated) this.#write(tx, payment);
     const takenClientIds = created.flatMap((payment) => this.#insertPayment(tx, payment));
     const takenEventKeys = webhooks.flatMap((webhook) => this.#insertWebhook(tx, webhook));
@@ -112,6 +140,7 @@ export class Database {
     }
     for (const [key, settlement] of tx.settlements)
       this.#applySettlement(this.dispatches.get(key), settlement);
+    if (tx.changes.length > 0) this.records.commit(tx.changes);
     this.rows.push(...tx.rows);
     this.transactions.end(tx);
   }
@@ -155,6 +184,7 @@ export class Database {
   }
 
   stray(tx, { before, limit }) {
+    this.expectSweep();
     const found = this.#webhooksOf(tx)
       .filter(({ outcome, isRaised }) => waiting.includes(outcome) && !isRaised)
       .filter(({ receivedAt }) => receivedAt < before)
@@ -169,6 +199,7 @@ export class Database {
   }
 
   due({ before, after, limit }) {
+    this.expectSweep();
     const position = ({ createdAt, clientId }) => `${createdAt} ${clientId}`;
     return [...this.payments.values()]
       .filter(({ state, overdueAt }) => openStates.includes(state) && overdueAt === undefined)
@@ -217,7 +248,43 @@ export class Database {
   }
 
   register(handlers) {
-    for (const key of handlers) this.handlers.set(`${key.event} ${key.name}`, key);
+    const unknown = handlers.filter((key) => !this.handlers.has(idOf(key)));
+    this.setHandlers([...this.handlers.values(), ...unknown.map(({ event, name }) => ({ event, name }))]);
+    for (const { since, ...key } of unknown)
+      for (const event of this.events.values())
+        if (since !== undefined && event.recordedAt >= since && wants(key, event.type))
+          this.#addDispatch(event, key.name);
+  }
+
+  setHandlers(keys) {
+    this.handlers = new Map(keys.map((key) => [idOf(key), key]));
+    for (const id of this.handlers.keys())
+      if (!this.handlerTimes.has(id)) this.handlerTimes.set(id, this.#world.mono);
+  }
+
+  /** Forgets a handler, as an older copy of the database does not know it. */
+  forget(id) {
+    this.handlers.delete(id);
+    this.records.forget((key) => idOf(key) === id);
+  }
+
+  addEvent(event) {
+    this.events.set(event.id, event);
+    if (!this.eventTimes.has(event.id)) this.eventTimes.set(event.id, this.#world.mono);
+  }
+
+  /** Returns a copy of everything that is committed. */
+  copy() {
+    const { payments, webhooks, events, handlers, dispatches, rows, identity } = this;
+    const maps = { payments, webhooks, events, handlers };
+    for (const name of Object.keys(maps)) maps[name] = new Map(maps[name]);
+    const states = new Map([...dispatches].map(([key, dispatch]) => [key, { ...dispatch }]));
+    return { ...maps, dispatches: states, rows: [...rows], identity, records: this.records.copy() };
+  }
+
+  restore({ records, ...copy }) {
+    Object.assign(this, copy);
+    this.records.restore(records);
   }
 
   #named(tx, { clientIds, references, serviceIds }) {
@@ -272,13 +339,14 @@ export class Database {
   }
 
   #expand(event) {
-    this.events.set(event.id, event);
-    const names = new Set();
-    for (const key of this.handlers.values()) if (wants(key, event.type)) names.add(key.name);
-    for (const handler of names) {
-      const fresh = { event, handler, state: "pending", dueAt: 0, fence: 0, attempt: 0, failures: 0 };
-      this.dispatches.set(`${event.id} ${handler}`, fresh);
-    }
+    this.addEvent(event);
+    for (const key of this.handlers.values()) if (wants(key, event.type)) this.#addDispatch(event, key.name);
+  }
+
+  #addDispatch(event, handler) {
+    const key = `${event.id} ${handler}`;
+    const fresh = { event, handler, state: "pending", dueAt: 0, fence: 0, attempt: 0, failures: 0 };
+    if (!this.dispatches.has(key)) this.dispatches.set(key, fresh);
   }
 
   #applySettlement(dispatch, { state, retryInMs = 0, error }) {

@@ -11,6 +11,8 @@ export class SimulatedDisk {
   /** The changes of entries since the last sync of their folder, in order. */
   #journal = [];
   #folders = new Set(["/"]);
+  /** What `lstat` says otherwise, by path. */
+  attributes = new Map();
 
   constructor(world) {
     this.#world = world;
@@ -19,6 +21,17 @@ export class SimulatedDisk {
   /** Returns the paths of all files. */
   files() {
     return [...this.#entries.keys()];
+  }
+
+  /** Replaces the content of a file, or removes it, as somebody else on this machine could. Returns what was there. */
+  replace(name, content) {
+    const file = this.#entries.get(name);
+    const before = file?.content;
+    if (file && content) Object.assign(file, { content, synced: content.length });
+    else if (file) this.#change([[name, undefined]]);
+    else if (content)
+      this.#change([[name, { ino: BigInt(++this.#inodes), content, synced: content.length, mtimeMs: 0 }]]);
+    return before;
   }
 
   /** Returns whether a file contains the text, after a power failure too. */
@@ -85,9 +98,16 @@ export class SimulatedDisk {
   }
 
   lstat(name) {
-    return this.#io("lstat", () =>
-      this.#folders.has(name) ? { ...owned, isDirectory: () => true } : statsOf(this.#find(name)),
-    );
+    return this.#io("lstat", () => {
+      const stats = this.#folders.has(name)
+        ? { ...owned, isDirectory: () => true }
+        : statsOf(this.#find(name));
+      return { ...stats, ...this.attributes.get(name) };
+    });
+  }
+
+  chmod(name, mode) {
+    return this.#io("chmod", () => void this.attributes.set(name, { ...this.attributes.get(name), mode }));
   }
 
   link(from, to) {

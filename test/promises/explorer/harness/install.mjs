@@ -1,4 +1,5 @@
 import { createRequire, syncBuiltinESMExports } from "node:module";
+import { epoch } from "./world.mjs";
 
 const require = createRequire(import.meta.url);
 const NativeDate = Date;
@@ -44,6 +45,8 @@ function installClock() {
     }
   };
   performance.now = () => (world ? world.mono : nativeNow());
+  const { timeOrigin } = performance;
+  Object.defineProperty(performance, "timeOrigin", { get: () => (world ? epoch : timeOrigin) });
 }
 
 function installTimers() {
@@ -114,6 +117,7 @@ function installFiles() {
   const files = require("node:fs/promises");
   const used = [
     "access",
+    "chmod",
     "link",
     "lstat",
     "mkdir",

@@ -1,3 +1,4 @@
+import { wants } from "./database.mjs";
 import { factsOf } from "./monitor.mjs";
 import { dispatch as settings } from "./shop.mjs";
 
@@ -22,6 +23,7 @@ export function checkSettled(world, { database, shop, service, traffic }) {
   checkPayments(parts);
   checkEvents(parts);
   checkDispatches(parts);
+  checkRegistrations(parts);
   checkWrites(parts);
 }
 
@@ -121,6 +123,32 @@ function checkDispatches({ world, violate, database, shop }) {
         `the handler ${name} ran ${run.started} times and threw ${run.threw} times, without a fault`,
       );
   }
+}
+
+/** C: each event has a dispatch of each handler that was registered before. */
+function checkRegistrations({ world, violate, database, shop }) {
+  for (const [id, registeredAt] of database.handlerTimes) {
+    const [type, name] = id.split(" ");
+    // A store over an adapter may save an event while it registers a handler; the event then has no dispatch of it.
+    const from = shop.setup.features.over ? Math.max(world.settledAt, registeredAt + 5000) : registeredAt;
+    for (const [eventId, committedAt] of database.eventTimes)
+      if (
+        committedAt > from &&
+        wants({ event: type }, database.events.get(eventId).type) &&
+        !database.dispatches.has(`${eventId} ${name}`)
+      )
+        violate("C", `the event ${eventId} has no dispatch for ${name}, which was registered before`);
+  }
+}
+
+/** C: what waits too long was raised. */
+export function checkRaised(world, { database }) {
+  for (const { clientId, state, overdueAt } of database.payments.values())
+    if (["creating", "pending", "uncertain"].includes(state) && overdueAt === undefined)
+      world.violate("raised", `${clientId} is ${state} since more than a day, and not overdue`);
+  for (const { clientId, outcome, isRaised } of database.webhooks.values())
+    if (["unmatched", "unconfirmed"].includes(outcome) && !isRaised)
+      world.violate("raised", `a webhook of ${clientId} is ${outcome} since hours, and was not raised`);
 }
 
 /** B and F: what handlers write commits once with the mark "done", and not otherwise. */

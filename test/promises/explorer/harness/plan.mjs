@@ -129,7 +129,7 @@ export class Faults {
   }
 }
 
-function connectionLost() {
+export function connectionLost() {
   return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
 }
 

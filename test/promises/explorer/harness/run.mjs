@@ -1,12 +1,13 @@
 import { alignIds, enter, leave } from "./install.mjs";
 import { SimulatedDisk } from "./disk.mjs";
 import { Database } from "./database.mjs";
-import { checkSettled } from "./invariants.mjs";
+import { checkRaised, checkSettled } from "./invariants.mjs";
 import { Monitor } from "./monitor.mjs";
 import { Faults, planFaults } from "./plan.mjs";
 import { SimulatedService } from "./service.mjs";
 import { SimulatedShop } from "./shop.mjs";
 import { Traffic } from "./traffic.mjs";
+import { checkHealth, goBack, sweepAll, troubles } from "./troubles.mjs";
 import { World } from "./world.mjs";
 
 const minute = 60_000;
@@ -23,6 +24,7 @@ export async function runSeed(kit, seed, { plan = planFaults(seed), isTraced = f
   const parts = {};
   world.disk = new SimulatedDisk(world);
   world.monitor = new Monitor(world, parts);
+  parts.world = world;
   parts.database = new Database(world, world.monitor);
   parts.service = new SimulatedService(world, (payment) => parts.traffic.onCreated(payment));
   const onRejection = (error) => world.violate("errors", `nothing handled ${error?.stack ?? error}`);
@@ -53,27 +55,37 @@ async function live(world, parts) {
   // While faults strike: long enough for most of them.
   await world.run(() => isQuiet() || world.mono > 30_000, 2500);
   world.isSettling = true;
+  world.settledAt = world.mono;
   await settle(world, parts, isQuiet);
   if (isBad()) return;
   if (!world.faults.hasInterrupted) checkParked(world, parts, ["unmatched", "foreign"]);
   // The clocks are right again, and later than anything that they have shown. The kit notices this at its next sweep, and
   // holds back for an hour what it cannot take back.
   world.wallOffset = world.maxWallOffset;
+  const trouble = world.random.chance(0.25) && world.random.pick(Object.keys(troubles));
+  if (trouble) {
+    world.note(`trouble: ${trouble}`);
+    world.isStrict = false;
+    await troubles[trouble](parts);
+    await settle(world, parts, isQuiet);
+    if (isBad()) return;
+  }
   for (const ms of [0, 2 * hour, 25 * hour, 7 * hour]) {
     world.pass(ms);
-    for (const { process, payments } of shop.running.filter(Boolean)) {
-      const call = traffic.expect("sweep", process, 10 * minute);
-      world.start(process, "sweep", () => void payments.sweep().then(call.end, call.end));
-    }
+    await sweepAll(parts);
     await settle(world, parts, isQuiet);
     // The first sweep after the hour already matches what an interruption left.
     if (ms > 0) checkParked(world, parts, ["unmatched"]);
     if (isBad()) return;
   }
   checkSettled(world, parts);
+  checkRaised(world, parts);
+  await checkHealth(parts);
+  if (!isBad() && world.random.chance(0.1)) await goBack(parts);
 }
 
 async function settle(world, parts, isQuiet) {
+  const { shop, traffic } = parts;
   const restarted = () => {
     for (let place = 0; place < parts.shop.setup.processes; place++)
       if (!parts.shop.running[place] && world.mono > startAt)
@@ -81,8 +93,14 @@ async function settle(world, parts, isQuiet) {
   };
   const startAt = world.mono + 16_000;
   const until = world.mono + 10 * minute;
+  let nudgedAt = world.mono;
   const isOver = () => {
     restarted();
+    // A webhook that the database refuses is set aside once others were recorded.
+    if (shop.setup.hasRefused && world.mono > nudgedAt + 3000 && shop.spoolFiles().length > 0) {
+      nudgedAt = world.mono;
+      traffic.nudge();
+    }
     return isQuiet() || world.mono > until;
   };
   if (!(await world.run(isOver, maxSteps)) || world.mono > until) {

@@ -36,7 +36,7 @@ export class SimulatedService {
     const { id, status, total, submittedAt, clientId } = payment;
     const data = { id, status, captured: isCaptured(status), total, submittedAt, clientId, ...changed };
     data.providerId = "mvola";
-    data.source = this.#world.random.pick(sources);
+    data.source = changed.source ?? this.#world.random.pick(sources);
     data.captured = changed.captured ?? isCaptured(data.status);
     const timestamp = new Date(this.#world.wall()).toISOString();
     return { topic: `payment.${data.status}`, timestamp, type: "payment", data };

@@ -17,9 +17,22 @@ function chooseSetup(random) {
     hasSlowHandler: random.chance(0.4),
     hasLateHandler: random.chance(0.3),
     processes: random.between(1, 3),
+    // Some webhooks have a value that the database does not take.
+    hasRefused: random.chance(0.12),
+    // More dispatches than one write takes, if many payments are overdue at the same time.
+    reminders: random.chance(0.1) ? 8 : 0,
     features: storeFeatures(random),
   };
 }
+
+/** The notices with which a process says what went wrong. */
+const notices = [
+  "store.unavailable",
+  "store.went_back",
+  "spool.unavailable",
+  "webhook.spooled",
+  "webhook.set_aside",
+];
 
 /** The merchant's processes. Each has the kit, its handlers, and a router; all of them share the database and the disk. */
 export class SimulatedShop {
@@ -28,7 +41,6 @@ export class SimulatedShop {
   /** The runs of handlers, by event and name. */
   runs = new Map();
   handlerKeys = [];
-  setAside = 0;
   /** The processes that were asked to stop and have not ended. */
   #stopping = new Set();
   #world;
@@ -57,12 +69,32 @@ export class SimulatedShop {
     // Nothing here is asynchronous: the kit does no I/O before its first step.
     world.as(process, () => {
       world.note("starts");
-      const payments = this.#kit.createPayments(this.#options());
-      const started = { process, payments, router: undefined, place };
-      this.running[place] = started;
-      this.#addHandlers(started);
-      started.router = this.#kit.paymentRouter(payments);
+      const started = this.#create(process, this.#database);
+      this.running[place] = { ...started, place };
+      this.#addHandlers(this.running[place]);
+      this.running[place].router = this.#kit.paymentRouter(started.payments);
     });
+  }
+
+  /** Starts a process of another shop, which has the directory of the spool by mistake. */
+  startOther(database) {
+    const process = this.#world.newProcess("other");
+    return this.#world.as(process, () => {
+      const other = this.#create(process, database);
+      void other.payments.start().catch(() => {});
+      return other;
+    });
+  }
+
+  #create(process, database) {
+    const payments = this.#kit.createPayments(this.#options(database));
+    const started = { process, payments, router: undefined, notices: new Set() };
+    for (const type of notices)
+      payments.on(type, ({ error }) => {
+        started.notices.add(type);
+        if (error?.code) started.notices.add(error.code);
+      });
+    return started;
   }
 
   /** Carries out a fault of a whole process: it ends without a warning, or is asked to stop. */
@@ -112,7 +144,7 @@ export class SimulatedShop {
     });
   }
 
-  #options() {
+  #options(database) {
     const { hasLookup, confirms, hasSpool, features, clientIdPrefix } = this.setup;
     return {
       publicUrl: "https://shop.example/payments",
@@ -122,7 +154,7 @@ export class SimulatedShop {
         fetch: this.#service.fetch,
       },
       signature: this.scheme,
-      store: createStore(this.#world, this.#database, features, this.#kit.runLazily),
+      store: createStore(this.#world, database, features, this.#kit),
       spool: hasSpool ? { directory: spoolFolder } : false,
       lookup: hasLookup,
       clientIdPrefix,
@@ -155,7 +187,8 @@ export class SimulatedShop {
         const run = this.#noteRun(event, name);
         try {
           await behave(run);
-          await tx.write({ eventId: event.id, handler: name, type: event.type });
+          const row = { eventId: event.id, handler: name, type: event.type };
+          await (tx.write ? tx.write(row) : tx.add(row));
           // What was written before must not remain.
           failOnPurpose(run);
         } catch (error) {
@@ -175,7 +208,8 @@ export class SimulatedShop {
       });
     if (place === 0 || random.chance(0.5)) add("*", "audit");
     if (this.setup.hasSlowHandler) add("payment.completed", "slow", (run) => pause(run.plan.ms));
-    payments.on("webhook.set_aside", () => void (this.setAside += 1));
+    for (let number = 1; number <= this.setup.reminders; number++)
+      add("payment.overdue", `reminder-${number}`);
     if (!this.setup.hasLateHandler || place !== 0) return;
     setTimeout(() => add("payment.completed", "late"), random.pick([1, 2, 5, 4000]));
   }

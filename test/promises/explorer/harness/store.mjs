@@ -1,14 +1,42 @@
+import { blocked } from "./world.mjs";
+
 /** How the stores of one run work, as the seed chose. */
 export function storeFeatures(random) {
   return {
     lazy: random.chance(0.7),
     wake: random.chance(0.5),
     durable: random.chance(0.5),
+    over: random.chance(0.25) ? chooseAdapter(random) : undefined,
   };
 }
 
-/** Returns the store of one process: the contract of `PaymentStore` over connections to the simulated database. */
-export function createStore(world, database, features, runLazily) {
+function chooseAdapter(random) {
+  return {
+    hasTransactions: random.chance(0.5),
+    hasClock: random.chance(0.5),
+    // The least that an adapter may take.
+    ...(random.chance(0.5) && { maxChanges: 60 }),
+  };
+}
+
+/** Returns the store of one process: that of the kit over an adapter, or a simulated one. */
+export function createStore(world, database, features, kit) {
+  const connection = connect(world, database);
+  const store = features.over
+    ? kit.storeOver(createAdapter(world, database, connection, features))
+    : createTables(world, database, connection, features, kit);
+  const register = store.registerHandlers.bind(store);
+  store.registerHandlers = async (handlers) => {
+    const isKnown = handlers.every(({ since }) => since !== undefined);
+    if (isKnown && database.registrationMs > 0)
+      await new Promise((resolve) => world.setTimer(resolve, database.registrationMs));
+    return register(handlers);
+  };
+  return store;
+}
+
+/** Returns what both kinds of stores do over the connections of one process. */
+function connect(world, database) {
   const { transactions } = database;
   const process = world.current;
 
@@ -28,7 +56,7 @@ export function createStore(world, database, features, runLazily) {
   };
   const read = (label, effect) => world.io("store", label, effect);
 
-  async function transaction(run) {
+  async function transaction(run, onCommit = () => {}) {
     const tx = transactions.begin(process);
     tx.write = (row) => {
       tx.isOfHandler = true;
@@ -42,7 +70,7 @@ export function createStore(world, database, features, runLazily) {
         if (!tx.isOpen) throw new Error("the connection was lost");
         const hasEvents = tx.events.size > 0;
         database.commit(tx);
-        if (hasEvents) wakeOthers();
+        if (hasEvents) onCommit();
       });
       return result;
     } catch (error) {
@@ -57,16 +85,76 @@ export function createStore(world, database, features, runLazily) {
   async function hang(tx) {
     if (!tx.isOfHandler || tx.isHanging || !world.faults.take("hang", process, world)) return;
     tx.isHanging = true;
+    process.hasHanging = true;
     world.note(`#${tx.number} hangs`);
     world.setTimer(() => transactions.end(tx), 2000);
     await new Promise(() => {});
   }
 
+  return { process, statement, read, transaction };
+}
+
+/** Returns an adapter over the records of the database: with transactions, or with writes that are all or nothing. */
+function createAdapter(world, database, { statement, read, transaction }, { durable, over }) {
+  const { records, transactions } = database;
+  const { hasTransactions, hasClock, maxChanges } = over;
+
+  function expectWritable(changes) {
+    if (changes.length > (maxChanges ?? Infinity)) throw new Error(`${changes.length} changes are too many`);
+    for (const { key, value } of changes)
+      if (value !== null && key.startsWith("webhooks/"))
+        database.expectTaken(Buffer.from(JSON.parse(value).rawBody, "base64"));
+  }
+  const ask = (tx, label, effect) =>
+    hasTransactions && tx ? statement(tx, label, effect) : read(label, effect);
+  const adapter = {
+    durable,
+    maxChanges,
+    ...(hasClock && { now: () => read("now", () => world.clock()) }),
+    read: (keys, tx) => ask(tx, "read", () => records.read(keys)),
+    scan: (range, tx) =>
+      ask(tx, `scan ${range.from}`, () => {
+        if (/^(stray|undecided)\//.test(range.from)) database.expectSweep();
+        return records.scan(range);
+      }),
+  };
+  if (!hasTransactions)
+    return {
+      ...adapter,
+      write: (changes, items) =>
+        world.io("commit", `write ${changes.length}`, () => {
+          expectWritable(changes);
+          if (!records.isExpected(changes)) return false;
+          records.commit(changes);
+          database.rows.push(...items);
+          return true;
+        }),
+    };
+  return {
+    ...adapter,
+    transaction,
+    write: (changes, tx) =>
+      statement(tx, `write ${changes.length}`, () => {
+        const keys = changes.map(({ key }) => `record ${key}`);
+        if (transactions.lock(tx, keys) === blocked) return blocked;
+        expectWritable(changes);
+        if (!records.isExpected(changes)) return false;
+        tx.changes.push(...changes);
+        return true;
+      }),
+  };
+}
+
+/** Returns the simulated store: the contract of `PaymentStore` over the tables of the database. */
+function createTables(world, database, connection, features, { runLazily, TillkitError }) {
+  const { process, statement, read } = connection;
   const listeners = (database.listeners ??= new Map());
   const wakeOthers = () => {
     for (const [listener, owner] of listeners)
       if (owner !== process && owner.isAlive) world.as(owner, () => world.post("wake", listener));
   };
+
+  const transaction = (run) => connection.transaction(run, wakeOthers);
 
   const store = {
     durable: features.durable,
@@ -93,7 +181,10 @@ export function createStore(world, database, features, runLazily) {
     webhooks: (page) => read("webhooks", () => database.webhooksPage(page)),
     history: (clientId) => read("history", () => database.history(clientId)),
     counts: () => read("counts", () => database.counts()),
-    identify: (newId) => read("identify", () => (database.identity ??= newId)),
+    identify: (newId) =>
+      read("identify", () => (database.identity ??= newId)).catch((error) => {
+        throw new TillkitError("store_unavailable", error.message);
+      }),
     migrate: () => Promise.resolve(),
     warnings: () => Promise.resolve([]),
     close: () => Promise.resolve(),

@@ -33,9 +33,12 @@ export class Traffic {
   #world;
   #shop;
   #service;
+  #database;
+  #nudges = 0;
 
-  constructor(world, { shop, service }) {
+  constructor(world, { shop, service, database }) {
     this.#world = world;
+    this.#database = database;
     this.#shop = shop;
     this.#service = service;
   }
@@ -52,6 +55,8 @@ export class Traffic {
         this.#later(random.pick([1, 1, 3000, 9000]), () => this.#create(this.#changed(request)));
     }
     if (random.chance(0.2)) this.#later(1, () => this.#sendOther());
+    if (this.#shop.setup.features.over && random.chance(0.3))
+      for (const ms of [1, 2, 3000]) this.#later(ms, () => this.#createInside("order-1", "order-2"));
     const strangers = random.pick([0, 0, 0, 1, 2, 4]);
     for (let count = 1; count <= strangers; count++)
       this.#later(random.pick([1, 1, 1500]), () => this.#addStranger(count));
@@ -113,16 +118,57 @@ export class Traffic {
     );
   }
 
-  #change(payment, status) {
+  /**
+   * Application code that changes a payment and creates another one in one transaction. A store over an adapter runs it again after a
+   * conflict.
+   */
+  #createInside(changed, created) {
+    const target = this.#shop.pick();
+    if (!target) return;
+    const { random } = this.#world;
+    const { payments, process } = target;
+    const call = this.expect(`create ${created} in a transaction`, process);
+    const change = () =>
+      payments.store.transaction(async (tx) => {
+        const locked = await payments.store.lock(tx, { references: [changed] });
+        await payments.create({ reference: created, total: random.pick(amounts) });
+        const updatedAt = new Date(this.#world.wall()).toISOString();
+        const updated = locked.payments.slice(0, 1).map((payment) => ({ ...payment, updatedAt }));
+        if (updated.length > 0) await payments.store.save(tx, { updated });
+      });
+    this.#world.start(process, call.what, () => void change().then(call.end, call.end));
+  }
+
+  /** Reports the status of a payment now, once and until it is taken. */
+  report(payment, status) {
+    this.#change(payment, status, 1);
+  }
+
+  /** Sends each process a webhook about a payment that nobody knows. Returns their bodies. */
+  nudge() {
+    return this.#shop.running.filter(Boolean).map((target) => {
+      const id = `pay_nudge_${(this.#nudges += 1)}`;
+      const total = amounts[0];
+      const message = this.#service.message({ id, clientId: id, status: "submitted", total });
+      const rawBody = Buffer.from(JSON.stringify(message));
+      this.#send({ rawBody, signature: this.#shop.scheme.sign(rawBody), message, target });
+      return rawBody;
+    });
+  }
+
+  #change(payment, status, times) {
     const { random } = this.#world;
     payment.status = status;
     payment.reported.push(status);
     if (status === "completed") payment.submittedAt ??= new Date(this.#world.wall()).toISOString();
     // Some webhooks never leave the service.
-    const copies = random.pick([0, 1, 1, 1, 2, 2, 3]);
+    const copies = times ?? random.pick([0, 1, 1, 1, 2, 2, 3]);
+    const retries = () => (times ? 10 : random.below(4));
     const report = { ...payment, total: { ...payment.total } };
+    const isRefused = times === undefined && this.#shop.setup.hasRefused && random.chance(0.3);
+    const changed = isRefused ? { source: this.#database.refusedPart } : {};
     for (let copy = 0; copy < copies; copy++)
-      this.#later(random.pick([0, 0, 0, 1, 1500, 7000]), () => this.#post(report, {}, random.below(4)));
+      this.#later(random.pick([0, 0, 0, 1, 1500, 7000]), () => this.#post(report, changed, retries()));
   }
 
   #post(report, changed, retries) {
@@ -172,8 +218,7 @@ export class Traffic {
     this.#post({ ...payment }, changed, 1);
   }
 
-  #send({ rawBody, signature, message, isForged = false }, retry) {
-    const target = this.#shop.pick();
+  #send({ rawBody, signature, message, isForged = false, target = this.#shop.pick() }, retry) {
     if (!target) return retry?.();
     const headers = { "content-type": "application/json" };
     if (signature !== undefined) headers[this.#shop.scheme.header.toLowerCase()] = signature;

@@ -11,6 +11,8 @@ class Transaction {
   events = new Map();
   settlements = new Map();
   rows = [];
+  /** The changes of records, where the store is one over an adapter. */
+  changes = [];
 
   constructor(owner, number) {
     this.owner = owner;

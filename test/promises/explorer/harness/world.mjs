@@ -1,11 +1,12 @@
 import { randomFrom } from "../../crash/harness/random.mjs";
+import { connectionLost } from "./plan.mjs";
 
 /** Returned by the effect of an operation that must wait for a lock. */
 export const blocked = Symbol("blocked");
 
 const nativeSetImmediate = globalThis.setImmediate;
 /** The virtual time at which every run starts: ISO 8601 UTC. */
-const epoch = Date.parse("2026-03-01T12:00:00.000Z");
+export const epoch = Date.parse("2026-03-01T12:00:00.000Z");
 
 /** How much time may go by in one step while I/O is under way. */
 const maxSlowMs = 3000;
@@ -33,6 +34,9 @@ export class World {
   steps = 0;
   /** Set when the world only settles: no fault happens any more. */
   isSettling = false;
+  settledAt = 0;
+  /** Whether the shop cannot use its database. */
+  isStoreBlocked = false;
   problems = [];
   trace = undefined;
   #pending = [];
@@ -55,7 +59,12 @@ export class World {
   }
 
   wall() {
-    return epoch + Math.floor(this.mono) + this.wallOffset;
+    return this.clock() + this.wallOffset;
+  }
+
+  /** Returns the time of a clock that never jumps, such as the database's: milliseconds since 1970. */
+  clock() {
+    return epoch + Math.floor(this.mono);
   }
 
   jump(ms) {
@@ -223,7 +232,7 @@ export class World {
 
   #perform(operation) {
     const { kind, label, effect, isTried, owner } = operation;
-    const fault = isTried || this.isSettling ? undefined : this.faults.take(kind, owner, this);
+    const fault = isTried ? undefined : this.#faultOf(kind, owner);
     operation.isTried = true;
     if (fault?.delayMs !== undefined) {
       this.as(owner, () => this.setTimer(() => this.#pending.push(operation), fault.delayMs));
@@ -251,6 +260,13 @@ export class World {
       );
     if (this.random.chance(0.6)) this.#deliver(operation);
     else this.#pending.push(operation);
+  }
+
+  #faultOf(kind, owner) {
+    const isStore = kind === "store" || kind === "commit";
+    if (this.isStoreBlocked && isStore && owner.name.startsWith("kit"))
+      return { how: "error", error: connectionLost };
+    return this.isSettling ? undefined : this.faults.take(kind, owner, this);
   }
 
   #deliver({ owner, answer, resolve, reject }) {

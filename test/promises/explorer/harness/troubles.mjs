@@ -1,0 +1,229 @@
+import { Database } from "./database.mjs";
+
+const minute = 60_000;
+const spool = "/var/spool";
+
+/**
+ * What goes wrong for a while after the faults of a run, with what the shop must be told within a minute: by the health of each process,
+ * and where there is one by a notice. At most one of them happens in a run.
+ */
+export const troubles = {
+  /** Webhooks wait in the spool, and it cannot be read. */
+  async "unusable spool"(parts) {
+    const { world, shop, traffic } = parts;
+    if (!shop.setup.hasSpool) return;
+    world.isStoreBlocked = true;
+    traffic.nudge();
+    await pass(parts, 8000);
+    const { name, isTold = true, mend } = world.random.pick(waysToBreak)(world.disk);
+    world.note(`the spool cannot be used: ${name}`);
+    world.isStoreBlocked = false;
+    for (const { notices } of shop.running) notices.delete("spool.unavailable");
+    await pass(parts, minute);
+    await expectTold(parts, isTold ? { code: "spool_unavailable", notice: "spool.unavailable" } : {});
+    mend();
+  },
+
+  /** Another shop has the same directory. Nothing of this shop may reach its database. */
+  async "spool of another shop"(parts) {
+    const { world, shop, traffic } = parts;
+    const { hasSpool, features } = shop.setup;
+    // A process that has never reached its store cannot name it in the directory.
+    if (!hasSpool || !features.durable || !world.disk.files().includes(`${spool}/store`)) return;
+    const others = new Database(world, silentMonitor);
+    world.isStoreBlocked = true;
+    traffic.nudge();
+    await pass(parts, 8000);
+    // The segments of ended processes are adopted.
+    shop.strike({ what: "crash", process: 0, hasPower: true, restartMs: minute });
+    const other = shop.startOther(others);
+    await pass(parts, 0.8 * minute);
+    world.isStoreBlocked = false;
+    const health = await askHealth(parts, other);
+    if (others.webhooks.size > 0)
+      world.violate("spool", "another shop has recorded webhooks that this one had answered 200");
+    if (!has(health, "spool_unavailable"))
+      world.violate("told", "no health of another shop with the same spool");
+    world.crash(other.process);
+  },
+
+  /** The database refuses what the sweep reads. */
+  async "failing sweeps"(parts) {
+    const { database } = parts;
+    database.refusesSweeps = true;
+    for (let sweep = 1; sweep <= 5; sweep++) await sweepAll(parts);
+    await expectTold(parts, { code: "sweep_failing" });
+    database.refusesSweeps = false;
+    await sweepAll(parts);
+  },
+
+  /** The database forgets a handler, as an older copy or an asynchronous standby does. The next events must reach it. */
+  async "forgotten handler"(parts) {
+    const { world, database, shop, traffic, service } = parts;
+    const { key } = world.random.pick(shop.handlerKeys.filter(({ process }) => process.isAlive));
+    world.note(`the store forgets the handler ${key}`);
+    database.forget(key);
+    const payment = service.add("late", { value: "1475", currency: "KMF" });
+    const adoption = { clientId: payment.clientId, reference: "late-order", total: payment.total };
+    world.start(shop.running[0].process, "adopt", () => {
+      void shop.running[0].payments.adopt(adoption).catch(() => {});
+    });
+    await pass(parts, 1000);
+    traffic.report(payment, "completed");
+    await pass(parts, minute);
+  },
+
+  /** Where many events wait, the database takes long to register handlers. Webhooks do not wait for it. */
+  async "slow registration"(parts) {
+    const { world, database, shop, traffic } = parts;
+    database.registrationMs = 75_000;
+    world.ioShare = 1;
+    for (const { notices } of shop.running) notices.delete("webhook.spooled");
+    // The next webhook after a while registers again.
+    for (const ms of [12_000, 1000]) await pass(parts, ms).then(() => traffic.nudge());
+    await pass(parts, 15_000);
+    const sent = traffic.answered.slice(-2 * shop.running.length);
+    const isSpooled = shop.running.some(({ notices }) => notices.has("webhook.spooled"));
+    if (isSpooled || sent.some(({ status }) => status !== 200))
+      world.violate("registration", "webhooks wait until the handlers are registered");
+    database.registrationMs = 0;
+  },
+};
+
+/** What the shop must be told at the end of a run, after everything else was checked: the database becomes an older copy. */
+export const wentBack = {
+  async "while it runs"(parts) {
+    const copy = parts.database.copy();
+    await answerAll(parts);
+    parts.database.restore(copy);
+  },
+
+  async "at a restart"(parts) {
+    const { database, shop } = parts;
+    if (!shop.setup.hasSpool) return false;
+    const copy = database.copy();
+    await answerAll(parts);
+    // The directory of the spool remembers webhooks after a while.
+    await pass(parts, 25_000);
+    for (let place = 0; place < shop.setup.processes; place++)
+      shop.strike({ what: "crash", process: place, hasPower: true, restartMs: 1 });
+    database.restore(copy);
+    return pass(parts, 3000);
+  },
+
+  async "by an empty one"(parts) {
+    const { database, world } = parts;
+    await answerAll(parts);
+    // Every process has asked for the identity.
+    await pass(parts, 12_000);
+    database.restore(new Database(world, silentMonitor).copy());
+  },
+};
+
+/** Lets the database become an older copy, and checks that each process says so. */
+export async function goBack(parts) {
+  const { world, shop } = parts;
+  if (!shop.setup.features.durable) return;
+  const way = world.random.pick(Object.keys(wentBack));
+  world.note(`the database becomes an older copy: ${way}`);
+  if ((await wentBack[way](parts)) === false) return;
+  await pass(parts, minute);
+  await expectTold(parts, { code: "store_went_back", notice: "store.went_back" });
+}
+
+/** Checks that the health says exactly what is wrong after everything has settled. */
+export async function checkHealth(parts) {
+  const { world, shop, database } = parts;
+  const dead = [...database.dispatches.values()].some(({ state }) => state === "dead");
+  const isSetAside = world.disk.files().some((file) => file.startsWith(`${spool}/set-aside/`));
+  for (const one of shop.running) {
+    const health = await askHealth(parts, one);
+    const expect = (code, isExpected) => {
+      if (has(health, code) !== isExpected)
+        world.violate("told", `the health of ${one.process.name} says ${code}: ${!isExpected}`);
+    };
+    expect("transactions_hanging", one.process.hasHanging === true);
+    expect("dispatches_dead", dead);
+    expect("spool_set_aside", isSetAside && shop.setup.hasSpool);
+    for (const code of ["spool_unavailable", "spool_waiting", "store_went_back", "sweep_failing"])
+      expect(code, false);
+    for (const code of ["store_unreachable", "store_not_writable", "store_stuck"]) expect(code, false);
+  }
+}
+
+/** Lets time pass, step by step. */
+export function pass({ world }, ms) {
+  const until = world.mono + ms;
+  return world.run(() => world.mono >= until, 20_000);
+}
+
+export async function sweepAll(parts) {
+  for (const { process, payments } of parts.shop.running) {
+    const call = parts.traffic.expect("sweep", process, 10 * minute);
+    parts.world.start(process, "sweep", () => void payments.sweep().then(call.end, call.end));
+    await parts.world.run(() => !parts.traffic.pending.has(call), 6000);
+  }
+}
+
+/** Sends a webhook to each process, and waits for the answers. */
+async function answerAll(parts) {
+  const { world, traffic } = parts;
+  world.ioShare = 1;
+  const sent = traffic.nudge().length;
+  await pass(parts, 5000);
+  if (traffic.answered.slice(-sent).some(({ status }) => status !== 200))
+    world.violate("liveness", "a webhook was not answered 200, without a fault");
+}
+
+async function expectTold(parts, { code, notice }) {
+  const { world, shop } = parts;
+  for (const one of shop.running) {
+    const health = await askHealth(parts, one);
+    if (code !== undefined && !has(health, code))
+      world.violate("told", `the health of ${one.process.name} does not say ${code}`);
+    if (code === undefined && has(health, "spool_unavailable"))
+      world.violate("told", `the health of ${one.process.name} says spool_unavailable`);
+    if (notice !== undefined && !one.notices.has(notice))
+      world.violate("told", `${one.process.name} sends no notice ${notice}`);
+  }
+}
+
+async function askHealth({ world, traffic }, { process, payments }) {
+  let health;
+  // A slow answer of the store would be one that did not come.
+  world.ioShare = 1;
+  const call = traffic.expect("health", process);
+  const take = (answer) => {
+    health = answer;
+    call.end();
+  };
+  world.start(process, "health", () => void payments.health().then(take, call.end));
+  await world.run(() => !traffic.pending.has(call), 6000);
+  if (!health) world.violate("liveness", "the health does not answer");
+  return health;
+}
+
+const has = (health, code) => health?.reasons.some((reason) => reason.code === code) === true;
+
+/** What somebody, or a volume of a container, does to the directory of the spool. */
+const waysToBreak = [
+  (disk) => change(disk, "all users may write", spool, { mode: 0o777 }),
+  (disk) => change(disk, "it belongs to another user", spool, { uid: 12_345 }),
+  (disk) => change(disk, "the key belongs to another user", `${spool}/key`, { uid: 12_345 }),
+  (disk) => replace(disk, "the key is empty", `${spool}/key`, Buffer.alloc(0)),
+  (disk) => replace(disk, "the key is missing", `${spool}/key`, undefined),
+  // The kit takes this right away by itself.
+  (disk) => ({ ...change(disk, "its group may write", spool, { mode: 0o770 }), isTold: false }),
+];
+
+function change(disk, name, path, attributes) {
+  disk.attributes.set(path, attributes);
+  return { name, mend: () => disk.attributes.delete(path) };
+}
+
+function replace(disk, name, path, content) {
+  const before = disk.replace(path, content);
+  return { name, mend: () => disk.replace(path, before) };
+}
+
+const silentMonitor = new Proxy({}, { get: () => () => {} });
