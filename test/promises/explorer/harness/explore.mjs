@@ -1,5 +1,5 @@
 import { loadKit } from "./load-kit.mjs";
-import { plant, planted } from "./planted.mjs";
+import { plant, planted, plantIn } from "./planted.mjs";
 import { runSeed } from "./run.mjs";
 import { shorten } from "./shorten.mjs";
 
@@ -41,6 +41,8 @@ function compare({ trace, problems }, again) {
 /** Runs the kit with each planted fault until it is found. Resolves to the number of runs that each of them took. */
 export async function findPlanted(folder, { runs, seed, names }, onFound) {
   const found = [];
+  // Before anything is looked for: a fault that no longer fits would be noticed hours later.
+  for (const fault of planted) plantIn(folder, fault);
   const wanted = planted.filter(({ name }) => !names || names.some((part) => name.includes(part)));
   for (const fault of wanted) {
     const copy = plant(folder, fault);

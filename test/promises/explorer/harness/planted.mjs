@@ -21,8 +21,8 @@ export const planted = [
   {
     name: "the spool is deleted before the commit",
     file: "webhook/recording/webhook-keeper.js",
-    text: "this.#noteRecorded(await this.#parts.recorder.recordArrival(fromSpool(webhook)));",
-    by: "void this.#parts.recorder.recordArrival(fromSpool(webhook)).catch(() => {});",
+    text: "this.#noteRecorded(await this.#parts.recorder.record(fromSpool(webhook)));",
+    by: "void this.#parts.recorder.record(fromSpool(webhook)).catch(() => {});",
   },
   {
     name: "a webhook is answered 200 before the sync of the spool",
@@ -80,9 +80,9 @@ export const planted = [
   },
   {
     name: "webhooks that arrive with their payment are not matched again",
-    file: "webhook/recording/recorder.js",
-    text: "this.#matchLatecomers(arrivals, receipts);",
-    by: "",
+    file: "webhook/recording/late-matches.js",
+    text: "if (latecomers.length > 0)",
+    by: "if (false)",
   },
   {
     name: "the sweep does not match again",
@@ -171,8 +171,8 @@ export const planted = [
   {
     name: "a later status replaces `completed`",
     file: "webhook/reconciliation/reconcile.js",
-    text: "if (!(0, status_order_js_1.isFarther)(report.status, payment.status))",
-    by: "if (report.status === payment.status)",
+    text: "if (!(0, status_order_js_1.isFarther)(verified.status, payment.status))",
+    by: "if (verified.status === payment.status)",
   },
   {
     name: "the answer of a creation replaces what a webhook has changed",
@@ -332,21 +332,22 @@ export const planted = [
   },
 ];
 
-/** Copies the compiled kit into a folder beside it, and plants one fault in the copy. */
-export function plant(folder, { file, text, by }) {
-  const copy = mkdtempSync(`${folder}-planted-`);
-  const remove = () => rmSync(copy, { recursive: true, force: true });
-  cpSync(folder, copy, { recursive: true });
-  const place = path.join(copy, file);
-  const source = readFileSync(place, "utf8");
+/** Returns the file of the compiled kit with one fault. Throws if the fault does not fit in one place. */
+export function plantIn(folder, { name, file, text, by }) {
+  const source = readFileSync(path.join(folder, file), "utf8");
   const times = source.split(text).length - 1;
-  if (times !== 1) {
-    remove();
-    throw new Error(`The text to replace is ${times} times in ${file}, and must be there once: ${text}`);
-  }
-  writeFileSync(
-    place,
-    source.replace(text, () => by),
-  );
-  return { folder: copy, remove };
+  if (times !== 1)
+    throw new Error(
+      `${name}: the text to replace is ${times} times in ${file}, and must be there once: ${text}`,
+    );
+  return source.replace(text, () => by);
+}
+
+/** Copies the compiled kit into a folder beside it, and plants one fault in the copy. */
+export function plant(folder, fault) {
+  const planted = plantIn(folder, fault);
+  const copy = mkdtempSync(`${folder}-planted-`);
+  cpSync(folder, copy, { recursive: true });
+  writeFileSync(path.join(copy, fault.file), planted);
+  return { folder: copy, remove: () => rmSync(copy, { recursive: true, force: true }) };
 }
