@@ -242,7 +242,7 @@ export const planted = [
   },
   {
     name: "a transaction inside of one that runs again waits for its end",
-    file: "store/over/records.js",
+    file: "store/over/keyed-records.js",
     text: "this.#retries.run(() => run(false), maxRetryWaitMs)",
     by: "this.#retries.run(() => run(false))",
   },
@@ -278,7 +278,7 @@ export const planted = [
   },
   {
     name: "an adapter's store forgets what it saved while it registered a handler again",
-    file: "store/over/over-dispatches.js",
+    file: "store/over/events.js",
     text: "this.#added = unknown;",
     by: "",
   },
@@ -290,13 +290,13 @@ export const planted = [
   },
   {
     name: "a new handler of an adapter's store gets the events from before",
-    file: "store/over/over-dispatches.js",
+    file: "store/over/events.js",
     text: "if (since === undefined)",
     by: 'if ((since ??= "0") === undefined)',
   },
   {
     name: "a wait that began during a claim looks like one of a clock that was put back",
-    file: "store/over/over-dispatches.js",
+    file: "store/over/dispatches.js",
     text: "found.some(({ dueAt }) => dueAt > now) ? await this.records.now() : now",
     by: "now",
   },
