@@ -114,9 +114,9 @@ describe("a lease and a wait of a store over an adapter", () => {
         return adapter.scan(range, tx);
       },
     });
-    expect(await claim(1, slow as typeof store)).toEqual([]);
+    expect(await claim(1, slow)).toEqual([]);
     now += 1000;
-    expect(await claim(1, slow as typeof store)).toHaveLength(1);
+    expect(await claim(1, slow)).toHaveLength(1);
   });
 
   it("count from a renewal on", async () => {

@@ -297,7 +297,7 @@ export const planted = [
   {
     name: "a wait that began during a claim looks like one of a clock that was put back",
     file: "store/over/dispatches.js",
-    text: "found.some(({ dueAt }) => dueAt > now) ? await this.records.now() : now",
+    text: "found.some(({ dueAt }) => dueAt > now) ? await this.#records.now() : now",
     by: "now",
   },
   {
