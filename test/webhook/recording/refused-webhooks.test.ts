@@ -96,6 +96,6 @@ it("many spooled webhooks that the database refuses are set aside one after the 
   payments.on("webhook.set_aside", (notice) => void setAside.push(notice));
   await payments.start({ keepAlive: false });
   await until(async () => setAside.length === count && (await payments.health()).spool?.records === 0);
-  // In each drain all of them once together, then one by one up to the first that is not set aside.
+  // In each drain all of them once in one transaction, then one by one up to the first that is not set aside.
   expect(record.mock.calls.length).toBeLessThan(3 * count * (count + 1));
 });

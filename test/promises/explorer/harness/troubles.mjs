@@ -15,13 +15,13 @@ export const troubles = {
     world.isStoreBlocked = true;
     traffic.nudge();
     await pass(parts, 8000);
-    const { name, isTold = true, mend } = world.random.pick(waysToBreak)(world.disk);
+    const { name, isTold = true, repair } = world.random.pick(waysToBreak)(world.disk);
     world.note(`the spool cannot be used: ${name}`);
     world.isStoreBlocked = false;
     for (const { notices } of shop.running) notices.delete("spool.unavailable");
     await pass(parts, minute);
     await expectTold(parts, isTold ? { code: "spool_unavailable", notice: "spool.unavailable" } : {});
-    mend();
+    repair();
   },
 
   /** Another shop has the same directory. Nothing of this shop may reach its database. */
@@ -218,12 +218,12 @@ const waysToBreak = [
 
 function change(disk, name, path, attributes) {
   disk.attributes.set(path, attributes);
-  return { name, mend: () => disk.attributes.delete(path) };
+  return { name, repair: () => disk.attributes.delete(path) };
 }
 
 function replace(disk, name, path, content) {
   const before = disk.replace(path, content);
-  return { name, mend: () => disk.replace(path, before) };
+  return { name, repair: () => disk.replace(path, before) };
 }
 
 const silentMonitor = new Proxy({}, { get: () => () => {} });
