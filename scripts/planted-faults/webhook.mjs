@@ -63,7 +63,7 @@ export const webhookFaults = [
   {
     about: "a parked webhook is decided from what was read before the lock",
     file: "webhook/recording/rematch.ts",
-    from: "!stillParked.has(receiptId) || ",
+    from: "!still.has(receiptId) || ",
     to: "",
     test: recording,
   },

@@ -100,7 +100,7 @@ export interface PaymentStore<Tx = unknown> {
   /**
    * Returns the webhooks kept as `unmatched`, `unconfirmed` or `foreign` for these clientIds, oldest first.
    */
-  parked(tx: Tx, clientIds: readonly string[]): Promise<WebhookRecord[]>;
+  rematchable(tx: Tx, clientIds: readonly string[]): Promise<WebhookRecord[]>;
 
   /**
    * Returns at most `limit` webhooks, oldest first, that are kept as `unmatched` or `unconfirmed`, were received before

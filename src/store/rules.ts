@@ -15,7 +15,7 @@ export function isWaiting({ outcome }: { outcome: Outcome }): boolean {
 }
 
 /** Returns whether the webhook is decided again when its payment appears. */
-export function isParked(webhook: { outcome: Outcome }): boolean {
+export function isRematchable(webhook: { outcome: Outcome }): boolean {
   return isWaiting(webhook) || webhook.outcome === "foreign";
 }
 

@@ -12,7 +12,7 @@ export const storeMethods = Object.keys({
   registerHandlers: 1,
   claim: 1,
   settle: 1,
-  parked: 1,
+  rematchable: 1,
   stray: 1,
   renew: 1,
   due: 1,

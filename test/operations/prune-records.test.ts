@@ -26,7 +26,7 @@ describe("pruning", () => {
     });
     expect((await payments.receiveWebhook(signed(completedBody()))).outcome).toBe("duplicate");
     expect(await payments.find("c-1")).toMatchObject({ state: "completed" });
-    const [parked] = await store.transaction((tx) => store.parked(tx, ["stranger"]));
+    const [parked] = await store.transaction((tx) => store.rematchable(tx, ["stranger"]));
     expect(parked?.rawBody.length).toBeGreaterThan(0);
   });
 

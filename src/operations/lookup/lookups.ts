@@ -215,9 +215,9 @@ export class Lookups<Tx> {
     const { store } = this.#parts;
     const named = new Map<string, string[]>();
     const unbound = payments.filter(({ serviceId }) => serviceId === undefined);
-    if (unbound.length === 0 || !store.parked) return named;
+    if (unbound.length === 0) return named;
     const clientIds = unbound.map(({ clientId }) => clientId);
-    for (const webhook of await store.parked(tx, clientIds)) {
+    for (const webhook of await store.rematchable(tx, clientIds)) {
       const message = readStored(webhook);
       if (webhook.outcome !== "unconfirmed" || message.kind !== "payment") continue;
       const { clientId, id } = message.verified;

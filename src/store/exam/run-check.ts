@@ -52,7 +52,7 @@ export interface CheckResult {
 
 export const maxCalls = 15;
 const ofAdapters = { read: 1, scan: 1, write: 1 };
-const takeTx: readonly string[] = ["lock", "save", "settle", "parked", "stray"];
+const takeTx: readonly string[] = ["lock", "save", "settle", "rematchable", "stray"];
 
 /** Runs one check on new stores. Never rejects. */
 export async function runCheck<Tx>(

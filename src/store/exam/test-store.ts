@@ -14,7 +14,7 @@ import { settlementChecks } from "./checks/settlements.js";
 import { type Checks } from "./checks/steps.js";
 import { strayChecks } from "./checks/stray.js";
 import { transactionChecks } from "./checks/transactions.js";
-import { parkedChecks, webhookChecks } from "./checks/webhooks.js";
+import { rematchableChecks, webhookChecks } from "./checks/webhooks.js";
 import { without } from "./contract.js";
 import { CallWatch } from "./call-watch.js";
 import {
@@ -63,7 +63,7 @@ const groups: readonly (readonly [ExamMember, Checks])[] = [
   ["registerHandlers", expansionChecks],
   ["claim", { ...claimChecks, ...leaseChecks }],
   ["settle", settlementChecks],
-  ["parked", parkedChecks],
+  ["rematchable", rematchableChecks],
   ["stray", strayChecks],
   ["renew", renewalChecks],
   ["due", overdueChecks],

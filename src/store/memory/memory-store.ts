@@ -110,9 +110,9 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     return this.#dispatches.settle(settlement);
   }
 
-  async parked(tx: MemoryTx, clientIds: readonly string[]): Promise<WebhookRecord[]> {
+  async rematchable(tx: MemoryTx, clientIds: readonly string[]): Promise<WebhookRecord[]> {
     this.#check(tx);
-    return this.#webhooks.parked(clientIds);
+    return this.#webhooks.rematchable(clientIds);
   }
 
   async stray(tx: MemoryTx, options: { before: string; limit: number }): Promise<WebhookRecord[]> {

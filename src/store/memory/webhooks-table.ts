@@ -1,5 +1,5 @@
 import { type Rematched, type StoredHistory, type WebhookPage, type WebhookRecord } from "../contract.js";
-import { isParked, isWaiting, needsResolution } from "../rules.js";
+import { isRematchable, isWaiting, needsResolution } from "../rules.js";
 
 type Optional = "reason" | "clientId" | "status" | "kind" | "decidedAt";
 
@@ -25,7 +25,7 @@ export class WebhooksTable {
   /** The eventKeys of webhooks that wait, in order of arrival. */
   readonly #waiting = new Set<string>();
   /** The eventKeys of parked webhooks by clientId, in order of arrival. */
-  readonly #parkedOf = new Map<string | undefined, Set<string>>();
+  readonly #rematchableOf = new Map<string | undefined, Set<string>>();
   /** The rows that the transaction inserted. */
   #inserted: Row[] = [];
   /** The new versions of rows that the transaction changed. */
@@ -87,11 +87,11 @@ export class WebhooksTable {
     this.#change(receiptId, { isResolved: true });
   }
 
-  parked(clientIds: readonly string[]): WebhookRecord[] {
-    const committed = clientIds.flatMap((clientId) => [...(this.#parkedOf.get(clientId) ?? [])]);
+  rematchable(clientIds: readonly string[]): WebhookRecord[] {
+    const committed = clientIds.flatMap((clientId) => [...(this.#rematchableOf.get(clientId) ?? [])]);
     const inserted = this.#inserted.map(({ eventKey }) => eventKey);
     const eventKeys = new Set([...committed, ...inserted, ...this.#draft.keys()]);
-    const rows = [...eventKeys].map((eventKey) => this.#get(eventKey)!).filter(isParked);
+    const rows = [...eventKeys].map((eventKey) => this.#get(eventKey)!).filter(isRematchable);
     return rows
       .filter(({ clientId }) => clientId !== undefined && clientIds.includes(clientId))
       .map(recordOf);
@@ -166,10 +166,10 @@ export class WebhooksTable {
     const { eventKey, clientId } = row;
     if (row.waits) this.#waiting.add(eventKey);
     else this.#waiting.delete(eventKey);
-    const parked = this.#parkedOf.get(clientId);
-    if (!isParked(row)) parked?.delete(eventKey);
+    const parked = this.#rematchableOf.get(clientId);
+    if (!isRematchable(row)) parked?.delete(eventKey);
     else if (parked) parked.add(eventKey);
-    else this.#parkedOf.set(clientId, new Set([eventKey]));
+    else this.#rematchableOf.set(clientId, new Set([eventKey]));
   }
 
   /** Without an index: only people ask for it, and every webhook would have to update the index. */

@@ -67,7 +67,7 @@ function storeOf(records: KeyedRecords): Omit<PaymentStore<object>, "durable"> {
     lock: (tx, keys) => within(tx, (draft) => readLocked(draft, keys)),
     save: (tx, changes) => within(tx, (draft) => save(draft, changes)),
     settle: (tx, settlement) => within(tx, (draft) => dispatches.settle(draft, settlement)),
-    parked: async (tx, clientIds) => webhooks.parked(records.draftOf(tx), clientIds),
+    rematchable: async (tx, clientIds) => webhooks.rematchable(records.draftOf(tx), clientIds),
     stray: async (tx, page) => webhooks.stray(records.draftOf(tx), page),
     record: (keys, decide) =>
       records.change(async (draft) => {

@@ -1,5 +1,5 @@
 import { type Changes, type StoredHistory, type WebhookPage, type WebhookRecord } from "../contract.js";
-import { isParked, isWaiting } from "../rules.js";
+import { isRematchable, isWaiting } from "../rules.js";
 import { type Draft } from "./draft.js";
 import { after, keyOf, rangeOf } from "./keys.js";
 import { type KeyedRecords } from "./keyed-records.js";
@@ -7,7 +7,7 @@ import { hasPrunableBytes, receiptKey, type StoredWebhook, webhookKey } from "./
 
 /** The key of a record that only health checks write: one of 100, so that processes rarely conflict. */
 const probeKey = keyOf("probes", String(Math.floor(Math.random() * 100)));
-const maxParked = 1000;
+const maxRematchable = 1000;
 
 type WebhookChanges = Pick<
   Changes,
@@ -97,11 +97,11 @@ export class Webhooks {
     this.#records = records;
   }
 
-  async parked(draft: Draft, clientIds: readonly string[]): Promise<WebhookRecord[]> {
+  async rematchable(draft: Draft, clientIds: readonly string[]): Promise<WebhookRecord[]> {
     const find = async (keys: string[]): Promise<StoredWebhook[]> =>
-      (await this.#records.values<StoredWebhook>(keys, draft)).filter(isParked);
+      (await this.#records.values<StoredWebhook>(keys, draft)).filter(isRematchable);
     const scans = [...new Set(clientIds)].map((clientId) =>
-      this.#records.collect(rangeOf(["client-webhooks", clientId], maxParked), find, draft),
+      this.#records.collect(rangeOf(["client-webhooks", clientId], maxRematchable), find, draft),
     );
     const rows = (await Promise.all(scans)).flat();
     return rows.toSorted((a, b) => (a.order < b.order ? -1 : 1)).map(recordOf);

@@ -41,7 +41,7 @@ import { type Database, type Tables } from "./tables/names.js";
 import { pruneFinal } from "./tables/prune.js";
 import { duePayments, findPayment, readPaymentsPage, lookupDuePayments } from "./tables/read-payments.js";
 import { saveChanges } from "./tables/save-changes.js";
-import { parkedWebhooks, strayWebhooks } from "./tables/webhooks.js";
+import { rematchableWebhooks, strayWebhooks } from "./tables/webhooks.js";
 import { lazyTx, runInside, runTransaction, type Transaction } from "./transaction/transaction.js";
 
 /** A store of `tillkit/sql`: the whole contract over one database. Opens nothing before its first use. */
@@ -79,7 +79,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly counts = this.#reads(countWaiting) as () => Promise<StoreCounts>;
   readonly lock = this.#runsInside(lockKeys);
   readonly settle = this.#runsInside(settleDispatch);
-  readonly parked = this.#runsInside(parkedWebhooks);
+  readonly rematchable = this.#runsInside(rematchableWebhooks);
   readonly stray = this.#runsInside(strayWebhooks);
 
   constructor(driver: Driver<Raw>, tables: Tables) {

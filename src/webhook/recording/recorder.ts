@@ -107,7 +107,7 @@ function commitInSteps<Tx>(
   return store.transaction(async (tx) => {
     const locked = await store.lock(tx, keysOf(arrivals));
     const { clientIds } = keysOf(arrivals.filter(({ kind }) => kind === "lookup"));
-    const parked = clientIds.length > 0 ? await store.parked(tx, clientIds) : [];
+    const parked = clientIds.length > 0 ? await store.rematchable(tx, clientIds) : [];
     const waiting = parked.filter(({ outcome }) => outcome === "unconfirmed");
     const unconfirmed = new Map<string, WebhookRecord>(waiting.map((one) => [one.eventKey, one]));
     const plan = planGroup(locked, arrivals, { now: now().toISOString(), newId, policy, unconfirmed });

@@ -6,12 +6,12 @@ import { readMessage } from "../message/read-message.js";
 import { Decisions } from "./decisions.js";
 import { type RecordingParts } from "./recording-parts.js";
 
-/** Decides the parked webhooks of these clientIds again, and announces the events of those that found their payment. */
-export async function rematch<Tx>(parts: RecordingParts<Tx>, parkedFor: readonly string[]): Promise<void> {
+/** Decides the rematchable webhooks of these clientIds again, and announces the events of those that found their payment. */
+export async function rematch<Tx>(parts: RecordingParts<Tx>, given: readonly string[]): Promise<void> {
   const { store, announceEvents } = parts;
-  if (parkedFor.length === 0) return;
+  if (given.length === 0) return;
   // The list names a payment once for each of its webhooks.
-  const clientIds = [...new Set(parkedFor)];
+  const clientIds = [...new Set(given)];
   const groups = store.maxGroup === Infinity ? [clientIds] : clientIds.map((clientId) => [clientId]);
   for (const group of groups) {
     const seen = new Set<string>();
@@ -34,9 +34,8 @@ export async function rematch<Tx>(parts: RecordingParts<Tx>, parkedFor: readonly
 }
 
 /**
- * Decides the webhooks that were parked for these clientIds again, inside a transaction, now that their payments are known.
- * Repeating it is harmless. With a limit it takes the first webhooks that were not seen, and resolves with whether there are
- * more.
+ * Decides the rematchable webhooks of these clientIds again, inside a transaction, now that their payments are known.
+ * Repeating it is harmless. With a limit it takes the first webhooks that were not seen. Resolves with whether there are more.
  */
 export async function rematchIn<Tx>(
   tx: Tx,
@@ -44,8 +43,8 @@ export async function rematchIn<Tx>(
   clientIds: readonly string[],
   { seen = new Set(), limit = store.maxGroup }: { seen?: ReadonlySet<string>; limit?: number } = {},
 ): Promise<{ matched: number; receiptIds: readonly string[]; isMore: boolean }> {
-  const parked = await store.parked(tx, clientIds);
-  const unseen = parked.filter(({ receiptId }) => !seen.has(receiptId));
+  const found = await store.rematchable(tx, clientIds);
+  const unseen = found.filter(({ receiptId }) => !seen.has(receiptId));
   const webhooks = unseen.slice(0, limit);
   const rest = unseen.slice(webhooks.length);
   const receiptIds = webhooks.map(({ receiptId }) => receiptId);
@@ -55,14 +54,14 @@ export async function rematchIn<Tx>(
   const locked = await store.lock(tx, { clientIds, serviceIds });
 
   // Another process may have matched them while this one waited for the lock.
-  const parkedNow = await store.parked(tx, clientIds);
-  const stillParked = new Set(parkedNow.map(({ receiptId }) => receiptId));
+  const foundNow = await store.rematchable(tx, clientIds);
+  const still = new Set(foundNow.map(({ receiptId }) => receiptId));
   const decisions = new Decisions(locked.payments, { now: now().toISOString(), newId, policy });
   const { payments, rematched, events } = decisions;
   for (const [index, webhook] of webhooks.entries()) {
     const { receiptId } = webhook;
     const message = messages[index]!;
-    if (!stillParked.has(receiptId) || message.kind !== "payment") continue;
+    if (!still.has(receiptId) || message.kind !== "payment") continue;
     const { clientId } = message.verified;
     if (!payments.find(clientId)) continue;
     const decided = decisions.decide(message, webhook);
@@ -73,9 +72,7 @@ export async function rematchIn<Tx>(
   const matched = rematched.length;
   if (matched > 0) {
     // The sweep looks for unmatched webhooks, and so finds the rest if the process ends now.
-    const last = rest.findLast(
-      ({ receiptId, outcome }) => stillParked.has(receiptId) && outcome !== "unconfirmed",
-    );
+    const last = rest.findLast(({ receiptId, outcome }) => still.has(receiptId) && outcome !== "unconfirmed");
     if (last)
       rematched.push({ receiptId: last.receiptId, outcome: "unmatched", reason: "decided after others" });
     await store.save(tx, { updated: payments.changed(), rematched, events });

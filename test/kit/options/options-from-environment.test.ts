@@ -44,7 +44,7 @@ describe("configuration by environment variables", () => {
       await request(app).post("/webhook").set(headers).send(rawBody.toString()).expect(200);
       await request(app).post("/webhook").set(headers).send(`${rawBody.toString()} `).expect(401);
       const [parked] = await router.payments.store.transaction((tx) =>
-        router.payments.store.parked(tx, ["c-1"]),
+        router.payments.store.rematchable(tx, ["c-1"]),
       );
       expect(parked?.rawBody).toEqual(rawBody);
     } finally {

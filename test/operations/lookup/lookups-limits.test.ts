@@ -72,7 +72,8 @@ async function lookupsOf(
           return list(page, closing);
         },
       },
-      record: record ?? (async ({ message }) => void recorded.push((message as never)["report"]["clientId"])),
+      record:
+        record ?? (async ({ message }) => void recorded.push((message as never)["verified"]["clientId"])),
     },
   );
   all.push(lookups);

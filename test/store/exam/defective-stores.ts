@@ -166,8 +166,8 @@ export const defects: Defect[] = [
     does: "keeps the raw body as text",
     spoil: (store) =>
       but(store, {
-        parked: async (tx, clientIds) =>
-          (await store.parked(tx, clientIds)).map((one) => ({
+        rematchable: async (tx, clientIds) =>
+          (await store.rematchable(tx, clientIds)).map((one) => ({
             ...one,
             rawBody: Buffer.from(String(one.rawBody)),
           })),

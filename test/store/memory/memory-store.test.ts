@@ -103,7 +103,7 @@ describe("MemoryStore", () => {
       () => store.lock(ended, {}),
       () => store.save(ended, { webhooks: [webhook] }),
       () => store.settle(ended, { eventId: "e1", handler: "ledger", fence: 1, state: "done" }),
-      () => store.parked(ended, ["c-1"]),
+      () => store.rematchable(ended, ["c-1"]),
       () => store.stray(ended, { before: webhook.receivedAt, limit: 1 }),
     ];
     for (const call of late) await expect(call()).rejects.toMatchObject({ code: "transaction_closed" });

@@ -12,7 +12,7 @@ describe("webhooks in memory", () => {
     await saved(store, { webhooks: [first] });
     await store.transaction(async (tx) => {
       await store.save(tx, { webhooks: [parked("k3", "p2"), second, parked("k4")] });
-      expect(await store.parked(tx, ["p1"])).toEqual([first, second]);
+      expect(await store.rematchable(tx, ["p1"])).toEqual([first, second]);
       expect(await store.webhooks({ limit: 10 })).toEqual([first]);
       expect((await store.history("p1")).webhooks).toHaveLength(1);
       expect(await store.counts()).toMatchObject({ parked: 1 });
@@ -25,9 +25,9 @@ describe("webhooks in memory", () => {
     await store.transaction(async (tx) => {
       await store.save(tx, { webhooks: [parked("k1", "p1")] });
       await store.save(tx, { rematched: [{ receiptId: "receipt-of-k1", outcome: "applied" }] });
-      expect(await store.parked(tx, ["p1"])).toEqual([]);
+      expect(await store.rematchable(tx, ["p1"])).toEqual([]);
     });
-    expect(await store.transaction((tx) => store.parked(tx, ["p1"]))).toEqual([]);
+    expect(await store.transaction((tx) => store.rematchable(tx, ["p1"]))).toEqual([]);
     expect(await store.counts()).toMatchObject({ parked: 0 });
   });
 });

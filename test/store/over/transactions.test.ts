@@ -48,7 +48,7 @@ describe("a store over a database with transactions", () => {
     const store = storeOver(adapter);
     await store.transaction(async (tx) => {
       await store.save(tx, { created: [pendingPayment()] });
-      await store.parked(tx, ["c-1", "c-2", "c-3"]);
+      await store.rematchable(tx, ["c-1", "c-2", "c-3"]);
     });
     expect(watched.overlapping).toBe(1);
   });

@@ -20,9 +20,9 @@ class CountedStore extends MemoryStore {
     return super.find(clientId);
   }
 
-  override parked(tx: MemoryTx, clientIds: readonly string[]) {
+  override rematchable(tx: MemoryTx, clientIds: readonly string[]) {
     this.reads.push(`parked ${String(clientIds)}`);
-    return super.parked(tx, clientIds);
+    return super.rematchable(tx, clientIds);
   }
 }
 

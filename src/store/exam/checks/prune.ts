@@ -39,8 +39,7 @@ export const pruneChecks: Checks = {
     assert.equal(again.takenEventKeys.length, 1, "a pruned webhook is no longer recognised");
     assert.ok(await store.find("p1"), "a payment was pruned");
     assert.equal((await store.counts()).dead, 1, "a dead dispatch was pruned");
-    if (!store.parked) return;
-    const [parked] = await store.transaction((tx) => store.parked(tx, ["p9"]));
+    const [parked] = await store.transaction((tx) => store.rematchable(tx, ["p9"]));
     assert.ok(parked !== undefined && parked.rawBody.length > 0, "a parked webhook was pruned");
   },
 

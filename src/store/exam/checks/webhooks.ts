@@ -73,7 +73,7 @@ export const webhookChecks: Checks = {
 };
 
 /** Webhooks that wait for their payment. */
-export const parkedChecks: Checks = {
+export const rematchableChecks: Checks = {
   async "parked webhooks are found by clientId, oldest first, with their exact bytes"(store) {
     const everyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const first = parked("k2", "p1", {
@@ -86,18 +86,18 @@ export const parkedChecks: Checks = {
     await saved(store, { webhooks: [first] });
     await saved(store, { webhooks: [parked("k3", "p2"), webhook("k4", { clientId: "p1" })] });
     await saved(store, { webhooks: [second, parked("k5", "P1")] });
-    const found = await store.transaction((tx) => store.parked(tx, ["p1", "nobody"]));
+    const found = await store.transaction((tx) => store.rematchable(tx, ["p1", "nobody"]));
     same(found, [first, second]);
     assert.ok(found.every(({ rawBody }) => Buffer.isBuffer(rawBody)));
-    same(await store.transaction((tx) => store.parked(tx, [])), []);
+    same(await store.transaction((tx) => store.rematchable(tx, [])), []);
   },
 
   async "a rematched webhook is no longer parked"(store) {
     const keysParked = async (tx: unknown): Promise<string[]> =>
-      (await store.parked(tx, ["p1"])).map(({ eventKey }) => eventKey);
+      (await store.rematchable(tx, ["p1"])).map(({ eventKey }) => eventKey);
     await saved(store, { created: [payment("p1")], webhooks: [parked("k1", "p1"), parked("k2", "p1")] });
     await store.transaction(async (tx) => {
-      const [one] = await store.parked(tx, ["p1"]);
+      const [one] = await store.rematchable(tx, ["p1"]);
       await store.save(tx, { rematched: [{ receiptId: one!.receiptId, outcome: "applied" }] });
       same(await keysParked(tx), ["k2"]);
     });

@@ -148,7 +148,7 @@ export async function markRaised(
 }
 
 /** Reads the webhooks that wait for one of these payments, oldest first. */
-export async function parkedWebhooks(
+export async function rematchableWebhooks(
   tx: Transaction,
   { dialect, tables }: Database,
   clientIds: readonly string[],

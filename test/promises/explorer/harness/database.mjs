@@ -177,7 +177,7 @@ export class Database {
     return true;
   }
 
-  parked(tx, clientIds) {
+  rematchable(tx, clientIds) {
     return this.#webhooksOf(tx)
       .filter(({ outcome, clientId }) => parkable.includes(outcome) && clientIds.includes(clientId))
       .map(recordOf);

@@ -171,7 +171,7 @@ function createTables(world, database, connection, features, { runLazily, Tillki
       ),
     registerHandlers: (handlers) => read("register handlers", () => database.register(handlers)),
     claim: (options) => read("claim", () => database.claim(options)),
-    parked: (tx, clientIds) => statement(tx, "parked", () => database.parked(tx, clientIds)),
+    rematchable: (tx, clientIds) => statement(tx, "rematchable", () => database.rematchable(tx, clientIds)),
     stray: (tx, options) => statement(tx, "stray", () => database.stray(tx, options)),
     renew: (run, leaseMs) => read(`renew ${run.handler}`, () => database.renew(run, leaseMs)),
     due: (page) => read("due", () => database.due(page)),

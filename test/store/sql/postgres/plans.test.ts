@@ -45,7 +45,7 @@ function examine(url: string): void {
         await store.lock(tx, { clientIds: [clientId], serviceIds: [serviceId] });
         await store.save(tx, { updated: [{ ...intended, state: "pending", serviceId }] });
       });
-      await store.transaction((tx) => store.parked(tx, [clientId]));
+      await store.transaction((tx) => store.rematchable(tx, [clientId]));
     }
 
     // Transactions that run one after the other use the same connection.

@@ -68,7 +68,7 @@ onEachDatabase("tables of an older version", (kind) => {
     expect(await store!.counts()).toMatchObject({ dead: 1, parked: 1 });
     // That version raised it when it came, and it is not raised again.
     expect(await store!.transaction((tx) => store!.stray(tx, { before: "3", limit: 9 }))).toEqual([]);
-    const [parked] = await store!.transaction((tx) => store!.parked(tx, ["nobody"]));
+    const [parked] = await store!.transaction((tx) => store!.rematchable(tx, ["nobody"]));
     expect({ ...parked, rawBody: String(parked!.rawBody) }).toEqual({
       receiptId: "parked",
       eventKey: "k1",

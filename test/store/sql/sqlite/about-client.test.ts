@@ -106,12 +106,12 @@ describe("a webhook and its event on SQLite", () => {
 
   it("are found among the parked webhooks after the webhook was decided again", async () => {
     await saved(place.store, completed("p1"));
-    expect(await place.store.transaction((tx) => place.store.parked(tx, ["p1"]))).toEqual([]);
+    expect(await place.store.transaction((tx) => place.store.rematchable(tx, ["p1"]))).toEqual([]);
     const { receiptId } = webhook(keyOf("p1"));
     await saved(place.store, {
       rematched: [{ receiptId, outcome: "unmatched", decidedAt: "2026-11-21T10:00:00.000Z" }],
     });
-    const parked = await place.store.transaction((tx) => place.store.parked(tx, ["p1", "p2"]));
+    const parked = await place.store.transaction((tx) => place.store.rematchable(tx, ["p1", "p2"]));
     expect(parked).toMatchObject([{ receiptId, outcome: "unmatched" }]);
     expect(await known("p1")).toEqual(whole("p1"));
   });
