@@ -45,6 +45,23 @@ const caseless: Spoil = (adapter) => {
   };
 };
 
+/** Keeps only the beginning of each key, as a column that is too short does. */
+function keepingOf(length: number): Spoil {
+  const begin = (key: string): string => key.slice(0, length);
+  return (adapter) => ({
+    ...adapter,
+    read: async (keys, tx) => {
+      const found = await adapter.read(keys.map(begin), tx);
+      return found.map((one) => ({ ...one, key: keys.find((key) => begin(key) === one.key)! }));
+    },
+    write: (changes, tx) =>
+      adapter.write(
+        changes.map((one) => ({ ...one, key: begin(one.key) })),
+        tx,
+      ),
+  });
+}
+
 /** Writes through another connection instead of `tx`. Only a payment's own records, as a store that has its own columns for them. */
 const leaky: Spoil = (adapter, records) => ({
   ...adapter,
@@ -121,6 +138,26 @@ const defects: [does: string, spoil: Spoil, caughtBy: string][] = [
     read,
   ],
   ["compares keys without case", caseless, order],
+  ["keeps the first 255 characters of a key", keepingOf(255), order],
+  [
+    "returns no more than 200 records",
+    (adapter) => ({
+      ...adapter,
+      scan: (range, tx) => adapter.scan({ ...range, limit: Math.min(range.limit, 200) }, tx),
+    }),
+    limits,
+  ],
+  [
+    "ends a page at one megabyte",
+    (adapter) => ({
+      ...adapter,
+      async scan(range, tx) {
+        let size = 0;
+        return (await adapter.scan(range, tx)).filter(({ value }) => (size += value.length) < 1024 * 1024);
+      },
+    }),
+    limits,
+  ],
   [
     "includes the end of a range",
     (adapter) => ({ ...adapter, scan: (range, tx) => adapter.scan({ ...range, to: `${range.to} ` }, tx) }),

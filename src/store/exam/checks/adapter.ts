@@ -67,18 +67,20 @@ export const adapterChecks: Checks<Adapter> = {
       same(await scan(adapter, from!, to!), expected);
       same(await scan(adapter, from!, to!, { reverse: true }), expected.toReversed());
     }
+    const long = ["a", "b"].map((end) => `${"long".repeat(123)}${end}`);
+    for (const name of long) assert.equal(await written(adapter, [change(name, 0)]), true);
+    same(await scan(adapter, "long", "lonh"), long);
+    same((await read(adapter, long)).length, 2);
   },
 
   async "scan returns no more than `limit` records, and no fewer where there are more"(adapter) {
-    const many = Array.from({ length: 110 }, (_, index) => `n${index + 100}`);
-    for (const half of [many.slice(0, 55), many.slice(55)])
-      assert.equal(
-        await written(
-          adapter,
-          half.map((name) => change(name, 0)),
-        ),
-        true,
-      );
+    const many = Array.from({ length: 1000 }, (_, index) => `n${index + 1000}`);
+    // More than a megabyte, at which some databases end a page.
+    const value = JSON.stringify("x".repeat(1200));
+    for (let at = 0; at < many.length; at += 50) {
+      const some = many.slice(at, at + 50).map((name) => change(name, 0, value));
+      assert.equal(await written(adapter, some), true);
+    }
     same((await read(adapter, many.slice(0, 100))).length, 100);
     for (const limit of [1000, 3]) {
       same(await scan(adapter, "n", "o", { limit }), many.slice(0, limit));
