@@ -61,7 +61,7 @@ export async function handleReturn<Tx>(
   if (visit) await noteReturn(parts, kind, payment);
   const since = payment[noteFields[kind]];
   const waitedMs = since === undefined ? 0 : Math.max(0, parts.now().getTime() - Date.parse(since));
-  const state = await stateOf(parts.store, kind, payment, attempts);
+  const state = await returnStateOf(parts.store, kind, payment, attempts);
   const isDelayed = state === "confirming" && waitedMs >= delayedAfterMs;
   return { kind, state: isDelayed ? "delayed" : state, payment, waitedMs };
 }
@@ -104,7 +104,7 @@ async function noteReturn<Tx>(parts: ReturnParts<Tx>, kind: ReturnKind, seen: Pa
   }
 }
 
-async function stateOf<Tx>(
+async function returnStateOf<Tx>(
   store: PaymentStore<Tx>,
   kind: ReturnKind,
   payment: Payment,

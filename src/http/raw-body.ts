@@ -45,12 +45,12 @@ export function rawBodyReader({ limitBytes, bodyTimeoutMs }: { limitBytes: numbe
     }
     if (Number(request.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
     if (request.destroyed) throw incomplete(undefined);
-    return readBody(request, limitBytes, deadlines);
+    return readStream(request, limitBytes, deadlines);
   };
 }
 
 /** Reads the body by hand: nothing is decompressed or decoded, so body-parser has nothing to do here. */
-function readBody(
+function readStream(
   request: IncomingMessage,
   limitBytes: number,
   deadlines: Deadlines<Reading>,

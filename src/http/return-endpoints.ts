@@ -35,9 +35,9 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
       const address = asHeader(fillAddress(redirect, view.payment));
       response.writeHead(303, { ...privateHeaders, Location: address }).end();
     } else if (view) {
-      sendPage(response, 200, frame, renderPage(view, frame));
+      sendReturnPage(response, 200, frame, renderPage(view, frame));
     } else {
-      sendPage(response, 404, frame, notFoundPage(frame));
+      sendReturnPage(response, 404, frame, notFoundPage(frame));
     }
   }
 
@@ -91,7 +91,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
   return {
     show: guarded(show, (request, response) => {
       const frame = frameFor(request, undefined);
-      sendPage(response, 503, frame, unavailablePage(frame));
+      sendReturnPage(response, 503, frame, unavailablePage(frame));
     }),
     state: guarded(state, (_request, response) => replyJson(response, 503, { error: "unavailable" })),
   };
@@ -137,7 +137,7 @@ const privateHeaders = {
   "X-Content-Type-Options": "nosniff",
 } as const;
 
-function sendPage(response: Response, status: number, frame: PageFrame, markup: string): void {
+function sendReturnPage(response: Response, status: number, frame: PageFrame, markup: string): void {
   const { nonce, language, shop } = frame;
   const bytes = Buffer.from(markup);
   response.writeHead(status, {

@@ -26,11 +26,11 @@ import { receiveWebhook } from "../webhook/receive-webhook.js";
 import { rematch } from "../webhook/recording/rematch.js";
 import { createBackground } from "./background.js";
 import { createCore, type Core } from "./core.js";
-import { withDefaults } from "./options/option-table.js";
+import { fillDefaults } from "./options/option-table.js";
 import { type PaymentsOptions } from "./options/options.js";
 import { resolveOptions, type ResolvedOptions } from "./options/resolve-options.js";
 import { type Payments } from "./payments.js";
-import { compareStatement } from "./compare-statement.js";
+import { deferredComparison } from "./deferred-comparison.js";
 import { StoreWatch } from "./watch-store.js";
 
 /**
@@ -88,7 +88,7 @@ export function createPayments<Covers extends SignedField, Tx>(
     replay: (query) => replayWebhooks(core, query),
     replayDispatches: (query) => replayDispatches(core, query),
     compareStatement: (rows, { clientIdPrefix = options.clientIdPrefix, ...others } = {}) =>
-      compareStatement(store, rows, { clientIdPrefix, ...others }),
+      deferredComparison(store, rows, { clientIdPrefix, ...others }),
 
     sweep: () => sweeper.sweep(),
     health: createHealthCheck(core, intake, {
@@ -151,7 +151,7 @@ function checkoutParts<Covers extends SignedField, Tx>(
 ): CheckoutParts<Tx> {
   const { store, now, newId, ready } = core;
   const { service, publicUrl, paths, reuseForMs, clientIdPrefix } = options;
-  const { afterMs: firstLookupMs } = withDefaults("lookup", options.lookup);
+  const { afterMs: firstLookupMs } = fillDefaults("lookup", options.lookup);
   const returnUrls = { success: publicUrl + paths.success, cancel: publicUrl + paths.cancel };
   // The token, the request and a second request after a 401 share one deadline; the rest is the store's.
   const creationMs = service.timeoutMs + 5000;

@@ -63,7 +63,7 @@ export async function paymentHistory<Tx>(store: PaymentStore<Tx>, clientId: stri
     clientId,
     ...(payment && { payment: withoutKey(payment) }),
     others: payment ? await othersOf(store, payment) : [],
-    entries: entries.toSorted(inOrder),
+    entries: entries.toSorted(byTime),
   };
 }
 
@@ -72,7 +72,7 @@ async function othersOf<Tx>(store: PaymentStore<Tx>, { clientId, reference }: Pa
   return found.filter((payment) => payment.clientId !== clientId).map(withoutKey);
 }
 
-function inOrder(a: HistoryEntry, b: HistoryEntry): number {
+function byTime(a: HistoryEntry, b: HistoryEntry): number {
   if (a.at !== b.at) return a.at < b.at ? -1 : 1;
   return kinds.indexOf(a.kind) - kinds.indexOf(b.kind);
 }

@@ -55,7 +55,7 @@ async function raisePage<Tx>(
     const events: EventRecord[] = [];
     for (const webhook of still) {
       const { clientId } = webhook;
-      const draft = await eventOf(store, webhook);
+      const draft = await waitingEvent(store, webhook);
       if (draft) events.push(stampEvent(draft, { newId, recordedAt, clientId }));
     }
     if (still.length > 0) await store.save(tx, { raised: still.map(({ receiptId }) => receiptId), events });
@@ -63,7 +63,10 @@ async function raisePage<Tx>(
   });
 }
 
-async function eventOf<Tx>(store: PaymentStore<Tx>, webhook: WebhookRecord): Promise<EventDraft | undefined> {
+async function waitingEvent<Tx>(
+  store: PaymentStore<Tx>,
+  webhook: WebhookRecord,
+): Promise<EventDraft | undefined> {
   const message = readStored(webhook);
   if (message.kind !== "payment") return undefined;
   if (webhook.outcome === "unmatched") return unmatchedEvent(message, webhook);

@@ -66,14 +66,14 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
 }
 
 /** What is resolved. */
-interface Subject {
+interface ResolutionSubject {
   clientId: string;
   /** The events of the payment. */
   events?: readonly EventRecord[];
   webhook?: WebhookRecord;
 }
 
-async function subjectOf<Tx>(store: PaymentStore<Tx>, given: Resolution): Promise<Subject> {
+async function subjectOf<Tx>(store: PaymentStore<Tx>, given: Resolution): Promise<ResolutionSubject> {
   const { receiptId, clientId } = given;
   if (receiptId === undefined) return { clientId: clientId! };
   const webhook = await findWebhook(store, receiptId);
@@ -98,7 +98,7 @@ async function findWebhook<Tx>(
 /** Resolves to `false` where another call has resolved it meanwhile. */
 async function storeResolution<Tx>(
   parts: RecordingParts<Tx>,
-  subject: Subject,
+  subject: ResolutionSubject,
   resolution: ResolutionRecord,
 ): Promise<boolean> {
   const { store, newId, policy, announceEvents } = parts;

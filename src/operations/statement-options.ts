@@ -74,8 +74,8 @@ export function resolveStatementOptions(options: StatementOptions) {
   if (!Number.isFinite(edgeMs) || edgeMs < 0)
     throw invalidOption("edgeMs must be a number of milliseconds, 0 or more.");
   const resolved: Period | undefined = period && {
-    from: timeOf("period.from", period.from),
-    to: timeOf("period.to", period.to),
+    from: boundOf("period.from", period.from),
+    to: boundOf("period.to", period.to),
   };
   if (resolved && resolved.from >= resolved.to)
     throw invalidOption(`period.from (${resolved.from}) must be before period.to (${resolved.to}).`);
@@ -84,11 +84,11 @@ export function resolveStatementOptions(options: StatementOptions) {
     period: resolved,
     paidStatuses: new Set(paidStatuses.map((status) => status.toLowerCase())),
     edgeMs,
-    createdFrom: createdFrom === undefined ? undefined : timeOf("createdFrom", createdFrom),
+    createdFrom: createdFrom === undefined ? undefined : boundOf("createdFrom", createdFrom),
   };
 }
 
-function timeOf(option: string, given: Date | string): string {
+function boundOf(option: string, given: Date | string): string {
   // A time without an offset would depend on the time zone of the machine.
   const isUsable = typeof given !== "string" || /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(given);
   const date = new Date(given);
@@ -105,7 +105,7 @@ export function invalidOption(message: string): TillkitError {
 }
 
 /** Returns a run, whose findings and summary are those of the generator. */
-export function runOf<Finding, Summary>(reading: AsyncGenerator<Finding, Summary, undefined>) {
+export function statementRun<Finding, Summary>(reading: AsyncGenerator<Finding, Summary, undefined>) {
   let summary: Summary | undefined;
   let failure: { error: unknown } | undefined;
   async function* read(): AsyncGenerator<Finding, void, undefined> {

@@ -45,7 +45,7 @@ export function createPaymentService(options: PaymentServiceOptions & { timeoutM
     const call: Call = { address, timeoutMs, fetch, signal, body: bodyOf(request), locale };
     const { response, token } = await sendWithToken(
       (refused) => tokenFor(accessToken, call, refused),
-      (current) => send(call, current),
+      (current) => sendCreation(call, current),
     );
     return readCreationAnswer(response, { total, token, signal, timeoutMs });
   };
@@ -88,7 +88,7 @@ async function tokenFor(accessToken: AccessToken, call: Call, refused: string | 
   }
 }
 
-async function send(call: Call, token: string): Promise<Response> {
+async function sendCreation(call: Call, token: string): Promise<Response> {
   const { address, fetch, signal, body, locale } = call;
   const headers: Record<string, string> = {
     Accept: "application/json",

@@ -39,7 +39,7 @@ export async function requestToken(request: TokenRequest): Promise<{ token: stri
   const signal = AbortSignal.timeout(request.timeoutMs);
   let answer: { status: number; body: Buffer | undefined };
   try {
-    answer = await send(request, signal);
+    answer = await sendTokenRequest(request, signal);
   } catch (cause) {
     throw unavailable(
       signal.aborted
@@ -70,7 +70,7 @@ export async function requestToken(request: TokenRequest): Promise<{ token: stri
   return { token, lifetimeMs: Math.max(0, seconds ?? assumedLifetimeSeconds) * 1000 };
 }
 
-async function send({ tokenUrl, form, fetch }: TokenRequest, signal: AbortSignal) {
+async function sendTokenRequest({ tokenUrl, form, fetch }: TokenRequest, signal: AbortSignal) {
   const headers = { Accept: "application/json", "Content-Type": "application/x-www-form-urlencoded" };
   const response = await sendRequest(fetch, tokenUrl, { method: "POST", headers, body: form }, signal);
   const { status } = response;

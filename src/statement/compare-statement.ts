@@ -6,7 +6,7 @@ import {
   type StatementOptions,
   resolveStatementOptions,
   type ResolvedStatementOptions,
-  runOf,
+  statementRun,
 } from "../operations/statement-options.js";
 import { RunState } from "./run-state.js";
 import { rowEntry } from "./sort-entries.js";
@@ -48,7 +48,7 @@ export function compareStatement(
   rows: StatementRows,
   options: StatementOptions = {},
 ): StatementRun {
-  return runOf(findings(store, rows, resolveStatementOptions(options)));
+  return statementRun(findings(store, rows, resolveStatementOptions(options)));
 }
 
 /** Yields and returns what the run does. */

@@ -6,7 +6,7 @@ import {
   type StatementField,
   statementFields,
 } from "./csv/columns.js";
-import { type Bytes, readLines } from "./csv/lines.js";
+import { type Bytes, readTextLines } from "./csv/lines.js";
 import { type CellOptions, readTime, readValue } from "./csv/read-cells.js";
 import { type CsvRecord, RecordReader } from "./csv/records.js";
 import { quote } from "../shared/quote.js";
@@ -56,7 +56,7 @@ async function* readRows(
   const { encoding = "utf-8", skipLines = 0, comment = "#", delimiter, header = true } = format;
   const records = new RecordReader({ delimiter, comment: comment || undefined, header });
   const table = new Table(format);
-  for await (const lines of readLines(bytes, encoding)) {
+  for await (const lines of readTextLines(bytes, encoding)) {
     for (const line of lines) {
       if (line.number <= skipLines) continue;
       for (const record of records.take(line)) yield* table.rowsOf(record);
@@ -94,20 +94,20 @@ class Table {
 
   /** @throws TillkitError `statement_unreadable` where no record was read */
   end(): void {
-    if (this.#columns === undefined) throw unreadable("it is empty");
+    if (this.#columns === undefined) throw statementUnreadable("it is empty");
   }
 
   #begin(record: CsvRecord): (StatementRow | UnreadableRow)[] {
     // Without the columns no later record can be read.
     if ("problem" in record)
-      throw unreadable(`its first record, on line ${record.line}: ${record.problem.message}`);
+      throw statementUnreadable(`its first record, on line ${record.line}: ${record.problem.message}`);
     const { columns = {}, fixed = {}, header = true } = this.#format;
     const given = (["currency", "source", "status"] as const).filter((field) => fixed[field] !== undefined);
     this.#columns = findColumns(header ? record.fields : undefined, columns, given);
     this.#width = record.fields.length;
     const farthest = Math.max(...Object.values(this.#columns)) + 1;
     if (farthest > this.#width)
-      throw unreadable(`it has ${this.#width} columns, and column ${farthest} was given`);
+      throw statementUnreadable(`it has ${this.#width} columns, and column ${farthest} was given`);
     return header ? [] : this.rowsOf(record);
   }
 
@@ -175,6 +175,6 @@ function checkFormat(format: StatementFormat): void {
     );
 }
 
-function unreadable(why: string): TillkitError {
+function statementUnreadable(why: string): TillkitError {
   return new TillkitError("statement_unreadable", `The statement cannot be read: ${why}.`);
 }

@@ -42,7 +42,7 @@ export function rowEntry(
   const { line, value, currency, source = "", clientId = "", serviceId = "" } = row;
   const unknownKey = clientId ? `c${clientId}` : `s${serviceId}`;
   const ids = [payment?.clientId ?? clientId, payment?.serviceId ?? serviceId, payment?.reference ?? ""];
-  const key = payment ? paymentKey(payment) : unknownKey;
+  const key = payment ? entryKey(payment) : unknownKey;
   return JSON.stringify([key, 1, padded(line), bucket, value, currency, source, ...ids]);
 }
 
@@ -52,10 +52,10 @@ export function paymentEntry(payment: Payment, completedAt: string): string {
   const { value, currency } = total;
   // Bucket and source stay empty, so that both kinds of entry have the same fields.
   const fields = ["", value, currency, "", clientId, serviceId, reference];
-  return JSON.stringify([paymentKey(payment), 0, completedAt, ...fields]);
+  return JSON.stringify([entryKey(payment), 0, completedAt, ...fields]);
 }
 
-function paymentKey({ clientId }: Payment): string {
+function entryKey({ clientId }: Payment): string {
   return `k${clientId}`;
 }
 

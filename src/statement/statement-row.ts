@@ -107,15 +107,18 @@ function problemOf(row: StatementRow): RowProblem | undefined {
     if (id && !isId(id))
       return problem(
         "id_invalid",
-        `${name} ${shown(id)} is not an id: at most ${maxIdLength} characters, no control characters.`,
+        `${name} ${quotedValue(id)} is not an id: at most ${maxIdLength} characters, no control characters.`,
       );
   const amount = amountProblem(value, currency);
   if (amount) return amount;
   for (const [name, text] of Object.entries({ status, source }))
     if (text !== undefined && (typeof text !== "string" || text.length > maxTextLength))
-      return problem("text_invalid", `${name} ${shown(text)} is longer than ${maxTextLength} characters.`);
+      return problem(
+        "text_invalid",
+        `${name} ${quotedValue(text)} is longer than ${maxTextLength} characters.`,
+      );
   if (time && (!isDateTime(time) || Number.isNaN(Date.parse(time))))
-    return problem("time_invalid", `time ${shown(time)} is not a date and time that exists.`);
+    return problem("time_invalid", `time ${quotedValue(time)} is not a date and time that exists.`);
   return undefined;
 }
 
@@ -123,17 +126,23 @@ function amountProblem(value: unknown, currency: unknown): RowProblem | undefine
   if (typeof currency !== "string" || !/^[A-Z]{3}$/.test(currency))
     return problem(
       "currency_invalid",
-      `currency ${shown(currency)} is not three capital letters of ISO 4217.`,
+      `currency ${quotedValue(currency)} is not three capital letters of ISO 4217.`,
     );
   if (typeof value === "string" && /^\s*(?:[-\u2212]|\(.*\)\s*$)/.test(value))
-    return problem("value_negative", `value ${shown(value)} is negative: refunds and fees are not payments.`);
+    return problem(
+      "value_negative",
+      `value ${quotedValue(value)} is negative: refunds and fees are not payments.`,
+    );
   if (!isAmount(value))
-    return problem("value_invalid", `value ${shown(value)} is not a decimal such as "1475" or "10.50".`);
+    return problem(
+      "value_invalid",
+      `value ${quotedValue(value)} is not a decimal such as "1475" or "10.50".`,
+    );
   if (fitsCurrency(value, currency)) return undefined;
   const decimals = (minorUnit(currency) ?? 4) || "none";
   return problem(
     "value_decimals",
-    `value ${shown(value)} has too many decimals: ${currency} has ${decimals}.`,
+    `value ${quotedValue(value)} has too many decimals: ${currency} has ${decimals}.`,
   );
 }
 
@@ -141,7 +150,7 @@ function isId(id: unknown): id is string {
   return typeof id === "string" && id.length > 0 && id.length <= maxIdLength && !/\p{Cc}/u.test(id);
 }
 
-function shown(value: unknown): string {
+function quotedValue(value: unknown): string {
   if (typeof value === "string") return quote(value);
   return value === undefined ? "(nothing)" : `of type ${typeof value}`;
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { groupOf, optionRows } from "../../src/kit/options/option-table.js";
+import { optionGroupOf, optionRows } from "../../src/kit/options/option-table.js";
 import { partVariables } from "../../src/kit/options/read-variables.js";
 import { read, root } from "./documents.js";
 import { type PublicField, publicFields } from "./public-fields.js";
@@ -23,7 +23,7 @@ const fields = publicFields();
 const options = optionRows.map(([option, row]) => {
   const name = option.slice(option.lastIndexOf(".") + 1);
   const isIt = (field: PublicField): boolean =>
-    field.name === name && typesOf[groupOf(option)]!.includes(field.type);
+    field.name === name && typesOf[optionGroupOf(option)]!.includes(field.type);
   return { option, row, field: fields.find(isIt)! };
 });
 
@@ -72,13 +72,13 @@ const sections: readonly (readonly [page: string, section: string, table: () => 
   [
     "README.md",
     "Options",
-    () => optionTableOf((option) => !heads.has(option) && !elsewhere.has(groupOf(option)), "README.md"),
+    () => optionTableOf((option) => !heads.has(option) && !elsewhere.has(optionGroupOf(option)), "README.md"),
   ],
   ["README.md", "Configuration by environment", variableTable],
   [
     "docs/reconciliation.md",
     "Lookups",
-    () => optionTableOf((option) => groupOf(option) === "lookup", "docs/reconciliation.md"),
+    () => optionTableOf((option) => optionGroupOf(option) === "lookup", "docs/reconciliation.md"),
   ],
 ];
 

@@ -1,7 +1,7 @@
 import {
   invalidOption,
   resolveStatementOptions,
-  runOf,
+  statementRun,
   type StatementOptions,
 } from "../../src/operations/statement-options.js";
 
@@ -107,7 +107,7 @@ describe("a run", () => {
   }
 
   it("returns the findings, and the summary after them, as often as it is asked for", async () => {
-    const run = runOf(reading());
+    const run = statementRun(reading());
     const findings: string[] = [];
     for await (const finding of run) findings.push(finding);
     expect(findings).toEqual(["a", "b"]);
@@ -115,14 +115,14 @@ describe("a run", () => {
   });
 
   it("reads the rest for its summary, also where some findings or none were read", async () => {
-    const run = runOf(reading());
+    const run = statementRun(reading());
     expect(await run[Symbol.asyncIterator]().next()).toEqual({ done: false, value: "a" });
     expect(await run.summary()).toBe(2);
-    expect(await runOf(reading()).summary()).toBe(2);
+    expect(await statementRun(reading()).summary()).toBe(2);
   });
 
   it("keeps its summary when its findings are read again", async () => {
-    const run = runOf(reading());
+    const run = statementRun(reading());
     expect(await run.summary()).toBe(2);
     for await (const finding of run) throw new Error(`${finding} was returned twice.`);
     expect(await run.summary()).toBe(2);
@@ -134,20 +134,20 @@ describe("a run", () => {
       yield "a";
       throw error;
     }
-    const run = runOf(failing());
+    const run = statementRun(failing());
     const read = async () => {
       for await (const finding of run) expect(finding).toBe("a");
     };
     const attempts = [read, read, () => run.summary(), () => run.summary()];
     for (const attempt of attempts) await expect(attempt()).rejects.toBe(error);
-    const unread = runOf(failing());
+    const unread = statementRun(failing());
     const summaries = await Promise.allSettled([unread.summary(), unread.summary()]);
     expect(summaries.map((summary) => "reason" in summary && summary.reason)).toEqual([error, error]);
     await expect(unread.summary()).rejects.toBe(error);
   });
 
   it("has no summary where it was stopped early", async () => {
-    const run = runOf(reading());
+    const run = statementRun(reading());
     for await (const finding of run) if (finding === "a") break;
     await expect(run.summary()).rejects.toThrow("The run was stopped early");
   });

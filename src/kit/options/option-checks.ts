@@ -16,7 +16,7 @@ export interface AllOptions {
 }
 
 /** Returns what is wrong with the value of an option, which may be `undefined`. */
-export type Check = (option: string, value: unknown, all: AllOptions) => ConfigurationProblem[];
+export type OptionCheck = (option: string, value: unknown, all: AllOptions) => ConfigurationProblem[];
 
 function invalid(option: string, message: string): ConfigurationProblem[] {
   return [{ code: "option_invalid", option, message }];
@@ -27,21 +27,21 @@ function missing(option: string, message: string): ConfigurationProblem[] {
 }
 
 export const wholeNumber =
-  (max: number): Check =>
+  (max: number): OptionCheck =>
   (option, value) =>
     value === undefined || isWholeNumber(value, 1, max)
       ? []
       : invalid(option, `must be a whole number from 1 to ${max}.`);
 
-export const isFunction: Check = (option, value) =>
+export const isFunction: OptionCheck = (option, value) =>
   value === undefined || typeof value === "function" ? [] : invalid(option, "must be a function.");
 
 export const matching =
-  (pattern: RegExp, form: string): Check =>
+  (pattern: RegExp, form: string): OptionCheck =>
   (option, value) =>
     value === undefined || (typeof value === "string" && pattern.test(value)) ? [] : invalid(option, form);
 
-export const signature: Check = (option, value) => {
+export const signature: OptionCheck = (option, value) => {
   if (!value)
     return missing(
       option,
@@ -53,7 +53,7 @@ export const signature: Check = (option, value) => {
   return checkCoverage(scheme);
 };
 
-export const store: Check = (option, value, { environment }) => {
+export const store: OptionCheck = (option, value, { environment }) => {
   if (!value)
     return missing(option, 'is not set; sqliteStore("shop.db") of tillkit/sql is a good first one.');
   const store = value as PaymentStore;
@@ -69,17 +69,17 @@ export const store: Check = (option, value, { environment }) => {
   return [{ code: "store_not_durable", option, message }];
 };
 
-const placeholders = ["reference", "clientId"];
+const returnPlaceholders = ["reference", "clientId"];
 
 /** Returns the problems of a return address. It must not become a script or another host. */
-export const returnAddress: Check = (option, address) => {
+export const returnAddress: OptionCheck = (option, address) => {
   if (address === undefined) return [];
   const used = typeof address === "string" ? [...address.matchAll(/\{(\w*)\}/g)] : [];
-  const unknown = used.find(([, name = ""]) => !placeholders.includes(name));
+  const unknown = used.find(([, name = ""]) => !returnPlaceholders.includes(name));
   if (unknown) {
     const meant = suggestion(
       unknown[0],
-      placeholders.map((name) => `{${name}}`),
+      returnPlaceholders.map((name) => `{${name}}`),
     );
     return invalid(option, `has the placeholder ${unknown[0]}, which is not known. ${meant}`);
   }
@@ -97,7 +97,7 @@ function isReturnAddress(address: string): boolean {
 }
 
 /** Returns the problems of one of the router's paths. Express would read other characters as a pattern. */
-export const path: Check = (option, _value, { paths }) => {
+export const path: OptionCheck = (option, _value, { paths }) => {
   const name = option.slice("paths.".length);
   const path = paths[name];
   if (!isPath(path))
@@ -116,7 +116,7 @@ function isBelow(path: string, other: string): boolean {
   return `${path}/`.toLowerCase().startsWith(`${other}/`.toLowerCase());
 }
 
-export const directory: Check = (option, given, { options }) => {
+export const directory: OptionCheck = (option, given, { options }) => {
   if (!options.spool) return [];
   const directory: unknown = given === undefined ? options.store?.spoolDirectory : given;
   if (typeof directory === "string" && directory.trim() !== "") return [];
@@ -126,17 +126,17 @@ export const directory: Check = (option, given, { options }) => {
   );
 };
 
-export const failures: Check = (option, value) => {
+export const failures: OptionCheck = (option, value) => {
   if (value === undefined || value === false || isObject(value)) return [];
   return invalid(option, "must be { perMinute, burst }, or false for no limit.");
 };
 
-export const lookup: Check = (option, value) => {
+export const lookup: OptionCheck = (option, value) => {
   if (value === undefined || typeof value === "boolean" || isObject(value)) return [];
   return invalid(option, "must be true, false, or an object of options.");
 };
 
-export const confirm: Check = (option, value, { options }) => {
+export const confirm: OptionCheck = (option, value, { options }) => {
   if (value === undefined) return [];
   if (value !== "lookup") return invalid(option, 'must be "lookup", or left out.');
   if (options.lookup) return [];

@@ -1,7 +1,7 @@
 import { type ConfigurationProblem } from "../../errors/index.js";
 import { type SignedField } from "../../model/signed-fields.js";
 import { unknownOptions } from "../../shared/unknown-names.js";
-import { groupOf, optionRows, optionsIn, withDefaults } from "./option-table.js";
+import { optionGroupOf, optionRows, optionsIn, fillDefaults } from "./option-table.js";
 import { type PaymentsOptions } from "./options.js";
 
 /** Returns all problems of the options; empty when the kit can use them. */
@@ -12,9 +12,9 @@ export function problemsOf<Covers extends SignedField, Tx>(
   const all = {
     options: options as PaymentsOptions,
     environment,
-    paths: withDefaults("paths", options.paths),
+    paths: fillDefaults("paths", options.paths),
   };
-  const groups = new Set(optionRows.map(([option]) => groupOf(option)));
+  const groups = new Set(optionRows.map(([option]) => optionGroupOf(option)));
   return [
     ...[...groups].flatMap((group) =>
       unknownOptions(group && `${group}.`, valueAt(options, group), optionsIn(group)),

@@ -15,7 +15,7 @@ export interface OptionRow<Value = unknown> {
   /** Returns the value that several variables set. */
   make?: (environment: read.Environment) => Value;
   default?: Exclude<Value, undefined>;
-  check?: check.Check;
+  check?: check.OptionCheck;
 }
 
 /** The options of a group by their paths: `webhook.limitBytes`. */
@@ -38,13 +38,13 @@ type Values = Required<PaymentsOptions> &
   In<"dispatch"> &
   In<"lookup">;
 
-const wholeNumber = (value: number, max: number) => ({ default: value, check: check.wholeNumber(max) });
-const count = (value: number) => wholeNumber(value, Number.MAX_SAFE_INTEGER);
-const timer = (ms: number) => wholeNumber(ms, maxTimerMs);
+const whole = (value: number, max: number) => ({ default: value, check: check.wholeNumber(max) });
+const count = (value: number) => whole(value, Number.MAX_SAFE_INTEGER);
+const timer = (ms: number) => whole(ms, maxTimerMs);
 /** At most 100 years: with a longer one, the kit could compute a time that no Date can hold. */
-const duration = (ms: number) => wholeNumber(ms, 36_525 * 24 * 60 * 60 * 1000);
+const duration = (ms: number) => whole(ms, 36_525 * 24 * 60 * 60 * 1000);
 
-const address: check.Check = (option, value) => addressProblems(option, value);
+const address: check.OptionCheck = (option, value) => addressProblems(option, value);
 const label = check.matching(
   /^\P{Cc}{1,200}$/u,
   "must be a string: 1 to 200 characters without control characters.",
@@ -121,7 +121,7 @@ export const optionTable = {
   "lookup.afterMs": duration(2 * 60 * 1000),
   "lookup.maxDelayMs": duration(6 * 60 * 60 * 1000),
   "lookup.giveUpAfterMs": duration(3 * 24 * 60 * 60 * 1000),
-  "lookup.perSecond": wholeNumber(5, 10_000),
+  "lookup.perSecond": whole(5, 10_000),
   "lookup.afterReturnMs": timer(3000),
   "lookup.timeoutMs": timer(10_000),
   // The check refuses another text.
@@ -140,27 +140,27 @@ export const optionRows: readonly (readonly [string, OptionRow])[] = Object.entr
 );
 
 /** Returns the path of the group that an option is in; `""` for those at the top. */
-export function groupOf(option: string): string {
+export function optionGroupOf(option: string): string {
   return option.slice(0, Math.max(0, option.lastIndexOf(".")));
 }
 
 /** Returns the rows of a group such as `webhook.failures`, by their names in it. */
 export function optionsIn(group: string): Readonly<Record<string, OptionRow>> {
-  const own = optionRows.filter(([option]) => groupOf(option) === group);
+  const own = optionRows.filter(([option]) => optionGroupOf(option) === group);
   return Object.fromEntries(own.map(([option, row]) => [option.slice(option.lastIndexOf(".") + 1), row]));
 }
 
 /** A group of options with the defaults filled in. */
-export type Resolved<Options> = { [Name in keyof Options]-?: Exclude<Options[Name], undefined> };
+export type WithDefaults<Options> = { [Name in keyof Options]-?: Exclude<Options[Name], undefined> };
 
 /** Returns the defaults of a group with the given values over them. `undefined` counts as absent. */
-export function withDefaults<Options extends object>(
+export function fillDefaults<Options extends object>(
   group: string,
   given: Options | undefined,
-): Resolved<Options> {
+): WithDefaults<Options> {
   const defaults = Object.entries(optionsIn(group)).map(([name, row]) => [name, row.default]);
   return {
     ...withoutUndefined(Object.fromEntries(defaults) as object),
     ...withoutUndefined(given ?? {}),
-  } as Resolved<Options>;
+  } as WithDefaults<Options>;
 }

@@ -4,7 +4,7 @@ import { unprinted } from "../../service/access-token.js";
 import { type PaymentServiceOptions } from "../../service/index.js";
 import { type PaymentStore } from "../../store/index.js";
 import { problemsOf } from "./option-problems.js";
-import { type Resolved, withDefaults } from "./option-table.js";
+import { type WithDefaults, fillDefaults } from "./option-table.js";
 import {
   type DispatchOptions,
   type FailureOptions,
@@ -19,7 +19,7 @@ import {
 /** The options with all defaults filled in. */
 export interface ResolvedOptions<Covers extends SignedField = SignedField, Tx = unknown>
   extends
-    Resolved<
+    WithDefaults<
       Pick<
         PaymentsOptions<Covers, Tx>,
         | "publicUrl"
@@ -37,19 +37,21 @@ export interface ResolvedOptions<Covers extends SignedField = SignedField, Tx = 
   /** The payment service. The access token is a function, so that it is not printed. */
   service: PaymentServiceOptions & { timeoutMs: number };
   /** The router's addresses below its mount path. */
-  paths: Resolved<PathOptions>;
+  paths: WithDefaults<PathOptions>;
   /** Limits of the webhook endpoint. `failures` is `undefined` where there is no limit. */
-  webhook: Resolved<Omit<WebhookOptions, "failures">> & { failures: Resolved<FailureOptions> | undefined };
+  webhook: WithDefaults<Omit<WebhookOptions, "failures">> & {
+    failures: WithDefaults<FailureOptions> | undefined;
+  };
   /** The spool's directory and size; `undefined` where there is no spool. */
-  spool: Resolved<SpoolDirectoryOptions> | undefined;
+  spool: WithDefaults<SpoolDirectoryOptions> | undefined;
   /** When `payments.health()` changes its status. */
-  health: Resolved<HealthOptions>;
+  health: WithDefaults<HealthOptions>;
   /** How handlers are called. */
-  dispatch: Resolved<DispatchOptions>;
+  dispatch: WithDefaults<DispatchOptions>;
   /** Whether this process calls handlers. */
   dispatches: boolean;
   /** When and how often the service is asked; `undefined` where nothing is looked up. */
-  lookup: Resolved<LookupOptions> | undefined;
+  lookup: WithDefaults<LookupOptions> | undefined;
 }
 
 /**
@@ -71,22 +73,22 @@ export function resolveOptions<Covers extends SignedField, Tx>(
   const { dispatch, lookup, returns = {}, webhook } = options;
   const failures = webhook?.failures;
   return {
-    ...withDefaults("", options),
+    ...fillDefaults("", options),
     publicUrl: publicUrl.replace(/(?<!\/)\/+$/, ""),
-    service: { ...withDefaults("service", service), accessToken: unprinted(service.accessToken) },
+    service: { ...fillDefaults("service", service), accessToken: unprinted(service.accessToken) },
     signature,
     store,
-    paths: withDefaults("paths", options.paths),
+    paths: fillDefaults("paths", options.paths),
     webhook: {
-      ...withDefaults("webhook", webhook),
-      failures: failures === false ? undefined : withDefaults("webhook.failures", failures),
+      ...fillDefaults("webhook", webhook),
+      failures: failures === false ? undefined : fillDefaults("webhook.failures", failures),
     },
     spool: spoolOf(options.spool, store),
-    health: withDefaults("health", options.health),
+    health: fillDefaults("health", options.health),
     returns,
-    dispatch: withDefaults("dispatch", dispatch || {}),
+    dispatch: fillDefaults("dispatch", dispatch || {}),
     dispatches: dispatch !== false,
-    lookup: lookup ? withDefaults("lookup", lookup === true ? {} : lookup) : undefined,
+    lookup: lookup ? fillDefaults("lookup", lookup === true ? {} : lookup) : undefined,
   };
 }
 
@@ -96,5 +98,5 @@ function spoolOf(
 ): ResolvedOptions["spool"] {
   if (spool === false) return undefined;
   const directory = spool?.directory ?? spoolDirectory;
-  return directory === undefined ? undefined : withDefaults("spool", { ...spool, directory });
+  return directory === undefined ? undefined : fillDefaults("spool", { ...spool, directory });
 }

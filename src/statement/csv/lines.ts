@@ -22,7 +22,10 @@ export type Bytes = Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | s
  * Splits bytes into lines, and decodes them strictly. A line that is too long or not in the encoding becomes a problem, and
  * reading goes on. Throws `statement_unreadable` for UTF-16.
  */
-export async function* readLines(bytes: Bytes, encoding: string): AsyncGenerator<Line[], void, undefined> {
+export async function* readTextLines(
+  bytes: Bytes,
+  encoding: string,
+): AsyncGenerator<Line[], void, undefined> {
   const splitter = new LineSplitter(encoding);
   for await (const piece of bytes) {
     const lines = splitter.take(

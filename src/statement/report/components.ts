@@ -27,7 +27,7 @@ export interface Piece {
 }
 
 /** Returns a horizontal bar. The widths are shares of `total`, with a minimum width so that every piece can be seen. */
-export function bar(pieces: readonly Piece[], total: number, label: string, thin = false): Html {
+export function shareBar(pieces: readonly Piece[], total: number, label: string, thin = false): Html {
   let at = 0;
   const rects = pieces.flatMap(({ tone, size }) => {
     if (size <= 0 || total <= 0) return [];
@@ -49,7 +49,7 @@ export function bar(pieces: readonly Piece[], total: number, label: string, thin
 }
 
 /** One column of a table. */
-export interface Column<Row> {
+export interface ReportColumn<Row> {
   label: string;
   cell: (row: Row) => HtmlFragment;
   /** `number` aligns to the right. */
@@ -57,7 +57,7 @@ export interface Column<Row> {
 }
 
 /** Returns a table that a phone shows as one block for each row. A column without any content is left out. */
-export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Html {
+export function reportTable<Row>(rows: readonly Row[], columns: readonly ReportColumn<Row>[]): Html {
   const filled = columns.filter(({ cell }) => rows.some(cell));
   const headers = filled.map(
     ({ label, look }) => html`<th scope="col" ${look === "number" && html`class="number"`}>${label}</th>`,

@@ -1,7 +1,7 @@
 import { html, Html } from "../../pages/html.js";
 import { type FindingKind, type StatementFinding } from "../finding.js";
 import { type StatementSummary } from "../summary.js";
-import { bar, kindTones, table } from "./components.js";
+import { shareBar, kindTones, reportTable } from "./components.js";
 import { formatTime, type ReportText } from "./report-text.js";
 
 /** The length of the longest list that is open when the page opens. */
@@ -16,7 +16,7 @@ export function kindChart({ counts }: StatementSummary, text: ReportText): Html 
     const count = text.count(counts[kind]);
     return html`<a href="#${kind}">
       <span>${title}</span><b>${count}</b>
-      ${bar([{ tone: kindTones[kind], size: counts[kind] }], highest, `${title}: ${count}`, true)}
+      ${shareBar([{ tone: kindTones[kind], size: counts[kind] }], highest, `${title}: ${count}`, true)}
     </a>`;
   });
   return html`<section class="card kinds">
@@ -62,7 +62,7 @@ function list(
 
 function paymentTable(findings: readonly StatementFinding[], text: ReportText): Html {
   const hasDifference = findings.some(({ difference }) => difference);
-  return table(findings, [
+  return reportTable(findings, [
     { label: text.line, look: "number", cell: (finding) => lineCell(finding, text) },
     { label: text.payment, cell: paymentCell },
     { label: text.statement, cell: (finding) => statementCell(finding, text) },
@@ -72,7 +72,7 @@ function paymentTable(findings: readonly StatementFinding[], text: ReportText): 
 }
 
 function badRowTable(findings: readonly StatementFinding[], text: ReportText): Html {
-  return table(findings, [
+  return reportTable(findings, [
     { label: text.line, look: "number", cell: (finding) => lineCell(finding, text) },
     { label: text.problem, cell: problemCell },
   ]);

@@ -58,9 +58,9 @@ function page(
     <header class="top">
       <h1>${text.title}</h1>
       <dl>
-        ${name !== undefined && fact(text.statement, [name])}
-        ${period && fact(text.period, formatPeriod(period))}
-        ${fact(text.madeAt, [formatTime(madeAt.toISOString())])}
+        ${name !== undefined && reportFact(text.statement, [name])}
+        ${period && reportFact(text.period, formatPeriod(period))}
+        ${reportFact(text.madeAt, [formatTime(madeAt.toISOString())])}
       </dl>
     </header>
     ${verdict(summary, text)}
@@ -74,7 +74,7 @@ function page(
 }
 
 /** Returns a label with one text, or with the two ends of a range. */
-function fact(label: string, [first = "", last]: readonly string[]): Html {
+function reportFact(label: string, [first = "", last]: readonly string[]): Html {
   return html`<div>
     <dt>${label}</dt>
     <dd>

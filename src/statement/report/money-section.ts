@@ -7,7 +7,7 @@ import {
   type Sum,
 } from "../summary.js";
 import { decimalOf } from "../totals.js";
-import { bar, kindTones, type Piece, table, type Tone } from "./components.js";
+import { shareBar, kindTones, type Piece, reportTable, type Tone } from "./components.js";
 import { type ReportText } from "./report-text.js";
 
 interface Part {
@@ -45,7 +45,7 @@ function currencyTotals(totals: CurrencyTotals, text: ReportText): Html {
         <dt>${label} <small class="same">${text.count(sum.count)}</small></dt>
         <dd>${text.value(sum.value)}</dd>
       </dl>
-      ${bar(pieces, longest, `${label}: ${text.value(sum.value)} ${currency}`)} ${legend(parts, text)}
+      ${shareBar(pieces, longest, `${label}: ${text.value(sum.value)} ${currency}`)} ${legend(parts, text)}
     </div>`;
   const gap = decimalOf(unitsOf(statement) - unitsOf(stored), currency);
   return html`<div class="currency">
@@ -96,11 +96,11 @@ export function channelSection({ channels }: StatementSummary, text: ReportText)
       { tone: "bad", size: differing.count },
     ] as const;
     const label = `${nameOf(source)}: ${text.count(matched.count)} / ${text.count(statement.count)}`;
-    return bar(pieces, statement.count, label, true);
+    return shareBar(pieces, statement.count, label, true);
   };
   return html`<section class="card channels">
     <h2>${text.byChannel}</h2>
-    ${table(channels, [
+    ${reportTable(channels, [
       { label: text.channel, cell: ({ source }) => nameOf(source) },
       {
         label: text.sum,

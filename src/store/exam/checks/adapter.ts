@@ -119,9 +119,9 @@ export const adapterChecks: Checks<Adapter> = {
   },
 };
 
-const keyOf = (name: string): string => `exam/${name}`;
+const examKey = (name: string): string => `exam/${name}`;
 const change = (name: string, version: number, value: string | null = '"1"'): RecordChange => ({
-  key: keyOf(name),
+  key: examKey(name),
   version,
   value,
 });
@@ -192,7 +192,7 @@ async function written(
 
 /** Returns the records with these names as key, version and value. */
 async function read(adapter: Adapter, of: readonly string[], tx?: object): Promise<string[]> {
-  const records = await new Operations(adapter).read(of.map(keyOf), tx);
+  const records = await new Operations(adapter).read(of.map(examKey), tx);
   return records.map(({ key, version, value }) => `${key} ${version} ${value}`).toSorted();
 }
 
@@ -204,7 +204,7 @@ async function scan(
   options = {},
   tx?: object,
 ): Promise<string[]> {
-  const range = { from: keyOf(from), to: keyOf(to), limit: 100, reverse: false, ...options };
+  const range = { from: examKey(from), to: examKey(to), limit: 100, reverse: false, ...options };
   const records = await new Operations(adapter).scan(range, tx);
   return records.map(({ key }) => key.slice("exam/".length));
 }

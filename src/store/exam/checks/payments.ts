@@ -4,7 +4,7 @@ import { type PaymentPage } from "../../contract.js";
 import { payment, webhook } from "./fixtures.js";
 import { type Checks, clientIds, concurrently, same, saved, savedInPieces } from "./steps.js";
 
-const conflict = { code: "store_conflict" };
+const storeConflict = { code: "store_conflict" };
 const reference = "order-1";
 
 /** Has every field of a payment, with text that careless stores fold, cut or escape. */
@@ -91,9 +91,9 @@ export const paymentChecks: Checks = {
     await saved(store, { created: [payment("p1", { serviceId: "s1" }), payment("p2")] });
     const webhooks = [webhook("k1")];
     const created = saved(store, { created: [payment("p3", { serviceId: "s1" })], webhooks });
-    await assert.rejects(created, conflict);
+    await assert.rejects(created, storeConflict);
     const updated = saved(store, { updated: [payment("p2", { serviceId: "s1" })], webhooks });
-    await assert.rejects(updated, conflict);
+    await assert.rejects(updated, storeConflict);
     assert.equal(await store.find("p3"), undefined);
     same(await store.find("p2"), payment("p2"));
     same((await saved(store, { webhooks })).takenEventKeys, []);
@@ -102,7 +102,7 @@ export const paymentChecks: Checks = {
   async "a service id that is taken rejects, also where the reference is taken by the next payment"(store) {
     await saved(store, { created: [payment("p1", { serviceId: "s1" })] });
     const created = [payment("p2", { reference, serviceId: "s1" }), payment("p3", { reference })];
-    await assert.rejects(saved(store, { created }), conflict);
+    await assert.rejects(saved(store, { created }), storeConflict);
     assert.equal(await store.find("p3"), undefined);
   },
 
@@ -198,7 +198,7 @@ export const attemptChecks: Checks = {
   async "an update that opens a second attempt of a reference rejects"(store) {
     const created = [payment("p1", { reference }), payment("p2", { reference, open: false })];
     await saved(store, { created });
-    await assert.rejects(saved(store, { updated: [payment("p2", { reference })] }), conflict);
+    await assert.rejects(saved(store, { updated: [payment("p2", { reference })] }), storeConflict);
     assert.equal((await store.find("p2"))?.open, false);
   },
 };

@@ -1,9 +1,13 @@
-import { type StatementOptions, resolveStatementOptions, runOf } from "../operations/statement-options.js";
+import {
+  type StatementOptions,
+  resolveStatementOptions,
+  statementRun,
+} from "../operations/statement-options.js";
 import { type StatementRows, type StatementRun } from "../statement/index.js";
 import { type PaymentStore } from "../store/index.js";
 
 /** Does what `compareStatement` does. The options are checked now, and the code is loaded when the run is read. */
-export function compareStatement(
+export function deferredComparison(
   store: PaymentStore,
   rows: StatementRows,
   given: StatementOptions,
@@ -13,5 +17,5 @@ export function compareStatement(
     const statement = await import("../statement/compare-statement.js");
     return yield* statement.findings(store, rows, options);
   }
-  return runOf(findings());
+  return statementRun(findings());
 }
