@@ -47,8 +47,6 @@ function declaredTwice(declarations: readonly Declaration[]): Record<string, str
 
 /** The names that are still declared twice, by the room whose declaration is to be renamed. The list only becomes shorter. */
 const left: readonly string[] = [
-  // In sandbox.
-  "webhooks",
   // In store/over and store/memory.
   "Payments",
   "undone",

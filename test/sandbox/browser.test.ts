@@ -48,7 +48,7 @@ describeInBrowser("the sandbox in a browser", () => {
       const { page } = person;
       await page.goto(`${sandbox.url}/payment/submit/${await pays("order-1")}`);
       await page.getByRole("radio", { name: /Holoni/ }).check();
-      await button("Approve").click();
+      await button("Pay 1,475 KMF").click();
       await page.waitForURL(`${merchant.url}/thanks**`);
       expect(sandbox.find("order-1")).toMatchObject({ status: "completed", source: "HOL" });
       await page.goto(`${sandbox.url}/payment/submit/${await pays("order-2")}`);
@@ -106,6 +106,7 @@ describeInBrowser("the sandbox in a browser", () => {
       const { page } = person;
       sandbox.accessToken();
       await page.goto(`${sandbox.url}/developer/scenarios`);
+      await page.getByRole("heading", { name: "Webhooks" }).click();
       await button("Use webhook-doubled").click();
       await told("New payments use this scenario.");
       expect(sandbox.currentScenario).toBe("webhook-doubled");

@@ -46,7 +46,7 @@ function topicAndClientId({ requestBody }: Delivery): string {
   }
 }
 
-/** Returns a time by the sandbox's clock: hours to milliseconds in UTC. */
+/** Returns a time by the sandbox's clock: hours to milliseconds, and Z for UTC. */
 function clockTime(at: string): string {
-  return at.slice(11, 23);
+  return at.slice(11, 24);
 }

@@ -65,7 +65,7 @@ export const triggerCommand: CommandDefinition = {
       deliveries.push({ ...event.delivery, forged: !isGenuine(event.delivery, scheme) });
       output.print(deliveryLine(event.delivery, output));
       if (event.delivery.responseBody)
-        output.print(`             answered ${oneLine(event.delivery.responseBody).slice(0, 500)}`);
+        output.print(`              answered ${oneLine(event.delivery.responseBody).slice(0, 500)}`);
     });
     try {
       const id = args.get("id");

@@ -87,6 +87,7 @@ export const frameStyle = `
 .skip:not(:focus) { transform: translateY(-110%); }
 .nav { padding: 0.75rem 1rem 0; background: var(--card); box-shadow: inset 0 -1px var(--line); }
 .nav .brand { display: flex; align-items: center; gap: 0.625rem; font-weight: 650; overflow-wrap: anywhere; }
+.nav .brand small { display: block; color: var(--soft); font-size: 0.8125rem; font-weight: 400; }
 .nav .brand svg {
   flex: none; width: 1.75rem; height: 1.75rem; padding: 0.2rem; border-radius: 0.5rem; background: #0b6650; color: #fff;
 }
@@ -102,7 +103,8 @@ export const frameStyle = `
 .nav .section:not(.open) { display: none; }
 .content { width: 100%; max-width: 62rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; align-content: start; }
 .content:focus-visible { outline: none; }
-.sections, .cards { display: grid; gap: 2rem; grid-template-columns: minmax(0, 1fr); }
+.sections, .cards, .groups { display: grid; gap: 2rem; grid-template-columns: minmax(0, 1fr); }
+.groups { gap: 0.75rem; }
 .cards { gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); }
 .state { display: flex; flex-direction: column; gap: 0.25rem; }
 .state .what { font-size: 1.125rem; line-height: 1.4; font-weight: 600; overflow-wrap: anywhere; }

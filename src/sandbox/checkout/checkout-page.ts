@@ -38,7 +38,9 @@ export function checkoutPage(
         </fieldset>
         ${unchosen && html`<p class="notice bad" role="alert">${text.chooseFirst}</p>`}
         <div class="actions">
-          <button class="button main" name="action" value="approve">${text.approve}</button>
+          <button class="button main" name="action" value="approve">
+            ${text.pay(`${amount}\u00a0${payment.total.currency}`)}
+          </button>
           <button class="button plain" name="action" value="cancel" formnovalidate>${text.cancel}</button>
         </div>
       </form>
@@ -52,7 +54,6 @@ function providerChoice({ code, name }: SandboxProvider, choices: number): Html 
   return html`<label class="provider">
     <input type="radio" name="provider" value="${code}" required ${choices === 1 && html`checked`} />
     <span class="initial" aria-hidden="true">${initial(name)}</span> <span class="name">${name}</span>
-    <code>${code}</code>
   </label>`;
 }
 
@@ -92,7 +93,6 @@ legend { margin-bottom: 0.75rem; font-weight: 600; }
 .provider:nth-of-type(3n + 2) .initial { background: #a2421c; }
 .provider:nth-of-type(3n + 3) .initial { background: #73397f; }
 .provider .name { flex: 1; font-weight: 550; overflow-wrap: anywhere; }
-.provider code { color: var(--soft); }
 .checkout .notice { margin-top: 1rem; }
 .checkout .actions { margin-top: auto; padding-top: 1.75rem; }
 @media (min-width: 40rem) {

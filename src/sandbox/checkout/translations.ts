@@ -4,8 +4,8 @@ import { translate } from "../../pages/language.js";
 export const checkoutTranslations = translate({
   payTo: ["Payment to", "Paiement à"],
   chooseProvider: ["Choose how to pay", "Choisissez votre moyen de paiement"],
-  chooseFirst: ["Choose a provider first, then approve.", "Choisissez d’abord un opérateur, puis approuvez."],
-  approve: ["Approve", "Approuver"],
+  chooseFirst: ["Choose a provider first, then pay.", "Choisissez d’abord un opérateur, puis payez."],
+  pay: (amount: string) => [`Pay ${amount}`, `Payer ${amount}`],
   cancel: ["Cancel", "Annuler"],
   payment: ["Payment", "Paiement"],
   back: ["Back to", "Retour à"],

@@ -1,14 +1,14 @@
 import express, { type Router } from "express";
 import { ownOriginOnly } from "../http/middleware.js";
-import { behaviour } from "./pages/behaviour-page.js";
+import { behaviourRoutes } from "./pages/behaviour-page.js";
 import { type DashboardContext } from "./frame/context.js";
 import { places } from "./frame/dashboard-page.js";
-import { developer } from "./pages/developer-page.js";
+import { developerRoutes } from "./pages/developer-page.js";
 import { showPage } from "./frame/form.js";
 import { overviewPage } from "./pages/overview-page.js";
-import { payments } from "./pages/payments-page.js";
-import { scenarios } from "./pages/scenarios-page.js";
-import { webhooks } from "./pages/webhooks-page.js";
+import { paymentRoutes } from "./pages/payments-page.js";
+import { scenarioRoutes } from "./pages/scenarios-page.js";
+import { webhookRoutes } from "./pages/webhooks-page.js";
 
 /** Returns the routes of the merchant's dashboard and its developer section (interface document, 4.4). */
 export function dashboard(context: DashboardContext): Router {
@@ -16,10 +16,10 @@ export function dashboard(context: DashboardContext): Router {
   const router = express.Router();
   const guard = ownOriginOnly(publicUrl);
   router.get(places.overview, guard, showPage(context, overviewPage));
-  router.use(places.payments, guard, payments(context));
-  router.use(places.webhooks, guard, webhooks(context));
-  router.use(places.scenarios, guard, scenarios(context));
-  router.use(places.behaviour, guard, behaviour(context));
-  router.use(places.developer, guard, developer(context));
+  router.use(places.payments, guard, paymentRoutes(context));
+  router.use(places.webhooks, guard, webhookRoutes(context));
+  router.use(places.scenarios, guard, scenarioRoutes(context));
+  router.use(places.behaviour, guard, behaviourRoutes(context));
+  router.use(places.developer, guard, developerRoutes(context));
   return router;
 }

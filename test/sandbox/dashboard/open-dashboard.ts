@@ -16,10 +16,10 @@ export class OpenDashboard {
     return new OpenDashboard(sandbox, merchant);
   }
 
-  /** A page's text. */
+  /** A page's text, without the places where an address may break. */
   async read(path: string, { status = 200 } = {}): Promise<string> {
     const answer = await request(this.sandbox.app).get(path).expect("Content-Type", /html/).expect(status);
-    return answer.text;
+    return answer.text.replaceAll("<wbr />", "");
   }
 
   /** Sends a form, as the page that it is on would. */

@@ -21,6 +21,16 @@ export function code(value: HtmlFragment): Html {
   return html`<code>${value}</code>`;
 }
 
+/** Returns an address, which a narrow screen breaks after a slash. */
+export function urlText(url: string): Html {
+  return code(breakable(url));
+}
+
+function breakable(text: string): readonly Html[] {
+  const parts = text.split(/(?<=[^/]\/)(?=[^/])/);
+  return parts.map((part, index) => html`${index > 0 && html`<wbr />`}${part}`);
+}
+
 /** Returns a link to a path of the sandbox. */
 export function link({ root }: View, path: string, text: HtmlFragment, className?: string): Html {
   return html`<a ${className && html`class="${className}"`} href="${root}${path}">${text}</a>`;
@@ -57,7 +67,7 @@ export function namedValue(name: HtmlFragment, value: HtmlFragment): Html {
 
 /** Returns one named value, with a button that copies it where the browser can copy. */
 export function copyable(id: string, name: string, value: string): Html {
-  return copyableFact(id, name, html`<code id="${id}">${value}</code>`);
+  return copyableFact(id, name, html`<code id="${id}">${breakable(value)}</code>`);
 }
 
 /** Returns one named secret, which is shown after a click and copied without being shown. */

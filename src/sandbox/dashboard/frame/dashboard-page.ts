@@ -123,7 +123,9 @@ function navigation(place: Place, { root, sandbox }: View): Html {
     return item(to, name, to === place && "page");
   });
   return html`<nav class="nav" aria-label="Dashboard">
-    <p class="brand">${drawing("tick")} <span>${sandbox.merchantName}</span></p>
+    <p class="brand">
+      ${drawing("tick")} <span>Sandbox <small>of ${sandbox.merchantName}</small></span>
+    </p>
     <ul class="tabs">
       ${first}
     </ul>

@@ -14,6 +14,11 @@ export function moment(timestamp: string | Date): Html {
   return html`<time datetime="${date.toISOString()}">${text} UTC</time>`;
 }
 
+/** Returns the time of day in UTC, with its exact value for programs. */
+export function timeOfDay(date: Date): Html {
+  return html`<time datetime="${date.toISOString()}">${date.toISOString().slice(11, 19)} UTC</time>`;
+}
+
 /** Returns a number of milliseconds with its unit, joined by a no-break space. */
 export function milliseconds(ms: number): string {
   return `${ms.toLocaleString("en-GB")}\u00a0ms`;

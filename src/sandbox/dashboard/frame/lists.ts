@@ -3,7 +3,7 @@ import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { readJson } from "../../../shared/read-json.js";
 import { type SandboxPayment } from "../../state/payments.js";
 import { type Delivery, isDelivered } from "../../state/delivery.js";
-import { code, link } from "./components.js";
+import { urlText, code, link } from "./components.js";
 import { type View } from "./context.js";
 import { amountOf, milliseconds, moment } from "./format.js";
 import { places } from "./dashboard-page.js";
@@ -75,7 +75,7 @@ export function deliveryList(view: View, list: ListOptions, deliveries: readonly
     const problem = error !== undefined && html`<br />${error}`;
     const href = `${view.root}${places.webhooks}/deliveries/${id}`;
     const title = topicOf(delivery) ?? "Webhook without a topic";
-    return linkedRow(href, title, answerBadge(delivery), [code(url), html`${when} ${own} ${problem}`]);
+    return linkedRow(href, title, answerBadge(delivery), [urlText(url), html`${when} ${own} ${problem}`]);
   });
   return liveList({ live: `Webhook deliveries: ${sandbox.deliveries.length}`, empty, ...list }, items);
 }

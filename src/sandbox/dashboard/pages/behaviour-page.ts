@@ -59,7 +59,7 @@ const errorForms = { problem: "as JSON", bare: "without a body", html: "as a pag
 const clockUnits = { seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
 
 /** Returns the routes of `/developer/behaviour`: every setting in one form, and the clock. */
-export function behaviour(context: DashboardContext): Router {
+export function behaviourRoutes(context: DashboardContext): Router {
   const { sandbox } = context;
   return pageRoutes(context, "/", behaviourPage, {
     "/": (input) => {

@@ -2,7 +2,7 @@ import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
 import { readJson } from "../../../shared/read-json.js";
 import { type Delivery } from "../../state/delivery.js";
-import { button, code, copyable, namedValue, link, postForm, section } from "../frame/components.js";
+import { urlText, button, code, copyable, namedValue, link, postForm, section } from "../frame/components.js";
 import { type View } from "../frame/context.js";
 import { dashboardPage, places, unknownDashboardPage } from "../frame/dashboard-page.js";
 import { milliseconds, moment } from "../frame/format.js";
@@ -38,7 +38,7 @@ function facts(delivery: Delivery, view: View): Html {
   const { id, url, at, durationMs, attempt, paymentId, scenario } = delivery;
   const payment = link(view, `${places.payments}/${paymentId}`, code(paymentId));
   const content = html`<dl class="panel facts">
-    ${namedValue("Address", code(url))} ${namedValue("Sent", moment(at))}
+    ${namedValue("Address", urlText(url))} ${namedValue("Sent", moment(at))}
     ${namedValue("Answered after", milliseconds(durationMs))} ${namedValue("Attempt", attempt)}
     ${namedValue("Payment", paymentId === undefined ? "none: the address was tried" : payment)}
     ${scenario !== undefined && namedValue("Scenario", code(scenario))} ${copyable("delivery-id", "Id", id)}

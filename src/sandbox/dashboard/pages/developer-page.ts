@@ -12,7 +12,7 @@ import { liveList } from "../frame/lists.js";
 const maxTokens = 20;
 
 /** Returns the routes of `/developer`: the credentials, and the access tokens. */
-export function developer(context: DashboardContext): Router {
+export function developerRoutes(context: DashboardContext): Router {
   return pageRoutes(context, "/", developerPage, {
     "/tokens/revoke": (input) => {
       const id = input.get("id") ?? undefined;

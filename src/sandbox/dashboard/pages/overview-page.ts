@@ -1,6 +1,7 @@
 import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
 import {
+  urlText,
   timeAhead,
   button,
   code,
@@ -13,7 +14,7 @@ import {
 } from "../frame/components.js";
 import { type View } from "../frame/context.js";
 import { dashboardPage, places } from "../frame/dashboard-page.js";
-import { moment } from "../frame/format.js";
+import { timeOfDay } from "../frame/format.js";
 import { deliveryList, paymentList, refusalList } from "../frame/lists.js";
 
 const maxItems = 6;
@@ -55,14 +56,16 @@ function webhooksCard(view: View): Html {
   const press = button(holdOrders[order], { kind: sandbox.webhooksHeld ? "main" : "", about: "Webhooks" });
   const from = html`<input type="hidden" name="from" value="overview" />`;
   const action = postForm(view, `${places.webhooks}/${order}`, [from, press]);
-  const state = sandbox.webhooksHeld ? "Held back" : "Sent when payments change";
-  return stateCard("Webhooks", state, undefined, action);
+  const [state, about] = sandbox.webhooksHeld
+    ? ["Held back", "They wait until you release them."]
+    : ["Sent", "When payments change."];
+  return stateCard("Webhooks", state, about, action);
 }
 
 function timeCard(view: View): Html {
   const now = view.sandbox.clock.now();
   const action = link(view, `${places.behaviour}#clock`, "Put forward", "button");
-  return stateCard("Time", moment(now), timeAhead(now), action);
+  return stateCard("Time", timeOfDay(now), timeAhead(now), action);
 }
 
 function stateCard(name: string, state: HtmlFragment, about: HtmlFragment, action: Html): Html {
@@ -76,7 +79,7 @@ function stateCard(name: string, state: HtmlFragment, about: HtmlFragment, actio
 
 function addressFacts(view: View): Html {
   const { baseUrl, sandbox } = view;
-  const urls = sandbox.webhookAddresses.map(({ url }) => html`<div>${code(url)}</div>`);
+  const urls = sandbox.webhookAddresses.map(({ url }) => html`<div>${urlText(url)}</div>`);
   const none = html`No address: no webhook is sent. ${link(view, places.webhooks, "Add one")}`;
   const content = html`<dl class="panel facts">
     ${copyable("base-url", "Base address", baseUrl)}

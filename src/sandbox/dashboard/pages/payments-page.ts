@@ -4,6 +4,7 @@ import { started } from "../../operations/actions.js";
 import { type Page } from "../../http/page.js";
 import { type SandboxPayment } from "../../state/payments.js";
 import {
+  urlText,
   button,
   code,
   copyable,
@@ -20,7 +21,7 @@ import { fieldForm, pageRoutes, type Params, showPage } from "../frame/form.js";
 import { deliveryList, listPage, paymentList, statusBadge } from "../frame/lists.js";
 
 /** Returns the routes of `/payments`: every payment, and a page for each. */
-export function payments(context: DashboardContext): Router {
+export function paymentRoutes(context: DashboardContext): Router {
   const { sandbox } = context;
   const done = async (id: string, name: string, run: () => Promise<unknown>): Promise<string> => {
     await started(run, { waitMs: 500 });
@@ -122,9 +123,9 @@ function details(payment: SandboxPayment, view: View): Html {
     ${namedValue("Approved by the customer", submittedAt === undefined ? absent : moment(submittedAt))}
     ${namedValue("Provider’s reference", providerId === undefined ? absent : code(providerId))}
     ${namedValue("Source", source === undefined ? absent : code(source))}
-    ${namedValue("Checkout page", code(`${baseUrl}/payment/submit/${id}`))}
-    ${namedValue("Success address", code(payment.successUrl))}
-    ${namedValue("Cancel address", code(payment.cancelUrl))}
+    ${namedValue("Checkout page", urlText(`${baseUrl}/payment/submit/${id}`))}
+    ${namedValue("Success address", urlText(payment.successUrl))}
+    ${namedValue("Cancel address", urlText(payment.cancelUrl))}
   </dl>`;
   return section({ id: "facts", title: "Details" }, content);
 }

@@ -4,7 +4,7 @@ import { type Page } from "../../http/page.js";
 import { readScenarios } from "../../scenario/read-scenario-file.js";
 import { choosingAmount } from "../../scenario/scenario-registry.js";
 import { randomName, type Scenario } from "../../scenario/scenario.js";
-import { button, checkbox, code, labelled, postForm, section } from "../frame/components.js";
+import { button, checkbox, code, labelled, postForm, section, selectField } from "../frame/components.js";
 import { type DashboardContext, type View } from "../frame/context.js";
 import { dashboardPage, places } from "../frame/dashboard-page.js";
 import { fieldForm, pageRoutes, problemId } from "../frame/form.js";
@@ -26,7 +26,7 @@ const randomScenario: Scenario = {
 };
 
 /** Returns the routes of `/developer/scenarios`: the scenarios, and a form that adds one. */
-export function scenarios(context: DashboardContext): Router {
+export function scenarioRoutes(context: DashboardContext): Router {
   const { sandbox } = context;
   const use = (name: string): string => {
     sandbox.scenario(name);
@@ -50,7 +50,7 @@ function scenariosPage(view: View): Page {
   const sections = (Object.keys(scenarioGroups) as Group[]).map((group) => groupSection(group, all, view));
   const content = [
     currentPanel(all, view),
-    postForm(view, places.scenarios, sections, "sections"),
+    postForm(view, places.scenarios, sections, "groups"),
     addSection(view),
   ];
   return dashboardPage(view, {
@@ -64,32 +64,34 @@ function scenariosPage(view: View): Page {
   });
 }
 
-/** Returns the scenario in use, with a button that goes back to the normal one. */
+/** Returns the scenario in use, with a list to choose from, and a button that goes back to the normal one. */
 function currentPanel(all: readonly Scenario[], view: View): Html {
-  const { sandbox } = view;
-  const current = sandbox.currentScenario;
-  const scenario = all.find(({ name }) => name === current);
+  const current = view.sandbox.currentScenario;
+  const about = all.find(({ name }) => name === current)?.about;
+  const field = { id: "scenario", label: "Scenario of new payments", hint: about };
+  const names = all.map(({ name }) => name);
+  const choose = [selectField(field, names, current), button("Use", { kind: "main" })];
   const back = button("Back to normal", { name: "scenario", value: "normal" });
-  const shown = html`<div class="inline">
-    <div>
-      <p class="hint">In use</p>
-      <p class="label">${current}</p>
-      <p class="hint">${scenario?.about}</p>
-    </div>
-    ${current !== "normal" && back}
+  return html`<div class="panel">
+    ${postForm(view, places.scenarios, choose, "inline")}
+    ${current !== "normal" && postForm(view, places.scenarios, back)}
   </div>`;
-  return postForm(view, places.scenarios, shown, "panel");
 }
 
+/** Returns a group, which is open where it has the scenario in use. */
 function groupSection(group: Group, all: readonly Scenario[], view: View): Html | undefined {
   const members = all.filter((scenario) => scenarioGroup(scenario) === group);
   if (members.length === 0) return undefined;
-  const items = members.map((scenario) => scenarioItem(scenario, view));
-  const heading = { id: `group-${group}`, title: scenarioGroups[group] };
-  const content = html`<ul class="panel">
-    ${items}
-  </ul>`;
-  return section(heading, content);
+  const isOpen = members.some(({ name }) => name === view.sandbox.currentScenario);
+  return html`<details class="panel" ${isOpen && html`open`}>
+    <summary>
+      <h2>${scenarioGroups[group]}</h2>
+      <span class="badge">${members.length}</span>
+    </summary>
+    <ul class="panel-part">
+      ${members.map((scenario) => scenarioItem(scenario, view))}
+    </ul>
+  </details>`;
 }
 
 /** Returns the group by the first thing that differs from the normal scenario. */

@@ -4,6 +4,7 @@ import { type Page } from "../../http/page.js";
 import { type WebhookAddress } from "../../state/addresses.js";
 import { type Delivery, isDelivered } from "../../state/delivery.js";
 import {
+  urlText,
   button,
   code,
   copyable,
@@ -25,7 +26,7 @@ import { deliveryPage } from "./delivery-page.js";
 const home = places.webhooks;
 
 /** Returns the routes of `/developer/webhooks`: addresses, signing, and every delivery. */
-export function webhooks(context: DashboardContext): Router {
+export function webhookRoutes(context: DashboardContext): Router {
   const { sandbox } = context;
   const router = pageRoutes(context, "/", webhookListPage, {
     "/addresses": (input) => {
@@ -132,7 +133,7 @@ function addresses(view: View): Html {
 function addressItem({ id, url, addedAt }: WebhookAddress, view: View): Html {
   const path = `${home}/addresses/${id}`;
   return html`<li class="row">
-    <code class="what">${url}</code>
+    <span class="what">${urlText(url)}</span>
     <div class="buttons control wide">
       ${postForm(view, `${path}/try`, button("Try", { about: url }))}
       ${postForm(view, `${path}/remove`, button("Remove", { kind: "danger", about: url }))}

@@ -31,7 +31,7 @@ describe("the scenarios of the dashboard", () => {
 
   it("are chosen for new payments, and the page leads back to the normal one", async () => {
     const chosen = await dashboard.does(home, { scenario: "webhook-doubled" });
-    expect(chosen).toMatch(/New payments use this[^]*In use[^]*webhook-doubled[^]*Back to normal/);
+    expect(chosen).toMatch(/New payments use this[^]*value="webhook-doubled" selected[^]*Back to normal/);
     await dashboard.does(home, { scenario: "random" });
     expect(dashboard.sandbox.currentScenario).toBe("random");
     expect(await dashboard.does(home, { scenario: "normal" })).not.toContain("Back to normal");
