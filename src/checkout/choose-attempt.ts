@@ -1,7 +1,7 @@
 import { type Money, type Payment } from "../model/payment.js";
 import { newestAttempt, paysOrder, sameTotal } from "../model/attempts.js";
 
-/** What to do when a payment for a reference is requested, given the payments that it already has. */
+/** The choice when a payment for a reference is requested, given the payments that it already has. */
 export type AttemptChoice =
   /** One of them is completed: collecting again would charge the customer twice. */
   | { kind: "paid"; payment: Payment }
@@ -17,9 +17,9 @@ export type AttemptChoice =
 /** The times that the choice depends on. */
 export interface AttemptTimes {
   now: Date;
-  /** How long an open attempt is returned again. */
+  /** The time for which an open attempt is returned again. */
   reuseForMs: number;
-  /** How long a creation can take. One that has run for longer was ended by a crash. */
+  /** The maximum time of a creation. A crash has ended one that runs for longer. */
   creationMs: number;
 }
 

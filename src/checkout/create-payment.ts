@@ -34,13 +34,13 @@ export interface CheckoutParts<Tx> {
 export interface CheckoutOptions {
   /** The public addresses that the customer returns to, without the token. */
   returnUrls: { success: string; cancel: string };
-  /** How long an open attempt is returned again. */
+  /** The time for which an open attempt is returned again. */
   reuseForMs: number;
-  /** What clientIds begin with. */
+  /** The prefix of clientIds. */
   clientIdPrefix: string | undefined;
-  /** How long after its creation a payment may be looked up for the first time. */
+  /** The age from which a payment may be looked up. */
   firstLookupMs: number;
-  /** How long one creation may take, token and answer included. */
+  /** The maximum time of one creation, token and answer included. */
   creationMs: number;
 }
 
@@ -119,8 +119,9 @@ async function startAttempt<Tx>(parts: CheckoutParts<Tx>, request: PaymentReques
 }
 
 /**
- * A first attempt has no row to lock. One that was stored after this call had read, and closed before this call stored its own, does
- * not clash with it, and would not be marked as replaced. From the insert on, no other call can open an attempt.
+ * A first attempt has no row to lock. Another call may store an attempt after this call has read, and close it
+ * before this call stores its own. The two do not clash, and the other would not be marked as replaced. From the
+ * insert on, no other call can open an attempt.
  */
 async function refuseUnseen<Tx>(
   { store }: CheckoutParts<Tx>,

@@ -24,7 +24,7 @@ export interface ReturnRequest {
  */
 export type ReturnState = "confirming" | "delayed" | "mismatch" | "refunded" | "paid" | "canceled" | "failed";
 
-/** How long after its first return a payment is `delayed`. */
+/** The time from its first return after which a payment is `delayed`. */
 export const delayedAfterMs = 60 * 1000;
 
 /** The result of a return: what to show, or where to redirect. */
@@ -32,7 +32,7 @@ export interface ReturnView {
   kind: ReturnKind;
   state: ReturnState;
   payment: Payment;
-  /** How long ago the browser first came back to this address. Zero at the first visit. */
+  /** The time since the browser first came back to this address. Zero at the first visit. */
   waitedMs: number;
 }
 

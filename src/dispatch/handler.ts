@@ -47,7 +47,7 @@ export interface HandlerOptions {
   timeoutMs?: number | undefined;
 }
 
-/** How a failed handler runs again. */
+/** Options of running a failed handler again. */
 export interface RetryOptions {
   /** The number of runs that can fail before the dispatch is dead. @default 12 */
   maxFailures: number;

@@ -9,8 +9,8 @@ import { type RetryOptions } from "./handler.js";
 import { type AnyHandler } from "./handlers.js";
 
 /**
- * How many runs of one dispatch may end in a row because the connection or the database was lost, while the database takes the
- * release of each. Further ones count as failed: the handler breaks its connection itself, or the database refuses its commit.
+ * The maximum number of runs of one dispatch in a row that lose the database, and yet can be released. Further ones count
+ * as failed: the handler breaks its connection itself, or the database refuses its commit.
  */
 const maxLosses = 5;
 

@@ -9,7 +9,7 @@ export class TillkitError extends Error {
   override readonly name: string = "TillkitError";
   /** Stable, machine-readable code. */
   readonly code: ErrorCode;
-  /** What to do about the error, in one sentence. */
+  /** The fix of the error, in one sentence. */
   readonly fix: string;
 
   constructor(code: ErrorCode, message: string, options: { cause?: unknown; fix?: string } = {}) {
@@ -38,7 +38,7 @@ export interface ConfigurationProblem {
   code: ErrorCode;
   /** Path of the option: `signature.secret`. */
   option: string;
-  /** What is wrong, what was expected, and where to set it. Never contains a secret. */
+  /** The problem, the expected value, and the place to set it. Never contains a secret. */
   message: string;
 }
 

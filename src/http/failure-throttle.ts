@@ -1,7 +1,7 @@
 import { type IncomingMessage } from "node:http";
 import { isIPv4, isIPv6 } from "node:net";
 
-/** How many failed webhooks of one address are answered with their own status. */
+/** The number of failed webhooks of one address that are answered with their own status. */
 export interface FailureBudget {
   perMinute: number;
   burst: number;

@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Logger } from "pino";
 import { pinoHttp } from "pino-http";
 
-/** What the log line of a request says besides its status and duration. Never a body, signature, secret or token. */
+/** The facts in the log line of a request. They contain no body, signature, secret or token. */
 export interface RequestFacts {
   /** The pattern of the route, not the address: an address may contain a token. */
   route: string;

@@ -15,7 +15,7 @@ export interface LastAsked {
   total: Money;
 }
 
-/** What the service reported about a payment. */
+/** A report of the service about a payment. */
 export interface Reported<Covers extends SignedField = SignedField> {
   /** The fields that the signature covers: the service sent these values. */
   verified: Verified<Covers>;
@@ -95,7 +95,7 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     by: string;
     /** The webhook that was settled, if it was one. */
     receiptId?: string;
-    /** What showed the person that the payment is paid. */
+    /** The evidence that the payment is paid. */
     evidence?: Evidence;
     /** The payment in its state at that time, if the store had it. */
     payment?: Payment;

@@ -1,7 +1,7 @@
 import { TillkitError } from "../errors/index.js";
 import { minorUnit } from "./currencies.js";
 
-/** What is wrong with an amount: a code, and a sentence that names the likely mistake. */
+/** The problem of an amount: a code, and a sentence that names the likely mistake. */
 export interface AmountProblem {
   code: "amount_invalid" | "currency_invalid";
   message: string;

@@ -41,7 +41,7 @@ export type Untrusted<Covers extends SignedField = SignedField> = Readonly<
   >
 >;
 
-/** What a verified, admissible webhook says about a payment. Only `verified` decides. */
+/** The content of a verified, admissible webhook about a payment. Only `verified` decides. */
 export interface PaymentReport {
   kind: "payment";
   /** Equal for two webhooks of one event. Made of signed fields only. */

@@ -21,7 +21,7 @@ export type PaymentState = "creating" | "pending" | "uncertain" | "failed" | "ca
 /** The states of payments that can become overdue. */
 export const awaitedStates: readonly PaymentState[] = ["creating", "pending", "uncertain"];
 
-/** What the service said last about a payment: in its answer to the creation, in a webhook or in a lookup. */
+/** The service's newest report of a payment: in its answer to the creation, in a webhook or in a lookup. */
 export interface LastReport {
   /** The status as the service wrote it. */
   status: string;
@@ -97,7 +97,7 @@ export interface Payment {
   overdueAt?: string;
   /** When the service may next be asked about the payment. Absent if there is nothing left to ask. */
   nextLookupAt?: string;
-  /** How many times the service was asked about the payment. Absent for never. */
+  /** The number of lookups of the payment. Absent for none. */
   lookups?: number;
   /**
    * Set on a completed payment that the order did not get, because another amount was asked for last. `unsettled`: a
@@ -112,7 +112,7 @@ export interface CompletedPayment extends Payment {
   completedAt: string;
 }
 
-/** What a person saw that shows that a payment is paid. */
+/** A person's evidence that a payment is paid. */
 export interface Evidence {
   /** `lookup`: an answer of the service that the person asked for. `webhook`: a stored one that the kit could not read. */
   kind: "statement" | "lookup" | "letter" | "webhook";

@@ -78,7 +78,7 @@ export interface SpoolHealth {
   oldestAt?: string;
 }
 
-/** What the health depends on. */
+/** The parts and limits that the health depends on. */
 export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   recorder: Pick<Intake["recorder"], "isStuck">;
   keeper: Pick<Intake["keeper"], "keeping" | "retryRefused">;
@@ -90,14 +90,14 @@ export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   runs: (handler: string, event?: EventType) => boolean;
   /** The number of handlers' transactions that are open although their runs have ended. */
   hanging: () => number;
-  /** How many sweeps in a row have failed, and the last error. */
+  /** Returns the number of sweeps in a row that have failed, and the last error. */
   sweepFailure: () => { count: number; error: unknown } | undefined;
   /** Why the store is an older copy or another one; `undefined` while it never was. */
   wentBack: () => Error | undefined;
   rejections: () => Rejections;
   /** The wrong signatures since the last verified webhook: their number, and the time from the first to the last. */
   mismatches: () => { count: number; spanMs: number };
-  /** How long the store may take to answer. */
+  /** The time in which the store must answer. */
   timeoutMs: number;
   /** The age from which an undone event degrades the health. */
   lateMs: number;

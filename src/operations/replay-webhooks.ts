@@ -74,8 +74,8 @@ const outcomes = {
 const maxListed = 1000;
 
 /**
- * Reads stored webhooks again, each with the coverage that its signature had when it was verified, and decides them on the
- * payments as they are now. A dry run reports what would change. Another run stores it page by page, each page with its
+ * Reads stored webhooks again, and decides them on the payments as they are now. Each keeps the coverage that its
+ * signature had when it was verified. A dry run reports what would change. Another run stores it page by page, each page with its
  * events in one transaction. An applied webhook is never reverted. Running it again changes nothing more.
  *
  * @throws TillkitError `query_invalid`
@@ -111,7 +111,7 @@ export async function replayWebhooks<Tx>(
   return result;
 }
 
-/** What one replay carries from page to page. */
+/** The state of one replay, from page to page. */
 interface Run {
   dryRun: boolean;
   /** Payments as a dry run would have stored them, by clientId. */

@@ -5,7 +5,7 @@ import { type ResolutionRecord } from "../store/index.js";
 import { withoutKey, type EventDraft } from "../webhook/recording/payment-events.js";
 import { checkEvidence } from "./payment-evidence.js";
 
-/** What a person decided about a payment or about one webhook. */
+/** A person's decision about a payment or about one webhook. */
 export interface Resolution {
   /**
    * - `accept`: the webhook is right despite its differences, or without the lookup that it waits for, or the evidence shows that

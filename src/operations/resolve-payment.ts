@@ -65,7 +65,7 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
   return { resolution: kept, resolved, ...(payment && { payment }) };
 }
 
-/** What is resolved. */
+/** The subject of a resolution. */
 interface ResolutionSubject {
   clientId: string;
   /** The events of the payment. */

@@ -1,7 +1,7 @@
 import { TillkitError } from "../errors/index.js";
 import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 
-/** How a statement is compared with the stored payments. */
+/** Options of comparing a statement with the stored payments. */
 export interface StatementOptions {
   /**
    * The time that the statement is about: payments that were completed in it must be on the statement. `to` is not included. A

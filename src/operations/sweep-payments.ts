@@ -7,7 +7,7 @@ import { rematch } from "../webhook/recording/rematch.js";
 import { inGroups } from "./in-groups.js";
 import { type RaisingParts, raiseWaiting } from "./raise-waiting.js";
 
-/** What one sweep did. */
+/** The result of one sweep. */
 export interface Swept {
   /** The number of payments that `payment.overdue` was raised for. */
   overdue: number;

@@ -34,7 +34,7 @@ export type CreationErrorCode = Extract<
  */
 export type CreationCertainty = "failed" | "uncertain";
 
-/** What is known about a creation that failed. */
+/** The facts about a creation that failed. */
 export interface CreationErrorDetails {
   certainty: CreationCertainty;
   httpStatus?: number | undefined;

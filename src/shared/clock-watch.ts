@@ -1,7 +1,7 @@
 /** A difference that is no jump: clocks are corrected by less all the time. */
 const maxDriftMs = 10_000;
 
-/** How long a jump counts as new. A clock that was put wrong is usually put right within this time. */
+/** The time for which a jump counts as new. A clock that was put wrong is usually put right within this time. */
 const newForMs = 60 * 60 * 1000;
 
 /** Watches this machine's clock. */

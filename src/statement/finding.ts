@@ -34,9 +34,9 @@ export interface StatementFinding {
   reference?: string;
   /** The provider channel on the statement. */
   source?: string;
-  /** What the statement says. */
+  /** The payment on the statement. */
   statement?: Money & { status?: string; time?: string };
-  /** What the store says. */
+  /** The payment in the store. */
   stored?: Money & { state: PaymentState; completedAt?: string };
   /** With `amount_differs`: the amount of the statement minus the stored amount, a decimal string that may be negative. */
   difference?: string;

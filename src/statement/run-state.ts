@@ -15,7 +15,7 @@ import { Totals } from "./totals.js";
 
 const dayMs = 86_400_000;
 
-/** What one run has collected: sums in memory, and entries of rows and payments that are sorted outside of memory. */
+/** The collection of one run: sums in memory, and entries of rows and payments that are sorted outside of memory. */
 export class RunState {
   readonly totals = new Totals();
   /** One entry for each row, and one for each payment that was completed in the period. */

@@ -34,7 +34,7 @@ export interface UnreadableRow {
   serviceId?: string | undefined;
 }
 
-/** What is wrong with a row. */
+/** The problem of a row. */
 export interface RowProblem {
   code: RowProblemCode;
   /** A sentence for people: the value of the row, and the expected form. */

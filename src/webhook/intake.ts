@@ -8,11 +8,11 @@ import { type RecordingParts } from "./recording/recording-parts.js";
 import { WebhookKeeper } from "./recording/webhook-keeper.js";
 import { openSpool } from "./spool/spool.js";
 
-/** How webhooks are taken in. */
+/** Options of {@link createIntake}. */
 export interface IntakeOptions {
-  /** How long a webhook may wait for its commit. */
+  /** The maximum time of a webhook until its commit. */
   recordTimeoutMs: number;
-  /** How often spooled webhooks are tried. */
+  /** The interval at which spooled webhooks are tried. */
   drainMs: number;
   spool: { directory: string; maxBytes: number } | undefined;
   /** Returns the store's identity; `undefined` for a store that has none. */
@@ -21,7 +21,7 @@ export interface IntakeOptions {
   onRecorded?: (receipts: readonly Receipt[]) => void;
 }
 
-/** What takes verified webhooks in. */
+/** The parts that take verified webhooks in. */
 export type Intake = ReturnType<typeof createIntake>;
 
 /** Makes what records verified webhooks in the store, and what spools them while the store cannot take them. */

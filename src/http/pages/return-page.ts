@@ -8,7 +8,7 @@ import { htmlPage } from "../../pages/page.js";
 import { drawing } from "../../pages/sign.js";
 import { returnTranslations } from "./translations.js";
 
-/** What a page needs besides the payment. */
+/** The input of a page, besides the payment. */
 export interface PageFrame {
   language: Language;
   nonce: string;
@@ -25,7 +25,7 @@ export function returnStatus({ state, payment }: Pick<ReturnView, "state" | "pay
   return { state, title, message: text, final: state === "paid" };
 }
 
-/** How long a page asks for the state. */
+/** The time for which a page asks for the state. */
 const liveMs = 15 * 60 * 1000;
 
 /** Returns the page of a browser that came back. Without scripts it reloads itself while the payment may change. */
@@ -79,9 +79,9 @@ interface PageContent {
   message: string;
   head?: HtmlFragment;
   rest?: HtmlFragment;
-  /** What says whether the page updates itself. Only a page with it has the script. */
+  /** The note about updates of the page. Only a page with it has the script. */
   live?: Html;
-  /** What the script shows after a minute, also without an answer. */
+  /** The script shows this text after a minute, also without an answer. */
   delayed?: { title: string; message: string };
   hasEnded?: boolean;
 }

@@ -17,7 +17,7 @@ export interface ListScanParts {
 const pageSize = 100;
 const maxPagesPerRun = 5;
 const maxWanted = 1000;
-/** How long a payment is looked for after its last lookup, which may come late: after a pause of all processes, for instance. */
+/** The time for which a payment is looked for after its last lookup, which may come late: after a pause of all processes, for instance. */
 const minWantedMs = 3_600_000;
 
 /**

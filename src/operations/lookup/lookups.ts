@@ -12,11 +12,11 @@ import { canLookUp, withNextLookup, type LookupTimes } from "./schedule.js";
 
 /** When and how often the service is asked. */
 export interface LookupsOptions extends LookupTimes {
-  /** What the configured scheme covers: answers are read as its webhooks are. */
+  /** The fields that the configured scheme covers: answers are read as its webhooks are. */
   covers: Arrival["covers"];
   /** The number of requests of this process in one second at most. */
   perSecond: number;
-  /** How long to wait for the webhook after the browser came back, before the service is asked. */
+  /** The wait for the webhook after the browser came back, before the service is asked. */
   afterReturnMs: number;
   /** The time between two sweeps, which limits the lookups of one sweep. */
   sweepMs: number;

@@ -2,11 +2,11 @@ import { type Payment } from "../../model/payment.js";
 
 /** When a payment is looked up. */
 export interface LookupTimes {
-  /** How long after its creation a payment is looked up for the first time. */
+  /** The age at which a payment is looked up for the first time. */
   afterMs: number;
   /** The wait between two lookups at most. */
   maxDelayMs: number;
-  /** How long after its creation a payment is looked up for the last time. */
+  /** The age at which a payment is looked up for the last time. */
   giveUpAfterMs: number;
 }
 

@@ -4,7 +4,7 @@ import { type Line, maxLineLength } from "./lines.js";
 /** One record of the file. `line` is the line on which it begins. */
 export type CsvRecord = { line: number; fields: string[] } | { line: number; problem: RowProblem };
 
-/** How lines are read as records. */
+/** Options of reading records. */
 export interface RecordOptions {
   /** @default the most frequent of `,` `;` tab `|` in the first record */
   delimiter?: string | undefined;

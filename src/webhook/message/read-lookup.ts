@@ -9,7 +9,7 @@ import { readMessage } from "./read-message.js";
 export interface LookupAnswer {
   /** The payment as the service wrote it (interface document, 2.1 or 2.3), as JSON. */
   rawBody: Buffer;
-  /** What the configured scheme covers: the answer is read like a webhook of that scheme. */
+  /** The fields that the configured scheme covers: the answer is read like a webhook of that scheme. */
   covers: "body" | readonly SignedField[];
   /** The payment that was asked about; the documented answers do not name it. */
   clientId: string;

@@ -26,7 +26,7 @@ export interface VerifiedWebhook {
   rawBody: Buffer;
   /** The result of {@link decodeStrict}, if verification already decoded `rawBody`. */
   payload?: Readonly<Record<string, unknown>> | undefined;
-  /** What the signature covers. Contains the indispensable fields: `checkCoverage` checks that at construction. */
+  /** The fields that the signature covers. Contains the indispensable fields: `checkCoverage` checks that at construction. */
   covers: "body" | readonly SignedField[];
 }
 

@@ -5,7 +5,7 @@ import { sameValue } from "../../model/money.js";
 import { type Payment } from "../../model/payment.js";
 import { capturedFor, isFarther, isKnownStatus, stateOf } from "../../model/status-order.js";
 
-/** What is known when a report is decided. */
+/** The facts from which a report is decided. */
 export interface Situation {
   /** The payment that the report's clientId names. */
   payment: Payment | undefined;
@@ -23,7 +23,7 @@ export interface Situation {
   now: string;
 }
 
-/** What a decision reports to the application, besides the fields of the webhook. */
+/** A fact that a decision reports to the application, besides the fields of the webhook. */
 export type PaymentFact =
   | { type: "payment.completed" }
   | { type: "payment.updated"; previousStatus?: string }

@@ -19,7 +19,7 @@ import { type Policy } from "./recording-parts.js";
 export type Decided =
   { outcome: "duplicate" } | { outcome: WebhookRecord["outcome"]; reason?: string; events: EventDraft[] };
 
-/** What decisions need besides the payments. */
+/** The input of decisions, besides the payments. */
 export interface DecisionParts {
   /** ISO 8601 UTC. */
   now: string;

@@ -2,13 +2,13 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { TillkitError } from "../../errors/index.js";
 import { Deadlines, type Waiting } from "../../shared/deadlines.js";
 
-/** How items are grouped. */
+/** Options of {@link GroupCommit}. */
 export interface GroupCommitOptions<Item, Result> {
   /** Writes a group in one transaction, all or nothing. Resolves to the results in the order of the items. */
   write: (items: readonly Item[]) => Promise<readonly Result[]>;
   /** The number of items in one transaction at most. */
   maxGroup: number;
-  /** How long an item may wait for its commit, the time in the queue included. */
+  /** The maximum time of an item until its commit, the time in the queue included. */
   deadlineMs: number;
   /**
    * The number of event loop iterations that the next group waits after a group of several, while it is smaller. Clients

@@ -4,7 +4,7 @@ import { type Payment } from "../../model/payment.js";
 import { type EventRecord, type WebhookRecord } from "../../store/index.js";
 import { type Decision, type PaymentFact } from "../reconciliation/reconcile.js";
 
-/** What carried a report: the webhook, the answer to a lookup, or a person's evidence. */
+/** The carrier of a report: the webhook, the answer to a lookup, or a person's evidence. */
 export interface Carrier extends Pick<WebhookRecord, "receiptId" | "receivedAt" | "covers"> {
   kind?: Reported["reportedBy"];
 }

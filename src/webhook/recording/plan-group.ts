@@ -22,7 +22,7 @@ export function keysOf(arrivals: readonly Pick<Arrival, "message">[]) {
   return { clientIds: [...clientIds], serviceIds: [...serviceIds], eventKeys: [...eventKeys] };
 }
 
-/** What planning needs besides what is locked. */
+/** The input of planning, besides the locked payments. */
 export interface Planning extends DecisionParts {
   /** The recorded webhooks that wait for one of these lookups, by eventKey. */
   unconfirmed?: ReadonlyMap<string, WebhookRecord>;

@@ -5,16 +5,16 @@ import { LateMatches } from "./late-matches.js";
 import { keysOf, planGroup, type Plan } from "./plan-group.js";
 import { type RecordingParts } from "./recording-parts.js";
 
-/** How often a group is planned, when other processes record the same events at the same moment. */
+/** The maximum number of plans of one group, if other processes record the same events at that moment. */
 const maxPlans = 3;
 
 /** Another process recorded one of the events after `lock` had looked: the group must be planned again. */
 class PlanOutdated extends Error {}
 
 /**
- * Records verified webhooks. Each call resolves after the transaction that holds the webhook has committed, and after a webhook
- * with another prefix was matched with a payment that was adopted meanwhile. It rejects when one of the two is not known to have
- * happened. Recording a webhook again is harmless, and matches it again.
+ * Records verified webhooks. Each call resolves after the commit that holds the webhook. For a webhook with
+ * another prefix it also waits for the look for an adopted payment. It rejects when one of the two is not known
+ * to have happened. Recording a webhook again is harmless, and matches it again.
  */
 export class Recorder<Tx> {
   readonly #parts: RecordingParts<Tx>;

@@ -2,7 +2,7 @@ import { type PaymentStore } from "../../store/index.js";
 
 /** The merchant's settings that decisions depend on. */
 export interface Policy {
-  /** What this shop's clientIds begin with; `undefined` where every webhook is this shop's. */
+  /** The prefix of this shop's clientIds; `undefined` if every webhook is this shop's. */
   clientIdPrefix: string | undefined;
   /** Whether a completion of which only fields are signed waits for a lookup. */
   confirms: boolean;

@@ -18,7 +18,7 @@ export interface KeeperParts {
   notify: Notify;
   /** The number of spooled webhooks in one commit at most. */
   maxGroup: number;
-  /** How often spooled webhooks are tried, and the segments of ended processes looked for. */
+  /** The interval at which spooled webhooks are tried, and segments of ended processes looked for. */
   drainMs: number;
 }
 
@@ -49,13 +49,13 @@ interface WaitingWebhook {
   appending: Promise<void>;
 }
 
-/** How often a spooled webhook may fail while the store is available, before it is set aside for a person. */
+/** After this many failures while the store is available, a spooled webhook is set aside for a person. */
 const maxFailures = 3;
 
 /** After this many webhooks in a row that were skipped, the drain stops: the store refuses more than single ones. */
 const maxSkippedInRow = 10;
 
-/** What became of the last webhooks of this process. */
+/** The results of the last webhooks of this process. */
 export interface Keeping {
   /** When the store began to record none of them, by `performance.now()`. Absent while it records them. */
   failingSince?: number;
@@ -72,7 +72,7 @@ class SkippedError extends Error {}
 /** The failures of a spooled webhook. */
 interface Failures {
   count: number;
-  /** How many webhooks this process had recorded at the last counted failure. */
+  /** The number of webhooks that this process had recorded at the last counted failure. */
   recorded: number;
 }
 
@@ -94,7 +94,7 @@ export class WebhookKeeper {
   readonly #waiting = new Map<string, WaitingWebhook>();
   #isSpoolUnavailable = false;
   #isClosing = false;
-  /** What became of the last webhooks. */
+  /** The results of the last webhooks. */
   keeping: Keeping = {};
   /** The number of webhooks that this process has verified. */
   verified = 0;

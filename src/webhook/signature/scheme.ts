@@ -6,7 +6,7 @@ import {
   signedFields,
 } from "../../model/signed-fields.js";
 
-/** What a scheme gets to verify one webhook. */
+/** The input of a scheme that verifies one webhook. */
 export interface VerifyInput {
   /** The exact bytes that arrived. */
   rawBody: Buffer;

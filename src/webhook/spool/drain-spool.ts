@@ -9,7 +9,7 @@ import { type StoreTie } from "./store-tie.js";
 import { keyMissing, readKey } from "./spool-key.js";
 import { failedWith, spoolClosed, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
-/** How the drain records webhooks, and when it gives one up. */
+/** Options of a drain: recording webhooks, and giving one up. */
 export interface DrainOptions {
   /**
    * Records several webhooks, all or none. If it rejects, each of them is recorded alone.
@@ -44,7 +44,7 @@ export interface DrainResult {
   leftBecause?: unknown;
 }
 
-/** What a drain works with. */
+/** The parts and options of a drain. */
 export interface Draining extends DrainOptions {
   directory: SpoolDirectory;
   own: OwnSegments;

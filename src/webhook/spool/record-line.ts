@@ -6,7 +6,7 @@ export interface SpooledWebhook {
   receiptId: string;
   /** When the webhook arrived: ISO 8601 UTC. */
   receivedAt: string;
-  /** What the signature covered when the webhook arrived. The configuration may differ at the time of the drain. */
+  /** The fields that the signature covered when the webhook arrived. The configuration may differ at the time of the drain. */
   covers: "body" | readonly string[];
   /** The exact bytes that arrived. */
   rawBody: Buffer;

@@ -2,7 +2,7 @@ import { readLines } from "./record-line.js";
 import { readKey } from "./spool-key.js";
 import { ifFound, type SegmentFile, type SpoolDirectory } from "./spool-directory.js";
 
-/** What the spool's directory contains, of all processes. */
+/** The content of the spool's directory, of all processes. */
 export interface SpoolStats {
   /** The number of webhooks that wait for a drain. */
   records: number;
@@ -15,7 +15,7 @@ export interface SpoolStats {
 }
 
 interface SegmentCount {
-  /** How far the segment was read. */
+  /** The number of bytes that were read. */
   size: number;
   records: number;
   oldestAt: string | undefined;

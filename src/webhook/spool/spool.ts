@@ -89,7 +89,7 @@ export function openSpool(options: SpoolOptions) {
      */
     check: () => checkSpool(directory, tie).catch(fail),
 
-    /** What the directory remembers of its store. */
+    /** The memory of the directory about its store. */
     tie,
 
     /**

@@ -4,7 +4,7 @@ import { failedWith, ifFound, type SpoolDirectory, spoolFailure } from "./spool-
 /** The file that names the store, in the directory of the segments. */
 const tieFile = "store";
 
-/** What the directory remembers of its store. */
+/** The memory of the directory about its store. */
 export interface Tie {
   /** The store's identity. */
   store: string;
