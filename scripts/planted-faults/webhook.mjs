@@ -77,8 +77,8 @@ export const webhookFaults = [
   {
     about: "a truthy answer of a synchronous scheme verifies",
     file: "webhook/signature/verify-signature.ts",
-    from: `if (typeof verified !== "boolean") return`,
-    to: `if (!verified) return`,
+    from: `typeof verifying === "boolean" ? verifying :`,
+    to: `typeof verifying !== "object" ? Boolean(verifying) :`,
     test: verification,
   },
   {
@@ -91,15 +91,15 @@ export const webhookFaults = [
   {
     about: "an asynchronous scheme is not awaited",
     file: "webhook/signature/verify-signature.ts",
-    from: "verified = await verifying;",
-    to: "verified = true; void verifying;",
+    from: ": await verifying;",
+    to: ": true;",
     test: verification,
   },
   {
     about: "a scheme that throws verifies",
     file: "webhook/signature/verify-signature.ts",
-    from: "verified = scheme.verify(input);\n  } catch (error) {\n    throw refusalOf(error);",
-    to: "verified = scheme.verify(input);\n  } catch {\n    verified = true;",
+    from: "} catch (error) {\n    throw refusalOf(error);",
+    to: "} catch {\n    verified = true;",
     test: verification,
   },
   {

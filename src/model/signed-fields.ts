@@ -64,10 +64,7 @@ export function fieldPath(field: SignedField): string {
  */
 export function readField(payload: Readonly<Record<string, unknown>>, field: SignedField): unknown {
   let value: unknown = payload;
-  for (const step of paths[field]) {
-    if (!owns(value, step)) return undefined;
-    value = value[step];
-  }
+  for (const step of paths[field]) value = own(value, step);
   return value;
 }
 
@@ -92,9 +89,6 @@ export function readFields(payload: Readonly<Record<string, unknown>>): Record<S
 }
 
 function own(value: unknown, key: string): unknown {
-  return owns(value, key) ? value[key] : undefined;
-}
-
-function owns(value: unknown, key: string): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, key);
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as Record<string, unknown>)[key];
 }

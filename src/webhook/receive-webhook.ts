@@ -38,9 +38,7 @@ export async function receiveWebhook(
   const receivedAt = dateString(now());
   // A signature over fields cannot be checked before they are decoded; one over the body is checked first.
   const payload = covers === "body" ? undefined : decodeSignedBody(rawBody);
-  const verifying = verifySignature(scheme, { headers, rawBody, method, url, payload });
-  // Most schemes verify synchronously.
-  if (verifying) await verifying;
+  await verifySignature(scheme, { headers, rawBody, method, url, payload });
   // The message is reconciled in the record's transaction, because only there the payment is locked.
   const message = readMessage({ rawBody, covers, payload });
   return keep({ receiptId, receivedAt, rawBody, covers, message });

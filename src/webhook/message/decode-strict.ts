@@ -28,22 +28,19 @@ export function decodeStrict(rawBody: Buffer): Decoded {
   if (!isUtf8(rawBody)) return { ok: false, reason: "not valid UTF-8" };
   const text = rawBody.toString("utf8");
   if (text.charCodeAt(0) === byteOrderMark) return { ok: false, reason: "byte order mark" };
-  let payload: unknown;
+  let payload: Record<string, unknown>;
   try {
     payload = JSON.parse(text);
   } catch {
     return { ok: false, reason: "not valid JSON" };
   }
-  if (!isJsonObject(payload)) return { ok: false, reason: "not a JSON object" };
+  if (typeof payload !== "object" || payload === null || Array.isArray(payload))
+    return { ok: false, reason: "not a JSON object" };
   const scan = text.includes("\\") ? undefined : scanUnescaped(text);
   // This is enough for nearly every body; findAmbiguity is slower.
   if (scan && scan.depth <= maxDepth && scan.keys === countKeys(payload)) return { ok: true, payload };
   const reason = findAmbiguity(text);
   return reason === undefined ? { ok: true, payload } : { ok: false, reason };
-}
-
-function isJsonObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -3,34 +3,19 @@ import { type SignatureScheme, type VerifyInput } from "./scheme.js";
 import { because } from "../../shared/because.js";
 
 /**
- * Returns, or resolves, if the signature is right. Otherwise throws, or rejects with, a {@link WebhookRejectedError}. Any
- * error of a scheme means "not verified": it never lets a webhook pass and never ends the process.
+ * Resolves if the signature is right. Otherwise rejects with a {@link WebhookRejectedError}. Any error of a scheme
+ * means "not verified": it never lets a webhook pass and never ends the process.
  */
-export function verifySignature(scheme: SignatureScheme, input: VerifyInput): Promise<void> | undefined {
+export async function verifySignature(scheme: SignatureScheme, input: VerifyInput): Promise<void> {
   let verified: unknown;
   try {
-    verified = scheme.verify(input);
+    const verifying = scheme.verify(input);
+    // Most schemes are synchronous, and need not wait for a promise.
+    verified = typeof verifying === "boolean" ? verifying : await verifying;
   } catch (error) {
     throw refusalOf(error);
   }
-  // A synchronous scheme does not wait for a promise.
-  if (typeof verified !== "boolean") return verifyLater(verified);
-  requireTrue(verified);
-  return undefined;
-}
-
-async function verifyLater(verifying: unknown): Promise<void> {
-  let verified: unknown;
-  try {
-    verified = await verifying;
-  } catch (error) {
-    throw refusalOf(error);
-  }
-  requireTrue(verified);
-}
-
-/** Accepts only `true` itself: a scheme in JavaScript may return another truthy value. */
-function requireTrue(verified: unknown): void {
+  // Only `true` itself: a scheme in JavaScript may return another truthy value.
   if (verified === true) return;
   throw new WebhookRejectedError("signature_mismatch", "The signature does not match the body.");
 }
