@@ -1,6 +1,6 @@
 import { translate } from "../../pages/language.js";
 
-/** The texts of the return pages. They never claim more than the store knows. */
+/** The translations of the return pages. They never claim more than the store knows. */
 export const returnTranslations = translate({
   confirming: {
     title: ["Confirming your payment", "Confirmation du paiement en cours"],
