@@ -31,7 +31,11 @@ export const retireCommand: CommandDefinition = {
       const retired = await payments.retireHandler(handler, {
         event: args.get("event") as EventType | undefined,
       });
-      context.output.print(`${handler} is retired. ${retired} of its dispatches were not done.`);
+      context.output.print(
+        retired > 0
+          ? `${handler} is retired. ${retired} of its dispatches were not done.`
+          : `The store has nothing to retire of ${handler}, and gives it no further events. Is the name right?`,
+      );
       context.output.printJson({ handler, retired });
       return 0;
     } finally {

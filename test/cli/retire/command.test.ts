@@ -16,6 +16,9 @@ describe("tillkit retire", () => {
       stdout: "ledger is retired. 2 of its dispatches were not done.\n",
     });
     expect(documentOf(await retire("ledger", "--json"))).toEqual({ handler: "ledger", retired: 0 });
+    const misspelt = await retire("leger");
+    expect(misspelt).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to retire") });
+    expect(misspelt.stdout).toContain("Is the name right?");
     await saved(store, { events: [event("e2")] });
     expect(pairs(await claimed(store, [ledger, mailer]))).toEqual(["e0 mailer", "e1 mailer", "e2 mailer"]);
     await store.close();
