@@ -144,6 +144,18 @@ describe("what is installed", () => {
       "express_missing",
     ]);
   });
+
+  it("is looked for in the folder that --app names", async () => {
+    folder.write("app/package.json", "{}");
+    const codes = async (...argv: string[]) =>
+      (
+        documentOf(await runCli(["doctor", "--json", ...argv], { cwd: folder.path })) as {
+          findings: { code: string }[];
+        }
+      ).findings.map(({ code }) => code);
+    expect(await codes()).not.toContain("express_missing");
+    expect(await codes("--app", "app")).toContain("express_missing");
+  });
 });
 
 describe("a local address", () => {

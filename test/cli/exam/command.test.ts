@@ -126,4 +126,18 @@ export const create = async () => storeOver(${adapter});`;
     const { status, stderr } = exam(name, module);
     expect({ status, stderr }).toEqual({ status: code, stderr: expect.stringContaining(said) });
   });
+
+  it("stops a check that hangs after --timeout, and refuses a time that is none", () => {
+    const module = `import { MemoryStore } from ${JSON.stringify(kit)};
+export const create = async () => Object.assign(new MemoryStore(), { migrate: () => new Promise(() => {}) });`;
+    const began = performance.now();
+    const { status, stdout } = exam("hangs.mjs", module, "--timeout", "1");
+    expect(status).toBe(1);
+    expect(stdout).toContain("The exam stopped here");
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(exam("good.mjs", good, "--timeout", "soon")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("--timeout must be") as string,
+    });
+  });
 });

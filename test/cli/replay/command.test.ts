@@ -131,6 +131,14 @@ describe("tillkit replay", () => {
       "0 dead dispatches run again.",
     );
 
+    const [{ eventId }] = documentOf(would).dispatches;
+    const found = async (...argv: string[]) =>
+      documentOf(await replay("--dead", "--json", ...argv)).dispatches.length;
+    expect(await found("--event-id", eventId)).toBe(1);
+    expect(await found("--event-id", "another")).toBe(0);
+    expect(await found("--event", "payment.completed")).toBe(1);
+    expect(await found("--event", "payment.overdue")).toBe(0);
+
     const did = await replay("--dead", "--handler", "books", "--apply");
     expect(did).toMatchObject({ code: 0, stdout: expect.stringContaining("1 dead dispatches run again.") });
     await withKit(
@@ -143,6 +151,22 @@ describe("tillkit replay", () => {
       },
       { dispatch },
     );
+  });
+
+  it("reads only the webhooks that every option selects", async () => {
+    const receipts: string[] = [];
+    await withKit(async (payments) => {
+      for (const id of ["x-1", "x-2"])
+        receipts.push((await payments.receiveWebhook(signed(completedBody({ clientId: id, id })))).receiptId);
+    });
+    const looked = async (...argv: string[]) =>
+      documentOf(await replay("--json", "--outcome", "unmatched", ...argv)).looked;
+    expect(await looked()).toBe(2);
+    expect(await looked("--receipt-id", receipts[1]!)).toBe(1);
+    expect(await looked("--client-id", "x-1")).toBe(1);
+    expect(await looked("--from", "2099-01-01")).toBe(0);
+    expect(await looked("--to", "2020-01-01")).toBe(0);
+    expect(await looked("--from", "2020-01-01", "--to", "2099-01-01")).toBe(2);
   });
 
   it.each([

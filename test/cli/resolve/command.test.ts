@@ -1,4 +1,5 @@
 import { sqliteStore } from "tillkit/sql";
+import { webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
 import { pendingPayment } from "../../support/webhooks.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
@@ -56,5 +57,29 @@ describe("tillkit resolve", () => {
     const { events } = await store.history("c-1");
     expect(events.map(({ type }) => type)).toEqual(["payment.completed", "payment.resolved"]);
     await store.close();
+  });
+
+  it("keeps the ids of the evidence, and refuses those of another payment", async () => {
+    const store = sqliteStore(file);
+    const payment = { clientId: "c-2", serviceId: "s-2", reference: "order-2" };
+    await saved(store, { created: [pendingPayment(payment)] });
+    await store.close();
+    const accept = ["accept", "--client-id", "c-2", ...who, ...row, "--value", "1475"];
+    expect(await resolve(...accept, "--service-id", "s-9")).toMatchObject({ code: 3 });
+    const ids = ["--service-id", "s-2", "--provider-id", "MVK-1"];
+    expect(documentOf(await resolve(...accept, ...ids, "--json"))).toMatchObject({
+      resolution: { evidence: { serviceId: "s-2", providerId: "MVK-1" } },
+    });
+  });
+
+  it("settles the webhook that --receipt-id names", async () => {
+    const store = sqliteStore(file);
+    const webhooks = ["r-1", "r-2"].map((receiptId) =>
+      webhook(receiptId, { receiptId, outcome: "unmatched", clientId: "nobody" }),
+    );
+    await saved(store, { webhooks });
+    await store.close();
+    const done = documentOf(await resolve("dismiss", "--receipt-id", "r-2", ...who, "--json"));
+    expect(done).toMatchObject({ resolution: { receiptId: "r-2" }, resolved: true });
   });
 });

@@ -24,6 +24,25 @@ describe("tillkit retire", () => {
     await store.close();
   });
 
+  it("retires only the registration for one event with --event", async () => {
+    const store = sqliteStore(file);
+    const overdue = { ...mailer, event: "payment.overdue" } as const;
+    await store.registerHandlers([mailer, overdue]);
+    await saved(store, { events: [event("e3"), event("e4", { type: "payment.overdue" })] });
+    await retire(mailer.name, "--event", "payment.overdue");
+    expect(pairs(await claimed(store, [mailer, overdue]))).toEqual([`e3 ${mailer.name}`]);
+    await store.close();
+  });
+
+  it("works on the tables that --table-prefix names", async () => {
+    const store = sqliteStore(file, { tablePrefix: "south_" });
+    await withEvents(store, [ledger], 3);
+    expect(documentOf(await retire("ledger", "--table-prefix", "south_", "--json"))).toMatchObject({
+      retired: 3,
+    });
+    await store.close();
+  });
+
   it("needs a name, and a database with tables of the kit", async () => {
     expect(await retire()).toMatchObject({ code: 2, stderr: expect.stringContaining("needs <handler>") });
     expect(await retire("ledger", "--table-prefix", "other_")).toMatchObject({

@@ -131,6 +131,45 @@ describe("tillkit statement", () => {
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("2 matched") });
   });
 
+  it("takes further statuses that mean paid, and only these", async () => {
+    folder.write(
+      "statuses.csv",
+      "clientId,value,currency,status\na,1475,KMF,ok\nb,1475,KMF,ok\nmidnight,1475,KMF,done\n",
+    );
+    const counts = async (...args: string[]) =>
+      documentOf(await compare("statuses.csv", ...period, "--json", ...args)).rows.matched;
+    expect(await counts()).toBe(0);
+    expect(await counts("--paid-status", "ok", "--paid-status", "done")).toBe(3);
+  });
+
+  it("allows completions near an end of the period, and reads no payments that are older", async () => {
+    folder.write("edge.csv", "clientId,value,currency\na,1475,KMF\nb,1475,KMF\n");
+    const differences = async (...args: string[]) =>
+      documentOf(await compare("edge.csv", "--json", ...args)).counts;
+    expect(await differences(...period)).toMatchObject({ missing_there: 1 });
+    expect(await differences(...period, "--edge", "200")).not.toMatchObject({ missing_there: 1 });
+    expect(await differences(...period, "--edge", "100")).toMatchObject({ missing_there: 1 });
+    const later = ["--created-from", "2024-05-11"];
+    expect(await differences(...period, ...later)).not.toMatchObject({ missing_there: 1 });
+  });
+
+  it("writes its temporary files where it is told", async () => {
+    // So many rows are sorted in files.
+    const rows = Array.from({ length: 17_000 }, (_, row) => `x-${row},1,KMF`);
+    folder.write("many.csv", `clientId,value,currency\n${rows.join("\n")}\n`);
+    const { stderr } = await compare("many.csv", ...period, "--temporary-directory", "nowhere");
+    expect(stderr).toContain(path.join(folder.path, "nowhere"));
+  });
+
+  it("compares the tables that --table-prefix names", async () => {
+    const store = sqliteStore(path.join(folder.path, "shop.db"), { tablePrefix: "south_" });
+    await store.transaction((tx) => store.save(tx, { created: [paid("s")] }));
+    await store.close();
+    folder.write("south.csv", "clientId,value,currency\ns,1475,KMF\n");
+    expect((await compare("south.csv", ...period)).code).toBe(1);
+    expect((await compare("south.csv", ...period, "--table-prefix", "south_")).code).toBe(0);
+  });
+
   it("draws a bar on a terminal, redraws it, and removes it", async () => {
     const { stderr } = await runCli(["statement", "agreed.csv", "--store", "shop.db", ...period], {
       cwd: folder.path,
