@@ -81,7 +81,7 @@ describe("the options of tillkit sandbox", () => {
     for (const argv of [
       ["--port", "-1"],
       ["--token-ttl", "1.5"],
-      ["--retries", "10,soon"],
+      ["--retries", "10,later"],
     ])
       await expect(optionsOf(...argv)).rejects.toMatchObject({ code: "command_option_invalid" });
     await expect(optionsOf("--client-id", "shop")).rejects.toThrow("--client-id needs --client-secret");
