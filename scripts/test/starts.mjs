@@ -31,6 +31,7 @@ export const starts = {
   "npm run fuzz": ["scripts/fuzz.mjs", "--count", "2000", "--http", "100", "--quiet"],
   "npm run faults:planted": ["scripts/planted-faults.mjs", "--only", "reconciliation/differences", "--quiet"],
   "npm run mutate": ["scripts/mutate.mjs", "--smoke"],
+  "npm run size": ["scripts/size.mjs", "--against", "HEAD", "--json"],
   "npm run tables": ["scripts/tables.mjs"],
   "npm run statement:million": ["scripts/statement-million.mjs", "--rows", "2000", "--once", "--quiet"],
 };

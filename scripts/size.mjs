@@ -1,0 +1,139 @@
+// Prints the size of the sources and the cost of `import "tillkit"`, beside an earlier commit. `npm run size -- --help`
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import ts from "typescript";
+import { codeOnly } from "./tsc.mjs";
+
+const usage = `Usage: npm run size -- [--against <commit>] [--json]
+
+  --against <commit>  A commit, branch or tag to compare with. Default: the last tag, or nothing without one.
+  --json              Prints one object.
+`;
+const sources = ["src", "package.json", "tsconfig.json", "tsconfig.esm.json"];
+const imports = 7;
+
+process.chdir(path.resolve(import.meta.dirname, ".."));
+const { values } = parseArgs({
+  options: { against: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean" } },
+});
+if (values.help) console.log(usage);
+else main(values.against ?? lastTag());
+
+function main(commit) {
+  const now = measured("now", (folder) => {
+    for (const name of sources) cpSync(name, path.join(folder, name), { recursive: true });
+  });
+  const before =
+    commit &&
+    measured("before", (folder) => {
+      const archive = execFileSync("git", ["archive", commit, ...sources], { maxBuffer: 2 ** 28 });
+      execFileSync("tar", ["-x", "-C", folder], { input: archive });
+    });
+  if (values.json) console.log(JSON.stringify({ now, ...(before && { against: { commit, ...before } }) }));
+  else print(now, before, commit);
+}
+
+function lastTag() {
+  const { status, stdout } = spawnSync("git", ["describe", "--tags", "--abbrev=0"], { encoding: "utf8" });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+/** Returns the sizes of the sources that `fill` writes into a folder. */
+function measured(name, fill) {
+  const folder = path.resolve(".tmp", `size-${name}`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  try {
+    fill(folder);
+    return sizesOf(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function sizesOf(folder) {
+  const src = path.join(folder, "src");
+  const files = readdirSync(src, { recursive: true })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => ({
+      file: file.replaceAll("\\", "/"),
+      text: readFileSync(path.join(src, file), "utf8").trimEnd(),
+    }));
+  const folders = {};
+  for (const { file, text } of files) {
+    const part = (folders[file.includes("/") ? file.split("/")[0] : "(top)"] ??= { lines: 0, files: 0 });
+    part.lines += text.split("\n").length;
+    part.files += 1;
+  }
+  const all = Object.values(folders);
+  return {
+    lines: all.reduce((sum, part) => sum + part.lines, 0),
+    files: files.length,
+    folders,
+    functions: files
+      .flatMap(functionsIn)
+      .toSorted((a, b) => b.lines - a.lines)
+      .slice(0, 5),
+    import: importOf(folder),
+  };
+}
+
+/** Returns the functions of a file with their lines. */
+function functionsIn({ file, text }) {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true);
+  const lineOf = (position) => source.getLineAndCharacterOfPosition(position).line + 1;
+  const found = [];
+  const visit = (node) => {
+    if (ts.isFunctionLike(node) && node.body) {
+      const first = lineOf(node.getStart(source));
+      found.push({ place: `${file}:${first}`, lines: lineOf(node.end) - first + 1 });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** Compiles the sources, and returns the modules of the kit that its main entry loads and the median time of an import. */
+function importOf(folder) {
+  const tsc = [path.resolve("scripts/tsc.mjs"), "-p", path.join(folder, "tsconfig.esm.json"), ...codeOnly];
+  const { status, stdout } = spawnSync(process.execPath, tsc, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`The sources cannot be compiled: ${stdout}`);
+  const entry = path.join(folder, "dist/esm/index.js");
+  const loaded = new Set();
+  const follow = (file) => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    for (const [, target] of readFileSync(file, "utf8").matchAll(/\bfrom "(\.{1,2}\/[^"]+)";$/gm))
+      follow(path.resolve(path.dirname(file), target));
+  };
+  follow(entry);
+  const program = `const start = performance.now();
+    await import(${JSON.stringify(`file://${entry}`)});
+    console.log(performance.now() - start);`;
+  const times = Array.from({ length: imports }, () =>
+    Number(execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" })),
+  );
+  return { modules: loaded.size, ms: Math.round(times.toSorted((a, b) => a - b)[imports >> 1]) };
+}
+
+function print(now, before, commit) {
+  const row = (name, value, earlier) => {
+    const change = before && value - (earlier ?? 0);
+    const cells = before ? [earlier ?? 0, change > 0 ? `+${change}` : change] : [];
+    console.log(name.padEnd(24) + [value, ...cells].map((cell) => String(cell).padStart(12)).join(""));
+  };
+  console.log(
+    "".padEnd(24) + ["now", ...(before ? [commit, "change"] : [])].map((one) => one.padStart(12)).join(""),
+  );
+  row("lines", now.lines, before?.lines);
+  row("files", now.files, before?.files);
+  for (const name of new Set([...Object.keys(now.folders), ...Object.keys(before?.folders ?? {})].toSorted()))
+    row(`lines of ${name}`, now.folders[name]?.lines ?? 0, before?.folders[name]?.lines);
+  row('modules of "tillkit"', now.import.modules, before?.import.modules);
+  row("ms of its import", now.import.ms, before?.import.ms);
+  console.log("\nThe largest functions:");
+  for (const { place, lines } of now.functions) console.log(`${String(lines).padStart(6)}  ${place}`);
+}
