@@ -1,22 +1,16 @@
 import http from "node:http";
 import { createSandbox, type Sandbox, type SandboxEvent, type SandboxOptions } from "tillkit/sandbox";
-import { Merchant, status } from "./merchant.js";
+import { type Merchant, status } from "./merchant.js";
+import { openSandbox } from "./open-sandbox.js";
 
 const total = { value: "1475", currency: "KMF" };
 
 describe("the control addresses", () => {
   let merchant: Merchant;
   let sandbox: Sandbox;
-  beforeEach(async () => {
-    merchant = await Merchant.open();
-  });
-  afterEach(async () => {
-    await sandbox.close();
-    await merchant.close();
-  });
 
   async function open(options: SandboxOptions = {}): Promise<void> {
-    sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], retryDelaysMs: [], ...options });
+    ({ sandbox, merchant } = await openSandbox({ retryDelaysMs: [], ...options }));
     await sandbox.start();
   }
   const at = (path: string) => `${sandbox.url}/sandbox/api${path}`;

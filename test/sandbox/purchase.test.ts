@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type ServerResponse } from "node:http";
-import { createSandbox, type Sandbox } from "tillkit/sandbox";
-import { Merchant } from "./merchant.js";
+import { type Sandbox } from "tillkit/sandbox";
+import { type Merchant } from "./merchant.js";
+import { openSandbox } from "./open-sandbox.js";
 
 interface TokenAnswer {
   access_token: string;
@@ -17,13 +18,8 @@ describe("a complete purchase at a merchant that does not use the kit", () => {
   let sandbox: Sandbox;
 
   beforeEach(async () => {
-    merchant = await Merchant.open();
-    sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl] });
+    ({ sandbox, merchant } = await openSandbox());
     await sandbox.start();
-  });
-  afterEach(async () => {
-    await sandbox.close();
-    await merchant.close();
   });
 
   async function obtainToken(): Promise<string> {

@@ -1,6 +1,7 @@
-import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
+import { type Sandbox, type SandboxOptions } from "tillkit/sandbox";
 import { createPayment } from "../create-payment.js";
 import { Merchant, status } from "../merchant.js";
+import { openSandbox } from "../open-sandbox.js";
 
 const noon = "2030-01-01T12:00:00.000Z";
 const misuse = { code: "sandbox_misused" };
@@ -8,17 +9,10 @@ const misuse = { code: "sandbox_misused" };
 describe("the sandbox's clock", () => {
   let merchant: Merchant;
   let sandbox: Sandbox;
-  beforeEach(async () => {
-    merchant = await Merchant.open();
-  });
-  afterEach(async () => {
-    await sandbox.close();
-    await merchant.close();
-  });
 
   /** The machine's clock stands still, so that only the sandbox's clock makes something due. */
   async function openPayment(options: SandboxOptions = {}): Promise<void> {
-    sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], now: () => new Date(noon), ...options });
+    ({ sandbox, merchant } = await openSandbox({ now: () => new Date(noon), ...options }));
     await createPayment(sandbox, merchant, "c-1");
   }
   const secondsAfterNoon = () =>

@@ -19,7 +19,6 @@ describe("the dashboard", () => {
   beforeEach(async () => {
     dashboard = await OpenDashboard.open();
   });
-  afterEach(() => dashboard.close());
 
   async function everyPage(): Promise<string[]> {
     const id = await dashboard.pays("order-9");
@@ -260,6 +259,5 @@ describe("text from outside on the dashboard", () => {
       expect([path, text.includes("<b>"), text.match(/<script/g)?.length]).toEqual([path, false, 1]);
       expect([path, text]).toEqual([path, expect.stringContaining('role="alert"')]);
     }
-    await dashboard.close();
   });
 });

@@ -1,9 +1,10 @@
 import request, { type Response } from "supertest";
-import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
+import { type Sandbox, type SandboxOptions } from "tillkit/sandbox";
 import { createPayment } from "../create-payment.js";
-import { Merchant } from "../merchant.js";
+import { type Merchant } from "../merchant.js";
+import { openSandbox } from "../open-sandbox.js";
 
-/** The dashboard of a sandbox with one merchant, as a browser without scripts uses it. */
+/** The dashboard of a sandbox with one merchant, as a browser without scripts uses it. Both are closed after the test. */
 export class OpenDashboard {
   private constructor(
     readonly sandbox: Sandbox,
@@ -11,8 +12,7 @@ export class OpenDashboard {
   ) {}
 
   static async open(options: SandboxOptions = {}): Promise<OpenDashboard> {
-    const merchant = await Merchant.open();
-    const sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], retryDelaysMs: [], ...options });
+    const { sandbox, merchant } = await openSandbox({ retryDelaysMs: [], ...options });
     return new OpenDashboard(sandbox, merchant);
   }
 
@@ -40,10 +40,5 @@ export class OpenDashboard {
 
   pays(clientId: string, total?: { value: string; currency: string }): Promise<string> {
     return createPayment(this.sandbox, this.merchant, clientId, total);
-  }
-
-  async close(): Promise<void> {
-    await this.sandbox.close();
-    await this.merchant.close();
   }
 }

@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import { catalogue, createSandbox, type Sandbox, type WebhookBody } from "tillkit/sandbox";
 import { createPayment } from "../create-payment.js";
-import { type Arrived, Merchant } from "../merchant.js";
+import { type Arrived, type Merchant } from "../merchant.js";
+import { openSandbox } from "../open-sandbox.js";
 
 /** What a merchant finds when it checks a webhook. */
 interface Checked {
@@ -71,12 +72,7 @@ describe("what a merchant receives in a scenario", () => {
   let merchant: Merchant;
   let sandbox: Sandbox;
   beforeEach(async () => {
-    merchant = await Merchant.open();
-    sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl] });
-  });
-  afterEach(async () => {
-    await sandbox.close();
-    await merchant.close();
+    ({ sandbox, merchant } = await openSandbox());
   });
 
   function check({ headers, rawBody }: Arrived): Checked {

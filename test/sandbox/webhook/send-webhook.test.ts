@@ -1,19 +1,15 @@
 import { createHmac } from "node:crypto";
-import { createSandbox, type Sandbox } from "tillkit/sandbox";
+import { type Sandbox } from "tillkit/sandbox";
 import { createPayment } from "../create-payment.js";
 import { Merchant, status } from "../merchant.js";
+import { openSandbox } from "../open-sandbox.js";
 
 describe("a webhook that a test describes", () => {
   let merchant: Merchant;
   let sandbox: Sandbox;
   beforeEach(async () => {
-    merchant = await Merchant.open();
-    sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl] });
+    ({ sandbox, merchant } = await openSandbox());
     await createPayment(sandbox, merchant, "c-1");
-  });
-  afterEach(async () => {
-    await sandbox.close();
-    await merchant.close();
   });
   const arrived = () => {
     const { headers, rawBody } = merchant.webhooks.at(-1)!;

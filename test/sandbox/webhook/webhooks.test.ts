@@ -1,23 +1,17 @@
 import { createHmac } from "node:crypto";
 import dns from "node:dns";
-import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
+import { type Sandbox, type SandboxOptions } from "tillkit/sandbox";
 import { fieldsSignature } from "../../../src/webhook/signature/index.js";
 import { createPayment } from "../create-payment.js";
 import { Merchant, status } from "../merchant.js";
+import { openSandbox } from "../open-sandbox.js";
 
 describe("sending webhooks", () => {
   let merchant: Merchant;
   let sandbox: Sandbox;
 
-  beforeEach(async () => {
-    merchant = await Merchant.open();
-  });
-  afterEach(async () => {
-    await sandbox.close();
-    await merchant.close();
-  });
   async function openPayment(options: SandboxOptions = {}): Promise<string> {
-    sandbox = createSandbox({ webhookUrls: [merchant.webhookUrl], ...options });
+    ({ sandbox, merchant } = await openSandbox(options));
     return createPayment(sandbox, merchant, "c-1");
   }
 

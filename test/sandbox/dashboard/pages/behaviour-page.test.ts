@@ -27,7 +27,6 @@ describe("the behaviour page", () => {
   beforeEach(async () => {
     dashboard = await OpenDashboard.open({ seed: "seven", retryDelaysMs: [1000, 5000] });
   });
-  afterEach(() => dashboard.close());
 
   it("changes nothing when it is saved unchanged", async () => {
     const every: SandboxSettings = {
@@ -180,6 +179,5 @@ describe("the behaviour page", () => {
     expect(await dashboard.read(home)).toContain("<code>seven</code>");
     const without = await OpenDashboard.open();
     expect(await without.read(home)).toContain("none: ids differ at every start");
-    await without.close();
   });
 });

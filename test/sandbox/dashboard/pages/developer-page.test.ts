@@ -16,7 +16,6 @@ describe("the credentials of the dashboard", () => {
   beforeEach(async () => {
     dashboard = await OpenDashboard.open();
   });
-  afterEach(() => dashboard.close());
 
   it("are what a merchant obtains a token with, and creates a payment", async () => {
     const text = await dashboard.read("/developer");

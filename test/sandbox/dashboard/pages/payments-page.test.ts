@@ -5,7 +5,6 @@ describe("the payments of the dashboard", () => {
   beforeEach(async () => {
     dashboard = await OpenDashboard.open({ cancelWebhook: true, failureWebhook: true });
   });
-  afterEach(() => dashboard.close());
 
   it("are listed newest first, twenty-five to a page", async () => {
     for (let number = 1; number <= 30; number += 1) await dashboard.pays(`order-${number}`);

@@ -8,7 +8,6 @@ describe("the scenarios of the dashboard", () => {
   beforeEach(async () => {
     dashboard = await OpenDashboard.open();
   });
-  afterEach(() => dashboard.close());
 
   const known = () => dashboard.sandbox.scenarios.map(({ name }) => name);
 

@@ -11,7 +11,6 @@ describe("the webhooks page", () => {
   beforeEach(async () => {
     dashboard = await OpenDashboard.open({ webhookUrls: [] });
   });
-  afterEach(() => dashboard.close());
 
   const registered = () => dashboard.sandbox.webhookAddresses.map(({ url }) => url);
 
@@ -104,7 +103,6 @@ describe("the page of a delivery", () => {
   beforeEach(async () => {
     dashboard = await OpenDashboard.open();
   });
-  afterEach(() => dashboard.close());
 
   const last = () => `${home}/deliveries/${dashboard.sandbox.deliveries.at(-1)!.id}`;
 
