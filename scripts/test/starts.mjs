@@ -42,6 +42,7 @@ export const startedElsewhere = [
   "npm run test:all",
   "npm run demo",
   "npm run build",
+  "npm run prepack",
   "npm run typecheck",
   "npm run lint",
   "npm run format",
