@@ -38,7 +38,7 @@ describe("the README", () => {
       ...under("health", membersOf("src/kit/options/options.ts", "HealthOptions")),
       ...under("returns", membersOf("src/kit/options/options.ts", "ReturnOptions")),
       ...under("dispatch", membersOf("src/kit/options/options.ts", "DispatchOptions")),
-      ...under("dispatch", membersOf("src/dispatch/run-claim.ts", "RetryOptions")),
+      ...under("dispatch", membersOf("src/dispatch/handler.ts", "RetryOptions")),
       "dispatch",
     ];
     expect(options.length).toBeGreaterThan(25);

@@ -110,7 +110,10 @@ onEachDatabase("tables of an older version", (kind) => {
 
   it("have a newest version that this test knows", () => {
     expect(stepsFor(place, "")).toHaveLength({ sqlite: 11, postgres: 9, mysql: 7 }[kind]);
-    const source = readFileSync(path.join(__dirname, `../../../src/store/sql/${kind}/migrations.ts`), "utf8");
+    const source = readFileSync(
+      path.join(__dirname, `../../../../src/store/sql/${kind}/migrations.ts`),
+      "utf8",
+    );
     expect(source).toContain("Append only");
   });
 });
