@@ -160,7 +160,9 @@ export async function play(timeline) {
 
     stage("At the end");
     const secondOrder = await orders.find(second.orderId);
-    const secondPayment = await world.payments.find(secondOrder.clientId);
+    const {
+      payments: [secondPayment],
+    } = await world.payments.list({ reference: second.orderId, limit: 1 });
     check(
       "kit",
       `the second payment is ${secondPayment.state}, its order ${secondOrder.paidAt ? "paid" : "not paid"}`,

@@ -1,3 +1,4 @@
+import { type SqlTx } from "tillkit/sql";
 import { goToCheckout, openShop, placeOrder, post, type OpenShop } from "./open-shop.js";
 import { settlesTo } from "./settles-to.js";
 
@@ -41,6 +42,49 @@ describe("the example shop", () => {
       status: 200,
       page: expect.stringContaining(order),
     });
+  });
+
+  it("shows its pages while a handler has the writer of the database", async () => {
+    const order = await placeOrder(shop);
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const holds = new Promise<void>((resolve) => {
+      const slow = async (_event: unknown, { tx }: { tx: SqlTx }) => {
+        await tx.query("update stock set pieces = pieces");
+        resolve();
+        await released;
+      };
+      shop.payments.onPaymentCompleted(slow, { name: "slow" });
+    });
+    await goToCheckout(shop, order);
+    await shop.sandbox.pay(shop.sandbox.payments()[0]!.id);
+    await holds;
+    const authorization = `Basic ${btoa(`keeper:${shop.keeperPassword}`)}`;
+    for (const page of ["/", `/orders/${order}`, "/desk"])
+      expect(await read(page, { authorization })).toMatchObject({ status: 200 });
+    release();
+  });
+
+  it("shows a handler's run that is dead at the desk until it is revived, whichever process ran it", async () => {
+    const order = await placeOrder(shop);
+    const failed = new Promise((resolve) => shop.payments.on("dispatch.failed", resolve));
+    let isBroken = true;
+    const fulfil = () => {
+      if (isBroken) throw new Error("the printer has no paper");
+    };
+    shop.payments.onPaymentCompleted(fulfil, { name: "printer" });
+    await goToCheckout(shop, order);
+    await shop.sandbox.pay(shop.sandbox.payments()[0]!.id);
+    await failed;
+    // As after all of its runs, which are hours apart.
+    const sql =
+      "update tillkit_dispatches set state = 'dead', dead = 1, open_handler = null, due_at = null, error = 'the printer has no paper'";
+    await shop.payments.store.transaction((tx) => tx.query(`${sql} where handler = 'printer'`));
+    const authorization = `Basic ${btoa(`keeper:${shop.keeperPassword}`)}`;
+    expect((await read("/desk", { authorization })).page).toContain("printer: the printer has no paper");
+    isBroken = false;
+    await shop.payments.replayDispatches({ dryRun: false });
+    expect((await read("/desk", { authorization })).page).not.toContain("the printer has no paper");
   });
 
   it("redirects a customer who wants to pay a paid order to the order", async () => {

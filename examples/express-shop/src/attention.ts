@@ -12,16 +12,27 @@ export function collectAttention(payments: Payments<SignedField, SqlTx>, orders:
     },
     { name: "attention" },
   );
+}
 
-  // A handler that failed too often, such as the one that books a paid order. The event stays in the database.
-  payments.on("dispatch.dead", ({ event, handler, error }) => {
-    const orderId = "payment" in event ? event.payment.reference : undefined;
-    orders
-      .noteNow({ kind: "dispatch.dead", orderId, detail: `${handler}: ${error}` })
-      .catch((cause: unknown) => {
-        payments.logger.error({ err: cause }, "the shopkeeper's list could not be written");
-      });
-  });
+/**
+ * Returns the handlers' runs that failed too often, such as one that books a paid order. They are read from the store: a notice could
+ * be lost in a crash. They go away when `payments.replayDispatches` has revived them.
+ */
+export async function deadDispatches(
+  payments: Payments<SignedField, SqlTx>,
+): Promise<(Attention & { at: string })[]> {
+  const dead = await payments.store.dead({ revive: false, limit: 100 });
+  return Promise.all(
+    dead.map(async ({ handler, clientId, error = "", settledAt = "" }) => {
+      const payment = clientId === undefined ? undefined : await payments.find(clientId);
+      return {
+        kind: "dispatch.dead",
+        orderId: payment?.reference,
+        detail: `${handler}: ${error}`,
+        at: settledAt,
+      };
+    }),
+  );
 }
 
 /** Returns the entry of the list for an event; `undefined` where nothing needs a person. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { type Money, type PaymentStore } from "tillkit";
-import { type SqlTx } from "tillkit/sql";
+import { type Money } from "tillkit";
+import { type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 import { products, type Product } from "./products.js";
 
 export interface Order {
@@ -9,8 +9,6 @@ export interface Order {
   total: Money;
   placedAt: string;
   paidAt: string | undefined;
-  /** The clientId of its last payment. */
-  clientId: string | undefined;
 }
 
 /** One entry of the shopkeeper's list. */
@@ -30,7 +28,7 @@ export interface LedgerRow {
 
 const tables = [
   `create table if not exists orders (id text primary key, product text not null, value text not null,
-    currency text not null, placed_at text not null, client_id text, paid_at text)`,
+    currency text not null, placed_at text not null, paid_at text)`,
   `create table if not exists stock (product text primary key, pieces integer not null)`,
   // It has no unique key, to show that the handler alone books an order only once.
   `create table if not exists ledger (order_id text not null, client_id text not null, value text not null,
@@ -40,26 +38,25 @@ const tables = [
 
 /** The shop's own tables, in the database of the payment store. */
 export class Orders {
-  readonly #store: PaymentStore<SqlTx>;
+  readonly #store: SqlPaymentStore;
 
-  constructor(store: PaymentStore<SqlTx>) {
+  constructor(store: SqlPaymentStore) {
     this.#store = store;
   }
 
   async open(): Promise<void> {
-    for (const table of tables) await this.#query(table);
-    for (const { id } of products) {
-      await this.#query("insert into stock values (?, 12) on conflict do nothing", [id]);
-    }
+    await this.#store.transaction(async (tx) => {
+      for (const table of tables) await tx.query(table);
+      for (const { id } of products)
+        await tx.query("insert into stock values (?, 12) on conflict do nothing", [id]);
+    });
   }
 
   /** Stores a new order and returns its id. Everybody who knows an id can see the order, so ids cannot be guessed. */
   async place({ id: product, price }: Product): Promise<string> {
     const id = randomId();
-    await this.#query(
-      "insert into orders (id, product, value, currency, placed_at) values (?, ?, ?, 'KMF', ?)",
-      [id, product, price, new Date().toISOString()],
-    );
+    const sql = "insert into orders (id, product, value, currency, placed_at) values (?, ?, ?, 'KMF', ?)";
+    await this.#store.transaction((tx) => tx.query(sql, [id, product, price, new Date().toISOString()]));
     return id;
   }
 
@@ -73,10 +70,6 @@ export class Orders {
     return (await this.#query<OrderRow>("select * from orders order by placed_at desc limit 100")).map(
       orderOf,
     );
-  }
-
-  async rememberAttempt(id: string, clientId: string): Promise<void> {
-    await this.#query("update orders set client_id = ? where id = ?", [clientId, id]);
   }
 
   async stock(): Promise<Map<string, number>> {
@@ -100,19 +93,15 @@ export class Orders {
     ]);
   }
 
-  /** Adds an entry outside of a handler. */
-  async noteNow(attention: Attention): Promise<void> {
-    await this.#store.transaction((tx) => this.note(tx, attention));
-  }
-
   attention(): Promise<(Attention & { at: string })[]> {
     return this.#query(
       `select kind, order_id as "orderId", detail, at from attention order by at desc limit 100`,
     );
   }
 
+  /** Reads what is committed. It never waits for a handler, as a transaction would: SQLite has one writer. */
   async #query<Row = Record<string, unknown>>(sql: string, params: readonly unknown[] = []): Promise<Row[]> {
-    return this.#store.transaction(async (tx) => (await tx.query<Row>(sql, params)).rows);
+    return (await this.#store.query<Row>(sql, params)).rows;
   }
 }
 
@@ -122,7 +111,6 @@ interface OrderRow {
   value: string;
   currency: string;
   placed_at: string;
-  client_id: string | null;
   paid_at: string | null;
 }
 
@@ -133,7 +121,6 @@ function orderOf(row: OrderRow): Order {
     total: { value: row.value, currency: row.currency },
     placedAt: row.placed_at,
     paidAt: row.paid_at ?? undefined,
-    clientId: row.client_id ?? undefined,
   };
 }
 

@@ -6,12 +6,11 @@ import {
   type Payments,
   type PaymentServiceOptions,
   type PaymentsOptions,
-  type PaymentStore,
   type SignatureScheme,
   type SignedField,
 } from "tillkit";
-import { type SqlTx } from "tillkit/sql";
-import { collectAttention } from "./attention.js";
+import { type SqlPaymentStore, type SqlTx } from "tillkit/sql";
+import { collectAttention, deadDispatches } from "./attention.js";
 import { keeperOnly } from "./keeper-only.js";
 import { Orders } from "./orders.js";
 import { deskPage, frontPage, heldPage, notFoundPage, orderPage, unavailablePage } from "./pages.js";
@@ -25,7 +24,7 @@ export interface ShopOptions {
   service: PaymentServiceOptions;
   signature: SignatureScheme | undefined;
   /** The database of the payments, which also has the shop's orders. */
-  store: PaymentStore<SqlTx>;
+  store: SqlPaymentStore;
   /** The password of the shopkeeper's page, `/desk`. */
   keeperPassword: string;
   logger?: PaymentsOptions["logger"];
@@ -103,8 +102,8 @@ export async function createShop({
   app.get("/orders/:order", async (req, res, next) => {
     const order = await orders.find(req.params.order);
     if (!order) return next();
-    const attempt = order.clientId === undefined ? undefined : await payments.find(order.clientId);
-    sendPage(res, 200, orderPage(languageOf(req), order, attempt));
+    const { payments: attempts } = await payments.list({ reference: order.id, limit: 1 });
+    sendPage(res, 200, orderPage(languageOf(req), order, attempts[0]));
   });
 
   app.post("/checkout/:order", async (req, res, next) => {
@@ -112,12 +111,11 @@ export async function createShop({
     if (!order) return next();
     const language = languageOf(req);
     try {
-      const { clientId, checkoutUrl } = await payments.create({
+      const { checkoutUrl } = await payments.create({
         reference: order.id,
         total: order.total,
         locale: language,
       });
-      await orders.rememberAttempt(order.id, clientId);
       res.redirect(303, checkoutUrl);
     } catch (error) {
       if (hasCode(error, "already_paid")) return res.redirect(303, `/orders/${order.id}`);
@@ -128,7 +126,8 @@ export async function createShop({
   });
 
   app.get("/desk", keeperOnly(keeperPassword), async (req, res) => {
-    const [attention, all, ledger] = [await orders.attention(), await orders.list(), await orders.ledger()];
+    const attention = [...(await deadDispatches(payments)), ...(await orders.attention())];
+    const [all, ledger] = [await orders.list(), await orders.ledger()];
     sendPage(res, 200, deskPage(languageOf(req), { attention, orders: all, ledger }));
   });
 

@@ -21,7 +21,7 @@ import { type Driver, type Purpose } from "./driver/driver.js";
 import { poolShortage } from "./options.js";
 import { recordChanges } from "./record-changes.js";
 import { retryConflicts } from "./transaction/retry-conflicts.js";
-import { type Session, type SqlTx } from "./driver/sql-tx.js";
+import { type Session, type SqlResult, type SqlTx } from "./driver/sql-tx.js";
 import {
   anythingToClaim,
   claimDue,
@@ -45,8 +45,15 @@ import { rematchableWebhooks, strayWebhooks } from "./tables/webhooks.js";
 import { lazyTx, runInside, runTransaction, type Transaction } from "./transaction/transaction.js";
 
 /** A store of `tillkit/sql`: the whole contract over one database. Opens nothing before its first use. */
-export type SqlPaymentStore<Raw = unknown> = PaymentStore<SqlTx<Raw>> &
-  Required<Pick<PaymentStore, "backup">>;
+export interface SqlPaymentStore<Raw = unknown> extends PaymentStore<SqlTx<Raw>> {
+  backup: NonNullable<PaymentStore["backup"]>;
+  /**
+   * Runs one statement of the application outside of any transaction, for reads: it sees what is committed, and never waits for a
+   * transaction. On SQLite a statement that writes rejects; elsewhere it commits by itself. Otherwise it is like
+   * {@link SqlTx.query}.
+   */
+  query<Row = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<SqlResult<Row>>;
+}
 
 /** How long a claim goes on with events that no handler of this process wants, before it returns nothing. */
 const maxExpandingMs = 500;
@@ -91,6 +98,10 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   transaction<T>(run: (tx: SqlTx<Raw>) => Promise<T>): Promise<T> {
     return this.#use(() => runTransaction(this.#driver, run));
+  }
+
+  query<Row>(sql: string, params: readonly unknown[] = []): Promise<SqlResult<Row>> {
+    return this.#use(() => this.#driver.query(sql, params) as Promise<SqlResult<Row>>);
   }
 
   runHandler(
@@ -173,8 +184,11 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   dead(options: DeadPage): Promise<DispatchRecord[]> {
     return this.#use(async () => {
+      // To look only, nothing waits for the writer.
+      if (!options.revive)
+        return deadDispatches(this.#driver.slowReader ?? this.#driver.reader, this.#db, options);
       const dead = await this.#shortTransaction((tx) => deadDispatches(tx, this.#db, options), "upkeep");
-      if (options.revive && dead.length > 0) this.#driver.announce?.();
+      if (dead.length > 0) this.#driver.announce?.();
       return dead;
     });
   }

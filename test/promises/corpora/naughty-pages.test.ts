@@ -34,7 +34,6 @@ const order = (text: string): Order => ({
   total: { value: "1475", currency: text },
   placedAt: "2026-11-20T10:00:00.000Z",
   paidAt: undefined,
-  clientId: text,
 });
 const at = "2026-11-20T10:00:00.000Z";
 const shopPages: Readonly<Record<string, Page>> = {

@@ -84,6 +84,8 @@ export interface Driver<Raw> {
   readonly reader: Session;
   /** As `reader`, for queries that may take long. Absent where no statement has a time limit. */
   readonly slowReader?: Session;
+  /** Runs a statement of the application, unchanged and outside of any transaction. Never waits for a transaction. */
+  query(sql: string, params: readonly unknown[]): Promise<SqlResult>;
   /** Runs one short statement that writes, on a connection of its own. */
   readonly writer: Session;
   migrate(): Promise<void>;

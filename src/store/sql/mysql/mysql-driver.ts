@@ -90,6 +90,18 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     });
   }
 
+  async query(sql: string, params: readonly unknown[]): Promise<SqlResult> {
+    const connection = await this.#connect();
+    const { ask, giveBack } = this.#watch(connection);
+    try {
+      return await ask(() => query(connection, sql, params), "application");
+    } catch (error) {
+      throw mysqlDialect.translate(error);
+    } finally {
+      giveBack();
+    }
+  }
+
   async begin(purpose?: Purpose): Promise<OpenTransaction<MysqlConnection>> {
     const connection = await this.#connect();
     const { ask, abandon, rollback, commit } = this.#watch(connection);

@@ -42,6 +42,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
   readonly reader: Session = { run: (sql, params) => this.#run(sql, params) as never };
   readonly slowReader: Session = { run: (sql, params) => this.#run(sql, params, "upkeep") as never };
   readonly writer: Session = this.reader;
+  readonly query: Driver<PostgresClient>["query"] = (sql, params) => this.#run(sql, params, "application");
   readonly #source: string | PostgresPool;
   readonly #tables: Tables;
   readonly #busyTimeoutMs: number;
@@ -275,7 +276,9 @@ export class PostgresDriver implements Driver<PostgresClient> {
   async #run(sql: string, params: readonly unknown[], purpose?: Purpose): Promise<SqlResult> {
     const { client, ask, giveBack, abandon } = await this.#take();
     try {
-      const answer = await ask(async () => this.#ask(client, sql, params), purpose);
+      const send = () =>
+        purpose === "application" ? client.query(sql, [...params]) : this.#ask(client, sql, params);
+      const answer = await ask(send, purpose);
       giveBack();
       return postgresResult(answer);
     } catch (error) {

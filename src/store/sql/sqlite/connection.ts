@@ -21,7 +21,9 @@ export class SqliteConnection {
 
   /** Runs a statement of the application, unchanged. */
   query(sql: string, params: readonly unknown[]): SqlResult {
-    return runOn(this.#prepare(sql), params.map(bindable));
+    const { rows, affected } = runOn(this.#prepare(sql), params.map(bindable));
+    // The driver's rows have no prototype, and would not equal those of the other databases.
+    return { rows: rows.map((row) => ({ ...row })), affected };
   }
 
   /** Runs a statement of the kit. */

@@ -10,7 +10,7 @@ import {
 import { type Dialect } from "../driver/dialect.js";
 import { applyMissingSteps, isNewest, readVersion } from "../schema/migrate.js";
 import { type ResolvedSqlStoreOptions } from "../options.js";
-import { type Session } from "../driver/sql-tx.js";
+import { type Session, type SqlResult } from "../driver/sql-tx.js";
 import { type Tables } from "../tables/names.js";
 import { runTransaction } from "../transaction/transaction.js";
 import { backUp } from "./back-up.js";
@@ -36,12 +36,10 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
   /** Its errors name the file. */
   readonly dialect: Dialect;
   readonly reader: Session = {
-    run: (sql, params) =>
-      this.#retry(() => {
-        this.#checkFiles(maxUncheckedMs);
-        return this.#connections!.reader.run(sql, params);
-      }) as never,
+    run: (sql, params) => this.#read((reader) => reader.run(sql, params)) as never,
   };
+  readonly query: Driver<SqliteDatabase>["query"] = (sql, params) =>
+    this.#read((reader) => reader.query(sql, params));
   readonly writer: Session = {
     run: (sql, params) => runTransaction(this, (tx) => tx.run(sql, params)) as never,
   };
@@ -98,6 +96,13 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     } finally {
       connection.close();
     }
+  }
+
+  async #read(run: (reader: SqliteConnection) => SqlResult): Promise<SqlResult> {
+    return this.#retry(() => {
+      this.#checkFiles(maxUncheckedMs);
+      return run(this.#connections!.reader);
+    });
   }
 
   async runSync<T>(run: (tx: SyncTx) => T): Promise<T> {

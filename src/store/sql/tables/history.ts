@@ -9,7 +9,6 @@ import {
 } from "../../contract.js";
 import { allOf, pageOf } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
-import { type Transaction } from "../transaction/transaction.js";
 import { aboutClient } from "./about-client.js";
 import { dispatchesAmong } from "./dispatches.js";
 import { eventOf, type EventRow } from "./events.js";
@@ -86,7 +85,7 @@ export async function webhooksPage(
  * Reads dead dispatches, and makes them pending again if asked. They keep their fences, so that no earlier run can settle them.
  */
 export async function deadDispatches(
-  tx: Transaction,
+  tx: Session,
   { dialect, tables: t }: Database,
   { eventId, handler, type, revive, limit }: DeadPage,
 ): Promise<DispatchRecord[]> {
