@@ -99,7 +99,7 @@ export const planted = [
   {
     name: "webhooks that wait are matched twice",
     file: "webhook/recording/rematch.js",
-    text: "if (!stillParked.has(receiptId) || ",
+    text: "if (!still.has(receiptId) || ",
     by: "if (",
   },
   {
