@@ -290,9 +290,9 @@ export const restFaults = [
   },
   {
     about: "a rollback in memory keeps the service ids",
-    file: "store/memory/payments-table.ts",
-    from: "    for (const serviceId of this.#bound) this.#ofServiceId.delete(serviceId);\n    for (const row",
-    to: "    for (const row",
+    file: "store/memory/rows.ts",
+    from: "of this.#before) this.#set(key, this.#rows.get(key), row);",
+    to: "of this.#before)\n      if (row === undefined) this.#rows.delete(key);\n      else this.#rows.set(key, row);",
     test: "store/memory/memory-store.test.ts",
   },
   {

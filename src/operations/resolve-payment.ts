@@ -17,7 +17,7 @@ import {
   type StoredHistory,
   type WebhookRecord,
 } from "../store/index.js";
-import { isWaiting } from "../store/rules.js";
+import { isWaiting } from "../store/rules/webhooks.js";
 import { type RecordingParts } from "../webhook/recording/recording-parts.js";
 import { readStored } from "../webhook/recording/rematch.js";
 import { clientIdIn, decideEvidence } from "./payment-evidence.js";

@@ -49,10 +49,7 @@ function declaredTwice(declarations: readonly Declaration[]): Record<string, str
 const left: readonly string[] = [
   // In store/over and store/memory.
   "Payments",
-  "undone",
   "StoredEvent",
-  "wants",
-  "isFinal",
   "eventOf",
   "conflict",
   "dispatchOf",

@@ -1,4 +1,3 @@
-import { TillkitError } from "../../errors/index.js";
 import {
   type Claim,
   type ClaimOptions,
@@ -12,6 +11,19 @@ import {
   type Settlement,
   type StoreCounts,
 } from "../contract.js";
+import {
+  afterRun,
+  isFinal,
+  isLeasedBy,
+  isOnDeadPage,
+  isOpen,
+  leftAfter,
+  namesWanting,
+  undone,
+  unknownAmong,
+  wants,
+} from "../rules/dispatches.js";
+import { conflict } from "../rules/payments.js";
 
 /** `payload` is read-only, so it is kept uncopied; every reader gets a copy. */
 type StoredEvent = EventRecord & { dispatches: Dispatch[] };
@@ -31,8 +43,6 @@ interface Dispatch {
   settledAt?: string;
 }
 
-const undone = { state: "pending", dueAt: 0, attempt: 0, failures: 0 } as const;
-
 /** The list of every event without dispatches: most events of a test have none. */
 const noDispatches: Dispatch[] = [];
 
@@ -40,7 +50,7 @@ const noDispatches: Dispatch[] = [];
 export class DispatchesTable {
   /** By id. The id of a pruned event stays, without the event. */
   readonly #events = new Map<string, StoredEvent | undefined>();
-  readonly #handlers = new Map<string, HandlerKey>();
+  #handlers: HandlerKey[] = [];
   /** Those that are pending or leased, in the order of their events. */
   readonly #open = new Set<Dispatch>();
   /** Those that are done, dead or retired. */
@@ -49,18 +59,15 @@ export class DispatchesTable {
   #settlements: Settlement[] = [];
 
   insert({ id, type, clientId, recordedAt, payload }: EventRecord): void {
-    if (this.#events.has(id) || this.#drafted.has(id))
-      throw new TillkitError("store_conflict", `The event ${id} exists already.`);
+    if (this.#events.has(id) || this.#drafted.has(id)) throw conflict(`The event ${id} exists already.`);
     const event: StoredEvent = { id, type, recordedAt, payload, dispatches: noDispatches };
     if (clientId !== undefined) event.clientId = clientId;
     this.#drafted.set(id, event);
   }
 
   register(handlers: readonly Registration[]): void {
-    for (const { since, ...handler } of handlers) {
-      const id = `${handler.event} ${handler.name}`;
-      if (this.#handlers.has(id)) continue;
-      this.#handlers.set(id, handler);
+    for (const { since, ...handler } of unknownAmong(handlers, this.#handlers)) {
+      this.#handlers.push(handler);
       if (since !== undefined) this.#dispatchSince(handler, since);
     }
   }
@@ -68,7 +75,7 @@ export class DispatchesTable {
   /** Makes the dispatches of a handler that was retired, and that a process still has. */
   #dispatchSince(handler: HandlerKey, since: string): void {
     for (const [index, event] of [...this.#events.values()].entries()) {
-      if (!event || event.recordedAt < since || !wants(handler, event)) continue;
+      if (!event || event.recordedAt < since || !wants(handler, event.type)) continue;
       if (event.dispatches.some((one) => one.handler === handler.name)) continue;
       const dispatch: Dispatch = { event, seq: index + 1, handler: handler.name, fence: 0, ...undone };
       event.dispatches = [...event.dispatches, dispatch];
@@ -83,7 +90,7 @@ export class DispatchesTable {
       if (claims.length >= limit) break;
       const { event, handler } = dispatch;
       if (dispatch.dueAt > now) continue;
-      if (!handlers.some((key) => key.name === handler && wants(key, event))) continue;
+      if (!handlers.some((key) => key.name === handler && wants(key, event.type))) continue;
       dispatch.state = "leased";
       dispatch.dueAt = now + leaseMs;
       dispatch.fence += 1;
@@ -120,12 +127,11 @@ export class DispatchesTable {
     return { events: events.map(eventOf), dispatches: dispatches.slice(-limit).map(recordOf) };
   }
 
-  dead({ eventId, handler, type, revive, limit }: DeadPage): DispatchRecord[] {
+  dead(page: DeadPage): DispatchRecord[] {
+    const { revive, limit } = page;
     const found = [...this.#ended]
       .filter(({ state }) => state === "dead")
-      .filter((one) => eventId === undefined || one.event.id === eventId)
-      .filter((one) => handler === undefined || one.handler === handler)
-      .filter((one) => type === undefined || one.event.type === type)
+      .filter(({ event, handler }) => isOnDeadPage(page, { eventId: event.id, type: event.type, handler }))
       .toSorted((a, b) => a.seq - b.seq)
       .slice(0, limit);
     const records = found.map(recordOf);
@@ -139,12 +145,14 @@ export class DispatchesTable {
   }
 
   /** Forgets registrations of a handler name, and retires at most `limit` of its dispatches. Returns how many. */
-  retire({ handler, event, limit }: RetireOptions): number {
-    for (const [id, key] of this.#handlers)
-      if (key.name === handler && (event === undefined || key.event === event)) this.#handlers.delete(id);
-    const left = [...this.#handlers.values()].filter(({ name }) => name === handler);
+  retire(options: RetireOptions): number {
+    const { handler, limit } = options;
+    this.#handlers = leftAfter(options, this.#handlers);
+    const left = this.#handlers.filter(({ name }) => name === handler);
     const found = [...this.#open, ...this.#ended]
-      .filter((one) => one.handler === handler && !isFinal(one) && !left.some((key) => wants(key, one.event)))
+      .filter(
+        (one) => one.handler === handler && !isFinal(one) && !left.some((key) => wants(key, one.event.type)),
+      )
       .slice(0, limit);
     for (const dispatch of found) {
       this.#open.delete(dispatch);
@@ -179,45 +187,28 @@ export class DispatchesTable {
 
   #expand(event: StoredEvent): void {
     this.#events.set(event.id, event);
-    if (this.#handlers.size === 0) return;
+    if (this.#handlers.length === 0) return;
     const seq = this.#events.size;
-    const wanting = [...this.#handlers.values()].filter((key) => wants(key, event));
-    // One name may be registered for this event and for all events.
-    const names = new Set(wanting.map(({ name }) => name));
-    event.dispatches = [...names].map((handler) => ({ event, seq, handler, fence: 0, ...undone }));
+    const names = namesWanting(this.#handlers, event.type);
+    event.dispatches = names.map((handler) => ({ event, seq, handler, fence: 0, ...undone }));
     for (const dispatch of event.dispatches) this.#open.add(dispatch);
   }
 
-  #leased({ eventId, handler, fence }: RunKey): Dispatch | undefined {
-    const dispatch = this.#events.get(eventId)?.dispatches.find((one) => one.handler === handler);
-    return dispatch?.state === "leased" && dispatch.fence === fence ? dispatch : undefined;
+  #leased(run: RunKey): Dispatch | undefined {
+    const dispatch = this.#events.get(run.eventId)?.dispatches.find((one) => one.handler === run.handler);
+    return dispatch && isLeasedBy(run, dispatch) ? dispatch : undefined;
   }
 
   #apply(settlement: Settlement): void {
     const dispatch = this.#leased(settlement);
     if (!dispatch) return; // Settled twice in one transaction.
-    const { state, retryInMs = 0, error } = settlement;
-    if (error !== undefined) dispatch.error = error;
-    dispatch.settledAt = new Date().toISOString();
-    if (state === "done" || state === "dead") {
-      dispatch.state = state;
+    Object.assign(dispatch, afterRun(dispatch, settlement, new Date().toISOString()));
+    if (isOpen(dispatch)) dispatch.dueAt = performance.now() + (settlement.retryInMs ?? 0);
+    else {
       this.#open.delete(dispatch);
       this.#ended.add(dispatch);
-      return;
     }
-    dispatch.state = "pending";
-    dispatch.dueAt = performance.now() + retryInMs;
-    if (state === "failed") dispatch.failures += 1;
-    else dispatch.attempt -= 1;
   }
-}
-
-function wants(key: HandlerKey, { type }: EventRecord): boolean {
-  return key.event === "*" || key.event === type;
-}
-
-function isFinal({ state }: Dispatch): boolean {
-  return state === "done" || state === "retired";
 }
 
 /** Returns a copy of plain JSON, as a database would. */
@@ -225,7 +216,7 @@ function eventOf({ dispatches: _, ...event }: StoredEvent): EventRecord {
   return { ...event, payload: JSON.parse(JSON.stringify(event.payload)) as EventRecord["payload"] };
 }
 
-function recordOf({ event, seq: _, dueAt: __, fence: ___, ...state }: Dispatch): DispatchRecord {
+function recordOf({ event, seq: _seq, dueAt: _dueAt, fence: _fence, ...state }: Dispatch): DispatchRecord {
   const { id: eventId, type, clientId } = event;
   return { eventId, type, ...(clientId !== undefined && { clientId }), ...state };
 }

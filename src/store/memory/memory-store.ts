@@ -13,6 +13,7 @@ import {
   type LockKeys,
   type PaymentPage,
   type PaymentStore,
+  type ResolutionRecord,
   type RetireOptions,
   type RunKey,
   type Saved,
@@ -22,12 +23,13 @@ import {
   type WebhookPage,
   type WebhookRecord,
 } from "../contract.js";
+import { conflict, savePayments } from "../rules/payments.js";
+import { saveWebhooks } from "../rules/webhooks.js";
 import { DispatchesTable } from "./dispatches-table.js";
 import { PaymentsTable } from "./payments-table.js";
-import { ResolutionsTable } from "./resolutions-table.js";
+import { Rows } from "./rows.js";
 import { WebhooksTable } from "./webhooks-table.js";
 
-const steps = ["transaction", "lock", "save"] as const;
 const historyLimit = 1000;
 
 /** The transaction of a {@link MemoryStore}. */
@@ -46,21 +48,18 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   readonly #payments = new PaymentsTable();
   readonly #webhooks = new WebhooksTable();
   readonly #dispatches = new DispatchesTable();
-  readonly #resolutions = new ResolutionsTable();
+  readonly #resolutions = new Rows<ResolutionRecord>();
   #identity: string | undefined;
-  readonly #tables = [this.#payments, this.#webhooks, this.#dispatches, this.#resolutions];
+  readonly #tables = [this.#payments.rows, this.#webhooks.rows, this.#dispatches, this.#resolutions];
   /** Resolves when the last transaction has ended. */
   #last: Promise<unknown> = Promise.resolve();
-  /** The number of transactions that have not ended. */
-  #unended = 0;
   #current: MemoryTx | undefined;
   /** The error of the first change that the current transaction refused. */
   #refusal: unknown;
   #closed = false;
 
   transaction<T>(run: (tx: MemoryTx) => Promise<T>): Promise<T> {
-    this.#unended += 1;
-    const result = this.#last.then(() => this.#transact(run)).finally(() => (this.#unended -= 1));
+    const result = this.#last.then(() => this.#transact(run));
     this.#last = result.catch(() => {});
     return result;
   }
@@ -75,7 +74,8 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
 
   async lock(tx: MemoryTx, keys: LockKeys): Promise<Locked> {
     this.#check(tx);
-    return this.#read(keys);
+    const eventKeys = keys.eventKeys?.filter((eventKey) => this.#webhooks.hasEventKey(eventKey)) ?? [];
+    return { payments: this.#payments.select(keys), eventKeys };
   }
 
   async save(tx: MemoryTx, changes: Changes): Promise<Saved> {
@@ -89,12 +89,17 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   }
 
   async record(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean> {
-    // A subclass that overrides one of the three must see everything that is recorded.
-    if (steps.some((step) => this[step] !== MemoryStore.prototype[step]))
-      return this.#recordInSteps(keys, decide);
-    if (this.#unended > 0) return this.transaction(async () => this.#recordSync(keys, decide));
-    this.#checkOpen();
-    return this.#recordSync(keys, decide);
+    const taken = new Error("A webhook is taken.");
+    try {
+      await this.transaction(async (tx) => {
+        const { takenEventKeys } = await this.save(tx, decide(await this.lock(tx, keys)));
+        if (takenEventKeys.length > 0) throw taken;
+      });
+      return true;
+    } catch (error) {
+      if (error === taken) return false;
+      throw error;
+    }
   }
 
   registerHandlers(handlers: readonly Registration[]): Promise<void> {
@@ -140,12 +145,12 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     return {
       webhooks: this.#webhooks.history(clientId, historyLimit),
       ...this.#dispatches.history(clientId, historyLimit),
-      resolutions: this.#resolutions.history(clientId, historyLimit),
+      resolutions: this.#resolutionsOf(clientId),
     };
   }
 
   async webhooks(page: WebhookPage): Promise<WebhookRecord[]> {
-    return this.#webhooks.page(page);
+    return this.#webhooks.list(page);
   }
 
   dead(options: DeadPage): Promise<DispatchRecord[]> {
@@ -153,7 +158,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   }
 
   async counts(): Promise<StoreCounts> {
-    return { ...this.#dispatches.counts(), parked: this.#webhooks.countParked() };
+    return { ...this.#dispatches.counts(), parked: this.#webhooks.countWaiting() };
   }
 
   prune({ before, limit }: { before: string; limit: number }): Promise<{ webhooks: number; events: number }> {
@@ -190,55 +195,22 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     await this.#last;
   }
 
-  #read(keys: LockKeys): Locked {
-    const eventKeys = keys.eventKeys?.filter((eventKey) => this.#webhooks.has(eventKey)) ?? [];
-    return { payments: this.#payments.select(keys), eventKeys };
-  }
-
-  #recordSync(keys: LockKeys, decide: (locked: Locked) => Changes): boolean {
-    let isCommitted = false;
-    try {
-      const { takenEventKeys } = this.#write(decide(this.#read(keys)));
-      isCommitted = takenEventKeys.length === 0;
-      return isCommitted;
-    } finally {
-      for (const table of this.#tables)
-        if (isCommitted) table.commit();
-        else table.rollback();
-    }
-  }
-
-  async #recordInSteps(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean> {
-    const taken = new Error("A webhook is taken.");
-    try {
-      await this.transaction(async (tx) => {
-        const { takenEventKeys } = await this.save(tx, decide(await this.lock(tx, keys)));
-        if (takenEventKeys.length > 0) throw taken;
-      });
-      return true;
-    } catch (error) {
-      if (error === taken) return false;
-      throw error;
-    }
+  #resolutionsOf(wanted: string): ResolutionRecord[] {
+    const found = this.#resolutions.allCommitted().filter(({ clientId }) => clientId === wanted);
+    return found.slice(-historyLimit).map((one) => ({ ...one }));
   }
 
   #write(changes: Changes): Saved {
-    for (const payment of changes.updated ?? []) this.#payments.update(payment);
-    const takenPayments = changes.created?.filter((payment) => !this.#payments.insert(payment)) ?? [];
-    const takenWebhooks = changes.webhooks?.filter((webhook) => !this.#webhooks.insert(webhook)) ?? [];
-    for (const { eventKey, count } of changes.copies ?? []) this.#webhooks.addCopies(eventKey, count);
-    for (const rematched of changes.rematched ?? []) this.#webhooks.rematch(rematched);
-    for (const receiptId of changes.raised ?? []) this.#webhooks.raise(receiptId);
-    for (const receiptId of changes.dismissed ?? []) this.#webhooks.dismiss(receiptId);
-    for (const resolution of changes.resolutions ?? []) {
-      this.#resolutions.insert(resolution);
-      if (resolution.receiptId !== undefined) this.#webhooks.resolve(resolution.receiptId);
+    const { updated = [], created = [], resolutions = [], events = [] } = changes;
+    const takenClientIds = savePayments(this.#payments, updated, created);
+    const takenEventKeys = saveWebhooks(this.#webhooks, changes);
+    for (const resolution of resolutions) {
+      const { id } = resolution;
+      if (this.#resolutions.get(id)) throw conflict(`The resolution ${id} exists already.`);
+      this.#resolutions.put(id, { ...resolution });
     }
-    for (const event of changes.events ?? []) this.#dispatches.insert(event);
-    return {
-      takenClientIds: takenPayments.map(({ clientId }) => clientId),
-      takenEventKeys: takenWebhooks.map(({ eventKey }) => eventKey),
-    };
+    for (const event of events) this.#dispatches.insert(event);
+    return { takenClientIds, takenEventKeys };
   }
 
   async #transact<T>(run: (tx: MemoryTx) => Promise<T>): Promise<T> {

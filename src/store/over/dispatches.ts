@@ -11,7 +11,7 @@ import {
 } from "../contract.js";
 import { withTimeout } from "../../shared/with-timeout.js";
 import { type KeyRange } from "../adapter.js";
-import { countsAfter, isLeasedBy, isOpen, undone, wants } from "../rules.js";
+import { afterRun, isLeasedBy, isOnDeadPage, isOpen, undone, wants } from "../rules/dispatches.js";
 import { type Draft } from "./draft.js";
 import { eventOf } from "./events.js";
 import { keyOf, rangeOf, timeOf } from "./keys.js";
@@ -94,13 +94,8 @@ export class Dispatches {
     await withTimeout(this.#renewing.get(key) ?? Promise.resolve(), maxRenewalWaitMs);
     const [now, dispatch] = await Promise.all([this.#records.now(), leasedBy(draft, settlement)]);
     if (!dispatch) return false;
-    const { retryInMs = 0, error } = settlement;
-    const settled = {
-      ...dispatch,
-      ...countsAfter(settlement, dispatch),
-      settledAt: new Date(now).toISOString(),
-    };
-    if (error !== undefined) settled.error = error;
+    const { retryInMs = 0 } = settlement;
+    const settled = afterRun(dispatch, settlement, new Date(now).toISOString());
     // One that is given back is due, whatever the clocks say.
     if (isOpen(settled)) {
       delete settled.waitsFrom;
@@ -127,10 +122,10 @@ export class Dispatches {
     }
   }
 
-  async dead({ eventId, handler, type, revive, limit }: DeadPage): Promise<DispatchRecord[]> {
+  async dead(page: DeadPage): Promise<DispatchRecord[]> {
+    const { handler, revive, limit } = page;
     const range = rangeOf(handler === undefined ? ["dead"] : ["dead", handler], Infinity);
-    const isWanted = (entry: DispatchEntry): boolean =>
-      (eventId === undefined || entry.eventId === eventId) && (type === undefined || entry.type === type);
+    const isWanted = (entry: DispatchEntry): boolean => isOnDeadPage(page, entry);
     const found: DispatchRecord[] = [];
     for (const entry of await this.#inOrder([range], isWanted, limit)) {
       const dispatch = await this.#records.change(async (draft) => {

@@ -1,9 +1,9 @@
 import { type EventRecord, type HandlerKey, type Registration, type RetireOptions } from "../contract.js";
-import { isFinal, leftAfter, namesWanting, undone, unknownAmong, wants } from "../rules.js";
+import { isFinal, leftAfter, namesWanting, undone, unknownAmong, wants } from "../rules/dispatches.js";
 import { type Draft } from "./draft.js";
 import { keyOf, rangeOf } from "./keys.js";
 import { type KeyedRecords } from "./keyed-records.js";
-import { conflict } from "./payments.js";
+import { conflict } from "../rules/payments.js";
 import { dispatchKey, eventKey, handlersKey, type StoredDispatch, type StoredEvent } from "./tables.js";
 
 /** Writes events, with one dispatch for each registered handler that wants them. */

@@ -1,8 +1,7 @@
-import { TillkitError } from "../../errors/index.js";
 import { type Payment } from "../../model/payment.js";
 import { type DuePage, type Locked, type LockKeys, type PaymentPage } from "../contract.js";
 import { type KeyRange } from "../adapter.js";
-import { byCreation } from "../rules.js";
+import { byCreation, isOnPaymentPage, type PaymentRows } from "../rules/payments.js";
 import { type Draft } from "./draft.js";
 import { after, keyOf, rangeOf } from "./keys.js";
 import { type KeyedRecords } from "./keyed-records.js";
@@ -24,7 +23,7 @@ export async function readLocked(draft: Draft, keys: LockKeys): Promise<Locked> 
   };
 }
 
-/** Returns the keys of the records that {@link savePayments} needs. */
+/** Returns the keys of the records that {@link paymentRows} reads. */
 export function keysOfPayments(payments: readonly Payment[]): string[] {
   return payments.flatMap(({ clientId, reference, serviceId }) => [
     paymentKey(clientId),
@@ -33,60 +32,22 @@ export function keysOfPayments(payments: readonly Payment[]): string[] {
   ]);
 }
 
-/** Writes payments. Returns the clientIds of those that were not created, because their clientId or open reference is taken. */
-export function savePayments(
-  draft: Draft,
-  updated: readonly Payment[],
-  created: readonly Payment[],
-): string[] {
-  for (const payment of updated) {
-    const { before, others } = attemptsOf(draft, payment);
-    if (!before) throw conflict(`No payment ${payment.clientId} to update.`);
-    if (isSecondOpen(payment, others)) throw conflict(`${payment.reference} has an open attempt already.`);
-    write(draft, before, payment, others);
-  }
-  const taken: string[] = [];
-  for (const payment of created) {
-    const { others } = attemptsOf(draft, payment);
-    const isTaken = draft.get(paymentKey(payment.clientId)) !== undefined;
-    if (isTaken || isSecondOpen(payment, others)) taken.push(payment.clientId);
-    else write(draft, undefined, payment, others);
-  }
-  return taken;
-}
-
-function isSecondOpen(payment: Payment, others: readonly Payment[]): boolean {
-  return payment.open && others.some(({ open }) => open);
-}
-
-/** Returns the payment as it was, and the others of its reference. */
-function attemptsOf(
-  draft: Draft,
-  { clientId, reference }: Payment,
-): { before: Payment | undefined; others: Payment[] } {
-  const all = draft.get<Payment[]>(orderKey(reference)) ?? [];
+/** Returns the payments of a transaction. */
+export function paymentRows(draft: Draft): PaymentRows {
   return {
-    before: all.find((one) => one.clientId === clientId),
-    others: all.filter((one) => one.clientId !== clientId),
+    attempts: (reference) => draft.get<Payment[]>(orderKey(reference)) ?? [],
+    hasClientId: (clientId) => draft.get(paymentKey(clientId)) !== undefined,
+    hasServiceId: (serviceId) => draft.get(serviceKey(serviceId)) !== undefined,
+    put(payment, before, others) {
+      const { clientId, reference, serviceId } = payment;
+      if (serviceId !== before?.serviceId) {
+        if (before?.serviceId !== undefined) draft.delete(serviceKey(before.serviceId));
+        if (serviceId !== undefined) draft.put(serviceKey(serviceId), reference);
+      }
+      if (!before) draft.put(paymentKey(clientId), reference);
+      draft.put(orderKey(reference), [...others, payment]);
+    },
   };
-}
-
-function write(draft: Draft, before: Payment | undefined, payment: Payment, others: Payment[]): void {
-  const { clientId, reference, serviceId } = payment;
-  if (serviceId !== before?.serviceId) {
-    if (before?.serviceId !== undefined) draft.delete(serviceKey(before.serviceId));
-    if (serviceId !== undefined) {
-      if (draft.get(serviceKey(serviceId)) !== undefined)
-        throw conflict(`The service id of ${clientId} is bound to another payment.`);
-      draft.put(serviceKey(serviceId), reference);
-    }
-  }
-  if (!before) draft.put(paymentKey(clientId), reference);
-  draft.put(orderKey(reference), [...others, payment]);
-}
-
-export function conflict(message: string): TillkitError {
-  return new TillkitError("store_conflict", message);
 }
 
 /** Reads committed payments. */
@@ -117,15 +78,11 @@ export class Payments {
   }
 
   async list(page: PaymentPage): Promise<Payment[]> {
-    const { state, reference, providerId, from, to, after: last, newestFirst, limit } = page;
-    const isWanted = (payment: Payment): boolean =>
-      (state === undefined || payment.state === state) &&
-      (reference === undefined || payment.reference === reference) &&
-      (providerId === undefined || payment.reported?.providerId === providerId) &&
-      payment.createdAt >= (from ?? "") &&
-      (to === undefined || payment.createdAt < to) &&
-      // Without a reference, the range in the index begins after the last payment.
-      (!last || reference === undefined || byCreation(payment, last) * (newestFirst ? -1 : 1) > 0);
+    const { after: last, ...conditions } = page;
+    const { state, reference, from, to, newestFirst, limit } = page;
+    // Without a reference, the range in the index begins after the last payment.
+    const wanted = reference === undefined ? conditions : page;
+    const isWanted = (payment: Payment): boolean => isOnPaymentPage(wanted, payment);
     if (reference !== undefined) {
       const found = (await this.findMany({ references: [reference] })).filter(isWanted).toSorted(byCreation);
       return (newestFirst ? found.toReversed() : found).slice(0, limit);

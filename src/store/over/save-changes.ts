@@ -2,9 +2,11 @@ import { type Changes, type Saved } from "../contract.js";
 import { type Draft } from "./draft.js";
 import { saveEvents } from "./events.js";
 import { type KeyedRecords } from "./keyed-records.js";
-import { conflict, keysOfPayments, savePayments } from "./payments.js";
+import { conflict, savePayments } from "../rules/payments.js";
+import { saveWebhooks } from "../rules/webhooks.js";
+import { keysOfPayments, paymentRows } from "./payments.js";
 import { eventKey, handlersKey, resolutionKey } from "./tables.js";
-import { loadWebhooks, saveWebhooks } from "./webhooks.js";
+import { loadWebhooks, saveProbe, webhookRows } from "./webhooks.js";
 
 /** Returns a function that writes changes into a draft. */
 export function changesSaver(records: KeyedRecords): (draft: Draft, changes: Changes) => Promise<Saved> {
@@ -24,8 +26,9 @@ export function changesSaver(records: KeyedRecords): (draft: Draft, changes: Cha
       lastOrder = Math.max(lastOrder + 1, now * 1000);
       return String(lastOrder).padStart(20, "0");
     };
-    const takenClientIds = savePayments(draft, updated, created);
-    const takenEventKeys = saveWebhooks(draft, changes, nextOrder);
+    const takenClientIds = savePayments(paymentRows(draft), updated, created);
+    const takenEventKeys = saveWebhooks(webhookRows(draft, nextOrder), changes);
+    saveProbe(draft, changes);
     for (const resolution of resolutions) {
       const key = resolutionKey(resolution.id);
       if (draft.get(key) !== undefined) throw conflict(`The resolution ${resolution.id} exists already.`);

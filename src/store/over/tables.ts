@@ -1,26 +1,16 @@
-import { awaitedStates, type Payment } from "../../model/payment.js";
-import {
-  type DispatchRecord,
-  type EventRecord,
-  type ResolutionRecord,
-  type WebhookRecord,
-} from "../records.js";
-import { isOpen, needsResolution } from "../rules.js";
+import { type Payment } from "../../model/payment.js";
+import { type DispatchRecord, type EventRecord, type ResolutionRecord } from "../records.js";
+import { isOpen } from "../rules/dispatches.js";
+import { isUndecided } from "../rules/payments.js";
+import { isSettled, type WebhookState } from "../rules/webhooks.js";
 import { keyOf, timeOf } from "./keys.js";
 
 /** A webhook as its record has it. */
-export interface StoredWebhook extends Omit<WebhookRecord, "rawBody"> {
+export interface StoredWebhook extends WebhookState {
   /** Base64; empty after it was pruned. */
   rawBody: string;
-  copies: number;
   /** The place of the webhook among all webhooks. */
   order: string;
-  /** Whether it waits for its payment or a lookup. */
-  waits: boolean;
-  /** Whether it waits and was not raised yet. */
-  isStray: boolean;
-  /** Whether a person has resolved it. */
-  isResolved?: boolean;
 }
 
 /** An event as its record has it, with the names of the handlers that have a dispatch of it. */
@@ -89,9 +79,7 @@ const orders: Table<Payment[]> = {
         when(state !== "completed", state, createdAt, clientId),
       ),
     undecided: (payments) =>
-      payments.flatMap(({ state, overdueAt, createdAt, clientId }) =>
-        when(awaitedStates.includes(state) && overdueAt === undefined, createdAt, clientId),
-      ),
+      payments.flatMap((payment) => when(isUndecided(payment), payment.createdAt, payment.clientId)),
     lookups: (payments) =>
       payments.flatMap(({ nextLookupAt, clientId }) =>
         nextLookupAt === undefined ? [] : [[nextLookupAt, clientId]],
@@ -111,9 +99,9 @@ const webhooks: Table<StoredWebhook> = {
   entryOf: keyItself,
 };
 
-/** Returns whether `prune` may remove the bytes of a webhook: it is final, and they are there. */
+/** Returns whether `prune` may remove the bytes of a webhook, and they are there. */
 export function hasPrunableBytes(row: StoredWebhook): boolean {
-  return !row.waits && row.rawBody !== "" && (row.isResolved === true || !needsResolution(row));
+  return row.rawBody !== "" && isSettled(row);
 }
 
 const events: Table<StoredEvent> = {

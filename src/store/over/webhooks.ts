@@ -1,5 +1,11 @@
 import { type Changes, type StoredHistory, type WebhookPage, type WebhookRecord } from "../contract.js";
-import { isRematchable, isWaiting } from "../rules.js";
+import {
+  isOnWebhookPage,
+  isRematchable,
+  type ReplacedFields,
+  resolvedBy,
+  type WebhookRows,
+} from "../rules/webhooks.js";
 import { type Draft } from "./draft.js";
 import { after, keyOf, rangeOf } from "./keys.js";
 import { type KeyedRecords } from "./keyed-records.js";
@@ -14,7 +20,7 @@ type WebhookChanges = Pick<
   "webhooks" | "copies" | "rematched" | "raised" | "dismissed" | "resolutions"
 >;
 
-/** Loads what {@link saveWebhooks} needs. */
+/** Loads what {@link webhookRows} reads. */
 export async function loadWebhooks(draft: Draft, changes: WebhookChanges): Promise<void> {
   const { webhooks = [], copies = [], rematched = [], raised = [], dismissed = [] } = changes;
   const decided = rematched.map(({ receiptId }) => receiptId);
@@ -25,50 +31,33 @@ export async function loadWebhooks(draft: Draft, changes: WebhookChanges): Promi
   await draft.load(known.flatMap((key) => draft.get<string>(key) ?? []));
 }
 
-/** Writes webhooks. Returns the eventKeys of those whose eventKey or receiptId is taken. */
-export function saveWebhooks(draft: Draft, changes: WebhookChanges, nextOrder: () => string): string[] {
-  const { webhooks = [], copies = [], rematched = [], raised = [], dismissed = [] } = changes;
+/** Returns the webhooks of a transaction. */
+export function webhookRows(draft: Draft, nextOrder: () => string): WebhookRows {
   const keyBy = (receiptId: string): string | undefined => draft.get<string>(receiptKey(receiptId));
-  const taken: string[] = [];
-  for (const webhook of webhooks) {
-    const key = webhookKey(webhook.eventKey);
-    const isTaken = draft.get(key) !== undefined || keyBy(webhook.receiptId) !== undefined;
-    if (isTaken) taken.push(webhook.eventKey);
-    else {
-      const waits = isWaiting(webhook);
+  // JSON leaves out what is undefined.
+  const replace = (key: string | undefined, fields: (row: StoredWebhook) => ReplacedFields): void => {
+    const row = key === undefined ? undefined : draft.get<StoredWebhook>(key);
+    if (row) draft.put(key!, { ...row, ...fields(row) });
+  };
+  return {
+    hasEventKey: (eventKey) => draft.get(webhookKey(eventKey)) !== undefined,
+    hasReceipt: (receiptId) => keyBy(receiptId) !== undefined,
+    add(webhook, waits) {
       const rawBody = webhook.rawBody.toString("base64");
-      const row = { ...webhook, rawBody, copies: 0, order: nextOrder(), waits, isStray: waits };
+      const key = webhookKey(webhook.eventKey);
       draft.put(receiptKey(webhook.receiptId), key);
-      draft.put(key, row satisfies StoredWebhook);
-    }
-  }
-  for (const { eventKey, count } of copies)
-    change(draft, webhookKey(eventKey), ({ copies }) => ({ copies: copies + count }));
-  for (const { receiptId, outcome, reason, decidedAt } of rematched) {
-    const waits = isWaiting({ outcome });
-    change(draft, keyBy(receiptId), () => ({ outcome, reason, decidedAt, waits, isStray: waits }));
-  }
-  for (const receiptId of raised) {
-    const key = keyBy(receiptId);
-    // The health check raises an unknown receipt, and must reach the adapter's `write`.
-    if (key === undefined) draft.put(probeKey, (draft.get<number>(probeKey) ?? 0) + 1);
-    change(draft, key, () => ({ isStray: false }));
-  }
-  for (const receiptId of dismissed)
-    change(draft, keyBy(receiptId), () => ({ isStray: false, waits: false }));
-  for (const receiptId of resolvedBy(changes)) change(draft, keyBy(receiptId), () => ({ isResolved: true }));
-  return taken;
+      draft.put(key, { ...webhook, rawBody, copies: 0, order: nextOrder(), waits, isStray: waits });
+    },
+    addCopies: (eventKey, count) =>
+      replace(webhookKey(eventKey), ({ copies }) => ({ copies: copies + count })),
+    replace: (receiptId, fields) => replace(keyBy(receiptId), () => fields),
+  };
 }
 
-const resolvedBy = ({ resolutions = [] }: WebhookChanges): string[] =>
-  resolutions.flatMap(({ receiptId }) => receiptId ?? []);
-
-type Replaced = { [Name in keyof StoredWebhook]?: StoredWebhook[Name] | undefined };
-
-/** Replaces fields of a webhook. JSON leaves out what is undefined. */
-function change(draft: Draft, key: string | undefined, fieldsOf: (row: StoredWebhook) => Replaced): void {
-  const row = key === undefined ? undefined : draft.get<StoredWebhook>(key);
-  if (row) draft.put(key!, { ...row, ...fieldsOf(row) });
+/** Writes the record of health checks, which raise an unknown receipt, and must reach the adapter's `write`. */
+export function saveProbe(draft: Draft, { raised = [] }: Pick<Changes, "raised">): void {
+  if (raised.some((receiptId) => draft.get(receiptKey(receiptId)) === undefined))
+    draft.put(probeKey, (draft.get<number>(probeKey) ?? 0) + 1);
 }
 
 /** Returns a webhook as people see it, without its bytes. */
@@ -115,14 +104,8 @@ export class Webhooks {
   }
 
   async list(page: WebhookPage): Promise<WebhookRecord[]> {
-    const { clientId, receiptId, outcome, from, to, after: last, limit } = page;
-    const isWanted = (row: StoredWebhook): boolean =>
-      (clientId === undefined || row.clientId === clientId) &&
-      (receiptId === undefined || row.receiptId === receiptId) &&
-      (outcome === undefined || row.outcome === outcome) &&
-      row.receivedAt >= (from ?? "") &&
-      (to === undefined || row.receivedAt < to) &&
-      (last === undefined || `${row.receivedAt} ${row.receiptId}` > `${last.receivedAt} ${last.receiptId}`);
+    const { clientId, receiptId, from, to, after: last, limit } = page;
+    const isWanted = (row: StoredWebhook): boolean => isOnWebhookPage(page, row);
     if (receiptId !== undefined) {
       const keys = await this.#records.values<string>([receiptKey(receiptId)]);
       return (await this.#records.values<StoredWebhook>(keys)).filter(isWanted).map(recordOf);

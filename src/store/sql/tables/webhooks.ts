@@ -1,6 +1,6 @@
 import { type SignedField } from "../../../model/signed-fields.js";
 import { type Changes, type WebhookRecord } from "../../contract.js";
-import { isWaiting } from "../../rules.js";
+import { isWaiting } from "../../rules/webhooks.js";
 import { type Fragment } from "../driver/dialect.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";

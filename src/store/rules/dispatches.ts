@@ -1,28 +1,12 @@
 import {
+  type DeadPage,
   type DispatchRecord,
   type EventRecord,
   type HandlerKey,
-  type Outcome,
-  type PaymentPosition,
   type RetireOptions,
   type RunKey,
   type Settlement,
-} from "./records.js";
-
-/** Returns whether the webhook waits for its payment, or for a lookup. */
-export function isWaiting({ outcome }: { outcome: Outcome }): boolean {
-  return outcome === "unmatched" || outcome === "unconfirmed";
-}
-
-/** Returns whether the webhook is decided again when its payment appears. */
-export function isRematchable(webhook: { outcome: Outcome }): boolean {
-  return isWaiting(webhook) || webhook.outcome === "foreign";
-}
-
-/** Returns whether a person must settle the webhook. Its bytes are kept until then. */
-export function needsResolution({ outcome }: { outcome: Outcome }): boolean {
-  return outcome === "mismatch";
-}
+} from "../records.js";
 
 /** Returns whether a handler wants events of this type. */
 export function wants(key: HandlerKey, type: EventRecord["type"]): boolean {
@@ -70,21 +54,29 @@ export function isLeasedBy(run: Pick<RunKey, "fence">, dispatch: State & Pick<Ru
 /** A dispatch before its first run, and after it was revived. */
 export const undone = { state: "pending", dueAt: 0, attempt: 0, failures: 0 } as const;
 
-type Counts = Pick<DispatchRecord, "state" | "attempt" | "failures">;
+type Counts = Pick<DispatchRecord, "state" | "attempt" | "failures" | "error" | "settledAt">;
 
-/** Returns what the end of a run changes in the counts of its dispatch. */
-export function countsAfter({ state }: Pick<Settlement, "state">, { attempt, failures }: Counts): Counts {
-  if (state === "done" || state === "dead") return { state, attempt, failures };
-  const isFailed = state === "failed";
-  return {
-    state: "pending",
-    attempt: isFailed ? attempt : attempt - 1,
-    failures: isFailed ? failures + 1 : failures,
-  };
+/** Returns a dispatch whose run has ended at this time: ISO 8601 UTC. */
+export function afterRun<Dispatch extends Counts>(
+  dispatch: Dispatch,
+  settlement: Settlement,
+  at: string,
+): Dispatch {
+  const { state, error = dispatch.error } = settlement;
+  const settled = { ...dispatch, ...(error !== undefined && { error }), settledAt: at };
+  if (state === "done" || state === "dead") return { ...settled, state };
+  if (state === "failed") return { ...settled, state: "pending", failures: dispatch.failures + 1 };
+  return { ...settled, state: "pending", attempt: dispatch.attempt - 1 };
 }
 
-/** Compares two payments by their creation. */
-export function byCreation(a: PaymentPosition, b: PaymentPosition): number {
-  const [left, right] = [`${a.createdAt} ${a.clientId}`, `${b.createdAt} ${b.clientId}`];
-  return left < right ? -1 : left > right ? 1 : 0;
+/** Returns whether `dead` returns a dispatch: its state and the conditions of the page. */
+export function isOnDeadPage(
+  { eventId, handler, type }: Partial<DeadPage>,
+  dispatch: Pick<DispatchRecord, "eventId" | "handler" | "type">,
+): boolean {
+  return (
+    (eventId === undefined || dispatch.eventId === eventId) &&
+    (handler === undefined || dispatch.handler === handler) &&
+    (type === undefined || dispatch.type === type)
+  );
 }

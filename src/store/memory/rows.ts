@@ -1,0 +1,51 @@
+/** Rows by their keys, as the running transaction sees them, and as they are committed. A row is replaced, and never changed. */
+export class Rows<Row> {
+  readonly #rows = new Map<string, Row>();
+  /** The rows that the transaction wrote, as they were before it. */
+  readonly #before = new Map<string, Row | undefined>();
+  readonly #onChange: (key: string, before: Row | undefined, after: Row | undefined) => void;
+
+  /** @param onChange - Called for each row that is written or rolled back, for the indexes of a table. */
+  constructor(onChange: (key: string, before: Row | undefined, after: Row | undefined) => void = () => {}) {
+    this.#onChange = onChange;
+  }
+
+  get(key: string): Row | undefined {
+    return this.#rows.get(key);
+  }
+
+  put(key: string, row: Row): void {
+    const before = this.#rows.get(key);
+    if (!this.#before.has(key)) this.#before.set(key, before);
+    this.#set(key, before, row);
+  }
+
+  committed(key: string): Row | undefined {
+    return this.#before.has(key) ? this.#before.get(key) : this.#rows.get(key);
+  }
+
+  /** Returns the committed rows with these keys, and those that the transaction has changed, for which an index may say something else. */
+  committedOf(keys: Iterable<string>): Row[] {
+    return [...new Set([...keys, ...this.#before.keys()])].flatMap((key) => this.committed(key) ?? []);
+  }
+
+  allCommitted(): Row[] {
+    if (this.#before.size === 0) return [...this.#rows.values()];
+    return [...this.#rows.keys()].flatMap((key) => this.committed(key) ?? []);
+  }
+
+  commit(): void {
+    this.#before.clear();
+  }
+
+  rollback(): void {
+    for (const [key, row] of this.#before) this.#set(key, this.#rows.get(key), row);
+    this.#before.clear();
+  }
+
+  #set(key: string, before: Row | undefined, after: Row | undefined): void {
+    if (after === undefined) this.#rows.delete(key);
+    else this.#rows.set(key, after);
+    this.#onChange(key, before, after);
+  }
+}

@@ -1,0 +1,100 @@
+import { type Changes, type Outcome, type WebhookPage, type WebhookRecord } from "../records.js";
+
+/** Returns whether the webhook waits for its payment, or for a lookup. */
+export function isWaiting({ outcome }: { outcome: Outcome }): boolean {
+  return outcome === "unmatched" || outcome === "unconfirmed";
+}
+
+/** Returns whether the webhook is decided again when its payment appears. */
+export function isRematchable(webhook: { outcome: Outcome }): boolean {
+  return isWaiting(webhook) || webhook.outcome === "foreign";
+}
+
+/** Returns whether a person must settle the webhook. Its bytes are kept until then. */
+export function needsResolution({ outcome }: { outcome: Outcome }): boolean {
+  return outcome === "mismatch";
+}
+
+/** What a store keeps of a webhook beside its bytes. */
+export interface WebhookState extends Omit<WebhookRecord, "rawBody"> {
+  /** The number of copies after the first webhook. */
+  copies: number;
+  /** Whether it waits for its payment or a lookup. */
+  waits: boolean;
+  /** Whether it waits and was not raised yet. */
+  isStray: boolean;
+  /** Whether a person has resolved it. */
+  isResolved?: boolean;
+}
+
+/** Returns whether `prune` may remove the bytes of a webhook. */
+export function isSettled(
+  webhook: Pick<WebhookState, "outcome" | "waits"> & { isResolved?: boolean | undefined },
+): boolean {
+  return !webhook.waits && (webhook.isResolved === true || !needsResolution(webhook));
+}
+
+type WebhookChanges = Pick<
+  Changes,
+  "webhooks" | "copies" | "rematched" | "raised" | "dismissed" | "resolutions"
+>;
+
+/** Fields of a webhook that are replaced. One that becomes `undefined` goes. */
+export type ReplacedFields = { [Name in keyof WebhookState]?: WebhookState[Name] | undefined };
+
+/** The webhooks of a transaction. */
+export interface WebhookRows {
+  hasEventKey(eventKey: string): boolean;
+  hasReceipt(receiptId: string): boolean;
+  add(webhook: WebhookRecord, waits: boolean): void;
+  addCopies(eventKey: string, count: number): void;
+  /** Skips a receipt that is not stored. */
+  replace(receiptId: string, fields: ReplacedFields): void;
+}
+
+/** Writes webhooks. Returns the eventKeys of those whose eventKey or receiptId is taken. */
+export function saveWebhooks(rows: WebhookRows, changes: WebhookChanges): string[] {
+  const taken: string[] = [];
+  for (const webhook of changes.webhooks ?? [])
+    if (rows.hasEventKey(webhook.eventKey) || rows.hasReceipt(webhook.receiptId))
+      taken.push(webhook.eventKey);
+    else rows.add(webhook, isWaiting(webhook));
+  for (const { eventKey, count } of changes.copies ?? []) rows.addCopies(eventKey, count);
+  for (const { receiptId, outcome, reason, decidedAt } of changes.rematched ?? []) {
+    const waits = isWaiting({ outcome });
+    rows.replace(receiptId, { outcome, reason, decidedAt, waits, isStray: waits });
+  }
+  for (const receiptId of changes.raised ?? []) rows.replace(receiptId, { isStray: false });
+  for (const receiptId of changes.dismissed ?? []) rows.replace(receiptId, { isStray: false, waits: false });
+  for (const receiptId of resolvedBy(changes)) rows.replace(receiptId, { isResolved: true });
+  return taken;
+}
+
+/** Returns the receipts of webhooks that a person resolves. */
+export function resolvedBy({ resolutions = [] }: Pick<Changes, "resolutions">): string[] {
+  return resolutions.flatMap(({ receiptId }) => receiptId ?? []);
+}
+
+type ArrivalPosition = Pick<WebhookRecord, "receivedAt" | "receiptId">;
+
+/** Compares two webhooks by their arrival. */
+export function byArrival(a: ArrivalPosition, b: ArrivalPosition): number {
+  const [left, right] = [`${a.receivedAt} ${a.receiptId}`, `${b.receivedAt} ${b.receiptId}`];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Returns whether a webhook matches every condition of a page. */
+export function isOnWebhookPage(
+  page: Omit<WebhookPage, "limit">,
+  webhook: ArrivalPosition & Pick<WebhookRecord, "outcome"> & { clientId?: string | undefined },
+): boolean {
+  const { clientId, receiptId, outcome, from, to, after } = page;
+  return (
+    (clientId === undefined || webhook.clientId === clientId) &&
+    (receiptId === undefined || webhook.receiptId === receiptId) &&
+    (outcome === undefined || webhook.outcome === outcome) &&
+    webhook.receivedAt >= (from ?? "") &&
+    (to === undefined || webhook.receivedAt < to) &&
+    (after === undefined || byArrival(webhook, after) > 0)
+  );
+}
