@@ -14,8 +14,8 @@ export const sqliteFaults = [
   {
     about: "a webhook is committed without a sync",
     file: driver,
-    from: "const beginning = this.#begin(true);",
-    to: "const beginning = this.#begin(false);",
+    from: '(isShared || purpose === "claim")',
+    to: '(isShared || purpose === "claim" || purpose === "record")',
     test: levels,
   },
   {
@@ -90,17 +90,17 @@ export const sqliteFaults = [
   },
   {
     about: "a failed transaction is not rolled back",
-    file: driver,
-    from: "        this.#rollback();\n        throw this.dialect",
-    to: "        throw this.dialect",
+    file: "store/sql/record-changes.ts",
+    from: "    await tx.rollback();\n    if (error instanceof",
+    to: "    if (error instanceof",
     test: sqliteExam,
     title: "record",
   },
   {
     about: "a webhook that is taken is left out, and the rest is committed",
     file: "store/sql/record-changes.ts",
-    from: "      expectNoneTaken(tx.save(changes));",
-    to: "      tx.save(changes);",
+    from: "    else expectNoneTaken((await saveChanges(tx, db, changes, locked)).takenEventKeys);",
+    to: "    else await saveChanges(tx, db, changes, locked);",
     test: sqliteExam,
     title: "record",
   },

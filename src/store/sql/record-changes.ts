@@ -19,7 +19,6 @@ export async function recordChanges<Raw>(
   keys: LockKeys,
   decide: (locked: Locked) => Changes,
 ): Promise<boolean> {
-  if (driver.runSync) return recordSync(driver, keys, decide);
   const { dialect, tables } = db;
   const tx = new Transaction(dialect, (await driver.beginPipelined?.()) ?? (await driver.begin("record")));
   let locked: Locked;
@@ -47,29 +46,6 @@ export async function recordChanges<Raw>(
   if (committed.status === "rejected") throw committed.reason;
   if (changes.events && changes.events.length > 0) driver.announce?.();
   return true;
-}
-
-/** Records synchronously, where the database is in this process. */
-async function recordSync<Raw>(
-  driver: Driver<Raw>,
-  keys: LockKeys,
-  decide: (locked: Locked) => Changes,
-): Promise<boolean> {
-  try {
-    await driver.runSync!((tx) => {
-      const locked = tx.lock(keys);
-      const { updated = [], webhooks = [], copies = [], events = [], ...others } = decide(locked);
-      if (Object.values(others).some((list) => list.length > 0))
-        throw new TypeError("Only webhooks, their copies, events and changed payments can be recorded.");
-      const changes = { updated, webhooks, copies, events };
-      expectLocked(changes, locked);
-      expectNoneTaken(tx.save(changes));
-    });
-    return true;
-  } catch (error) {
-    if (error instanceof WebhookTaken) return false;
-    throw error;
-  }
 }
 
 function expectNoneTaken(eventKeys: readonly string[]): void {

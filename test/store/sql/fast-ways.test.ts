@@ -8,7 +8,7 @@ import { PostgresDriver } from "../../../src/store/sql/postgres/postgres-driver.
 import { SqlStore } from "../../../src/store/sql/sql-store.js";
 import { SqliteDriver } from "../../../src/store/sql/sqlite/sqlite-driver.js";
 import { tablesUnder } from "../../../src/store/sql/tables/names.js";
-import { onEachDatabase, openPlace, type Place } from "../../promises/processes/databases.js";
+import { onEachServer, openPlace, type Place } from "../../promises/processes/databases.js";
 
 const drivers = { sqlite: SqliteDriver, postgres: PostgresDriver, mysql: MysqlDriver };
 
@@ -19,7 +19,6 @@ async function openRecorder({ address: { kind, url, prefix } }: Place, isFast: b
   const store = new SqlStore(driver, tables);
   await store.migrate();
   let used = 0;
-  const runSync = driver.runSync?.bind(driver);
   const beginPipelined = driver.beginPipelined?.bind(driver);
   if (isFast && beginPipelined) {
     // On a busy machine the connection may take longer to open than a group waits for it.
@@ -27,13 +26,10 @@ async function openRecorder({ address: { kind, url, prefix } }: Place, isFast: b
     for (; !first; first = await beginPipelined()) await delay(10);
     await first.rollback();
   }
-  const counted = {
-    ...(runSync && { runSync: (run: never) => (used++, runSync(run)) }),
-    ...(beginPipelined && {
-      beginPipelined: () => (used++, beginPipelined().then((open) => open ?? unused())),
-    }),
+  const counted = beginPipelined && {
+    beginPipelined: () => (used++, beginPipelined().then((open) => open ?? unused())),
   };
-  Object.assign(driver, isFast ? counted : { runSync: undefined, beginPipelined: undefined });
+  Object.assign(driver, isFast ? counted : { beginPipelined: undefined });
   return { store, used: () => used };
 }
 
@@ -156,7 +152,7 @@ async function recordAll(place: Place, isFast: boolean) {
   return { seen, rows: await rowsOf(place), used: used() };
 }
 
-onEachDatabase("the fast way to record", (kind) => {
+onEachServer("the fast way to record", (kind) => {
   const places: Place[] = [];
   const open = async (): Promise<Place> => {
     const place = await openPlace(kind);

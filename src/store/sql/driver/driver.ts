@@ -71,11 +71,6 @@ export interface Driver<Raw> {
   shortage?: string;
   begin(purpose?: Purpose): Promise<OpenTransaction<Raw>>;
   /**
-   * Begins, runs and commits with as few promises as possible. Rejects with the error that `run` throws, and nothing is written
-   * then. Absent where the database is not in this process.
-   */
-  runSync?<T>(run: (tx: SyncTx) => T): Promise<T>;
-  /**
    * Begins on the pipelined connection, and does not wait for the result. Resolves `undefined` while that connection is taken or
    * cannot be opened. Absent where there is none.
    */

@@ -15,7 +15,7 @@ import { type Tables } from "../tables/names.js";
 import { runTransaction } from "../transaction/transaction.js";
 import { backUp } from "./back-up.js";
 import { SqliteConnection } from "./connection.js";
-import { isBusy, loadDriver, openDatabase, retryBusy, type SqliteDatabase } from "./database.js";
+import { loadDriver, openDatabase, retryBusy, type SqliteDatabase } from "./database.js";
 import { handleOf } from "./handle.js";
 import { LogSyncs } from "./log-syncs.js";
 import { sqliteSchema } from "./migrations.js";
@@ -103,26 +103,6 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       this.#checkFiles(maxUncheckedMs);
       return run(this.#connections!.reader);
     });
-  }
-
-  async runSync<T>(run: (tx: SyncTx) => T): Promise<T> {
-    const free = this.#queue.isFree ? this.#queue.take() : await this.#queue.enter();
-    try {
-      // Each promise costs a noticeable part of recording one webhook, so none is made where nothing has to be waited for.
-      const beginning = this.#begin(true);
-      if (beginning) await beginning;
-      try {
-        const result = run(this.#syncTx());
-        const committing = this.#commit(true);
-        if (committing) await committing;
-        return result;
-      } catch (error) {
-        this.#rollback();
-        throw this.dialect.translate(error);
-      }
-    } finally {
-      this.#leave(free);
-    }
   }
 
   async begin(purpose?: Purpose): Promise<OpenTransaction<SqliteDatabase>> {
@@ -233,26 +213,25 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     return { lock: (keys) => lockSync(context, keys), save: (changes) => saveSync(context, changes) };
   }
 
-  /** Begins, and returns a promise only where another process has the lock. */
-  #begin(isSynced: boolean): Promise<unknown> | undefined {
-    this.#checkFiles(maxUncheckedMs);
-    const { writer, hasLog } = this.#connections!;
-    if (hasLog) this.#syncs!.use(isSynced);
-    return this.#runOrRetry(() => writer.run("begin immediate", []));
+  #begin(isSynced: boolean): Promise<void> {
+    return this.#retry(() => {
+      this.#checkFiles(maxUncheckedMs);
+      const { writer, hasLog } = this.#connections!;
+      if (hasLog) this.#syncs!.use(isSynced);
+      writer.run("begin immediate", []);
+    });
   }
 
-  /** Commits, and returns a promise only where another process has the lock. */
-  #commit(isSynced: boolean): Promise<unknown> | undefined {
+  #commit(isSynced: boolean): Promise<void> {
     const syncs = this.#syncs!;
-    const commit = (): void => {
+    return this.#retry(() => {
       if (isSynced && syncs.areAwaited) syncs.prepare();
       // With a rollback journal, a process that reads blocks a commit; the transaction stays open meanwhile.
       this.#connections!.writer.run("commit", []);
       // After the commit, so that none counts as durable that went into a file without a name.
       this.#checkFiles(0);
       if (isSynced) syncs.done();
-    };
-    return this.#runOrRetry(commit);
+    });
   }
 
   #rollback(): void {
@@ -276,17 +255,6 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     } catch (error) {
       this.#syncs!.failed(error);
       this.#rollback();
-    }
-  }
-
-  /** Runs now, or returns a promise that runs it when the lock of another process is gone. */
-  #runOrRetry(run: () => void): Promise<void> | undefined {
-    try {
-      run();
-      return undefined;
-    } catch (error) {
-      if (isBusy(error)) return this.#retry(run);
-      throw this.dialect.translate(error);
     }
   }
 

@@ -24,19 +24,9 @@ export class WriterQueue {
     return this.#waiting.size > 0;
   }
 
-  /** Whether no transaction has the writer. */
-  get isFree(): boolean {
-    return this.#heldSince === undefined;
-  }
-
-  /** Resolves when the writer is free, with a function that releases it. */
+  /** Resolves when the writer is free, with a function that releases it. It is called once. */
   async enter(): Promise<() => void> {
-    if (!this.isFree) await this.#wait();
-    return this.take();
-  }
-
-  /** Takes the writer, which must be free, and returns a function that releases it. It is called once. */
-  take(): () => void {
+    if (this.#heldSince !== undefined) await this.#wait();
     this.#heldSince = performance.now();
     return () => this.#leave();
   }
