@@ -20,15 +20,25 @@ function missing(): string | undefined {
     : "their packages are not installed: npm ci --prefix examples/frameworks";
 }
 
-/** The programs, and the arguments with which they run. A function runs behind a stand-in for its gateway. */
-const programs = readdirSync(examples)
-  .filter(
-    (file) => file.endsWith(".mjs") && !["express-app.mjs", "fulfil-order.mjs", "invoke.mjs"].includes(file),
-  )
-  .map((file): [string, string[]] => [
-    file,
-    file.startsWith("serverless") ? ["invoke.mjs", `./${file}`] : [file],
-  ]);
+interface Program {
+  file: string;
+  /** A function runs behind a stand-in for its gateway. */
+  args: string[];
+  /** Where the router is mounted. */
+  mount: string;
+}
+
+const helpers = ["express-app.mjs", "fulfil-order.mjs", "invoke.mjs"];
+const programs: Program[] = [
+  { file: "smallest/server.mjs", args: ["../smallest/server.mjs"], mount: "" },
+  ...readdirSync(examples)
+    .filter((file) => file.endsWith(".mjs") && !helpers.includes(file))
+    .map((file) => ({
+      file: `frameworks/${file}`,
+      args: file.startsWith("serverless") ? ["invoke.mjs", `./${file}`] : [file],
+      mount: "/payments",
+    })),
+];
 
 /** A shop of the examples, running in a process of its own with the packed package. */
 class Shop {
@@ -61,7 +71,7 @@ if (reason !== undefined) {
     expect(missing()).toBe(reason);
   });
 } else {
-  describe.each(programs)("behind examples/frameworks/%s", (_, args) => {
+  describe.each(programs)("in examples/$file", ({ args, mount }) => {
     let folder: string;
     let sandbox: Sandbox;
     let shop: Shop;
@@ -69,23 +79,27 @@ if (reason !== undefined) {
     beforeAll(async () => {
       folder = mkdtempSync(path.join(tmpdir(), "tillkit-framework-"));
       // The programs find the packed package beside their own packages.
-      const [shopFolder, packages] = [path.join(folder, "shop"), path.join(folder, "node_modules")];
-      cpSync(examples, shopFolder, { recursive: true, filter: (source) => !source.includes("node_modules") });
+      const shopFolder = path.join(folder, "frameworks");
+      const packages = path.join(folder, "node_modules");
+      const filter = (source: string) => !source.includes("node_modules");
+      for (const name of ["frameworks", "smallest"])
+        cpSync(path.join(examples, "..", name), path.join(folder, name), { recursive: true, filter });
       symlinkSync(path.join(examples, "node_modules"), path.join(shopFolder, "node_modules"));
       mkdirSync(packages);
       symlinkSync(unpacked, path.join(packages, "tillkit"));
+      symlinkSync(path.join(examples, "node_modules/express"), path.join(packages, "express"));
       const port = await freePort();
       const url = `http://127.0.0.1:${port}`;
       const secret = `sandbox_${randomBytes(24).toString("hex")}`;
       sandbox = createSandbox({
-        webhookUrls: [`${url}/payments/webhook`],
+        webhookUrls: [`${url}${mount}/webhook`],
         signature: { scheme: "hmac", secret },
       });
       await sandbox.start();
       const env = {
         PATH: process.env["PATH"],
         PORT: String(port),
-        TILLKIT_PUBLIC_URL: `${url}/payments`,
+        TILLKIT_PUBLIC_URL: `${url}${mount}`,
         TILLKIT_SERVICE_URL: sandbox.url,
         TILLKIT_TOKEN_URL: sandbox.tokenUrl,
         TILLKIT_CLIENT_ID: sandbox.client.clientId,
@@ -95,7 +109,7 @@ if (reason !== undefined) {
         TILLKIT_LOG: "off",
       };
       shop = new Shop(spawn(process.execPath, args, { cwd: shopFolder, env }), url);
-      await shop.until("it answered", async () => (await fetch(`${url}/payments/webhook`)).status === 405);
+      await shop.until("it answered", async () => (await fetch(`${url}${mount}/webhook`)).status === 405);
     });
     afterAll(async () => {
       // It is missing where the sandbox did not start.
@@ -123,13 +137,13 @@ if (reason !== undefined) {
     });
 
     it("a forged webhook is refused, and a forged return address shows the page for it", async () => {
-      const forged = await fetch(`${shop.url}/payments/webhook`, {
+      const forged = await fetch(`${shop.url}${mount}/webhook`, {
         method: "POST",
         headers: { "content-type": "application/json", "service-signature": "00".repeat(32) },
         body: JSON.stringify({ topic: "payment.completed" }),
       });
       expect(forged.status).toBe(401);
-      const page = await fetch(`${shop.url}/payments/success/forged~token`);
+      const page = await fetch(`${shop.url}${mount}/success/forged~token`);
       expect(page.status).toBe(404);
       expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
     });
