@@ -9,6 +9,7 @@ export interface Hooks {
   datasync?: (file: string) => void | Promise<void>;
   /** Called after the bytes are on disk and before they are acknowledged. */
   datasynced?: (file: string) => void | Promise<void>;
+  syncFile?: (file: string) => void | Promise<void>;
   syncDirectory?: (file: string) => void | Promise<void>;
   unlink?: (file: string) => void | Promise<void>;
   rename?: (file: string) => void | Promise<void>;
@@ -47,6 +48,7 @@ function hookedHandle(handle: FileHandle, file: string, hooks: Hooks): FileHandl
     },
     async sync() {
       if ((await handle.stat()).isDirectory()) await hooks.syncDirectory?.(file);
+      else await hooks.syncFile?.(file);
       await handle.sync();
     },
   };

@@ -54,11 +54,11 @@ export class SimulatedService {
   }
 
   /** Makes a payment. `tokens`: the last parts of the return addresses, where the kit made them. */
-  add(clientId, total, tokens) {
+  add(clientId, total, tokens, hasFate = true) {
     const id = `pay_${++this.#count}`;
     const payment = { id, clientId, total, status: "pending", reported: [], submittedAt: undefined, tokens };
     this.payments.set(clientId, payment);
-    this.#world.as(this.#world.outside, () => this.#onCreated(payment));
+    if (hasFate) this.#world.as(this.#world.outside, () => this.#onCreated(payment));
     return payment;
   }
 

@@ -63,7 +63,7 @@ export const troubles = {
     const { key } = world.random.pick(shop.handlerKeys.filter(({ process }) => process.isAlive));
     world.note(`the store forgets the handler ${key}`);
     database.forget(key);
-    const payment = service.add("late", { value: "1475", currency: "KMF" });
+    const payment = service.add("late", { value: "1475", currency: "KMF" }, undefined, false);
     const adoption = { clientId: payment.clientId, reference: "late-order", total: payment.total };
     world.start(shop.running[0].process, "adopt", () => {
       void shop.running[0].payments.adopt(adoption).catch(() => {});
