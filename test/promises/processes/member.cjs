@@ -7,6 +7,7 @@ const settings = JSON.parse(process.env.MEMBER);
 const { kit, address, secret, spool, web, names, dispatch, at, act } = settings;
 const { createPayments, hmacSignature, paymentRouter } = require(path.join(kit, "index.js"));
 const { loadStore } = require("../crash/harness/open-store.cjs");
+const { recordInSteps } = require("./record-in-steps.cjs");
 
 const never = new Promise(() => {});
 process.on("disconnect", () => process.exit(1));
@@ -21,38 +22,30 @@ async function reach(point, facts = {}) {
 }
 
 const { store } = loadStore(kit, address)(address);
-const { save, transaction, record } = store;
+const { save, record } = store;
 // In one call, like nearly every webhook, or in the steps of a lookup.
-if (settings.inSteps) store.record = recordInSteps;
-else
-  store.record = async (keys, decide) => {
-    const isRecorded = await record.call(store, keys, (locked) => {
-      const changes = decide(locked);
-      // Inside of the transaction. Its statements may be sent with its commit, so it cannot wait at a later point.
-      if (changes.webhooks?.length > 0) void reach("saved");
-      // After it, when every statement of this iteration has been sent.
-      setImmediate(() => void reach("sent"));
-      return changes;
-    });
-    if (isRecorded) await reach("committed");
-    return isRecorded;
-  };
+const recordOnce = settings.inSteps
+  ? (keys, decide) => recordInSteps.call(store, keys, decide)
+  : (keys, decide) =>
+      record.call(store, keys, (locked) => {
+        const changes = decide(locked);
+        // Inside of the transaction. Its statements may be sent with its commit, so it cannot wait at a later point.
+        if (changes.webhooks?.length > 0) void reach("saved");
+        // After it, when every statement of this iteration has been sent.
+        setImmediate(() => void reach("sent"));
+        return changes;
+      });
+store.record = async (keys, decide) => {
+  const isRecorded = await recordOnce(keys, decide);
+  if (isRecorded) await reach("committed");
+  return isRecorded;
+};
 store.save = async (tx, changes) => {
   const saved = await save.call(store, tx, changes);
   if (changes.webhooks?.length > 0) await reach("saved");
   return saved;
 };
 if (settings.renewalFails) store.renew = () => Promise.reject(new Error("renewals fail in this process"));
-store.transaction = async (run) => {
-  let records = false;
-  const result = await transaction.call(store, async (tx) => {
-    const answer = await run(tx);
-    records = Array.isArray(answer?.receipts);
-    return answer;
-  });
-  if (records) await reach("committed");
-  return result;
-};
 
 const payments = createPayments({
   publicUrl: "http://localhost/payments",
