@@ -44,18 +44,17 @@ export async function rematchIn<Tx>(
   { seen = new Set(), limit = store.maxGroup }: { seen?: ReadonlySet<string>; limit?: number } = {},
 ): Promise<{ matched: number; receiptIds: readonly string[]; isMore: boolean }> {
   const found = await store.rematchable(tx, clientIds);
-  const unseen = found.filter(({ receiptId }) => !seen.has(receiptId));
-  const webhooks = unseen.slice(0, limit);
-  const rest = unseen.slice(webhooks.length);
+  const webhooks = found.filter(({ receiptId }) => !seen.has(receiptId)).slice(0, limit);
   const receiptIds = webhooks.map(({ receiptId }) => receiptId);
   if (webhooks.length === 0) return { matched: 0, receiptIds, isMore: false };
   const messages = webhooks.map(readStored);
   const serviceIds = messages.flatMap((message) => (message.kind === "payment" ? [message.verified.id] : []));
   const locked = await store.lock(tx, { clientIds, serviceIds });
 
-  // Another process may have matched them while this one waited for the lock.
+  // Another process may have matched them while this one waited for the lock, or recorded others and not seen the payment yet.
   const foundNow = await store.rematchable(tx, clientIds);
   const still = new Set(foundNow.map(({ receiptId }) => receiptId));
+  const rest = foundNow.filter(({ receiptId }) => !seen.has(receiptId) && !receiptIds.includes(receiptId));
   const decisions = new Decisions(locked.payments, { now: now().toISOString(), newId, policy });
   const { payments, rematched, events } = decisions;
   for (const [index, webhook] of webhooks.entries()) {
@@ -72,7 +71,7 @@ export async function rematchIn<Tx>(
   const matched = rematched.length;
   if (matched > 0) {
     // The sweep looks for unmatched webhooks, and so finds the rest if the process ends now.
-    const last = rest.findLast(({ receiptId, outcome }) => still.has(receiptId) && outcome !== "unconfirmed");
+    const last = rest.findLast(({ outcome }) => outcome !== "unconfirmed");
     if (last)
       rematched.push({ receiptId: last.receiptId, outcome: "unmatched", reason: "decided after others" });
     await store.save(tx, { updated: payments.changed(), rematched, events });

@@ -172,6 +172,26 @@ describe("a look for the payment of webhooks that wait", () => {
     expect(found).toMatchObject([{ receiptId: "r-3", outcome: "unmatched" }]);
   });
 
+  it("leaves to the sweep what another process recorded after the first look, where the process ends then", async () => {
+    const [first, , last] = three();
+    const { store, parts } = await limited(Infinity, first!);
+    await seeded(store, pendingPayment());
+    const { message: _, ...rest } = last!;
+    const webhook = { ...rest, outcome: "foreign", eventKey: "k-3", clientId: "c-1" } as const;
+    const lock = store.lock.bind(store);
+    store.lock = async (tx, keys) => {
+      store.lock = lock;
+      await store.save(tx, { webhooks: [webhook] });
+      return lock(tx, keys);
+    };
+    const part = await store.transaction((tx) => rematchIn(tx, parts, ["c-1"]));
+    expect(part).toEqual({ matched: 1, receiptIds: ["r-1"], isMore: true });
+    const found = await store.transaction((tx) =>
+      store.stray(tx, { before: "2026-11-21T00:00:00.000Z", limit: 10 }),
+    );
+    expect(found).toMatchObject([{ receiptId: "r-3", outcome: "unmatched" }]);
+  });
+
   it("goes on after webhooks that still wait, and ends", async () => {
     const { store, parts, announced } = await limited(1, ...three());
     const saves = savesOf(store);
