@@ -40,12 +40,17 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
   };
   const tooSlow = () => new TillkitError("store_unavailable", "The store did not answer in time.");
   const recorder = new Recorder(parts, recordTimeoutMs, onRecorded);
+  let identifying: Promise<string> | undefined;
+  // A drain waits for it, and `close` for the drain. A store that hangs gets no further question from each drain.
+  const identifyInTime = (): Promise<string> => {
+    identifying ??= identify!().finally(() => (identifying = undefined));
+    return withTimeout(identifying, recordTimeoutMs, tooSlow);
+  };
   const spool =
     options.spool &&
     openSpool({
       ...options.spool,
-      // A drain waits for it, and `close` for the drain.
-      identify: identify && (() => withTimeout(identify(), recordTimeoutMs, tooSlow)),
+      identify: identify && identifyInTime,
       now,
       onSetAside: ({ message: reason }, file) => notify("webhook.set_aside", { reason, file }),
     });
