@@ -83,9 +83,7 @@ const knownVariables = Object.fromEntries(Object.values(variables).map((name) =>
 
 /** Returns the variable of an option, of its group (`spool.directory`), or of its list (`signature.secret[0]`). */
 function variableOf(option: string): string | undefined {
-  return (
-    variables[option] ?? variables[option.replace(/[.[].*?$/, "")] ?? variables[option.replace("[0]", "")]
-  );
+  return variables[option] ?? variables[option.split(/[.[]/, 1)[0]!] ?? variables[option.replace("[0]", "")];
 }
 
 function inReadingOrder(a: ConfigurationProblem, b: ConfigurationProblem): number {
