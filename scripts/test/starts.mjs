@@ -29,7 +29,7 @@ export const starts = {
   "npm run crash": ["scripts/crash.mjs", "--cycles", "10", "--seed", "7", "--quiet"],
   "npm run explore": ["scripts/explore.mjs", "--runs", "100", "--quiet"],
   "npm run fuzz": ["scripts/fuzz.mjs", "--count", "2000", "--http", "100", "--quiet"],
-  "npm run faults:planted": ["scripts/planted-faults.mjs", "--only", "reconciliation/differences", "--quiet"],
+  "npm run faults:planted": ["scripts/planted-faults.mjs", "--only", "model/status-order", "--quiet"],
   "npm run mutate": ["scripts/mutate.mjs", "--smoke"],
   "npm run size": ["scripts/size.mjs", "--against", "HEAD", "--json"],
   "npm run tables": ["scripts/tables.mjs"],
