@@ -22,13 +22,7 @@ export function readSignature(
   header: string,
   length: SignatureLength,
 ): Buffer {
-  const name = header.toLowerCase();
-  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
-  const values = value === undefined || typeof value === "string" ? [value] : value;
-  const [text] = values;
-  if (values.length > 1) throw malformed(`the header ${header} arrived ${values.length} times`);
-  if (text === undefined || text === "")
-    throw new WebhookRejectedError("signature_missing", `The request has no header ${header}.`);
+  const text = readHeader(headers, header);
   // Node joins repeated headers with a comma, so one comma means two signatures.
   if (text.includes(",")) throw malformed(`the header ${header} contains a list`);
   const fits = "exactly" in length ? text.length === length.exactly : text.length <= length.atMost;
@@ -49,6 +43,23 @@ export function readHeaderName(header: string | undefined, problems: Configurati
   return defaultSignatureHeader;
 }
 
-function malformed(because: string): WebhookRejectedError {
+/**
+ * Returns the value of a header that must be there once.
+ *
+ * @throws WebhookRejectedError `signature_missing` or `signature_malformed`
+ */
+export function readHeader(headers: VerifyInput["headers"], header: string): string {
+  const name = header.toLowerCase();
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
+  const values = value === undefined || typeof value === "string" ? [value] : value;
+  const [text] = values;
+  if (values.length > 1) throw malformed(`the header ${header} arrived ${values.length} times`);
+  if (text === undefined || text === "")
+    throw new WebhookRejectedError("signature_missing", `The request has no header ${header}.`);
+  return text;
+}
+
+/** Returns the error for a signature that cannot be read. */
+export function malformed(because: string): WebhookRejectedError {
   return new WebhookRejectedError("signature_malformed", `The signature cannot be read: ${because}.`);
 }

@@ -3,7 +3,8 @@ import { concealSecret } from "../../errors/conceal-secrets.js";
 import { ConfigurationError, type ConfigurationProblem, WebhookRejectedError } from "../../errors/index.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
-import { type SignatureScheme, type VerifyInput } from "./scheme.js";
+import { type SignatureScheme } from "./scheme.js";
+import { malformed, readHeader } from "./signature-header.js";
 import { readSecrets, type SecretOption } from "./secrets.js";
 
 /** Options of {@link standardWebhooksSignature}. At least one of `secret` and `publicKey` is needed. */
@@ -79,8 +80,8 @@ export function standardWebhooksSignature(options: StandardWebhooksOptions): Sig
     covers: "body",
     warnings,
     verify({ rawBody, headers }) {
-      const [id, time] = [read(headers, idHeader), read(headers, timeHeader)];
-      const signatures = read(headers, signatureHeader).split(" ");
+      const [id, time] = [readHeader(headers, idHeader), readHeader(headers, timeHeader)];
+      const signatures = readHeader(headers, signatureHeader).split(" ");
       if (signatures.length > maxSignatures) throw malformed(`there are ${signatures.length} of them`);
       requireRecent(time, toleranceMs);
       const content = Buffer.concat([Buffer.from(`${id}.${time}.`), rawBody]);
@@ -92,15 +93,6 @@ export function standardWebhooksSignature(options: StandardWebhooksOptions): Sig
       });
     },
   });
-}
-
-/** Returns a header that must be there once. */
-function read(headers: VerifyInput["headers"], name: string): string {
-  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
-  if (value === undefined || value === "")
-    throw new WebhookRejectedError("signature_missing", `The request has no header ${name}.`);
-  if (typeof value !== "string") throw malformed(`the header ${name} arrived ${value.length} times`);
-  return value;
 }
 
 /** Refuses what was signed too long ago, or by a clock that is ahead: it may be a copy of an old webhook. */
@@ -154,8 +146,4 @@ function readPublicKeys(
     });
     return [];
   });
-}
-
-function malformed(because: string): WebhookRejectedError {
-  return new WebhookRejectedError("signature_malformed", `The signature cannot be read: ${because}.`);
 }
