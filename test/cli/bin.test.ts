@@ -36,7 +36,9 @@ function modulesOf(argv: readonly string[], env = {}): string[] {
     encoding: "utf8",
   });
   const own = `${pathToFileURL(built).href}/`;
-  return stderr.split("\n").flatMap((url) => (url.startsWith(own) ? [url.slice(own.length)] : []));
+  const loaded = stderr.split("\n").flatMap((url) => (url.startsWith(own) ? [url.slice(own.length)] : []));
+  // Node.js loads modules in parallel, so their order is not always the same.
+  return loaded.sort();
 }
 
 describe("the built command", () => {
