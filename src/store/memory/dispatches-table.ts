@@ -26,10 +26,10 @@ import {
 import { conflict } from "../rules/payments.js";
 
 /** `payload` is read-only, so it is kept uncopied; every reader gets a copy. */
-type StoredEvent = EventRecord & { dispatches: Dispatch[] };
+type EventInMemory = EventRecord & { dispatches: Dispatch[] };
 
 interface Dispatch {
-  event: StoredEvent;
+  event: EventInMemory;
   /** The place of the event among all events. */
   seq: number;
   handler: string;
@@ -49,18 +49,18 @@ const noDispatches: Dispatch[] = [];
 /** Events and their dispatches. Only `settle` and `insert` are part of a caller's transaction. */
 export class DispatchesTable {
   /** By id. The id of a pruned event stays, without the event. */
-  readonly #events = new Map<string, StoredEvent | undefined>();
+  readonly #events = new Map<string, EventInMemory | undefined>();
   #handlers: HandlerKey[] = [];
   /** Those that are pending or leased, in the order of their events. */
   readonly #open = new Set<Dispatch>();
   /** Those that are done, dead or retired. */
   readonly #ended = new Set<Dispatch>();
-  readonly #drafted = new Map<string, StoredEvent>();
+  readonly #drafted = new Map<string, EventInMemory>();
   #settlements: Settlement[] = [];
 
   insert({ id, type, clientId, recordedAt, payload }: EventRecord): void {
     if (this.#events.has(id) || this.#drafted.has(id)) throw conflict(`The event ${id} exists already.`);
-    const event: StoredEvent = { id, type, recordedAt, payload, dispatches: noDispatches };
+    const event: EventInMemory = { id, type, recordedAt, payload, dispatches: noDispatches };
     if (clientId !== undefined) event.clientId = clientId;
     this.#drafted.set(id, event);
   }
@@ -96,7 +96,7 @@ export class DispatchesTable {
       dispatch.fence += 1;
       dispatch.attempt += 1;
       const { fence, attempt, failures } = dispatch;
-      claims.push({ event: eventOf(event), handler, fence, attempt, failures });
+      claims.push({ event: withoutDispatches(event), handler, fence, attempt, failures });
     }
     return claims;
   }
@@ -124,7 +124,7 @@ export class DispatchesTable {
     const found = [...this.#events.values()].flatMap((event) => (event?.clientId === clientId ? event : []));
     const events = found.slice(-limit);
     const dispatches = events.flatMap((event) => event.dispatches);
-    return { events: events.map(eventOf), dispatches: dispatches.slice(-limit).map(recordOf) };
+    return { events: events.map(withoutDispatches), dispatches: dispatches.slice(-limit).map(recordOf) };
   }
 
   dead(page: DeadPage): DispatchRecord[] {
@@ -185,7 +185,7 @@ export class DispatchesTable {
     this.#settlements = [];
   }
 
-  #expand(event: StoredEvent): void {
+  #expand(event: EventInMemory): void {
     this.#events.set(event.id, event);
     if (this.#handlers.length === 0) return;
     const seq = this.#events.size;
@@ -212,7 +212,7 @@ export class DispatchesTable {
 }
 
 /** Returns a copy of plain JSON, as a database would. */
-function eventOf({ dispatches: _, ...event }: StoredEvent): EventRecord {
+function withoutDispatches({ dispatches: _, ...event }: EventInMemory): EventRecord {
   return { ...event, payload: JSON.parse(JSON.stringify(event.payload)) as EventRecord["payload"] };
 }
 

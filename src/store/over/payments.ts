@@ -51,7 +51,7 @@ export function paymentRows(draft: Draft): PaymentRows {
 }
 
 /** Reads committed payments. */
-export class Payments {
+export class CommittedPayments {
   readonly #records: KeyedRecords;
 
   constructor(records: KeyedRecords) {

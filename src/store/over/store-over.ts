@@ -7,7 +7,7 @@ import { Events } from "./events.js";
 import { KeyedRecords } from "./keyed-records.js";
 import { keyOf } from "./keys.js";
 import { type Adapter, adapterOf } from "./operations.js";
-import { Payments, readLocked } from "./payments.js";
+import { CommittedPayments, readLocked } from "./payments.js";
 import { readHistory } from "./read-history.js";
 import { changesSaver } from "./save-changes.js";
 import { Webhooks } from "./webhooks.js";
@@ -46,7 +46,7 @@ const identityKey = keyOf("identity");
 
 /** Returns the whole contract over records. */
 function storeOf(records: KeyedRecords): Omit<PaymentStore<object>, "durable"> {
-  const payments = new Payments(records);
+  const payments = new CommittedPayments(records);
   const webhooks = new Webhooks(records);
   const events = new Events(records);
   const dispatches = new Dispatches(records);

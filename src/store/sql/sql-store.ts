@@ -39,7 +39,7 @@ import { identityOf } from "./tables/identity.js";
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
 import { type Database, type Tables } from "./tables/names.js";
 import { pruneFinal } from "./tables/prune.js";
-import { duePayments, findPayment, readPaymentsPage, lookupDuePayments } from "./tables/read-payments.js";
+import { duePayments, readPayment, readPaymentsPage, lookupDuePayments } from "./tables/read-payments.js";
 import { saveChanges } from "./tables/save-changes.js";
 import { rematchableWebhooks, strayWebhooks } from "./tables/webhooks.js";
 import { lazyTx, runInside, runTransaction, type Transaction } from "./transaction/transaction.js";
@@ -76,7 +76,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   #migrated: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  readonly find = this.#reads(findPayment, false);
+  readonly find = this.#reads(readPayment, false);
   readonly findMany = this.#reads(findNamedPayments);
   readonly due = this.#reads(duePayments);
   readonly lookupDue = this.#reads(lookupDuePayments);

@@ -73,7 +73,7 @@ export function readMessage({ rawBody, payload: decodedBefore, covers }: Verifie
   if (reason !== undefined) return inadmissible(digest(), reason);
   const trusted = odd.length === 0 ? covered : covered.filter((field) => !odd.includes(field));
   const untrusted = trusted.length === signedFields.length ? none : untrustedFields(payload, trusted);
-  return { kind: "payment", eventKey: paymentKey(verified), verified, untrusted };
+  return { kind: "payment", eventKey: eventKeyOf(verified), verified, untrusted };
 }
 
 /** Returns all fields of a payment's webhook, or `undefined` if a field is wrong or the type is another one. */
@@ -129,7 +129,7 @@ function requireIndispensable(fields: Fields): Verified<never> {
  * Returns the key of a payment report, made of signed fields only: two webhooks with one key are one event. `1475` and
  * `1475.00` give one key. It begins with the clientId, so that keys of payments made in sequence share index pages.
  */
-export function paymentKey(fields: Verified<never>): string {
+export function eventKeyOf(fields: Verified<never>): string {
   const parts = [
     fields.id,
     fields.clientId,

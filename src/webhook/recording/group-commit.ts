@@ -19,7 +19,7 @@ export interface GroupCommitOptions<Item, Result> {
 }
 
 /** Items that one call handed over: they are committed in one transaction or not at all. */
-interface Batch<Item, Result> extends Waiting {
+interface ItemBatch<Item, Result> extends Waiting {
   items: readonly Item[];
   /** Takes the group's results; those of this batch begin at `first`. */
   resolve: (results: readonly Result[], first: number) => void;
@@ -53,8 +53,8 @@ const singlesBeforeCheck = 64;
  */
 export class GroupCommit<Item, Result> {
   readonly #options: GroupCommitOptions<Item, Result>;
-  readonly #queue: Batch<Item, Result>[] = [];
-  readonly #unsettled: Deadlines<Batch<Item, Result>>;
+  readonly #queue: ItemBatch<Item, Result>[] = [];
+  readonly #unsettled: Deadlines<ItemBatch<Item, Result>>;
   readonly #running: Deadlines<RunningCommit>;
   #isBusy = false;
   #abandoned = 0;
@@ -100,8 +100,8 @@ export class GroupCommit<Item, Result> {
 
   #enqueue(
     items: readonly Item[],
-    resolve: Batch<Item, Result>["resolve"],
-    reject: Batch<Item, Result>["reject"],
+    resolve: ItemBatch<Item, Result>["resolve"],
+    reject: ItemBatch<Item, Result>["reject"],
   ): void {
     if (this.isStuck()) return reject(new DeadlineError(this.#options.deadlineMs));
     const since = performance.now();
@@ -132,9 +132,9 @@ export class GroupCommit<Item, Result> {
     this.#isBusy = false;
   }
 
-  #nextGroup(): Batch<Item, Result>[] {
+  #nextGroup(): ItemBatch<Item, Result>[] {
     const queue = this.#queue;
-    const group: Batch<Item, Result>[] = [];
+    const group: ItemBatch<Item, Result>[] = [];
     let size = 0;
     while (
       queue.length > 0 &&
@@ -167,7 +167,7 @@ export class GroupCommit<Item, Result> {
   }
 
   /** Never rejects. */
-  async #commit(group: readonly Batch<Item, Result>[]): Promise<void> {
+  async #commit(group: readonly ItemBatch<Item, Result>[]): Promise<void> {
     let results: readonly Result[];
     try {
       results = await this.#options.write(group.flatMap(({ items }) => items));
@@ -184,7 +184,7 @@ export class GroupCommit<Item, Result> {
   }
 
   /** Marks the batch as settled; returns `undefined` where it was settled before. */
-  #settle(batch: Batch<Item, Result>): Batch<Item, Result> | undefined {
+  #settle(batch: ItemBatch<Item, Result>): ItemBatch<Item, Result> | undefined {
     if (batch.isSettled) return undefined;
     batch.isSettled = true;
     this.#unsettled.delete(batch);

@@ -14,7 +14,7 @@ const minBytes = 16;
 const recommendedBytes = 32;
 
 const oneCharacter = /^(.)\1*$/su;
-const placeholders = [
+const placeholderSecrets = [
   /^[x*._\-\s]+$/iu,
   /^(?:<.*>|\{.*\}|\[.*\]|\$\{.*\}|%.*%)$/su,
   /^change[-_ ]?(?:me|this|it)/iu,
@@ -68,7 +68,7 @@ function checkSecret(secret: unknown, bytes: Buffer, option: string): Configurat
     };
   // Random bytes can match a pattern by chance, so only text is compared with the patterns.
   const isText = typeof secret === "string" || /^[ -~]*$/.test(text);
-  if (oneCharacter.test(text) || (isText && placeholders.some((pattern) => pattern.test(text))))
+  if (oneCharacter.test(text) || (isText && placeholderSecrets.some((pattern) => pattern.test(text))))
     return {
       code: "secret_placeholder",
       option,

@@ -6,7 +6,7 @@ import { noKey, readLines, type ReadLine, type SpooledWebhook } from "./record-l
 import { type SegmentWriter } from "./segment-writer.js";
 import { type SetAside } from "./set-aside.js";
 import { type StoreTie } from "./store-tie.js";
-import { keyMissing, readKey } from "./spool-key.js";
+import { keyMissing, readSpoolKey } from "./spool-key.js";
 import { failedWith, spoolClosed, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
 /** Options of a drain: recording webhooks, and giving one up. */
@@ -167,7 +167,7 @@ async function drainSegment(
     }
   }
 
-  const lines = readLines(await directory.read(name), await readKey(directory));
+  const lines = readLines(await directory.read(name), await readSpoolKey(directory));
   if (lines.some(({ problem }) => problem === noKey)) throw keyMissing(directory);
   for (const [index, { line, problem }] of lines.entries())
     if (problem !== undefined) {

@@ -1,5 +1,5 @@
 import { readLines } from "./record-line.js";
-import { readKey } from "./spool-key.js";
+import { readSpoolKey } from "./spool-key.js";
 import { ifFound, type SegmentFile, type SpoolDirectory } from "./spool-directory.js";
 
 /** The content of the spool's directory, of all processes. */
@@ -53,7 +53,7 @@ export function createSegmentCounter(directory: SpoolDirectory): () => Promise<O
   }
 
   async function findOldest(added: Buffer): Promise<string | undefined> {
-    const lines = readLines(added, await readKey(directory));
+    const lines = readLines(added, await readSpoolKey(directory));
     return lines.find(({ webhook }) => webhook)?.webhook?.receivedAt;
   }
 

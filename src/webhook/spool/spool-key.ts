@@ -10,7 +10,7 @@ const keyBytes = 32;
  * Returns the key with which this directory's lines are signed, or `undefined` if there is none yet. It belongs to the
  * directory and not to the webhook's secret, which may change while lines wait.
  */
-export async function readKey(directory: SpoolDirectory): Promise<KeyObject | undefined> {
+export async function readSpoolKey(directory: SpoolDirectory): Promise<KeyObject | undefined> {
   const bytes = await ifFound(directory.read(keyFile));
   if (bytes && bytes.length !== keyBytes)
     throw new Error(`The file ${directory.file(keyFile)} does not have its ${keyBytes} bytes.`);
@@ -26,12 +26,12 @@ export function keyMissing(directory: SpoolDirectory): Error {
 
 /** Throws if the key cannot be used, or if it is missing although one of these segments has lines that it signed. */
 export async function requireKey(directory: SpoolDirectory, segments: readonly SegmentFile[]): Promise<void> {
-  if (await readKey(directory)) return;
+  if (await readSpoolKey(directory)) return;
   for (const { name, exposure } of segments) {
     const content = exposure === undefined ? await ifFound(directory.read(name)) : undefined;
     if (!content || readLines(content, undefined).every(({ problem }) => problem !== noKey)) continue;
     // Another process may have made the key, and then the segment, after the first look.
-    if (!(await readKey(directory))) throw keyMissing(directory);
+    if (!(await readSpoolKey(directory))) throw keyMissing(directory);
   }
 }
 
@@ -39,7 +39,7 @@ export async function requireKey(directory: SpoolDirectory, segments: readonly S
  * Returns the key, and makes it if there is none and no line needs one. It is durable after the next sync of the directory.
  */
 export async function readOrMakeKey(directory: SpoolDirectory): Promise<KeyObject> {
-  const known = await readKey(directory);
+  const known = await readSpoolKey(directory);
   if (known) return known;
   await requireKey(directory, await directory.list());
   try {
@@ -48,5 +48,5 @@ export async function readOrMakeKey(directory: SpoolDirectory): Promise<KeyObjec
     // EEXIST: another process was faster, and its key counts.
     if (!failedWith(error, "EEXIST")) throw error;
   }
-  return (await readKey(directory))!;
+  return (await readSpoolKey(directory))!;
 }

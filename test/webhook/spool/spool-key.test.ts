@@ -5,7 +5,7 @@ import {
   SpoolDirectory,
   type FileSystem,
 } from "../../../src/webhook/spool/spool-directory.js";
-import { readKey, readOrMakeKey } from "../../../src/webhook/spool/spool-key.js";
+import { readSpoolKey, readOrMakeKey } from "../../../src/webhook/spool/spool-key.js";
 import { spoolBench } from "./fixtures.js";
 import { systemError } from "./hooked-file-system.js";
 
@@ -45,6 +45,6 @@ describe("the key of a spool's directory", () => {
   it("is refused where its file has another length", async () => {
     const directory = await directoryWith();
     await writeFile(directory.file("key"), Buffer.alloc(31), { mode: 0o600 });
-    await expect(readKey(directory)).rejects.toThrow("32 bytes");
+    await expect(readSpoolKey(directory)).rejects.toThrow("32 bytes");
   });
 });

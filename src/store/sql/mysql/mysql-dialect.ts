@@ -23,7 +23,7 @@ const conflicts = [1213, 3101, 1047];
  * Whether the sessions of this server are of no more use: it is read-only now (1290, 1836, 1874), leaves its cluster (1047, 3100),
  * goes away (1053) or has ended this session (1927, 3169). Such a session would stay read-only after a failover.
  */
-export function isSessionOver(error: unknown): boolean {
+export function isMysqlSessionOver(error: unknown): boolean {
   const { errno, message } = error as { errno?: number; message?: string };
   // 1290 has other options too.
   if (errno === 1290) return /read[-_]only/.test(String(message));
@@ -82,6 +82,6 @@ export const mysqlDialect: Dialect = {
 };
 
 /** Whether the server, or the user, has no connection left for another client. */
-export function isServerFull(error: unknown): boolean {
+export function isMysqlFull(error: unknown): boolean {
   return [1040, 1203, 1226].includes(Number((error as { errno?: unknown } | undefined)?.errno));
 }

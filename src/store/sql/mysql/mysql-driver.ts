@@ -11,18 +11,18 @@ import { readVersion } from "../schema/migrate.js";
 import { type Tables } from "../tables/names.js";
 import { migrateMysql } from "./migrate-mysql.js";
 import { mysqlSchema } from "./migrations.js";
-import { isServerFull, isSessionOver, mysqlDialect } from "./mysql-dialect.js";
+import { isMysqlFull, isMysqlSessionOver, mysqlDialect } from "./mysql-dialect.js";
 import { MysqlPipeline, pipelinedTransaction, type TransactionEnds } from "./pipeline/mysql-pipeline.js";
 import {
   type AnyMysqlPool,
   connectionOf,
   connectTimeoutMs,
-  cutOff,
+  cutOffConnection,
   hasSeveralWriters,
   type MysqlConnection,
   type MysqlPool,
   openMysqlPool,
-  waitsForLockOn,
+  mysqlWaitsForLock,
   physical,
   mysqlResult,
   sessionOn,
@@ -61,7 +61,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     this.#tables = tables;
     this.#lockWaitSeconds = Math.max(1, Math.ceil(options.busyTimeoutMs / 1000));
     // InnoDB ends waits for locks once a second.
-    this.#answers = new AnswerLimits((this.#lockWaitSeconds + 1) * 1000, isSessionOver);
+    this.#answers = new AnswerLimits((this.#lockWaitSeconds + 1) * 1000, isMysqlSessionOver);
     this.#maxConnections = options.maxConnections;
     if (typeof source !== "string") {
       this.poolSize = sizeOf(source);
@@ -137,12 +137,12 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   #watch(connection: MysqlConnection, onEnd?: () => void): TransactionEnds {
     const query = (sql: string) => connection.query(sql);
     const session = physical(connection);
-    const waitsForLock = () => waitsForLockOn(this.reader, connection);
+    const waitsForLock = () => mysqlWaitsForLock(this.reader, connection);
     const ask = this.#answers.on({ session, query, cutOff: (error) => ends.abandon(error), waitsForLock });
     const pooled = {
       query: (sql: string) => ask(() => query(sql)),
       giveBack: () => this.#giveBack(connection),
-      cutOff: () => cutOff(connection),
+      cutOff: () => cutOffConnection(connection),
       onEnd,
     };
     const ends = endsOf(pooled, this.#transactions);
@@ -196,10 +196,10 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   async #connect(pool = this.#pool!): Promise<MysqlConnection> {
     try {
       for (;;) {
-        const connection = await takeOpen(() => connectionOf(pool, this.shortage), isServerFull);
+        const connection = await takeOpen(() => connectionOf(pool, this.shortage), isMysqlFull);
         if (this.#own) await this.#prepare(connection);
         if (!this.#answers.isSuspect(physical(connection))) return connection;
-        cutOff(connection);
+        cutOffConnection(connection);
       }
     } catch (error) {
       const place = typeof this.#source === "string" ? hostOf(this.#source, 3306) : undefined;
@@ -212,7 +212,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     const session = physical(connection);
     session.stream?.ref?.();
     if (this.#prepared.has(session)) return;
-    const tooLong = setTimeout(() => cutOff(connection), connectTimeoutMs);
+    const tooLong = setTimeout(() => cutOffConnection(connection), connectTimeoutMs);
     try {
       await connection.query("set session transaction isolation level read committed");
       await connection.query(`set session innodb_lock_wait_timeout = ${this.#lockWaitSeconds}`);

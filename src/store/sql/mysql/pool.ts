@@ -114,7 +114,7 @@ export async function hasSeveralWriters(session: Session): Promise<boolean> {
 }
 
 /** Returns whether the server says that a connection waits for a lock. */
-export async function waitsForLockOn(asking: Session, connection: MysqlConnection): Promise<boolean> {
+export async function mysqlWaitsForLock(asking: Session, connection: MysqlConnection): Promise<boolean> {
   const { threadId } = connection as { threadId?: number | null };
   const sql = "select 1 from information_schema.processlist where id = ? and state like 'Waiting for%lock%'";
   const { rows } = await asking.run(sql, [threadId ?? null]);
@@ -130,7 +130,7 @@ export function physical(connection: MysqlConnection): { stream?: Partial<Socket
  * Ends a connection, also while a statement runs on it. `destroy` alone would wait for the server to close its side, and the
  * statement would never end.
  */
-export function cutOff(connection: MysqlConnection): void {
+export function cutOffConnection(connection: MysqlConnection): void {
   // Without a listener an error of the socket would end the process.
   (physical(connection) as Partial<EventEmitter>).on?.("error", () => undefined);
   physical(connection).stream?.destroy?.(new Error("The connection was cut off."));

@@ -4,7 +4,7 @@ import { type Duplex } from "node:stream";
 import { TillkitError } from "../../../errors/index.js";
 import { type Ask } from "../pooled/answer-limits.js";
 import { driverMissing, type endsOf, keepAliveAfterMs, takeOpen } from "../pooled/connections.js";
-import { isServerFull } from "./postgres-dialect.js";
+import { isPostgresFull } from "./postgres-dialect.js";
 import { type Session, type SqlResult } from "../driver/sql-tx.js";
 
 /** The part of a client of the package pg that the kit needs. */
@@ -46,7 +46,7 @@ export function socketOf(client: PostgresClient): Partial<Socket> | undefined {
 }
 
 /** Returns whether the server says that a client waits for a lock. Behind a pooler the server does not know the client's number. */
-export async function waitsForLockOn(asking: Session, client: PostgresClient): Promise<boolean> {
+export async function postgresWaitsForLock(asking: Session, client: PostgresClient): Promise<boolean> {
   const { processID } = client as { processID?: number };
   const sql = "select 1 from pg_stat_activity where pid = ? and wait_event_type = 'Lock'";
   const { rows } = await asking.run(sql, [processID ?? null]);
@@ -55,11 +55,11 @@ export async function waitsForLockOn(asking: Session, client: PostgresClient): P
 
 /** Takes a client. Where the server has no connection left for another one, it waits for one that is free. */
 export function takeClient(pool: PostgresPool): Promise<PostgresClient> {
-  return takeOpen(() => pool.connect(), isServerFull);
+  return takeOpen(() => pool.connect(), isPostgresFull);
 }
 
 /** Throws a client away. Without its socket pg would wait for a server that may be gone. */
-export function cutOff(client: PostgresClient, error: Error): void {
+export function cutOffClient(client: PostgresClient, error: Error): void {
   client.release(error);
   socketOf(client)?.destroy?.();
 }

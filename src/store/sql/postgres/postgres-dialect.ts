@@ -86,13 +86,13 @@ function isUnreachable(error: unknown): boolean {
  * Whether the sessions of this server are of no more use: it is a standby now (25006), goes away, or has ended this session. Such a
  * session would stay read-only after a failover.
  */
-export function isSessionOver(error: unknown): boolean {
+export function isPostgresSessionOver(error: unknown): boolean {
   const { code, cause = {} } = error as { code?: unknown; cause?: { code?: unknown } };
   return /^(25006|25P0[34]|08...|57P..)$/.test(String(code ?? cause.code));
 }
 
 /** Whether the server, or the role, has no connection left for another client. */
-export function isServerFull(error: unknown): boolean {
+export function isPostgresFull(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === "53300";
 }
 

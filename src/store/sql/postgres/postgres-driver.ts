@@ -16,7 +16,7 @@ import { binaryList } from "./pipeline/binary-lists.js";
 import { pipelineSettings, PostgresPipeline } from "./pipeline/postgres-pipeline.js";
 import { canSendPipelined } from "./pipeline/send-pipelined.js";
 import {
-  cutOff,
+  cutOffClient,
   eventsOf,
   expectCommitted,
   openPostgresPool,
@@ -26,10 +26,10 @@ import {
   postgresResult,
   socketOf,
   takeClient,
-  waitsForLockOn,
+  postgresWaitsForLock,
   type WatchedClient,
 } from "./pool.js";
-import { isSessionOver, isSharedSession, numbered, postgresDialect } from "./postgres-dialect.js";
+import { isPostgresSessionOver, isSharedSession, numbered, postgresDialect } from "./postgres-dialect.js";
 import { durabilityWarnings, sharesSessions } from "./server-checks.js";
 import { Wakeups } from "./wakeups.js";
 
@@ -59,7 +59,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
 
   constructor(source: string | PostgresPool, tables: Tables, options: ResolvedSqlStoreOptions) {
     this.#source = source;
-    this.#answers = new AnswerLimits(options.busyTimeoutMs, isSessionOver);
+    this.#answers = new AnswerLimits(options.busyTimeoutMs, isPostgresSessionOver);
     if (typeof source !== "string") this.#answers.watchPool(source, "connect", (client) => client);
     this.#tables = tables;
     // To the server 0 would mean to wait for ever.
@@ -155,7 +155,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     eventsOf(client).on("error", onError);
     const query = (sql: string) => client.query(sql);
     const whyEnded = () => ended;
-    const waitsForLock = () => waitsForLockOn(this.reader, client);
+    const waitsForLock = () => postgresWaitsForLock(this.reader, client);
     const ask = this.#answers.on({ session: client, query, cutOff: end, whyEnded, waitsForLock });
     const pooled = {
       query: (sql: string) => ask(() => query(sql)),
@@ -164,7 +164,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
         client.release();
       },
       // The client may still emit an error, so that the listener stays.
-      cutOff: (error: Error) => cutOff(client, error),
+      cutOff: (error: Error) => cutOffClient(client, error),
       onEnd,
     };
     const ends = endsOf(pooled, this.#transactions);
@@ -236,7 +236,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
       for (;;) {
         const client = await takeClient(pool ?? (await this.#open()));
         if (!this.#answers.isSuspect(client)) return client;
-        cutOff(client, new Error("The connection is likely to be dead."));
+        cutOffClient(client, new Error("The connection is likely to be dead."));
       }
     } catch (error) {
       throw this.#translate(error);

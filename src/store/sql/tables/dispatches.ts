@@ -3,7 +3,7 @@ import { type Claim, type ClaimOptions, type RetireOptions, type Settlement } fr
 import { type Dialect, type Fragment, placeholders } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 import { type Transaction } from "../transaction/transaction.js";
-import { eventOf, type EventRow } from "./events.js";
+import { eventFromRow, type EventRow } from "./events.js";
 import { isUnexpanded } from "./expand-events.js";
 import { type Database } from "./names.js";
 import { chunks } from "./write-rows.js";
@@ -148,7 +148,7 @@ function dueBranches(
 
 function claimOf(row: ClaimRow): Claim {
   return {
-    event: eventOf(row),
+    event: eventFromRow(row),
     handler: row.handler,
     fence: Number(row.fence),
     attempt: Number(row.attempt),

@@ -40,7 +40,7 @@ export function eventsBatch({ dialect, tables }: Database, events: readonly Even
 }
 
 /** Returns the event of a row. */
-export function eventOf(row: EventRow): EventRecord {
+export function eventFromRow(row: EventRow): EventRecord {
   return {
     id: row.id,
     type: row.type as EventType,

@@ -11,11 +11,11 @@ import { allOf, pageOf } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 import { aboutClient } from "./about-client.js";
 import { dispatchesAmong } from "./dispatches.js";
-import { eventOf, type EventRow } from "./events.js";
+import { eventFromRow, type EventRow } from "./events.js";
 import { isUnexpanded, isWanted } from "./expand-events.js";
 import { type Database } from "./names.js";
 import { resolutionsOf } from "./resolutions.js";
-import { webhookColumns, webhookOf, type WebhookRow } from "./webhooks.js";
+import { webhookColumns, webhookFromRow, type WebhookRow } from "./webhooks.js";
 
 /** The maximum number of records of each kind in a history. */
 const maxOfEach = 1000;
@@ -41,11 +41,11 @@ export async function historyOf(reader: Session, db: Database, clientId: string)
   );
   return {
     webhooks: webhooks.rows.toReversed().map(({ copies, ...row }) => {
-      const { rawBody: _, ...webhook } = webhookOf({ ...row, raw_body: new Uint8Array() });
+      const { rawBody: _, ...webhook } = webhookFromRow({ ...row, raw_body: new Uint8Array() });
       return { ...webhook, copies: Number(copies) };
     }),
-    events: events.rows.toReversed().map(eventOf),
-    dispatches: dispatches.rows.toReversed().map(dispatchOf),
+    events: events.rows.toReversed().map(eventFromRow),
+    dispatches: dispatches.rows.toReversed().map(dispatchFromRow),
     resolutions: await resolutionsOf(reader, db, clientId, maxOfEach),
   };
 }
@@ -78,7 +78,7 @@ export async function webhooksPage(
   });
   const { sql, params } = pageOf(db.dialect, queries, "received_at, receipt_id", limit);
   const { rows } = await reader.run<WebhookRow>(sql, params);
-  return rows.map(webhookOf);
+  return rows.map(webhookFromRow);
 }
 
 /**
@@ -100,14 +100,14 @@ export async function deadDispatches(
       where ${where.sql} order by d.event_seq, d.handler limit ? ${revive ? dialect.forUpdate : ""}`,
     [...where.params, limit],
   );
-  if (!revive) return rows.map(dispatchOf);
+  if (!revive) return rows.map(dispatchFromRow);
   for (const which of dispatchesAmong(rows.map((row) => [row.event_id, row.handler])))
     await tx.run(
       `update ${t.dispatches} set state = 'pending', dead = null, open_handler = handler, due_at = 0,
         attempt = 0, failures = 0, error = null, settled_at = null where ${which.sql}`,
       which.params,
     );
-  return rows.map(dispatchOf);
+  return rows.map(dispatchFromRow);
 }
 
 /** Counts what waits for a person or a handler. Every part reads a few entries of an index, however much is stored. */
@@ -170,7 +170,7 @@ type DispatchRow = Record<"event_id" | "type" | "handler" | "state", string> &
 const dispatchColumns =
   "d.event_id, e.type, e.client_id, d.handler, d.state, d.attempt, d.failures, d.error, d.settled_at";
 
-function dispatchOf(row: DispatchRow): DispatchRecord {
+function dispatchFromRow(row: DispatchRow): DispatchRecord {
   return {
     eventId: row.event_id,
     type: row.type as EventType,

@@ -4,7 +4,7 @@ import { type Fragment } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
-import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
+import { paymentColumns, paymentFromRow, type PaymentRow } from "./payments.js";
 
 /** Locks the payments that the keys name, and returns them with the eventKeys that are stored already. */
 export async function lockKeys(tx: Transaction, db: Database, keys: LockKeys): Promise<Locked> {
@@ -34,7 +34,7 @@ export async function findNamedPayments(reader: Session, db: Database, keys: Loc
   if (!named) return [];
   const { rows } = await reader.run<PaymentRow>(named.sql, named.params);
   // A reference that two keys lead to is joined twice.
-  return [...new Map(rows.map((row) => [row.client_id, row])).values()].map(paymentOf);
+  return [...new Map(rows.map((row) => [row.client_id, row])).values()].map(paymentFromRow);
 }
 
 /**
@@ -75,7 +75,7 @@ async function lockPayments(
   const { dialect, tables } = db;
   const lock = async ({ sql, params }: Fragment): Promise<Payment[]> => {
     const { rows } = await tx.run<PaymentRow>(`${sql} order by client_id ${dialect.forUpdate}`, params);
-    return rows.map(paymentOf);
+    return rows.map(paymentFromRow);
   };
   if (dialect.amongRows) {
     const named = namedPayments(db, keys, paymentColumns.join(", "));

@@ -1,5 +1,6 @@
-import { TillkitError } from "../../../errors/index.js";
+import { type TillkitError } from "../../../errors/index.js";
 import { awaitedStates, type Payment } from "../../../model/payment.js";
+import { conflict } from "../../rules/payments.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
 import { packReport, unpackReport } from "./packed-report.js";
@@ -93,7 +94,7 @@ export function rowOf(values: readonly unknown[]): PaymentRow {
 }
 
 /** Returns the payment of a row. A value that is null in the row has no key in the payment. */
-export function paymentOf(row: PaymentRow): Payment {
+export function paymentFromRow(row: PaymentRow): Payment {
   // Set one by one, in the order of the interface: spreading objects that may be empty is far slower.
   const payment = {
     clientId: row.client_id,
@@ -182,7 +183,7 @@ export function differingPaymentsBatch(
 /** Throws `store_conflict` unless an update found every payment. */
 export function expectUpdated(tx: Transaction, wanted: number, affected: number): void {
   if (affected !== wanted)
-    throw conflict(tx, `${wanted - affected} of the updated payments are not in the store.`);
+    throw poisonWithConflict(tx, `${wanted - affected} of the updated payments are not in the store.`);
 }
 
 /** Inserts payments. Returns the clientIds of those whose clientId or open reference is taken. */
@@ -216,11 +217,11 @@ async function refuseServiceIdClash(
     [clientId, open ? reference : null],
   );
   if (rows.some((row) => !behind.some((other) => other.clientId === row.client_id))) return;
-  throw conflict(tx, "The service id of a new payment belongs to another payment.");
+  throw poisonWithConflict(tx, "The service id of a new payment belongs to another payment.");
 }
 
-function conflict(tx: Transaction, message: string): TillkitError {
-  const error = new TillkitError("store_conflict", message);
+function poisonWithConflict(tx: Transaction, message: string): TillkitError {
+  const error = conflict(message);
   tx.poison(error);
   return error;
 }

@@ -3,12 +3,12 @@ import { type PaymentPage } from "../../contract.js";
 import { allOf, type Fragment, orderOfMarked, pageOf } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 import { type Database } from "./names.js";
-import { paymentColumns, paymentOf, type PaymentRow } from "./payments.js";
+import { paymentColumns, paymentFromRow, type PaymentRow } from "./payments.js";
 
 const columns = paymentColumns.join(", ");
 
 /** Reads one payment. */
-export async function findPayment(
+export async function readPayment(
   reader: Session,
   { tables }: Database,
   clientId: string,
@@ -93,5 +93,5 @@ function indexesOf({ state, reference }: PaymentPage): string[] {
 
 async function read(reader: Session, { sql, params }: Fragment): Promise<Payment[]> {
   const { rows } = await reader.run<PaymentRow>(sql, params);
-  return rows.map(paymentOf);
+  return rows.map(paymentFromRow);
 }

@@ -176,13 +176,13 @@ async function readWebhooks(
   params: readonly unknown[],
 ): Promise<WebhookRecord[]> {
   const { rows } = await tx.run<WebhookRow>(`select ${webhookColumns.join(", ")} from ${from}`, params);
-  return rows.map(webhookOf);
+  return rows.map(webhookFromRow);
 }
 
 const waits = "outcome in ('unmatched', 'unconfirmed')";
 
 /** Returns the webhook of a row. */
-export function webhookOf(row: WebhookRow): WebhookRecord {
+export function webhookFromRow(row: WebhookRow): WebhookRecord {
   return {
     receiptId: row.receipt_id,
     eventKey: row.event_key,

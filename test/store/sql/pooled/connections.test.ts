@@ -1,6 +1,6 @@
 import { endsOf } from "../../../../src/store/sql/pooled/connections.js";
-import { isSessionOver as isMysqlSessionOver } from "../../../../src/store/sql/mysql/mysql-dialect.js";
-import { isSessionOver as isPostgresSessionOver } from "../../../../src/store/sql/postgres/postgres-dialect.js";
+import { isMysqlSessionOver } from "../../../../src/store/sql/mysql/mysql-dialect.js";
+import { isPostgresSessionOver } from "../../../../src/store/sql/postgres/postgres-dialect.js";
 
 /** Returns the ways in which a transaction ends, over a connection that notes what becomes of it. */
 function endsOver(query: (sql: string) => Promise<string>) {

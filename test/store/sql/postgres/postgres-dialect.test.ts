@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { PostgresDriver } from "../../../../src/store/sql/postgres/postgres-driver.js";
 import { resolveSqlStoreOptions } from "../../../../src/store/sql/options.js";
-import { isSessionOver, postgresDialect } from "../../../../src/store/sql/postgres/postgres-dialect.js";
+import {
+  isPostgresSessionOver,
+  postgresDialect,
+} from "../../../../src/store/sql/postgres/postgres-dialect.js";
 import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
 
 it.each([
@@ -11,7 +14,7 @@ it.each([
 ])("knows that the connection is lost when the server ends %s", (_, code) => {
   const error = Object.assign(new Error("terminating connection"), { severity: "FATAL", code });
   expect(postgresDialect.translate(error)).toMatchObject({ code: "store_unavailable" });
-  expect(isSessionOver(error)).toBe(true);
+  expect(isPostgresSessionOver(error)).toBe(true);
 });
 
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];

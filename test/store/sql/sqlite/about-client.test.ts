@@ -1,4 +1,4 @@
-import { paymentKey } from "../../../../src/webhook/message/read-message.js";
+import { eventKeyOf } from "../../../../src/webhook/message/read-message.js";
 import { newId } from "../../../../src/shared/new-id.js";
 import { type Changes } from "../../../../src/store/index.js";
 import { saved } from "../../../../src/store/exam/checks/steps.js";
@@ -6,7 +6,7 @@ import { event, payment, webhook } from "../../../../src/store/exam/checks/fixtu
 import { openPlace, type Place } from "../../../promises/processes/databases.js";
 
 const keyOf = (clientId: string): string =>
-  paymentKey({
+  eventKeyOf({
     id: "service-1",
     clientId,
     status: "completed",

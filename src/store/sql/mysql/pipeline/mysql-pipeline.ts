@@ -6,7 +6,7 @@ import { PipelinedConnection } from "../../pooled/pipelined-connection.js";
 import { type SqlResult } from "../../driver/sql-tx.js";
 import {
   connectTimeoutMs,
-  cutOff,
+  cutOffConnection,
   hasServerAnswered,
   hasSeveralWriters,
   type MysqlConnection,
@@ -49,7 +49,7 @@ export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnectio
   protected override async canPipeline(connection: MysqlConnection): Promise<boolean> {
     const session = physical(connection);
     if (this.#proven.has(session)) return true;
-    const tooLong = setTimeout(() => cutOff(connection), connectTimeoutMs);
+    const tooLong = setTimeout(() => cutOffConnection(connection), connectTimeoutMs);
     try {
       const [answers] = await connection.query("select 1 as one; select 2 as two");
       const runsAll = JSON.stringify(answers) === '[[{"one":1}],[{"two":2}]]';

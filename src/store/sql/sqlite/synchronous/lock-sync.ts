@@ -1,6 +1,6 @@
 import { type Locked, type LockKeys } from "../../../contract.js";
 import { type Tables } from "../../tables/names.js";
-import { paymentColumns, paymentOf, rowOf } from "../../tables/payments.js";
+import { paymentColumns, paymentFromRow, rowOf } from "../../tables/payments.js";
 import { type SqliteConnection } from "../connection.js";
 import { sqliteDialect } from "../sqlite-dialect.js";
 
@@ -45,7 +45,7 @@ export function lockSync(
   const rows = [...found.values()].map(rowOf);
   if (rows.length > 1) rows.sort((a, b) => (a.client_id < b.client_id ? -1 : 1));
   for (const [clientId, values] of found) read.set(clientId, values);
-  return { payments: rows.map(paymentOf), eventKeys: known };
+  return { payments: rows.map(paymentFromRow), eventKeys: known };
 }
 
 /** The values of a payment, and whether other payments have its reference. */

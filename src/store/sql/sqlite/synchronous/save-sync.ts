@@ -41,7 +41,7 @@ function insertNumbered(
 ): string[] {
   const { connection, statements } = tx;
   const newest = Number(connection.run(statements.newestSeq, []).rows[0]!["seq"]);
-  const { taken, unlisted } = insertWebhooks(tx, webhooks, newest + 1);
+  const { taken, unlisted } = insertNumberedWebhooks(tx, webhooks, newest + 1);
   const numbers = numberEvents(events, unlisted, newest + webhooks.length + 1);
   for (const [index, row] of eventsBatch(statements.db, events).rows.entries()) {
     const { seq, isOfWebhook } = numbers[index]!;
@@ -54,7 +54,7 @@ function insertNumbered(
  * Inserts webhooks, numbered from `first` on. Returns the eventKeys that are taken, and the numbers of the webhooks that need no
  * entry in the index by clientId, by their clientId.
  */
-function insertWebhooks(
+function insertNumberedWebhooks(
   { connection, statements }: SaveContext,
   webhooks: readonly WebhookRecord[],
   first: number,
