@@ -38,7 +38,7 @@ function modulesOf(argv: readonly string[], env = {}): string[] {
   const own = `${pathToFileURL(built).href}/`;
   const loaded = stderr.split("\n").flatMap((url) => (url.startsWith(own) ? [url.slice(own.length)] : []));
   // Node.js loads modules in parallel, so their order is not always the same.
-  return loaded.sort();
+  return loaded.toSorted();
 }
 
 describe("the built command", () => {
