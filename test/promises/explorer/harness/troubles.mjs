@@ -15,6 +15,8 @@ export const troubles = {
     world.isStoreBlocked = true;
     traffic.nudge();
     await pass(parts, 8000);
+    // The kit makes another key while no line was signed with the first.
+    await world.run(() => traffic.pending.size === 0 && shop.spoolFiles().length > 0, 2000);
     const { name, isTold = true, repair } = world.random.pick(waysToBreak)(world.disk);
     world.note(`the spool cannot be used: ${name}`);
     world.isStoreBlocked = false;
