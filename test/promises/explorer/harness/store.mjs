@@ -105,6 +105,11 @@ function createAdapter(world, database, { statement, read, transaction }, { dura
       if (value !== null && key.startsWith("webhooks/"))
         database.expectTaken(Buffer.from(JSON.parse(value).rawBody, "base64"));
   }
+  function isExpected(changes) {
+    const isFirst = records.isExpected(changes);
+    if (!isFirst) world.hasConflicts = true;
+    return isFirst;
+  }
   const ask = (tx, label, effect) =>
     hasTransactions && tx ? statement(tx, label, effect) : read(label, effect);
   const adapter = {
@@ -124,7 +129,7 @@ function createAdapter(world, database, { statement, read, transaction }, { dura
       write: (changes, items) =>
         world.io("commit", `write ${changes.length}`, () => {
           expectWritable(changes);
-          if (!records.isExpected(changes)) return false;
+          if (!isExpected(changes)) return false;
           records.commit(changes);
           database.rows.push(...items);
           return true;
@@ -138,7 +143,7 @@ function createAdapter(world, database, { statement, read, transaction }, { dura
         const keys = changes.map(({ key }) => `record ${key}`);
         if (transactions.lock(tx, keys) === blocked) return blocked;
         expectWritable(changes);
-        if (!records.isExpected(changes)) return false;
+        if (!isExpected(changes)) return false;
         tx.changes.push(...changes);
         return true;
       }),

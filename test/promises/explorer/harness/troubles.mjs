@@ -17,12 +17,12 @@ export const troubles = {
     await pass(parts, 8000);
     // The kit makes another key while no line was signed with the first.
     await world.run(() => traffic.pending.size === 0 && shop.spoolFiles().length > 0, 2000);
-    const { name, isTold = true, repair } = world.random.pick(waysToBreak)(world.disk);
+    const { name, isTold = () => true, repair } = world.random.pick(waysToBreak)(world.disk);
     world.note(`the spool cannot be used: ${name}`);
     world.isStoreBlocked = false;
     for (const { notices } of shop.running) notices.delete("spool.unavailable");
     await pass(parts, minute);
-    await expectTold(parts, isTold ? { code: "spool_unavailable", notice: "spool.unavailable" } : {});
+    await expectTold(parts, isTold(shop) ? { code: "spool_unavailable", notice: "spool.unavailable" } : {});
     repair();
   },
 
@@ -82,11 +82,11 @@ export const troubles = {
     world.ioShare = 1;
     for (const { notices } of shop.running) notices.delete("webhook.spooled");
     // The next webhook after a while registers again.
-    for (const ms of [12_000, 1000]) await pass(parts, ms).then(() => traffic.nudge());
+    const sent = [];
+    for (const ms of [12_000, 1000]) await pass(parts, ms).then(() => sent.push(...traffic.nudge()));
     await pass(parts, 15_000);
-    const sent = traffic.answered.slice(-2 * shop.running.length);
     const isSpooled = shop.running.some(({ notices }) => notices.has("webhook.spooled"));
-    if (isSpooled || sent.some(({ status }) => status !== 200))
+    if (isSpooled || !areTaken(traffic, sent))
       world.violate("registration", "webhooks wait until the handlers are registered");
     database.registrationMs = 0;
   },
@@ -136,6 +136,8 @@ export async function goBack(parts) {
 /** Checks that the health says exactly what is wrong after everything has settled. */
 export async function checkHealth(parts) {
   const { world, shop, database } = parts;
+  // A run may have reached its time limit just now, when the time went on.
+  if (shop.running.some(({ process }) => process.hasHanging)) await pass(parts, minute);
   const dead = [...database.dispatches.values()].some(({ state }) => state === "dead");
   const isSetAside = world.disk.files().some((file) => file.startsWith(`${spool}/set-aside/`));
   for (const one of shop.running) {
@@ -171,11 +173,14 @@ export async function sweepAll(parts) {
 async function answerAll(parts) {
   const { world, traffic } = parts;
   world.ioShare = 1;
-  const sent = traffic.nudge().length;
+  const sent = traffic.nudge();
   await pass(parts, 5000);
-  if (traffic.answered.slice(-sent).some(({ status }) => status !== 200))
-    world.violate("liveness", "a webhook was not answered 200, without a fault");
+  if (!areTaken(traffic, sent)) world.violate("liveness", "a webhook was not answered 200, without a fault");
 }
+
+/** Returns whether each of these webhooks was answered 200. */
+const areTaken = ({ answered }, sent) =>
+  sent.every((one) => answered.some(({ rawBody, status }) => rawBody === one && status === 200));
 
 async function expectTold(parts, { code, notice }) {
   const { world, shop } = parts;
@@ -213,9 +218,13 @@ const waysToBreak = [
   (disk) => change(disk, "it belongs to another user", spool, { uid: 12_345 }),
   (disk) => change(disk, "the key belongs to another user", `${spool}/key`, { uid: 12_345 }),
   (disk) => replace(disk, "the key is empty", `${spool}/key`, Buffer.alloc(0)),
-  (disk) => replace(disk, "the key is missing", `${spool}/key`, undefined),
+  (disk) => ({
+    ...replace(disk, "the key is missing", `${spool}/key`, undefined),
+    // A drain that had read it may have recorded everything.
+    isTold: (shop) => shop.spoolFiles().length > 0,
+  }),
   // The kit takes this right away by itself.
-  (disk) => ({ ...change(disk, "its group may write", spool, { mode: 0o770 }), isTold: false }),
+  (disk) => ({ ...change(disk, "its group may write", spool, { mode: 0o770 }), isTold: () => false }),
 ];
 
 function change(disk, name, path, attributes) {

@@ -35,6 +35,8 @@ export class World {
   /** Set when the world only settles: no fault happens any more. */
   isSettling = false;
   settledAt = 0;
+  /** Whether the database refused a write because another one was faster. */
+  hasConflicts = false;
   /** Whether the shop cannot use its database. */
   isStoreBlocked = false;
   problems = [];
