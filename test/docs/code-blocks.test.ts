@@ -19,6 +19,8 @@ declare global {
   const standardWebhooksSignature: typeof import("tillkit").standardWebhooksSignature;
   const clientCredentials: typeof import("tillkit").clientCredentials;
   const MemoryStore: typeof import("tillkit").MemoryStore;
+  const storeOver: typeof import("tillkit").storeOver;
+  const sqliteStore: typeof import("tillkit/sql").sqliteStore;
   const createSandbox: typeof import("tillkit/sandbox").createSandbox;
   const sandbox: import("tillkit/sandbox").Sandbox;
   const testStore: typeof import("tillkit/testing").testStore;
@@ -33,6 +35,9 @@ declare global {
   const total: { value: string; currency: string };
   const secret: string;
 
+  const read: import("tillkit").BatchAdapter<unknown>["read"];
+  const scan: import("tillkit").BatchAdapter<unknown>["scan"];
+  const write: import("tillkit").BatchAdapter<unknown>["write"];
   const fulfilOrder: import("tillkit").Handler<"payment.completed">;
   function sendReceipt(payment: Payment, options: { idempotencyKey: string; signal: AbortSignal }): Promise<string>;
   function askForRefund(payment: Payment, firstClientId: string): Promise<void>;

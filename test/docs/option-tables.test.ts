@@ -57,24 +57,34 @@ function variableOf(option: string, variable: string | undefined): string {
   return name === undefined ? "" : `\`${name}\``;
 }
 
+/** Returns a comment on one line. Its links begin at the root folder, and those of the page at its own. */
+function sentenceOf(comment: string): string {
+  return comment
+    .replaceAll(/\s*\n\s*\*?\s*/g, " ")
+    .trim()
+    .replaceAll("](docs/", "](");
+}
+
 /** Returns the table of the variables whose comments stand in the sources. */
 function variableTable(): string[] {
   const source = read("src/kit/options/read-variables.ts");
   const commented = source.matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/\n {2}"?[\w.[\]]+"?: "(TILLKIT_\w+)"/g);
-  const rows = [...commented].map(
-    ([, comment, name]) => `| \`${name}\` | ${comment!.replaceAll(/\s*\n\s*\*?\s*/g, " ").trim()} |`,
-  );
+  const rows = [...commented].map(([, comment, name]) => `| \`${name}\` | ${sentenceOf(comment!)} |`);
   expect(rows.length).toBe(Object.keys(partVariables).length);
   return ["| Variable | What it is |", "|---|---|", ...rows];
 }
 
 const sections: readonly (readonly [page: string, section: string, table: () => string[]])[] = [
   [
-    "README.md",
+    "docs/options.md",
     "Options",
-    () => optionTableOf((option) => !heads.has(option) && !elsewhere.has(optionGroupOf(option)), "README.md"),
+    () =>
+      optionTableOf(
+        (option) => !heads.has(option) && !elsewhere.has(optionGroupOf(option)),
+        "docs/options.md",
+      ),
   ],
-  ["README.md", "Configuration by environment", variableTable],
+  ["docs/options.md", "Configuration by environment", variableTable],
   [
     "docs/reconciliation.md",
     "Lookups",

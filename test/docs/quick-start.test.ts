@@ -1,6 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { transformSync } from "@swc/core";
 import { orders } from "../package/orders.js";
 import { RunningProgram, shopUrl } from "../package/program.js";
 import { buildKit } from "../support/built-kit.js";
@@ -11,17 +10,17 @@ let folder: string;
 let shop: RunningProgram | undefined;
 
 beforeAll(() => {
-  built = buildKit();
+  built = buildKit("esm");
   // Makes "tillkit" the name of the build, for the programs inside of it.
   const exports = { ".": "./index.js", "./sql": "./store/sql/index.js", "./sandbox": "./sandbox/index.js" };
-  writeFileSync(path.join(built, "package.json"), JSON.stringify({ name: "tillkit", exports }));
+  writeFileSync(
+    path.join(built, "package.json"),
+    JSON.stringify({ name: "tillkit", type: "module", exports }),
+  );
   folder = path.join(built, "quick-start");
   mkdirSync(folder);
-  const { code } = transformSync(codeBlocks(read("README.md"))[0]!, {
-    jsc: { target: "es2022", parser: { syntax: "typescript" } },
-    module: { type: "commonjs" },
-  });
-  writeFileSync(path.join(folder, "shop.js"), code);
+  // The README calls it shop.mjs. It has no types, so Node runs it as it stands.
+  writeFileSync(path.join(folder, "shop.js"), codeBlocks(read("README.md"))[0]!);
 }, 120_000);
 afterAll(async () => {
   await shop?.stop();
@@ -42,6 +41,7 @@ describe("the quick start of the README", () => {
     expect([page.status, page.url]).toEqual([200, expect.stringContaining(":3000/payments/success/")]);
     await shop.until("marked the order paid", () => orders(folder, "read").orders[0]!.paid === 1);
     expect(await (await fetch(page.url)).text()).toContain('data-state="paid"');
+    expect(shop.output).toContain(`Buy something at ${shopUrl.replace("127.0.0.1", "localhost")}`);
   }, 240_000);
 
   it("fails visibly, and tries again, where the order is missing", async () => {

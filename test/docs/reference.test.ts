@@ -2,9 +2,10 @@ import { eventTypes } from "tillkit";
 import { membersOf, read } from "./documents.js";
 
 const page = read("docs/reference.md");
-const rowsOf = (section: string) =>
+const eventsPage = read("docs/events.md");
+const rowsOf = (section: string, text = page) =>
   [
-    ...page
+    ...text
       .split(`## ${section}\n`)[1]!
       .split("\n## ")[0]!
       .matchAll(/^\| (`.+?) \| (.*?) \|/gm),
@@ -26,7 +27,7 @@ describe("the reference", () => {
   });
 
   it("has a row for every event, and explains every field that it names", () => {
-    const rows = rowsOf("The events");
+    const rows = rowsOf("The fields of events", eventsPage);
     const events = rows.filter(({ names }) => (eventTypes as readonly string[]).includes(names[0]!));
     expect(events.map(({ names }) => names[0])).toEqual([...eventTypes]);
     const explained = new Set(rows.slice(events.length).flatMap((row) => row.names));
@@ -38,7 +39,7 @@ describe("the reference", () => {
   it("names the fields that the types of the events have", () => {
     const types = read("src/model/event-map.ts");
     const reported = membersOf("src/model/event-map.ts", "Reported");
-    for (const { names, second } of rowsOf("The events").slice(0, eventTypes.length)) {
+    for (const { names, second } of rowsOf("The fields of events", eventsPage).slice(0, eventTypes.length)) {
       const [, type] = new RegExp(`^ {2}"${names[0]!}": (.*?\\});?$`, "ms").exec(types)!;
       const own = [...type!.replaceAll(/\/\*\*.*?\*\//gs, "").matchAll(/(\w+)\??: /g)].map(
         ([, name]) => name!,

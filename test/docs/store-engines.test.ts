@@ -18,10 +18,6 @@ describe("the store of docs/store-engines.md", () => {
     expect(summary).toBe("128 passed, 0 failed, 1 left out.");
   }, 240_000);
 
-  it("has as many lines as the README says", () => {
-    expect(read("README.md")).toContain(`has ${program.trimEnd().split("\n").length} lines`);
-  });
-
   it("syncs the directory of its file once, because a power failure could take back the name of a new file", async () => {
     tutorial.write(
       "sync.js",

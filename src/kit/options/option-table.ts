@@ -50,7 +50,7 @@ const label = check.matching(
   "must be a string: 1 to 200 characters without control characters.",
 );
 
-/** Every option of the kit: its variable, its default and its check, in the order of the README. */
+/** Every option of the kit: its variable, its default and its check, in the order of docs/options.md. */
 export const optionTable = {
   publicUrl: { variable: "TILLKIT_PUBLIC_URL", check: address },
   service: {},

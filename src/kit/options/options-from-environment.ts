@@ -9,7 +9,7 @@ import { type PartialOptions, type PaymentsOptions } from "./options.js";
 import { type Environment, partVariables } from "./read-variables.js";
 
 /**
- * Returns the options that the `TILLKIT_*` variables set. `paymentRouter()` without an argument uses it. The README lists
+ * Returns the options that the `TILLKIT_*` variables set. `paymentRouter()` without an argument uses it. docs/options.md lists
  * the variables.
  *
  * @throws ConfigurationError with every problem, by the names of the variables.

@@ -174,9 +174,9 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   publicUrl: string | undefined;
   /** The payment service: its address, and the access token. */
   service: PaymentServiceOptions;
-  /** The scheme that verifies webhooks. Verification cannot be switched off. @see README.md#signatures */
+  /** The scheme that verifies webhooks. Verification cannot be switched off. @see docs/signatures.md */
   signature: SignatureScheme<Covers> | undefined;
-  /** The store of payments, webhooks and dispatches. @see README.md#stores */
+  /** The store of payments, webhooks and dispatches. @see docs/stores.md */
   store: SqlStoreOrStoreOver<Tx> | undefined;
   /**
    * The router's addresses below its mount path.

@@ -10,7 +10,7 @@ import { type SpoolDirectoryOptions } from "./options.js";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The variables of what is made of several, by the path that a problem of it has. The README has these
+ * The variables of what is made of several, by the path that a problem of it has. docs/options.md has these
  * comments.
  */
 export const partVariables = {

@@ -53,7 +53,7 @@ it("the table of this test has every default that is a number", () => {
 });
 
 it("the pages name the same defaults", () => {
-  const pages = ["README.md", "docs/reconciliation.md"].map((page) =>
+  const pages = ["docs/options.md", "docs/reconciliation.md"].map((page) =>
     readFileSync(path.join(__dirname, "../../..", page), "utf8"),
   );
   const rows = [...pages.join("\n").matchAll(/^\| `([\w.]+)` \| (\d+) \|/gm)];
@@ -64,6 +64,6 @@ it("the pages name the same defaults", () => {
   expect(rows.length).toBe(numbers.length - 2);
 });
 
-it("the default paths are those of the README", () => {
+it("the default paths are those of the page on the options", () => {
   expect(at("paths")).toEqual({ webhook: "/webhook", success: "/success", cancel: "/cancel" });
 });
