@@ -145,6 +145,10 @@ function undecodable(forged: RequestHandler): ErrorRequestHandler {
 }
 
 function paymentsOf(source: Payments | InlineOptions<SignedField, unknown>): Payments {
+  if (typeof source !== "object" || source === null) {
+    const message = "takes what createPayments returned, an object with options, or no argument.";
+    throw new ConfigurationError([{ code: "option_invalid", option: "paymentRouter", message }]);
+  }
   if ("receiveWebhook" in source) return source;
   const { onPaymentCompleted, ...options } = source;
   const misspelt = misspeltOptions("", options, { onPaymentCompleted });

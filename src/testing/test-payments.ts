@@ -95,10 +95,8 @@ export async function testPayments<
   };
   try {
     const publicUrl = `${await serve(app, closers)}/payments`;
-    const paths = { ...options.paths, webhook: options.paths?.webhook ?? "/webhook" };
-    const webhookUrls = [publicUrl + paths.webhook];
     const signature = options.signature && { signature: options.signature };
-    const settings = { webhookUrls, retryDelaysMs: [10, 10], ...signature, ...sandboxOptions };
+    const settings = { retryDelaysMs: [10, 10], ...signature, ...sandboxOptions };
     const sandbox = outsideOfProduction(() => createSandbox(settings));
     closers.push(() => sandbox.close());
     await sandbox.start({ keepAlive: false });
@@ -120,6 +118,8 @@ export async function testPayments<
       }),
     );
     closers.push(() => payments.close());
+    const webhookUrl = publicUrl + payments.options.paths.webhook;
+    if (!sandboxOptions?.webhookUrls) sandbox.registerWebhook(webhookUrl);
     app.use("/payments", kit.paymentRouter(payments));
     await payments.start({ keepAlive: false });
     return {
@@ -134,7 +134,7 @@ export async function testPayments<
       settled: () =>
         keptAlive(async () => {
           await untilDone(store, sandbox, nextEnd);
-          checkSignatures(sandbox, webhookUrls[0]!);
+          checkSignatures(sandbox, webhookUrl);
           return store.dead({ revive: false, limit: 1000 });
         }),
       close,

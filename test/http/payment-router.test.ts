@@ -33,6 +33,16 @@ describe("a router that is made from options", () => {
     await router.payments.close();
   });
 
+  it.each([null, "shop.db", 3000])("refuses %p, and says what it takes", (source) => {
+    expect(() => paymentRouter(source as never)).toThrow(
+      expect.objectContaining({
+        name: "ConfigurationError",
+        code: "option_invalid",
+        message: expect.stringContaining("takes what createPayments returned"),
+      }),
+    );
+  });
+
   it("refuses an option that is nearly onPaymentCompleted, and suggests it", () => {
     const misspelt = { ...testOptions(), onPaymentComplete: () => {} };
     expect(problemsOf(() => paymentRouter(misspelt))).toMatchObject([

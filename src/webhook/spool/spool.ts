@@ -1,5 +1,3 @@
-import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
-import { isWholeNumber, maxTimerMs } from "../../shared/whole-number.js";
 import { checkSpool } from "./check-spool.js";
 import { type DrainOptions, type DrainResult, drainSpool } from "./drain-spool.js";
 import { OwnSegments } from "./own-segments.js";
@@ -27,9 +25,8 @@ export interface SpoolOptions {
   /**
    * The maximum number of bytes in all segments. Several processes may exceed it slightly, because each one notices the
    * writes of the others with a delay. Webhooks that were set aside do not count.
-   * @default 67108864 (64 MiB)
    */
-  maxBytes?: number | undefined;
+  maxBytes: number;
   /** The clock for the reasons of webhooks that were set aside. Heartbeats use the system's clock. */
   now?: (() => Date) | undefined;
   /**
@@ -57,15 +54,10 @@ export interface SpoolOptions {
 /** Keeps verified webhooks in local, fsynced files while the store cannot take them. */
 export type Spool = ReturnType<typeof openSpool>;
 
-/**
- * Returns a spool. There is no I/O before the first call of a method.
- *
- * @throws ConfigurationError `option_invalid`, with all problems.
- */
+/** Returns a spool. There is no I/O before the first call of a method. */
 export function openSpool(options: SpoolOptions) {
-  const { maxBytes = 64 * 1024 * 1024, heartbeatMs = 2000, deadAfterMs = 10_000 } = options;
+  const { maxBytes, heartbeatMs = 2000, deadAfterMs = 10_000 } = options;
   const { now = () => new Date(), fs = realFileSystem, onSetAside } = options;
-  checkOptions({ directory: options.directory, maxBytes, heartbeatMs, deadAfterMs });
 
   const directory = new SpoolDirectory(options.directory, fs);
   const own = new OwnSegments(directory, { heartbeatMs, deadAfterMs });
@@ -136,21 +128,4 @@ export function openSpool(options: SpoolOptions) {
       await own.release();
     },
   };
-}
-
-type CheckedOptions = { directory: string } & Record<"maxBytes" | "heartbeatMs" | "deadAfterMs", number>;
-
-function checkOptions({ directory, maxBytes, heartbeatMs, deadAfterMs }: CheckedOptions): void {
-  const problems: ConfigurationProblem[] = [];
-  const expect = (holds: boolean, option: keyof CheckedOptions, message: string): void => {
-    if (!holds) problems.push({ code: "option_invalid", option: `spool.${option}`, message });
-  };
-  expect(directory.trim() !== "", "directory", "must name a directory.");
-  const isSize = isWholeNumber(maxBytes, 1, Number.MAX_SAFE_INTEGER);
-  expect(isSize, "maxBytes", "must be a whole number of bytes above zero.");
-  const isInterval = isWholeNumber(heartbeatMs, 1, maxTimerMs);
-  expect(isInterval, "heartbeatMs", "must be a whole number of milliseconds above zero.");
-  const isDelay = isWholeNumber(deadAfterMs, 1, maxTimerMs) && !(deadAfterMs < 2 * heartbeatMs);
-  expect(isDelay, "deadAfterMs", "must be a whole number of milliseconds, at least twice `heartbeatMs`.");
-  if (problems.length > 0) throw new ConfigurationError(problems);
 }

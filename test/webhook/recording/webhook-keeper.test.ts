@@ -88,7 +88,7 @@ function intakeOver(store: MemoryStore, { recordTimeoutMs = 60_000, maxGroup = 1
 /** Spools webhooks of an ended process. */
 async function spooledWebhooks(count: number): Promise<{ directory: string }> {
   const directory = path.join(folder, "spool");
-  const spool = openSpool({ directory });
+  const spool = openSpool({ directory, maxBytes: 2 ** 20 });
   for (let n = 0; n < count; n++) {
     const rawBody = Buffer.from(JSON.stringify(completedBody({ clientId: `c-${n}`, id: `s-${n}` })));
     const receivedAt = "2026-11-20T10:00:05.000Z";
@@ -219,7 +219,7 @@ describe("a webhook that the store cannot take", () => {
     const told: string[] = [];
     const { payments, directory } = await spooling();
     payments.on("webhook.set_aside", ({ reason }) => told.push(reason));
-    const earlier = openSpool({ directory });
+    const earlier = openSpool({ directory, maxBytes: 2 ** 20 });
     await earlier.append({
       receiptId: "r-0",
       receivedAt: "2026-11-20T10:00:05.000Z",
@@ -236,7 +236,7 @@ describe("a webhook that the store cannot take", () => {
     } as const;
     const json = JSON.stringify({ ...forged, rawBody: rawBody.toString("base64") });
     const checksum = createHash("sha256").update(json).digest("hex").slice(0, 16);
-    const elsewhere = openSpool({ directory: path.join(folder, "elsewhere") });
+    const elsewhere = openSpool({ directory: path.join(folder, "elsewhere"), maxBytes: 2 ** 20 });
     await elsewhere.append(forged);
     await elsewhere.close();
     const segment = readdirSync(path.join(folder, "elsewhere")).find((name) => name.endsWith(".spool"))!;
@@ -334,7 +334,7 @@ describe("the failure of a store", () => {
       const rawBody = Buffer.from(JSON.stringify(completedBody({ clientId: `c-${n}`, id: `s-${n}` })));
       return { receiptId: `r-${n}`, receivedAt, covers: "body" as const, rawBody };
     });
-    const ended = openSpool({ directory });
+    const ended = openSpool({ directory, maxBytes: 2 ** 20 });
     for (const arrival of arrivals.slice(1)) await ended.append(arrival);
     await ended.close();
 

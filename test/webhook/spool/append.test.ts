@@ -205,23 +205,4 @@ describe("append", () => {
     await Promise.all(appends);
     await expect(spool.append(webhook(4))).rejects.toMatchObject({ code: "spool_unavailable" });
   });
-
-  it("is possible where a process counts as dead after exactly two heartbeats", async () => {
-    await bench.open({ heartbeatMs: 2000, deadAfterMs: 4000 }).append(webhook(1));
-    expect(await bench.spooled()).toEqual(["r1"]);
-  });
-
-  it.each([
-    ["directory", { directory: " " }],
-    ["maxBytes", { maxBytes: Number.NaN }],
-    ["heartbeatMs", { heartbeatMs: 0 }],
-    ["deadAfterMs", { heartbeatMs: 2000, deadAfterMs: 3000 }],
-  ])("is not possible with an invalid %s: the spool is not opened", (option, options) => {
-    expect(() => bench.open(options)).toThrow(
-      expect.objectContaining({
-        code: "option_invalid",
-        problems: [expect.objectContaining({ option: `spool.${option}` })],
-      }),
-    );
-  });
 });

@@ -24,7 +24,7 @@ export function spoolBench() {
       return path.join(root, "spool");
     },
     open(options: Partial<SpoolOptions> = {}): Spool {
-      const spool = openSpool({ directory: this.directory, ...options });
+      const spool = openSpool({ directory: this.directory, maxBytes: 2 ** 26, ...options });
       opened.push(spool);
       return spool;
     },

@@ -20,7 +20,13 @@ async function open(...args) {
 }
 
 process.on("message", (message) => {
-  spool ??= openSpool({ directory, fs: { ...fs, open }, heartbeatMs: 50, deadAfterMs: 400 });
+  spool ??= openSpool({
+    directory,
+    maxBytes: 2 ** 20,
+    fs: { ...fs, open },
+    heartbeatMs: 50,
+    deadAfterMs: 400,
+  });
   if (message.stopAfterSync) stopAfterSync = true;
   const webhook = {
     receiptId: message.append,
