@@ -1,9 +1,13 @@
-// Writes the tables of the documents that the sources make: docs/reconciliation-table.md, and those of the options.
+// Writes the tables of the documents that the sources make: docs/reconciliation-table.md, those of the options, and llms.txt.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 
 const jest = createRequire(import.meta.url).resolve("jest/bin/jest");
-const tests = ["test/docs/reconciliation-table.test.ts", "test/docs/option-tables.test.ts"];
+const tests = [
+  "test/docs/reconciliation-table.test.ts",
+  "test/docs/option-tables.test.ts",
+  "test/docs/index.test.ts",
+];
 const { status } = spawnSync(process.execPath, [jest, ...tests], {
   stdio: "inherit",
   env: { ...process.env, TILLKIT_TEST_WRITE_TABLE: "1" },

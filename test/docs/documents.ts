@@ -33,3 +33,30 @@ export function membersOf(file: string, name: string): string[] {
   if (body === undefined) throw new Error(`${file} has no interface ${name}`);
   return [...body.matchAll(/^ {2}(?:readonly )?"?([a-zA-Z._]+)"?\??[:(<]/gm)].map((match) => match[1]!);
 }
+
+/** An entry of the index, docs/README.md. The page is relative to the root folder. */
+export interface IndexEntry {
+  section: string;
+  title: string;
+  page: string;
+  about: string;
+}
+
+/** Returns the entries of an index: one for each link in its tables, with the other cell of the row. */
+export function indexEntries(index = "docs/README.md"): IndexEntry[] {
+  return read(index)
+    .split(/^## /m)
+    .slice(1)
+    .flatMap((part) => {
+      const [section = ""] = part.split("\n");
+      const rows = [...part.matchAll(/^\| (.+) \| (.+) \|$/gm)].filter(([row]) => row.includes("]("));
+      return rows.flatMap(([row, first, second]) =>
+        [...row.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(([, title, link]) => ({
+          section,
+          title: title!,
+          page: path.posix.join(path.posix.dirname(index), link!),
+          about: first!.includes("](") ? second! : first!,
+        })),
+      );
+    });
+}

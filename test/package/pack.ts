@@ -22,6 +22,7 @@ export const documents = [
   "LICENSE",
   "README.md",
   "SECURITY.md",
+  "llms.txt",
   "package.json",
 ];
 

@@ -1,0 +1,33 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { indexEntries, read, root } from "./documents.js";
+
+const entries = indexEntries();
+
+/** Returns llms.txt, which is for programs that read: the index as a list of links. */
+function llmsText(): string {
+  const [, about] = /^# tillkit\n\n(.*?)\n\n/s.exec(read("README.md"))!;
+  const sections = [...new Set(entries.map(({ section }) => section))].map((section) => {
+    const own = entries.filter((entry) => entry.section === section);
+    const lines = own.map(({ title, page, about: text }) => `- [${title}](${page}): ${text}`);
+    return `## ${section}\n\n${lines.join("\n")}\n`;
+  });
+  return `# tillkit\n\n> ${about!.replaceAll("\n", " ")}\n\n${sections.join("\n")}`;
+}
+
+describe("the index of the documents", () => {
+  it("has every page of docs", () => {
+    const pages = readdirSync(path.join(root, "docs"))
+      .filter((file) => file.endsWith(".md") && file !== "README.md")
+      .map((file) => `docs/${file}`);
+    const listed = new Set(entries.map(({ page }) => page.split("#")[0]!));
+    expect(pages.filter((page) => !listed.has(page))).toEqual([]);
+  });
+
+  it("is also llms.txt", () => {
+    const made = llmsText();
+    // Set by `npm run tables`, which writes the file and commits nothing.
+    if (process.env["TILLKIT_TEST_WRITE_TABLE"] === "1") writeFileSync(path.join(root, "llms.txt"), made);
+    expect(read("llms.txt")).toBe(made);
+  });
+});
