@@ -14,12 +14,11 @@ export function packReport({ reported, service }: Payment): string | null {
 }
 
 /** Sets `reported` and `service` of a payment. */
-export function unpackReport(payment: Payment, column: string, providerId: string | null): void {
+export function unpackReport(payment: Payment, column: string): void {
   const [digits, createdAt, reportedAt, ...values] = JSON.parse(column) as [string, ...(string | null)[]];
   const verified = lastReportFields.filter((_, index) => digits[index] === "1");
   const reported: Record<string, unknown> = { verified };
   for (const [index, name] of names.entries()) if (values[index] !== null) reported[name] = values[index];
-  if (providerId !== null) reported["providerId"] = providerId;
   if (reported["at"] !== undefined) payment.reported = reported as unknown as LastReport;
   if (createdAt) payment.service = { ...payment.service, createdAt };
   if (reportedAt) payment.service = { ...payment.service, reportedAt };

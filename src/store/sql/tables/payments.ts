@@ -1,127 +1,107 @@
 import { type TillkitError } from "../../../errors/index.js";
-import { awaitedStates, type Payment } from "../../../model/payment.js";
-import { conflict } from "../../rules/payments.js";
+import { type Payment } from "../../../model/payment.js";
+import { conflict, isUndecided } from "../../rules/payments.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
 import { packReport, unpackReport } from "./packed-report.js";
 import { type Batch, insertNew, updateByKey } from "./write-rows.js";
 
-const required = [
-  "client_id",
-  "reference",
-  "total_value",
-  "total_currency",
-  "state",
-  "created_at",
-  "updated_at",
-] as const;
+/** A column of the table of payments. An absent value is null in the row, and has no key in the payment. */
+interface PaymentColumn {
+  of: (payment: Payment) => string | number | null;
+  /** Sets a value that is not null. Absent where other columns say the same. */
+  set?: (payment: Payment, value: string) => void;
+}
 
-/**
- * `open_reference` is the reference while the payment is open, so that a plain unique index keeps one open payment for each.
- * `awaited_since` is `created_at` while the payment can become overdue, so that an index lists only those.
- * `reported` has `reported` and `service` of the payment in few bytes, without `provider_id`, which is searched.
- */
-const nullable = [
-  "status",
-  "open_reference",
-  "service_id",
-  "checkout_url",
-  "return_key_hash",
-  "locale",
-  "metadata",
-  "completed_at",
-  "success_returned_at",
-  "cancel_returned_at",
-  "replaced_by",
-  "failure",
-  "overdue_at",
-  "awaited_since",
-  "next_lookup_at",
-  "reported",
-  "provider_id",
-  "withheld",
-] as const;
+type TextField = { [Name in keyof Payment]-?: string extends Payment[Name] ? Name : never }[keyof Payment];
 
-/** Every column, the key first. */
-export const paymentColumns = [...required, ...nullable, "lookups"] as const;
+/** Returns the column of a field that is kept as it is. */
+const kept = (name: Exclude<TextField, undefined>): PaymentColumn => ({
+  of: (payment) => payment[name] ?? null,
+  set: (payment, value) => (payment[name] = value),
+});
 
-type Column = (typeof paymentColumns)[number];
+/** Every column, the key first. The fields of a payment that is read get the same order. */
+const columnTable = {
+  client_id: kept("clientId"),
+  reference: kept("reference"),
+  total_value: {
+    of: ({ total }) => total.value,
+    set: (payment, value) => (payment.total = { value, currency: "" }),
+  },
+  total_currency: {
+    of: ({ total }) => total.currency,
+    set: (payment, currency) => (payment.total.currency = currency),
+  },
+  state: { of: ({ state }) => state, set: (payment, state) => (payment.state = state as Payment["state"]) },
+  status: kept("status"),
+  // The reference while the payment is open, so that a plain unique index keeps one open payment for each.
+  open_reference: {
+    of: ({ open, reference }) => (open ? reference : null),
+    set: (payment) => (payment.open = true),
+  },
+  service_id: kept("serviceId"),
+  checkout_url: kept("checkoutUrl"),
+  return_key_hash: kept("returnKeyHash"),
+  locale: kept("locale"),
+  metadata: {
+    of: ({ metadata }) => (metadata === undefined ? null : JSON.stringify(metadata)),
+    set: (payment, json) => (payment.metadata = JSON.parse(json) as Record<string, unknown>),
+  },
+  created_at: kept("createdAt"),
+  updated_at: kept("updatedAt"),
+  completed_at: kept("completedAt"),
+  success_returned_at: kept("successReturnedAt"),
+  cancel_returned_at: kept("cancelReturnedAt"),
+  replaced_by: kept("replacedBy"),
+  failure: kept("failure"),
+  overdue_at: kept("overdueAt"),
+  // `created_at` while the payment can become overdue, so that an index lists only those.
+  awaited_since: { of: (payment) => (isUndecided(payment) ? payment.createdAt : null) },
+  next_lookup_at: kept("nextLookupAt"),
+  // `reported` and `service` in few bytes, without the provider's id, which is searched.
+  reported: { of: packReport, set: unpackReport },
+  provider_id: {
+    of: ({ reported }) => reported?.providerId ?? null,
+    set: ({ reported }, providerId) => reported && (reported.providerId = providerId),
+  },
+  lookups: {
+    of: ({ lookups }) => lookups ?? null,
+    set: (payment, lookups) => (payment.lookups = Number(lookups)),
+  },
+  withheld: {
+    of: ({ withheld }) => withheld ?? null,
+    set: (payment, withheld) => (payment.withheld = withheld as NonNullable<Payment["withheld"]>),
+  },
+} satisfies Record<string, PaymentColumn>;
 
-/** A row of the table of payments; `null` stands for an absent value. */
-export type PaymentRow = Record<(typeof required)[number], string> &
-  Record<(typeof nullable)[number], string | null> & { lookups: number | string | null };
+type ColumnName = keyof typeof columnTable;
+
+/** The names of the columns, the key first. */
+export const paymentColumns = Object.keys(columnTable) as ColumnName[];
+const columns: readonly PaymentColumn[] = Object.values(columnTable);
+
+/** A row of the table of payments. */
+export type PaymentRow = Record<ColumnName, unknown> & { client_id: string };
 
 /** Returns the values of a payment, in the order of {@link paymentColumns}. */
 export function paymentValues(payment: Payment): unknown[] {
-  const awaited = awaitedStates.includes(payment.state) && payment.overdueAt === undefined;
-  const row: PaymentRow = {
-    client_id: payment.clientId,
-    reference: payment.reference,
-    total_value: payment.total.value,
-    total_currency: payment.total.currency,
-    state: payment.state,
-    status: payment.status ?? null,
-    open_reference: payment.open ? payment.reference : null,
-    service_id: payment.serviceId ?? null,
-    checkout_url: payment.checkoutUrl ?? null,
-    return_key_hash: payment.returnKeyHash ?? null,
-    locale: payment.locale ?? null,
-    metadata: payment.metadata === undefined ? null : JSON.stringify(payment.metadata),
-    created_at: payment.createdAt,
-    updated_at: payment.updatedAt,
-    completed_at: payment.completedAt ?? null,
-    success_returned_at: payment.successReturnedAt ?? null,
-    cancel_returned_at: payment.cancelReturnedAt ?? null,
-    replaced_by: payment.replacedBy ?? null,
-    failure: payment.failure ?? null,
-    overdue_at: payment.overdueAt ?? null,
-    awaited_since: awaited ? payment.createdAt : null,
-    next_lookup_at: payment.nextLookupAt ?? null,
-    reported: packReport(payment),
-    provider_id: payment.reported?.providerId ?? null,
-    withheld: payment.withheld ?? null,
-    lookups: payment.lookups ?? null,
-  };
-  return paymentColumns.map((column) => row[column]);
+  return columns.map(({ of }) => of(payment));
 }
 
-/** Returns the row with these values, in the order of {@link paymentColumns}. */
-export function rowOf(values: readonly unknown[]): PaymentRow {
-  const row: Partial<Record<Column, unknown>> = {};
-  // An iterator over the entries is far slower, and this runs for every payment of a group.
-  for (let index = 0; index < paymentColumns.length; index++) row[paymentColumns[index]!] = values[index];
-  return row as PaymentRow;
-}
-
-/** Returns the payment of a row. A value that is null in the row has no key in the payment. */
-export function paymentFromRow(row: PaymentRow): Payment {
-  // Set one by one, in the order of the interface: spreading objects that may be empty is far slower.
-  const payment = {
-    clientId: row.client_id,
-    reference: row.reference,
-    total: { value: row.total_value, currency: row.total_currency },
-    state: row.state,
-  } as Payment;
-  if (row.status !== null) payment.status = row.status;
-  payment.open = row.open_reference !== null;
-  if (row.service_id !== null) payment.serviceId = row.service_id;
-  if (row.checkout_url !== null) payment.checkoutUrl = row.checkout_url;
-  if (row.return_key_hash !== null) payment.returnKeyHash = row.return_key_hash;
-  if (row.locale !== null) payment.locale = row.locale;
-  if (row.metadata !== null) payment.metadata = JSON.parse(row.metadata) as Record<string, unknown>;
-  payment.createdAt = row.created_at;
-  payment.updatedAt = row.updated_at;
-  if (row.completed_at !== null) payment.completedAt = row.completed_at;
-  if (row.success_returned_at !== null) payment.successReturnedAt = row.success_returned_at;
-  if (row.cancel_returned_at !== null) payment.cancelReturnedAt = row.cancel_returned_at;
-  if (row.replaced_by !== null) payment.replacedBy = row.replaced_by;
-  if (row.failure !== null) payment.failure = row.failure;
-  if (row.overdue_at !== null) payment.overdueAt = row.overdue_at;
-  if (row.next_lookup_at !== null) payment.nextLookupAt = row.next_lookup_at;
-  if (row.reported !== null) unpackReport(payment, row.reported, row.provider_id);
-  if (row.lookups !== null) payment.lookups = Number(row.lookups);
-  if (row.withheld !== null) payment.withheld = row.withheld as NonNullable<Payment["withheld"]>;
+/** Returns the payment with these values, in the order of {@link paymentColumns}. */
+export function paymentFrom(values: readonly unknown[]): Payment {
+  const payment = { open: false } as Payment;
+  for (let index = 0; index < columns.length; index++) {
+    const value = values[index] as string | null;
+    if (value !== null) columns[index]!.set?.(payment, value);
+  }
   return payment;
+}
+
+/** Returns the payment of a row. */
+export function paymentFromRow(row: PaymentRow): Payment {
+  return paymentFrom(paymentColumns.map((column) => row[column]));
 }
 
 /**
@@ -144,7 +124,7 @@ export async function updatePayments(
 }
 
 /** The columns that never change, which no update sets: SQLite writes the index of every column that is set. */
-const lasting: readonly Column[] = ["reference", "created_at"];
+const lasting: readonly ColumnName[] = ["reference", "created_at"];
 const changeable = paymentColumns.flatMap((column, index) =>
   lasting.includes(column) ? [] : [{ column, index }],
 );

@@ -1,6 +1,6 @@
 import { type Locked, type LockKeys } from "../../../contract.js";
 import { type Tables } from "../../tables/names.js";
-import { paymentColumns, paymentFromRow, rowOf } from "../../tables/payments.js";
+import { paymentColumns, paymentFrom } from "../../tables/payments.js";
 import { type SqliteConnection } from "../connection.js";
 import { sqliteDialect } from "../sqlite-dialect.js";
 
@@ -24,7 +24,7 @@ export function lockSync(
   const ask = (sql: string, ...params: unknown[]): unknown =>
     JSON.parse(connection.run(sql, params).rows[0]!["list"] as string);
   const isSingle = clientIds.length === 1 && eventKeys.length === 1;
-  const [payments, known] = ask(
+  const [named, known] = ask(
     isSingle ? statements.one : statements.several,
     isSingle ? clientIds[0] : JSON.stringify(clientIds),
     isSingle ? eventKeys[0] : JSON.stringify(eventKeys),
@@ -34,18 +34,18 @@ export function lockSync(
   const add = (others: unknown): void => {
     for (const payment of others as FoundPayment[]) found.set(payment[0]!, payment);
   };
-  add(payments);
+  add(named);
   const bound = new Set<string>([...found.values()].map((payment) => payment[serviceIdIndex]!));
   const unbound = serviceIds.filter((id) => !bound.has(id));
   if (unbound.length > 0) add(ask(statements.serviceIds, JSON.stringify(unbound)));
-  const named: string[] = [...references];
-  for (const payment of found.values()) if (payment[hasSiblingsIndex]) named.push(payment[referenceIndex]!);
-  if (named.length > 0) add(ask(statements.references, JSON.stringify(named)));
+  const shared: string[] = [...references];
+  for (const payment of found.values()) if (payment[hasSiblingsIndex]) shared.push(payment[referenceIndex]!);
+  if (shared.length > 0) add(ask(statements.references, JSON.stringify(shared)));
 
-  const rows = [...found.values()].map(rowOf);
-  if (rows.length > 1) rows.sort((a, b) => (a.client_id < b.client_id ? -1 : 1));
+  const payments = [...found.values()].map(paymentFrom);
+  if (payments.length > 1) payments.sort((a, b) => (a.clientId < b.clientId ? -1 : 1));
   for (const [clientId, values] of found) read.set(clientId, values);
-  return { payments: rows.map(paymentFromRow), eventKeys: known };
+  return { payments, eventKeys: known };
 }
 
 /** The values of a payment, and whether other payments have its reference. */
