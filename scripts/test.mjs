@@ -99,9 +99,10 @@ if (installed?.passed === false) {
       "/test/promises/",
       // It starts a cluster of databases.
       "/test/store/sql/mysql/galera",
-      // These are about the examples, the benchmark and the pages, which are the same files.
+      // These are about the examples, the benchmark, the descriptions and the pages, which are the same files.
       "/test/stores/(?!orms)",
       "/test/bench/",
+      "/test/interfaces/",
       "/test/sandbox/accessibility",
     ]);
     await check("Package: publint", ["publint", "--strict"]);

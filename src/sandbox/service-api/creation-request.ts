@@ -22,7 +22,8 @@ const clientId = z
   });
 const webAddress = z
   .string(must("be an absolute http or https address"))
-  .refine(isWebAddress, { error: "must be an absolute http or https address" });
+  .refine(isWebAddress, { error: "must be an absolute http or https address" })
+  .meta({ format: "uri" });
 
 /** Accepts what the interface document allows (4.1). Other fields are ignored. */
 const strictSchema = schemaOf(
@@ -51,6 +52,12 @@ function schemaOf<Text extends z.ZodType<string>, Url extends z.ZodType<string |
     { purchase, clientId, cancelUrl: url, successUrl: url },
     must("be a JSON object with purchase, clientId, cancelUrl and successUrl"),
   );
+}
+
+/** Returns the JSON Schema of the request in strict mode. It cannot say that a currency exists, nor how many decimals it has. */
+export function creationRequestJsonSchema(): Record<string, unknown> {
+  const { $schema, ...schema } = z.toJSONSchema(strictSchema, { io: "input" });
+  return schema;
 }
 
 /** Returns the payment to create, or a sentence for each problem of the request. */

@@ -21,6 +21,7 @@ import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type Scenario } from "../scenario/scenario.js";
 import { type NewPayment, type SandboxPayment } from "../state/payments.js";
 import { readCreationRequest } from "./creation-request.js";
+import { serviceDescription } from "./openapi.js";
 
 interface PaymentsApiParts {
   tokenFaults: TokenFaults;
@@ -28,11 +29,14 @@ interface PaymentsApiParts {
   baseUrl: (host: string | undefined) => string;
 }
 
-/** Makes the routes below `/v1`, which the merchant's server calls (interface document, 4.1). */
+/** Makes the routes below `/v1`, which the merchant's server calls (interface document, 4.1), and their description. */
 export function paymentsApi(core: SandboxCore, parts: PaymentsApiParts): Router {
   const { settings } = core;
   const api = new PaymentsApi(core, parts);
   const router = express.Router();
+  router.get("/openapi.json", noStore, (req, res) => {
+    res.json(serviceDescription(parts.baseUrl(req.get("host")), settings.current));
+  });
   router.use("/v1", noStore);
   router.use("/v1/payments", api.requireToken);
   const readJson = bodyParser.json({
