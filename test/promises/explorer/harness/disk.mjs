@@ -180,6 +180,11 @@ export class SimulatedDisk {
         file.synced = file.lostFrom ?? file.content.length;
       });
     return {
+      read: (buffer, offset, length, position) =>
+        this.#io("read", () => ({
+          bytesRead: file.content.copy(buffer, offset, position, position + length),
+          buffer,
+        })),
       appendFile: append,
       writeFile: append,
       sync,

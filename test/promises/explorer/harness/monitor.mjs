@@ -94,7 +94,8 @@ export class Monitor {
 
   /** Called when a customer gets a page. */
   onPage(payment, status, body) {
-    const isExpected = status === 200 || (status === 503 && this.#world.faults.hasInterrupted);
+    const { faults, isStoreBlocked } = this.#world;
+    const isExpected = status === 200 || (status === 503 && (faults.hasInterrupted || isStoreBlocked));
     if (!isExpected && (status !== 404 || this.#parts.database.payments.has(payment.clientId)))
       this.#world.violate("returns", `a return of ${payment.clientId} was answered ${status}`);
     if (status !== 200 || !/"state":"paid"/.test(body)) return;

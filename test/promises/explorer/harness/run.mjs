@@ -7,7 +7,7 @@ import { Faults, planFaults } from "./plan.mjs";
 import { SimulatedService } from "./service.mjs";
 import { SimulatedShop } from "./shop.mjs";
 import { Traffic } from "./traffic.mjs";
-import { checkHealth, goBack, sweepAll, troubles } from "./troubles.mjs";
+import { checkHealth, goBack, pass, sweepAll, troubles } from "./troubles.mjs";
 import { World } from "./world.mjs";
 
 const minute = 60_000;
@@ -61,8 +61,7 @@ async function live(world, parts) {
   await settle(world, parts, isQuiet);
   if (isBad()) return;
   // Beside conflicts in a slow store, matching is left to the sweep after five seconds.
-  const isLeft = world.faults.hasInterrupted || (world.hasConflicts && world.ioShare < 1);
-  if (!isLeft) checkParked(world, parts, ["unmatched", "foreign"]);
+  if (!world.faults.hasInterrupted && !world.isStarved) checkParked(world, parts, ["unmatched", "foreign"]);
   // The clocks are right again, and later than anything that they have shown. The kit notices this at its next sweep, and
   // holds back for an hour what it cannot take back.
   world.wallOffset = world.maxWallOffset;
@@ -84,6 +83,9 @@ async function live(world, parts) {
   }
   checkSettled(world, parts);
   checkRaised(world, parts);
+  // What was late when the time went on ends first, and a run may have reached its time limit just then.
+  await pass(parts, shop.running.some((one) => one?.process.hasHanging) ? minute : 5000);
+  await settle(world, parts, isQuiet);
   await checkHealth(parts);
   if (!isBad() && world.random.chance(0.1)) await goBack(parts);
 }

@@ -136,8 +136,6 @@ export async function goBack(parts) {
 /** Checks that the health says exactly what is wrong after everything has settled. */
 export async function checkHealth(parts) {
   const { world, shop, database } = parts;
-  // What was late when the time went on ends first, and a run may have reached its time limit just then.
-  await pass(parts, shop.running.some(({ process }) => process.hasHanging) ? minute : 5000);
   const dead = [...database.dispatches.values()].some(({ state }) => state === "dead");
   const isSetAside = world.disk.files().some((file) => file.startsWith(`${spool}/set-aside/`));
   for (const one of shop.running) {

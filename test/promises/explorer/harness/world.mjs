@@ -60,6 +60,11 @@ export class World {
     if (isTraced) this.trace = [];
   }
 
+  /** Whether changes can give up: the store is slow, and another change was faster. */
+  get isStarved() {
+    return this.hasConflicts && this.ioShare < 1;
+  }
+
   wall() {
     return this.clock() + this.wallOffset;
   }
