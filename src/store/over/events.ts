@@ -38,11 +38,19 @@ export function dispatchKeysOf({ id: eventId, handlers }: StoredEvent): string[]
   return handlers.map((handler) => dispatchKey({ eventId, handler }));
 }
 
+/** A handler that was registered, and where it is new the newest events before that, by the keys of their index. */
+interface Added extends Registration {
+  before?: readonly string[];
+}
+
+/** An event that is older than so many others was not saved at the moment of a registration. */
+const maxBefore = 1000;
+
 /** The registered handlers, and the stored events that they get. */
 export class Events {
   readonly #records: KeyedRecords;
   /** The handlers that the last call stored. A transaction that had read the handlers before may have saved an event after it. */
-  #added: readonly Registration[] = [];
+  #added: readonly Added[] = [];
 
   constructor(records: KeyedRecords) {
     this.#records = records;
@@ -54,18 +62,23 @@ export class Events {
   }
 
   async register(handlers: readonly Registration[]): Promise<void> {
-    const unknown = unknownAmong(handlers, await this.handlers());
+    const registered = await this.handlers();
+    const unknown = unknownAmong(handlers, registered);
+    // One that was retired since gets nothing more.
+    const added = this.#added.filter((one) => unknownAmong([one], registered).length === 0);
     // Once before the registration, so that little is left for the moment after it, in which this process may end.
-    for (const handler of [...this.#added, ...unknown]) await this.#dispatchSince(handler);
+    const forgotten = unknown.filter(({ since }) => since !== undefined);
+    for (const handler of [...added, ...forgotten]) await this.#dispatchSince(handler);
     this.#added = [];
     if (unknown.length === 0) return;
+    const before = await this.#newest();
     await this.#records.change(async (draft) => {
       const known = await this.handlers(draft);
-      const added = unknownAmong(handlers, known).map(({ event, name }) => ({ event, name }));
-      if (added.length > 0) draft.put(handlersKey, [...known, ...added]);
+      const missing = unknownAmong(handlers, known).map(({ event, name }) => ({ event, name }));
+      if (missing.length > 0) draft.put(handlersKey, [...known, ...missing]);
     });
-    for (const handler of unknown) await this.#dispatchSince(handler);
-    this.#added = unknown;
+    for (const handler of forgotten) await this.#dispatchSince(handler);
+    this.#added = unknown.map((handler) => (handler.since === undefined ? { ...handler, before } : handler));
   }
 
   /** Forgets registrations. Returns those of the name that are left. */
@@ -78,11 +91,25 @@ export class Events {
     });
   }
 
-  /** Makes the dispatches of a handler that the store had forgotten, of the events since its first registration. */
-  async #dispatchSince({ since, ...handler }: Registration): Promise<void> {
-    if (since === undefined) return;
-    const range = rangeOf(["event-times"], Infinity, { from: keyOf("event-times", since) });
-    for (const key of await this.#records.scan<string>(range))
+  /** Returns the keys of the newest events in the index of their times, the newest first. */
+  #newest(): Promise<string[]> {
+    const range = rangeOf(["event-times"], maxBefore, { reverse: true });
+    return this.#records.collect(range, async (_, keys) => [...keys]);
+  }
+
+  /**
+   * Makes the dispatches of a handler that the store had forgotten, of the events since its first registration; and those of a new one,
+   * of the events that were saved while it was registered.
+   */
+  async #dispatchSince({ since, before = [], ...handler }: Added): Promise<void> {
+    const oldest = before.length < maxBefore ? undefined : before.at(-1);
+    const from = since === undefined ? oldest : keyOf("event-times", since);
+    const range = rangeOf(["event-times"], Infinity, from === undefined ? {} : { from });
+    const seen = new Set(before);
+    const unseen = await this.#records.collect<string>(range, async (found, keys) =>
+      found.filter((_, index) => !seen.has(keys[index]!)),
+    );
+    for (const key of unseen)
       await this.#records.change(async (draft) => {
         await draft.load([key]);
         const event = draft.get<StoredEvent>(key);

@@ -221,12 +221,14 @@ describe("a store over an adapter", () => {
     expect([read.mock.calls.length, scan.mock.calls.length]).toEqual([5, 3]);
   });
 
-  // The two consequences in docs/store-contract.md, "Events at the moment of a registration".
+  // docs/store-contract.md, "Events at the moment of a registration".
   describe("whose event is written while the handlers change", () => {
     const both = [...handlers, { event: "payment.overdue", name: "mail" }] as const;
     /** Saves an event. The change is made between the read of the handlers and the write. */
-    async function saveDuring(change: (store: PaymentStore<MemoryTransaction>) => Promise<unknown>) {
-      const adapter = memoryAdapter();
+    async function saveDuring(
+      change: (store: PaymentStore<MemoryTransaction>) => Promise<unknown>,
+      adapter = memoryAdapter(),
+    ) {
       const other = storeOver(adapter);
       await other.registerHandlers(handlers);
       const write: typeof adapter.write = async (changes, tx) => {
@@ -239,10 +241,25 @@ describe("a store over an adapter", () => {
       return other;
     }
 
-    it("gives a new handler no dispatch of that event", async () => {
-      const store = await saveDuring((other) => other.registerHandlers(both));
-      const claims = await store.claim({ ...claiming, handlers: both });
-      expect(claims.map(({ handler }) => handler)).toEqual(["ledger"]);
+    it("gives a new handler its dispatch of that event, and of none before, with the next registration", async () => {
+      const adapter = memoryAdapter();
+      const [store, earlier] = [
+        storeOver(adapter),
+        { id: "e0", type: "payment.overdue", recordedAt, payload: {} } as const,
+      ];
+      await store.registerHandlers(handlers);
+      await store.transaction((tx) => store.save(tx, { events: [earlier] }));
+      const other = await saveDuring((registering) => registering.registerHandlers(both), adapter);
+      const claim = async () =>
+        (await other.claim({ ...claiming, handlers: both })).map(({ event, handler }) => [event.id, handler]);
+      expect(await claim()).toEqual([
+        ["e0", "ledger"],
+        ["e1", "ledger"],
+      ]);
+      await other.registerHandlers(both);
+      expect(await claim()).toEqual([["e1", "mail"]]);
+      await other.registerHandlers(both);
+      expect(await claim()).toEqual([]);
     });
 
     it("leaves a dispatch of a retired name, which the next call retires", async () => {

@@ -279,8 +279,8 @@ export const planted = [
   {
     name: "an adapter's store forgets what it saved while it registered a handler again",
     file: "store/over/events.js",
-    text: "this.#added = unknown;",
-    by: "",
+    text: "for (const handler of [...added, ...forgotten])",
+    by: "for (const handler of forgotten)",
   },
   {
     name: "webhooks wait until the handlers are registered again",
@@ -291,8 +291,14 @@ export const planted = [
   {
     name: "a new handler of an adapter's store gets the events from before",
     file: "store/over/events.js",
-    text: "if (since === undefined)",
-    by: 'if ((since ??= "0") === undefined)',
+    text: "const before = await this.#newest();",
+    by: "const before = [];",
+  },
+  {
+    name: "a new handler of an adapter's store gets nothing that was saved beside its registration",
+    file: "store/over/events.js",
+    text: "this.#added = unknown.map(",
+    by: "this.#added = [].map(",
   },
   {
     name: "a wait that began during a claim looks like one of a clock that was put back",
