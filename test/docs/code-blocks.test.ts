@@ -35,6 +35,17 @@ declare global {
   const total: { value: string; currency: string };
   const secret: string;
 
+  const merchants: { name: string; token: string; secret: string }[];
+  /** A queue of pg-boss, as far as a page uses it. */
+  const boss: {
+    send(
+      name: string,
+      data: object,
+      options: { db: { executeSql(text: string, values: unknown[]): Promise<{ rows: unknown[] }> } },
+    ): Promise<string | null>;
+  };
+  /** A queue of BullMQ, as far as a page uses it. */
+  const queue: { add(name: string, data: object, options: { jobId: string }): Promise<unknown> };
   const read: import("tillkit").BatchAdapter<unknown>["read"];
   const scan: import("tillkit").BatchAdapter<unknown>["scan"];
   const write: import("tillkit").BatchAdapter<unknown>["write"];

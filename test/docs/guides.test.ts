@@ -1,0 +1,226 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import express, { type Express } from "express";
+import { Pool } from "pg";
+import {
+  captureRawBody,
+  createPayments,
+  fieldsSignature,
+  hmacSignature,
+  paymentRouter,
+  type Payments,
+  type PaymentsOptions,
+} from "tillkit";
+import { postgresStore, sqliteStore } from "tillkit/sql";
+import { testPayments } from "tillkit/testing";
+import { documentOf, runCli } from "../cli/support/run-cli.js";
+import { closeAll, scheme, secret, serve, testKit, testOptions } from "../support/kit.js";
+import { completedBody, signed } from "../support/webhooks.js";
+import { runBlock } from "./run-block.js";
+
+const total = { value: "1475", currency: "KMF" };
+const start = process.cwd();
+let folder: string;
+
+// The pages name files without a folder, as a shop does.
+beforeEach(() => process.chdir((folder = mkdtempSync(path.join(tmpdir(), "tillkit-guides-")))));
+afterEach(async () => {
+  await closeAll();
+  process.chdir(start);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Sends a webhook to an application, and returns the status of the answer. */
+async function send(url: string, by: { sign(rawBody: Buffer): string }, clientId = "c-1"): Promise<number> {
+  const { rawBody, headers } = signed(completedBody({ clientId }), by);
+  return (await fetch(url, { method: "POST", body: new Uint8Array(rawBody), headers })).status;
+}
+
+describe("docs/webhook-refused.md", () => {
+  it("keeps a refused webhook in a file in which tillkit verify finds the cause", async () => {
+    const app = express();
+    await runBlock("docs/webhook-refused.md", 0, { app });
+    app.use("/payments", paymentRouter(testKit()));
+    const url = `${await serve(app)}/payments/webhook`;
+    writeFileSync(".env", `TILLKIT_WEBHOOK_SECRET=${secret}\nTILLKIT_MERCHANT_ID=m-7\n`);
+    const verify = async () =>
+      documentOf(
+        await runCli(["verify", "refused.http", "--request", "--env-file", ".env", "--json"], {
+          cwd: folder,
+        }),
+      ) as { verified: boolean; findings: { code: string }[] };
+
+    expect(await send(url, fieldsSignature({ secret, merchantId: "m-7" }))).toBe(401);
+    expect(await verify()).toMatchObject({ verified: false, findings: [{ code: "scheme_other" }] });
+    expect(await send(url, scheme)).toBe(200);
+    expect(await verify()).toMatchObject({ verified: true });
+  });
+});
+
+it("docs/raw-body.md: a parser in front of the router keeps the bytes with captureRawBody", async () => {
+  const withParser = (options: Parameters<typeof express.json>[0]): Express => {
+    const app = express();
+    app.use(express.json(options));
+    app.use("/payments", paymentRouter(testKit()));
+    return app;
+  };
+  expect(await send(`${await serve(withParser({ verify: captureRawBody }))}/payments/webhook`, scheme)).toBe(
+    200,
+  );
+  expect(await send(`${await serve(withParser({}))}/payments/webhook`, scheme)).toBe(500);
+});
+
+describe("docs/refunds.md", () => {
+  it("books a refund, marks the order, and leaves it paid for the kit", async () => {
+    await using shop = await testPayments();
+    const { payments, pay, settled } = shop;
+    const { store } = payments;
+    await store.transaction((tx) => tx.query("create table orders (id text, refunded integer default 0)"));
+    await store.transaction((tx) => tx.query("insert into orders (id) values ('order-1')"));
+    await runBlock("docs/refunds.md", 1, { payments });
+    const { clientId } = await pay({ reference: "order-1", total });
+    await settled();
+    for (let times = 0; times < 2; times += 1) await runBlock("docs/refunds.md", 0, { payments, clientId });
+    expect(await settled()).toEqual([]);
+    expect((await store.transaction((tx) => tx.query("select refunded from orders"))).rows).toEqual([
+      { refunded: 1 },
+    ]);
+    expect(await payments.find(clientId)).toMatchObject({ state: "completed" });
+    await expect(payments.create({ reference: "order-1", total })).rejects.toMatchObject({
+      code: "already_paid",
+    });
+  });
+});
+
+describe("docs/two-processes.md", () => {
+  it("runs the handler in the worker, and not in the web process", async () => {
+    const app = express();
+    const kits: Payments[] = [];
+    const ran: string[] = [];
+    let markAsRun = () => {};
+    const hasRun = new Promise<void>((resolve) => void (markAsRun = resolve));
+    const startAs = (role: string) =>
+      runBlock("docs/two-processes.md", 0, {
+        app,
+        options: testOptions({ store: sqliteStore("shop.db") }),
+        process: { env: { ROLE: role } },
+        createPayments: (options: PaymentsOptions) => {
+          kits.push(createPayments(options));
+          return kits.at(-1);
+        },
+        fulfil: () => {
+          ran.push(role);
+          markAsRun();
+        },
+      });
+
+    await startAs("web");
+    await kits[0]!.adopt({ clientId: "c-1", reference: "order-1", total });
+    expect(await send(`${await serve(app)}/payments/webhook`, scheme)).toBe(200);
+    await startAs("worker");
+    await hasRun;
+    for (const kit of kits) await kit.close();
+    expect(ran).toEqual(["worker"]);
+  });
+});
+
+describe("docs/several-kits.md", () => {
+  it("keeps the merchants apart in one file", async () => {
+    const app = express();
+    const other = "whsec_6d1f0a9b3c7e4f258a0b6c9d2e5f8a1b";
+    const kits: Payments[] = [];
+    await runBlock("docs/several-kits.md", 0, {
+      app,
+      merchants: [
+        { name: "north", token: "a", secret },
+        { name: "south", token: "b", secret: other },
+      ],
+      fulfil: () => undefined,
+      paymentRouter: (kit: Payments) => (kits.push(kit), paymentRouter(kit)),
+    });
+    const url = await serve(app);
+    expect(await send(`${url}/north/webhook`, scheme)).toBe(200);
+    expect(await send(`${url}/south/webhook`, scheme)).toBe(401);
+    expect(await send(`${url}/south/webhook`, hmacSignature({ secret: other }))).toBe(200);
+    for (const kit of kits) expect(await kit.health()).toMatchObject({ status: "ok" });
+    for (const kit of kits) await kit.close();
+  });
+});
+
+describe("docs/go-live.md", () => {
+  it("asks for the health every minute, and prints what is wrong", async () => {
+    await using shop = await testPayments();
+    const woken: string[] = [];
+    const timers: { run: () => Promise<void>; every: number }[] = [];
+    const printed: unknown[][] = [];
+    await runBlock("docs/go-live.md", 0, {
+      payments: shop.payments,
+      wakeSomebodyUp: (id: string, handler: string) => woken.push(handler),
+      setInterval: (run: () => Promise<void>, every: number) => timers.push({ run, every }),
+      console: { error: (...values: unknown[]) => printed.push(values) },
+    });
+    shop.payments.onPaymentCompleted(() => Promise.reject(new Error("no stock")));
+    await shop.pay({ reference: "order-1", total });
+    await shop.settled();
+    expect(woken).toEqual(["payment.completed"]);
+    expect(timers).toMatchObject([{ every: 60_000 }]);
+    await timers[0]!.run();
+    expect(printed).toMatchObject([["payments", "degraded", [{ code: "dispatches_dead" }]]]);
+  });
+});
+
+const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
+const describePostgres = url === undefined || url === "none" ? describe.skip : describe;
+
+describePostgres("docs/queues.md", () => {
+  const name = `queues_${process.pid}`;
+  const pool = new Pool({ connectionString: url });
+  beforeAll(() => pool.query(`create schema ${name}; create table ${name}.jobs (queue text, data json)`));
+  afterAll(async () => {
+    await pool.query(`drop schema ${name} cascade; drop schema if exists graphile_worker cascade`);
+    await pool.end();
+  });
+  beforeEach(() => pool.query(`delete from ${name}.jobs`));
+
+  /** Pays an order with the handler of a block, and returns the jobs that it added. */
+  async function jobsOf(index: number, scope: object = {}): Promise<unknown[]> {
+    const address = new URL(url!);
+    address.searchParams.set("options", `-c search_path=${name}`);
+    const store = postgresStore(address.href.replaceAll("+", "%20"), { tablePrefix: `q${index}_` });
+    await using shop = await testPayments({ store });
+    await runBlock("docs/queues.md", index, { payments: shop.payments, ...scope });
+    await shop.pay({ reference: "order-1", total });
+    expect(await shop.settled()).toEqual([]);
+    const { rows } = await pool.query(`select queue, data from ${name}.jobs`);
+    return rows;
+  }
+
+  it("adds a job of pg-boss through the transaction", async () => {
+    const insert = `insert into ${name}.jobs values ($1, $2)`;
+    type Db = { executeSql: (text: string, values: unknown[]) => Promise<unknown> };
+    const boss = {
+      send: (queue: string, data: object, { db }: { db: Db }) => db.executeSql(insert, [queue, data]),
+    };
+    expect(await jobsOf(0, { boss })).toEqual([{ queue: "ship-order", data: { order: "order-1" } }]);
+  });
+
+  it("adds a job of graphile-worker through the transaction", async () => {
+    await pool.query(`create schema graphile_worker; create function graphile_worker.add_job(text, json)
+      returns void language sql as 'insert into ${name}.jobs values ($1, $2)'`);
+    expect(await jobsOf(1)).toEqual([{ queue: "ship-order", data: { order: "order-1" } }]);
+  });
+
+  it("gives BullMQ an id without a colon, equal in every run", async () => {
+    const ids: string[] = [];
+    const queue = {
+      add: async (_name: string, _data: object, { jobId }: { jobId: string }) => {
+        ids.push(jobId);
+        if (ids.length === 1) throw new Error("Redis is away.");
+      },
+    };
+    await jobsOf(2, { queue });
+    expect(ids).toEqual([ids[0], ids[0]]);
+    expect(ids[0]).toMatch(/^[^:]+$/);
+  });
+});
