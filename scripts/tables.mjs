@@ -1,4 +1,4 @@
-// Writes the tables of the documents that the sources make: docs/reconciliation-table.md, those of the options, and llms.txt.
+// Writes the tables of the documents that the sources make: docs/reconciliation-table.md, those of the options, llms.txt, and docs/interfaces.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 
@@ -7,6 +7,7 @@ const tests = [
   "test/docs/reconciliation-table.test.ts",
   "test/docs/option-tables.test.ts",
   "test/docs/index.test.ts",
+  "test/interfaces/documents.test.ts",
 ];
 const { status } = spawnSync(process.execPath, [jest, ...tests], {
   stdio: "inherit",
