@@ -1,6 +1,6 @@
 import { runLazily } from "../run-lazily.js";
 import { setImmediate as nextIteration } from "node:timers/promises";
-import { errorFixes, TillkitError } from "../../errors/index.js";
+import { errorFixes, hasCode, TillkitError } from "../../errors/index.js";
 import {
   type Changes,
   type Claim,
@@ -130,9 +130,13 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   registerHandlers(handlers: readonly Registration[]): Promise<void> {
+    const { dialect } = this.#driver;
+    // Galera shows a lock of one server to no other one, so a name may be taken that was free when it was read.
+    const isClash = (error: unknown) => hasCode(error, "store_conflict") || dialect.isDeadlock(error);
+    const store = (tx: Transaction<Raw>): Promise<void> => storeHandlers(tx, this.#db, handlers);
     return this.#use(async () => {
       if ((await unknownHandlers(this.#driver.reader, this.#db, handlers)).length > 0)
-        await this.#shortTransaction((tx) => storeHandlers(tx, this.#db, handlers), "upkeep");
+        await retryConflicts({ isDeadlock: isClash }, () => runTransaction(this.#driver, store, "upkeep"));
     });
   }
 

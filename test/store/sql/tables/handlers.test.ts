@@ -49,6 +49,22 @@ onEachServer("handlers", (kind) => {
     await Promise.all(others.map((other) => other.close()));
   });
 
+  it("a handler that another server of a cluster registers at the same moment is stored once", async () => {
+    const other = openStore(place.address);
+    await other.registerHandlers([ledger]);
+    let registering: Promise<void> | undefined;
+    await place.store.transaction(async (tx) => {
+      // Galera shows a lock of one server to no other one.
+      const row = `('${mailer.event}', '${mailer.name}', 0)`;
+      await tx.query(`insert into ${place.address.prefix}handlers (event, name, after_seq) values ${row}`);
+      registering = other.registerHandlers([mailer]);
+      await untilWaiting(place);
+    });
+    await registering;
+    expect(await place.select("select name from @handlers")).toHaveLength(2);
+    await other.close();
+  });
+
   it("events are expanded only after the registrations that run, of which they may need a dispatch", async () => {
     const other = openStore(place.address);
     await place.store.registerHandlers([ledger]);
