@@ -1,4 +1,4 @@
-import { TillkitError } from "../errors/index.js";
+import { isTillkitError, TillkitError } from "../errors/index.js";
 import {
   type ColumnChoice,
   type Columns,
@@ -103,8 +103,9 @@ class Table {
       throw statementUnreadable(`its first record, on line ${record.line}: ${record.problem.message}`);
     const { columns = {}, fixed = {}, header = true } = this.#format;
     const given = (["currency", "source", "status"] as const).filter((field) => fixed[field] !== undefined);
-    this.#columns = findColumns(header ? record.fields : undefined, columns, given);
     this.#width = record.fields.length;
+    const find = () => findColumns(header ? record.fields : undefined, columns, given);
+    this.#columns = findColumnsBelow(record, columns, find);
     const farthest = Math.max(...Object.values(this.#columns)) + 1;
     if (farthest > this.#width)
       throw statementUnreadable(`it has ${this.#width} columns, and column ${farthest} was given`);
@@ -135,6 +136,31 @@ class Table {
       time: time && readTime(time, this.#cells),
     };
   }
+}
+
+/**
+ * Returns the columns that `find` finds. Throws if the header may be the comment above the record: if the first record names no columns, or
+ * if their numbers hide that it is a payment.
+ */
+function findColumnsBelow(
+  { skipped, fields }: Extract<CsvRecord, { fields: string[] }>,
+  choices: StatementFormat["columns"] = {},
+  find: () => Columns,
+): Columns {
+  const hint = `Line ${skipped?.line} was skipped as a comment. If it is the header, give another \`comment\`.`;
+  let columns: Columns;
+  try {
+    columns = find();
+  } catch (error) {
+    if (!skipped || !isTillkitError(error)) throw error;
+    throw new TillkitError("statement_columns_unclear", `${error.message} ${hint}`);
+  }
+  const isNumbered = Object.keys(columns).every(
+    (field) => typeof choices[field as StatementField] === "number",
+  );
+  if (isNumbered && skipped?.cells === fields.length)
+    throw new TillkitError("statement_columns_unclear", hint);
+  return columns;
 }
 
 const formatNames = {

@@ -1,8 +1,13 @@
 import { type RowProblem } from "../statement-row.js";
 import { type Line, maxLineLength } from "./lines.js";
 
-/** One record of the file. `line` is the line on which it begins. */
-export type CsvRecord = { line: number; fields: string[] } | { line: number; problem: RowProblem };
+/**
+ * One record of the file. `line` is the line on which it begins. `skipped` is the last comment above the first record that has several
+ * cells: it may be the header.
+ */
+export type CsvRecord =
+  | { line: number; fields: string[]; skipped?: { line: number; cells: number } | undefined }
+  | { line: number; problem: RowProblem };
 
 /** Options of reading records. */
 export interface RecordOptions {
@@ -22,6 +27,7 @@ export class RecordReader {
   #open: Line[] = [];
   #openLength = 0;
   #width: number | undefined;
+  #skipped: { line: number; cells: number } | undefined;
 
   constructor(options: RecordOptions) {
     this.#options = options;
@@ -57,7 +63,7 @@ export class RecordReader {
   #begin(line: Line): CsvRecord[] {
     const { number, text, problem } = line;
     if (problem) return [{ line: number, problem }];
-    if (text.trim() === "" || this.#isComment(text)) return [];
+    if (text.trim() === "" || this.#isComment(line)) return [];
     this.#delimiter ??= guessDelimiter(text);
     const split = splitFields(text, this.#delimiter);
     if ("fields" in split) {
@@ -74,16 +80,21 @@ export class RecordReader {
     return [];
   }
 
-  #isComment(text: string): boolean {
+  #isComment({ number, text }: Line): boolean {
     const { comment, header } = this.#options;
     if (comment === undefined || !text.startsWith(comment)) return false;
+    const cells = text.split(this.#delimiter ?? guessDelimiter(text)).length;
+    const isAbove = header && this.#width === undefined;
+    if (isAbove && cells > 1) this.#skipped = { line: number, cells };
     // An id may begin with the prefix. A line with one cell has no amount, so it is no payment.
-    return (header && this.#width === undefined) || !text.includes(this.#delimiter ?? guessDelimiter(text));
+    return isAbove || cells === 1;
   }
 
   #record(line: number, fields: string[]): CsvRecord {
     this.#width ??= fields.length;
-    return { line, fields };
+    const skipped = this.#skipped;
+    this.#skipped = undefined;
+    return { line, fields, skipped };
   }
 
   /** Returns the open record as a problem, and reads its other lines again. */

@@ -83,6 +83,32 @@ describe("a statement in CSV", () => {
     ]);
   });
 
+  it("names the comment that may be the header, where the first row does not name the columns", async () => {
+    const told = {
+      code: "statement_columns_unclear",
+      message: expect.stringMatching(
+        /^No column has .*Line 2 was skipped as a comment\. If it is the header, give another `comment`\.$/,
+      ),
+    };
+    const statement = "#,Ref,Amount,Currency\n1,a,5,KMF";
+    await expect(rowsOf(`#July\n${statement}`)).rejects.toMatchObject(told);
+    const columns = { clientId: "Ref", value: "Amount", currency: "Currency" };
+    expect(await textsFor(statement, { comment: "", columns })).toEqual(["2 a 5 KMF"]);
+  });
+
+  it("takes no payment for the header where the columns are numbers and the header begins like a comment", async () => {
+    const columns = { clientId: 2, value: 3, currency: 4 };
+    const statement = "#,Ref,Amount,Currency\n1,a,5,KMF";
+    await expect(rowsOf(statement, { columns })).rejects.toMatchObject({
+      code: "statement_columns_unclear",
+      message: expect.stringContaining("Line 1 was skipped as a comment"),
+    });
+    expect(await textsFor(statement, { columns, comment: "" })).toEqual(["2 a 5 KMF"]);
+    expect(await textsFor(`#July, all shops\nNo,Ref,Amount,Currency\n1,a,5,KMF`, { columns })).toEqual([
+      "3 a 5 KMF",
+    ]);
+  });
+
   it("loses no row of a file without a header, also where its first row begins like a comment", async () => {
     const format = { header: false, columns: { clientId: 1, value: 2 }, fixed: { currency: "KMF" } } as const;
     expect(await textsFor("# May\n#1001;1\n#1002;2\n# end", format)).toEqual([
