@@ -1,4 +1,4 @@
-import { type EventType } from "../../index.js";
+import { type EventType, type Payments } from "../../index.js";
 import { type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
 import { openOfflineKit } from "../terminal/offline-kit.js";
@@ -34,7 +34,7 @@ export const retireCommand: CommandDefinition = {
       context.output.print(
         retired > 0
           ? `${handler} is retired. ${retired} of its dispatches were not done.`
-          : `The store has nothing to retire of ${handler}, and gives it no further events. Is the name right?`,
+          : `The store has nothing to retire of ${handler}, and gives it no further events. ${await askForName(payments)}`,
       );
       context.output.printJson({ handler, retired });
       return 0;
@@ -43,3 +43,10 @@ export const retireCommand: CommandDefinition = {
     }
   },
 };
+
+/** Returns a question with the names for which dispatches wait: a misspelt name is nearly one of them. */
+async function askForName({ health }: Pick<Payments<never>, "health">): Promise<string> {
+  const waiting = (await health()).counts?.waiting ?? [];
+  const names = [...new Set(waiting.map(({ handler }) => handler))];
+  return `Is the name right?${names.length > 0 ? ` Dispatches wait for: ${names.join(", ")}.` : ""}`;
+}

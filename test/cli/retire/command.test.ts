@@ -18,7 +18,7 @@ describe("tillkit retire", () => {
     expect(documentOf(await retire("ledger", "--json"))).toEqual({ handler: "ledger", retired: 0 });
     const misspelt = await retire("leger");
     expect(misspelt).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to retire") });
-    expect(misspelt.stdout).toContain("Is the name right?");
+    expect(misspelt.stdout).toContain("Is the name right? Dispatches wait for: mailer.");
     await saved(store, { events: [event("e2")] });
     expect(pairs(await claimed(store, [ledger, mailer]))).toEqual(["e0 mailer", "e1 mailer", "e2 mailer"]);
     await store.close();
