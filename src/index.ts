@@ -103,6 +103,14 @@ export {
   type SpoolHealth,
 } from "./operations/health.js";
 export { type Pruned } from "./operations/prune-records.js";
+export { type HandlerChange, type HandlerControl } from "./dispatch/handler-controls.js";
+export {
+  type ControlledHandler,
+  type HandlerStatus,
+  type LimitOptions,
+  type PauseOptions,
+  type ResumeOptions,
+} from "./operations/handlers/control-handler.js";
 export { type RetireHandlerOptions } from "./operations/retire-handler.js";
 export { type Swept } from "./operations/sweep-payments.js";
 

@@ -4,6 +4,7 @@ import { hasCode, TillkitError } from "../errors/index.js";
 import { type Notify } from "../model/event-map.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type Claim, type HandlerKey } from "../store/index.js";
+import { HandlerControls } from "./handler-controls.js";
 import { type Handlers } from "./handlers.js";
 import { describeError, handlerEvent, runClaim, type RunOptions } from "./run-claim.js";
 
@@ -17,6 +18,7 @@ export interface DispatcherOptions<Tx> extends Omit<RunOptions<Tx>, "losses" | "
   /** Resolves when the store is ready and knows this process's handlers. */
   ready: () => Promise<void>;
   notify: Notify;
+  now: () => Date;
 }
 
 /** The names that may be claimed now, and the number of dispatches that one claim may take. */
@@ -39,6 +41,7 @@ const maxReleaseMs = 2000;
 /** Calls the handlers of this process for recorded events, from the record, until `stop`. */
 export class Dispatcher<Tx> {
   readonly #options: DispatcherOptions<Tx>;
+  readonly #controls: HandlerControls<Tx>;
   /** The running handlers, by their name. */
   readonly #running = new Map<string, Set<Promise<unknown>>>();
   /** The transactions of runs that have ended, which are still open, by the name of their handler. */
@@ -53,6 +56,7 @@ export class Dispatcher<Tx> {
 
   constructor(options: DispatcherOptions<Tx>) {
     this.#options = options;
+    this.#controls = new HandlerControls(options);
     // Each run listens to the signal. Node would take that many listeners for a leak.
     setMaxListeners(0, this.#closing.signal);
   }
@@ -68,6 +72,12 @@ export class Dispatcher<Tx> {
   wake(): void {
     this.#woken = true;
     this.#wakeUp();
+  }
+
+  /** Says that a person paused, resumed or limited a handler. */
+  controlsChanged(): void {
+    this.#controls.forget();
+    this.wake();
   }
 
   /**
@@ -134,16 +144,21 @@ export class Dispatcher<Tx> {
     return { keys: claimable, limit, share };
   }
 
-  async #claim(handlers: readonly HandlerKey[], limit: number): Promise<Claim[]> {
+  async #claim(free: readonly HandlerKey[], maxEach: number): Promise<Claim[]> {
     const { store, leaseMs, notify, ready } = this.#options;
+    const claims: Claim[] = [];
     try {
       await ready();
-      if (this.#stopped) return [];
-      return await store.claim({ handlers, limit, leaseMs });
+      const permits = this.#stopped ? [] : await this.#controls.permit(free, maxEach);
+      for (const { handlers, limit, charge } of permits) {
+        const claimed = await store.claim({ handlers, limit, leaseMs });
+        claims.push(...claimed);
+        if (claimed.length > 0) await charge?.(claimed.length);
+      }
     } catch (error) {
       notify("store.unavailable", { during: "claim", error });
-      return [];
     }
+    return claims;
   }
 
   async #runOne(claim: Claim): Promise<void> {
@@ -187,7 +202,7 @@ export class Dispatcher<Tx> {
 
   #idle(): Promise<void> {
     if (this.#woken || this.#stopped) return Promise.resolve();
-    return this.#wakeOrAfter(this.#options.pollMs);
+    return this.#wakeOrAfter(Math.min(this.#options.pollMs, this.#controls.waitMs));
   }
 
   #wakeOrAfter(ms: number): Promise<void> {

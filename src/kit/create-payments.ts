@@ -7,6 +7,12 @@ import { type AnyHandler } from "../dispatch/handlers.js";
 import { eventTypes, noticeTypes, type EventType, type NoticeType } from "../model/event-map.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { adoptPayment } from "../operations/adopt-payment.js";
+import {
+  limitHandler,
+  listHandlers,
+  pauseHandler,
+  resumeHandler,
+} from "../operations/handlers/control-handler.js";
 import { createHealthCheck } from "../operations/health.js";
 import { listPayments } from "../operations/list-payments.js";
 import { type LookupParts, Lookups } from "../operations/lookup/lookups.js";
@@ -102,6 +108,7 @@ export function createPayments<Covers extends SignedField, Tx>(
           .keys()
           .some((key) => key.name === name && (!event || key.event === "*" || key.event === event)),
     }),
+    ...handlerControls(core, dispatcher),
     retireHandler: (name, choice) => retireHandler(core, name, choice),
     prune: (query) => pruneRecords(store, query),
     backup: async (file) => {
@@ -121,8 +128,8 @@ function createDispatcher<Covers extends SignedField, Tx>(
   core: Core<Tx>,
   { dispatch }: ResolvedOptions<Covers, Tx>,
 ): Dispatcher<Tx> {
-  const { store, handlers, notify, ready } = core;
-  const dispatcher = new Dispatcher({ ...dispatch, retry: dispatch, store, handlers, notify, ready });
+  const { store, handlers, notify, ready, now } = core;
+  const dispatcher = new Dispatcher({ ...dispatch, retry: dispatch, store, handlers, notify, ready, now });
   core.onEvents(() => dispatcher.wake());
   return dispatcher;
 }
@@ -163,6 +170,20 @@ function checkoutParts<Covers extends SignedField, Tx>(
     service: createPaymentService(service),
     rematch: (clientIds) => rematch(core, clientIds),
     options: { returnUrls, reuseForMs, clientIdPrefix, creationMs, firstLookupMs },
+  };
+}
+
+/** Returns the methods by which people control handlers. */
+function handlerControls<Covers extends SignedField, Tx>(
+  { store, now }: Core<Tx>,
+  dispatcher: Dispatcher<Tx>,
+): Pick<Payments<Covers, Tx>, "handlers" | "pauseHandler" | "resumeHandler" | "limitHandler"> {
+  const parts = { store, now, onChanged: () => dispatcher.controlsChanged() };
+  return {
+    handlers: () => listHandlers(store),
+    pauseHandler: async (name, options) => pauseHandler(parts, name, options),
+    resumeHandler: async (name, options) => resumeHandler(parts, name, options),
+    limitHandler: async (name, options) => limitHandler(parts, name, options),
   };
 }
 

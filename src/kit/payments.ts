@@ -5,6 +5,13 @@ import { type NoticeListener } from "../dispatch/notices.js";
 import { type EventType, type NoticeMap, type NoticeType } from "../model/event-map.js";
 import { type ReturnRequest, type ReturnView } from "../checkout/handle-return.js";
 import { type Health } from "../operations/health.js";
+import {
+  type ControlledHandler,
+  type HandlerStatus,
+  type LimitOptions,
+  type PauseOptions,
+  type ResumeOptions,
+} from "../operations/handlers/control-handler.js";
 import { type RetireHandlerOptions } from "../operations/retire-handler.js";
 import { type PaymentList, type PaymentQuery } from "../operations/list-payments.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
@@ -136,6 +143,27 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
 
   /** Resolves to the health, for a readiness probe and a person on call. Never rejects. */
   health(): Promise<Health>;
+  /** Resolves to the handlers that the store knows, with what waits for them, what is dead, and what people decided about them. */
+  handlers(): Promise<HandlerStatus[]>;
+  /**
+   * Pauses a handler in all processes, within one poll. Its events wait, and use up no attempt; runs that have started end as usual.
+   * Webhooks are taken as before. A second call returns the pause that there is.
+   *
+   * @throws TillkitError `option_invalid`, `handler_unknown`
+   */
+  pauseHandler(name: string, options: PauseOptions): Promise<ControlledHandler>;
+  /**
+   * Lets a paused handler run again, oldest event first.
+   *
+   * @throws TillkitError `option_invalid`, `handler_unknown`
+   */
+  resumeHandler(name: string, options: ResumeOptions): Promise<ControlledHandler>;
+  /**
+   * Limits the runs of a handler in a second, over all processes. The runs of one second may begin at the same time.
+   *
+   * @throws TillkitError `option_invalid`, `handler_unknown`
+   */
+  limitHandler(name: string, options: LimitOptions): Promise<ControlledHandler>;
   /**
    * Retires a handler name that no process registers any more. Later events get no dispatch for it. Its dispatches that are
    * not done, dead ones too, become `retired`: they never run again. A run of it at this moment is rolled back, unless it

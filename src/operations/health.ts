@@ -1,3 +1,4 @@
+import { type HandlerControl, readControls } from "../dispatch/handler-controls.js";
 import { type Notices } from "../dispatch/notices.js";
 import { loggable } from "../errors/loggable.js";
 import { type EventType } from "../model/event-map.js";
@@ -22,6 +23,7 @@ export const healthReasonCodes = [
   "dispatches_dead",
   "events_late",
   "handler_missing",
+  "handler_paused",
   "transactions_hanging",
   "sweep_failing",
   "signatures_failing",
@@ -53,6 +55,8 @@ export interface Health {
   store: { reachable: boolean; stuck: boolean; warnings: readonly string[] };
   /** Absent where the store did not answer. */
   counts?: StoreCounts;
+  /** The handlers that people have paused or limited; absent where there are none. */
+  handlers?: readonly HandlerControl[];
   /** Webhooks that wait in the local spool for the store; absent where there is none. */
   spool?: SpoolHealth;
   /** Webhooks that this process refused. They do not change the status, because anyone can send them. */
@@ -131,7 +135,7 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
     askSpool(parts.spool),
     withTimeout(keeper.retryRefused(), timeoutMs).catch(() => {}),
   ]);
-  const { counts, warnings = [] } = asked ?? {};
+  const { counts, warnings = [], controls = [] } = asked ?? {};
   const reachable = asked !== undefined;
   const takes = reachable && writable && !stuck;
   const { refused } = keeper.keeping;
@@ -146,7 +150,7 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
     durability_warning: warnings.length > 0 && warnings.join("; "),
     ...findInSpool(parts, spool),
     spool_unavailable: spoolProblem ?? false,
-    ...findInCounts(parts, counts),
+    ...findInCounts(parts, counts, controls),
     ...findInProcess(parts),
   };
   const isDown = isRefused || found.spooling_too_long || (!takes && !spool);
@@ -159,6 +163,7 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
     reasons,
     store: { reachable, stuck, warnings },
     ...(counts && { counts }),
+    ...(controls.length > 0 && { handlers: controls }),
     ...(spool && { spool }),
     rejections: parts.rejections(),
     foreign: parts.foreign(),
@@ -182,14 +187,20 @@ function findInSpool<Tx>(
   };
 }
 
-function findInCounts<Tx>({ now, runs, lateMs }: HealthParts<Tx>, counts: StoreCounts | undefined): Found {
+function findInCounts<Tx>(
+  { now, runs, lateMs }: HealthParts<Tx>,
+  counts: StoreCounts | undefined,
+  controls: readonly HandlerControl[],
+): Found {
   if (!counts) return {};
+  const paused = controls.flatMap((one) => (one.paused ? [{ ...one.paused, name: one.name }] : []));
   const { dead, oldestUndoneAt, waiting = [], clock } = counts;
   // The distance in both directions: a time far ahead was written by a clock that was wrong.
   const isFar = (time: string, from: number) => Math.abs(from - Date.parse(time)) > lateMs;
   const storeNow = clock === undefined ? now().getTime() : Date.parse(clock);
   const missing = waiting
     .filter(({ handler, event, since }) => !runs(handler, event) && isFar(since, storeNow))
+    .filter(({ handler }) => !paused.some(({ name }) => name === handler))
     .map(({ handler, event }) => (event && runs(handler) ? `${handler} for ${event}` : handler));
   const isLate = oldestUndoneAt !== undefined && isFar(oldestUndoneAt, now().getTime());
   const isOff = clock !== undefined && isFar(clock, Date.now());
@@ -197,6 +208,11 @@ function findInCounts<Tx>({ now, runs, lateMs }: HealthParts<Tx>, counts: StoreC
     dispatches_dead: dead > 0 && `${dead} dispatches are dead.`,
     events_late: isLate && `An event waits since ${oldestUndoneAt}.`,
     handler_missing: missing.length > 0 && `No process runs: ${missing.join(", ")}.`,
+    handler_paused:
+      paused.length > 0 &&
+      paused
+        .map(({ name, by, at, reason }) => `${name} is paused by ${by} since ${at}: ${reason}`)
+        .join("; "),
     database_clock_off: isOff && `The database's clock says ${clock}.`,
   };
 }
@@ -252,6 +268,9 @@ async function askSpool(
 async function askStore<Tx>(store: PaymentStore<Tx>) {
   // No payment has an empty clientId, so this is a cheap read that proves the store reachable.
   await store.find("");
-  const [counts, warnings] = await Promise.all([store.counts(), store.warnings()]);
-  return { counts, warnings };
+  const all = await readControls(store);
+  const controls = all.filter(({ paused, perSecond }) => paused !== undefined || perSecond !== undefined);
+  const except = controls.flatMap(({ name, paused }) => (paused ? [name] : []));
+  const [counts, warnings] = await Promise.all([store.counts({ except }), store.warnings()]);
+  return { counts, warnings, controls };
 }

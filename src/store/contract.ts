@@ -3,9 +3,13 @@ import {
   type Changes,
   type Claim,
   type ClaimOptions,
+  type CountsOptions,
   type DeadPage,
   type DispatchRecord,
   type DuePage,
+  type HandlerSummary,
+  type NoteRecord,
+  type NotesOptions,
   type Registration,
   type Locked,
   type LockKeys,
@@ -169,7 +173,17 @@ export interface PaymentStore<Tx = unknown> {
   /**
    * Returns the numbers that a person should see first. Stays cheap however much is stored.
    */
-  counts(): Promise<StoreCounts>;
+  counts(options?: CountsOptions): Promise<StoreCounts>;
+
+  /**
+   * Returns the registered handlers by name, sorted, each with the number of its dispatches that wait, and that are dead.
+   */
+  handlers(): Promise<HandlerSummary[]>;
+
+  /**
+   * Returns the committed notes of one kind, sorted by id.
+   */
+  notes(options: NotesOptions): Promise<NoteRecord[]>;
 
   /**
    * Deletes what was recorded before the given time and is final, at most `limit` of each kind: the raw bytes of

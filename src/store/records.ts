@@ -1,6 +1,9 @@
 import { type EventType } from "../model/event-map.js";
 import { type Evidence, type Payment, type PaymentState } from "../model/payment.js";
 import { type SignedField } from "../model/signed-fields.js";
+import { type HandlerKey, type NoteRecord } from "./handler-records.js";
+
+export type * from "./handler-records.js";
 
 /**
  * The result of a verified webhook. Two outcomes wait and change later: `unmatched` waits for its payment,
@@ -107,6 +110,11 @@ export interface Changes {
   dismissed?: readonly string[];
   /** New resolutions. An `id` that is taken rejects with `store_conflict`. */
   resolutions?: readonly ResolutionRecord[];
+  /**
+   * Notes, each with the version that it has now (0 where there is none) and its new value; `null` deletes it. Another version rejects
+   * with `store_conflict`.
+   */
+  notes?: readonly (Omit<NoteRecord, "value"> & { value: NoteRecord["value"] | null })[];
   /** New events. */
   events?: readonly EventRecord[];
 }
@@ -125,28 +133,6 @@ export interface Saved {
   takenClientIds: string[];
   /** eventKeys of `webhooks` that were not stored, because their eventKey or receiptId is taken. */
   takenEventKeys: string[];
-}
-
-/** A handler: the event that it wants (`"*"`: every event), and its durable name. */
-export interface HandlerKey {
-  event: EventType | "*";
-  name: string;
-}
-
-/** A handler that a process registers. */
-export interface Registration extends HandlerKey {
-  /**
-   * Set where this process has registered the handler before: if the store has forgotten it since, as an older copy of a database has, the
-   * handler also gets the events that were recorded at this time or later. ISO 8601 UTC.
-   */
-  since?: string;
-}
-
-/** Which handler to retire: all registrations of its name, or only the one for this event. */
-export interface RetireOptions {
-  handler: string;
-  event?: HandlerKey["event"];
-  limit: number;
 }
 
 /** Which dispatches to claim, and for how long. */

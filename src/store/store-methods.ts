@@ -24,6 +24,8 @@ export const storeMethods = Object.keys({
   webhooks: 1,
   dead: 1,
   counts: 1,
+  handlers: 1,
+  notes: 1,
   prune: 1,
   retire: 1,
   migrate: 1,

@@ -35,6 +35,7 @@ function setUp(over: Partial<DispatcherOptions<MemoryTx>> = {}) {
     maxLostLeases: 3,
     retry: { maxFailures: 2, firstDelayMs: 1000, maxDelayMs: 2000 },
     ready: () => Promise.resolve(),
+    now: () => new Date(),
     notify: (type, notice) => void notices.push([type, notice]),
     ...over,
   });

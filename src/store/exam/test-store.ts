@@ -1,5 +1,6 @@
 import { adapterChecks } from "./checks/adapter.js";
 import { claimChecks } from "./checks/claims.js";
+import { handlerChecks, noteChecks } from "./checks/notes.js";
 import { expansionChecks } from "./checks/expansion.js";
 import { deadChecks, historyChecks } from "./checks/history.js";
 import { leaseChecks, renewalChecks } from "./checks/leases.js";
@@ -76,6 +77,8 @@ const groups: readonly (readonly [ExamMember, Checks])[] = [
   ["retire", retireChecks],
   ["migrate", migrateChecks],
   ["identify", identifyChecks],
+  ["handlers", handlerChecks],
+  ["notes", noteChecks],
 ];
 const checks = groups.flatMap(([member, group]) =>
   Object.entries(group).map(([sentence, run]) => [sentence, run, member] as const),

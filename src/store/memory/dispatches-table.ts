@@ -1,10 +1,12 @@
 import {
   type Claim,
   type ClaimOptions,
+  type CountsOptions,
   type DeadPage,
   type DispatchRecord,
   type EventRecord,
   type HandlerKey,
+  type HandlerSummary,
   type Registration,
   type RetireOptions,
   type RunKey,
@@ -19,6 +21,7 @@ import {
   isOpen,
   leftAfter,
   namesWanting,
+  summarizedBy,
   undone,
   unknownAmong,
   wants,
@@ -113,10 +116,19 @@ export class DispatchesTable {
     return dispatch !== undefined;
   }
 
-  counts(): Omit<StoreCounts, "parked"> {
+  counts({ except = [] }: CountsOptions = {}): Omit<StoreCounts, "parked"> {
     const dead = [...this.#ended].filter(({ state }) => state === "dead").length;
-    const [oldest] = this.#open;
+    const oldest = [...this.#open].find(({ handler }) => !except.includes(handler));
     return { dead, ...(oldest && { oldestUndoneAt: oldest.event.recordedAt }) };
+  }
+
+  summarize(): HandlerSummary[] {
+    const dead = [...this.#ended].filter(({ state }) => state === "dead");
+    const all = { waiting: [...this.#open], dead };
+    return summarizedBy(
+      this.#handlers,
+      (kind, name) => all[kind].filter(({ handler }) => handler === name).length,
+    );
   }
 
   history(clientId: string, limit: number): { events: EventRecord[]; dispatches: DispatchRecord[] } {

@@ -5,12 +5,16 @@ import {
   type Changes,
   type Claim,
   type ClaimOptions,
+  type CountsOptions,
   type DeadPage,
   type DispatchRecord,
   type DuePage,
+  type HandlerSummary,
   type Registration,
   type Locked,
   type LockKeys,
+  type NoteRecord,
+  type NotesOptions,
   type PaymentPage,
   type PaymentStore,
   type ResolutionRecord,
@@ -23,6 +27,7 @@ import {
   type WebhookPage,
   type WebhookRecord,
 } from "../contract.js";
+import { changedNote, notesAmong } from "../rules/notes.js";
 import { conflict, savePayments } from "../rules/payments.js";
 import { saveWebhooks } from "../rules/webhooks.js";
 import { DispatchesTable } from "./dispatches-table.js";
@@ -49,8 +54,15 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   readonly #webhooks = new WebhooksTable();
   readonly #dispatches = new DispatchesTable();
   readonly #resolutions = new Rows<ResolutionRecord>();
+  readonly #notes = new Rows<NoteRecord>();
   #identity: string | undefined;
-  readonly #tables = [this.#payments.rows, this.#webhooks.rows, this.#dispatches, this.#resolutions];
+  readonly #tables = [
+    this.#payments.rows,
+    this.#webhooks.rows,
+    this.#dispatches,
+    this.#resolutions,
+    this.#notes,
+  ];
   /** Resolves when the last transaction has ended. */
   #last: Promise<unknown> = Promise.resolve();
   #current: MemoryTx | undefined;
@@ -157,8 +169,16 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     return this.transaction(async () => this.#dispatches.dead(options));
   }
 
-  async counts(): Promise<StoreCounts> {
-    return { ...this.#dispatches.counts(), parked: this.#webhooks.countWaiting() };
+  async counts(options?: CountsOptions): Promise<StoreCounts> {
+    return { ...this.#dispatches.counts(options), parked: this.#webhooks.countWaiting() };
+  }
+
+  async handlers(): Promise<HandlerSummary[]> {
+    return this.#dispatches.summarize();
+  }
+
+  async notes(options: NotesOptions): Promise<NoteRecord[]> {
+    return notesAmong(this.#notes.allCommitted(), options);
   }
 
   prune({ before, limit }: { before: string; limit: number }): Promise<{ webhooks: number; events: number }> {
@@ -201,13 +221,17 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   }
 
   #write(changes: Changes): Saved {
-    const { updated = [], created = [], resolutions = [], events = [] } = changes;
+    const { updated = [], created = [], resolutions = [], notes = [], events = [] } = changes;
     const takenClientIds = savePayments(this.#payments, updated, created);
     const takenEventKeys = saveWebhooks(this.#webhooks, changes);
     for (const resolution of resolutions) {
       const { id } = resolution;
       if (this.#resolutions.get(id)) throw conflict(`The resolution ${id} exists already.`);
       this.#resolutions.put(id, { ...resolution });
+    }
+    for (const note of notes) {
+      const key = `${note.kind} ${note.id}`;
+      this.#notes.put(key, changedNote(this.#notes.get(key), note));
     }
     for (const event of events) this.#dispatches.insert(event);
     return { takenClientIds, takenEventKeys };

@@ -14,7 +14,8 @@ export class Rows<Row> {
     return this.#rows.get(key);
   }
 
-  put(key: string, row: Row): void {
+  /** Writes a row; `undefined` deletes it. */
+  put(key: string, row: Row | undefined): void {
     const before = this.#rows.get(key);
     if (!this.#before.has(key)) this.#before.set(key, before);
     this.#set(key, before, row);

@@ -1,9 +1,11 @@
 import {
   type Claim,
   type ClaimOptions,
+  type CountsOptions,
   type DeadPage,
   type DispatchRecord,
   type HandlerKey,
+  type HandlerSummary,
   type RetireOptions,
   type RunKey,
   type Settlement,
@@ -11,7 +13,15 @@ import {
 } from "../contract.js";
 import { withTimeout } from "../../shared/with-timeout.js";
 import { type KeyRange } from "../adapter.js";
-import { afterRun, isLeasedBy, isOnDeadPage, isOpen, undone, wants } from "../rules/dispatches.js";
+import {
+  afterRun,
+  isLeasedBy,
+  isOnDeadPage,
+  isOpen,
+  summarizedBy,
+  undone,
+  wants,
+} from "../rules/dispatches.js";
 import { type Draft } from "./draft.js";
 import { eventOf } from "./events.js";
 import { keyOf, rangeOf, timeOf } from "./keys.js";
@@ -141,7 +151,7 @@ export class Dispatches {
     return found;
   }
 
-  async counts(handlers: readonly HandlerKey[]): Promise<StoreCounts> {
+  async counts(handlers: readonly HandlerKey[], { except = [] }: CountsOptions = {}): Promise<StoreCounts> {
     const names = [...new Set(handlers.map(({ name }) => name))];
     const count = async (index: string) => (await this.#records.scan(rangeOf([index], Infinity))).length;
     const [dead, parked, now, ...open] = await Promise.all([
@@ -150,7 +160,8 @@ export class Dispatches {
       this.#records.now(),
       ...names.map((name) => this.#records.scan<DispatchEntry>(rangeOf(["due", name], dueLimit))),
     ]);
-    const oldestUndoneAt = oldestOf(open.flat().map(({ recordedAt }) => recordedAt));
+    const counted = open.filter((_, index) => !except.includes(names[index]!)).flat();
+    const oldestUndoneAt = oldestOf(counted.map(({ recordedAt }) => recordedAt));
     const waiting = names.flatMap((handler, index) => {
       const claimable = open[index]!.filter(({ dueAt }) => dueAt <= now);
       // A new dispatch is due since its event.
@@ -161,6 +172,20 @@ export class Dispatches {
     });
     const clock = this.#records.hasClock && { clock: new Date(now).toISOString() };
     return { dead, parked, ...(oldestUndoneAt !== undefined && { oldestUndoneAt }), waiting, ...clock };
+  }
+
+  async summarize(handlers: readonly HandlerKey[]): Promise<HandlerSummary[]> {
+    const names = [...new Set(handlers.map(({ name }) => name))];
+    const indexes = { waiting: "due", dead: "dead" };
+    const count = async (kind: keyof typeof indexes, name: string) => {
+      const { length } = await this.#records.scan(rangeOf([indexes[kind], name], Infinity));
+      return [`${kind} ${name}`, length] as const;
+    };
+    const kinds = ["waiting", "dead"] as const;
+    const counts = new Map(
+      await Promise.all(names.flatMap((name) => kinds.map((kind) => count(kind, name)))),
+    );
+    return summarizedBy(handlers, (kind, name) => counts.get(`${kind} ${name}`) ?? 0);
   }
 
   /** Retires dispatches of a name that none of its registrations wants. Returns how many. */

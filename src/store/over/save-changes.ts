@@ -3,19 +3,21 @@ import { type Draft } from "./draft.js";
 import { saveEvents } from "./events.js";
 import { type KeyedRecords } from "./keyed-records.js";
 import { conflict, savePayments } from "../rules/payments.js";
+import { changedNote } from "../rules/notes.js";
 import { saveWebhooks } from "../rules/webhooks.js";
 import { keysOfPayments, paymentRows } from "./payments.js";
-import { eventKey, handlersKey, resolutionKey } from "./tables.js";
+import { eventKey, handlersKey, noteKey, resolutionKey } from "./tables.js";
 import { loadWebhooks, saveProbe, webhookRows } from "./webhooks.js";
 
 /** Returns a function that writes changes into a draft. */
 export function changesSaver(records: KeyedRecords): (draft: Draft, changes: Changes) => Promise<Saved> {
   let lastOrder = 0;
   return async (draft, changes) => {
-    const { updated = [], created = [], resolutions = [], events = [] } = changes;
+    const { updated = [], created = [], resolutions = [], notes = [], events = [] } = changes;
     const resolutionKeys = resolutions.map(({ id }) => resolutionKey(id));
     const eventKeys = draft.trustsNewIds ? [] : events.map(({ id }) => eventKey(id));
-    const keys = [...keysOfPayments([...updated, ...created]), ...resolutionKeys, ...eventKeys];
+    const noteKeys = notes.map(noteKey);
+    const keys = [...keysOfPayments([...updated, ...created]), ...resolutionKeys, ...noteKeys, ...eventKeys];
     const [now] = await Promise.all([
       records.now(),
       draft.load([...keys, ...(events.length > 0 ? [handlersKey] : [])]),
@@ -33,6 +35,12 @@ export function changesSaver(records: KeyedRecords): (draft: Draft, changes: Cha
       const key = resolutionKey(resolution.id);
       if (draft.get(key) !== undefined) throw conflict(`The resolution ${resolution.id} exists already.`);
       draft.put(key, resolution);
+    }
+    for (const [index, note] of notes.entries()) {
+      const key = noteKeys[index]!;
+      const changed = changedNote(draft.get(key), note);
+      if (changed) draft.put(key, changed);
+      else draft.delete(key);
     }
     saveEvents(draft, events, nextOrder);
     return { takenClientIds, takenEventKeys };

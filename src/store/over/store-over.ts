@@ -1,15 +1,17 @@
-import { type PaymentStore } from "../contract.js";
+import { type NoteRecord, type PaymentStore } from "../contract.js";
 import { type BatchAdapter, type BatchTx, type TransactionAdapter } from "../adapter.js";
 import { checkAdapter } from "./adapter-problems.js";
 import { Dispatches } from "./dispatches.js";
 import { type Draft } from "./draft.js";
 import { Events } from "./events.js";
 import { KeyedRecords } from "./keyed-records.js";
-import { keyOf } from "./keys.js";
+import { notesAmong } from "../rules/notes.js";
+import { keyOf, rangeOf } from "./keys.js";
 import { type Adapter, adapterOf } from "./operations.js";
 import { CommittedPayments, readLocked } from "./payments.js";
 import { readHistory } from "./read-history.js";
 import { changesSaver } from "./save-changes.js";
+import { noteKey } from "./tables.js";
 import { Webhooks } from "./webhooks.js";
 
 /** How a store over an adapter works. */
@@ -86,7 +88,15 @@ function storeOf(records: KeyedRecords): Omit<PaymentStore<object>, "durable"> {
     claim: (options) => dispatches.claim(options),
     renew: (run, leaseMs) => dispatches.renew(run, leaseMs),
     dead: (page) => dispatches.dead(page),
-    counts: async () => dispatches.counts(await events.handlers()),
+    counts: async (options) => dispatches.counts(await events.handlers(), options),
+    handlers: async () => dispatches.summarize(await events.handlers()),
+    async notes(options) {
+      const { kind, ids } = options;
+      const found = ids
+        ? await records.values<NoteRecord>(ids.map((id) => noteKey({ kind, id })))
+        : await records.scan<NoteRecord>(rangeOf(["notes", kind], Infinity));
+      return notesAmong(found, options);
+    },
     retire: async (options) => dispatches.retire(options, await events.forget(options)),
     prune: async ({ before, limit }) => ({
       webhooks: await webhooks.prune(before, limit),

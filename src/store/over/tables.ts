@@ -1,5 +1,5 @@
 import { type Payment } from "../../model/payment.js";
-import { type DispatchRecord, type EventRecord, type ResolutionRecord } from "../records.js";
+import { type DispatchRecord, type EventRecord, type NoteRecord, type ResolutionRecord } from "../records.js";
 import { isOpen } from "../rules/dispatches.js";
 import { isUndecided } from "../rules/payments.js";
 import { isSettled, type WebhookState } from "../rules/webhooks.js";
@@ -48,6 +48,7 @@ export const webhookKey = (eventKey: string): string => keyOf("webhooks", eventK
 /** The record that leads from a receipt to its webhook. */
 export const receiptKey = (receiptId: string): string => keyOf("receipts", receiptId);
 export const resolutionKey = (id: string): string => keyOf("resolutions", id);
+export const noteKey = ({ kind, id }: Pick<NoteRecord, "kind" | "id">): string => keyOf("notes", kind, id);
 export const eventKey = (id: string): string => keyOf("events", id);
 export const dispatchKey = ({ eventId, handler }: Pick<DispatchRecord, "eventId" | "handler">): string =>
   keyOf("dispatches", eventId, handler);

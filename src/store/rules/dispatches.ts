@@ -3,6 +3,7 @@ import {
   type DispatchRecord,
   type EventRecord,
   type HandlerKey,
+  type HandlerSummary,
   type RetireOptions,
   type RunKey,
   type Settlement,
@@ -32,6 +33,22 @@ export function leftAfter(
   known: readonly HandlerKey[],
 ): HandlerKey[] {
   return known.filter((key) => key.name !== handler || (event !== undefined && key.event !== event));
+}
+
+/** Returns the registered handlers by name, with the numbers that `count` returns. */
+export function summarizedBy(
+  known: readonly HandlerKey[],
+  count: (kind: "waiting" | "dead", name: string) => number,
+): HandlerSummary[] {
+  return [...new Set(known.map(({ name }) => name))].toSorted().map((name) => ({
+    name,
+    events: known
+      .filter((key) => key.name === name)
+      .map(({ event }) => event)
+      .toSorted(),
+    waiting: count("waiting", name),
+    dead: count("dead", name),
+  }));
 }
 
 type State = Pick<DispatchRecord, "state">;

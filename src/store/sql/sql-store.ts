@@ -7,13 +7,13 @@ import {
   type ClaimOptions,
   type DeadPage,
   type DispatchRecord,
+  type HandlerSummary,
   type Registration,
   type Locked,
   type LockKeys,
   type PaymentStore,
   type RetireOptions,
   type Saved,
-  type StoreCounts,
 } from "../contract.js";
 import { Semaphore } from "../../shared/semaphore.js";
 import { withTimeout } from "../../shared/with-timeout.js";
@@ -33,11 +33,12 @@ import {
   takeDueInOneStatement,
 } from "./tables/dispatches.js";
 import { eventsPerRound, expandSome } from "./tables/expand-events.js";
-import { deleteHandlers, storeHandlers, unknownHandlers } from "./tables/handlers.js";
+import { deleteHandlers, storeHandlers, summarizeHandlers, unknownHandlers } from "./tables/handlers.js";
 import { countWaiting, deadDispatches, historyOf, webhooksPage } from "./tables/history.js";
 import { identityOf } from "./tables/identity.js";
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
 import { type Database, type Tables } from "./tables/names.js";
+import { readNotes } from "./tables/notes.js";
 import { pruneFinal } from "./tables/prune.js";
 import { duePayments, readPayment, readPaymentsPage, lookupDuePayments } from "./tables/read-payments.js";
 import { saveChanges } from "./tables/save-changes.js";
@@ -83,7 +84,9 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly list = this.#reads(readPaymentsPage);
   readonly history = this.#reads(historyOf);
   readonly webhooks = this.#reads(webhooksPage);
-  readonly counts = this.#reads(countWaiting) as () => Promise<StoreCounts>;
+  readonly counts = this.#reads(countWaiting);
+  readonly handlers = this.#reads(summarizeHandlers) as () => Promise<HandlerSummary[]>;
+  readonly notes = this.#reads(readNotes, false);
   readonly lock = this.#runsInside(lockKeys);
   readonly settle = this.#runsInside(settleDispatch);
   readonly rematchable = this.#runsInside(rematchableWebhooks);

@@ -221,7 +221,7 @@ describe("the exam of a store over an adapter", () => {
       create: async () => Object.assign(storeOver(memoryAdapter()), { find: async () => undefined }),
     });
     expect(results.some(({ outcome }) => outcome === "failed")).toBe(true);
-    expect(results.at(-1)).toMatchObject({ member: "identify" });
+    expect(results.at(-1)).toMatchObject({ member: "notes" });
   });
 
   it.each(defects)("fails an adapter that %s", async (_, spoil, caughtBy) => {

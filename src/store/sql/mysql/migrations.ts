@@ -15,6 +15,7 @@ export function mysqlSchema(tables: Tables, collation: string): Schema {
       keepWithheld(tables, type),
       numberRegistrations(tables),
       identifyTables(tables),
+      keepNotes(tables, type),
     ],
     findTable: "select 1 from information_schema.tables where table_schema = database() and table_name = ?",
     createMeta: `create table if not exists ${tables.meta}
@@ -141,6 +142,14 @@ const keepWithheld = (t: Tables, type: Types): string[] => [
 /** The identity of the tables, which every copy of them has. It tells whether a spool belongs to them. */
 const identifyTables = (t: Tables): string[] => [
   `insert ignore into ${t.meta} (name, value) values ('identity', uuid())`,
+];
+
+/** What people decided about handlers, and about what needs them. */
+const keepNotes = (t: Tables, type: Types): string[] => [
+  `create table if not exists ${t.notes} (
+    kind varchar(32) ${type.text} not null, id ${type.id} not null,
+    version bigint not null, value mediumtext ${type.text} not null, primary key (kind, id)
+  ) ${type.engine}`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

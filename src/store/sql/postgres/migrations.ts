@@ -16,6 +16,7 @@ export function postgresSchema(tables: Tables): Schema {
       keepWithheld(tables),
       numberRegistrations(tables),
       identifyTables(tables),
+      keepNotes(tables),
     ],
     findTable: "select 1 where to_regclass(?) is not null",
     createMeta: `create table if not exists ${tables.meta} (name text primary key, value text not null)`,
@@ -149,6 +150,14 @@ const keepWithheld = (t: Tables): string[] => [
 /** The identity of the tables, which every copy of them has. It tells whether a spool belongs to them. */
 const identifyTables = (t: Tables): string[] => [
   `insert into ${t.meta} (name, value) values ('identity', md5(random()::text || clock_timestamp()::text))`,
+];
+
+/** What people decided about handlers, and about what needs them. */
+const keepNotes = (t: Tables): string[] => [
+  `create table ${t.notes} (
+    kind text not null, id text collate "C" not null, version bigint not null, value text not null,
+    primary key (kind, id)
+  )`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

@@ -18,6 +18,7 @@ export function sqliteSchema(tables: Tables): Schema {
       keepWithheld(tables),
       numberRegistrations(tables),
       identifyTables(tables),
+      keepNotes(tables),
     ],
     findTable: "select 1 from sqlite_master where type = 'table' and name = ?",
     createMeta: `create table if not exists ${tables.meta} (name text not null primary key, value text not null)`,
@@ -210,6 +211,14 @@ const keepWithheld = (t: Tables): string[] => [
 /** The identity of the tables, which every copy of them has. It tells whether a spool belongs to them. */
 const identifyTables = (t: Tables): string[] => [
   `insert into ${t.meta} (name, value) values ('identity', lower(hex(randomblob(16))))`,
+];
+
+/** What people decided about handlers, and about what needs them. */
+const keepNotes = (t: Tables): string[] => [
+  `create table ${t.notes} (
+    kind text not null, id text not null, version integer not null, value text not null,
+    primary key (kind, id)
+  ) without rowid`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

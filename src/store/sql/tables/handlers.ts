@@ -1,9 +1,15 @@
-import { type HandlerKey, type Registration, type RetireOptions } from "../../contract.js";
+import {
+  type HandlerKey,
+  type HandlerSummary,
+  type Registration,
+  type RetireOptions,
+} from "../../contract.js";
+import { summarizedBy } from "../../rules/dispatches.js";
 import { allOf } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
-import { expandAll } from "./expand-events.js";
+import { expandAll, isUnexpanded, isWanted } from "./expand-events.js";
 import { firstSeqSince } from "./prune.js";
 import { insertAll } from "./write-rows.js";
 
@@ -92,6 +98,25 @@ export async function deleteHandlers(
     { sql: "event = ?", params: [event] },
   ]);
   await tx.run(`delete from ${db.tables.handlers} where ${which.sql}`, which.params);
+}
+
+/** Reads the registered handlers, with the number of dispatches that they have, or will have, and that are not done. */
+export async function summarizeHandlers(reader: Session, db: Database): Promise<HandlerSummary[]> {
+  const { tables: t } = db;
+  const handlers = await reader.run<HandlerKey>(`select event, name from ${t.handlers}`, []);
+  const { rows } = await reader.run<{ kind: "waiting" | "dead"; name: string; count: unknown }>(
+    `select 'waiting' as kind, open_handler as name, count(*) as count from ${t.dispatches}
+      where open_handler is not null group by open_handler
+    union all select 'dead', handler, count(*) from ${t.dispatches} where dead = 1 group by handler
+    union all select 'waiting', name, count(*) from (select distinct h.name as name, e.seq as seq
+      from ${t.events} e join ${t.handlers} h on ${isWanted} where ${isUnexpanded(db)}) fresh group by name`,
+    [],
+  );
+  return summarizedBy(handlers.rows, (kind, name) =>
+    rows
+      .filter((row) => row.kind === kind && row.name === name)
+      .reduce((sum, row) => sum + Number(row.count), 0),
+  );
 }
 
 /** Keeps out every expansion until the end, also of other processes: none may see half of the handlers. */

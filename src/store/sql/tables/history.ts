@@ -1,5 +1,6 @@
 import { type EventType } from "../../../model/event-map.js";
 import {
+  type CountsOptions,
   type DeadPage,
   type DispatchRecord,
   type StoreCounts,
@@ -7,7 +8,7 @@ import {
   type WebhookPage,
   type WebhookRecord,
 } from "../../contract.js";
-import { allOf, pageOf } from "../driver/dialect.js";
+import { allOf, pageOf, placeholders } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 import { aboutClient } from "./about-client.js";
 import { dispatchesAmong } from "./dispatches.js";
@@ -111,8 +112,13 @@ export async function deadDispatches(
 }
 
 /** Counts what waits for a person or a handler. Every part reads a few entries of an index, however much is stored. */
-export async function countWaiting(session: Session, db: Database): Promise<StoreCounts> {
+export async function countWaiting(
+  session: Session,
+  db: Database,
+  { except = [] }: CountsOptions = {},
+): Promise<StoreCounts> {
   const { tables: t } = db;
+  const isCounted = except.length === 0 ? "1 = 1" : `h.name not in (${placeholders(except.length)})`;
   // Without a handler all events would be read. On SQLite the condition before it says the same.
   const ifHandlers = db.dialect.commitsInOrder ? "" : `and exists (select 1 from ${t.handlers})`;
   const { rows } = await session.run<{ dead: unknown; parked: unknown; undone: string | null }>(
@@ -120,14 +126,14 @@ export async function countWaiting(session: Session, db: Database): Promise<Stor
       (select count(*) from ${t.webhooks} where parked = 1) as parked,
       (select recorded_at from ${t.events} where seq = (select min(oldest.seq) from (
         select (select min(d.event_seq) from ${t.dispatches} d where d.open_handler = h.name) as seq
-          from ${t.handlers} h
+          from ${t.handlers} h where ${isCounted}
         union all
         select wanted.seq from (select e.seq from ${t.events} e where ${isUnexpanded(db)} ${ifHandlers}
           and e.seq > coalesce((select min(after_seq) from ${t.handlers}), 0)
-          and exists (select 1 from ${t.handlers} h where ${isWanted})
+          and exists (select 1 from ${t.handlers} h where ${isWanted} and ${isCounted})
           order by e.seq limit 1) wanted
       ) oldest)) as undone`,
-    [],
+    [...except, ...except],
   );
   const { dead, parked, undone } = rows[0]!;
   return {

@@ -8,6 +8,7 @@ export interface Tables {
   handlers: string;
   dispatches: string;
   resolutions: string;
+  notes: string;
   meta: string;
   prefix: string;
 }
@@ -27,6 +28,7 @@ export function tablesUnder(prefix: string): Tables {
     handlers: `${prefix}handlers`,
     dispatches: `${prefix}dispatches`,
     resolutions: `${prefix}resolutions`,
+    notes: `${prefix}notes`,
     meta: `${prefix}meta`,
     prefix,
   };

@@ -4,6 +4,7 @@ import { type Changes, type Locked, type Saved } from "../../contract.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { eventsBatch, insertEvents } from "./events.js";
 import { type Database } from "./names.js";
+import { writeNotes } from "./notes.js";
 import {
   changedPaymentsBatch,
   differingPaymentsBatch,
@@ -46,6 +47,7 @@ async function saveInSteps(tx: Transaction, db: Database, changes: Changes, lock
   await updateRematched(tx, db, rematched);
   await markRaised(tx, db, changes);
   await insertResolutions(tx, db, changes.resolutions ?? []);
+  await writeNotes(tx, db, changes.notes ?? []);
   await insertEvents(tx, db, events);
   return { takenClientIds, takenEventKeys };
 }

@@ -186,6 +186,7 @@ function createTables(world, database, connection, features, { runLazily, Tillki
     webhooks: (page) => read("webhooks", () => database.webhooksPage(page)),
     history: (clientId) => read("history", () => database.history(clientId)),
     counts: () => read("counts", () => database.counts()),
+    notes: () => read("notes", () => []),
     identify: (newId) =>
       read("identify", () => (database.identity ??= newId)).catch((error) => {
         throw new TillkitError("store_unavailable", error.message);
@@ -195,6 +196,7 @@ function createTables(world, database, connection, features, { runLazily, Tillki
     close: () => Promise.resolve(),
     // No process of the explorer calls these.
     list: notSimulated,
+    handlers: notSimulated,
     dead: notSimulated,
     prune: notSimulated,
     retire: notSimulated,

@@ -28,7 +28,7 @@ onEachDatabase("tables of an older version", (kind) => {
 
   /** Drops everything, and makes the tables as the code of that version did. */
   async function openAtVersion(version: number): Promise<void> {
-    for (const table of ["payments", "webhooks", "events", "handlers", "dispatches", "resolutions"])
+    for (const table of ["payments", "webhooks", "events", "handlers", "dispatches", "resolutions", "notes"])
       await run(`drop table if exists @${table}`);
     await run("delete from @meta");
     const collation =
@@ -109,7 +109,7 @@ onEachDatabase("tables of an older version", (kind) => {
   });
 
   it("have a newest version that this test knows", () => {
-    expect(stepsFor(place, "")).toHaveLength({ sqlite: 11, postgres: 9, mysql: 7 }[kind]);
+    expect(stepsFor(place, "")).toHaveLength({ sqlite: 12, postgres: 10, mysql: 8 }[kind]);
     const source = readFileSync(
       path.join(__dirname, `../../../../src/store/sql/${kind}/migrations.ts`),
       "utf8",

@@ -1,0 +1,177 @@
+import {
+  controlOf,
+  handlerNotes,
+  type HandlerChange,
+  type HandlerControl,
+  readControls,
+} from "../../dispatch/handler-controls.js";
+import { hasCode, TillkitError } from "../../errors/index.js";
+import { describeUnknown, type NamesOf, suggestion } from "../../shared/unknown-names.js";
+import { type HandlerSummary, type PaymentStore } from "../../store/index.js";
+
+/** Options of `payments.pauseHandler`. */
+export interface PauseOptions {
+  /** Why, for other people: 1 to 1,000 characters. */
+  reason: string;
+  /** Who pauses it: 1 to 128 characters. */
+  by: string;
+}
+
+/** Options of `payments.resumeHandler`. */
+export interface ResumeOptions {
+  /** Who resumes it: 1 to 128 characters. */
+  by: string;
+}
+
+/** Options of `payments.limitHandler`. */
+export interface LimitOptions {
+  /** The number of runs in a second, over all processes: more than 0, and at most 10,000. `null` removes the limit. */
+  perSecond: number | null;
+  /** Who limits it: 1 to 128 characters. @default nobody is named */
+  by?: string | undefined;
+}
+
+/** A handler after a change. */
+export interface ControlledHandler extends HandlerControl {
+  /** False where it was so already, and nothing was changed. */
+  changed: boolean;
+}
+
+/** A handler that the store knows, with what people decided about it. */
+export type HandlerStatus = HandlerSummary & HandlerControl;
+
+/** What the changes need. */
+export interface ChangeParts<Tx> {
+  store: PaymentStore<Tx>;
+  now: () => Date;
+  /** Called after a change: this process need not wait for its next poll. */
+  onChanged: () => void;
+}
+
+const maxChanges = 50;
+const maxPerSecond = 10_000;
+
+/** Pauses a handler. @throws TillkitError `option_invalid`, `handler_unknown` */
+export function pauseHandler<Tx>(
+  parts: ChangeParts<Tx>,
+  name: string,
+  options: PauseOptions,
+): Promise<ControlledHandler> {
+  const { reason, by } = options;
+  expectNames(options, { reason, by } satisfies NamesOf<PauseOptions>);
+  expectText("reason", reason, 1000);
+  expectText("by", by, 128);
+  return change(parts, name, ({ paused }, at) =>
+    paused
+      ? undefined
+      : { fields: { paused: { reason, by, at } }, change: { did: "paused", by, reason, at } },
+  );
+}
+
+/** Resumes a handler. @throws TillkitError `option_invalid`, `handler_unknown` */
+export function resumeHandler<Tx>(
+  parts: ChangeParts<Tx>,
+  name: string,
+  options: ResumeOptions,
+): Promise<ControlledHandler> {
+  const { by } = options;
+  expectNames(options, { by } satisfies NamesOf<ResumeOptions>);
+  expectText("by", by, 128);
+  return change(parts, name, ({ paused }, at) =>
+    paused ? { fields: { paused: undefined }, change: { did: "resumed", by, at } } : undefined,
+  );
+}
+
+/** Limits a handler. @throws TillkitError `option_invalid`, `handler_unknown` */
+export function limitHandler<Tx>(
+  parts: ChangeParts<Tx>,
+  name: string,
+  options: LimitOptions,
+): Promise<ControlledHandler> {
+  const { perSecond, by } = options;
+  expectNames(options, { perSecond, by } satisfies NamesOf<LimitOptions>);
+  if (by !== undefined) expectText("by", by, 128);
+  if (perSecond !== null && !(typeof perSecond === "number" && perSecond > 0 && perSecond <= maxPerSecond))
+    throw invalid(`perSecond must be a number above 0, at most ${maxPerSecond}, or null.`);
+  return change(parts, name, (before, at) =>
+    (before.perSecond ?? null) === perSecond
+      ? undefined
+      : {
+          fields: { perSecond: perSecond ?? undefined },
+          change: { did: "limited", ...(by !== undefined && { by }), perSecond, at },
+        },
+  );
+}
+
+/** Returns every handler that the store knows. */
+export async function listHandlers<Tx>(store: PaymentStore<Tx>): Promise<HandlerStatus[]> {
+  const [known, controls] = await Promise.all([store.handlers(), readControls(store)]);
+  return known.map((one) => ({
+    ...(controls.find(({ name }) => name === one.name) ?? { changes: [] }),
+    ...one,
+  }));
+}
+
+type Decide = (
+  before: HandlerControl,
+  at: string,
+) =>
+  | { fields: { [Key in "paused" | "perSecond"]?: HandlerControl[Key] | undefined }; change: HandlerChange }
+  | undefined;
+
+/** Changes the note of a handler. Decides again where somebody else has changed it meanwhile. */
+async function change<Tx>(
+  { store, now, onChanged }: ChangeParts<Tx>,
+  name: string,
+  decide: Decide,
+): Promise<ControlledHandler> {
+  await expectKnown(store, name);
+  for (;;) {
+    const [note] = await store.notes({ kind: handlerNotes, ids: [name] });
+    const before = controlOf(note ?? { id: name, value: {} });
+    const decided = decide(before, now().toISOString());
+    if (!decided) return { ...before, changed: false };
+    const { name: _, ...value } = {
+      ...before,
+      ...decided.fields,
+      changes: [...before.changes, decided.change].slice(-maxChanges),
+    };
+    const changed = { kind: handlerNotes, id: name, version: note?.version ?? 0, value };
+    try {
+      await store.transaction((tx) => store.save(tx, { notes: [changed] }));
+    } catch (error) {
+      if (hasCode(error, "store_conflict")) continue;
+      throw error;
+    }
+    onChanged();
+    // As the store returns it: without what is undefined.
+    return {
+      ...controlOf({ id: name, value: JSON.parse(JSON.stringify(value)) as object & typeof value }),
+      changed: true,
+    };
+  }
+}
+
+async function expectKnown<Tx>(store: PaymentStore<Tx>, name: string): Promise<void> {
+  const names = (await store.handlers()).map((one) => one.name);
+  if (names.includes(name)) return;
+  const hint = names.length > 0 ? suggestion(name, names) : "It knows none yet.";
+  throw new TillkitError(
+    "handler_unknown",
+    `The store knows no handler named ${JSON.stringify(name)}. ${hint}`,
+  );
+}
+
+function expectText(name: string, value: unknown, maxLength: number): void {
+  if (typeof value === "string" && value.trim() !== "" && value.length <= maxLength) return;
+  throw invalid(`${name} must be a string of 1 to ${maxLength} characters.`);
+}
+
+function expectNames(options: object, known: object): void {
+  const unknown = describeUnknown(options, known);
+  if (unknown !== undefined) throw invalid(unknown);
+}
+
+function invalid(message: string): TillkitError {
+  return new TillkitError("option_invalid", message);
+}

@@ -1,0 +1,52 @@
+import { type Changes, type NoteRecord, type NotesOptions } from "../../contract.js";
+import { conflict } from "../../rules/payments.js";
+import { type Session } from "../driver/sql-tx.js";
+import { type Transaction } from "../transaction/transaction.js";
+import { type Database } from "./names.js";
+
+/** Reads the notes of one kind. */
+export async function readNotes(
+  reader: Session,
+  { dialect, tables }: Database,
+  { kind, ids }: NotesOptions,
+): Promise<NoteRecord[]> {
+  if (ids?.length === 0) return [];
+  const among = ids && dialect.among("id", ids);
+  const { rows } = await reader.run<{ id: string; version: unknown; value: string }>(
+    `select id, version, value from ${tables.notes} where kind = ? ${among ? `and ${among.sql}` : ""} order by id`,
+    [kind, ...(among?.params ?? [])],
+  );
+  return rows.map(({ id, version, value }) => ({
+    kind,
+    id,
+    version: Number(version),
+    value: JSON.parse(value) as NoteRecord["value"],
+  }));
+}
+
+/** Writes notes. Rejects if one has another version. */
+export async function writeNotes(
+  tx: Transaction,
+  { dialect, tables }: Database,
+  notes: NonNullable<Changes["notes"]>,
+): Promise<void> {
+  const which = "where kind = ? and id = ? and version = ?";
+  const ignore = dialect.name === "mysql" ? ["insert ignore", ""] : ["insert", "on conflict do nothing"];
+  for (const { kind, id, version, value } of notes) {
+    const text = JSON.stringify(value);
+    const { affected } = await (value === null
+      ? tx.run(`delete from ${tables.notes} ${which}`, [kind, id, version])
+      : version === 0
+        ? tx.run(
+            `${ignore[0]} into ${tables.notes} (kind, id, version, value) values (?, ?, 1, ?) ${ignore[1]}`,
+            [kind, id, text],
+          )
+        : tx.run(`update ${tables.notes} set version = version + 1, value = ? ${which}`, [
+            text,
+            kind,
+            id,
+            version,
+          ]));
+    if (affected === 0) throw conflict(`The note ${kind} ${id} has another version than ${version}.`);
+  }
+}
