@@ -18,7 +18,7 @@ const mismatchLogMs = 60_000;
 export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Payments<Covers, Tx>) {
   const { receiveWebhook, options, notify, logger } = payments;
   const readRawBody = rawBodyReader(options.webhook);
-  const countSignature = mismatchLog(logger);
+  const countSignature = mismatchLog(logger, options.webhook.keepRefused);
   const spend = options.webhook.failures && failureThrottle(options.webhook.failures);
 
   /** Returns the seconds of the `Retry-After` header, where the answer has one. */
@@ -110,10 +110,15 @@ function unexpected(cause: unknown): WebhookRejectedError {
  */
 export function mismatchLog(
   logger: Logger,
+  keptIn: string | undefined,
   nowMs: () => number = () => performance.now(),
 ): (matches: boolean) => void {
   let [countedFrom, loggedAt] = [nowMs(), -Infinity];
   let [received, mismatched] = [0, 0];
+  const advice =
+    keptIn === undefined
+      ? "set TILLKIT_KEEP_REFUSED (webhook.keepRefused) to a directory, wait for the next one, and run: npx tillkit verify --last"
+      : `run: npx tillkit verify --last --kept ${keptIn}`;
   return (matches) => {
     received += 1;
     if (matches) return;
@@ -124,7 +129,7 @@ export function mismatchLog(
     logger.warn(
       { code: "signature_mismatch", received, mismatched },
       `the signatures of ${mismatched} of ${received} webhooks in the last ${seconds} s do not match; if the service sent them, ` +
-        "the secret or the scheme is wrong: keep one in a file, and run: npx tillkit verify",
+        `the secret or the scheme is wrong: ${advice} (npx tillkit help errors signature_mismatch)`,
     );
     [countedFrom, loggedAt, received, mismatched] = [now, now, 0, 0];
   };

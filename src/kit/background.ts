@@ -28,7 +28,7 @@ const maxIdleMs = 5000;
 
 /** Returns `start` and `close` of the kit: dispatching, sweeping, draining the spool, and the store's wake-ups. */
 export function createBackground<Tx>(
-  { store, ready }: Core<Tx>,
+  { store, ready, refused }: Core<Tx>,
   { dispatches, sweepMs }: Pick<ResolvedOptions, "dispatches" | "sweepMs">,
   { dispatcher, intake, lookups, sweeper, watch }: BackgroundParts<Tx>,
 ) {
@@ -47,6 +47,7 @@ export function createBackground<Tx>(
       // The next sweep repeats a failed one; a store that is not available is reported by what depends on it.
       timer ??= setInterval(() => void sweeper.sweep().catch(() => {}), sweepMs).unref();
       intake.keeper.start();
+      refused?.start();
       try {
         await ready();
       } finally {
@@ -63,6 +64,7 @@ export function createBackground<Tx>(
       await withTimeout(sweeper.idle(), maxIdleMs);
       await dispatcher.stop(drainMs);
       await intake.keeper.close();
+      await withTimeout(Promise.resolve(refused?.close()), maxIdleMs);
       await withTimeout(store.close(), maxStoreCloseMs);
     },
   };

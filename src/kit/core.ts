@@ -6,6 +6,7 @@ import { type ClockWatch, watchClock } from "../shared/clock-watch.js";
 import { newId } from "../shared/new-id.js";
 import { type PaymentStore } from "../store/index.js";
 import { type RecordingParts } from "../webhook/recording/recording-parts.js";
+import { RefusedWebhooks } from "../webhook/refused-webhooks.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
 
 /** What every part of the kit shares. */
@@ -13,6 +14,8 @@ export interface Core<Tx> extends RecordingParts<Tx> {
   logger: Logger;
   clock: ClockWatch;
   handlers: Handlers<Tx>;
+  /** Keeps refused webhooks; `undefined` where none are kept. */
+  refused: RefusedWebhooks | undefined;
   /** Adds a listener for notices. */
   listen: Notices["add"];
   /** Sends a notice to the listeners of this process. */
@@ -24,6 +27,7 @@ export interface Core<Tx> extends RecordingParts<Tx> {
 /** Makes the core. Does no I/O: `ready()` opens the store. */
 export function createCore<Covers extends SignedField, Tx>(options: ResolvedOptions<Covers, Tx>): Core<Tx> {
   const { store, now, signature } = options;
+  const directory = options.webhook.keepRefused;
   const concurrency = options.dispatches ? options.dispatch.concurrency : 0;
   // Pino's serializer writes "Object" as the type of what `loggable` returns, and no causes.
   const serializers = { err: (error: unknown) => error };
@@ -42,6 +46,10 @@ export function createCore<Covers extends SignedField, Tx>(options: ResolvedOpti
     clock: watchClock(),
     logger,
     handlers,
+    refused:
+      directory === undefined
+        ? undefined
+        : new RefusedWebhooks({ directory, header: signature.header, logger, now }),
     listen,
     notify,
     ready: openStore({ store, handlers, concurrency, logger, now }),

@@ -77,6 +77,7 @@ export function createPayments<Covers extends SignedField, Tx>(
     now,
     newId,
     keep: (arrival: Arrival) => intake.keeper.keep(arrival),
+    refused: core.refused,
   };
   const returning = { store, now, onSuccess: (clientId: string) => lookups?.askAfterReturn(clientId) };
 

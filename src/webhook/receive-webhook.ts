@@ -4,7 +4,7 @@ import { readMessage } from "./message/read-message.js";
 import { type Arrival, type Receipt } from "./recording/arrival.js";
 import { decodeSignedBody } from "./signature/canonical-fields.js";
 import { type SignatureScheme, type VerifyInput } from "./signature/scheme.js";
-import { verifySignature } from "./signature/verify-signature.js";
+import { isRejection, verifySignature } from "./signature/verify-signature.js";
 
 /** One POST that arrived: its headers and its exact bytes; its method and address for schemes that sign them. */
 export interface WebhookRequest extends Omit<VerifyInput, "payload" | "rawBody"> {
@@ -17,6 +17,8 @@ export interface ReceiveParts {
   scheme: SignatureScheme;
   /** Resolves when the webhook is on disk: in the store, or in the spool. */
   keep: (arrival: Arrival) => Promise<Receipt>;
+  /** Keeps what was refused for its signature or its form. It neither waits nor throws. */
+  refused?: { keep: (request: VerifyInput, reason: string) => void } | undefined;
   now: () => Date;
   newId: () => string;
 }
@@ -29,18 +31,26 @@ export interface ReceiveParts {
  * `WebhookRejectedError`, which has the status to answer, when the webhook was refused; it is not known to be kept then.
  */
 export async function receiveWebhook(
-  { scheme, keep, now, newId }: ReceiveParts,
+  { scheme, keep, refused, now, newId }: ReceiveParts,
   { rawBody: given, headers, method, url }: WebhookRequest,
 ): Promise<Receipt> {
   const rawBody = bytesOf(given);
   const { covers } = scheme;
   const receiptId = newId();
   const receivedAt = dateString(now());
-  // A signature over fields cannot be checked before they are decoded; one over the body is checked first.
-  const payload = covers === "body" ? undefined : decodeSignedBody(rawBody);
-  await verifySignature(scheme, { headers, rawBody, method, url, payload });
+  const request = { headers, rawBody, method, url };
+  let payload: VerifyInput["payload"];
+  try {
+    // A signature over fields cannot be checked before they are decoded; one over the body is checked first.
+    payload = covers === "body" ? undefined : decodeSignedBody(rawBody);
+    await verifySignature(scheme, { ...request, payload });
+  } catch (error) {
+    if (isRejection(error)) refused?.keep(request, error.code);
+    throw error;
+  }
   // The message is reconciled in the record's transaction, because only there the payment is locked.
   const message = readMessage({ rawBody, covers, payload });
+  if (message.kind === "inadmissible") refused?.keep(request, message.kind);
   return keep({ receiptId, receivedAt, rawBody, covers, message });
 }
 

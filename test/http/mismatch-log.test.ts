@@ -25,7 +25,7 @@ describe("the log of signatures that do not match", () => {
         .send(rawBody.toString() + space)
         .expect(401);
     const msg = expect.stringMatching(
-      /^the signatures of 1 of 2 webhooks in the last \d+ s do not match; .*: npx tillkit verify$/,
+      /^the signatures of 1 of 2 webhooks in the last \d+ s do not match; .*set TILLKIT_KEEP_REFUSED .*: npx tillkit verify --last /,
     ) as string;
     expect(written()).toMatchObject([
       { msg, level: 40, code: "signature_mismatch", received: 2, mismatched: 1 },
@@ -50,7 +50,7 @@ describe("the log of signatures that do not match", () => {
   it("counts what came since the line before, and has at most one line in a minute", () => {
     const { logger, written } = collected();
     let now = 0;
-    const count = mismatchLog(logger, () => now);
+    const count = mismatchLog(logger, undefined, () => now);
     for (now = 0; now <= 120_000; now += 1000) count(now % 10_000 === 0);
     expect(
       written().map(({ msg }) => /\d+ of \d+ webhooks in the last \d+ s/.exec(String(msg))?.[0]),

@@ -1,4 +1,6 @@
+import path from "node:path";
 import { ConfigurationError, type ConfigurationProblem, type ErrorCode } from "../../errors/index.js";
+import { refusedDirectoryOf, refusedFiles } from "../../shared/refused-files.js";
 import { hmacSignature } from "../../webhook/signature/index.js";
 import { makeScheme } from "../sign/make-scheme.js";
 import { whyNoSecret } from "../sign/signature-settings.js";
@@ -82,4 +84,14 @@ export async function* checkKitOptions({ environment, outside }: ProbedSubject):
     if (checkedIfSet.includes(option) && environment[option]) continue;
     yield finding("configuration_invalid", `${option} ${message}`);
   }
+}
+
+/** Tells that refused webhooks are kept, because they should not be for ever. */
+export async function* checkKeptRefusals({ environment, outside, app }: ProbedSubject): AsyncFindings {
+  const directory = refusedDirectoryOf(environment["TILLKIT_KEEP_REFUSED"]?.trim());
+  if (outside || directory === undefined) return;
+  const [newest, ...others] = await refusedFiles(path.resolve(app, directory)).catch(() => [] as string[]);
+  const count = newest === undefined ? "it has none" : `it has ${others.length + 1}, the newest ${newest}`;
+  const message = `Refused webhooks are kept in ${directory}; ${count}.`;
+  yield finding("refused_webhooks_kept", message);
 }

@@ -1,5 +1,10 @@
 import { type Finding } from "../terminal/finding.js";
-import { checkKitOptions, checkProduction, checkWebhookSecret } from "./check-environment.js";
+import {
+  checkKeptRefusals,
+  checkKitOptions,
+  checkProduction,
+  checkWebhookSecret,
+} from "./check-environment.js";
 import { checkInstallation } from "./check-installation.js";
 import { checkPublicApp, checkPublicUrl } from "./check-public-url.js";
 import { checkStore } from "./check-store.js";
@@ -16,6 +21,7 @@ const doctorChecks: readonly DoctorCheck[] = [
   checkWebhookSecret,
   checkProduction,
   checkKitOptions,
+  checkKeptRefusals,
   checkPublicUrl,
   checkWebhook,
   checkClock,

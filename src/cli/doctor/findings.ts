@@ -15,6 +15,8 @@ export const doctorFixes = {
   service_url_local: "Set the address of the real service.",
   node_env_not_production:
     "Set NODE_ENV=production: without it the kit accepts the sandbox's credentials and stores that lose data.",
+  refused_webhooks_kept:
+    'Run "tillkit verify --last" to see why the newest was refused. When you know, remove TILLKIT_KEEP_REFUSED and the directory.',
 
   // The public address.
   public_url_invalid:
@@ -103,6 +105,7 @@ export type DoctorCode = keyof typeof doctorFixes;
 
 const lessThanErrors: Partial<Record<DoctorCode, Severity>> = {
   secret_weak: "warning",
+  refused_webhooks_kept: "warning",
   node_env_not_production: "warning",
   public_url_unreachable: "warning",
   webhook_throttled: "warning",

@@ -24,10 +24,13 @@ export function deliveryLine(delivery: Delivery, output: Output): string {
   const answer = status === undefined ? `no answer: ${error}` : String(status);
   const isAccepted = status !== undefined && status >= 200 && status < 300;
   const note = scenario === undefined ? "" : output.paint("yellow", ` [${scenario}]`);
+  const why = status === 400 || status === 401 ? ", why: npx tillkit verify --last" : "";
   const again = attempt > 1 ? `, attempt ${attempt}` : "";
   const coloured = output.paint(isAccepted ? "green" : "red", answer.padEnd(10));
   const about = topicAndClientId(delivery);
-  return oneLine(`${clockTime(at)} webhook  ${coloured} ${about} → ${url} (${durationMs} ms${again})${note}`);
+  return oneLine(
+    `${clockTime(at)} webhook  ${coloured} ${about} → ${url} (${durationMs} ms${again}${why})${note}`,
+  );
 }
 
 const paymentColours: Readonly<Record<string, Parameters<Output["paint"]>[0]>> = {

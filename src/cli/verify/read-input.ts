@@ -1,6 +1,9 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
-import { operandError } from "../terminal/arguments.js";
+import { refusedDirectoryOf, refusedFiles } from "../../shared/refused-files.js";
+import { operandError, optionError } from "../terminal/arguments.js";
+import { type Arguments, type InputContext } from "../terminal/command.js";
+import { unreadableFile } from "../terminal/read-file.js";
 import { type Variant } from "./hypotheses.js";
 
 /** A request that a proxy, a tunnel or `nc` has written to a file. */
@@ -35,11 +38,31 @@ function invalidRequest(because: string) {
   return operandError(`With --request the file must be a whole request, but ${because}.`);
 }
 
+/** Returns the newest file of `webhook.keepRefused`. Throws `command_option_invalid` or `file_unreadable`. */
+export async function findLast(args: Arguments, { cwd, env }: InputContext): Promise<string> {
+  if (args.operand !== undefined) throw operandError("Give either <file> or --last.");
+  const given = args.get("kept") ?? env["TILLKIT_KEEP_REFUSED"]?.trim();
+  const directory = refusedDirectoryOf(given);
+  if (directory === undefined)
+    throw optionError(
+      "It is not known where refused webhooks are kept: give --kept, or set TILLKIT_KEEP_REFUSED for the app and here.",
+    );
+  const [newest] = await refusedFiles(path.resolve(cwd, directory)).catch((cause: unknown) => {
+    throw unreadableFile(directory, cause);
+  });
+  if (newest !== undefined) return path.join(directory, newest);
+  throw optionError(`${directory} has no refused webhook. Start the app with this directory, and send one.`);
+}
+
 const maxFiles = 200;
 const maxOtherBodyBytes = 64 * 1024;
 
 /** Reads other small files of the same type in the same folder: the signature may belong to one of these bodies. */
-export async function readOtherBodies(file: string, cwd: string): Promise<Variant<Buffer>[]> {
+export async function readOtherBodies(
+  file: string,
+  cwd: string,
+  areRequests: boolean,
+): Promise<Variant<Buffer>[]> {
   if (file === "-") return [];
   const own = path.resolve(cwd, file);
   const folder = path.dirname(own);
@@ -48,13 +71,15 @@ export async function readOtherBodies(file: string, cwd: string): Promise<Varian
     .slice(0, maxFiles);
   const bodies: Variant<Buffer>[] = [];
   for (const name of names) {
-    const value = await readSmall(path.join(folder, name)).catch(() => undefined);
+    const value = await readSmall(path.join(folder, name), areRequests).catch(() => undefined);
     if (value) bodies.push([value, `the body in the file ${name} beside it`]);
   }
   return bodies;
 }
 
-async function readSmall(file: string): Promise<Buffer | undefined> {
+async function readSmall(file: string, isRequest: boolean): Promise<Buffer | undefined> {
   const stats = await stat(file);
-  return stats.isFile() && stats.size <= maxOtherBodyBytes ? readFile(file) : undefined;
+  if (!stats.isFile() || stats.size > maxOtherBodyBytes) return undefined;
+  const bytes = await readFile(file);
+  return isRequest ? readCapturedRequest(bytes).rawBody : bytes;
 }

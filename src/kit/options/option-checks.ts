@@ -1,11 +1,11 @@
 import { type ConfigurationProblem } from "../../errors/index.js";
-import { suggestion } from "../../shared/unknown-names.js";
+import { suggestion, unknownOptions } from "../../shared/unknown-names.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { type PaymentStore } from "../../store/index.js";
 import { storeMethods } from "../../store/store-methods.js";
 import { checkCoverage } from "../../webhook/signature/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
-import { type PaymentsOptions } from "./options.js";
+import { type KeepRefusedOptions, type PaymentsOptions } from "./options.js";
 
 /** Everything that the check of one option may depend on. */
 export interface AllOptions {
@@ -129,6 +129,20 @@ export const directory: OptionCheck = (option, given, { options }) => {
 export const failures: OptionCheck = (option, value) => {
   if (value === undefined || value === false || isObject(value)) return [];
   return invalid(option, "must be { perMinute, burst }, or false for no limit.");
+};
+
+export const keepRefused: OptionCheck = (option, value, { environment }) => {
+  if (value === undefined) return [];
+  const given: Partial<KeepRefusedOptions> =
+    typeof value === "object" ? { ...value } : { directory: value as string };
+  const { directory, inProduction = false, ...others } = given;
+  if (typeof directory !== "string" || directory.trim() === "" || typeof inProduction !== "boolean")
+    return invalid(option, "must name a local directory, or be { directory, inProduction: true }.");
+  if (inProduction || environment.NODE_ENV !== "production") return unknownOptions(`${option}.`, others, {});
+  return invalid(
+    option,
+    "keeps what webhooks say about customers, and NODE_ENV is production; add inProduction: true while you look for the cause.",
+  );
 };
 
 export const lookup: OptionCheck = (option, value) => {

@@ -72,6 +72,11 @@ export const optionTable = {
   // `burst` lets a service with a wrong secret notice it; `perMinute` lets it notice again later.
   "webhook.failures.perMinute": count(60),
   "webhook.failures.burst": count(100),
+  "webhook.keepRefused": {
+    variable: "TILLKIT_KEEP_REFUSED",
+    parse: read.keepRefusedFrom,
+    check: check.keepRefused,
+  },
   spool: { variable: "TILLKIT_SPOOL", parse: read.spoolFrom },
   "spool.directory": { check: check.directory },
   "spool.maxBytes": count(64 * 1024 * 1024),

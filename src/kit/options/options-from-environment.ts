@@ -20,9 +20,12 @@ export function optionsFromEnvironment(
   return completeOptions({}, environment);
 }
 
+/** The options that are completed name by name. */
+const completedGroups = ["service", "webhook", "returns"] as const;
+
 /**
  * Returns the given options, and what is not given from the `TILLKIT_*` variables. A given option wins, and the variables for
- * it are not read. `service` and `returns` are completed name by name; every other option is taken whole.
+ * it are not read. `service`, `webhook` and `returns` are completed name by name; every other option is taken whole.
  *
  * @throws ConfigurationError with every problem, by the names of the variables for options that are not given.
  */
@@ -34,8 +37,7 @@ export function completeOptions<Covers extends SignedField, Tx>(
   const failed = new Set<string>();
   const options: Record<string, unknown> = {
     ...withoutUndefined(given),
-    service: { ...withoutUndefined(given.service ?? {}) },
-    returns: { ...withoutUndefined(given.returns ?? {}) },
+    ...Object.fromEntries(completedGroups.map((name) => [name, { ...withoutUndefined(given[name] ?? {}) }])),
   };
   for (const [option, row] of optionRows.filter(([, { variable, make }]) => variable ?? make)) {
     const [name = "", group] = option.split(".").toReversed();
@@ -96,7 +98,8 @@ function byVariable(given: Readonly<Record<string, unknown>>) {
   return ({ code, option, message }: ConfigurationProblem): ConfigurationProblem => {
     const [group = "", name = ""] = option.split(/[.[]/);
     const own = given[group] as Readonly<Record<string, unknown>> | undefined;
-    const isGiven = (group === "service" || group === "returns" ? own?.[name] : own) !== undefined;
+    const isGiven =
+      ((completedGroups as readonly string[]).includes(group) ? own?.[name] : own) !== undefined;
     return { code, option: isGiven ? option : (variableOf(option) ?? option), message };
   };
 }

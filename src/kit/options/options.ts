@@ -85,6 +85,24 @@ export interface WebhookOptions {
    * @default `{ perMinute: 60, burst: 100 }`
    */
   failures?: FailureOptions | false | undefined;
+  /**
+   * A directory in which refused webhooks are kept for `npx tillkit verify --last`: the newest 100, for a week,
+   * 8 MiB at most.
+   *
+   * They contain what the service says about customers, so NODE_ENV production refuses a directory without
+   * `inProduction: true`. The variable has it behind the path: `./refused?inProduction=true`.
+   * @default none is kept
+   * @see docs/signatures.md#a-webhook-that-is-refused
+   */
+  keepRefused?: string | KeepRefusedOptions | undefined;
+}
+
+/** The place of refused webhooks, with the permission to keep them in production. */
+export interface KeepRefusedOptions {
+  /** A directory on a local disk, created at the start, for this user only. */
+  directory: string;
+  /** Keeps them although NODE_ENV is production. @default false */
+  inProduction?: boolean | undefined;
 }
 
 /** The failures that one client address may make: `request.ip`, or its /64 for IPv6. */

@@ -3,8 +3,9 @@ import { clientCredentials, type AccessToken } from "../../service/index.js";
 import { type PaymentStore } from "../../store/index.js";
 import { fieldsSignature, hmacSignature, publicKeySignature } from "../../webhook/signature/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
+import { refusedDirectoryOf } from "../../shared/refused-files.js";
 import { deferredStore } from "./deferred-store.js";
-import { type SpoolDirectoryOptions } from "./options.js";
+import { type KeepRefusedOptions, type SpoolDirectoryOptions } from "./options.js";
 
 /** The environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -94,6 +95,11 @@ export function storeFrom(environment: Environment): PaymentStore {
 
 export function spoolFrom(text: string): SpoolDirectoryOptions | false {
   return /^off$/i.test(text) ? false : { directory: text };
+}
+
+export function keepRefusedFrom(text: string): KeepRefusedOptions {
+  const directory = refusedDirectoryOf(text) ?? "";
+  return { directory, inProduction: directory !== text };
 }
 
 export function onOrOff(text: string, option: string): boolean {

@@ -38,9 +38,13 @@ export interface ResolvedOptions<Covers extends SignedField = SignedField, Tx = 
   service: PaymentServiceOptions & { timeoutMs: number };
   /** The router's addresses below its mount path. */
   paths: WithDefaults<PathOptions>;
-  /** Limits of the webhook endpoint. `failures` is `undefined` where there is no limit. */
-  webhook: WithDefaults<Omit<WebhookOptions, "failures">> & {
+  /**
+   * Limits of the webhook endpoint. `failures` is `undefined` where there is no limit; `keepRefused` is the directory, or
+   * `undefined`.
+   */
+  webhook: WithDefaults<Omit<WebhookOptions, "failures" | "keepRefused">> & {
     failures: WithDefaults<FailureOptions> | undefined;
+    keepRefused: string | undefined;
   };
   /** The spool's directory and size; `undefined` where there is no spool. */
   spool: WithDefaults<SpoolDirectoryOptions> | undefined;
@@ -71,7 +75,7 @@ export function resolveOptions<Covers extends SignedField, Tx>(
     throw new ConfigurationError(problems);
   }
   const { dispatch, lookup, returns = {}, webhook } = options;
-  const failures = webhook?.failures;
+  const { failures, keepRefused } = webhook ?? {};
   return {
     ...fillDefaults("", options),
     publicUrl: publicUrl.replace(/(?<!\/)\/+$/, ""),
@@ -82,6 +86,7 @@ export function resolveOptions<Covers extends SignedField, Tx>(
     webhook: {
       ...fillDefaults("webhook", webhook),
       failures: failures === false ? undefined : fillDefaults("webhook.failures", failures),
+      keepRefused: typeof keepRefused === "object" ? keepRefused.directory : keepRefused,
     },
     spool: spoolOf(options.spool, store),
     health: fillDefaults("health", options.health),

@@ -88,6 +88,17 @@ describe("tillkit doctor, on an environment", () => {
     expect(seen.codes.toSorted()).toEqual(codes.toSorted());
   });
 
+  it("tells that refused webhooks are kept, how many there are, and the newest", async () => {
+    const env = { TILLKIT_WEBHOOK_SECRET: secret, TILLKIT_KEEP_REFUSED: "refused?inProduction=true" };
+    const seen = await examine(env);
+    expect(seen.findings).toMatchObject([{ code: "refused_webhooks_kept", severity: "warning" }]);
+    expect(seen.findings[0]!.message).toContain("in refused; it has none");
+    mkdirSync(path.join(folder.path, "refused"));
+    for (const name of ["2026-a.http", "2027-b.http", "x.txt"]) folder.write(`refused/${name}`, "");
+    const later = await examine(env);
+    expect(later.findings[0]!.message).toContain("it has 2, the newest 2027-b.http");
+  });
+
   it("finds a public shop that is not in production", async () => {
     // An IP address, so that no DNS server is asked.
     const env = { TILLKIT_WEBHOOK_SECRET: secret };

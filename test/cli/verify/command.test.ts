@@ -1,9 +1,10 @@
 import { createHmac, generateKeyPairSync, sign as signWith } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import post from "supertest";
 import { fieldsSignature, hmacSignature } from "tillkit";
 import { type DiagnosisCode, hypotheses } from "../../../src/cli/verify/hypotheses.js";
-import { secret } from "../../support/kit.js";
+import { appOf, closeAll, secret, testKit } from "../../support/kit.js";
 import { completedBody } from "../../support/webhooks.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
@@ -207,6 +208,71 @@ describe("tillkit verify", () => {
   });
 });
 
+describe("tillkit verify --last", () => {
+  afterEach(closeAll);
+
+  /** Posts webhooks to the route of a kit that keeps what it refuses, and returns the directory. */
+  async function refuse(...bodies: string[]): Promise<string> {
+    const directory = path.join(folder.path, `kept-${(count += 1)}`);
+    const payments = testKit({
+      webhook: { keepRefused: directory },
+      now: () => new Date(Date.UTC(2026, 10, (day += 1))),
+    });
+    const app = appOf(payments);
+    for (const body of bodies)
+      await post(app)
+        .post("/payments/webhook")
+        .set({ "content-type": "application/json", "service-signature": hex(body, shifted) })
+        .send(body);
+    await payments.close();
+    return directory;
+  }
+  const shifted = "whsec_of_the_other_environment_4b7a1d8e";
+  let day = 0;
+
+  it("finds the cause for the newest webhook that the kit refused, from the environment alone", async () => {
+    const directory = await refuse("{}", compact);
+    const env = {
+      TILLKIT_WEBHOOK_SECRET: secret,
+      TILLKIT_KEEP_REFUSED: directory,
+      PAY_SECRET_OF_STAGING: shifted,
+    };
+    const ran = await runCli(["verify", "--last", "--json"], { env });
+    const document = documentOf(ran);
+    expect(document).toMatchObject({
+      verified: false,
+      bytes: Buffer.byteLength(compact),
+      refused: "signature_mismatch",
+      findings: [{ code: "secret_other", message: expect.stringContaining("PAY_SECRET_OF_STAGING") }],
+    });
+    expect(ran.stderr).toContain(`${document.file}: refused at 2026-11-`);
+  });
+
+  it("takes the directory as an option, and the body of another request for an explanation", async () => {
+    const directory = await refuse("{}", compact);
+    const other = readdirSync(directory).toSorted()[0]!;
+    const file = path.join(directory, "2027-x.http");
+    writeFileSync(file, `POST / HTTP/1.1\r\nservice-signature: ${hex("{}")}\r\n\r\n${compact}`);
+    const ran = await runCli(["verify", "--last", "--kept", directory, "--secret", secret]);
+    expect(ran.stdout).toContain("body_other");
+    expect(ran.stdout).toContain(other);
+    expect(ran.code).toBe(1);
+  });
+
+  it("says what to do where nothing is kept", async () => {
+    const ask = (...argv: string[]) => runCli(["verify", ...argv, "--secret", secret]);
+    expect((await ask("--last")).stderr).toContain("give --kept, or set TILLKIT_KEEP_REFUSED");
+    const empty = folder.write("kept-none", "");
+    expect((await ask("--last", "--kept", empty)).stderr).toContain("file_unreadable");
+    mkdirSync(path.join(folder.path, "kept-empty"));
+    const none = await ask("--last", "--kept", path.join(folder.path, "kept-empty"));
+    expect(none.stderr).toContain("has no refused webhook");
+    expect(none.code).toBe(2);
+    expect((await ask("a.json", "--last", "--kept", empty)).stderr).toContain("Give either <file> or --last");
+    expect((await ask("--signature", "ab")).stderr).toContain("needs <file>, or --last");
+  });
+});
+
 describe("tillkit verify --request", () => {
   const request = (headers: string) =>
     `POST /payments/webhook HTTP/1.1\r\nHost: shop.example\r\n${headers}\r\n\r\n${compact}`;
@@ -239,7 +305,7 @@ describe("tillkit verify --request", () => {
     const both = await ask(request("A: b"), "--signature", "ab");
     expect(both).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("either --signature or --request"),
+      stderr: expect.stringContaining("one of --signature, --request and --last"),
     });
   });
 });

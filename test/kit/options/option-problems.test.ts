@@ -69,6 +69,23 @@ describe("a part that cannot be used is refused:", () => {
     expect(found({}, { NODE_ENV: "development" })).toEqual([]);
     expect(found({ store: durable }, production)).toEqual([]);
   });
+
+  it("a directory for refused webhooks, in production unless that is said too", () => {
+    const production = { NODE_ENV: "production" };
+    const store = Object.assign(new MemoryStore(), { durable: true });
+    const of = (keepRefused: unknown, environment: object = production) =>
+      found({ store, webhook: { keepRefused } }, environment as NodeJS.ProcessEnv);
+    const refused = [["webhook.keepRefused", "option_invalid"]];
+    expect(of("./refused")).toEqual(refused);
+    expect(of({ directory: "./refused" })).toEqual(refused);
+    expect(of({ directory: "./refused", inProduction: true })).toEqual([]);
+    expect(of("./refused", {})).toEqual([]);
+    for (const wrong of ["", " ", 7, null, false, {}, { directory: "a", inProduction: "yes" }])
+      expect(of(wrong, {})).toEqual(refused);
+    expect(of({ directory: "a", inproduction: true }, {})).toEqual([
+      ["webhook.keepRefused.inproduction", "option_invalid"],
+    ]);
+  });
 });
 
 it("the methods that a store lacks are named, and no others", () => {

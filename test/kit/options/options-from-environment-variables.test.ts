@@ -72,6 +72,18 @@ describe("a variable sets its option, and is named in a problem:", () => {
     expect(valueOf("spool", { TILLKIT_SPOOL: value })).toEqual(expected);
   });
 
+  it("TILLKIT_KEEP_REFUSED, webhook.keepRefused, beside other options of webhook, and in production", () => {
+    const production = { NODE_ENV: "production", TILLKIT_PUBLIC_URL: complete.TILLKIT_PUBLIC_URL };
+    expect(problems({ ...production, TILLKIT_KEEP_REFUSED: "a/b" })).toEqual({
+      TILLKIT_KEEP_REFUSED: "option_invalid",
+    });
+    const { webhook } = completeOptions(
+      { webhook: { limitBytes: 7 } },
+      { ...complete, ...production, TILLKIT_KEEP_REFUSED: "a/b?inProduction=true" },
+    );
+    expect(webhook).toEqual({ limitBytes: 7, keepRefused: { directory: "a/b", inProduction: true } });
+  });
+
   it.each([
     ["on", true],
     [" on ", true],

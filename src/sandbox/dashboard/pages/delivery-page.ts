@@ -1,7 +1,7 @@
 import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
 import { readJson } from "../../../shared/read-json.js";
-import { type Delivery } from "../../state/delivery.js";
+import { type Delivery, isRefused, findCauseCommand } from "../../state/delivery.js";
 import { urlText, button, code, copyable, namedValue, link, postForm, section } from "../frame/components.js";
 import { type View } from "../frame/context.js";
 import { dashboardPage, places, unknownDashboardPage } from "../frame/dashboard-page.js";
@@ -28,6 +28,7 @@ export function deliveryPage(view: View, { id = "" }: Params): Page {
     content: [
       postForm(view, `${path}/again`, again, "buttons"),
       facts(delivery, view),
+      isRefused(delivery) && refusalSection(),
       requestSection(delivery),
       responseSection(delivery),
     ],
@@ -44,6 +45,18 @@ function facts(delivery: Delivery, view: View): Html {
     ${scenario !== undefined && namedValue("Scenario", code(scenario))} ${copyable("delivery-id", "Id", id)}
   </dl>`;
   return section({ id: "facts", title: "Delivery" }, content);
+}
+
+/** Returns the command that finds out why the kit did not verify the webhook. */
+function refusalSection(): Html {
+  const content = html`<div class="panel">
+    <dl class="panel-part facts">${copyable("verify", "In the shop’s folder", findCauseCommand)}</dl>
+    <p class="hint">
+      It names the mistake, where the shop runs tillkit and keeps what it refuses: start the shop with
+      ${code("TILLKIT_KEEP_REFUSED=./refused")}, and press “Send again”.
+    </p>
+  </div>`;
+  return section({ id: "refusal", title: "Why it was refused" }, content);
 }
 
 function requestSection({ headers, requestBody }: Delivery): Html {

@@ -51,6 +51,18 @@ describe("the webhooks page", () => {
     expect([unknown.status, unknown.text]).toEqual([409, expect.stringContaining("wh9")]);
   });
 
+  it("shows the command that says why, on a delivery whose signature was refused", async () => {
+    dashboard.sandbox.registerWebhook(dashboard.merchant.webhookUrl);
+    dashboard.merchant.answers.push(status(401), status(503));
+    const command = "npx tillkit verify --last";
+    const pageOf = async () => {
+      const { id } = await dashboard.sandbox.tryWebhook("wh1");
+      return dashboard.read(`${home}/deliveries/${id}`);
+    };
+    expect(await pageOf()).toContain(command);
+    expect(await pageOf()).not.toContain(command);
+  });
+
   it("shows the signing, and rotates the secret without losing the previous one", async () => {
     const before = dashboard.sandbox.secret!;
     const text = await dashboard.read(home);

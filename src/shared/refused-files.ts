@@ -1,0 +1,15 @@
+import { readdir } from "node:fs/promises";
+
+/** The ending of the names of refused webhooks that were kept. A name begins with the time in UTC. */
+export const refusedEnding = ".http";
+
+/** Returns the names of the refused webhooks that a directory has, the newest first. */
+export async function refusedFiles(directory: string): Promise<string[]> {
+  const names = await readdir(directory);
+  return names.filter((name) => name.endsWith(refusedEnding)).toSorted((a, b) => (a < b ? 1 : -1));
+}
+
+/** Returns the directory that `TILLKIT_KEEP_REFUSED` names, without the permission for production. */
+export function refusedDirectoryOf(text: string | undefined): string | undefined {
+  return text?.replace(/\?inProduction=true$/, "") || undefined;
+}

@@ -1,0 +1,167 @@
+import { randomBytes } from "node:crypto";
+import { lstat } from "node:fs/promises";
+import { type Logger } from "pino";
+import { loggable } from "../errors/loggable.js";
+import { refusedEnding, refusedFiles } from "../shared/refused-files.js";
+import { type VerifyInput } from "./signature/scheme.js";
+import { ifFound, realFileSystem, SpoolDirectory } from "./spool/spool-directory.js";
+
+/** The limits of the directory. `webhook.keepRefused` documents them. */
+export const refusedLimits = {
+  files: 100,
+  bytes: 8 * 1024 * 1024,
+  fileBytes: 1024 * 1024,
+  ageMs: 7 * 24 * 60 * 60 * 1000,
+  /** The number of webhooks that are kept in a row, before it is one a second. */
+  burst: 20,
+} as const;
+
+/** How often old files are looked for while nothing is refused. */
+const pruneMs = 60 * 60 * 1000;
+
+/** Headers that can help to find out why a signature does not match. */
+const keptHeaders =
+  /sign|hmac|digest|hash|webhook|event|timestamp|^(content-(type|length)|user-agent|host|date)$/i;
+const secretHeaders = /token|secret|key|password/i;
+const credentialHeaders = /authorization|cookie/i;
+
+/** Where refused webhooks are kept, and what is needed for it. */
+interface RefusedParts {
+  directory: string;
+  /** The header of the signature: it is kept, whatever its name is. */
+  header: string;
+  logger: Logger;
+  now: () => Date;
+}
+
+/**
+ * Keeps refused webhooks as files that `tillkit verify` reads. `keep` never waits and never throws: what the limits do not
+ * allow is not kept, and a failure is logged.
+ */
+export class RefusedWebhooks {
+  readonly #parts: RefusedParts;
+  readonly #directory: SpoolDirectory;
+  #timer: NodeJS.Timeout | undefined;
+  #tokens: number = refusedLimits.burst;
+  #countedAt = performance.now();
+  #waiting = 0;
+  #writing = Promise.resolve();
+  #isFailing = false;
+
+  constructor(parts: RefusedParts) {
+    this.#parts = parts;
+    this.#directory = new SpoolDirectory(parts.directory, realFileSystem);
+  }
+
+  /** Logs that webhooks are kept, and removes old ones now and every hour. */
+  start(): void {
+    const { directory, logger } = this.#parts;
+    if (this.#timer) return;
+    this.#timer = setInterval(() => this.#enqueue(() => this.#prune()), pruneMs).unref();
+    logger.warn(
+      { option: "webhook.keepRefused" },
+      `refused webhooks are kept in ${directory}, the newest ${refusedLimits.files} for a week at most, with what they say about ` +
+        `customers; see why the newest was refused: npx tillkit verify --last --kept ${directory}`,
+    );
+    this.#enqueue(async () => {
+      await this.#directory.make();
+      await this.#prune();
+    });
+  }
+
+  keep(request: VerifyInput, reason: string): void {
+    if (this.#waiting >= refusedLimits.burst || !this.#spend()) return;
+    const at = this.#parts.now().toISOString();
+    const content = Buffer.concat([
+      headOf(request, { reason, at, header: this.#parts.header }),
+      request.rawBody,
+    ]);
+    if (content.length > refusedLimits.fileBytes) return;
+    const name = `${at.replaceAll(/[:.]/g, "-")}-${reason}-${randomBytes(4).toString("hex")}${refusedEnding}`;
+    this.#enqueue(async () => {
+      await this.#directory.make();
+      await this.#directory.write(name, content, "rename");
+      await this.#prune();
+    });
+  }
+
+  /** Resolves when everything that was kept is written. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#writing;
+  }
+
+  /** Counts one webhook in a token bucket, so that a flood costs neither disk nor time. */
+  #spend(): boolean {
+    const now = performance.now();
+    this.#tokens = Math.min(refusedLimits.burst, this.#tokens + (now - this.#countedAt) / 1000);
+    this.#countedAt = now;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  #enqueue(task: () => Promise<void>): void {
+    this.#waiting += 1;
+    this.#writing = this.#writing
+      .then(task)
+      .then(
+        () => void (this.#isFailing = false),
+        (error: unknown) => this.#report(error),
+      )
+      .finally(() => void (this.#waiting -= 1));
+  }
+
+  #report(error: unknown): void {
+    // One line for each time that it begins to fail.
+    if (!this.#isFailing) {
+      this.#parts.logger.warn(
+        { option: "webhook.keepRefused", err: loggable(error) },
+        `refused webhooks cannot be kept in ${this.#parts.directory}`,
+      );
+    }
+    this.#isFailing = true;
+  }
+
+  /** Removes what is beyond the limits, the oldest first. */
+  async #prune(): Promise<void> {
+    let [files, bytes] = [0, 0];
+    for (const name of await refusedFiles(this.#directory.path)) {
+      const stats = await ifFound(lstat(this.#directory.file(name)));
+      if (!stats) continue;
+      files += 1;
+      bytes += stats.size;
+      const isOld = Date.now() - stats.mtimeMs > refusedLimits.ageMs;
+      if (isOld || files > refusedLimits.files || bytes > refusedLimits.bytes)
+        await this.#directory.remove(name);
+    }
+  }
+}
+
+/** Returns a request line and the headers that may be kept, with the empty line behind them. */
+function headOf(
+  { method = "POST", url = "/", headers }: VerifyInput,
+  { reason, at, header }: { reason: string; at: string; header: string },
+): Buffer {
+  const isKept = (name: string): boolean =>
+    !credentialHeaders.test(name) &&
+    (name.toLowerCase() === header.toLowerCase() || (keptHeaders.test(name) && !secretHeaders.test(name)));
+  // The query may contain a secret.
+  const path = url.split("?", 1)[0]!.replace(/[^\x21-\x7e]/g, "_");
+  const given = Object.entries(headers).filter(
+    ([name, value]) => value !== undefined && /^[\w-]{1,64}$/.test(name),
+  );
+  const leftOut = given.map(([name]) => name).filter((name) => !isKept(name));
+  const lines = [
+    `${/^[A-Z]+$/.test(method) ? method : "POST"} ${path} HTTP/1.1`,
+    `Tillkit-Refused: ${reason}`,
+    `Tillkit-Received: ${at}`,
+    ...(leftOut.length > 0 ? [`Tillkit-Left-Out: ${leftOut.join(", ")}`] : []),
+    ...given
+      .filter(([name]) => isKept(name))
+      .flatMap(([name, value]) =>
+        [value ?? []].flat().map((one) => `${name}: ${one.replace(/[\r\n\0]/g, " ")}`),
+      ),
+  ];
+  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+}

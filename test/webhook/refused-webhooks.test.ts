@@ -1,0 +1,191 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import request from "supertest";
+import { refusedLimits, RefusedWebhooks } from "../../src/webhook/refused-webhooks.js";
+import { collectedLog } from "../http/collected-log.js";
+import { appOf, closeAll, testKit } from "../support/kit.js";
+import { completedBody, signed } from "../support/webhooks.js";
+
+const folder = mkdtempSync(path.join(tmpdir(), "tillkit-refused-"));
+let directory: string;
+beforeEach(() => {
+  directory = path.join(mkdtempSync(path.join(folder, "test-")), "refused");
+});
+afterEach(closeAll);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const { headers, rawBody } = signed(completedBody());
+const names = () => readdirSync(directory).toSorted();
+const contents = () => names().map((name) => readFileSync(path.join(directory, name), "latin1"));
+
+/** Returns a kit that keeps refused webhooks, and posts to its route. */
+function keeping() {
+  const { logger, lines } = collectedLog();
+  const payments = testKit({ logger, webhook: { keepRefused: directory } });
+  const app = appOf(payments);
+  const post = (body: string, changed: object = {}, address = "/payments/webhook") =>
+    request(app)
+      .post(address)
+      .set({ ...headers, ...changed })
+      .send(body);
+  return { payments, post, lines };
+}
+
+/** Returns what keeps webhooks, without a route. */
+function keeper() {
+  const { logger, lines } = collectedLog();
+  const kept = new RefusedWebhooks({ directory, header: "Service-Signature", logger, now: () => new Date() });
+  return { kept, lines };
+}
+
+describe("webhook.keepRefused", () => {
+  it("writes a webhook with a wrong signature as a request that tillkit verify reads", async () => {
+    const { payments, post } = keeping();
+    const body = `${rawBody.toString()} `;
+    await post(
+      body,
+      { cookie: "session=1", authorization: "Bearer abc", "x-api-key": "k" },
+      "/payments/webhook?token=t",
+    ).expect(401);
+    await payments.close();
+    expect(names()).toEqual([
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d-]+Z-signature_mismatch-[\da-f]{8}\.http$/),
+    ]);
+    const [content = ""] = contents();
+    const [head = "", kept] = content.split("\r\n\r\n");
+    expect(kept).toBe(body);
+    const lines = head.split("\r\n");
+    expect(lines[0]).toBe("POST /payments/webhook HTTP/1.1");
+    expect(lines).toContain("Tillkit-Refused: signature_mismatch");
+    expect(lines).toContain(`service-signature: ${headers["service-signature"]}`);
+    expect(lines).toContain("content-type: application/json");
+    expect(content).not.toMatch(/session=1|Bearer abc|token=t|: k\r/);
+    expect(content).toMatch(/^Tillkit-Left-Out: .*authorization.*$/m);
+    expect(content).toMatch(/^Tillkit-Left-Out: .*cookie.*$/m);
+  });
+
+  it("keeps what has no signature, a damaged one, and what is signed and inadmissible; nothing else", async () => {
+    const { payments, post } = keeping();
+    await post(rawBody.toString()).expect(200);
+    await post(rawBody.toString(), { "content-type": "application/x-www-form-urlencoded" }).expect(415);
+    await post(rawBody.toString(), { "service-signature": "none" }).expect(401);
+    const inadmissible = signed("[]");
+    await post("[]", inadmissible.headers).expect(200);
+    await payments.close();
+    expect(names().map((name) => name.split("-").at(-2))).toEqual(["signature_malformed", "inadmissible"]);
+  });
+
+  it("keeps what other frameworks give to receiveWebhook", async () => {
+    const { payments } = keeping();
+    await expect(payments.receiveWebhook({ rawBody, headers: {} })).rejects.toMatchObject({
+      code: "signature_missing",
+    });
+    await payments.close();
+    expect(contents()[0]).toMatch(/^POST \/ HTTP\/1\.1\r\nTillkit-Refused: signature_missing\r\n/);
+  });
+
+  it("lets only this user read, and says at the start and in the log of signatures where it is", async () => {
+    const { payments, post, lines } = keeping();
+    await payments.start({ keepAlive: false });
+    await post(`${rawBody.toString()} `).expect(401);
+    await payments.close();
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    expect(statSync(path.join(directory, names()[0]!)).mode & 0o777).toBe(0o600);
+    const said = lines
+      .map(({ msg }) => String(msg))
+      .filter((msg) => msg.includes(`npx tillkit verify --last --kept ${directory}`));
+    expect(said).toEqual([
+      expect.stringMatching(/^refused webhooks are kept in /),
+      expect.stringMatching(/^the signatures of /),
+    ]);
+  });
+
+  it.each<[string, () => void]>([
+    ["is a link to another one", () => symlinkSync(mkdtempSync(path.join(folder, "other-")), directory)],
+    [
+      "all users may write to",
+      () => {
+        mkdirSync(directory);
+        chmodSync(directory, 0o777);
+      },
+    ],
+  ])("writes nothing to a directory that %s, and answers as before", async (_, plant) => {
+    plant();
+    const { payments, post, lines } = keeping();
+    await post(`${rawBody.toString()} `).expect(401);
+    await post(`${rawBody.toString()}  `).expect(401);
+    await payments.close();
+    expect(readdirSync(directory)).toEqual([]);
+    const failed = lines.filter(({ msg }) => String(msg).startsWith("refused webhooks cannot be kept"));
+    expect(failed).toMatchObject([{ option: "webhook.keepRefused", err: { code: "path_exposed" } }]);
+  });
+
+  it("answers as before where the disk refuses", async () => {
+    writeFileSync(path.dirname(directory) + "/file", "");
+    directory = path.join(path.dirname(directory), "file", "below");
+    const { payments, post, lines } = keeping();
+    await post(`${rawBody.toString()} `).expect(401);
+    await payments.close();
+    expect(lines.some(({ msg }) => String(msg).startsWith("refused webhooks cannot be kept"))).toBe(true);
+  });
+
+  it("keeps a burst of a flood, without waiting for the disk", async () => {
+    const { kept } = keeper();
+    for (let sent = 0; sent < 10_000; sent += 1) kept.keep({ rawBody, headers }, "signature_mismatch");
+    expect(existsSync(directory)).toBe(false);
+    await kept.close();
+    expect(names().length).toBe(refusedLimits.burst);
+  });
+
+  it("removes the oldest beyond the limit of files and of bytes, and what is older than a week", async () => {
+    mkdirSync(directory, { mode: 0o700 });
+    const plant = (name: string, bytes: number) =>
+      writeFileSync(path.join(directory, name), Buffer.alloc(bytes));
+    for (let at = 100; at < 100 + refusedLimits.files; at += 1) plant(`2020-01-01T00-00-00-${at}Z-x.http`, 1);
+    plant("2020-01-01T00-00-01-000Z-x.http", 1);
+    utimesSync(path.join(directory, "2020-01-01T00-00-01-000Z-x.http"), 0, 0);
+    const { kept } = keeper();
+    kept.keep({ rawBody, headers }, "signature_mismatch");
+    await kept.close();
+    expect(names().length).toBe(refusedLimits.files - 1);
+    expect(names()[0]).toBe("2020-01-01T00-00-00-102Z-x.http");
+    expect(names().some((name) => name.startsWith("2020-01-01T00-00-01"))).toBe(false);
+
+    plant("2021-01-01T00-00-00-000Z-x.http", refusedLimits.bytes);
+    kept.keep({ rawBody, headers }, "signature_mismatch");
+    await kept.close();
+    expect(names().map((name) => name.split("-").at(-2))).toEqual([
+      "signature_mismatch",
+      "signature_mismatch",
+    ]);
+  });
+
+  it("does not keep a request that is larger than a file may be", async () => {
+    const { kept } = keeper();
+    kept.keep({ rawBody: Buffer.alloc(refusedLimits.fileBytes), headers }, "signature_mismatch");
+    await kept.close();
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  it("writes no line that a header makes up", async () => {
+    const { kept } = keeper();
+    const planted = { "x-signature": "a\r\nservice-signature: b\r\n\r\nbody", "bad name": "1" };
+    kept.keep({ rawBody, headers: planted, method: "GET x", url: "/a b\r\n" }, "signature_missing");
+    await kept.close();
+    expect(contents()[0]?.split("\r\n").slice(0, 1)).toEqual(["POST /a_b__ HTTP/1.1"]);
+    expect(contents()[0]).toContain("x-signature: a  service-signature: b    body\r\n\r\n");
+  });
+});
