@@ -92,7 +92,7 @@ export interface WebhookOptions {
    * They contain what the service says about customers, so NODE_ENV production refuses a directory without
    * `inProduction: true`. The variable has it behind the path: `./refused?inProduction=true`.
    * @default none is kept
-   * @see docs/signatures.md#a-webhook-that-is-refused
+   * @see docs/webhook-refused.md#what-is-kept
    */
   keepRefused?: string | KeepRefusedOptions | undefined;
 }
