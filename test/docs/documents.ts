@@ -10,7 +10,7 @@ export function read(file: string): string {
 }
 
 /** Every document of the root folder and of these folders. `bench/results` is written by the benchmark. */
-export const documents = ["", ".github", "bench", "docs", "docs/adr"].flatMap((folder) =>
+export const documents = ["", ".github", "bench", "docs", "docs/adr", "docs/fr"].flatMap((folder) =>
   readdirSync(path.join(root, folder))
     .filter((file) => file.endsWith(".md"))
     .map((file) => path.posix.join(folder, file))

@@ -17,11 +17,18 @@ function llmsText(): string {
 
 describe("the index of the documents", () => {
   it("has every page of docs", () => {
-    const pages = readdirSync(path.join(root, "docs"))
-      .filter((file) => file.endsWith(".md") && file !== "README.md")
-      .map((file) => `docs/${file}`);
+    const pages = ["docs", "docs/fr"].flatMap((folder) =>
+      readdirSync(path.join(root, folder))
+        .filter((file) => file.endsWith(".md") && file !== "README.md")
+        .map((file) => `${folder}/${file}`),
+    );
     const listed = new Set(entries.map(({ page }) => page.split("#")[0]!));
     expect(pages.filter((page) => !listed.has(page))).toEqual([]);
+  });
+
+  it("has French pages with the programs and commands of the English ones", () => {
+    const blocks = (page: string) => [...read(page).matchAll(/^```\w+\n.*?^```$/gms)].map(([block]) => block);
+    expect(blocks("docs/fr/start.md")).toEqual(blocks("docs/start.md"));
   });
 
   it("is also llms.txt", () => {

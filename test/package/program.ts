@@ -109,7 +109,7 @@ export class RunningProgram {
 }
 
 /** Waits until no other test runs a program on the port: each of them listens on the next port meanwhile. */
-async function lockPort(): Promise<Server> {
+export async function lockPort(): Promise<Server> {
   for (;;) {
     const server = createServer();
     server.listen(port + 1, "127.0.0.1");
@@ -122,7 +122,7 @@ async function lockPort(): Promise<Server> {
   }
 }
 
-async function refuseTakenPort(): Promise<void> {
+export async function refuseTakenPort(): Promise<void> {
   const server = createServer();
   server.listen(port);
   await once(server, "listening").catch((cause: unknown) => {
