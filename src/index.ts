@@ -9,7 +9,7 @@ export {
   type PaymentRouter,
 } from "./http/payment-router.js";
 export { createExpressServer, type ExpressApplication } from "./http/create-express-server.js";
-export { captureRawBody } from "./http/raw-body.js";
+export { captureRawBody } from "./http/webhook/raw-body.js";
 export {
   type DispatchOptions,
   type FailureOptions,
@@ -29,12 +29,12 @@ export { optionsFromEnvironment } from "./kit/options/options-from-environment.j
 // Creating a payment.
 export { type CreatedPayment } from "./checkout/create-payment.js";
 export { type AdoptedPayment, type Adoption } from "./operations/adopt-payment.js";
-export { type Resolution, type Resolved } from "./operations/resolution.js";
-export { type PaymentKey } from "./operations/find-payment.js";
-export { type PaymentList, type PaymentQuery } from "./operations/list-payments.js";
-export { type HistoryEntry, type PaymentHistory } from "./operations/payment-history.js";
-export { type DispatchQuery, type RevivedDispatches } from "./operations/replay-dispatches.js";
-export { type ReplayChange, type Replayed, type ReplayQuery } from "./operations/replay-webhooks.js";
+export { type Resolution, type Resolved } from "./operations/resolution/resolution.js";
+export { type PaymentKey } from "./operations/reading/find-payment.js";
+export { type PaymentList, type PaymentQuery } from "./operations/reading/list-payments.js";
+export { type HistoryEntry, type PaymentHistory } from "./operations/reading/payment-history.js";
+export { type DispatchQuery, type RevivedDispatches } from "./operations/replay/replay-dispatches.js";
+export { type ReplayChange, type Replayed, type ReplayQuery } from "./operations/replay/replay-webhooks.js";
 export { type PaymentRequest } from "./checkout/payment-request.js";
 export {
   type CompletedPayment,
@@ -112,7 +112,7 @@ export {
   type ResumeOptions,
 } from "./operations/handlers/control-handler.js";
 export { type RetireHandlerOptions } from "./operations/retire-handler.js";
-export { type Swept } from "./operations/sweep-payments.js";
+export { type Swept } from "./operations/sweep/sweep-payments.js";
 
 // The statement. Its functions are those of tillkit/statement.
 export type * from "./statement/index.js";

@@ -12,9 +12,9 @@ import { misspeltOptions } from "../shared/unknown-names.js";
 import { type SqlTx } from "../store/sql/index.js";
 import { type SignatureScheme } from "../webhook/signature/scheme.js";
 import { requestLog } from "./request-log.js";
-import { returnEndpoints } from "./return-endpoints.js";
+import { returnEndpoints } from "./returns/return-endpoints.js";
 import { shareShape } from "./shared-shape.js";
-import { webhookEndpoint } from "./webhook-endpoint.js";
+import { webhookEndpoint } from "./webhook/webhook-endpoint.js";
 
 /** The router, usable with Express 4 and 5; `payments` is the kit behind it. */
 export interface PaymentRouter<Covers extends SignedField = SignedField, Tx = unknown> {

@@ -1,7 +1,7 @@
 import { type Dispatcher } from "../dispatch/dispatcher.js";
 import { TillkitError } from "../errors/index.js";
 import { type Lookups } from "../operations/lookup/lookups.js";
-import { type Sweeper } from "../operations/sweep-payments.js";
+import { type Sweeper } from "../operations/sweep/sweep-payments.js";
 import { describeUnknown } from "../shared/unknown-names.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type Intake } from "../webhook/intake.js";

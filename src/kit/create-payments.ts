@@ -14,16 +14,16 @@ import {
   resumeHandler,
 } from "../operations/handlers/control-handler.js";
 import { createHealthCheck } from "../operations/health.js";
-import { listPayments } from "../operations/list-payments.js";
+import { listPayments } from "../operations/reading/list-payments.js";
 import { type LookupParts, Lookups } from "../operations/lookup/lookups.js";
-import { findPayment } from "../operations/find-payment.js";
-import { paymentHistory } from "../operations/payment-history.js";
+import { findPayment } from "../operations/reading/find-payment.js";
+import { paymentHistory } from "../operations/reading/payment-history.js";
 import { pruneRecords } from "../operations/prune-records.js";
-import { replayDispatches } from "../operations/replay-dispatches.js";
-import { replayWebhooks } from "../operations/replay-webhooks.js";
+import { replayDispatches } from "../operations/replay/replay-dispatches.js";
+import { replayWebhooks } from "../operations/replay/replay-webhooks.js";
 import { retireHandler } from "../operations/retire-handler.js";
-import { resolvePayment } from "../operations/resolve-payment.js";
-import { createSweeper } from "../operations/sweep-payments.js";
+import { resolvePayment } from "../operations/resolution/resolve-payment.js";
+import { createSweeper } from "../operations/sweep/sweep-payments.js";
 import { suggestion } from "../shared/unknown-names.js";
 import { createPaymentReader, createPaymentService } from "../service/index.js";
 import { createIntake } from "../webhook/intake.js";

@@ -13,22 +13,22 @@ import {
   type ResumeOptions,
 } from "../operations/handlers/control-handler.js";
 import { type RetireHandlerOptions } from "../operations/retire-handler.js";
-import { type PaymentList, type PaymentQuery } from "../operations/list-payments.js";
+import { type PaymentList, type PaymentQuery } from "../operations/reading/list-payments.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
-import { type PaymentKey } from "../operations/find-payment.js";
-import { type PaymentHistory } from "../operations/payment-history.js";
+import { type PaymentKey } from "../operations/reading/find-payment.js";
+import { type PaymentHistory } from "../operations/reading/payment-history.js";
 import { type PaymentRequest } from "../checkout/payment-request.js";
 import { type Payment } from "../model/payment.js";
 import { type Pruned } from "../operations/prune-records.js";
 import { type WebhookRequest } from "../webhook/receive-webhook.js";
 import { type Receipt } from "../webhook/recording/arrival.js";
-import { type DispatchQuery, type RevivedDispatches } from "../operations/replay-dispatches.js";
-import { type Replayed, type ReplayQuery } from "../operations/replay-webhooks.js";
-import { type Resolution, type Resolved } from "../operations/resolution.js";
+import { type DispatchQuery, type RevivedDispatches } from "../operations/replay/replay-dispatches.js";
+import { type Replayed, type ReplayQuery } from "../operations/replay/replay-webhooks.js";
+import { type Resolution, type Resolved } from "../operations/resolution/resolution.js";
 import { type StatementOptions, type StatementRows, type StatementRun } from "../statement/index.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { type PaymentStore } from "../store/index.js";
-import { type Swept } from "../operations/sweep-payments.js";
+import { type Swept } from "../operations/sweep/sweep-payments.js";
 import { type Logger } from "pino";
 
 /**

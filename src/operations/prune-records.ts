@@ -1,5 +1,5 @@
 import { type PaymentStore } from "../store/index.js";
-import { queryError, queryTime, refuseUnknown } from "./query.js";
+import { queryError, queryTime, refuseUnknown } from "./reading/query.js";
 
 /** The number of pruned records. */
 export interface Pruned {

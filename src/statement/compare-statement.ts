@@ -1,18 +1,18 @@
 import { type PaymentStore } from "../store/contract.js";
-import { compareRow, describeDifference } from "./compare-row.js";
-import { compareSortedEntries, findPaidTwice } from "./compare-sorted-entries.js";
-import { newFinding, type StatementFinding } from "./finding.js";
+import { compareRow, describeDifference } from "./comparison/compare-row.js";
+import { compareSortedEntries, findPaidTwice } from "./comparison/compare-sorted-entries.js";
+import { newFinding, type StatementFinding } from "./result/finding.js";
 import {
   type StatementOptions,
   resolveStatementOptions,
   type ResolvedStatementOptions,
   statementRun,
 } from "../operations/statement-options.js";
-import { RunState } from "./run-state.js";
-import { rowEntry } from "./sort-entries.js";
+import { RunState } from "./comparison/run-state.js";
+import { rowEntry } from "./comparison/sort-entries.js";
 import { type CheckedRow, checkRow, type StatementRow, type UnreadableRow } from "./statement-row.js";
-import { addCompletedPayments, findPayments, type StoredPayments } from "./stored-payments.js";
-import { type RowBucket, type StatementSummary } from "./summary.js";
+import { addCompletedPayments, findPayments, type StoredPayments } from "./comparison/stored-payments.js";
+import { type RowBucket, type StatementSummary } from "./result/summary.js";
 
 const rowsPerBatch = 500;
 

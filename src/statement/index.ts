@@ -1,7 +1,12 @@
 export { type ColumnChoice, type StatementField, statementFields } from "./csv/columns.js";
 export { type Bytes } from "./csv/lines.js";
 export { type CellOptions } from "./csv/read-cells.js";
-export { type DifferenceKind, differenceKinds, type FindingKind, type StatementFinding } from "./finding.js";
+export {
+  type DifferenceKind,
+  differenceKinds,
+  type FindingKind,
+  type StatementFinding,
+} from "./result/finding.js";
 export { type StatementOptions, type StatementProgress } from "../operations/statement-options.js";
 export { htmlReport, type HtmlReportOptions } from "./report/html-report.js";
 export { csvReport, jsonReport, type StatementReport } from "./report/statement-report.js";
@@ -20,4 +25,4 @@ export {
   type RowBucket,
   type StatementSummary,
   type Sum,
-} from "./summary.js";
+} from "./result/summary.js";

@@ -1,5 +1,5 @@
 import { type IncomingMessage } from "node:http";
-import { clientAddress } from "../../src/http/failure-throttle.js";
+import { clientAddress } from "../../src/http/webhook/failure-throttle.js";
 
 const addressOf = (ip: string | undefined, remoteAddress?: string) =>
   clientAddress({ ip, socket: { remoteAddress } } as IncomingMessage & { ip?: string });

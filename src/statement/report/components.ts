@@ -1,5 +1,5 @@
 import { type HtmlFragment, html, type Html } from "../../pages/html.js";
-import { type FindingKind } from "../finding.js";
+import { type FindingKind } from "../result/finding.js";
 
 /** The meaning of a colour: agreement, missing money, changed money, double money, or a note. */
 export type Tone = "good" | "bad" | "warn" | "twice" | "note";

@@ -1,6 +1,6 @@
 import { html, Html } from "../../pages/html.js";
-import { type FindingKind, type StatementFinding } from "../finding.js";
-import { type StatementSummary } from "../summary.js";
+import { type FindingKind, type StatementFinding } from "../result/finding.js";
+import { type StatementSummary } from "../result/summary.js";
 import { shareBar, kindTones, reportTable } from "./components.js";
 import { formatTime, type ReportText } from "./report-text.js";
 

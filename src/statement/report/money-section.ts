@@ -5,8 +5,8 @@ import {
   type RowBucket,
   type StatementSummary,
   type Sum,
-} from "../summary.js";
-import { decimalOf } from "../totals.js";
+} from "../result/summary.js";
+import { decimalOf } from "../result/totals.js";
 import { shareBar, kindTones, type Piece, reportTable, type Tone } from "./components.js";
 import { type ReportText } from "./report-text.js";
 

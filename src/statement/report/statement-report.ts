@@ -1,5 +1,5 @@
-import { type StatementFinding } from "../finding.js";
-import { type StatementSummary } from "../summary.js";
+import { type StatementFinding } from "../result/finding.js";
+import { type StatementSummary } from "../result/summary.js";
 
 /** Writes a report of a run, piece by piece. Each call returns the text that comes next. */
 export interface StatementReport {

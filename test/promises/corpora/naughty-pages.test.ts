@@ -4,7 +4,7 @@ import { hmacSignature } from "tillkit";
 import { createSandbox } from "tillkit/sandbox";
 import { deskPage, orderPage, unavailablePage } from "../../../examples/express-shop/src/pages.js";
 import { type Order } from "../../../examples/express-shop/src/orders.js";
-import { returnPage } from "../../../src/http/pages/return-page.js";
+import { returnPage } from "../../../src/http/returns/return-page.js";
 import { withCorpus } from "../../webhook/message/corpora.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { saidBy, shapeOf } from "../../support/markup.js";

@@ -1,6 +1,6 @@
 import { fc } from "../../support/property.js";
 import { deskPage } from "../../../examples/express-shop/src/pages.js";
-import { notFoundPage, returnPage } from "../../../src/http/pages/return-page.js";
+import { notFoundPage, returnPage } from "../../../src/http/returns/return-page.js";
 import { pendingPayment } from "../../support/webhooks.js";
 import { saidBy, shapeOf } from "../../support/markup.js";
 

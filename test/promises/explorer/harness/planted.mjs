@@ -86,7 +86,7 @@ export const planted = [
   },
   {
     name: "the sweep does not match again",
-    file: "operations/raise-waiting.js",
+    file: "operations/sweep/raise-waiting.js",
     text: "await (0, rematch_js_1.rematch)(parts, clientIds);",
     by: "",
   },
@@ -248,19 +248,19 @@ export const planted = [
   },
   {
     name: "sweeps that exceed what one write takes are not halved",
-    file: "operations/in-groups.js",
+    file: "operations/sweep/in-groups.js",
     text: "if (store.maxGroup === Infinity || items.length <= 1)",
     by: "if (true)",
   },
   {
     name: "the health says nothing of failing sweeps",
-    file: "operations/sweep-payments.js",
+    file: "operations/sweep/sweep-payments.js",
     text: "(failure = { count: (failure?.count ?? 0) + 1, error })",
     by: "(failure = { count: 1, error })",
   },
   {
     name: "payments are raised as overdue only beside webhooks without a payment",
-    file: "operations/sweep-payments.js",
+    file: "operations/sweep/sweep-payments.js",
     text: "const overdue = await sweepOverdue(parts, overdueMs);",
     by: "const overdue = unmatched > 0 ? await sweepOverdue(parts, overdueMs) : 0;",
   },

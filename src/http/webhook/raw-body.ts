@@ -1,0 +1,117 @@
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { Deadlines, type Waiting } from "../../shared/deadlines.js";
+import { WebhookRejectedError } from "../../errors/index.js";
+import { asBuffer } from "../../shared/bytes.js";
+
+const captured = new WeakMap<IncomingMessage, Buffer>();
+
+/**
+ * Keeps the exact bytes of a request for the signature check, where the application parses JSON before the payment router.
+ * It is a `verify` hook of body-parser:
+ *
+ * @example
+ * app.use(express.json({ verify: captureRawBody }));
+ * app.use("/payments", paymentRouter(payments));
+ */
+export function captureRawBody(request: IncomingMessage, _response: ServerResponse, rawBody: Buffer): void {
+  captured.set(request, asBuffer(rawBody) ?? rawBody);
+}
+
+/** A body that is being read. */
+interface Reading extends Waiting {
+  readonly refuse: (error: WebhookRejectedError) => void;
+}
+
+type ParsedRequest = IncomingMessage & { body?: unknown; rawBody?: unknown };
+
+/** Returns a function for the exact bytes of a request, read now or kept by {@link captureRawBody}. It throws or rejects. */
+export function rawBodyReader({ limitBytes, bodyTimeoutMs }: { limitBytes: number; bodyTimeoutMs: number }) {
+  // The timeout is for the whole body: a sender of single bytes would otherwise never be late.
+  const deadlines = new Deadlines<Reading>(bodyTimeoutMs, ({ refuse }) => refuse(tooSlow(bodyTimeoutMs)));
+  return function readRawBody(request: ParsedRequest): Buffer | Promise<Buffer> {
+    // `express.raw()` keeps the bytes in `body`, some hosting platforms in `rawBody`.
+    const kept = captured.get(request) ?? asBuffer(request.body) ?? asBuffer(request.rawBody);
+    if (kept) {
+      if (kept.length > limitBytes) throw tooLarge(limitBytes);
+      return kept;
+    }
+    // Bytes that are serialised again from a parsed body are not the bytes that were signed.
+    if (request.readableDidRead) {
+      throw new WebhookRejectedError(
+        "raw_body_consumed",
+        "Something read the webhook's body before the payment router did, so its signature cannot be checked. " +
+          "Mount the payment router before express.json(), or use express.json({ verify: captureRawBody }).",
+      );
+    }
+    if (Number(request.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+    if (request.destroyed) throw incomplete(undefined);
+    return readStream(request, limitBytes, deadlines);
+  };
+}
+
+/** Reads the body by hand: nothing is decompressed or decoded, so body-parser has nothing to do here. */
+function readStream(
+  request: IncomingMessage,
+  limitBytes: number,
+  deadlines: Deadlines<Reading>,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let body: Buffer | undefined;
+    let bytes = 0;
+    const refuse = (error: WebhookRejectedError): void => {
+      deadlines.delete(reading);
+      reject(error);
+    };
+    const reading: Reading = { since: performance.now(), refuse, older: undefined, newer: undefined };
+    deadlines.add(reading);
+    request.on("data", (chunk: Buffer) => {
+      const length = bytes + chunk.length;
+      if (length <= limitBytes) {
+        body = body ? append(body, bytes, chunk, limitBytes) : chunk;
+        bytes = length;
+        return;
+      }
+      // Refused at the first byte too many, because the sender may never end.
+      request.pause();
+      refuse(tooLarge(limitBytes));
+    });
+    request.on("end", () => {
+      deadlines.delete(reading);
+      // A copy, where the buffer has grown beyond the body.
+      resolve(
+        !body || body.length === bytes ? (body ?? Buffer.alloc(0)) : Buffer.from(body.subarray(0, bytes)),
+      );
+    });
+    request.on("error", (error) => refuse(incomplete(error)));
+    request.on("close", () => {
+      if (!request.readableEnded) refuse(incomplete(undefined));
+    });
+  });
+}
+
+/**
+ * Returns a buffer with the chunk behind the first `bytes` bytes. It grows by doubling: a list of chunks of one byte each
+ * would take several hundred times the memory of the body.
+ */
+function append(body: Buffer, bytes: number, chunk: Buffer, limitBytes: number): Buffer {
+  const length = bytes + chunk.length;
+  let grown = body;
+  if (length > body.length) {
+    grown = Buffer.allocUnsafeSlow(Math.min(limitBytes, Math.max(2 * body.length, length, 1024)));
+    body.copy(grown, 0, 0, bytes);
+  }
+  chunk.copy(grown, bytes);
+  return grown;
+}
+
+function incomplete(cause: unknown): WebhookRejectedError {
+  return new WebhookRejectedError("body_incomplete", "The body did not arrive completely.", { cause });
+}
+
+function tooLarge(limitBytes: number): WebhookRejectedError {
+  return new WebhookRejectedError("body_too_large", `The body is larger than ${limitBytes} bytes.`);
+}
+
+function tooSlow(bodyTimeoutMs: number): WebhookRejectedError {
+  return new WebhookRejectedError("body_timeout", `The body did not arrive within ${bodyTimeoutMs} ms.`);
+}

@@ -1,0 +1,136 @@
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { type Logger } from "pino";
+import { rejectionStatus, type RejectionCode, WebhookRejectedError } from "../../errors/index.js";
+import { loggable } from "../../errors/loggable.js";
+import { type Payments } from "../../kit/payments.js";
+import { isRejection, isVerificationFailure } from "../../webhook/signature/verify-signature.js";
+import { type WebhookRequest } from "../../webhook/receive-webhook.js";
+import { type SignedField } from "../../model/signed-fields.js";
+import { clientAddress, failureThrottle } from "./failure-throttle.js";
+import { rawBodyReader } from "./raw-body.js";
+import { refuse, replyReceived } from "../reply.js";
+import { bodyHash, noteFacts } from "../request-log.js";
+
+/** The pause between two lines about wrong signatures. */
+const mismatchLogMs = 60_000;
+
+/** Returns the endpoint that the service posts webhooks to. */
+export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Payments<Covers, Tx>) {
+  const { receiveWebhook, options, notify, logger } = payments;
+  const readRawBody = rawBodyReader(options.webhook);
+  const countSignature = mismatchLog(logger, options.webhook.keepRefused);
+  const spend = options.webhook.failures && failureThrottle(options.webhook.failures);
+
+  /** Returns the seconds of the `Retry-After` header, where the answer has one. */
+  function retryAfterOf(request: IncomingMessage, code: RejectionCode): number | undefined {
+    if (code === "record_unavailable") return 5;
+    return isVerificationFailure(code) ? spend?.(clientAddress(request)) : undefined;
+  }
+
+  return async function webhook(
+    request: IncomingMessage & { originalUrl?: string },
+    response: ServerResponse,
+  ): Promise<void> {
+    noteFacts(request, { route: options.paths.webhook });
+    let rawBody: Buffer | undefined;
+    try {
+      checkEnvelope(request);
+      const reading = readRawBody(request);
+      rawBody = Buffer.isBuffer(reading) ? reading : await reading;
+      noteFacts(request, { rawBody });
+      // Express removes the mount path from `url`.
+      const { method, url, originalUrl = url } = request;
+      const headers = headersOf(request);
+      noteFacts(request, await receiveWebhook({ rawBody, headers, method, url: originalUrl }));
+      replyReceived(response);
+      countSignature(true);
+    } catch (error) {
+      // Any other error is the kit's own: the answer is 503, so the service may send the webhook again.
+      const { code, fix, cause } = isRejection(error) ? error : unexpected(error);
+      const retryAfter = retryAfterOf(request, code);
+      const status = isVerificationFailure(code) && retryAfter !== undefined ? 429 : rejectionStatus[code];
+      noteFacts(request, { code });
+      if (code === "signature_mismatch") countSignature(false);
+      if (status >= 500)
+        logger.error({ code, err: loggable(cause ?? error) }, `a webhook was not accepted: ${fix}`);
+      notify("webhook.rejected", { code, status, ...(rawBody && { bodyHash: bodyHash(rawBody) }) });
+      refuse(request, response, { status, retryAfter });
+    }
+  };
+}
+
+/** Checks what is known before the body is read. */
+function checkEnvelope({ method, headers }: IncomingMessage): void {
+  if (method !== "POST") {
+    throw new WebhookRejectedError("method_not_allowed", "Webhooks are sent with POST.");
+  }
+  const encoding = headers["content-encoding"];
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+    // Nothing is decompressed: a few bytes could become gigabytes.
+    throw new WebhookRejectedError(
+      "content_encoding_unsupported",
+      "Webhooks are sent without a content-encoding.",
+    );
+  }
+  // The interface shows no content type (4.4), so the signature decides. Only a browser's form is refused early.
+  if (/^\s*(application\/x-www-form-urlencoded|multipart\/)/i.test(headers["content-type"] ?? "")) {
+    throw new WebhookRejectedError("content_type_unsupported", "Webhooks are not sent as a form.");
+  }
+}
+
+/**
+ * Returns the headers, with a list for each repeated one, so that a scheme can reject a repeated signature. Node joins some
+ * repeated headers with a comma; `rawHeaders` has them as they arrived. Behind `serverless-http` a request has none; its
+ * repeated headers are joined, and a scheme refuses a list.
+ */
+function headersOf({
+  headers,
+  rawHeaders,
+}: Pick<IncomingMessage, "headers"> & { rawHeaders?: string[] }): WebhookRequest["headers"] {
+  if (!rawHeaders?.length || 2 * Object.keys(headers).length === rawHeaders.length) return headers;
+  const given: Record<string, string | string[]> = Object.create(null) as never;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!.toLowerCase();
+    const value = rawHeaders[at + 1]!;
+    const before = given[name];
+    if (before === undefined) given[name] = value;
+    else if (typeof before === "string") given[name] = [before, value];
+    else before.push(value);
+  }
+  return given;
+}
+
+function unexpected(cause: unknown): WebhookRejectedError {
+  return new WebhookRejectedError("record_unavailable", "The webhook could not be handled.", { cause });
+}
+
+/**
+ * Returns a function that counts one webhook, by whether its signature matched. Logs the first mismatch, and
+ * later at most one line in a minute, with the rate. If the secret is wrong, every webhook mismatches; a forgery is a single one.
+ */
+export function mismatchLog(
+  logger: Logger,
+  keptIn: string | undefined,
+  nowMs: () => number = () => performance.now(),
+): (matches: boolean) => void {
+  let [countedFrom, loggedAt] = [nowMs(), -Infinity];
+  let [received, mismatched] = [0, 0];
+  const advice =
+    keptIn === undefined
+      ? "set TILLKIT_KEEP_REFUSED (webhook.keepRefused) to a directory, wait for the next one, and run: npx tillkit verify --last"
+      : `run: npx tillkit verify --last --kept ${keptIn}`;
+  return (matches) => {
+    received += 1;
+    if (matches) return;
+    mismatched += 1;
+    const now = nowMs();
+    if (now - loggedAt < mismatchLogMs) return;
+    const seconds = Math.ceil((now - countedFrom) / 1000);
+    logger.warn(
+      { code: "signature_mismatch", received, mismatched },
+      `the signatures of ${mismatched} of ${received} webhooks in the last ${seconds} s do not match; if the service sent them, ` +
+        `the secret or the scheme is wrong: ${advice} (npx tillkit help errors signature_mismatch)`,
+    );
+    [countedFrom, loggedAt, received, mismatched] = [now, now, 0, 0];
+  };
+}

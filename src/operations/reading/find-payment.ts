@@ -1,0 +1,33 @@
+import { type Payment } from "../../model/payment.js";
+import { type PaymentStore } from "../../store/index.js";
+import { listPayments } from "./list-payments.js";
+import { queryError, refuseUnknown } from "./query.js";
+
+/** Names one payment: its clientId, the service's id, or the provider's reference, which may be unverified. */
+export type PaymentKey = string | { serviceId: string } | { providerId: string };
+
+/**
+ * Resolves to the stored payment, or to `undefined`. A provider's reference that several payments have names none of them.
+ *
+ * @throws TillkitError `query_invalid`
+ */
+export async function findPayment<Tx>(
+  store: PaymentStore<Tx>,
+  key: PaymentKey,
+): Promise<Payment | undefined> {
+  if (typeof key !== "object") return store.find(key);
+  refuseUnknown(key, { serviceId: 1, providerId: 1 });
+  const [[name, id] = [], another] = Object.entries(key).filter(([, value]) => value !== undefined);
+  if (typeof id !== "string" || id === "" || another)
+    throw queryError("Give either the serviceId or the providerId, as a string.");
+  if (name === "serviceId") {
+    const found = await store.findMany({ serviceIds: [id] });
+    return found.find(({ serviceId }) => serviceId === id);
+  }
+  const { payments } = await listPayments(store, { providerId: id, limit: 2 });
+  if (payments.length > 1)
+    throw queryError(
+      `Several payments have the providerId ${id}. payments.list({ providerId }) returns them.`,
+    );
+  return payments[0];
+}

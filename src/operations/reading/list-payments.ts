@@ -1,0 +1,102 @@
+import { isWholeNumber } from "../../shared/whole-number.js";
+import { withoutUndefined } from "../../shared/without-undefined.js";
+import { type NamesOf } from "../../shared/unknown-names.js";
+import { queryError, queryTime, refuseUnknown } from "./query.js";
+import { type Payment, type PaymentState } from "../../model/payment.js";
+import { withoutKey } from "../../webhook/recording/payment-events.js";
+import { type PaymentStore } from "../../store/index.js";
+
+/** Selects payments: those that match every given condition. */
+export interface PaymentQuery {
+  /** The payment's state. */
+  state?: PaymentState | undefined;
+  /** Your order id. */
+  reference?: string | undefined;
+  /** `reported.providerId`, whether it is verified or not. */
+  providerId?: string | undefined;
+  /** Created at this time or later. */
+  from?: Date | undefined;
+  /** Created before this time. */
+  to?: Date | undefined;
+  /** By the time of creation. @default "newest" */
+  first?: "newest" | "oldest" | undefined;
+  /** The number of payments on one page: 1 to 500. @default 50 */
+  limit?: number | undefined;
+  /** The `cursor` of the page before; the other conditions must be the same. */
+  cursor?: string | undefined;
+}
+
+/** One page of payments. */
+export interface PaymentList {
+  payments: Payment[];
+  /** Selects the next page; absent on the last one. */
+  cursor?: string;
+}
+
+const states: readonly PaymentState[] = [
+  "creating",
+  "pending",
+  "uncertain",
+  "failed",
+  "canceled",
+  "completed",
+];
+const maxPerPage = 500;
+const queryNames = {
+  state: 1,
+  reference: 1,
+  providerId: 1,
+  from: 1,
+  to: 1,
+  first: 1,
+  limit: 1,
+  cursor: 1,
+} satisfies NamesOf<PaymentQuery>;
+
+/**
+ * Returns one page of the stored payments in the order of their creation, then of their clientId. That order never
+ * changes, so no payment is missed or returned twice while others are added.
+ */
+export async function listPayments<Tx>(
+  store: PaymentStore<Tx>,
+  query: PaymentQuery = {},
+): Promise<PaymentList> {
+  refuseUnknown(query, queryNames);
+  const { state, reference, providerId, first = "newest", limit = 50 } = query;
+  const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
+  if (state !== undefined && !states.includes(state))
+    throw queryError(`state must be one of ${states.join(", ")}.`);
+  if (reference !== undefined && typeof reference !== "string")
+    throw queryError("reference must be a string.");
+  if (providerId !== undefined && typeof providerId !== "string")
+    throw queryError("providerId must be a string.");
+  if (first !== "newest" && first !== "oldest") throw queryError('first must be "newest" or "oldest".');
+  if (!isWholeNumber(limit, 1, maxPerPage))
+    throw queryError(`limit must be a whole number from 1 to ${maxPerPage}.`);
+  const after = positionOf(query.cursor);
+
+  const found = await store.list({
+    ...withoutUndefined({ state, reference, providerId, from, to, after }),
+    newestFirst: first === "newest",
+    // One more than requested, to know whether there is a next page.
+    limit: limit + 1,
+  });
+  const payments = found.slice(0, limit).map(withoutKey);
+  const last = payments.at(-1);
+  return { payments, ...(last && found.length > limit && { cursor: cursorOf(last) }) };
+}
+
+function cursorOf({ createdAt, clientId }: Payment): string {
+  return Buffer.from(JSON.stringify([createdAt, clientId])).toString("base64url");
+}
+
+function positionOf(cursor: string | undefined): { createdAt: string; clientId: string } | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    const [createdAt, clientId] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
+    if (typeof createdAt === "string" && typeof clientId === "string") return { createdAt, clientId };
+  } catch {
+    // Not made by this kit: reported below.
+  }
+  throw queryError("cursor must be the one that came with the page before.");
+}

@@ -1,0 +1,156 @@
+import { type EventType } from "../../model/event-map.js";
+import { type LastReport, type Payment } from "../../model/payment.js";
+import {
+  type DispatchRecord,
+  type EventRecord,
+  type PaymentStore,
+  type ResolutionRecord,
+  type StoredHistory,
+  type WebhookRecord,
+} from "../../store/index.js";
+import { withoutKey } from "../../webhook/recording/payment-events.js";
+
+/** One thing that happened to a payment. `at` is ISO 8601 UTC; `text` is one line for people. */
+export type HistoryEntry = { at: string; text: string } & (
+  | { kind: "created" }
+  | { kind: "reported"; reported: LastReport }
+  | { kind: "return"; to: "success" | "cancel" }
+  | { kind: "webhook" | "lookup"; receiptId: string; status?: string; copies: number }
+  | { kind: "decision"; receiptId: string; outcome: WebhookRecord["outcome"]; reason?: string }
+  | { kind: "event"; eventId: string; type: EventType }
+  | ({ kind: "dispatch" } & Omit<DispatchRecord, "clientId" | "settledAt">)
+  | ({ kind: "resolution" } & Omit<ResolutionRecord, "clientId" | "at">)
+);
+
+/** Everything that is on record about one clientId. */
+export interface PaymentHistory {
+  clientId: string;
+  /** Absent where the store has no such payment: unmatched webhooks have a history too. */
+  payment?: Payment;
+  /** The other payments of the same reference, oldest first; at most 100. */
+  others: Payment[];
+  /** Oldest first. */
+  entries: HistoryEntry[];
+}
+
+/** The order of entries with the same time. */
+const kinds = [
+  "created",
+  "return",
+  "lookup",
+  "webhook",
+  "reported",
+  "decision",
+  "resolution",
+  "event",
+  "dispatch",
+];
+
+/**
+ * Returns every webhook, lookup, decision, event, dispatch, return and resolution of one clientId, with times and reasons.
+ */
+export async function paymentHistory<Tx>(store: PaymentStore<Tx>, clientId: string): Promise<PaymentHistory> {
+  const stored = await store.history(clientId);
+  const payment = await store.find(clientId);
+  const entries = [
+    ...(payment ? entriesOfPayment(payment) : []),
+    ...stored.webhooks.flatMap(entriesOfWebhook),
+    ...stored.events.map(entryOfEvent),
+    ...stored.dispatches.map((dispatch) => entryOfDispatch(dispatch, stored.events)),
+    ...stored.resolutions.map(entryOfResolution),
+  ];
+  return {
+    clientId,
+    ...(payment && { payment: withoutKey(payment) }),
+    others: payment ? await othersOf(store, payment) : [],
+    entries: entries.toSorted(byTime),
+  };
+}
+
+async function othersOf<Tx>(store: PaymentStore<Tx>, { clientId, reference }: Payment): Promise<Payment[]> {
+  const found = await store.list({ reference, newestFirst: false, limit: 101 });
+  return found.filter((payment) => payment.clientId !== clientId).map(withoutKey);
+}
+
+function byTime(a: HistoryEntry, b: HistoryEntry): number {
+  if (a.at !== b.at) return a.at < b.at ? -1 : 1;
+  return kinds.indexOf(a.kind) - kinds.indexOf(b.kind);
+}
+
+function entriesOfPayment(payment: Payment): HistoryEntry[] {
+  const { createdAt, successReturnedAt, cancelReturnedAt, failure, replacedBy } = payment;
+  const { reference, total, reported } = payment;
+  const ended = [
+    ...(failure === undefined ? [] : [`; the creation ended with ${failure}`]),
+    ...(replacedBy === undefined ? [] : [`; replaced by ${replacedBy}`]),
+  ];
+  const text = `created: ${total.value} ${total.currency} for ${reference}${ended.join("")}`;
+  const returned = (to: "success" | "cancel", at: string | undefined): HistoryEntry[] =>
+    at === undefined ? [] : [{ at, kind: "return", to, text: `the browser came back to ${to}` }];
+  return [
+    { at: createdAt, kind: "created", text },
+    ...returned("success", successReturnedAt),
+    ...returned("cancel", cancelReturnedAt),
+    ...(reported ? [entryOfReport(reported)] : []),
+  ];
+}
+
+function entryOfReport(reported: LastReport): HistoryEntry {
+  const { at, verified, status: _, ...others } = reported;
+  const said = Object.entries(others).map(([field, value]) => {
+    const isProven = (verified as readonly string[]).includes(field);
+    return `, ${field} ${String(value)}${isProven ? "" : " (not verified)"}`;
+  });
+  return {
+    at,
+    kind: "reported",
+    reported,
+    text: `the service said last: ${reported.status}${said.join("")}`,
+  };
+}
+
+function entriesOfWebhook(webhook: StoredHistory["webhooks"][number]): HistoryEntry[] {
+  const { receiptId, receivedAt, decidedAt = receivedAt, outcome, reason, status, copies } = webhook;
+  const kind = webhook.kind ?? "webhook";
+  const again = copies === 0 ? "" : `, and ${copies} more of the same`;
+  return [
+    {
+      at: receivedAt,
+      kind,
+      receiptId,
+      ...(status !== undefined && { status }),
+      copies,
+      text: `${kind}: ${status ?? "no status"}${again}`,
+    },
+    {
+      at: decidedAt,
+      kind: "decision",
+      receiptId,
+      outcome,
+      ...(reason !== undefined && { reason }),
+      text: `decided: ${outcome}${reason === undefined ? "" : ` (${reason})`}`,
+    },
+  ];
+}
+
+function entryOfEvent({ id, type, recordedAt }: EventRecord): HistoryEntry {
+  return { at: recordedAt, kind: "event", eventId: id, type, text: `event: ${type}` };
+}
+
+function entryOfDispatch(
+  { clientId: _, settledAt, ...dispatch }: DispatchRecord,
+  events: readonly EventRecord[],
+): HistoryEntry {
+  const { eventId, type, handler, state, attempt, error } = dispatch;
+  // A dispatch that has not ended is listed at the time of its event.
+  const at = settledAt ?? events.find(({ id }) => id === eventId)?.recordedAt ?? "";
+  const runs = attempt > 1 ? ` after ${attempt} runs` : "";
+  const why = error === undefined || state === "done" ? "" : `: ${error}`;
+  const text = `dispatch of ${type} to ${handler}: ${state}${runs}${why}`;
+  return { at, kind: "dispatch", ...dispatch, text };
+}
+
+function entryOfResolution({ clientId: _, at, ...resolution }: ResolutionRecord): HistoryEntry {
+  const { action, by, reason } = resolution;
+  return { at, kind: "resolution", ...resolution, text: `${action} by ${by}: ${reason}` };
+}

@@ -1,0 +1,28 @@
+import { TillkitError } from "../../errors/index.js";
+import { describeUnknown } from "../../shared/unknown-names.js";
+
+/**
+ * Returns the time of a query as the store compares it: ISO 8601 UTC.
+ *
+ * @throws TillkitError `query_invalid`
+ */
+export function queryTime(name: string, time: Date | undefined): string | undefined {
+  if (time === undefined) return undefined;
+  if (time instanceof Date && !Number.isNaN(time.getTime())) return time.toISOString();
+  throw queryError(`${name} must be a Date.`);
+}
+
+/**
+ * Refuses a condition that is not known: without it, a misspelt query would select more than was meant.
+ *
+ * @throws TillkitError `query_invalid`
+ */
+export function refuseUnknown(query: object, known: object): void {
+  const unknown = describeUnknown(query, known);
+  if (unknown !== undefined) throw queryError(unknown);
+}
+
+/** Returns the error of a query that cannot be run. */
+export function queryError(message: string): TillkitError {
+  return new TillkitError("query_invalid", message);
+}

@@ -1,0 +1,185 @@
+import { type Payment } from "../../model/payment.js";
+import { withoutUndefined } from "../../shared/without-undefined.js";
+import { type WebhookPage, type WebhookRecord } from "../../store/index.js";
+import { type Decided, Decisions } from "../../webhook/recording/decisions.js";
+import { keysOf } from "../../webhook/recording/plan-group.js";
+import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
+import { readStored } from "../../webhook/recording/rematch.js";
+import { type NamesOf } from "../../shared/unknown-names.js";
+import { inGroups } from "../sweep/in-groups.js";
+import { queryError, queryTime, refuseUnknown } from "../reading/query.js";
+
+/** Selects stored webhooks: those that match every given condition. */
+export interface ReplayQuery {
+  /** The payment that the webhook names. */
+  clientId?: string | undefined;
+  /** One webhook. */
+  receiptId?: string | undefined;
+  /** The outcome until now. */
+  outcome?: WebhookRecord["outcome"] | undefined;
+  /** Received at this time or later. */
+  from?: Date | undefined;
+  /** Received before this time. */
+  to?: Date | undefined;
+  /** Whether to report the changes without storing them. @default true */
+  dryRun?: boolean | undefined;
+  /** Called after each page of at most 100. */
+  onProgress?: ((progress: { looked: number; changed: number }) => void) | undefined;
+}
+
+/** One webhook whose decision is another one now. */
+export interface ReplayChange {
+  receiptId: string;
+  clientId?: string;
+  receivedAt: string;
+  from: WebhookRecord["outcome"];
+  to: WebhookRecord["outcome"];
+  reason?: string;
+  /** The payment's state before and after, where it changes. */
+  state?: { from: Payment["state"]; to: Payment["state"] };
+}
+
+/** The result of a replay. */
+export interface Replayed {
+  dryRun: boolean;
+  /** The number of webhooks that were decided again. */
+  looked: number;
+  /** The number of webhooks that cannot be decided because their bytes were pruned. */
+  forgotten: number;
+  /** The number of webhooks whose decision is another one now. */
+  changed: number;
+  /** The first 1,000 of these, in the order of their arrival. */
+  changes: ReplayChange[];
+}
+
+const queryNames = {
+  clientId: 1,
+  receiptId: 1,
+  outcome: 1,
+  from: 1,
+  to: 1,
+  dryRun: 1,
+  onProgress: 1,
+} satisfies NamesOf<ReplayQuery>;
+const outcomes = {
+  applied: 1,
+  stale: 1,
+  mismatch: 1,
+  unmatched: 1,
+  unconfirmed: 1,
+  foreign: 1,
+  unrecognised: 1,
+  inadmissible: 1,
+} satisfies Record<WebhookRecord["outcome"], 1>;
+const maxListed = 1000;
+
+/**
+ * Reads stored webhooks again, and decides them on the payments as they are now. Each keeps the coverage that its
+ * signature had when it was verified. A dry run reports what would change. Another run stores it page by page, each page with its
+ * events in one transaction. An applied webhook is never reverted. Running it again changes nothing more.
+ *
+ * @throws TillkitError `query_invalid`
+ */
+export async function replayWebhooks<Tx>(
+  parts: RecordingParts<Tx>,
+  query: ReplayQuery = {},
+): Promise<Replayed> {
+  refuseUnknown(query, queryNames);
+  const { dryRun = true, onProgress, clientId, receiptId, outcome } = query;
+  if (outcome !== undefined && !Object.hasOwn(outcomes, outcome))
+    throw queryError(`outcome must be one of ${Object.keys(outcomes).join(", ")}.`);
+  const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
+  const selected = withoutUndefined({ clientId, receiptId, outcome, from, to });
+  await parts.ready();
+  const run: Run = { dryRun, unsaved: new Map(), seen: new Set() };
+  const result: Replayed = { dryRun, looked: 0, forgotten: 0, changed: 0, changes: [] };
+  let after: WebhookPage["after"];
+  for (;;) {
+    const found = await parts.store.webhooks({ ...selected, ...(after && { after }), limit: parts.maxGroup });
+    const readable = found.filter(({ rawBody }) => rawBody.length > 0);
+    const changed = await inGroups(parts.store, readable, (some) => replayPage(parts, run, some));
+    const changes = changed.flat();
+    result.looked += readable.length;
+    result.forgotten += found.length - readable.length;
+    result.changed += changes.length;
+    result.changes.push(...changes.slice(0, maxListed - result.changes.length));
+    onProgress?.({ looked: result.looked, changed: result.changed });
+    const last = found.at(-1);
+    if (!last || found.length < parts.maxGroup) break;
+    after = { receivedAt: last.receivedAt, receiptId: last.receiptId };
+  }
+  return result;
+}
+
+/** The state of one replay, from page to page. */
+interface Run {
+  dryRun: boolean;
+  /** Payments as a dry run would have stored them, by clientId. */
+  unsaved: Map<string, Payment>;
+  /** The eventKeys that webhooks of this replay have by the current rules, where they had another one. */
+  seen: Set<string>;
+}
+
+async function replayPage<Tx>(
+  { store, now, newId, policy, announceEvents }: RecordingParts<Tx>,
+  run: Run,
+  webhooks: readonly WebhookRecord[],
+): Promise<ReplayChange[]> {
+  if (webhooks.length === 0) return [];
+  const messages = webhooks.map(readStored);
+  const { changes, events, seen, updated } = await store.transaction(async (tx) => {
+    // The store may run this again, so that nothing outside of it is changed.
+    const seen = new Set<string>();
+    const locked = await store.lock(tx, keysOf(messages.map((message) => ({ message }))));
+    const recorded = new Set(locked.eventKeys);
+    const decisions = new Decisions(
+      locked.payments.map((payment) => run.unsaved.get(payment.clientId) ?? payment),
+      { now: now().toISOString(), newId, policy },
+    );
+    const { payments, rematched, events } = decisions;
+    const changes: ReplayChange[] = [];
+    for (const [index, webhook] of webhooks.entries()) {
+      const message = messages[index]!;
+      const { eventKey } = message;
+      // By the current rules it may be a copy of an event that is recorded elsewhere.
+      const isOther = eventKey !== webhook.eventKey;
+      const isKnown = isOther && [run.seen, seen, recorded].some((keys) => keys.has(eventKey));
+      if (isOther) seen.add(eventKey);
+      const clientId = message.kind === "payment" ? message.verified.clientId : undefined;
+      const before = clientId === undefined ? undefined : payments.find(clientId);
+      const decided = decisions.decide(message, webhook, isKnown);
+      if (!isChange(webhook, decided)) continue;
+      const { receiptId, receivedAt, outcome: from } = webhook;
+      const { outcome: to, reason } = decided;
+      decisions.rematch(receiptId, decided, clientId);
+      const after = clientId === undefined ? undefined : payments.find(clientId);
+      changes.push({
+        receiptId,
+        ...(clientId !== undefined && { clientId }),
+        receivedAt,
+        from,
+        to,
+        ...(reason !== undefined && { reason }),
+        ...(before &&
+          after &&
+          before.state !== after.state && { state: { from: before.state, to: after.state } }),
+      });
+    }
+    const updated = payments.changed();
+    if (!run.dryRun && rematched.length > 0) await store.save(tx, { updated, rematched, events });
+    return { changes, events, seen, updated };
+  });
+  for (const eventKey of seen) run.seen.add(eventKey);
+  if (run.dryRun) for (const payment of updated) run.unsaved.set(payment.clientId, payment);
+  if (!run.dryRun && events.length > 0) announceEvents();
+  return changes;
+}
+
+/** Returns whether the decision differs from the stored one. An applied webhook is stale by now, and stays applied. */
+function isChange(
+  { outcome }: WebhookRecord,
+  decided: Decided,
+): decided is Exclude<Decided, { outcome: "duplicate" }> {
+  if (decided.outcome === "duplicate") return false;
+  return decided.outcome === "applied" || (outcome !== "applied" && outcome !== decided.outcome);
+}

@@ -1,0 +1,82 @@
+import { TillkitError } from "../../errors/index.js";
+import { type PaymentReport } from "../../model/payment-report.js";
+import { type Evidence, type Payment } from "../../model/payment.js";
+import { readField, signedFields } from "../../model/signed-fields.js";
+import { describeUnknown, type NamesOf } from "../../shared/unknown-names.js";
+import { type ResolutionRecord, type WebhookRecord } from "../../store/index.js";
+import { decodeStrict } from "../../webhook/message/decode-strict.js";
+import { fieldRules } from "../../webhook/message/field-rules.js";
+import { readMessage } from "../../webhook/message/read-message.js";
+import { type DecisionParts, Decisions } from "../../webhook/recording/decisions.js";
+import { type EventDraft } from "../../webhook/recording/payment-events.js";
+
+const kinds: readonly string[] = ["statement", "lookup", "letter", "webhook"] satisfies Evidence["kind"][];
+const names = { kind: 1, document: 1, total: 1, serviceId: 1, providerId: 1 } satisfies NamesOf<Evidence>;
+
+/** Throws `evidence_invalid` unless the evidence has the form of {@link Evidence}. */
+export function checkEvidence(evidence: Evidence, receiptId: string | undefined): void {
+  if (typeof evidence !== "object" || evidence === null) throw invalid("It must be an object.");
+  const unknown = describeUnknown(evidence, names);
+  if (unknown !== undefined) throw invalid(unknown);
+  const { kind, document } = evidence;
+  if (!kinds.includes(kind)) throw invalid(`kind must be one of ${kinds.join(", ")}.`);
+  if (kind === "webhook" && receiptId === undefined) throw invalid("A webhook is named by its receiptId.");
+  if (typeof document !== "string" || document.trim() === "" || document.length > 500)
+    throw invalid("document must say in 1 to 500 characters where the evidence is.");
+}
+
+/** Returns the clientId that a signed webhook names, also where the kit cannot take the rest of it. */
+export function clientIdIn({ rawBody }: WebhookRecord): string | undefined {
+  const decoded = decodeStrict(rawBody);
+  return decoded.ok
+    ? fieldRules.clientId.schema.safeParse(readField(decoded.payload, "clientId")).data
+    : undefined;
+}
+
+/**
+ * Decides the evidence as a webhook that says the same, so a second completion of a reference raises `payment.paid_twice`. Returns
+ * the completed payment and the events of its completion.
+ *
+ * @throws TillkitError `evidence_missing`, `evidence_invalid`, `evidence_mismatch`
+ */
+export function decideEvidence(
+  { evidence, id: receiptId, at }: ResolutionRecord,
+  stored: Payment,
+  payments: readonly Payment[],
+  parts: Omit<DecisionParts, "now">,
+): { payment: Payment; events: EventDraft[] } {
+  if (evidence === undefined) throw missing();
+  const decisions = new Decisions(payments, { ...parts, now: at });
+  const carrier = { receiptId, receivedAt: at, kind: "person", covers: "body" } as const;
+  const decided = decisions.decide(reportOf(evidence, stored, at), carrier);
+  if (decided.outcome === "applied")
+    return { payment: decisions.payments.find(stored.clientId)!, events: decided.events };
+  const why = "reason" in decided ? decided.reason : decided.outcome;
+  throw new TillkitError("evidence_mismatch", `The evidence does not fit the payment: ${why}.`);
+}
+
+/** Returns the evidence as a report. The payment's own service id stands in for one that the evidence does not show. */
+function reportOf(evidence: Evidence, payment: Payment, at: string): PaymentReport {
+  const { total, serviceId = payment.serviceId, providerId } = evidence;
+  const { clientId } = payment;
+  const data = { id: serviceId, status: "completed", captured: true, total, clientId, providerId };
+  const payload = { topic: "payment.completed", timestamp: at, type: "payment", data };
+  const covers = signedFields.filter((field) => field !== "submittedAt" && field !== "source");
+  // A message of the decoded payload needs the bytes only where it cannot be read.
+  const message = readMessage({ rawBody: Buffer.alloc(0), payload, covers });
+  if (message.kind !== "payment")
+    throw invalid(message.kind === "inadmissible" ? `${message.reason}.` : "It is about no payment.");
+  if (message.untrusted.providerId !== undefined)
+    throw invalid(`providerId must be ${fieldRules.providerId.expected}.`);
+  return message;
+}
+
+function missing(): TillkitError {
+  const message =
+    "Without a webhook that the kit can read, accept needs the evidence that shows the payment.";
+  return new TillkitError("evidence_missing", message);
+}
+
+function invalid(why: string): TillkitError {
+  return new TillkitError("evidence_invalid", `The evidence cannot be used. ${why}`);
+}

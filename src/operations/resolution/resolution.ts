@@ -1,0 +1,101 @@
+import { TillkitError } from "../../errors/index.js";
+import { type Evidence, type Payment } from "../../model/payment.js";
+import { describeUnknown, type NamesOf } from "../../shared/unknown-names.js";
+import { type ResolutionRecord } from "../../store/index.js";
+import { withoutKey, type EventDraft } from "../../webhook/recording/payment-events.js";
+import { checkEvidence } from "./payment-evidence.js";
+
+/** A person's decision about a payment or about one webhook. */
+export interface Resolution {
+  /**
+   * - `accept`: the webhook is right despite its differences, or without the lookup that it waits for, or the evidence shows that
+   *   the payment is paid: complete the payment. With the clientId alone: fulfil the order with this completed payment, although
+   *   another amount was asked for last.
+   * - `refunded`: the money of this completed payment was returned. It stays completed.
+   * - `dismiss`: nothing needs to be done; an unmatched webhook no longer waits for a payment.
+   */
+  action: "accept" | "refunded" | "dismiss";
+  /**
+   * The webhook: of `payment.mismatched`, `payment.unmatched` or `payment.unconfirmed`. For `accept` and `dismiss`; for `accept`
+   * also that of `webhook.inadmissible`, with evidence.
+   */
+  receiptId?: string | undefined;
+  /** The payment, where no single webhook is concerned, or where an inadmissible one does not name it. */
+  clientId?: string | undefined;
+  /**
+   * What shows that the payment is paid. For `accept`: required for a payment that is not completed without a webhook, and with an
+   * inadmissible webhook. Refused with any other webhook.
+   */
+  evidence?: Evidence | undefined;
+  /** Why, for readers of the history: 1 to 1,000 characters. */
+  reason: string;
+  /** Who decided: 1 to 128 characters. */
+  by: string;
+}
+
+/** The stored resolution. */
+export interface Resolved {
+  resolution: ResolutionRecord;
+  /** False where it had been resolved before: `resolution` is the earlier one. */
+  resolved: boolean;
+  /** As it is stored now; absent where the store has no such payment. */
+  payment?: Payment;
+}
+
+/** The stored actions. */
+export const actions = { accept: "accepted", refunded: "refunded", dismiss: "dismissed" } as const;
+
+/** Throws for a resolution that can never be stored. */
+export function checkResolution(given: Resolution): void {
+  const { action, receiptId, clientId, evidence, reason, by } = given;
+  const names = { action, receiptId, clientId, evidence, reason, by } satisfies NamesOf<Resolution>;
+  const unknown = describeUnknown(given, names);
+  if (unknown !== undefined) throw resolutionInvalid(unknown);
+  if (!Object.hasOwn(actions, action)) throw resolutionInvalid("action must be accept, refunded or dismiss.");
+  const named = [receiptId, clientId].filter((id) => id !== undefined);
+  const isOne = named.length === 1 || (named.length === 2 && evidence !== undefined);
+  if (!isOne || named.some((id) => typeof id !== "string" || id === ""))
+    throw resolutionInvalid(
+      "Give either the receiptId of a webhook or the clientId of a payment, as a string.",
+    );
+  if (action === "refunded" && clientId === undefined)
+    throw resolutionInvalid("refunded needs the clientId of the payment.");
+  if (!isText(reason, 1000))
+    throw resolutionInvalid("reason must be a string of 1 to 1000 characters: it is kept in the history.");
+  if (!isText(by, 128))
+    throw resolutionInvalid("by must name the person who decided, in 1 to 128 characters.");
+  if (evidence !== undefined && action !== "accept") throw resolutionInvalid("Only accept takes evidence.");
+  if (evidence !== undefined) checkEvidence(evidence, receiptId);
+}
+
+function isText(value: unknown, maxLength: number): boolean {
+  return typeof value === "string" && value.trim() !== "" && value.length <= maxLength;
+}
+
+/** Returns `resolution_not_possible`. */
+export function notPossible(why: string): TillkitError {
+  return new TillkitError("resolution_not_possible", `This resolution is not possible: ${why}.`);
+}
+
+/** Returns `resolution_invalid`. */
+export function resolutionInvalid(message: string): TillkitError {
+  return new TillkitError("resolution_invalid", message);
+}
+
+/** Returns an id that is made of what is resolved, so that a second resolution of the same finds it taken. */
+export function resolutionId({ action, receiptId, evidence }: Resolution, clientId: string): string {
+  // One payment may first be accepted as paid, by evidence, and then for its order.
+  const isForOrder = action === "accept" && receiptId === undefined && evidence === undefined;
+  return `${isForOrder ? "accepted for the order" : actions[action]}:${receiptId ?? clientId}`;
+}
+
+/** Returns the `payment.resolved` of a resolution. */
+export function resolvedEvent(
+  { id: _, at: __, ...about }: ResolutionRecord,
+  payment: Payment | undefined,
+): EventDraft {
+  return {
+    type: "payment.resolved",
+    payload: { ...about, ...(payment && { payment: withoutKey(payment) }) },
+  };
+}

@@ -1,0 +1,48 @@
+import { paysOrder } from "../../model/attempts.js";
+import { type Payment } from "../../model/payment.js";
+import { type EventRecord } from "../../store/index.js";
+import {
+  type EventDraft,
+  type EventFields,
+  eventsOfApplied,
+} from "../../webhook/recording/payment-events.js";
+
+/** Returns why the order cannot be fulfilled with this completed payment, or `undefined` if it can. */
+export function whyNotAcceptable(
+  { clientId, reference, withheld }: Payment,
+  payments: readonly Payment[],
+): string | undefined {
+  if (withheld === "refunded") return `the money of ${clientId} was returned`;
+  const other = payments.find((payment) => payment.reference === reference && paysOrder(payment));
+  return other && `${reference} is paid by ${other.clientId} already; refund ${clientId}`;
+}
+
+/** Returns a withheld payment as the order's own, and its `payment.completed`. */
+export function acceptWithheld(
+  stored: Payment,
+  known: readonly EventRecord[],
+  at: string,
+): { payment: Payment; events: EventDraft[] } {
+  const { withheld: _, ...payment } = stored;
+  payment.updatedAt = at;
+  const events = eventsOfApplied(
+    { payment, facts: [{ type: "payment.completed" }] },
+    reportedIn(known, stored),
+  );
+  return { payment, events };
+}
+
+/** Returns what the service reported with the completion, as its event has it. The payment stands in for a missing event. */
+function reportedIn(known: readonly EventRecord[], payment: Payment): EventFields {
+  const raised = known.find(({ type }) => type === "payment.paid_other_amount");
+  if (raised) return raised.payload as unknown as EventFields;
+  const { clientId, serviceId, status, total } = payment;
+  const verified = {
+    clientId,
+    "total.value": total.value,
+    "total.currency": total.currency,
+    ...(serviceId !== undefined && { id: serviceId }),
+    ...(status !== undefined && { status }),
+  };
+  return { verified, untrusted: {}, reportedBy: "person" };
+}

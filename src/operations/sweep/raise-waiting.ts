@@ -1,0 +1,75 @@
+import { type EventRecord, type PaymentStore, type WebhookRecord } from "../../store/index.js";
+import {
+  stampEvent,
+  unconfirmedEvent,
+  unmatchedEvent,
+  type EventDraft,
+} from "../../webhook/recording/payment-events.js";
+import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
+import { readStored, rematch } from "../../webhook/recording/rematch.js";
+import { inGroups } from "./in-groups.js";
+
+/** The parts of the kit that raising uses. */
+export interface RaisingParts<Tx> extends RecordingParts<Tx> {
+  /** Returns the time without new jumps of the clock. What is raised cannot be taken back, so its age depends on this time. */
+  cautiousNow: () => Date;
+}
+
+/** The next sweep continues: webhooks that were raised are not returned again. */
+const maxPagesPerSweep = 20;
+
+/**
+ * Raises events for webhooks that have waited too long: `payment.unmatched` where no payment has their clientId,
+ * `payment.unconfirmed` where no lookup confirmed them. Each webhook is matched once more first, and raised once, however
+ * many processes sweep. Resolves to the number of events.
+ */
+export async function raiseWaiting<Tx>(parts: RaisingParts<Tx>, unmatchedAfterMs: number): Promise<number> {
+  const { store, cautiousNow, maxGroup: limit } = parts;
+  const options = { before: new Date(cautiousNow().getTime() - unmatchedAfterMs).toISOString(), limit };
+  let raised = 0;
+  for (let page = 0; page < maxPagesPerSweep; page++) {
+    const found = await store.transaction((tx) => store.stray(tx, options));
+    if (found.length === 0) break;
+    const clientIds = found.map(({ clientId = "" }) => clientId);
+    await rematch(parts, clientIds);
+    const receiptIds = found.map(({ receiptId }) => receiptId);
+    for (const count of await inGroups(store, receiptIds, (some) => raisePage(parts, new Set(some), options)))
+      raised += count;
+    if (found.length < limit) break;
+  }
+  return raised;
+}
+
+/**
+ * Locks the webhooks, so that no other sweep raises them too. Locks no payments: matching locks the payment first and the
+ * webhook second, and the two would block each other. A payment that is stored meanwhile is matched afterwards.
+ */
+async function raisePage<Tx>(
+  { store, now, newId }: RecordingParts<Tx>,
+  wanted: ReadonlySet<string>,
+  options: { before: string; limit: number },
+): Promise<number> {
+  return store.transaction(async (tx) => {
+    const still = (await store.stray(tx, options)).filter(({ receiptId }) => wanted.has(receiptId));
+    const recordedAt = now().toISOString();
+    const events: EventRecord[] = [];
+    for (const webhook of still) {
+      const { clientId } = webhook;
+      const draft = await waitingEvent(store, webhook);
+      if (draft) events.push(stampEvent(draft, { newId, recordedAt, clientId }));
+    }
+    if (still.length > 0) await store.save(tx, { raised: still.map(({ receiptId }) => receiptId), events });
+    return events.length;
+  });
+}
+
+async function waitingEvent<Tx>(
+  store: PaymentStore<Tx>,
+  webhook: WebhookRecord,
+): Promise<EventDraft | undefined> {
+  const message = readStored(webhook);
+  if (message.kind !== "payment") return undefined;
+  if (webhook.outcome === "unmatched") return unmatchedEvent(message, webhook);
+  const payment = await store.find(message.verified.clientId);
+  return payment && unconfirmedEvent(payment, message, webhook);
+}

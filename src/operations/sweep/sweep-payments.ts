@@ -1,0 +1,133 @@
+import { withTimeout } from "../../shared/with-timeout.js";
+import { awaitedStates, type Payment } from "../../model/payment.js";
+import { type EventRecord } from "../../store/index.js";
+import { stampEvent, withoutKey } from "../../webhook/recording/payment-events.js";
+import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
+import { rematch } from "../../webhook/recording/rematch.js";
+import { inGroups } from "./in-groups.js";
+import { type RaisingParts, raiseWaiting } from "./raise-waiting.js";
+
+/** The result of one sweep. */
+export interface Swept {
+  /** The number of payments that `payment.overdue` was raised for. */
+  overdue: number;
+  /** The number of webhooks that `payment.unmatched` or `payment.unconfirmed` was raised for. */
+  unmatched: number;
+  /** The number of payments that the service was asked about. */
+  lookups: number;
+}
+
+/** Sweeps one at a time. */
+export type Sweeper = ReturnType<typeof createSweeper>;
+
+/** The next sweep continues: payments that were raised are not returned again. */
+const maxPagesPerSweep = 20;
+
+/**
+ * How long raising waits for the lookups of its sweep, in milliseconds. An answer that comes within this time settles what would
+ * be raised. A service that is slow, or many lookups, delay no alarm by more.
+ */
+const maxLookupWaitMs = 2000;
+
+/**
+ * Makes the sweeper of payments that no webhook arrives for. It waits for `recorder`, and calls `lookups`. A sweep is
+ * bounded and safe to run in several processes: each mark is committed with its event, under a lock.
+ */
+export function createSweeper<Tx>(
+  parts: RaisingParts<Tx>,
+  { overdueMs, unmatchedAfterMs }: { overdueMs: number; unmatchedAfterMs: number },
+  {
+    recorder,
+    lookups,
+  }: { recorder: { matched(): Promise<void> }; lookups: { sweep(): Promise<number> } | undefined },
+) {
+  let running: Promise<Swept> | undefined;
+  let failure: { count: number; error: unknown } | undefined;
+
+  async function sweepOnce(): Promise<Swept> {
+    // Events need the handlers of this process to be registered.
+    await parts.ready();
+    // A webhook that is being matched is locked, and would be skipped.
+    await recorder.matched();
+    // A failed lookup raises a notice.
+    const looking = lookups?.sweep();
+    if (looking)
+      await withTimeout(
+        looking.catch(() => {}),
+        maxLookupWaitMs,
+      );
+    const unmatched = await raiseWaiting(parts, unmatchedAfterMs);
+    const overdue = await sweepOverdue(parts, overdueMs);
+    if (overdue + unmatched > 0) parts.announceEvents();
+    // The next sweep raises although these lookups may still run, which it joins.
+    running = undefined;
+    return { overdue, unmatched, lookups: (await looking) ?? 0 };
+  }
+
+  return {
+    /** Sweeps, or joins the sweep of this process that has not raised everything yet. */
+    sweep() {
+      if (running) return running;
+      const sweep: Promise<Swept> = sweepOnce().finally(() => {
+        if (running === sweep) running = undefined;
+      });
+      sweep.then(
+        () => (failure = undefined),
+        (error: unknown) => (failure = { count: (failure?.count ?? 0) + 1, error }),
+      );
+      return (running = sweep);
+    },
+    /** Returns how many sweeps in a row have failed, and the last error; `undefined` after one that did not fail. */
+    failure: () => failure,
+    /** Resolves when no sweep raises anything any more. Never rejects. */
+    async idle() {
+      await running?.catch(() => {});
+    },
+  };
+}
+
+/**
+ * Raises `payment.overdue`, once for each payment, and matches their parked webhooks again. Reads pages in the order of
+ * (createdAt, clientId), so that every payment is reached.
+ */
+async function sweepOverdue<Tx>(parts: RaisingParts<Tx>, overdueMs: number): Promise<number> {
+  const { store, cautiousNow, maxGroup: limit } = parts;
+  const before = new Date(cautiousNow().getTime() - overdueMs).toISOString();
+  let raised = 0;
+  let after: { createdAt: string; clientId: string } | undefined;
+  for (let pages = 0; pages < maxPagesPerSweep; pages++) {
+    const page: Payment[] = await store.due({ before, ...(after && { after }), limit });
+    const last = page.at(-1);
+    if (!last) break;
+    const clientIds = page.map(({ clientId }) => clientId);
+    await rematch(parts, clientIds);
+    for (const count of await inGroups(store, clientIds, (some) => raiseOverdue(parts, some)))
+      raised += count;
+    if (page.length < limit) break;
+    after = { createdAt: last.createdAt, clientId: last.clientId };
+  }
+  return raised;
+}
+
+async function raiseOverdue<Tx>(
+  { store, now, newId }: RecordingParts<Tx>,
+  clientIds: readonly string[],
+): Promise<number> {
+  const wanted = new Set(clientIds);
+  return store.transaction(async (tx) => {
+    const { payments } = await store.lock(tx, { clientIds });
+    const recordedAt = now().toISOString();
+    const updated = payments
+      .filter(
+        ({ clientId, state, overdueAt }) =>
+          wanted.has(clientId) && awaitedStates.includes(state) && overdueAt === undefined,
+      )
+      .map((payment) => ({ ...payment, overdueAt: recordedAt, updatedAt: recordedAt }));
+    const events = updated.map((payment): EventRecord => {
+      const draft = { type: "payment.overdue", payload: { payment: withoutKey(payment) } } as const;
+      return stampEvent(draft, { newId, recordedAt, clientId: payment.clientId });
+    });
+    if (events.length > 0) await store.save(tx, { updated, events });
+    return events.length;
+  });
+}

@@ -1,0 +1,70 @@
+import { sameValue } from "../../model/money.js";
+import { type Payment } from "../../model/payment.js";
+import { type DifferenceKind, newFinding, type StatementFinding } from "../result/finding.js";
+import { type CheckedRow } from "../statement-row.js";
+import { differenceOf } from "../result/totals.js";
+
+/** The stored payments that have the ids of a row. */
+export interface Matches {
+  byClientId?: Payment | undefined;
+  byServiceId?: Payment | undefined;
+}
+
+/** The result of comparing one row with the stored payments. */
+export interface Comparison {
+  /** The payment of the row, where the store knows it. */
+  payment?: Payment;
+  /** Every difference, the most serious first. Empty where the row and the payment agree. */
+  kinds: DifferenceKind[];
+  /** With `id_differs`: the other payment or id. */
+  other?: string;
+}
+
+/** Compares one row with the stored payments. Pure. */
+export function compareRow(row: CheckedRow, { byClientId, byServiceId }: Matches): Comparison {
+  const payment = byClientId ?? byServiceId;
+  if (!payment) return { kinds: ["missing_here"] };
+  const other = otherId(row, payment, byClientId !== undefined);
+  // Amounts of two different payments say nothing: a person must first decide which payment was paid.
+  if (other !== undefined) return { payment, kinds: ["id_differs"], other };
+  const kinds: DifferenceKind[] = [];
+  const { total, state, withheld } = payment;
+  if (row.currency !== total.currency) kinds.push("currency_differs");
+  else if (!sameValue(row.value, total.value)) kinds.push("amount_differs");
+  if (row.paid && state !== "completed") kinds.push("unpaid_here");
+  if (!row.paid && state === "completed") kinds.push("unpaid_there");
+  if (row.paid && withheld === "unsettled") kinds.push("withheld");
+  return { payment, kinds };
+}
+
+function otherId(row: CheckedRow, payment: Payment, byClientId: boolean): string | undefined {
+  if (!byClientId) return row.clientId ? payment.clientId : undefined;
+  const differs = row.serviceId && payment.serviceId !== undefined && payment.serviceId !== row.serviceId;
+  return differs ? payment.serviceId : undefined;
+}
+
+/** Returns the finding of one difference, with what a person needs to act on it. */
+export function describeDifference(
+  kind: DifferenceKind,
+  row: CheckedRow,
+  { payment, other }: Comparison,
+): StatementFinding {
+  const { line, providerId, source, value, currency, status, time } = row;
+  return newFinding({
+    kind,
+    line,
+    clientId: row.clientId || payment?.clientId,
+    serviceId: row.serviceId || payment?.serviceId,
+    providerId,
+    reference: payment?.reference,
+    source,
+    statement: { value, currency, ...(status && { status }), ...(time && { time }) },
+    stored: payment && storedSide(payment),
+    difference: kind === "amount_differs" ? differenceOf(row, payment!.total) : undefined,
+    other,
+  });
+}
+
+function storedSide({ total, state, completedAt }: Payment): NonNullable<StatementFinding["stored"]> {
+  return { ...total, state, ...(completedAt !== undefined && { completedAt }) };
+}

@@ -1,0 +1,143 @@
+import { type PaymentStore } from "../../store/contract.js";
+import { newFinding, type StatementFinding } from "../result/finding.js";
+import { type Period } from "../../operations/statement-options.js";
+import { type RunState } from "./run-state.js";
+import { type PaymentEntry, readEntry, readSiblingEntry, type RowEntry } from "./sort-entries.js";
+import { findPayments } from "./stored-payments.js";
+
+const paymentsPerLookup = 500;
+
+/** Finds payments that no row names, and rows that list a payment once more. Reads the sorted entries, one at a time. */
+export async function* compareSortedEntries(
+  store: PaymentStore,
+  run: RunState,
+  period: Period,
+): AsyncGenerator<StatementFinding, void, undefined> {
+  const reader = new EntryReader(run, period);
+  for await (const lines of run.entries.sorted()) {
+    const found = lines.flatMap((line) => reader.next(readEntry(line)));
+    yield* found;
+    await addUnlistedSiblings(store, run, found);
+    run.reportProgress("sides");
+  }
+  const last = reader.end();
+  yield* last;
+  await addUnlistedSiblings(store, run, last);
+}
+
+/** Follows the sorted entries. The entries of one payment are neighbours: first the payment, then its rows by their lines. */
+class EntryReader {
+  readonly #run: RunState;
+  readonly #period: Period;
+  #key: string | undefined;
+  /** The stored payment, until a row names it. */
+  #unlisted: PaymentEntry | undefined;
+  #firstPaid: RowEntry | undefined;
+
+  constructor(run: RunState, period: Period) {
+    this.#run = run;
+    this.#period = period;
+  }
+
+  /** Returns the findings that this entry shows: about the payment before it, or about its own row. */
+  next(entry: RowEntry | PaymentEntry): StatementFinding[] {
+    const found = entry.key === this.#key ? [] : this.end();
+    this.#key = entry.key;
+    if (entry.side === "stored") {
+      this.#unlisted = entry;
+      return found;
+    }
+    this.#unlisted = undefined;
+    if (entry.bucket === "unpaid" || entry.bucket === "bad") return found;
+    if (this.#firstPaid) found.push(this.#listedTwice(entry, this.#firstPaid.line));
+    else this.#countMatched(entry);
+    this.#firstPaid ??= entry;
+    return found;
+  }
+
+  /** Returns the finding about the payment whose entries have all been read, where no row names it. */
+  end(): StatementFinding[] {
+    const unlisted = this.#unlisted;
+    this.#unlisted = undefined;
+    this.#firstPaid = undefined;
+    if (!unlisted) return [];
+    const { clientId, serviceId, reference, value, currency, completedAt } = unlisted;
+    const kind = this.#run.isAtEdge(completedAt, this.#period) ? "at_edge" : "missing_there";
+    this.#run.count(kind);
+    if (kind === "missing_there") this.#run.totals.addPayment("missingThere", unlisted);
+    const stored = { value, currency, state: "completed", completedAt } as const;
+    return [newFinding({ kind, clientId, serviceId, reference, stored })];
+  }
+
+  #countMatched(row: RowEntry): void {
+    if (row.bucket !== "matched") return;
+    this.#run.rows.matched += 1;
+    this.#run.totals.addRow("matched", row, row.source);
+  }
+
+  #listedTwice(row: RowEntry, firstLine: number): StatementFinding {
+    const { bucket, line, source, clientId, serviceId, reference, value, currency } = row;
+    this.#run.count("listed_twice");
+    // A row with another difference is already counted there.
+    if (bucket === "matched") this.#run.totals.addRow("listed_twice", row, source);
+    const ids = { clientId, serviceId, reference };
+    return newFinding({
+      kind: "listed_twice",
+      line,
+      firstLine,
+      ...ids,
+      source,
+      statement: { value, currency },
+    });
+  }
+}
+
+/** Adds sibling entries for payments that no row names: one of them may be the second payment of its reference. */
+async function addUnlistedSiblings(
+  store: PaymentStore,
+  run: RunState,
+  found: readonly StatementFinding[],
+): Promise<void> {
+  const unlisted = found.filter(({ kind }) => kind === "missing_there" || kind === "at_edge");
+  for (let start = 0; start < unlisted.length; start += paymentsPerLookup) {
+    const batch = unlisted.slice(start, start + paymentsPerLookup);
+    const stored = await findPayments(store, batch);
+    for (const ids of batch) {
+      const { byClientId: payment } = stored.matching(ids);
+      if (payment) await run.addSiblings(payment, stored.siblingsOf(payment));
+    }
+  }
+}
+
+/** Finds payments that were paid although another payment of their reference was paid before. */
+export async function* findPaidTwice(run: RunState): AsyncGenerator<StatementFinding, void, undefined> {
+  let reference: string | undefined;
+  let first = "";
+  let previous = "";
+  for await (const lines of run.siblings.sorted()) {
+    for (const entry of lines.map(readSiblingEntry)) {
+      if (entry.reference !== reference) {
+        reference = entry.reference;
+        first = entry.clientId;
+        previous = "";
+      }
+      // A payment may have several entries, which are neighbours.
+      const isNew = entry.clientId !== first && entry.clientId !== previous;
+      previous = entry.clientId;
+      if (!isNew) continue;
+      const { line, clientId, serviceId, value, currency, state, completedAt, source } = entry;
+      run.count("paid_twice");
+      run.totals.addPayment("paidTwice", entry);
+      yield newFinding({
+        kind: "paid_twice",
+        line: line > 0 ? line : undefined,
+        clientId,
+        serviceId,
+        reference,
+        source,
+        stored: { value, currency, state, ...(completedAt && { completedAt }) },
+        other: first,
+      });
+    }
+  }
+}

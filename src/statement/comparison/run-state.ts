@@ -1,0 +1,124 @@
+import { TillkitError } from "../../errors/index.js";
+import { paysOrder } from "../../model/attempts.js";
+import { type Payment } from "../../model/payment.js";
+import { differenceKinds, type FindingKind } from "../result/finding.js";
+import {
+  type Period,
+  type ResolvedStatementOptions,
+  type StatementProgress,
+} from "../../operations/statement-options.js";
+import { siblingEntry } from "./sort-entries.js";
+import { ExternalSort } from "../sorting/external-sort.js";
+import { type CheckedRow } from "../statement-row.js";
+import { type StatementSummary } from "../result/summary.js";
+import { Totals } from "../result/totals.js";
+
+const dayMs = 86_400_000;
+
+/** The collection of one run: sums in memory, and entries of rows and payments that are sorted outside of memory. */
+export class RunState {
+  readonly totals = new Totals();
+  /** One entry for each row, and one for each payment that was completed in the period. */
+  readonly entries: ExternalSort;
+  /** Paid payments of references that have several payments. */
+  readonly siblings: ExternalSort;
+  readonly rows = { read: 0, bad: 0, foreign: 0, unpaid: 0, outsidePeriod: 0, matched: 0 };
+  /** The first row that could not be read: its line, and why. */
+  firstProblem: string | undefined;
+  /** The number of payments that were completed in the period. */
+  completed = 0;
+  readonly #options: ResolvedStatementOptions;
+  #paymentsRead = 0;
+  /** The beginning of the first day of the rows, and the end of the last one: milliseconds since 1970. */
+  #days: { from: number; to: number } | undefined;
+
+  constructor(options: ResolvedStatementOptions) {
+    this.#options = options;
+    this.entries = new ExternalSort(options.temporaryDirectory, options.sort);
+    this.siblings = new ExternalSort(options.temporaryDirectory, options.sort);
+  }
+
+  count(kind: FindingKind): void {
+    this.totals.counts[kind] += 1;
+  }
+
+  /** Notes the time of a row. Throws `statement_period_missing` if neither the row nor the options have a time. */
+  noteTime({ time, utcOffsetMs, line }: CheckedRow): void {
+    const { period } = this.#options;
+    if (period) {
+      if (time && (time < period.from || time >= period.to)) this.rows.outsidePeriod += 1;
+      return;
+    }
+    if (!time) throw periodMissing(`no period was given, and line ${line} has no time`);
+    const from = Math.floor((Date.parse(time) + utcOffsetMs) / dayMs) * dayMs - utcOffsetMs;
+    const { from: first, to: end } = this.#days ?? { from: Infinity, to: -Infinity };
+    this.#days = { from: Math.min(first, from), to: Math.max(end, from + dayMs) };
+  }
+
+  /** Returns the given period, or else the whole days of the rows. Throws if there is no row with a time. */
+  period(): Period {
+    const { period } = this.#options;
+    if (period) return period;
+    if (this.firstProblem !== undefined && this.rows.bad === this.rows.read)
+      throw new TillkitError(
+        "statement_unreadable",
+        `None of its ${this.rows.read} rows can be read. ${this.firstProblem}`,
+        { fix: "Give the format of the statement: its columns, its separators and the form of its times." },
+      );
+    if (this.#days === undefined) throw periodMissing("no period was given, and no row has a time");
+    const { from, to } = this.#days;
+    return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+  }
+
+  /** Returns whether a completion is so near to an end of the period that a neighbouring statement may list it. */
+  isAtEdge(completedAt: string, { from, to }: Period): boolean {
+    const { edgeMs } = this.#options;
+    const at = Date.parse(completedAt);
+    return at - Date.parse(from) < edgeMs || Date.parse(to) - at <= edgeMs;
+  }
+
+  /**
+   * Adds sibling entries for a paid payment and for its completed siblings. Adds none for a payment without siblings, nor for one
+   * that was withheld from its order: the order got nothing for it.
+   */
+  async addSiblings(payment: Payment, siblings: readonly Payment[], row?: CheckedRow): Promise<void> {
+    if (siblings.length < 2) return;
+    if (payment.withheld === undefined) await this.siblings.add(siblingEntry(payment, row));
+    for (const other of siblings)
+      if (other !== payment && paysOrder(other)) await this.siblings.add(siblingEntry(other));
+  }
+
+  /** Calls `onProgress` after a batch, and throws where the run is to be stopped. */
+  reportProgress(phase: StatementProgress["phase"], paymentsRead = 0): void {
+    this.#paymentsRead += paymentsRead;
+    this.#options.signal?.throwIfAborted();
+    this.#options.onProgress?.({ phase, rows: this.rows.read, payments: this.#paymentsRead });
+  }
+
+  summary(period: Period): StatementSummary {
+    const { counts } = this.totals;
+    const differences = differenceKinds.reduce((sum, kind) => sum + counts[kind], 0);
+    return {
+      period,
+      rows: { ...this.rows },
+      stored: this.completed,
+      counts: { ...counts },
+      differences,
+      balanced: differences === 0 && counts.bad_row === 0,
+      currencies: this.totals.currencies(),
+      channels: this.totals.channels(),
+    };
+  }
+
+  async remove(): Promise<void> {
+    await this.entries.remove();
+    await this.siblings.remove();
+  }
+}
+
+function periodMissing(why: string): TillkitError {
+  return new TillkitError(
+    "statement_period_missing",
+    `Payments that are missing on the statement cannot be found: ${why}.`,
+  );
+}

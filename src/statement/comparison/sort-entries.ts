@@ -1,0 +1,103 @@
+import { type Payment, type PaymentState } from "../../model/payment.js";
+import { type CheckedRow } from "../statement-row.js";
+import { type RowBucket } from "../result/summary.js";
+
+// A run writes one entry for each row and each payment, as a short line of JSON, and sorts the lines outside of memory.
+// The first values of an entry are its sort key: after sorting, the entries of one payment or reference are neighbours.
+
+/** The group of a row after its first comparison. `unpaid` and `bad` only say that the statement names the payment. */
+export type EntryBucket = RowBucket | "unpaid" | "bad";
+
+interface CommonEntry {
+  value: string;
+  currency: string;
+  clientId: string;
+  serviceId: string;
+  reference: string;
+}
+
+/** A row of the statement. */
+export interface RowEntry extends CommonEntry {
+  side: "row";
+  /** Equal for all entries of one payment. */
+  key: string;
+  line: number;
+  bucket: EntryBucket;
+  source: string;
+}
+
+/** A stored payment that was completed in the period. */
+export interface PaymentEntry extends CommonEntry {
+  side: "stored";
+  key: string;
+  completedAt: string;
+}
+
+/** Returns the entry of a row. It sorts after the entry of its payment, and then by its line. */
+export function rowEntry(
+  row: Omit<CheckedRow, "paid" | "utcOffsetMs">,
+  bucket: EntryBucket,
+  payment: Payment | undefined,
+): string {
+  const { line, value, currency, source = "", clientId = "", serviceId = "" } = row;
+  const unknownKey = clientId ? `c${clientId}` : `s${serviceId}`;
+  const ids = [payment?.clientId ?? clientId, payment?.serviceId ?? serviceId, payment?.reference ?? ""];
+  const key = payment ? entryKey(payment) : unknownKey;
+  return JSON.stringify([key, 1, padded(line), bucket, value, currency, source, ...ids]);
+}
+
+/** Returns the entry of a payment that was completed in the period. */
+export function paymentEntry(payment: Payment, completedAt: string): string {
+  const { clientId, serviceId = "", reference, total } = payment;
+  const { value, currency } = total;
+  // Bucket and source stay empty, so that both kinds of entry have the same fields.
+  const fields = ["", value, currency, "", clientId, serviceId, reference];
+  return JSON.stringify([entryKey(payment), 0, completedAt, ...fields]);
+}
+
+function entryKey({ clientId }: Payment): string {
+  return `k${clientId}`;
+}
+
+/** Reads a line of {@link rowEntry} or {@link paymentEntry}. */
+export function readEntry(text: string): RowEntry | PaymentEntry {
+  const [key, side, at, bucket, value, currency, source, clientId, serviceId, reference] = JSON.parse(text);
+  if (side === 0)
+    return { side: "stored", key, completedAt: at, value, currency, clientId, serviceId, reference };
+  const line = Number(at);
+  return { side: "row", key, line, bucket, value, currency, source, clientId, serviceId, reference };
+}
+
+/** One paid payment of a reference that has several payments. */
+export interface SiblingEntry extends CommonEntry {
+  /** Empty where only the statement says that it was paid. */
+  completedAt: string;
+  /** 0 where it is not on the statement. */
+  line: number;
+  state: PaymentState;
+  source: string;
+}
+
+/** Sorts after every time and every line number. */
+const last = "~";
+
+/** Returns the entry of a sibling. It sorts by reference, and then by the time of completion. */
+export function siblingEntry(payment: Payment, row?: CheckedRow): string {
+  const { reference, clientId, total, state, serviceId = "", completedAt } = payment;
+  const at = state === "completed" ? (completedAt ?? payment.updatedAt) : last;
+  const line = row ? padded(row.line) : last;
+  const rest = [total.value, total.currency, state, serviceId, row?.source ?? ""];
+  return JSON.stringify([reference, at, clientId, line, ...rest]);
+}
+
+/** Reads a line of {@link siblingEntry}. */
+export function readSiblingEntry(text: string): SiblingEntry {
+  const [reference, at, clientId, line, value, currency, state, serviceId, source] = JSON.parse(text);
+  const completedAt = at === last ? "" : at;
+  const lineNumber = line === last ? 0 : Number(line);
+  return { reference, completedAt, clientId, line: lineNumber, value, currency, state, serviceId, source };
+}
+
+function padded(line: number): string {
+  return String(line).padStart(12, "0");
+}

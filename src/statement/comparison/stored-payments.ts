@@ -1,0 +1,86 @@
+import { type Payment } from "../../model/payment.js";
+import { type PaymentStore } from "../../store/contract.js";
+import { type Matches } from "./compare-row.js";
+import { type Period, type ResolvedStatementOptions } from "../../operations/statement-options.js";
+import { type RunState } from "./run-state.js";
+import { paymentEntry } from "./sort-entries.js";
+import { type StatementRow } from "../statement-row.js";
+
+const paymentsPerPage = 500;
+
+type Ids = Pick<StatementRow, "clientId" | "serviceId">;
+
+/** Stored payments by their ids and by their reference. */
+export class StoredPayments {
+  readonly #byClientId = new Map<string, Payment>();
+  readonly #byServiceId = new Map<string, Payment>();
+  readonly #byReference = new Map<string, Payment[]>();
+
+  constructor(payments: readonly Payment[]) {
+    for (const payment of payments) {
+      if (this.#byClientId.has(payment.clientId)) continue;
+      this.#byClientId.set(payment.clientId, payment);
+      if (payment.serviceId !== undefined) this.#byServiceId.set(payment.serviceId, payment);
+      const siblings = this.#byReference.get(payment.reference);
+      if (siblings) siblings.push(payment);
+      else this.#byReference.set(payment.reference, [payment]);
+    }
+  }
+
+  matching({ clientId, serviceId }: Ids): Matches {
+    return {
+      byClientId: clientId ? this.#byClientId.get(clientId) : undefined,
+      byServiceId: serviceId ? this.#byServiceId.get(serviceId) : undefined,
+    };
+  }
+
+  /** Returns all payments with the reference of this payment, itself included. */
+  siblingsOf({ reference }: Payment): readonly Payment[] {
+    return this.#byReference.get(reference) ?? [];
+  }
+}
+
+/** Reads the payments of a batch of rows from the store: first by clientId, then the others by serviceId. */
+export async function findPayments(store: PaymentStore, rows: readonly Ids[]): Promise<StoredPayments> {
+  const clientIds = distinct(rows.map(({ clientId }) => clientId));
+  const found = clientIds.length > 0 ? [...(await store.findMany({ clientIds }))] : [];
+  const known = new Set(found.map(({ clientId }) => clientId));
+  const left = rows.filter(({ clientId }) => !clientId || !known.has(clientId));
+  const serviceIds = distinct(left.map(({ serviceId }) => serviceId));
+  if (serviceIds.length > 0) found.push(...(await store.findMany({ serviceIds })));
+  return new StoredPayments(found);
+}
+
+function distinct(ids: readonly (string | undefined)[]): string[] {
+  return [...new Set(ids.filter((id) => id !== undefined && id !== ""))] as string[];
+}
+
+/**
+ * Adds every stored payment that was completed in the period to the run. `list` selects by the time of creation, so this reads
+ * all completed payments created before the end of the period.
+ */
+export async function addCompletedPayments(
+  store: PaymentStore,
+  run: RunState,
+  period: Period,
+  { createdFrom, clientIdPrefix = "" }: ResolvedStatementOptions,
+): Promise<void> {
+  const query = { state: "completed", to: period.to, newestFirst: false, limit: paymentsPerPage } as const;
+  const from = createdFrom && { from: createdFrom };
+  let after: { createdAt: string; clientId: string } | undefined;
+  for (;;) {
+    const page = await store.list({ ...query, ...from, ...(after && { after }) });
+    for (const payment of page) {
+      const completedAt = payment.completedAt ?? payment.updatedAt;
+      if (completedAt < period.from || completedAt >= period.to) continue;
+      if (!payment.clientId.startsWith(clientIdPrefix)) continue;
+      run.completed += 1;
+      run.totals.addPayment("stored", payment.total);
+      await run.entries.add(paymentEntry(payment, completedAt));
+    }
+    run.reportProgress("stored", page.length);
+    const last = page.at(-1);
+    if (!last || page.length < paymentsPerPage) return;
+    after = { createdAt: last.createdAt, clientId: last.clientId };
+  }
+}

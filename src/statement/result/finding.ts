@@ -1,0 +1,55 @@
+import { type Money, type PaymentState } from "../../model/payment.js";
+import { type RowProblem } from "../statement-row.js";
+
+/** The kinds of difference, the most serious first. `docs/statement.md` describes each. */
+export const differenceKinds = [
+  "missing_here",
+  "missing_there",
+  "id_differs",
+  "currency_differs",
+  "amount_differs",
+  "unpaid_here",
+  "unpaid_there",
+  "withheld",
+  "listed_twice",
+  "paid_twice",
+] as const;
+
+export type DifferenceKind = (typeof differenceKinds)[number];
+
+/** A difference; `bad_row`, a row that cannot be compared; `at_edge`, a completion that a neighbouring statement may list. */
+export type FindingKind = DifferenceKind | "bad_row" | "at_edge";
+
+/** One finding. Fields that do not apply to its kind are absent. */
+export interface StatementFinding {
+  kind: FindingKind;
+  /** The line of the statement. */
+  line?: number;
+  /** With `listed_twice`: the line of the first row of the payment. */
+  firstLine?: number;
+  clientId?: string;
+  serviceId?: string;
+  providerId?: string;
+  /** The merchant's order, where the store knows the payment. */
+  reference?: string;
+  /** The provider channel on the statement. */
+  source?: string;
+  /** The payment on the statement. */
+  statement?: Money & { status?: string; time?: string };
+  /** The payment in the store. */
+  stored?: Money & { state: PaymentState; completedAt?: string };
+  /** With `amount_differs`: the amount of the statement minus the stored amount, a decimal string that may be negative. */
+  difference?: string;
+  /** With `paid_twice`: the payment of the reference that was paid first. With `id_differs`: the other payment or id. */
+  other?: string;
+  /** With `bad_row`. */
+  problem?: RowProblem;
+}
+
+/** Returns a finding of these fields, without those that are undefined or empty. */
+export function newFinding(fields: {
+  [Name in keyof StatementFinding]: StatementFinding[Name] | undefined;
+}): StatementFinding {
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined && value !== "");
+  return Object.fromEntries(present) as unknown as StatementFinding;
+}

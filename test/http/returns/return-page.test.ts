@@ -1,0 +1,163 @@
+import axe from "axe-core";
+import { type Browser, type BrowserContextOptions } from "playwright-core";
+import { MemoryStore, type MemoryTx, type ReturnOptions } from "tillkit";
+import { makeReturnToken } from "../../../src/checkout/return-token.js";
+import { accentStyle } from "../../../src/http/returns/return-page.js";
+import { describeInBrowser, launchChromium } from "../../shop/chromium.js";
+import { Customer } from "../../shop/customer.js";
+import { appOf, closeAll, serve, testKit } from "../../support/kit.js";
+import { completedBody, pendingPayment, signed, statusBody } from "../../support/webhooks.js";
+
+const minute = 60 * 1000;
+
+describeInBrowser("a return page in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser.close());
+  afterEach(closeAll);
+
+  /** Opens a return page in a browser whose clock the test drives. The kit's own clock stands still. */
+  async function open(
+    kind: "success" | "cancel" = "success",
+    { returns = {}, screen = {} }: { returns?: ReturnOptions; screen?: BrowserContextOptions } = {},
+  ) {
+    const { token, hash } = makeReturnToken("c-1");
+    const store = new MemoryStore();
+    const now = new Date("2026-11-20T10:00:00.000Z");
+    const payments = testKit<never, MemoryTx>({ store, returns, now: () => now });
+    await store.transaction((tx) => store.save(tx, { created: [pendingPayment({ returnKeyHash: hash })] }));
+    const url = await serve(appOf(payments));
+    const customer = await Customer.in(browser, screen);
+    const { page } = customer;
+    await page.clock.install({ time: now });
+    await page.goto(`${url}/payments/${kind}/${token}`);
+    /** Puts the browser's clock forward, and waits for the answer that the page asks for then. */
+    const wait = async (ms: number) => {
+      const answered = page.waitForEvent("requestfinished");
+      await page.clock.fastForward(ms);
+      await answered;
+    };
+    return { payments, customer, page, wait };
+  }
+
+  it("says after a minute that it takes longer, and after a quarter of an hour that it has stopped", async () => {
+    const { customer, page, wait, payments } = await open();
+    await page.getByText("The page updates by itself").waitFor();
+    await wait(minute);
+    await customer.state("delayed").waitFor();
+    await page.getByText("you need not pay again").waitFor();
+    await page.getByText("The page updates by itself").waitFor();
+    await wait(15 * minute);
+    await page.getByText("no longer updates by itself").waitFor();
+    expect(await page.getByText("The page updates by itself").isVisible()).toBe(false);
+    await payments.receiveWebhook(signed(completedBody()));
+    await page.getByRole("link", { name: "Look again" }).click();
+    await customer.state("paid").waitFor();
+    expect(await page.getByText("no longer updates by itself").isVisible()).toBe(false);
+    expect(customer.complaints).toEqual([]);
+    await customer.leaves();
+  });
+
+  it("says so without a network as well", async () => {
+    const { customer, page } = await open();
+    await page.context().setOffline(true);
+    await page.clock.fastForward(minute);
+    await customer.state("delayed").waitFor();
+    expect(await page.getByText("you need not pay again").isVisible()).toBe(true);
+    await customer.leaves();
+  });
+
+  it.each([
+    [503, "goes on asking", "paid"],
+    [404, "stops asking", "confirming"],
+  ])("after an answer %d %s", async (status, _, state) => {
+    const { customer, page, payments } = await open();
+    // The page may have asked before, because its clock goes on.
+    const answered = page.waitForResponse((response) => response.status() === status);
+    await page.route("**/state", (route) => route.fulfill({ status }));
+    await page.clock.fastForward(1000);
+    await answered;
+    await page.unroute("**/state");
+    await payments.receiveWebhook(signed(completedBody()));
+    if (status === 404) await page.waitForSelector("[data-ended]");
+    await page.clock.fastForward(minute);
+    await customer.state(state).waitFor();
+    expect(await page.locator("[data-ended]").count()).toBe(status === 404 ? 1 : 0);
+    await customer.leaves();
+  });
+
+  it("asks again when the customer comes back to it after it has stopped", async () => {
+    const { customer, page, wait, payments } = await open();
+    await wait(16 * minute);
+    await page.getByText("no longer updates by itself").waitFor();
+    await payments.receiveWebhook(signed(completedBody()));
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await customer.state("paid").waitFor();
+    expect(customer.complaints).toEqual([]);
+    await customer.leaves();
+  });
+
+  it("changes from failed to paid when the payment completes after all", async () => {
+    const { customer, payments, wait } = await open();
+    await payments.receiveWebhook(signed(statusBody("failed")));
+    await wait(1000);
+    await customer.state("failed").waitFor();
+    await payments.receiveWebhook(signed(completedBody()));
+    await wait(minute);
+    await customer.state("paid").waitFor();
+    expect(customer.complaints).toEqual([]);
+    await customer.leaves();
+  });
+
+  it("changes from canceled to paid when the payment completes after all", async () => {
+    const { customer, payments, wait } = await open("cancel");
+    await customer.state("canceled").waitFor();
+    await payments.receiveWebhook(signed(completedBody()));
+    await wait(1000);
+    await customer.state("paid").waitFor();
+    expect(customer.complaints).toEqual([]);
+    await customer.leaves();
+  });
+
+  const looks = {
+    accent: "#ffe14d",
+    contact: "+269 321 00 00",
+    backUrl: "/",
+    backLabel: "Back to Soko Bahari",
+  } satisfies ReturnOptions;
+
+  it.each(["light", "dark"] as const)(
+    "has no serious barrier with an accent that is hard to read, in %s",
+    async (colorScheme) => {
+      const viewport = { width: 390, height: 844 };
+      const { customer, page, wait } = await open("success", {
+        returns: looks,
+        screen: { colorScheme, viewport },
+      });
+      await wait(minute);
+      await customer.state("delayed").waitFor();
+      await page.getByRole("link", { name: "+269 321 00 00" }).waitFor();
+      await page.evaluate(axe.source);
+      const violations = page.evaluate<{ id: string; impact: string }[]>(
+        "axe.run(document).then(({ violations }) => violations.map(({ id, impact }) => ({ id, impact })))",
+      );
+      await page.clock.runFor(1000);
+      expect(await violations).toEqual([]);
+      await customer.leaves();
+    },
+  );
+});
+
+describe("the merchant's colour", () => {
+  it("is kept where it can be read, and otherwise made darker or lighter", () => {
+    expect(accentStyle("#0B6650")).toContain("{ --accent: #0b6650;");
+    expect(accentStyle("#ffe14d")).toMatch(/^\.sheet a \{ --accent: #(?!ffe14d)/);
+    expect(accentStyle("#ffe14d")).toContain("dark) { .sheet a { --accent: #ffe14d;");
+    for (const accent of ["#000000", "#ffffff", "#808080", "#ff0000", "#ffe14d"])
+      expect(accentStyle(accent).match(/--accent: #[\da-f]{6}; --accent-strong: #[\da-f]{6};/g)).toHaveLength(
+        2,
+      );
+  });
+});

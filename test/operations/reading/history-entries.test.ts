@@ -1,0 +1,178 @@
+import { MemoryStore, type Payment } from "tillkit";
+import { paymentHistory } from "../../../src/operations/reading/payment-history.js";
+import { event, webhook } from "../../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../../src/store/exam/checks/steps.js";
+import { closeAll, testKit } from "../../support/kit.js";
+import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
+
+afterEach(closeAll);
+
+const at = "2026-11-20T10:00:00.000Z";
+const clientId = "c-1";
+/** What is about the payment `c-1`, at the same time unless given. */
+const about = { clientId, receivedAt: at };
+const payment = (over: Partial<Payment> = {}) => pendingPayment({ createdAt: at, updatedAt: at, ...over });
+const textsOf = ({ entries }: { entries: readonly { text: string }[] }) => entries.map(({ text }) => text);
+
+describe("the entries of a history", () => {
+  it("that have the same time are in the order in which one leads to the next", async () => {
+    const store = new MemoryStore();
+    const reported = { status: "completed", providerId: "MVK-778", at, verified: [] };
+    await store.registerHandlers([{ event: "*", name: "books" }]);
+    const evidence = {
+      kind: "letter",
+      document: "a letter",
+      total: { value: "1475", currency: "KMF" },
+    } as const;
+    const resolution = {
+      clientId,
+      action: "accepted",
+      evidence,
+      reason: "it was paid",
+      by: "Amina",
+      at,
+    } as const;
+    await saved(store, {
+      created: [payment({ successReturnedAt: at, reported })],
+      resolutions: [{ id: "accepted:c-1", ...resolution }],
+      events: [event("e-1", { clientId, recordedAt: at })],
+      webhooks: [
+        webhook("k-1", { ...about, status: "completed", reason: "by a test" }),
+        webhook("k-2", { ...about, kind: "lookup" }),
+      ],
+    });
+    const { entries } = await paymentHistory(store, clientId);
+    const [first, second] = ["receipt-of-k-1", "receipt-of-k-2"];
+    const heard = "the service said last: completed, providerId MVK-778 (not verified)";
+    const run = { eventId: "e-1", type: "payment.completed", handler: "books" };
+    expect(entries).toEqual([
+      { at, kind: "created", text: "created: 1475 KMF for order-1" },
+      { at, kind: "return", to: "success", text: "the browser came back to success" },
+      { at, kind: "lookup", receiptId: second, copies: 0, text: "lookup: no status" },
+      { at, kind: "webhook", receiptId: first, status: "completed", copies: 0, text: "webhook: completed" },
+      { at, kind: "reported", reported, text: heard },
+      {
+        at,
+        kind: "decision",
+        receiptId: first,
+        outcome: "applied",
+        reason: "by a test",
+        text: "decided: applied (by a test)",
+      },
+      { at, kind: "decision", receiptId: second, outcome: "applied", text: "decided: applied" },
+      {
+        at,
+        kind: "resolution",
+        id: "accepted:c-1",
+        action: "accepted",
+        evidence,
+        reason: "it was paid",
+        by: "Amina",
+        text: "accepted by Amina: it was paid",
+      },
+      { at, kind: "event", eventId: "e-1", type: run.type, text: "event: payment.completed" },
+      {
+        at,
+        kind: "dispatch",
+        ...run,
+        state: "pending",
+        attempt: 0,
+        failures: 0,
+        text: "dispatch of payment.completed to books: pending",
+      },
+    ]);
+    expect(entries[2]).not.toHaveProperty("status");
+    expect(entries[6]).not.toHaveProperty("reason");
+  });
+
+  it("place a dispatch that has not ended at its own event, among several", async () => {
+    const store = new MemoryStore();
+    await store.registerHandlers([{ event: "*", name: "books" }]);
+    const times = ["2026-11-20T10:00:01.000Z", "2026-11-20T10:00:02.000Z"];
+    await saved(store, {
+      events: times.map((recordedAt, n) => event(`e-${n}`, { clientId, recordedAt })),
+    });
+    const { entries } = await paymentHistory(store, clientId);
+    expect(entries.map(({ kind, at: time }) => [kind, time])).toEqual([
+      ["event", times[0]],
+      ["dispatch", times[0]],
+      ["event", times[1]],
+      ["dispatch", times[1]],
+    ]);
+  });
+
+  it("include a dispatch whose event is beyond the limit of the history", async () => {
+    const store = new MemoryStore();
+    const run = { clientId, type: "payment.reported", handler: "books", state: "pending" } as const;
+    const stored = await store.history(clientId);
+    store.history = async () => ({
+      ...stored,
+      dispatches: [{ ...run, eventId: "e-1001", attempt: 0, failures: 0 }],
+    });
+    const { entries } = await paymentHistory(store, clientId);
+    expect(entries).toMatchObject([{ kind: "dispatch", eventId: "e-1001", state: "pending" }]);
+  });
+
+  it("of a payment that nothing is known about yet are its creation alone", async () => {
+    const store = new MemoryStore();
+    await saved(store, { created: [payment()] });
+    const { entries } = await paymentHistory(store, clientId);
+    expect(entries).toEqual([{ at, kind: "created", text: "created: 1475 KMF for order-1" }]);
+  });
+
+  it("tell how a creation ended, by which payment it was replaced, and that the buyer went back", async () => {
+    const store = new MemoryStore();
+    const cancelReturnedAt = "2026-11-20T10:05:00.000Z";
+    const failure = "creation_rejected";
+    await saved(store, {
+      created: [payment({ state: "failed", open: false, failure, replacedBy: "c-2", cancelReturnedAt })],
+    });
+    const history = await paymentHistory(store, clientId);
+    expect(textsOf(history)).toEqual([
+      "created: 1475 KMF for order-1; the creation ended with creation_rejected; replaced by c-2",
+      "the browser came back to cancel",
+    ]);
+    expect(history.entries[1]).toMatchObject({ kind: "return", to: "cancel", at: cancelReturnedAt });
+  });
+
+  it("do not show the error of a run that another run made good", async () => {
+    const store = new MemoryStore();
+    await saved(store, { created: [payment()] });
+    const payments = testKit({
+      store,
+      now: () => new Date(at),
+      dispatch: { firstDelayMs: 1, maxDelayMs: 1, pollMs: 5 },
+    });
+    const handled = new Promise<void>((resolve) =>
+      payments.onPaymentCompleted(
+        (_, { attempt }) => {
+          if (attempt === 1) throw new Error("out of paper");
+          resolve();
+        },
+        { name: "books" },
+      ),
+    );
+    await payments.start({ keepAlive: false });
+    await payments.receiveWebhook(signed(completedBody()));
+    await handled;
+    // The kit that ends leaves the store open.
+    store.close = async () => {};
+    await payments.close();
+    expect(textsOf(await paymentHistory(store, clientId))).toContain(
+      "dispatch of payment.completed to books: done after 2 runs",
+    );
+  });
+});
+
+describe("the other payments in a history", () => {
+  const created = ["c-3", "c-1", "c-2"].map((id, n) =>
+    payment({ clientId: id, serviceId: id, open: n === 0, createdAt: `2026-11-20T10:0${n}:00.000Z` }),
+  );
+
+  it("are listed oldest first", async () => {
+    const store = new MemoryStore();
+    await saved(store, { created });
+    const { others } = await paymentHistory(store, clientId);
+    expect(others.map((other) => other.clientId)).toEqual(["c-3", "c-2"]);
+  });
+});

@@ -1,0 +1,43 @@
+import { MemoryStore, type Payment, type PaymentQuery } from "tillkit";
+import { listPayments } from "../../../src/operations/reading/list-payments.js";
+import { saved } from "../../../src/store/exam/checks/steps.js";
+import { pendingPayment } from "../../support/webhooks.js";
+
+const states = ["creating", "pending", "uncertain", "failed", "canceled", "completed"] as const;
+const reportedAs = (providerId: string): Partial<Payment> => ({
+  reported: { status: "completed", providerId, at: "2026-11-20T10:00:00.000Z", verified: [] },
+});
+const numbered = (n: number, over: Partial<Payment> = {}) =>
+  pendingPayment({ clientId: `c-${n}`, reference: `${n}`, serviceId: `s-${n}`, open: false, ...over });
+const cursorWith = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+describe("a list of payments", () => {
+  it.each(states)("selects those in the state %s", async (state) => {
+    const store = new MemoryStore();
+    await saved(store, { created: states.map((each, n) => numbered(n, { state: each })) });
+    const { payments } = await listPayments(store, { state });
+    expect(payments.map((payment) => payment.state)).toEqual([state]);
+  });
+
+  it.each<[string, PaymentQuery | object]>([
+    ["state must be one of creating, pending", { state: "open" }],
+    ["from must be a Date", { from: "2026-11-01" }],
+    ["to must be a Date", { to: new Date("never") }],
+    ["providerId must be", { providerId: 778 }],
+    ["cursor must be", { cursor: cursorWith(["2026-11-20T10:00:00.000Z", 2]) }],
+    ["cursor must be", { cursor: cursorWith([1, "c-1"]) }],
+    ["cursor must be", { cursor: cursorWith({}) }],
+    ["statee", { statee: "open" }],
+  ])("is refused with the name of the wrong condition: %s", async (message, query) => {
+    await expect(listPayments(new MemoryStore(), query)).rejects.toMatchObject({
+      code: "query_invalid",
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  it("shows payments with and without a providerId where none is asked for", async () => {
+    const store = new MemoryStore();
+    await saved(store, { created: [numbered(1, reportedAs("MVK-778")), numbered(2)] });
+    expect((await listPayments(store, {})).payments.map(({ clientId }) => clientId)).toEqual(["c-2", "c-1"]);
+  });
+});

@@ -1,0 +1,93 @@
+import { type DispatchQuery, MemoryStore } from "tillkit";
+import { replayDispatches } from "../../../src/operations/replay/replay-dispatches.js";
+import { event } from "../../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../../src/store/exam/checks/steps.js";
+import { closeAll, testKit } from "../../support/kit.js";
+
+afterEach(closeAll);
+
+/** Returns a store with this number of dead dispatches, whose process runs no more. */
+async function storeWithDead(count: number, handlers = ["books"]): Promise<MemoryStore> {
+  // The process that ends leaves the store open.
+  const store = Object.assign(new MemoryStore(), { close: async () => {} });
+  const payments = testKit({ store, dispatch: { maxFailures: 1, pollMs: 5 } });
+  let dead = 0;
+  const died = new Promise<void>((resolve) =>
+    payments.on("dispatch.dead", () => {
+      if (++dead === count * handlers.length) resolve();
+    }),
+  );
+  for (const name of handlers)
+    payments.onPaymentCompleted(() => Promise.reject(new Error("out of paper")), { name });
+  await payments.start({ keepAlive: false });
+  await saved(store, { events: Array.from({ length: count }, (_, n) => event(`e-${n}`)) });
+  await died;
+  await payments.close();
+  return store;
+}
+
+describe("a replay of dead dispatches", () => {
+  it("says whether more than the limit match, before it runs them and afterwards", async () => {
+    const store = await storeWithDead(3);
+    const announceEvents = jest.fn();
+    const replay = async (dryRun: boolean, limit: number) => {
+      const { dispatches, more } = await replayDispatches({ store, announceEvents }, { dryRun, limit });
+      return [dispatches.length, more];
+    };
+    expect(await replay(true, 2)).toEqual([2, true]);
+    expect(await replay(true, 3)).toEqual([3, false]);
+    expect(announceEvents).not.toHaveBeenCalled();
+    expect(await replay(false, 1)).toEqual([1, true]);
+    expect(announceEvents).toHaveBeenCalledTimes(1);
+    expect(await replay(true, 9)).toEqual([2, false]);
+    expect(await replay(false, 2)).toEqual([2, false]);
+    expect((await store.counts()).dead).toBe(0);
+  });
+
+  it("takes one handler's dispatches, and no others are left where those of another are", async () => {
+    const store = await storeWithDead(1, ["books", "mail"]);
+    const query = { handler: "books", limit: 1 };
+    const announceEvents = () => {};
+    expect(await replayDispatches({ store, announceEvents }, query)).toMatchObject({
+      dryRun: true,
+      dispatches: [{ handler: "books" }],
+      more: false,
+    });
+    const again = await replayDispatches({ store, announceEvents }, { ...query, dryRun: false });
+    expect(again).toMatchObject({ dispatches: [{ handler: "books" }], more: false });
+    expect(await replayDispatches({ store, announceEvents }, { dryRun: false })).toMatchObject({
+      dispatches: [{ handler: "mail" }],
+      more: false,
+    });
+  });
+
+  it("wakes the handlers, and does not leave them to the next poll", async () => {
+    const store = await storeWithDead(1);
+    const claim = store.claim.bind(store);
+    const polled = new Promise<void>((resolve) => {
+      store.claim = (options) => claim(options).finally(resolve);
+    });
+    const payments = testKit({ store, dispatch: { pollMs: 3_600_000 } });
+    const handled = new Promise<string>((resolve) =>
+      payments.onPaymentCompleted((_, { idempotencyKey }) => resolve(idempotencyKey), { name: "books" }),
+    );
+    await payments.start({ keepAlive: false });
+    await polled;
+    await payments.replayDispatches({ dryRun: false });
+    expect(await handled).toContain("books");
+  });
+
+  it.each([
+    ["limit must be", { limit: 0 }],
+    ["limit must be", { limit: 1001 }],
+    ["handlr", { handlr: "books" }],
+    ["type must be one of payment.completed, payment.updated, ", { type: "payment.complete" }],
+    ["type must be one of", { type: "payment.complete", dryRun: false }],
+    ["type must be one of", { type: 7 }],
+  ])("is refused with the name of the wrong condition: %s", async (message, query) => {
+    await expect(testKit().replayDispatches(query as DispatchQuery)).rejects.toMatchObject({
+      code: "query_invalid",
+      message: expect.stringContaining(message) as string,
+    });
+  });
+});

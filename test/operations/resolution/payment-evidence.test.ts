@@ -1,0 +1,67 @@
+import { type Evidence, fieldsSignature, MemoryStore } from "tillkit";
+import { saved } from "../../../src/store/exam/checks/steps.js";
+import { closeAll, secret, testKit } from "../../support/kit.js";
+import { pendingPayment } from "../../support/webhooks.js";
+
+afterEach(closeAll);
+
+const row: Evidence = {
+  kind: "statement",
+  document: "statement-2026-11.csv, line 14",
+  total: { value: "1475", currency: "KMF" },
+};
+const accept = { action: "accept", clientId: "c-1", reason: "it was paid", by: "Amina" } as const;
+
+async function shop(options: Parameters<typeof testKit>[0] = {}) {
+  const store = new MemoryStore();
+  await saved(store, { created: [pendingPayment()] });
+  const payments = testKit({ store, ...options });
+  return { store, payments };
+}
+
+describe("evidence", () => {
+  it.each([
+    ["of a lookup", { kind: "lookup" as const }],
+    ["of a letter", { kind: "letter" as const }],
+    ["whose document has 500 characters", { document: "x".repeat(500) }],
+  ])("%s completes a payment, without any id", async (_, over) => {
+    const { store, payments } = await shop();
+    const { payment } = await payments.resolve({ ...accept, evidence: { ...row, ...over } });
+    const { serviceId } = pendingPayment();
+    expect(payment).toMatchObject({ state: "completed", serviceId });
+    const { events } = await store.history("c-1");
+    expect(events[0]).toMatchObject({ type: "payment.completed", payload: { verified: { id: serviceId } } });
+  });
+
+  it("needs no lookup, also where completions of signed fields wait for one", async () => {
+    const signature = fieldsSignature({ secret, merchantId: "m-1" });
+    const { payments } = await shop({ signature, lookup: true, confirm: "lookup" });
+    const { payment } = await payments.resolve({ ...accept, evidence: row });
+    expect(payment).toMatchObject({ state: "completed" });
+  });
+
+  it.each<[string, string, unknown]>([
+    ["evidence_invalid", "must be an object", null],
+    [
+      "evidence_invalid",
+      "kind must be one of statement, lookup, letter, webhook",
+      { ...row, kind: "rumour" },
+    ],
+    ["evidence_invalid", "document must", { ...row, document: "x".repeat(501) }],
+    ["evidence_invalid", "document must", { ...row, document: 14 }],
+    ["evidence_invalid", "total.value", { ...row, total: { value: 1475, currency: "KMF" } }],
+    ["evidence_invalid", "providerId must be", { ...row, providerId: 778 }],
+    [
+      "evidence_mismatch",
+      "total.value: expected 1475, got 9",
+      { ...row, total: { ...row.total, value: "9" } },
+    ],
+  ])("is refused with %s, and says why: %s", async (code, message, evidence) => {
+    const { payments } = await shop();
+    await expect(payments.resolve({ ...accept, evidence: evidence as Evidence })).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message) as string,
+    });
+    expect(await payments.find("c-1")).toEqual(pendingPayment());
+  });
+});

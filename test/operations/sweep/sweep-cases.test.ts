@@ -1,0 +1,208 @@
+import { randomUUID } from "node:crypto";
+import { setImmediate as nextIteration } from "node:timers/promises";
+import { MemoryStore, type MemoryTx, type Payment, type PaymentsOptions, type WebhookRecord } from "tillkit";
+import { createSweeper } from "../../../src/operations/sweep/sweep-payments.js";
+import { webhook } from "../../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../../src/store/exam/checks/steps.js";
+import { closeAll, testKit } from "../../support/kit.js";
+import { completedBody, pendingPayment } from "../../support/webhooks.js";
+
+afterEach(closeAll);
+
+const now = () => new Date("2026-11-20T10:00:00.000Z");
+const old = { createdAt: "2026-11-18T10:00:00.000Z" };
+const shop = (store: MemoryStore, options: Partial<PaymentsOptions<never, MemoryTx>> = {}) =>
+  testKit<never, MemoryTx>({ store, now, ...options });
+
+/** A completion of `c-1` that waits for its payment. */
+const waiting = (receiptId: string, over: Partial<WebhookRecord> = {}): WebhookRecord =>
+  webhook(receiptId, {
+    receiptId,
+    outcome: "unmatched",
+    clientId: "c-1",
+    rawBody: Buffer.from(JSON.stringify(completedBody())),
+    receivedAt: "2026-11-20T08:00:00.000Z",
+    ...over,
+  });
+
+async function storeWith(changes: Parameters<typeof saved>[1]): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  await saved(store, changes);
+  return store;
+}
+
+/** Makes the first call of one of the store's methods return only the first row. */
+function showingOneAtFirst(store: MemoryStore): void {
+  const stray = store.stray.bind(store);
+  let calls = 0;
+  store.stray = async (tx, options) => (await stray(tx, options)).slice(0, ++calls === 1 ? 1 : undefined);
+}
+
+describe("a sweep", () => {
+  it("leaves a new payment of an order alone whose old payment is overdue", async () => {
+    const young = pendingPayment({ clientId: "c-2", serviceId: "s-2", open: false });
+    const store = await storeWith({ created: [pendingPayment(old), young] });
+    expect(await shop(store).sweep()).toMatchObject({ overdue: 1 });
+    expect(await store.find("c-2")).toEqual(young);
+  });
+
+  it("raises no payment as overdue whose webhook it matches first", async () => {
+    const store = await storeWith({
+      created: [pendingPayment(old)],
+      webhooks: [waiting("r-1", { receivedAt: now().toISOString() })],
+    });
+    expect(await shop(store).sweep()).toEqual({ overdue: 0, unmatched: 0, lookups: 0 });
+    expect(await store.find("c-1")).toMatchObject({ state: "completed" });
+    expect((await store.history("c-1")).events).toMatchObject([{ type: "payment.completed" }]);
+  });
+
+  it("asks the service before it raises anything, because an answer may settle it", async () => {
+    const overdue = pendingPayment({ ...old, clientId: "c-9" });
+    const store = await storeWith({ created: [overdue], webhooks: [waiting("r-1")] });
+    const types = async () =>
+      (await Promise.all(["c-1", "c-9"].map((id) => store.history(id)))).flatMap(({ events }) =>
+        events.map(({ type }) => type),
+      );
+    const raisedBefore: string[] = [];
+    const sweeper = createSweeper<MemoryTx>(
+      {
+        store,
+        now,
+        cautiousNow: now,
+        newId: randomUUID,
+        maxGroup: 9,
+        ready: async () => {},
+        announceEvents() {},
+      } as never,
+      { overdueMs: 1, unmatchedAfterMs: 1 },
+      {
+        recorder: { matched: async () => {} },
+        lookups: { sweep: async () => (raisedBefore.push(...(await types())), 1) },
+      },
+    );
+    expect(await sweeper.sweep()).toEqual({ overdue: 1, unmatched: 1, lookups: 1 });
+    expect(raisedBefore).toEqual([]);
+    expect(await types()).toEqual(["payment.unmatched", "payment.overdue"]);
+  });
+
+  it("raises what is due although the service gives no answer, in the next sweep too", async () => {
+    const store = await storeWith({ webhooks: [waiting("r-1")] });
+    let announced!: () => void;
+    const untilRaised = () => new Promise<void>((resolve) => (announced = resolve));
+    let answer!: (count: number) => void;
+    const looking = new Promise<number>((resolve) => (answer = resolve));
+    const sweeper = createSweeper<MemoryTx>(
+      {
+        store,
+        now,
+        cautiousNow: now,
+        newId: randomUUID,
+        maxGroup: 9,
+        ready: async () => {},
+        announceEvents: () => announced(),
+      } as never,
+      { overdueMs: 1, unmatchedAfterMs: 1 },
+      { recorder: { matched: async () => {} }, lookups: { sweep: () => looking } },
+    );
+    const raised = untilRaised();
+    const first = sweeper.sweep();
+    expect(sweeper.sweep()).toBe(first);
+    await raised;
+    await store.transaction((tx) =>
+      store.save(tx, { created: [pendingPayment({ ...old, clientId: "c-9" })] }),
+    );
+    await sweeper.idle();
+    const raisedAgain = untilRaised();
+    const second = sweeper.sweep();
+    await raisedAgain;
+    answer(1);
+    expect(await first).toEqual({ overdue: 0, unmatched: 1, lookups: 1 });
+    expect(await second).toEqual({ overdue: 1, unmatched: 0, lookups: 1 });
+  });
+
+  it("raises a webhook that came after it looked only in the next sweep, when it was matched once more", async () => {
+    const other = Buffer.from(JSON.stringify(completedBody({ clientId: "c-2", id: "s-2" })));
+    const webhooks = [waiting("r-1"), waiting("r-2", { clientId: "c-2", rawBody: other })];
+    const store = await storeWith({ webhooks });
+    showingOneAtFirst(store);
+    const payments = shop(store);
+    expect(await payments.sweep()).toMatchObject({ unmatched: 1 });
+    expect(await payments.sweep()).toMatchObject({ unmatched: 1 });
+  });
+
+  it("raises nothing for a waiting webhook that cannot be read any more, and does not look at it again", async () => {
+    const store = await storeWith({ webhooks: [waiting("r-1", { rawBody: Buffer.from("{") })] });
+    expect(await shop(store).sweep()).toEqual({ overdue: 0, unmatched: 0, lookups: 0 });
+    const page = { before: now().toISOString(), limit: 9 };
+    expect(await store.transaction((tx) => store.stray(tx, page))).toEqual([]);
+    expect((await store.history("c-1")).events).toEqual([]);
+  });
+
+  it("ends after 20 pages, however many webhooks and payments there are: the next one continues", async () => {
+    const store = new MemoryStore();
+    let [dueCalls, strayCalls] = [0, 0];
+    store.due = async ({ limit }) => {
+      dueCalls += 1;
+      return Array<Payment>(limit).fill(pendingPayment(old));
+    };
+    store.stray = async (_, { limit }) => {
+      strayCalls += 1;
+      return Array<WebhookRecord>(limit).fill(waiting("r-1"));
+    };
+    await shop(store).sweep();
+    // Each page is read once more under its locks.
+    expect([dueCalls, strayCalls]).toEqual([20, 40]);
+  });
+
+  it.each([
+    ["one overdue payment", { created: [pendingPayment({ ...old, clientId: "c-9" })] }, 1],
+    ["one unmatched webhook", { webhooks: [waiting("r-1")] }, 1],
+    [
+      "one of each",
+      { created: [pendingPayment({ ...old, clientId: "c-9" })], webhooks: [waiting("r-1")] },
+      2,
+    ],
+  ])("wakes the handlers for %s, and does not leave it to the next poll", async (_, changes, count) => {
+    const store = await storeWith(changes);
+    const claim = store.claim.bind(store);
+    const polled = new Promise<void>((resolve) => {
+      store.claim = (options) => claim(options).finally(resolve);
+    });
+    const payments = shop(store, { dispatch: { pollMs: 3_600_000 } });
+    let handled = 0;
+    const all = new Promise<void>((resolve) =>
+      payments.onAny(() => {
+        if (++handled === count) resolve();
+      }),
+    );
+    await payments.start({ keepAlive: false });
+    await polled;
+    await payments.sweep();
+    await all;
+    expect(handled).toBe(count);
+  });
+
+  it("is waited for when the kit is closed, also where it fails", async () => {
+    const order: string[] = [];
+    const sweeperWith = (matched: () => Promise<void>) =>
+      createSweeper<MemoryTx>(
+        { store: new MemoryStore(), now, cautiousNow: now, maxGroup: 9, ready: async () => {} } as never,
+        { overdueMs: 1, unmatchedAfterMs: 1 },
+        { recorder: { matched }, lookups: undefined },
+      );
+    const slow = sweeperWith(async () => {
+      for (let turn = 0; turn < 5; turn++) await nextIteration();
+      order.push("swept");
+    });
+    await slow.idle();
+    const swept = slow.sweep();
+    expect(slow.sweep()).toBe(swept);
+    await slow.idle();
+    order.push("idle");
+    expect(order).toEqual(["swept", "idle"]);
+    const failing = sweeperWith(() => Promise.reject(new Error("The disk is gone.")));
+    const failed = failing.sweep();
+    await failing.idle();
+    await expect(failed).rejects.toThrow("gone");
+  });
+});
