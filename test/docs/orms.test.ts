@@ -5,13 +5,26 @@ import { read, root } from "./documents.js";
 const page = read("docs/orms.md");
 const folder = "examples/stores/orms";
 const programs = readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".ts") && file !== "orders.ts" && !file.includes("generated"))
+  .filter((file) => file.endsWith(".ts") && !file.includes("generated"))
   .map((file) => path.posix.join(folder, file));
 
 describe("docs/orms.md", () => {
   it.each(programs)("shows %s as it is tested", (file) => {
     expect(page).toContain(`\`\`\`typescript\n${read(file)}\`\`\``);
-    expect(read(file).split("\n").length).toBeLessThanOrEqual(30);
+    expect(read(file).split("\n").length).toBeLessThanOrEqual(36);
+  });
+
+  it("shows no import of a program that is not on the page", () => {
+    const imported = [...page.matchAll(/from "(\.[^"]+)\.js"/g)].map(([, file]) => file!);
+    expect(imported).toContain("./orms/drizzle");
+    const known = ["./orms/drizzle", "./orders", "../orders", "./prisma/generated/client"];
+    expect(imported.filter((file) => !known.includes(file))).toEqual([]);
+  });
+
+  it("shows the schema of Prisma as it is tested", () => {
+    expect(page).toContain(`\`\`\`prisma\n${read("examples/stores/orms/prisma/schema.prisma")}\`\`\``);
+    const other = read("examples/stores/orms/mysql/prisma/schema.prisma");
+    expect(other.replace("mysql", "postgresql")).toBe(read("examples/stores/orms/prisma/schema.prisma"));
   });
 
   it("names the version of each ORM that is tested", () => {

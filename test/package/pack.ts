@@ -31,9 +31,13 @@ export const guides = [
   "docs",
   "examples/scenarios",
   "examples/stores/prisma/schema.prisma",
-  ...readdirSync(join(root, "examples/stores"))
-    .filter((file) => file.endsWith(".ts"))
-    .map((file) => `examples/stores/${file}`),
+  "examples/stores/orms/prisma/schema.prisma",
+  "examples/stores/orms/mysql/prisma/schema.prisma",
+  ...["examples/stores", "examples/stores/orms", "examples/stores/orms/mysql"].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => `${folder}/${file}`),
+  ),
   "bench/README.md",
 ];
 
