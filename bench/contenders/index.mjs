@@ -37,6 +37,9 @@ const ungrouped = {
 
 const durable =
   "Durable before the response. By hand: one transaction per webhook, which inserts the event and updates the payment.";
+const booked =
+  "Orders that are booked, each second: the handler updates one row. By hand: the same in the transaction of the webhook, on " +
+  "PostgreSQL and MySQL with prepared statements.";
 const single = "One webhook at a time: grouping must not make it wait.";
 
 /** `server`: the suite needs a server of that kind. The most important suites come first, in case there is no time for all. */
@@ -126,6 +129,29 @@ export const suites = [
     reference: mysqlByHand.name,
     contenders: [mysqlByHand, ...oneByOne("MySQL", "mysql")],
   },
+  ...[
+    ["SQLite", "sqlite"],
+    ["PostgreSQL", "postgres"],
+    ["MySQL", "mysql"],
+  ].map(([name, store]) => ({
+    name: `order-${store}`,
+    title: `${name}, a webhook and the order's row, 64 connections`,
+    says: booked,
+    ...(store !== "sqlite" && { server: store }),
+    connections: 64,
+    reference: `${name} by hand, order's row`,
+    contenders: [
+      { name: `${name} by hand, order's row`, file: `naive-${store}.mjs`, options: { order: true } },
+      tillkit(`on ${name}, handler`, { store, handler: true }),
+      tillkit(`on ${name}, shared handler`, { store, handler: true, transaction: "shared" }),
+      tillkit(`on ${name}, shared handler, pre-shaped`, {
+        store,
+        handler: true,
+        transaction: "shared",
+        preShaped: true,
+      }),
+    ],
+  })),
 ];
 
 function onStore(name, store) {

@@ -1,4 +1,5 @@
-// MySQL by hand, with mysql2's own pool: one transaction per webhook, which inserts the event and updates the payment.
+// MySQL by hand, with mysql2's own pool: one transaction per webhook, which inserts the event and updates the payment;
+// with `order` also the row of its order.
 import { createServer } from "node:http";
 import express from "express";
 import mysql from "mysql2/promise";
@@ -9,11 +10,13 @@ import { paymentOf } from "../harness/webhooks.mjs";
 
 export const sign = signHex;
 
-export async function start(port) {
+export async function start(port, { order = false } = {}) {
   const database = await mysqlDatabase();
   const pool = mysql.createPool({ uri: database.url });
   await pool.query("create table events (id varchar(80) primary key, body blob not null)");
   await pool.query("create table payments (client_id varchar(80) primary key, status varchar(20) not null)");
+
+  await pool.query("create table orders (id varchar(80) primary key, paid integer not null)");
 
   async function record(data, body) {
     const connection = await pool.getConnection();
@@ -28,6 +31,7 @@ export async function start(port) {
           data.status,
           data.clientId,
         ]);
+        if (order) await connection.execute("update orders set paid = 1 where id = ?", [data.clientId]);
       }
       await connection.commit();
     } catch (error) {
@@ -54,6 +58,8 @@ export async function start(port) {
         const length = Math.min(500, first + count - from);
         const rows = Array.from({ length }, (_, n) => [paymentOf(from + n).clientId, "pending"]);
         await pool.query("insert into payments (client_id, status) values ?", [rows]);
+        const orders = Array.from({ length }, (_, n) => [paymentOf(from + n).clientId, 0]);
+        if (order) await pool.query("insert into orders (id, paid) values ?", [orders]);
       }
     },
     async completed() {

@@ -1,4 +1,5 @@
-// PostgreSQL by hand, with pg's own pool: one transaction per webhook, which inserts the event and updates the payment.
+// PostgreSQL by hand, with pg's own pool: one transaction per webhook, which inserts the event and updates the payment; with
+// `order` also the row of its order, by named statements.
 import { createServer } from "node:http";
 import express from "express";
 import pg from "pg";
@@ -9,26 +10,29 @@ import { paymentOf } from "../harness/webhooks.mjs";
 
 export const sign = signHex;
 
-export async function start(port) {
+export async function start(port, { order = false } = {}) {
   const database = await postgresDatabase();
   const pool = new pg.Pool({ connectionString: database.url, idleTimeoutMillis: 0 });
   pool.on("error", () => {}); // Its database is dropped at the end.
   await pool.query("create table events (id text primary key, body bytea not null)");
   await pool.query("create table payments (client_id text primary key, status text not null)");
 
+  if (order) await pool.query("create table orders (id text primary key, paid integer not null)");
+  const statement = (name, text, values) => (order ? { name, text, values } : { text, values });
+
   async function record(data, body) {
     const client = await pool.connect();
     try {
       await client.query("begin");
+      const insert = "insert into events (id, body) values ($1, $2) on conflict do nothing";
       const { rowCount } = await client.query(
-        "insert into events (id, body) values ($1, $2) on conflict do nothing",
-        [`${data.id}:${data.status}`, body],
+        statement("event", insert, [`${data.id}:${data.status}`, body]),
       );
       if (rowCount > 0) {
-        await client.query("update payments set status = $1 where client_id = $2", [
-          data.status,
-          data.clientId,
-        ]);
+        const update = "update payments set status = $1 where client_id = $2";
+        await client.query(statement("payment", update, [data.status, data.clientId]));
+        const pay = "update orders set paid = 1 where id = $1";
+        if (order) await client.query(statement("order", pay, [data.clientId]));
       }
       await client.query("commit");
     } catch (error) {
@@ -53,6 +57,10 @@ export async function start(port) {
     async prepare({ first, count }) {
       const clientIds = Array.from({ length: count }, (_, n) => paymentOf(first + n).clientId);
       await pool.query("insert into payments select unnest($1::text[]), 'pending'", [clientIds]);
+      if (order) {
+        const ids = Array.from({ length: count }, (_, n) => paymentOf(first + n).clientId);
+        await pool.query("insert into orders select unnest($1::text[]), 0", [ids]);
+      }
       await pool.query("analyze");
     },
     async completed() {

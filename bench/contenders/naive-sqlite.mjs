@@ -9,19 +9,24 @@ import { paymentOf } from "../harness/webhooks.mjs";
 
 export const sign = signHex;
 
-export async function start(port) {
+/** @param options `order`: also update the row of the order */
+export async function start(port, { order = false } = {}) {
   const DatabaseSync = await sqliteDriver();
   const { file, ...files } = sqliteFile();
   const database = new DatabaseSync(file);
   database.exec("pragma journal_mode = wal; pragma synchronous = full");
   database.exec("create table events (id text primary key, body blob not null)");
   database.exec("create table payments (client_id text primary key, status text not null)");
+  database.exec("create table orders (id text primary key, paid integer not null)");
   const begin = database.prepare("begin immediate");
   const commit = database.prepare("commit");
   const rollback = database.prepare("rollback");
   const insertEvent = database.prepare("insert or ignore into events (id, body) values (?, ?)");
   const updatePayment = database.prepare("update payments set status = ? where client_id = ?");
   const insertPayment = database.prepare("insert into payments (client_id, status) values (?, 'pending')");
+
+  const insertOrder = database.prepare("insert into orders (id, paid) values (?, 0)");
+  const payOrder = database.prepare("update orders set paid = 1 where id = ?");
 
   const app = express();
   app.post("/webhook", express.raw({ type: "application/json" }), (request, response) => {
@@ -31,6 +36,7 @@ export async function start(port) {
     try {
       const { changes } = insertEvent.run(`${data.id}:${data.status}`, request.body);
       if (changes > 0) updatePayment.run(data.status, data.clientId);
+      if (changes > 0 && order) payOrder.run(data.clientId);
       commit.run();
     } catch (error) {
       rollback.run();
@@ -44,7 +50,10 @@ export async function start(port) {
     ...listening,
     prepare({ first, count }) {
       begin.run();
-      for (let n = first; n < first + count; n++) insertPayment.run(paymentOf(n).clientId);
+      for (let n = first; n < first + count; n++) {
+        insertPayment.run(paymentOf(n).clientId);
+        if (order) insertOrder.run(paymentOf(n).clientId);
+      }
       commit.run();
     },
     completed: () =>

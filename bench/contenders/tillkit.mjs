@@ -16,7 +16,7 @@ export const path = "/payments/webhook";
 /**
  * Starts the kit with its router on a server.
  *
- * @param options `store`; `handler`: dispatch to a handler that takes `handlerMs`; `log`: write the log; `preShaped`: use
+ * @param options `store`; `handler`: dispatch to a handler that takes `handlerMs`; `transaction`: the handler's option of that name; `log`: write the log; `preShaped`: use
  * createExpressServer; `dispatch`: the kit's option of that name; `shared`: the database of another process; `maxConnections`
  */
 export async function start(port, options, service = {}) {
@@ -32,11 +32,13 @@ export async function start(port, options, service = {}) {
   const dispatches = { handled: 0, wanted: 0 };
   const areLeft = async () =>
     dispatches.handled < dispatches.wanted || (await store.counts()).oldestUndoneAt !== undefined;
-  payments.onPaymentCompleted(async ({ payment }, { tx }) => {
+  const book = async ({ payment }, { tx }) => {
     if (options.handlerMs) await pause(options.handlerMs);
     await orders.pay(tx, payment.reference);
     dispatches.handled += 1;
-  });
+  };
+  const { transaction } = options;
+  payments.onPaymentCompleted(book, transaction && { transaction });
 
   const app = express();
   app.use("/payments", kit.paymentRouter(payments));

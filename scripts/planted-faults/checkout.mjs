@@ -129,15 +129,15 @@ export const checkoutFaults = [
   {
     about: "a handler commits although its fence is old",
     file: "dispatch/run-claim.ts",
-    from: "          throw leaseLost(claim);",
-    to: "          return;",
+    from: "            throw leaseLost(claim);",
+    to: "            return;",
     test: "dispatch/run-claim.test.ts",
   },
   {
     about: "a handler commits after it was aborted",
     file: "dispatch/run-claim.ts",
-    from: "        guard.throwIfEnded();\n        if (",
-    to: "        if (",
+    from: "          guard.throwIfEnded();\n          if (",
+    to: "          if (",
     test: "dispatch/run-claim.test.ts",
   },
   {
@@ -220,8 +220,8 @@ export const checkoutFaults = [
   {
     about: "the time limit of one handler is ignored",
     file: "dispatch/dispatcher.ts",
-    from: "{ ...this.#options, handlerTimeoutMs, losses: this.#losses, onHanging }",
-    to: "{ ...this.#options, losses: this.#losses, onHanging }",
+    from: "{ handlerTimeoutMs: timeoutMs, isShared, ",
+    to: "{ isShared, ",
     test: "dispatch/dispatcher.test.ts",
   },
   {

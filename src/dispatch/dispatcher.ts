@@ -4,9 +4,10 @@ import { hasCode, TillkitError } from "../errors/index.js";
 import { type Notify } from "../model/event-map.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type Claim, type HandlerKey } from "../store/index.js";
+import { type ClaimedRun, runGroups } from "./group/run-group.js";
 import { HandlerControls } from "./handler-controls.js";
 import { type Handlers } from "./handlers.js";
-import { describeError, handlerEvent, runClaim, type RunOptions } from "./run-claim.js";
+import { describeError, handlerEvent, runClaim, type RunOptions, type RunResult } from "./run-claim.js";
 
 /** Options of {@link Dispatcher}. */
 export interface DispatcherOptions<Tx> extends Omit<RunOptions<Tx>, "losses" | "onHanging"> {
@@ -46,12 +47,18 @@ export class Dispatcher<Tx> {
   readonly #running = new Map<string, Set<Promise<unknown>>>();
   /** The transactions of runs that have ended, which are still open, by the name of their handler. */
   readonly #hanging = new Map<string, Set<Promise<unknown>>>();
+  /** The groups of runs that share transactions, by the name of their handler, which has one at a time. */
+  readonly #groups = new Map<string, Set<Promise<unknown>>>();
+  /** The number of claims for the next group of a name. */
+  readonly #groupSizes = new Map<string, number>();
   readonly #losses = new Map<string, number>();
   readonly #closing = new AbortController();
   #loop: Promise<void> | undefined;
   #stopped = false;
   #woken = false;
   #keepAlive = false;
+  /** The time after which a handler may run that had used up its limit at the last claims. */
+  #waitMs = Infinity;
   #wakeUp: () => void = () => {};
 
   constructor(options: DispatcherOptions<Tx>) {
@@ -89,7 +96,7 @@ export class Dispatcher<Tx> {
     this.#wakeUp();
     const abort = setTimeout(() => this.#closing.abort(new Error("tillkit is closing")), drainMs);
     const drained = Promise.resolve(this.#loop).then(() =>
-      Promise.all([...this.#running.values()].flatMap((runs) => [...runs])),
+      Promise.all([...this.#running.values(), ...this.#groups.values()].flatMap((runs) => [...runs])),
     );
     await withTimeout(drained, drainMs + maxReleaseMs);
     clearTimeout(abort);
@@ -106,8 +113,10 @@ export class Dispatcher<Tx> {
       await nextIteration();
       const { keys, limit } = await this.#waitForSlots();
       this.#woken = false;
+      this.#waitMs = Infinity;
       const claims = limit > 0 ? await this.#claim(keys, limit) : [];
       for (const claim of claims) this.#track(claim.handler, this.#runOne(claim));
+      for (const [name, group] of this.#sharedKeys()) await this.#startGroup(name, group);
       // After a full batch there may be more work. A slot that becomes free wakes the loop.
       if (claims.length < limit || limit === 0) await this.#idle();
     }
@@ -129,8 +138,10 @@ export class Dispatcher<Tx> {
 
   /** Returns the free slots. Each handler name has slots of its own, so a handler that hangs cannot take those of others. */
   #freeSlots(): FreeSlots {
-    const keys = this.#options.handlers.keys();
-    const names = new Set(keys.map(({ name }) => name)).size;
+    const all = this.#options.handlers.keys();
+    const shared = new Set([...this.#sharedKeys().values()].flat());
+    const keys = all.filter((key) => !shared.has(key));
+    const names = new Set(all.map(({ name }) => name)).size;
     const share = Math.max(1, Math.floor(this.#options.concurrency / Math.max(1, names)));
     const maxHanging = Math.max(minHanging, this.#options.concurrency);
     const freeOf = ({ name }: HandlerKey) => {
@@ -150,6 +161,7 @@ export class Dispatcher<Tx> {
     try {
       await ready();
       const permits = this.#stopped ? [] : await this.#controls.permit(free, maxEach);
+      this.#waitMs = Math.min(this.#waitMs, this.#controls.waitMs);
       for (const { handlers, limit, charge } of permits) {
         const claimed = await store.claim({ handlers, limit, leaseMs });
         claims.push(...claimed);
@@ -161,14 +173,46 @@ export class Dispatcher<Tx> {
     return claims;
   }
 
+  /** Returns the keys of the handlers whose runs share transactions here, by their names. */
+  #sharedKeys(): Map<string, HandlerKey[]> {
+    return this.#options.store.runShared ? this.#options.handlers.sharedKeys() : new Map();
+  }
+
+  /** Claims dispatches of a name whose runs share transactions, and runs them, unless its last group still runs. */
+  async #startGroup(name: string, keys: readonly HandlerKey[]): Promise<void> {
+    if (this.#groups.get(name)?.size || (this.#hanging.get(name)?.size ?? 0) >= minHanging) return;
+    const size = this.#groupSizes.get(name) ?? 1;
+    const claims = await this.#claim(keys, size);
+    const claimed = claims.flatMap((claim) => this.#claimedRun(claim) ?? []);
+    if (claimed.length === 0) return;
+    const running = runGroups(claimed, size, this.#closing.signal, (claim, result) =>
+      this.#report(claim, result),
+    );
+    this.#track(
+      name,
+      running.then((next) => this.#groupSizes.set(name, next)),
+      this.#groups,
+    );
+  }
+
   async #runOne(claim: Claim): Promise<void> {
-    const { handlers, notify } = this.#options;
+    const run = this.#claimedRun(claim);
+    if (!run) return; // Another process has this handler. It can claim the dispatch after the lease.
+    this.#report(claim, await runClaim(run.options, claim, run.handler, this.#closing.signal));
+  }
+
+  #claimedRun(claim: Claim): ClaimedRun<Tx> | undefined {
+    const { handlers, handlerTimeoutMs } = this.#options;
     const handler = handlers.find(claim.event.type, claim.handler);
-    if (!handler) return; // Another process has this handler. It can claim the dispatch after the lease.
-    const { run, timeoutMs: handlerTimeoutMs = this.#options.handlerTimeoutMs } = handler;
+    if (!handler) return undefined;
+    const { run, timeoutMs = handlerTimeoutMs, isShared } = handler;
     const onHanging = (of: Claim, ended: Promise<unknown>): void => this.#leaveHanging(of, ended);
-    const options = { ...this.#options, handlerTimeoutMs, losses: this.#losses, onHanging };
-    const result = await runClaim(options, claim, run, this.#closing.signal);
+    const own = { handlerTimeoutMs: timeoutMs, isShared, losses: this.#losses, onHanging };
+    return { claim, handler: run, options: { ...this.#options, ...own } };
+  }
+
+  #report(claim: Claim, result: RunResult): void {
+    const { notify } = this.#options;
     const isUntold =
       result.state === "released" || (result.state === "lost" && !hasCode(result.error, "lease_lost"));
     if (isUntold && "error" in result)
@@ -202,7 +246,7 @@ export class Dispatcher<Tx> {
 
   #idle(): Promise<void> {
     if (this.#woken || this.#stopped) return Promise.resolve();
-    return this.#wakeOrAfter(Math.min(this.#options.pollMs, this.#controls.waitMs));
+    return this.#wakeOrAfter(Math.min(this.#options.pollMs, this.#waitMs));
   }
 
   #wakeOrAfter(ms: number): Promise<void> {

@@ -45,6 +45,14 @@ export interface HandlerOptions {
   name?: string | undefined;
   /** The time limit of one run of this handler, in milliseconds. @default `dispatch.handlerTimeoutMs` */
   timeoutMs?: number | undefined;
+  /**
+   * `"shared"`: runs for several events may share one transaction of a SQL store, each behind a savepoint. For handlers that only write
+   * to this database, and quickly: their locks last until the last of these runs has ended. `tx.raw` is refused. Another store gives
+   * each run a transaction of its own.
+   *
+   * @default a transaction for each run
+   */
+  transaction?: "shared" | undefined;
 }
 
 /** Options of running a failed handler again. */

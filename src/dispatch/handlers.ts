@@ -13,6 +13,8 @@ export interface Registered<Tx> {
   key: HandlerKey;
   run: AnyHandler<Tx>;
   timeoutMs: number | undefined;
+  /** Whether several runs of this handler may share a transaction. */
+  isShared: boolean;
 }
 
 const namePattern = /^[A-Za-z0-9._:-]{1,64}$/;
@@ -23,8 +25,12 @@ export class Handlers<Tx> {
 
   /** @throws TillkitError `option_invalid`, `handler_name_taken` */
   add(event: EventType | "*", run: AnyHandler<Tx>, options: HandlerOptions = {}): void {
-    const { name = event === "*" ? "any" : event, timeoutMs } = options;
-    const unknown = describeUnknown(options, { name, timeoutMs } satisfies NamesOf<HandlerOptions>);
+    const { name = event === "*" ? "any" : event, timeoutMs, transaction } = options;
+    const unknown = describeUnknown(options, {
+      name,
+      timeoutMs,
+      transaction,
+    } satisfies NamesOf<HandlerOptions>);
     if (unknown !== undefined) throw new TillkitError("option_invalid", `A handler's option: ${unknown}`);
     if (timeoutMs !== undefined && !isWholeNumber(timeoutMs, 1, maxTimerMs)) {
       throw new TillkitError(
@@ -32,6 +38,8 @@ export class Handlers<Tx> {
         `A handler's timeoutMs must be a whole number from 1 to ${maxTimerMs}.`,
       );
     }
+    if (transaction !== undefined && transaction !== "shared")
+      throw new TillkitError("option_invalid", 'A handler\'s transaction must be "shared", or left out.');
     if (!namePattern.test(name)) {
       throw new TillkitError("option_invalid", `The handler name ${JSON.stringify(name)} is not usable.`, {
         fix: "Use 1 to 64 characters of A-Z a-z 0-9 . _ : - as the handler's name.",
@@ -43,11 +51,19 @@ export class Handlers<Tx> {
         `A handler named "${name}" is registered for ${event} already.`,
       );
     }
-    this.#handlers.push({ key: { event, name }, run, timeoutMs });
+    this.#handlers.push({ key: { event, name }, run, timeoutMs, isShared: transaction === "shared" });
   }
 
   keys(): HandlerKey[] {
     return this.#handlers.map(({ key }) => key);
+  }
+
+  /** Returns the keys of the handlers whose runs may share a transaction, by their names. */
+  sharedKeys(): Map<string, HandlerKey[]> {
+    const found = new Map<string, HandlerKey[]>();
+    for (const { key, isShared } of this.#handlers)
+      if (isShared) found.set(key.name, [...(found.get(key.name) ?? []), key]);
+    return found;
   }
 
   /** Returns the handler for the dispatches of this event under this name. */

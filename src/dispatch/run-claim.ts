@@ -28,6 +28,8 @@ export interface RunOptions<Tx> {
   store: PaymentStore<Tx>;
   leaseMs: number;
   handlerTimeoutMs: number;
+  /** Whether this handler's runs may share a transaction, so that it must not end one. @default false */
+  isShared?: boolean;
   /** The number of runs that may end without a settlement, because the process died, before the dispatch is dead. */
   maxLostLeases: number;
   retry: RetryOptions;
@@ -63,48 +65,88 @@ export async function runClaim<Tx>(
     return settle(options, claim, { state: "dead", error }, closing);
   }
 
-  const idempotencyKey = `${claim.event.id}:${claim.handler}`;
-  const guard = guardRun(options, claim, closing);
+  const run = startRun(options, claim, handler, closing);
+  const { guard } = run;
   const transaction = watch(
-    store.runHandler(
-      (tx) => {
-        // A store that hung may call back after this run was given up.
-        guard.throwIfEnded();
-        const context = {
-          tx,
-          get signal() {
-            return guard.signal();
-          },
-          idempotencyKey,
-          attempt: claim.attempt,
-        };
-        return guard.race(async () => handler(handlerEvent(claim), context));
-      },
-      async (tx) => {
-        guard.throwIfEnded();
-        if (!(await store.settle(tx, { ...idOf(claim), state: "done", isLast: true })))
-          throw leaseLost(claim);
-      },
-    ),
+    options.isShared && store.runShared
+      ? store.runShared(async (part) => {
+          await part(run.call);
+          guard.throwIfEnded();
+          return [idOf(claim)];
+        })
+      : store.runHandler(run.call, async (tx) => {
+          guard.throwIfEnded();
+          if (!(await store.settle(tx, { ...idOf(claim), state: "done", isLast: true })))
+            throw leaseLost(claim);
+        }),
   );
   try {
     await Promise.race([transaction.ended, guard.overdue]);
-    losses.delete(idempotencyKey);
+    losses.delete(run.idempotencyKey);
     return { state: "done" };
   } catch (thrown) {
-    const error = readable(causeOf(thrown, guard.abortReason()));
-    const lost = losses.get(idempotencyKey) ?? 0;
     if (transaction.isOpen()) options.onHanging(claim, transaction.ended);
-    const ended = resultOf(options, claim, error, lost, guard.isClosing());
-    const result = await settleInTime(options, claim, ended, closing);
-    if (result.state === "released" && "error" in result) losses.set(idempotencyKey, lost + 1);
-    else if (result.state !== "failed" || !isLoss(error)) losses.delete(idempotencyKey);
-    // Other processes may have done what is left here after an outage.
-    if (losses.size > maxCountedLosses) losses.clear();
-    return result;
+    return await settleFailed(options, claim, run, thrown, closing);
   } finally {
     guard.stop();
   }
+}
+
+/** A run of a handler that has its lease and its time limit, until `guard.stop` is called. */
+export interface StartedRun<Tx> {
+  idempotencyKey: string;
+  guard: ReturnType<typeof guardRun>;
+  /** Calls the handler. */
+  call: (tx: Tx) => Promise<unknown>;
+  /** Returns whether the store has called `call`. */
+  isCalled: () => boolean;
+}
+
+/** Starts the lease and the time limit of a run. */
+export function startRun<Tx>(
+  options: RunOptions<Tx>,
+  claim: Claim,
+  handler: AnyHandler<Tx>,
+  closing: AbortSignal,
+): StartedRun<Tx> {
+  const idempotencyKey = idempotencyKeyOf(claim);
+  const guard = guardRun(options, claim, closing);
+  let isCalled = false;
+  const call = (tx: Tx): Promise<unknown> => {
+    isCalled = true;
+    // A store that hung may call back after this run was given up.
+    guard.throwIfEnded();
+    const context = {
+      tx,
+      get signal() {
+        return guard.signal();
+      },
+      idempotencyKey,
+      attempt: claim.attempt,
+    };
+    return guard.race(async () => handler(handlerEvent(claim), context));
+  };
+  return { idempotencyKey, guard, call, isCalled: () => isCalled };
+}
+
+/** Stores the end of a run that failed with an error, and was rolled back. Returns its end. */
+export async function settleFailed<Tx>(
+  options: RunOptions<Tx>,
+  claim: Claim,
+  { idempotencyKey, guard }: StartedRun<Tx>,
+  thrown: unknown,
+  closing: AbortSignal,
+): Promise<RunResult> {
+  const { losses } = options;
+  const error = readable(causeOf(thrown, guard.abortReason()));
+  const lost = losses.get(idempotencyKey) ?? 0;
+  const ended = resultOf(options, claim, error, lost, guard.isClosing());
+  const result = await settleInTime(options, claim, ended, closing);
+  if (result.state === "released" && "error" in result) losses.set(idempotencyKey, lost + 1);
+  else if (result.state !== "failed" || !isLoss(error)) losses.delete(idempotencyKey);
+  // Other processes may have done what is left here after an outage.
+  if (losses.size > maxCountedLosses) losses.clear();
+  return result;
 }
 
 function resultOf<Tx>(
@@ -138,7 +180,7 @@ function isLoss(error: unknown): boolean {
  * Stores the end of a run that is not done. Where that fails too, the lease ends, and a later claim takes the dispatch. After a lost
  * connection it tries again for as long as a lease, because the run would count as one whose process ended.
  */
-async function settle<Tx>(
+export async function settle<Tx>(
   { store, leaseMs, retry }: RunOptions<Tx>,
   claim: Claim,
   result: RunResult,
@@ -185,6 +227,11 @@ function retryDelay(failures: number, { firstDelayMs, maxDelayMs }: RetryOptions
   return Math.round(full / 2 + (full / 2) * Math.random());
 }
 
+/** Returns the idempotency key of a claim. */
+export function idempotencyKeyOf({ event, handler }: Claim): string {
+  return `${event.id}:${handler}`;
+}
+
 /** Returns the event of a claim in the form that handlers get. */
 export function handlerEvent({ event }: Claim): TillkitEvent {
   const { id, type, recordedAt, payload } = event;
@@ -209,7 +256,7 @@ export function describeError(error: unknown): string {
 }
 
 /** Notes whether a promise is still pending. */
-function watch(ended: Promise<void>) {
+export function watch(ended: Promise<void>) {
   let isOpen = true;
   const close = (): void => void (isOpen = false);
   ended.then(close, close);

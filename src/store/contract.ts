@@ -26,13 +26,16 @@ import {
 
 export type * from "./records.js";
 
+/** Runs application code in one part of a shared transaction; see `PaymentStore.runShared`. */
+export type RunPart<Tx> = (run: (tx: Tx) => Promise<unknown>) => Promise<void>;
+
 /**
  * What the kit calls: the whole contract of a store. It stores payments, webhooks, events and dispatches. The kit decides what to write,
  * what to group and when to retry; the store guarantees atomicity and uniqueness, and decides nothing. A merchant's own store is made with
  * `storeOver`, which needs a few operations of a database. This type is for code that wraps a store. `testStore` from `tillkit/testing`
  * checks a store against it.
  *
- * Every member is there, except `wake`, `backup` and `spoolDirectory`, which not every database can have.
+ * Every member is there, except `runShared`, `wake`, `backup` and `spoolDirectory`, which not every database can have.
  *
  * `Tx` is the store's transaction. Application code gets it unchanged.
  */
@@ -55,6 +58,14 @@ export interface PaymentStore<Tx = unknown> {
    * that can opens the transaction at the first use of `tx`, or for `finish`, so that a slow handler holds no connection before.
    */
   runHandler(run: (tx: Tx) => Promise<unknown>, finish: (tx: Tx) => Promise<void>): Promise<void>;
+
+  /**
+   * Runs `work` in one transaction. Each `part(run)` runs application code with a `tx` of its own behind a savepoint, one after the
+   * other: where `run` rejects, its writes alone are rolled back, and `part` rejects with its error. `work` returns the runs that are
+   * done. They are settled in one statement, and everything commits. Rejects, and commits nothing, where one of them lost its lease or
+   * a part could not be rolled back alone; no later part runs then. Absent where the kit runs each handler with `runHandler`.
+   */
+  runShared?(work: (part: RunPart<Tx>) => Promise<readonly RunKey[]>): Promise<void>;
 
   /** Returns the committed payment, or `undefined`. Never waits for a lock. */
   find(clientId: string): Promise<Payment | undefined>;

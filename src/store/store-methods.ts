@@ -1,6 +1,7 @@
 import { type PaymentStore } from "./contract.js";
 
-type StoreMethod = Exclude<keyof PaymentStore, "durable" | "maxGroup" | "wake" | "backup" | "spoolDirectory">;
+type OptionalMember = "runShared" | "wake" | "backup" | "spoolDirectory";
+type StoreMethod = Exclude<keyof PaymentStore, "durable" | "maxGroup" | OptionalMember>;
 
 /** The methods of every store. The compiler finds one that is missing here. */
 export const storeMethods = Object.keys({

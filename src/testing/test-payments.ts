@@ -245,5 +245,7 @@ function watchRuns<Tx>(store: PaymentStore<Tx>): () => Promise<void> {
   };
   store.transaction = (run) => transaction(run).finally(note);
   store.runHandler = (run, finish) => runHandler(run, finish).finally(note);
+  const runShared = store.runShared?.bind(store);
+  if (runShared) store.runShared = (work) => runShared(work).finally(note);
   return () => next;
 }

@@ -55,6 +55,7 @@ describe("the benchmark, with a few webhooks", () => {
       "single-sqlite",
       "memory-8",
       "memory-1",
+      "order-sqlite",
     ]);
     for (const { results } of suites) {
       for (const one of results) {

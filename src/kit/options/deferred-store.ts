@@ -20,7 +20,7 @@ export function deferredStore(database: string): SqlPaymentStore {
   // Once the store is loaded, a call costs no promise of its own.
   const call = (name: string, args: unknown[]): unknown =>
     store ? (store as unknown as Methods)[name]!(...args) : load().then(() => call(name, args));
-  const forwarding = [...storeMethods, "backup", "query"].map(
+  const forwarding = [...storeMethods, "runShared", "backup", "query"].map(
     (name) => [name, (...args: unknown[]) => call(name, args)] as const,
   );
 

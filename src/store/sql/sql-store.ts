@@ -13,6 +13,7 @@ import {
   type LockKeys,
   type PaymentStore,
   type RetireOptions,
+  type RunKey,
   type Saved,
 } from "../contract.js";
 import { Semaphore } from "../../shared/semaphore.js";
@@ -29,6 +30,7 @@ import {
   renewLease,
   retireDispatches,
   settleDispatch,
+  settleDone,
   takeDue,
   takeDueInOneStatement,
 } from "./tables/dispatches.js";
@@ -43,7 +45,8 @@ import { pruneFinal } from "./tables/prune.js";
 import { duePayments, readPayment, readPaymentsPage, lookupDuePayments } from "./tables/read-payments.js";
 import { saveChanges } from "./tables/save-changes.js";
 import { rematchableWebhooks, strayWebhooks } from "./tables/webhooks.js";
-import { lazyTx, runInside, runTransaction, type Transaction } from "./transaction/transaction.js";
+import { type LazyTx, lazyTx, runInside, runPart } from "./transaction/lazy-tx.js";
+import { runTransaction, type Transaction } from "./transaction/transaction.js";
 
 /** A store of `tillkit/sql`: the whole contract over one database. Opens nothing before its first use. */
 export interface SqlPaymentStore<Raw = unknown> extends PaymentStore<SqlTx<Raw>> {
@@ -87,6 +90,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly counts = this.#reads(countWaiting);
   readonly handlers = this.#reads(summarizeHandlers) as () => Promise<HandlerSummary[]>;
   readonly notes = this.#reads(readNotes, false);
+  readonly identify = this.#reads(identityOf, false) as () => Promise<string>;
   readonly lock = this.#runsInside(lockKeys);
   readonly settle = this.#runsInside(settleDispatch);
   readonly rematchable = this.#runsInside(rematchableWebhooks);
@@ -107,28 +111,31 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     return this.#use(() => this.#driver.query(sql, params) as Promise<SqlResult<Row>>);
   }
 
-  runHandler(
-    run: (tx: SqlTx<Raw>) => Promise<unknown>,
-    finish: (tx: SqlTx<Raw>) => Promise<void>,
-  ): Promise<void> {
+  readonly runHandler: PaymentStore<SqlTx<Raw>>["runHandler"] = (run, finish) => {
     const transaction = (work: (tx: SqlTx<Raw>) => Promise<void>): Promise<void> => {
-      const task = (): Promise<void> => runTransaction(this.#driver, work, "handler");
-      return this.#use(() => (this.#semaphore ? this.#semaphore.run(task) : task()));
+      const task = () => runTransaction(this.#driver, work, "handler");
+      return this.#use(() => this.#semaphore?.run(task) ?? task());
     };
-    const lateTx = (open: () => Promise<SqlTx<Raw>>) => lazyTx(this.#driver.dialect.name, open);
-    return runLazily({ transaction, lateTx }, run, finish);
+    const { name } = this.#driver.dialect;
+    return runLazily({ transaction, lateTx: (open) => lazyTx(name, open) }, run, finish);
+  };
+
+  runShared(work: Parameters<NonNullable<PaymentStore<SqlTx<Raw>>["runShared"]>>[0]): Promise<void> {
+    let done: readonly RunKey[] = [];
+    const run = async (tx: SqlTx<Raw>) => (done = await work((part) => runPart(tx as LazyTx<Raw>, part)));
+    return this.runHandler(run, (tx) => runInside(tx, (whole) => settleDone(whole, this.#db, done)));
   }
 
   save(tx: SqlTx<Raw>, changes: Changes): Promise<Saved> {
     return runInside(tx, async (inner) => {
       const saved = await saveChanges(inner, this.#db, changes);
-      if (changes.events && changes.events.length > 0) inner.wroteEvents = true;
+      if (changes.events?.length) inner.wroteEvents = true;
       return saved;
     });
   }
 
   record(keys: LockKeys, decide: (locked: Locked) => Changes): Promise<boolean> {
-    const recording = (): Promise<boolean> => recordChanges(this.#driver, this.#db, keys, decide);
+    const recording = () => recordChanges(this.#driver, this.#db, keys, decide);
     return this.#use(() => retryConflicts(this.#driver.dialect, recording));
   }
 
@@ -145,8 +152,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   claim(options: ClaimOptions): Promise<Claim[]> {
     return this.#use(async () => {
-      const { handlers, limit } = options;
-      if (limit <= 0 || handlers.length === 0) return [];
+      if (options.limit <= 0 || options.handlers.length === 0) return [];
       // Behind a long backlog of events that other handlers want, a claim does more than one step.
       for (const until = performance.now() + maxExpandingMs; ; await nextIteration()) {
         const { claims, expanded } = await this.#claimOnce(options);
@@ -159,8 +165,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   async #claimOnce(options: ClaimOptions): Promise<{ claims: Claim[]; expanded: number }> {
     const { limit } = options;
     let expanded = 0;
-    const expand = async (tx: Transaction<Raw>): Promise<number> =>
-      (expanded = await expandSome(tx, this.#db));
+    const expand = async (tx: Transaction<Raw>) => (expanded = await expandSome(tx, this.#db));
     const { dialect, reader, writer } = this.#driver;
     // After a full claim there is nearly always more. Only an idle poll is worth a query that takes no lock.
     const found = this.#wasFull
@@ -184,16 +189,16 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     return { claims, expanded };
   }
 
-  renew(claim: { eventId: string; handler: string; fence: number }, leaseMs: number): Promise<boolean> {
-    const renewing = (): Promise<boolean> => renewLease(this.#driver.writer, this.#db, claim, leaseMs);
+  renew(claim: RunKey, leaseMs: number): Promise<boolean> {
+    const renewing = () => renewLease(this.#driver.writer, this.#db, claim, leaseMs);
     return this.#use(() => retryConflicts(this.#driver.dialect, renewing));
   }
 
   dead(options: DeadPage): Promise<DispatchRecord[]> {
     return this.#use(async () => {
       // To look only, nothing waits for the writer.
-      if (!options.revive)
-        return deadDispatches(this.#driver.slowReader ?? this.#driver.reader, this.#db, options);
+      const { reader, slowReader = reader } = this.#driver;
+      if (!options.revive) return deadDispatches(slowReader, this.#db, options);
       const dead = await this.#shortTransaction((tx) => deadDispatches(tx, this.#db, options), "upkeep");
       if (dead.length > 0) this.#driver.announce?.();
       return dead;
@@ -214,10 +219,6 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   migrate(): Promise<void> {
     return this.#use(() => Promise.resolve());
-  }
-
-  identify(): Promise<string> {
-    return this.#use(() => identityOf(this.#driver.reader, this.#db));
   }
 
   backup(file: string): Promise<{ bytes: number }> {
@@ -288,8 +289,8 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   /** Expands the events that wait in steps, so that little is left for the transaction that blocks all other expansions. */
   async #expandMost(): Promise<void> {
-    const expand = (tx: Transaction<Raw>): Promise<number> => expandSome(tx, this.#db);
-    while ((await this.#shortTransaction(expand, "claim")) >= eventsPerRound) await nextIteration();
+    const expand = () => this.#shortTransaction((tx) => expandSome(tx, this.#db), "claim");
+    while ((await expand()) >= eventsPerRound) await nextIteration();
   }
 
   /** Runs a transaction of the kit alone, again where the database broke a deadlock. */

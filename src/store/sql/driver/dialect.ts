@@ -23,6 +23,8 @@ export interface Dialect {
   readonly locksInScanOrder: boolean;
   /** Whether a union is read from indexes in order only where each of its queries has the order and the limit. */
   readonly limitsEachQuery: boolean;
+  /** Whether a new savepoint takes the place of the one with the same name, instead of hiding it. */
+  readonly replacesSavepoints: boolean;
   /** Row locks; empty where a transaction has the whole database to itself. */
   readonly forUpdate: string;
   readonly forUpdateSkipLocked: string;

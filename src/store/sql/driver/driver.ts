@@ -19,10 +19,16 @@ export interface OpenTransaction<Raw> {
    * has no order of its own, so that the rows to lock have to be known.
    */
   restart?(): Promise<unknown>;
+  /** Whether other parts of the same transaction commit with this one, so that the application must not end it. */
+  readonly isShared?: boolean;
   /** Locks and saves synchronously, where the database is in this process. */
   readonly sync?: SyncTx;
   /** Runs a statement of the application, unchanged. */
   query(sql: string, params: readonly unknown[]): Promise<SqlResult>;
+  /**
+   * Sends commands, and a statement of the application after them, in one go. Absent where each needs a round trip of its own.
+   */
+  queryAfter?(commands: readonly string[], sql: string, params: readonly unknown[]): Promise<SqlResult>;
   /** Runs a statement of the kit, with `?` placeholders. */
   run(sql: string, params: readonly unknown[]): Promise<SqlResult>;
   /** Commits and gives the connection back. After a rejection nothing is known to be durable. */

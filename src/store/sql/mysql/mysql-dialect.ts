@@ -45,6 +45,7 @@ export const mysqlDialect: Dialect = {
   listsFewByClient: false,
   locksInScanOrder: true,
   limitsEachQuery: false,
+  replacesSavepoints: true,
   forUpdate: "for update",
   forUpdateSkipLocked: "for update skip locked",
   // The older form, which MariaDB supports too.

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { TillkitError } from "../../../errors/index.js";
 import { type SqlTx } from "../driver/sql-tx.js";
-import { runInside } from "../transaction/transaction.js";
+import { runInside } from "../transaction/lazy-tx.js";
 import { Savepoints } from "./savepoints.js";
 
 /** The driver's handle: of pg, or of mysql2/promise. */

@@ -1,5 +1,6 @@
 import { TillkitError } from "../../../errors/index.js";
 import { Semaphore } from "../../../shared/semaphore.js";
+import { refuseEnding } from "../transaction/transaction-parts.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type TransactionCommand, transactionCommand } from "./transaction-command.js";
 
@@ -29,6 +30,7 @@ export class Savepoints<Raw> {
 
   run(session: object, text: string, send: Send<Raw>): Promise<unknown> {
     const command = transactionCommand(text);
+    if (!command && this.#tx.isShared) refuseEnding(text);
     const running = (): Promise<unknown> =>
       this.#run(command, send).finally(() => this.#open.length === 0 && this.#endTurn?.());
     if (this.#holder === session) return running();

@@ -18,6 +18,7 @@ export const postgresDialect: Dialect = {
   listsFewByClient: false,
   locksInScanOrder: false,
   limitsEachQuery: true,
+  replacesSavepoints: false,
   forUpdate: "for update",
   forUpdateSkipLocked: "for update skip locked",
   forShare: "for share",

@@ -18,6 +18,7 @@ export const sqliteDialect: Dialect = {
   listsFewByClient: true,
   locksInScanOrder: false,
   limitsEachQuery: false,
+  replacesSavepoints: false,
   forUpdate: "",
   forUpdateSkipLocked: "",
   forShare: "",

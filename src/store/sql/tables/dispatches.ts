@@ -1,5 +1,11 @@
 import { TillkitError } from "../../../errors/index.js";
-import { type Claim, type ClaimOptions, type RetireOptions, type Settlement } from "../../contract.js";
+import {
+  type Claim,
+  type ClaimOptions,
+  type RetireOptions,
+  type RunKey,
+  type Settlement,
+} from "../../contract.js";
 import { type Dialect, type Fragment, placeholders } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 import { type Transaction } from "../transaction/transaction.js";
@@ -170,6 +176,38 @@ export async function settleDispatch(
   const orElse = () => new TillkitError("lease_lost", `The lease of "${handler}" on ${eventId} was lost.`);
   if (settlement.isLast && tx.keepForCommit({ sql, params, orElse })) return true;
   return (await tx.run(sql, params)).affected > 0;
+}
+
+/**
+ * Marks runs as done, with one statement. Throws `lease_lost` if one of them has an old fence, and the caller must then roll back.
+ */
+export async function settleDone(tx: Transaction, db: Database, runs: readonly RunKey[]): Promise<void> {
+  const { dialect, tables } = db;
+  const [first] = runs;
+  if (!first) return;
+  const lost = new TillkitError("lease_lost", `A lease of "${first.handler}" was lost.`);
+  if (runs.length === 1) {
+    if (!(await settleDispatch(tx, db, { ...first, state: "done", isLast: true }))) throw lost;
+    return;
+  }
+  const groups = new Map<string, { handler: string; fence: number; ids: string[] }>();
+  for (const { eventId, handler, fence } of runs) {
+    const key = `${handler} ${fence}`;
+    const group = groups.get(key) ?? { handler, fence, ids: [] };
+    group.ids.push(eventId);
+    groups.set(key, group);
+  }
+  const which = [...groups.values()].map(({ handler, fence, ids }) => {
+    const { sql, params } = dialect.among("event_id", ids);
+    return { sql: `(${sql} and handler = ? and fence = ?)`, params: [...params, handler, fence] };
+  });
+  const set = assignments(dialect, { ...first, state: "done" });
+  const { affected } = await tx.run(
+    `update ${tables.dispatches} set ${set.sql}, settled_at = ${dialect.now}
+      where state = 'leased' and (${which.map(({ sql }) => sql).join(" or ")})`,
+    which.flatMap(({ params }) => params),
+  );
+  if (affected !== runs.length) throw lost;
 }
 
 function assignments(dialect: Dialect, { state, retryInMs = 0, error }: Settlement): Fragment {

@@ -2,6 +2,7 @@ import { hasCode, TillkitError } from "../../../errors/index.js";
 import { type Dialect } from "../driver/dialect.js";
 import { type Driver, type OpenTransaction, type Purpose, type SyncTx } from "../driver/driver.js";
 import { type Session, type SqlResult, type SqlTx } from "../driver/sql-tx.js";
+import { refuseEnding, refuseHandle, TransactionParts } from "./transaction-parts.js";
 
 /** Begins, runs and ends one transaction. */
 export async function runTransaction<Raw, T>(
@@ -44,6 +45,8 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   readonly restart?: () => Promise<unknown>;
   /** Runs synchronous steps, where the database is in this process. */
   readonly sync?: <T>(run: (tx: SyncTx) => T) => Promise<T>;
+  /** Whether this is a part of a transaction, in which the runs of other events are too. */
+  readonly isShared: boolean;
   /** Whether other processes are notified after the commit. */
   wroteEvents = false;
   /** The number of savepoints that an ORM has open. While there are any, the kit writes nothing, and nothing commits. */
@@ -63,10 +66,12 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   #closed = false;
   #rolledBack = false;
   #poison: { cause: unknown } | undefined;
+  #parts: TransactionParts<Raw> | undefined;
 
   constructor(dialect: Dialect, open: OpenTransaction<Raw>) {
     this.dialect = dialect.name;
     this.isPipelined = open.isPipelined ?? false;
+    this.isShared = open.isShared ?? false;
     this.#dialect = dialect;
     this.#open = open;
     if (open.restart) this.restart = () => this.#guarded(() => open.restart!());
@@ -76,14 +81,19 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
 
   get raw(): Promise<Raw> {
     if (this.#closed) return Promise.reject(closed());
+    if (this.isShared) return Promise.reject(refuseHandle());
     this.#isHandedOut = true;
     if (!this.#open.start) return Promise.resolve(this.#open.raw);
     return this.#guarded(() => this.#open.start!()).then(() => this.#open.raw);
   }
 
   async query<Row>(sql: string, params: readonly unknown[] = []): Promise<SqlResult<Row>> {
+    const send = (): Promise<SqlResult> => {
+      if (this.isShared) refuseEnding(sql);
+      return this.#open.query(sql, params);
+    };
     try {
-      return (await this.#guarded(() => this.#open.query(sql, params))) as SqlResult<Row>;
+      return (await this.#guarded(send)) as SqlResult<Row>;
     } catch (error) {
       throw this.orLost(error);
     }
@@ -126,7 +136,8 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
 
   /** Returns the error of a lost connection where it is lost, whatever the application made of it, or else the error itself. */
   orLost(cause: unknown): unknown {
-    if (!this.#open.isLost?.() || hasCode(cause, "store_unavailable")) return cause;
+    // After a rollback the connection may be cut off by the kit itself.
+    if (this.#rolledBack || !this.#open.isLost?.() || hasCode(cause, "store_unavailable")) return cause;
     // The errors of PostgreSQL's server have a severity, and those of an application have none.
     const isServers = (cause as { severity?: unknown } | undefined)?.severity !== undefined;
     const named = isServers ? this.#dialect.translate(cause) : cause;
@@ -138,6 +149,21 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   /** Makes sure that the transaction cannot commit. */
   poison(cause: unknown): void {
     this.#poison ??= { cause };
+  }
+
+  /** Returns the next part of this transaction, behind a savepoint. The part before it has ended. */
+  part(): Transaction<Raw> {
+    if (this.#closed) throw closed();
+    this.#parts ??= new TransactionParts(this.#dialect, this.#open, (cause) => this.#break(cause));
+    return new Transaction(this.#dialect, this.#parts.next());
+  }
+
+  /** Ends the transaction, because a part of it cannot be rolled back alone. */
+  #break(cause: unknown): void {
+    this.poison(cause);
+    this.#close();
+    if (!this.#rolledBack) this.#open.abandon();
+    this.#rolledBack = true;
   }
 
   /** Keeps a statement to be sent with the commit. Returns `false` where the connection cannot do this. */
@@ -154,7 +180,8 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
     if (this.openSavepoints > 0) this.poison(new Error(leftOpen));
     if (this.#poison) {
       const failure = this.orLost(this.#poisoned());
-      await this.#open.rollback();
+      if (!this.#rolledBack) await this.#open.rollback();
+      this.#rolledBack = true;
       throw failure;
     }
     const last = this.#last;
@@ -167,6 +194,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   }
 
   async rollback(): Promise<void> {
+    if (this.#rolledBack) return;
     this.#rolledBack = true;
     this.#close();
     // A rollback would wait for a statement that may never end; on a pipelined connection it waits for refusals only. What a handler
@@ -240,30 +268,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
 
 const leftOpen = "A transaction of the ORM was still open when the handler resolved.";
 
-function closed(): TillkitError {
+/** Returns the error for a statement after the end of its transaction. */
+export function closed(): TillkitError {
   return new TillkitError("transaction_closed", "The transaction has ended; this statement came too late.");
-}
-
-/** A transaction that is opened by its first statement. */
-interface LazyTx<Raw> extends SqlTx<Raw> {
-  opened(): Promise<Transaction<Raw>>;
-}
-
-/** Returns a transaction that its first statement opens; concurrent first statements open it once. */
-export function lazyTx<Raw>(dialect: SqlTx["dialect"], open: () => Promise<SqlTx<Raw>>): LazyTx<Raw> {
-  let opening: Promise<Transaction<Raw>> | undefined;
-  const opened = (): Promise<Transaction<Raw>> => (opening ??= open() as Promise<Transaction<Raw>>);
-  return {
-    dialect,
-    opened,
-    query: async (sql, params) => (await opened()).query(sql, params),
-    get raw() {
-      return opened().then((tx) => tx.raw);
-    },
-  };
-}
-
-/** Runs a step of the store inside a transaction that the application passed, and opens it if it is lazy. */
-export function runInside<Raw, T>(tx: SqlTx<Raw>, step: (tx: Transaction<Raw>) => Promise<T>): Promise<T> {
-  return "opened" in tx ? (tx as LazyTx<Raw>).opened().then(step) : step(tx as Transaction<Raw>);
 }

@@ -57,19 +57,26 @@ export function beginWithFirst<Raw>(
   open: OpenTransaction<Raw>,
   release: () => void,
 ): OpenTransaction<Raw> {
+  const sendWith = async (commands: readonly string[], sql: string, params: readonly unknown[]) => {
+    try {
+      return postgresResult(await begin.sendWith(commands.map(numbered), sql, params, "application"));
+    } catch (error) {
+      const { cause = error, isLeading = true } = error as Partial<PipelineFailed>;
+      throw isLeading ? postgresDialect.translate(cause) : cause;
+    }
+  };
   return {
     ...open,
     start: () => begin.send(),
     async query(sql, params) {
-      if (!begin.isSent && isOneStatement(sql, params)) {
-        try {
-          return postgresResult(await begin.sendWith([], sql, params, "application"));
-        } catch (error) {
-          const { cause = error, isLeading = true } = error as Partial<PipelineFailed>;
-          throw isLeading ? postgresDialect.translate(cause) : cause;
-        }
-      }
+      if (!begin.isSent && isOneStatement(sql, params)) return sendWith([], sql, params);
       await begin.send();
+      return open.query(sql, params);
+    },
+    async queryAfter(commands, sql, params) {
+      if (isOneStatement(sql, params)) return sendWith(commands, sql, params);
+      await begin.send();
+      for (const command of commands) await open.run(command, []);
       return open.query(sql, params);
     },
     async run(sql, params) {

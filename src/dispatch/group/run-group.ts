@@ -1,0 +1,151 @@
+import { type Claim, type RunKey, type RunPart } from "../../store/index.js";
+import { withTimeout } from "../../shared/with-timeout.js";
+import { idOf, leaseLost } from "../guard-run.js";
+import { type AnyHandler } from "../handlers.js";
+import {
+  idempotencyKeyOf,
+  type StartedRun,
+  runClaim,
+  type RunOptions,
+  type RunResult,
+  settle,
+  settleFailed,
+  startRun,
+  watch,
+} from "../run-claim.js";
+
+/** The maximum number of runs in one transaction. Beyond 64 savepoints PostgreSQL slows down every other transaction. */
+const maxGroup = 50;
+
+/** A transaction takes no further run after this time. */
+const maxGroupMs = 50;
+
+/** How long the commit or the rollback of a group may take, before its runs are left to their leases. */
+const maxEndMs = 10_000;
+
+/** A claim with its handler and the options of its run. */
+export interface ClaimedRun<Tx> {
+  claim: Claim;
+  handler: AnyHandler<Tx>;
+  options: RunOptions<Tx>;
+}
+
+/** Says how a run has ended. */
+type Report = (claim: Claim, result: RunResult) => void;
+
+/** The end of one transaction. `unfinished` runs were not called, or were rolled back with it. */
+interface GroupEnd<Tx> {
+  ended: [Claim, RunResult][];
+  unfinished: ClaimedRun<Tx>[];
+  isCommitted: boolean;
+}
+
+/**
+ * Runs claims of one handler name in their order, as many as possible in one transaction. Where a transaction breaks, each of its
+ * runs is repeated in a transaction of its own. Resolves to the number of claims to take next. Never rejects.
+ */
+export async function runGroups<Tx>(
+  claimed: readonly ClaimedRun<Tx>[],
+  size: number,
+  closing: AbortSignal,
+  report: Report,
+): Promise<number> {
+  const startedAt = performance.now();
+  const { store, leaseMs } = claimed[0]!.options;
+  const open = new Set(claimed.map(({ claim }) => claim));
+  const alone = new Set<Claim>();
+  let nextSize = claimed.length < size ? size : Math.min(maxGroup, size * 2);
+  const end: Report = (claim, result) => {
+    open.delete(claim);
+    report(claim, result);
+  };
+  // Those that wait, or whose commit is still to come, have no guard that does it.
+  const renewal = setInterval(() => {
+    for (const claim of open) store.renew(idOf(claim), leaseMs).catch(() => {});
+  }, leaseMs / 3);
+  try {
+    for (let left = [...claimed]; left.length > 0;) {
+      if (closing.aborted || performance.now() - startedAt > leaseMs) {
+        await Promise.all(left.map((run) => release(run, closing)));
+        break;
+      }
+      const until = left.findIndex((run) => alone.has(run.claim) || isSuspect(run));
+      const group = left.slice(0, until < 0 ? left.length : Math.max(1, until));
+      left = left.slice(group.length);
+      if (group.length === 1) {
+        const [{ claim, handler, options }] = group as [ClaimedRun<Tx>];
+        end(claim, await runClaim(options, claim, handler, closing));
+        continue;
+      }
+      const { ended, unfinished, isCommitted } = await runGroup(group, closing);
+      for (const [claim, result] of ended) end(claim, result);
+      if (!isCommitted) for (const { claim } of unfinished) alone.add(claim);
+      left = [...unfinished, ...left];
+      if (unfinished.length > 0) nextSize = isCommitted ? group.length - unfinished.length : 1;
+    }
+  } finally {
+    clearInterval(renewal);
+  }
+  return nextSize;
+}
+
+/** Returns whether an earlier run ended without a settlement or failed, so that this one may break the transaction of others. */
+function isSuspect<Tx>({ claim, options }: ClaimedRun<Tx>): boolean {
+  return claim.attempt > 1 || options.losses.has(idempotencyKeyOf(claim));
+}
+
+async function release<Tx>({ options, claim }: ClaimedRun<Tx>, closing: AbortSignal): Promise<void> {
+  await withTimeout(settle(options, claim, { state: "released" }, closing), maxEndMs, undefined, {
+    unref: true,
+  });
+}
+
+/** Runs claims in one transaction, until `maxGroupMs` have passed. */
+async function runGroup<Tx>(group: readonly ClaimedRun<Tx>[], closing: AbortSignal): Promise<GroupEnd<Tx>> {
+  const { store, losses, onHanging } = group[0]!.options;
+  const failed = new Map<ClaimedRun<Tx>, { run: StartedRun<Tx>; error: unknown }>();
+  const done: ClaimedRun<Tx>[] = [];
+  const endAt = performance.now() + maxGroupMs;
+  const runAll = async (part: RunPart<Tx>): Promise<RunKey[]> => {
+    for (const each of group) {
+      if (closing.aborted || performance.now() > endAt) break;
+      const run = startRun(each.options, each.claim, each.handler, closing);
+      const running = watch(part(run.call));
+      try {
+        await Promise.race([running.ended, run.guard.overdue]);
+        done.push(each);
+      } catch (error) {
+        if (run.isCalled()) failed.set(each, { run, error });
+        // No further run may follow in a transaction that is broken, or whose connection does not answer.
+        if (!run.isCalled() || running.isOpen()) throw error;
+      } finally {
+        run.guard.stop();
+      }
+    }
+    return done.map(({ claim }) => idOf(claim));
+  };
+  let haveRun!: () => void;
+  const ran = new Promise<void>((resolve) => (haveRun = resolve));
+  const transaction = store.runShared!((part) => runAll(part).finally(haveRun));
+  const committed = transaction.then(
+    () => true,
+    () => false,
+  );
+  await Promise.race([committed, ran]);
+  const isCommitted = await withTimeout(committed, maxEndMs, undefined, { unref: true });
+  if (isCommitted === undefined) onHanging(group[0]!.claim, committed);
+  const ended = [...failed].map(async ([{ options, claim }, { run, error }]): Promise<[Claim, RunResult]> => [
+    claim,
+    await settleFailed(options, claim, run, error, closing),
+  ]);
+  const results = await Promise.all(ended);
+  let unfinished = group.filter((each) => !failed.has(each));
+  if (isCommitted !== false) {
+    for (const { claim } of done) {
+      losses.delete(idempotencyKeyOf(claim));
+      results.push([claim, isCommitted ? { state: "done" } : { state: "lost", error: leaseLost(claim) }]);
+    }
+    unfinished = unfinished.filter((each) => !done.includes(each));
+  }
+  return { ended: results, unfinished, isCommitted: isCommitted === true };
+}

@@ -1,0 +1,49 @@
+import { type SqlTx } from "../driver/sql-tx.js";
+import { closed, type Transaction } from "./transaction.js";
+
+/** A transaction that is opened by its first statement. */
+export interface LazyTx<Raw> extends SqlTx<Raw> {
+  opened(): Promise<Transaction<Raw>>;
+}
+
+/** Returns a transaction that its first statement opens; concurrent first statements open it once. */
+export function lazyTx<Raw>(dialect: SqlTx["dialect"], open: () => Promise<SqlTx<Raw>>): LazyTx<Raw> {
+  let opening: Promise<Transaction<Raw>> | undefined;
+  const opened = (): Promise<Transaction<Raw>> => (opening ??= open() as Promise<Transaction<Raw>>);
+  return {
+    dialect,
+    opened,
+    query: async (sql, params) => (await opened()).query(sql, params),
+    get raw() {
+      return opened().then((tx) => tx.raw);
+    },
+  };
+}
+
+/** Runs a step of the store inside a transaction that the application passed, and opens it if it is lazy. */
+export function runInside<Raw, T>(tx: SqlTx<Raw>, step: (tx: Transaction<Raw>) => Promise<T>): Promise<T> {
+  return "opened" in tx ? (tx as LazyTx<Raw>).opened().then(step) : step(tx as Transaction<Raw>);
+}
+
+/** Runs application code in a part of a transaction, which both open at the first statement. Rolls back a part that fails. */
+export async function runPart<Raw>(
+  whole: LazyTx<Raw>,
+  run: (tx: SqlTx<Raw>) => Promise<unknown>,
+): Promise<void> {
+  let part: Transaction<Raw> | undefined;
+  let isOver = false;
+  const open = async (): Promise<Transaction<Raw>> => {
+    const opened = await whole.opened();
+    if (isOver) throw closed();
+    return (part = opened.part());
+  };
+  try {
+    await run(lazyTx(whole.dialect, open)).finally(() => (isOver = true));
+    await part?.commit();
+    if (part?.wroteEvents) (await whole.opened()).wroteEvents = true;
+  } catch (error) {
+    const failure = part ? part.orLost(error) : error;
+    await part?.rollback();
+    throw failure;
+  }
+}
