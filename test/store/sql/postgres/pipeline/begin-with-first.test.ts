@@ -29,7 +29,7 @@ function examine(url: string): void {
   beforeEach(async () => {
     proxy = await proxyTo(url);
     const tablePrefix = tables.next();
-    notes = `${tablePrefix}notes`;
+    notes = `${tablePrefix}own_notes`;
     // One connection for handlers, so that each test uses the connection of the run before.
     store = postgresStore(proxy.url, { tablePrefix, maxConnections: 5 });
     await store.transaction((tx) => tx.query(`create table ${notes} (text text unique)`));
