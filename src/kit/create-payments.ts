@@ -37,7 +37,7 @@ import { type PaymentsOptions } from "./options/options.js";
 import { resolveOptions, type ResolvedOptions } from "./options/resolve-options.js";
 import { type Payments } from "./payments.js";
 import { deferredComparison } from "./deferred-comparison.js";
-import { StoreWatch } from "./watch-store.js";
+import { identifier, StoreWatch } from "./watch-store.js";
 
 /**
  * Creates the kit from its parts. Does no I/O: the router or `start()` opens the store.
@@ -52,7 +52,7 @@ export function createPayments<Covers extends SignedField, Tx>(
   const { store, now, newId } = core;
   const dispatcher = createDispatcher(core, options);
   // What is not durable is a new store after each start.
-  const identify = store.durable ? () => store.identify(newId()) : undefined;
+  const identify = store.durable ? identifier(core, options.webhook.recordTimeoutMs) : undefined;
   const intake = createIntake(core, {
     ...options.webhook,
     spool: options.spool,

@@ -4,12 +4,13 @@ import { type PaymentStore } from "../store/index.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type Receipt } from "../webhook/recording/arrival.js";
 import { type Spool } from "../webhook/spool/spool.js";
+import { type Core } from "./core.js";
 
 /** What the watch works with. */
 export interface WatchParts<Tx> {
   store: PaymentStore<Tx>;
   spool: Pick<Spool, "tie"> | undefined;
-  /** Returns the store's identity; `undefined` for a store that has none. */
+  /** Returns the store's identity within some time; `undefined` for a store that has none. */
   identify: (() => Promise<string>) | undefined;
   notify: Notify;
   /** Called when the store went back: the service may be asked for what it lost. */
@@ -26,6 +27,22 @@ const slotMs = 500;
 const maxCloseMs = 2000;
 
 const maxRemembered = 2 * (checkMs / slotMs);
+
+/**
+ * Returns the function that asks the store for its identity, with a limit of time. A store that hangs is asked once, and not again by each
+ * caller: a drain of the spool and the watch wait for it, and `close` for both.
+ */
+export function identifier<Tx>(
+  { store, newId }: Pick<Core<Tx>, "store" | "newId">,
+  timeoutMs: number,
+): () => Promise<string> {
+  let identifying: Promise<string> | undefined;
+  const tooSlow = () => new TillkitError("store_unavailable", "The store did not answer in time.");
+  return () => {
+    identifying ??= store.identify(newId()).finally(() => (identifying = undefined));
+    return withTimeout(identifying, timeoutMs, tooSlow);
+  };
+}
 
 /**
  * Notices that the store went back in time, or was replaced, while the process runs and over a restart. A store keeps the row of each

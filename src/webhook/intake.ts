@@ -15,7 +15,7 @@ export interface IntakeOptions {
   /** The interval at which spooled webhooks are tried. */
   drainMs: number;
   spool: { directory: string; maxBytes: number } | undefined;
-  /** Returns the store's identity; `undefined` for a store that has none. */
+  /** Returns the store's identity within some time; `undefined` for a store that has none. */
   identify?: (() => Promise<string>) | undefined;
   /** Called after each commit of webhooks. */
   onRecorded?: (receipts: readonly Receipt[]) => void;
@@ -38,22 +38,16 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
       if (outcome === "unconfirmed") for (const listener of listeners) listener(clientId!);
     }
   };
-  const tooSlow = () => new TillkitError("store_unavailable", "The store did not answer in time.");
   const recorder = new Recorder(parts, recordTimeoutMs, onRecorded);
-  let identifying: Promise<string> | undefined;
-  // A drain waits for it, and `close` for the drain. A store that hangs gets no further question from each drain.
-  const identifyInTime = (): Promise<string> => {
-    identifying ??= identify!().finally(() => (identifying = undefined));
-    return withTimeout(identifying, recordTimeoutMs, tooSlow);
-  };
   const spool =
     options.spool &&
     openSpool({
       ...options.spool,
-      identify: identify && identifyInTime,
+      identify,
       now,
       onSetAside: ({ message: reason }, file) => notify("webhook.set_aside", { reason, file }),
     });
+  const tooSlow = () => new TillkitError("store_unavailable", "The store did not answer in time.");
   const probe = () => withTimeout(writeNothing(store), recordTimeoutMs, tooSlow);
   const keeper = new WebhookKeeper({ recorder, spool, probe, notify, maxGroup, drainMs });
 

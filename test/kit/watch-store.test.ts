@@ -2,6 +2,8 @@ import { copyFile, rm } from "node:fs/promises";
 import path from "node:path";
 import {
   type Health,
+  MemoryStore,
+  type MemoryTx,
   type Payments,
   type SignedField,
   type StoredRecord,
@@ -9,6 +11,7 @@ import {
   TillkitError,
 } from "tillkit";
 import { sqliteStore } from "tillkit/sql";
+import { identifier } from "../../src/kit/watch-store.js";
 import { memoryAdapter } from "../store/over/memory-adapter.js";
 import { temporaryFiles } from "../store/sql/support/temporary-files.js";
 import { closeAll, testKit } from "../support/kit.js";
@@ -51,6 +54,30 @@ const toldBy = <Tx>(payments: Payments<SignedField, Tx>) =>
   new Promise((resolve) => {
     payments.on("store.went_back", ({ error }) => resolve(error));
   });
+
+describe("a store that hangs", () => {
+  const hanging = () => {
+    const store = Object.assign(new MemoryStore(), { durable: true });
+    return { store, identify: jest.spyOn(store, "identify").mockReturnValue(new Promise(() => {})) };
+  };
+
+  it("is asked for its identity once, whoever asks again, and each of them gets an error in time", async () => {
+    const { store, identify } = hanging();
+    const identified = identifier({ store, newId: () => "id-1" }, 10);
+    for (let asked = 0; asked < 3; asked++)
+      await expect(identified()).rejects.toMatchObject({ code: "store_unavailable" });
+    expect(identify).toHaveBeenCalledTimes(1);
+  });
+
+  it("holds up neither the start nor the close of the kit for longer than a webhook", async () => {
+    const { store, identify } = hanging();
+    const spool = { directory: `${nextFile()}-spool` };
+    const payments = testKit<never, MemoryTx>({ store, spool, webhook: { recordTimeoutMs: 10 } });
+    await payments.start();
+    await payments.close();
+    expect(identify).toHaveBeenCalledTimes(1);
+  });
+});
 
 describe("a store that went back in time", () => {
   it("is told at the start, after an older copy of its file was restored", async () => {

@@ -64,18 +64,6 @@ describe("the intake", () => {
     await intake.keeper.close();
   });
 
-  it("asks a store that hangs for its identity once, and not again at each drain", async () => {
-    const identify = jest.fn(() => new Promise<string>(() => {}));
-    const spool = { directory: path.join(folder, "spool"), maxBytes: 100_000 };
-    const { intake } = intakeOf(new MemoryStore(), { identify, spool, recordTimeoutMs: 10 });
-    for (let drains = 0; drains < 3; drains++)
-      expect(await intake.spool!.drain(async () => {})).toMatchObject({
-        leftBecause: { code: "store_unavailable" },
-      });
-    expect(identify).toHaveBeenCalledTimes(1);
-    await intake.keeper.close();
-  });
-
   it("counts the webhooks that were verified, and those of other shops, but no answers to lookups", async () => {
     const { intake } = intakeOf(await seeded(pendingPayment({ clientId: "shop-1" })), {}, "shop-");
     expect([intake.keeper.verified, intake.foreign()]).toEqual([0, 0]);
