@@ -8,7 +8,7 @@ jest.setTimeout(120_000);
 
 interface Result {
   ok: boolean;
-  webhooks: Record<"sent" | "dropped" | "doubled" | "reordered" | "arrived" | "forged", number>;
+  webhooks: Record<"sent" | "dropped" | "doubled" | "reordered" | "arrived" | "forged" | "lost", number>;
   stored: { payments: number; equal: number; unequal: number };
   completions: Compared;
   anomalies: Record<string, Compared>;
@@ -51,6 +51,8 @@ describe("the simulation", () => {
     expect(webhooks.dropped / webhooks.sent).toBeGreaterThan(0.2);
     expect(webhooks.doubled / (webhooks.sent - webhooks.dropped)).toBeGreaterThan(0.1);
     expect(webhooks.reordered / webhooks.arrived).toBeGreaterThan(0.35);
+    // Only lookups give back what the restored backup does not have.
+    expect(webhooks.lost).toBeGreaterThan(10);
     expect(Object.values(anomalies).filter(({ planned }) => planned > 0).length).toBeGreaterThanOrEqual(4);
     expect([status, result.ok]).toEqual([0, true]);
   });

@@ -11,13 +11,14 @@ export function describeResult({
   anomalies,
   problems,
 }) {
-  const { sent, dropped, doubled, reordered, arrived, forged, outcomes } = webhooks;
+  const { sent, dropped, doubled, reordered, arrived, forged, lost, outcomes } = webhooks;
   const asked = lookups.rounds.reduce((sum, round) => sum + round.lookups, 0);
   const rows = Object.entries({ "payment.completed (per order)": completions, ...anomalies });
   const lines = [
     `${orders} orders, seed ${seed}, ${seconds} s`,
     "",
     `webhooks    ${sent} sent, ${dropped} dropped, ${doubled} doubled, ${reordered} reordered; ${arrived} arrived, and ${forged} forged`,
+    `older copy  ${lost} of them are not in the backup that is restored`,
     `outcomes    ${Object.entries(outcomes)
       .map(([name, count]) => `${count} ${name}`)
       .join(", ")}`,

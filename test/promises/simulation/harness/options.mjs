@@ -2,7 +2,8 @@ import { parseArgs } from "node:util";
 
 export const usage = `npm run simulate [-- options]
 
-Plays many payments against a model of the service. Webhooks are lost, doubled, reordered, changed, or about other payments.
+Plays many payments against a model of the service. Webhooks are lost, doubled, reordered, changed, or about other payments,
+and a backup of the database is restored that does not have the last ones.
 Then the stored payments and the events are compared with the service. Exits with 0 only where they are equal.
 
   --payments N   number of orders (100000)

@@ -16,6 +16,9 @@ export const mess = { dropped: 0.3, doubled: 0.2, reordered: 0.5, forged: 0.01 }
 /** The shares of webhooks about payments that this shop did not create, per order. */
 export const others = { stranger: 0.01, foreign: 0.01, legacy: 0.005 };
 
+/** The share of the webhooks about orders that a restored backup of the database does not have. */
+export const lostShare = 0.1;
+
 /** Returns whether a person accepts the earlier amount of the order. The others are refunded. */
 export const isAccepted = ({ n }) => n % 2 === 0;
 

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { randomFrom } from "../../crash/harness/random.mjs";
 import { Progress } from "../../crash/harness/progress.mjs";
 import { check } from "./check.mjs";
-import { isAccepted, makeMess, mess, others, planOrders } from "./plan.mjs";
+import { isAccepted, lostShare, makeMess, mess, others, planOrders } from "./plan.mjs";
 import { start, ServiceModel } from "./service-model.mjs";
 
 const prefix = "sim-";
@@ -23,29 +23,37 @@ export async function run(options, folder) {
   const service = new ServiceModel();
   const scheme = hmacSignature({ secret });
   let now = start;
-  const store = sqliteStore(path.join(directory, "shop.db"));
-  const payments = createPayments({
-    publicUrl: "https://shop.example/payments",
-    service: { baseUrl: "https://pay.example", accessToken: "a-token", fetch: service.fetch },
-    signature: scheme,
-    store,
-    spool: false,
-    dispatch: false,
-    logger: false,
-    clientIdPrefix: prefix,
-    lookup: options["without-lookup"] ? false : { perSecond: 10_000 },
-    now: () => new Date(now),
-  });
-  const world = { payments, store, service, random, scheme, quiet, advance: (ms) => (now += ms) };
+  const file = path.join(directory, "shop.db");
+  const world = { file, service, random, scheme, quiet, advance: (ms) => (now += ms) };
+  world.open = async () => {
+    world.store = sqliteStore(file);
+    world.payments = createPayments({
+      publicUrl: "https://shop.example/payments",
+      service: { baseUrl: "https://pay.example", accessToken: "a-token", fetch: service.fetch },
+      signature: scheme,
+      store: world.store,
+      spool: false,
+      dispatch: false,
+      logger: false,
+      clientIdPrefix: prefix,
+      lookup: options["without-lookup"] ? false : { perSecond: 10_000 },
+      now: () => new Date(now),
+    });
+    await world.payments.start({ keepAlive: false });
+  };
   const from = performance.now();
   try {
-    await payments.start({ keepAlive: false });
+    await world.open();
     const orders = planOrders(random, count);
     await createAll(world, orders);
     const { sent, strangers, foreign, legacy } = happen(world, orders);
     const { arriving, counts } = makeMess(random, sent);
     const forged = forge(world, arriving);
-    const received = await deliver(world, arriving, forged);
+    const { kept, lost } = chooseLost(world, arriving);
+    const received = await deliver(world, kept, forged);
+    await world.payments.backup(`${file}.copy`);
+    await deliver(world, lost, []);
+    await goBack(world);
     await adoptLegacy(world, legacy);
     const rounds = [await timePasses(world, 1), await timePasses(world, 2)];
     await settleMismatches(world);
@@ -57,6 +65,7 @@ export async function run(options, folder) {
       ...counts,
       arrived: arriving.length,
       forged: forged.length,
+      lost: lost.length,
       outcomes: received.outcomes,
     };
     return {
@@ -68,7 +77,7 @@ export async function run(options, folder) {
       ...verdict,
     };
   } finally {
-    await payments.close();
+    await world.payments?.close();
     rmSync(directory, { recursive: true, force: true });
   }
 }
@@ -170,6 +179,27 @@ async function deliver({ payments, random, quiet }, arriving, forged) {
     progress.tick();
   });
   return { outcomes, refused };
+}
+
+/**
+ * Chooses the webhooks that a restored backup does not have. They are about orders: nobody can ask about a payment that the shop did not
+ * create.
+ */
+function chooseLost({ random }, arriving) {
+  const [kept, lost] = [[], []];
+  for (const webhook of arriving) {
+    const isLost = /^sim-\d/.test(webhook.clientId) && random.chance(lostShare);
+    (isLost ? lost : kept).push(webhook);
+  }
+  return { kept, lost };
+}
+
+/** Replaces the database by its backup, as after a crash of its disk. Only lookups give back what was recorded since. */
+async function goBack(world) {
+  await world.payments.close();
+  for (const ending of ["", "-wal", "-shm"]) rmSync(world.file + ending, { force: true });
+  renameSync(`${world.file}.copy`, world.file);
+  await world.open();
 }
 
 /** Adopts the payments of older code within the grace period. */
