@@ -61,7 +61,7 @@ describe("a store that hangs", () => {
     return { store, identify: jest.spyOn(store, "identify").mockReturnValue(new Promise(() => {})) };
   };
 
-  it("is asked for its identity once, whoever asks again, and each of them gets an error in time", async () => {
+  it("is asked for its identity once, also by several callers, and each of them gets an error in time", async () => {
     const { store, identify } = hanging();
     const identified = identifier({ store, newId: () => "id-1" }, 10);
     for (let asked = 0; asked < 3; asked++)

@@ -3,7 +3,7 @@ import path from "node:path";
 import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
 import { TillkitError } from "../../../src/errors/index.js";
 import { spoolBench, webhook } from "./fixtures.js";
-import { systemError } from "./hooked-file-system.js";
+import { hooked, systemError } from "./hooked-file-system.js";
 
 const bench = spoolBench();
 
@@ -60,6 +60,17 @@ describe("the store of a spool's directory", () => {
     const spools = ["a", "b", "c"].map((id) => bench.open({ identify: async () => id }));
     const ended = await Promise.allSettled(spools.map(({ tie }) => tie.read()));
     expect(ended.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  it("is on disk before a webhook is drained: its file, and then the entry that leads to it", async () => {
+    const seen: string[] = [];
+    const fs = hooked({
+      syncFile: () => void seen.push("file"),
+      syncDirectory: (file) => void seen.push(`directory ${path.basename(file)}`),
+    });
+    await bench.open({ fs, identify: async () => "store-1" }).tie.read();
+    const parent = expect.stringMatching(/^directory tillkit-spool-/) as string;
+    expect(seen).toEqual([parent, "file", "directory spool"]);
   });
 
   it("is told when its file is damaged", async () => {
