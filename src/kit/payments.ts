@@ -85,7 +85,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   list(query?: PaymentQuery): Promise<PaymentList>;
   /**
    * Resolves to everything that happened to one clientId, oldest first: webhooks, decisions, dispatches, returns,
-   * resolutions. It is what support reads when a customer calls. Unmatched webhooks have a history too.
+   * resolutions; of each kind the newest 1,000. It is what support reads when a customer calls. Unmatched webhooks have a history
+   * too.
    */
   history(clientId: string): Promise<PaymentHistory>;
   /**

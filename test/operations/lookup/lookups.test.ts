@@ -170,6 +170,15 @@ onEachDatabase("lookups", (kind) => {
     clock.mockRestore();
   });
 
+  it("go on where the service fails now and then, and not three times in a row", async () => {
+    const payments = shop();
+    await seed(8);
+    for (let n = 0; n < 8; n++) service.payments.set(`s-${n}`, shown(`s-${n}`));
+    service.instead = (path) => (/s-[0246]$/.test(path) ? { status: 503, body: {} } : undefined);
+    expect(await payments.sweep()).toMatchObject({ lookups: 8 });
+    expect(await recorded()).toEqual(Array(4).fill("payment.completed"));
+  });
+
   it("go on after payments that the service does not know, however many there are", async () => {
     const payments = shop();
     await seed(5);
