@@ -177,10 +177,10 @@ export const checkoutFaults = [
   },
   {
     about: "a run ends before its rollback",
-    file: "store/run-lazily.ts",
+    file: "store/rules/run-lazily.ts",
     from: "    await opened;\n    throw error;",
     to: "    throw error;",
-    test: "store/run-lazily.test.ts",
+    test: "store/rules/run-lazily.test.ts",
   },
   {
     about: "a claim takes as many as the name with the most free slots allows",

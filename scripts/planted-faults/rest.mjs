@@ -259,7 +259,7 @@ export const restFaults = [
   },
   {
     about: "a settlement does not wait for a renewal",
-    file: "store/over/dispatches.ts",
+    file: "store/over/tables/dispatches.ts",
     from: "    await withTimeout(this.#renewing.get(key) ?? Promise.resolve(), maxRenewalWaitMs);\n",
     to: "",
     test: "store/over/store-over.test.ts",
@@ -334,7 +334,7 @@ export const restFaults = [
   },
   {
     about: "a renewal counts from the end of the lease",
-    file: "store/over/dispatches.ts",
+    file: "store/over/tables/dispatches.ts",
     from: "...waitFor(now, leaseMs) });",
     to: "...waitFor(dispatch.dueAt, leaseMs) });",
     test: "store/over/max-changes.test.ts",

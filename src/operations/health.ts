@@ -6,7 +6,7 @@ import { type ClockWatch } from "../shared/clock-watch.js";
 import { because } from "../shared/because.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type PaymentStore, type StoreCounts } from "../store/index.js";
-import { writeNothing } from "../store/write-nothing.js";
+import { writeNothing } from "../webhook/recording/write-nothing.js";
 import { type Intake } from "../webhook/intake.js";
 
 /** The codes of all reasons, the gravest first; docs/operations.md explains them. */

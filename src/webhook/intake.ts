@@ -1,7 +1,7 @@
 import { TillkitError } from "../errors/index.js";
 import { type Notify } from "../model/event-map.js";
 import { withTimeout } from "../shared/with-timeout.js";
-import { writeNothing } from "../store/write-nothing.js";
+import { writeNothing } from "./recording/write-nothing.js";
 import { type Receipt } from "./recording/arrival.js";
 import { Recorder } from "./recording/recorder.js";
 import { type RecordingParts } from "./recording/recording-parts.js";

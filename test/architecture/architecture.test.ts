@@ -13,7 +13,18 @@ const atStart = inside.filter(({ kind }) => kind === "runtime");
 const maxLines = 300;
 
 /** The folders whose parts are folders, and the maximum number of files beside these. */
-const rooms = ["cli", "http", "kit", "operations", "sandbox", "statement", "store/sql", "webhook"];
+const rooms = [
+  "cli",
+  "http",
+  "kit",
+  "operations",
+  "sandbox",
+  "statement",
+  "store",
+  "store/over",
+  "store/sql",
+  "webhook",
+];
 const maxLoose = 6;
 
 describe("the sources", () => {

@@ -87,7 +87,7 @@ function isAllowedWithin(file: string, target: string): boolean {
     const contract = [
       "store/index.ts",
       "store/optional-members.ts",
-      "store/over/operations.ts",
+      "store/over/adapter/operations.ts",
       ...publicTypes,
     ];
     return target.startsWith("store/exam/") || contract.includes(target);

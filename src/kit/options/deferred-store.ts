@@ -1,6 +1,6 @@
 import { readDatabase } from "../../store/database-address.js";
 import { type SqlPaymentStore } from "../../store/sql/index.js";
-import { storeMethods } from "../../store/store-methods.js";
+import { storeMethods } from "./store-methods.js";
 
 type Methods = Record<string, (...args: unknown[]) => unknown>;
 

@@ -2,7 +2,7 @@ import { type ConfigurationProblem } from "../../errors/index.js";
 import { suggestion, unknownOptions } from "../../shared/unknown-names.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { type PaymentStore } from "../../store/index.js";
-import { storeMethods } from "../../store/store-methods.js";
+import { storeMethods } from "./store-methods.js";
 import { checkCoverage } from "../../webhook/signature/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
 import { type KeepRefusedOptions, type PaymentsOptions } from "./options.js";

@@ -1,6 +1,6 @@
 import { CallWatch } from "./call-watch.js";
 import { because } from "../../shared/because.js";
-import { type Adapter, adapterOf } from "../over/operations.js";
+import { type Adapter, adapterOf } from "../over/adapter/operations.js";
 import { type PaymentStore } from "../contract.js";
 import { type Checks, type StoreProbe } from "./checks/steps.js";
 import { promises, without } from "./contract.js";

@@ -1,4 +1,4 @@
-import { runLazily } from "../run-lazily.js";
+import { runLazily } from "../rules/run-lazily.js";
 import { TillkitError } from "../../errors/index.js";
 import { type Payment } from "../../model/payment.js";
 import {

@@ -1,18 +1,18 @@
 import { type NoteRecord, type PaymentStore } from "../contract.js";
 import { type BatchAdapter, type BatchTx, type TransactionAdapter } from "../adapter.js";
-import { checkAdapter } from "./adapter-problems.js";
-import { Dispatches } from "./dispatches.js";
-import { type Draft } from "./draft.js";
-import { Events } from "./events.js";
-import { KeyedRecords } from "./keyed-records.js";
+import { checkAdapter } from "./adapter/adapter-problems.js";
+import { Dispatches } from "./tables/dispatches.js";
+import { type Draft } from "./records/draft.js";
+import { Events } from "./tables/events.js";
+import { KeyedRecords } from "./records/keyed-records.js";
 import { notesAmong } from "../rules/notes.js";
-import { keyOf, rangeOf } from "./keys.js";
-import { type Adapter, adapterOf } from "./operations.js";
-import { CommittedPayments, readLocked } from "./payments.js";
-import { readHistory } from "./read-history.js";
-import { changesSaver } from "./save-changes.js";
-import { noteKey } from "./tables.js";
-import { Webhooks } from "./webhooks.js";
+import { keyOf, rangeOf } from "./records/keys.js";
+import { type Adapter, adapterOf } from "./adapter/operations.js";
+import { CommittedPayments, readLocked } from "./tables/payments.js";
+import { readHistory } from "./tables/read-history.js";
+import { changesSaver } from "./tables/save-changes.js";
+import { noteKey } from "./records/stored-records.js";
+import { Webhooks } from "./tables/webhooks.js";
 
 /** How a store over an adapter works. */
 export interface StoreOverOptions {

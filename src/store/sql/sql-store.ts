@@ -1,4 +1,4 @@
-import { runLazily } from "../run-lazily.js";
+import { runLazily } from "../rules/run-lazily.js";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { errorFixes, hasCode, TillkitError } from "../../errors/index.js";
 import {

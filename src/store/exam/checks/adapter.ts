@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { type RecordChange, storeOver } from "../../index.js";
-import { type Adapter, Conflict, Operations } from "../../over/operations.js";
+import { type Adapter, Conflict, Operations } from "../../over/adapter/operations.js";
 import { payment } from "./fixtures.js";
 import { type Checks, same, saved, type StoreProbe } from "./steps.js";
 

@@ -242,7 +242,7 @@ export const planted = [
   },
   {
     name: "a transaction inside of one that runs again waits for its end",
-    file: "store/over/keyed-records.js",
+    file: "store/over/records/keyed-records.js",
     text: "this.#retries.run(() => run(false), maxRetryWaitMs)",
     by: "this.#retries.run(() => run(false))",
   },
@@ -278,7 +278,7 @@ export const planted = [
   },
   {
     name: "an adapter's store forgets what it saved while it registered a handler again",
-    file: "store/over/events.js",
+    file: "store/over/tables/events.js",
     text: "for (const handler of [...added, ...forgotten])",
     by: "for (const handler of forgotten)",
   },
@@ -290,19 +290,19 @@ export const planted = [
   },
   {
     name: "a new handler of an adapter's store gets the events from before",
-    file: "store/over/events.js",
+    file: "store/over/tables/events.js",
     text: "const before = await this.#newest();",
     by: "const before = [];",
   },
   {
     name: "a new handler of an adapter's store gets nothing that was saved beside its registration",
-    file: "store/over/events.js",
+    file: "store/over/tables/events.js",
     text: "this.#added = unknown.map(",
     by: "this.#added = [].map(",
   },
   {
     name: "a wait that began during a claim looks like one of a clock that was put back",
-    file: "store/over/dispatches.js",
+    file: "store/over/tables/dispatches.js",
     text: "found.some(({ dueAt }) => dueAt > now) ? await this.#records.now() : now",
     by: "now",
   },

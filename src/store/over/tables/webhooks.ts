@@ -1,15 +1,15 @@
-import { type Changes, type StoredHistory, type WebhookPage, type WebhookRecord } from "../contract.js";
+import { type Changes, type StoredHistory, type WebhookPage, type WebhookRecord } from "../../contract.js";
 import {
   isOnWebhookPage,
   isRematchable,
   type ReplacedFields,
   resolvedBy,
   type WebhookRows,
-} from "../rules/webhooks.js";
-import { type Draft } from "./draft.js";
-import { after, keyOf, rangeOf } from "./keys.js";
-import { type KeyedRecords } from "./keyed-records.js";
-import { hasPrunableBytes, receiptKey, type StoredWebhook, webhookKey } from "./tables.js";
+} from "../../rules/webhooks.js";
+import { type Draft } from "../records/draft.js";
+import { after, keyOf, rangeOf } from "../records/keys.js";
+import { type KeyedRecords } from "../records/keyed-records.js";
+import { hasPrunableBytes, receiptKey, type StoredWebhook, webhookKey } from "../records/stored-records.js";
 
 /** The key of a record that only health checks write: one of 100, so that processes rarely conflict. */
 const probeKey = keyOf("probes", String(Math.floor(Math.random() * 100)));

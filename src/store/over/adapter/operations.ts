@@ -1,4 +1,4 @@
-import { TillkitError } from "../../errors/index.js";
+import { TillkitError } from "../../../errors/index.js";
 import {
   type BatchAdapter,
   type BatchTx,
@@ -6,7 +6,7 @@ import {
   type RecordChange,
   type StoredRecord,
   type TransactionAdapter,
-} from "../adapter.js";
+} from "../../adapter.js";
 import { checkRecords, checkType, failureOf } from "./answers.js";
 
 /** Where a store over an adapter keeps it for the exam, also for that of another copy of the package. */

@@ -1,11 +1,11 @@
-import { type Payment } from "../../model/payment.js";
-import { type DuePage, type Locked, type LockKeys, type PaymentPage } from "../contract.js";
-import { type KeyRange } from "../adapter.js";
-import { byCreation, isOnPaymentPage, type PaymentRows } from "../rules/payments.js";
-import { type Draft } from "./draft.js";
-import { after, keyOf, rangeOf } from "./keys.js";
-import { type KeyedRecords } from "./keyed-records.js";
-import { handlersKey, orderKey, paymentKey, serviceKey, webhookKey } from "./tables.js";
+import { type Payment } from "../../../model/payment.js";
+import { type DuePage, type Locked, type LockKeys, type PaymentPage } from "../../contract.js";
+import { type KeyRange } from "../../adapter.js";
+import { byCreation, isOnPaymentPage, type PaymentRows } from "../../rules/payments.js";
+import { type Draft } from "../records/draft.js";
+import { after, keyOf, rangeOf } from "../records/keys.js";
+import { type KeyedRecords } from "../records/keyed-records.js";
+import { handlersKey, orderKey, paymentKey, serviceKey, webhookKey } from "../records/stored-records.js";
 
 /** Loads what the keys name: the payments with all others of their references, and the given eventKeys. */
 export async function readLocked(draft: Draft, keys: LockKeys): Promise<Locked> {

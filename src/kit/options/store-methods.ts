@@ -1,4 +1,4 @@
-import { type PaymentStore } from "./contract.js";
+import { type PaymentStore } from "../../store/contract.js";
 
 type OptionalMember = "runShared" | "wake" | "backup" | "spoolDirectory";
 type StoreMethod = Exclude<keyof PaymentStore, "durable" | "maxGroup" | OptionalMember>;

@@ -10,9 +10,9 @@ import {
   type RunKey,
   type Settlement,
   type StoreCounts,
-} from "../contract.js";
-import { withTimeout } from "../../shared/with-timeout.js";
-import { type KeyRange } from "../adapter.js";
+} from "../../contract.js";
+import { withTimeout } from "../../../shared/with-timeout.js";
+import { type KeyRange } from "../../adapter.js";
 import {
   afterRun,
   isLeasedBy,
@@ -21,19 +21,19 @@ import {
   summarizedBy,
   undone,
   wants,
-} from "../rules/dispatches.js";
-import { type Draft } from "./draft.js";
+} from "../../rules/dispatches.js";
+import { type Draft } from "../records/draft.js";
 import { eventOf } from "./events.js";
-import { keyOf, rangeOf, timeOf } from "./keys.js";
-import { type KeyedRecords } from "./keyed-records.js";
-import { Conflict } from "./operations.js";
+import { keyOf, rangeOf, timeOf } from "../records/keys.js";
+import { type KeyedRecords } from "../records/keyed-records.js";
+import { Conflict } from "../adapter/operations.js";
 import {
   type DispatchEntry,
   dispatchKey,
   eventKey,
   type StoredDispatch,
   type StoredEvent,
-} from "./tables.js";
+} from "../records/stored-records.js";
 
 const dueLimit = 1000;
 

@@ -1,6 +1,6 @@
 import { type ConfigurationError, hasCode, storeOver, type TransactionAdapter } from "tillkit";
-import { memoryAdapter, type MemoryTransaction } from "./memory-adapter.js";
-import { pendingPayment } from "../../support/webhooks.js";
+import { memoryAdapter, type MemoryTransaction } from "../memory-adapter.js";
+import { pendingPayment } from "../../../support/webhooks.js";
 
 type Adapter = TransactionAdapter<MemoryTransaction>;
 

@@ -1,10 +1,16 @@
-import { type EventRecord, type HandlerKey, type Registration, type RetireOptions } from "../contract.js";
-import { isFinal, leftAfter, namesWanting, undone, unknownAmong, wants } from "../rules/dispatches.js";
-import { type Draft } from "./draft.js";
-import { keyOf, rangeOf } from "./keys.js";
-import { type KeyedRecords } from "./keyed-records.js";
-import { conflict } from "../rules/payments.js";
-import { dispatchKey, eventKey, handlersKey, type StoredDispatch, type StoredEvent } from "./tables.js";
+import { type EventRecord, type HandlerKey, type Registration, type RetireOptions } from "../../contract.js";
+import { isFinal, leftAfter, namesWanting, undone, unknownAmong, wants } from "../../rules/dispatches.js";
+import { type Draft } from "../records/draft.js";
+import { keyOf, rangeOf } from "../records/keys.js";
+import { type KeyedRecords } from "../records/keyed-records.js";
+import { conflict } from "../../rules/payments.js";
+import {
+  dispatchKey,
+  eventKey,
+  handlersKey,
+  type StoredDispatch,
+  type StoredEvent,
+} from "../records/stored-records.js";
 
 /** Writes events, with one dispatch for each registered handler that wants them. */
 export function saveEvents(draft: Draft, events: readonly EventRecord[], nextOrder: () => string): void {

@@ -1,5 +1,5 @@
 import { storeOver, type StoredRecord } from "tillkit";
-import { memoryAdapter } from "./memory-adapter.js";
+import { memoryAdapter } from "../memory-adapter.js";
 
 const handlers = [{ event: "payment.overdue", name: "ledger", since: "2026-03-01T09:00:00.000Z" }] as const;
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { keyOf } from "../../../src/store/over/keys.js";
+import { keyOf } from "../../../../src/store/over/records/keys.js";
 
 describe("a key of a record", () => {
   it("belongs to one value, also to one that looks like the digest of a long one", () => {

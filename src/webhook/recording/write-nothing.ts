@@ -1,4 +1,4 @@
-import { type PaymentStore } from "./contract.js";
+import { type PaymentStore } from "../../store/contract.js";
 
 /** The running writes of `writeNothing`: a store that hangs must not be given another one at each call. */
 const writes = new WeakMap<object, Promise<true>>();

@@ -1,12 +1,12 @@
-import { type Changes, type Saved } from "../contract.js";
-import { type Draft } from "./draft.js";
+import { type Changes, type Saved } from "../../contract.js";
+import { type Draft } from "../records/draft.js";
 import { saveEvents } from "./events.js";
-import { type KeyedRecords } from "./keyed-records.js";
-import { conflict, savePayments } from "../rules/payments.js";
-import { changedNote } from "../rules/notes.js";
-import { saveWebhooks } from "../rules/webhooks.js";
+import { type KeyedRecords } from "../records/keyed-records.js";
+import { conflict, savePayments } from "../../rules/payments.js";
+import { changedNote } from "../../rules/notes.js";
+import { saveWebhooks } from "../../rules/webhooks.js";
 import { keysOfPayments, paymentRows } from "./payments.js";
-import { eventKey, handlersKey, noteKey, resolutionKey } from "./tables.js";
+import { eventKey, handlersKey, noteKey, resolutionKey } from "../records/stored-records.js";
 import { loadWebhooks, saveProbe, webhookRows } from "./webhooks.js";
 
 /** Returns a function that writes changes into a draft. */

@@ -1,8 +1,13 @@
-import { type Payment } from "../../model/payment.js";
-import { type DispatchRecord, type EventRecord, type NoteRecord, type ResolutionRecord } from "../records.js";
-import { isOpen } from "../rules/dispatches.js";
-import { isUndecided } from "../rules/payments.js";
-import { isSettled, type WebhookState } from "../rules/webhooks.js";
+import { type Payment } from "../../../model/payment.js";
+import {
+  type DispatchRecord,
+  type EventRecord,
+  type NoteRecord,
+  type ResolutionRecord,
+} from "../../records.js";
+import { isOpen } from "../../rules/dispatches.js";
+import { isUndecided } from "../../rules/payments.js";
+import { isSettled, type WebhookState } from "../../rules/webhooks.js";
 import { keyOf, timeOf } from "./keys.js";
 
 /** A webhook as its record has it. */

@@ -1,4 +1,4 @@
-import { TillkitError } from "../errors/index.js";
+import { TillkitError } from "../../errors/index.js";
 
 /** A store whose transactions can be opened late. */
 interface LateOpening<Tx> {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type KeyRange } from "../adapter.js";
+import { type KeyRange } from "../../adapter.js";
 
 const maxSegment = 120;
 

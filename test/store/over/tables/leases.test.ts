@@ -1,5 +1,5 @@
 import { storeOver, type StoredRecord } from "tillkit";
-import { memoryAdapter } from "./memory-adapter.js";
+import { memoryAdapter } from "../memory-adapter.js";
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;

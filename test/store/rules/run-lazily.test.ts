@@ -1,4 +1,4 @@
-import { runLazily } from "../../src/store/run-lazily.js";
+import { runLazily } from "../../../src/store/rules/run-lazily.js";
 
 interface LazyTx {
   open: () => Promise<unknown>;

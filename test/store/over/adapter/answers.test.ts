@@ -1,4 +1,4 @@
-import { failureOf } from "../../../src/store/over/answers.js";
+import { failureOf } from "../../../../src/store/over/adapter/answers.js";
 
 /** An error as the other copy of the package makes it: ES modules and CommonJS have a class each. */
 class OtherTillkitError extends Error {

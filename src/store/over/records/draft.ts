@@ -1,6 +1,6 @@
-import { TillkitError } from "../../errors/index.js";
-import { type KeyRange, type RecordChange, type StoredRecord } from "../adapter.js";
-import { entriesOf } from "./tables.js";
+import { TillkitError } from "../../../errors/index.js";
+import { type KeyRange, type RecordChange, type StoredRecord } from "../../adapter.js";
+import { entriesOf } from "./stored-records.js";
 
 /** The number of keys in one read at most. */
 const maxKeys = 100;

@@ -1,7 +1,7 @@
-import { isTillkitError, TillkitError } from "../../errors/index.js";
-import { because } from "../../shared/because.js";
-import { isWholeNumber } from "../../shared/whole-number.js";
-import { type StoredRecord } from "../adapter.js";
+import { isTillkitError, TillkitError } from "../../../errors/index.js";
+import { because } from "../../../shared/because.js";
+import { isWholeNumber } from "../../../shared/whole-number.js";
+import { type StoredRecord } from "../../adapter.js";
 
 /** Returns what `read` or `scan` returned. Throws `adapter_defective` if these are not records. */
 export function checkRecords(operation: string, answer: unknown): readonly StoredRecord[] {

@@ -1,7 +1,7 @@
-import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
-import { isWholeNumber } from "../../shared/whole-number.js";
-import { misspeltOptions, unknownOptions, type NamesOf } from "../../shared/unknown-names.js";
-import { type BatchAdapter, type TransactionAdapter } from "../adapter.js";
+import { ConfigurationError, type ConfigurationProblem } from "../../../errors/index.js";
+import { isWholeNumber } from "../../../shared/whole-number.js";
+import { misspeltOptions, unknownOptions, type NamesOf } from "../../../shared/unknown-names.js";
+import { type BatchAdapter, type TransactionAdapter } from "../../adapter.js";
 import { shown } from "./answers.js";
 
 const required = { durable: "boolean", read: "function", scan: "function", write: "function" } as const;

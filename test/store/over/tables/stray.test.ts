@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { storeOver } from "tillkit";
-import { fileAdapter } from "../../../examples/stores/file.js";
+import { fileAdapter } from "../../../../examples/stores/file.js";
 
 it("stray leaves out a webhook that another sweep raised after the index was read", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "tillkit-file-"));

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { TillkitError } from "../../errors/index.js";
-import { Semaphore } from "../../shared/semaphore.js";
-import { type KeyRange } from "../adapter.js";
+import { TillkitError } from "../../../errors/index.js";
+import { Semaphore } from "../../../shared/semaphore.js";
+import { type KeyRange } from "../../adapter.js";
 import { Draft } from "./draft.js";
 import { after } from "./keys.js";
-import { type Adapter, Conflict, Operations } from "./operations.js";
+import { type Adapter, Conflict, Operations } from "../adapter/operations.js";
 
 /** The number of index entries in one read. */
 const [minPage, maxPage] = [50, 1000];
