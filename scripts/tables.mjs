@@ -1,4 +1,4 @@
-// Writes the tables of the documents that the sources make: docs/reconciliation-table.md, those of the options, llms.txt, and docs/interfaces.
+// Writes the tables of the documents that the sources make: docs/reconciliation-table.md, those of the options, llms.txt, docs/interfaces, and the report of the public interface.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 
@@ -8,6 +8,7 @@ const tests = [
   "test/docs/option-tables.test.ts",
   "test/docs/index.test.ts",
   "test/interfaces/documents.test.ts",
+  "test/package/api-report.test.ts",
 ];
 const { status } = spawnSync(process.execPath, [jest, ...tests], {
   stdio: "inherit",
