@@ -33,6 +33,7 @@ export const starts = {
   "npm run mutate": ["scripts/mutate.mjs", "--smoke"],
   "npm run size": ["scripts/size.mjs", "--against", "HEAD", "--json"],
   "npm run tables": ["scripts/tables.mjs"],
+  "npm run release": ["scripts/release.mjs", "--rehearse"],
   "npm run statement:million": ["scripts/statement-million.mjs", "--rows", "2000", "--once", "--quiet"],
 };
 
