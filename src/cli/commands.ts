@@ -4,6 +4,10 @@ import { type CommandDefinition, type Command, withCommonOptions } from "./termi
 
 /** Every command, in the order of the help. Its file is loaded when it is called, with what it imports. */
 const commandTable: Readonly<Record<string, { summary: string; load: () => Promise<CommandDefinition> }>> = {
+  init: {
+    summary: "add payments to an Express app, or make a shop in an empty folder",
+    load: async () => (await import("./init/command.js")).initCommand,
+  },
   sandbox: {
     summary: "start an emulated payment service, and print what happens in it",
     load: async () => (await import("./sandbox/command.js")).sandboxCommand,

@@ -86,7 +86,12 @@ describe("the code in the documents", () => {
     let count = 0;
     for (const { file, text } of documents) {
       for (const [index, block] of codeBlocks(text).entries()) {
-        writeFileSync(path.join(folder, `${file.replaceAll("/", "-")}-${index}.ts`), moduleOf(block));
+        const page = path.join(folder, file.replaceAll("/", "-"));
+        // A block may begin with the name of its file: the other blocks of its page can import it.
+        const [, name] = /^\/\/ ([\w/.-]+)\.ts\n/.exec(block) ?? [];
+        const target = name === undefined ? `${page}-${index}.ts` : path.join(page, `${name}.ts`);
+        mkdirSync(path.dirname(target), { recursive: true });
+        writeFileSync(target, moduleOf(block));
         count += 1;
       }
     }

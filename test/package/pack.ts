@@ -29,6 +29,7 @@ export const documents = [
 /** The folders and files that are packed as they are, beside the documents. */
 export const guides = [
   "docs",
+  "examples/init",
   "examples/scenarios",
   "examples/stores/prisma/schema.prisma",
   "examples/stores/orms/prisma/schema.prisma",

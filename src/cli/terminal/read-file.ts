@@ -35,7 +35,10 @@ export const envFileOption = {
 };
 
 /** Returns the environment that the application would have if it was started here with the same files. */
-export async function readEnvironment(args: Arguments, context: ProcessContext): Promise<Variables> {
+export async function readEnvironment(
+  args: Arguments,
+  context: FileContext & Pick<ProcessContext, "env">,
+): Promise<Variables> {
   let fromFiles: Variables = {};
   for (const file of args.all("env-file"))
     fromFiles = { ...fromFiles, ...parseEnv(await readText(file, context)) };

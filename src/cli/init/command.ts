@@ -1,0 +1,128 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { TillkitError } from "../../errors/index.js";
+import { because } from "../../shared/because.js";
+import { doctorCommand } from "../doctor/command.js";
+import { optionError, readArguments } from "../terminal/arguments.js";
+import { type CommandDefinition, type Context, withCommonOptions } from "../terminal/command.js";
+import { type Output } from "../terminal/output.js";
+import { readEnvironment } from "../terminal/read-file.js";
+import { type FileChange } from "./mount.js";
+import { type InitPlan, planInit } from "./plan.js";
+
+export const initCommand: CommandDefinition = {
+  description: [
+    "Adds payments to an Express app, or makes a shop in an empty folder: the route, a handler in a file of its own, a test of it, " +
+      "and .env.example. It shows each change before it makes it, and asks.",
+    "It never overwrites a file. Of your own files it changes only the one with express(), by two lines, and only if that file is " +
+      "plain; otherwise it says which lines to add, and where. At the end it runs the doctor.",
+  ],
+  operand: { name: "folder", summary: "The folder of the app. Default: this folder.", optional: true },
+  options: {
+    "--typescript": "Writes TypeScript. Default where the app has a tsconfig.json, or is in TypeScript.",
+    "--javascript": "Writes JavaScript. Default elsewhere.",
+    "-y, --yes": "Makes every change without asking.",
+    "--dry-run": "Shows the changes, and makes none.",
+  },
+  examples: {
+    "a shop in TypeScript, in a new folder": "tillkit init shop --typescript",
+    "what would be changed in this app": "tillkit init --dry-run",
+    "for a program": "tillkit init --yes --json",
+  },
+  exitCodes: {
+    0: "Done, or shown with --dry-run.",
+    1: "A change was declined, so that something is missing.",
+    2: "Used wrongly.",
+    3: "A file cannot be read or written.",
+  },
+  async run(args, context) {
+    const { output } = context;
+    if (args.has("typescript") && args.has("javascript")) throw optionError("Give one language.");
+    const language = args.has("typescript")
+      ? "TypeScript"
+      : args.has("javascript")
+        ? "JavaScript"
+        : undefined;
+    const folder = path.resolve(context.cwd, args.operand ?? ".");
+    const plan = planInit(folder, language);
+    const isDryRun = args.has("dry-run");
+    const written: string[] = [];
+    const ask = isDryRun || args.has("yes") ? undefined : asking(context);
+    for (const change of plan.changes) {
+      show(change, output);
+      if (isDryRun || (ask && !(await ask(`Write ${change.file}?`)))) continue;
+      await write(folder, change);
+      written.push(change.file);
+    }
+    ask?.close();
+    for (const file of plan.kept) output.print(`\n${file} is there already, and stays as it is.`);
+    printAdvice(plan, output);
+    const changes = plan.changes.map(({ file }) => file);
+    output.printJson({ language: plan.language, changes, written, kept: plan.kept, advice: plan.advice });
+    if (isDryRun) return 0;
+    await runDoctor(folder, context);
+    return written.length < changes.length ? 1 : 0;
+  },
+};
+
+/** Prints a new file as a whole, and the lines that are added to another one. */
+function show({ file, content, added }: FileChange, output: Output): void {
+  output.print(`\n${output.paint("bold", added ? `${file}, changed by these lines` : `${file}, new`)}`);
+  const lines = content.replace(/\n$/, "").split(/\r?\n/);
+  for (const [index, line] of lines.entries()) {
+    const isAdded = added?.includes(line) ?? true;
+    const isNear =
+      isAdded || added?.includes(lines[index + 1] ?? "") || added?.includes(lines[index - 1] ?? "");
+    if (isNear) output.print(isAdded ? output.paint("green", `+ ${line}`) : `  ${line}`);
+  }
+}
+
+/** Returns a function that asks a question on standard input. Where the input ends, the answer is no. */
+function asking({ stdin, output }: Context) {
+  const lines = createInterface({ input: stdin });
+  const answers = lines[Symbol.asyncIterator]();
+  let isAll = false;
+  const ask = async (question: string): Promise<boolean> => {
+    if (isAll) return true;
+    output.print(`${question} y: yes, a: yes to all, n: no`);
+    const { value = "" } = (await answers.next()) as { value?: string };
+    isAll = /^a(ll)?$/i.test(value.trim());
+    return isAll || /^y(es)?$/i.test(value.trim());
+  };
+  return Object.assign(ask, { close: () => lines.close() });
+}
+
+/** Writes one file. Never overwrites one: what is there must be what the change was made from. */
+async function write(folder: string, { file, content, before }: FileChange): Promise<void> {
+  const target = path.join(folder, file);
+  try {
+    await mkdir(path.dirname(target), { recursive: true });
+    if (before !== undefined && (await readFile(target, "utf8")) !== before)
+      throw new Error("it was changed meanwhile");
+    await writeFile(target, content, { flag: before === undefined ? "wx" : "w" });
+  } catch (cause) {
+    throw new TillkitError("file_unwritable", `The file ${file} cannot be written${because(cause)}`, {
+      cause,
+    });
+  }
+}
+
+function printAdvice({ advice }: InitPlan, output: Output): void {
+  output.print(`\n${output.paint("bold", "What is left to do")}`);
+  for (const [index, one] of advice.entries()) output.print(`  ${index + 1}. ${one}`);
+}
+
+/** Runs the doctor on the folder, with the variables that the app will have. */
+async function runDoctor(folder: string, context: Context): Promise<void> {
+  const { output } = context;
+  const file = [".env", ".env.example"].find((name) => existsSync(path.join(folder, name)));
+  output.print(
+    `\n${output.paint("bold", `tillkit doctor${file === undefined ? "" : ` --env-file ${file}`}`)}`,
+  );
+  const doctor = { name: "doctor", summary: "", ...withCommonOptions(doctorCommand) };
+  const args = readArguments(doctor, file === undefined ? [] : ["--env-file", file]);
+  const env = await readEnvironment(args, { ...context, cwd: folder });
+  await doctorCommand.run(args, { ...context, cwd: folder, env });
+}

@@ -1,0 +1,54 @@
+/** A file to write, or to change. */
+export interface FileChange {
+  /** Relative to the folder of the application. */
+  file: string;
+  content: string;
+  /** The content now, where the file is changed; then only lines are added. */
+  before?: string;
+  added?: readonly string[];
+}
+
+/** The lines that an application needs, for its import style. */
+export interface MountLines {
+  load: string;
+  mount: string;
+}
+
+const appLine = /^(?:const|let|var) (\w+)(?:: \w+)? = express\(\);?\s*$/;
+const importLine = /^import\s.*from\s+["'][^"']+["'];?\s*$/;
+const requireLine = /^(?:const|let|var) .*\brequire\(["'][^"']+["']\).*$/;
+
+/** Returns the two lines for an application that imports, or requires, its modules. */
+export function mountLines(text: string, module: string, app = "app"): MountLines {
+  const imports = text.split("\n").some((line) => importLine.test(line));
+  const load =
+    imports || !/\brequire\(/.test(text)
+      ? `import { router as paymentRoutes } from "${module}";`
+      : `const { router: paymentRoutes } = require("${module}");`;
+  return { load, mount: `${app}.use("/payments", paymentRoutes); // before express.json()` };
+}
+
+/**
+ * Returns the change that mounts the router right behind `const app = express()`; `undefined` where the file is not so plain
+ * that two lines can be added without a parser.
+ */
+export function mountRouter(file: string, before: string, module: string): FileChange | undefined {
+  const eol = before.includes("\r\n") ? "\r\n" : "\n";
+  const lines = before.split(/\r?\n/);
+  const apps = lines.flatMap((line, index) => (appLine.test(line) ? [index] : []));
+  const at = apps[0];
+  if (at === undefined || apps.length > 1) return undefined;
+  const head = lines.slice(0, at);
+  const isLoad = head.some((line) => importLine.test(line)) ? importLine : requireLine;
+  const last = head.findLastIndex((line) => isLoad.test(line));
+  if (last < 0) return undefined;
+  const { load, mount } = mountLines(before, module, appLine.exec(lines[at]!)![1]);
+  const after = [
+    ...lines.slice(0, last + 1),
+    load,
+    ...lines.slice(last + 1, at + 1),
+    mount,
+    ...lines.slice(at + 1),
+  ];
+  return { file, content: after.join(eol), before, added: [load, mount] };
+}

@@ -1,0 +1,178 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
+
+const parent = temporaryFolder();
+
+/** Makes a folder with these files. */
+function folderWith(files: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(path.join(parent.path, "app-"));
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    parent.write(path.join(path.basename(folder), name), content);
+  }
+  return folder;
+}
+
+const filesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .toSorted();
+const init = (cwd: string, argv: string[] = ["--yes"], stdin = "") =>
+  runCli(["init", ...argv], { cwd, stdin });
+const contentOf = (folder: string, file: string) => readFileSync(path.join(folder, file), "utf8");
+
+const esm = `import express from "express";\nimport { readFileSync } from "node:fs";\n\nconst app = express();\napp.use(express.json());\napp.listen(80);\n`;
+const cjs = `"use strict";\r\nconst express = require("express");\r\nconst server = express();\r\nserver.use(express.json());\r\n`;
+const manifest = JSON.stringify({ dependencies: { express: "^5.0.0" } });
+
+describe("tillkit init, in an empty folder", () => {
+  it.each([
+    [
+      "JavaScript",
+      [],
+      ["payments/fulfil-order.mjs", "payments/fulfil-order.test.mjs", "payments/router.mjs", "server.mjs"],
+    ],
+    [
+      "TypeScript",
+      ["--typescript"],
+      [
+        "src/payments/fulfil-order.test.ts",
+        "src/payments/fulfil-order.ts",
+        "src/payments/router.ts",
+        "src/server.ts",
+        "tsconfig.json",
+      ],
+    ],
+  ])("writes a shop in %s, and says what is left to do", async (_, argv, sources) => {
+    const folder = folderWith();
+    const ran = await init(folder, ["--yes", ...argv]);
+    expect(ran.code).toBe(0);
+    expect(filesIn(folder)).toEqual([".env.example", "package.json", ...sources].toSorted());
+    expect(JSON.parse(contentOf(folder, "package.json"))).toMatchObject({ private: true, type: "module" });
+    expect(ran.stdout).toMatch(
+      /1\. Install what package\.json names: npm install\n {2}2\. Copy \.env\.example to \.env/,
+    );
+    expect(ran.stdout).toContain("tillkit doctor --env-file .env.example");
+    expect(ran.stdout).toContain("Examined");
+  });
+
+  it("shows each file before it asks, and writes only what is agreed to", async () => {
+    const folder = folderWith();
+    const ran = await init(folder, [], "n\ny\na\n");
+    expect(ran.code).toBe(1);
+    expect(filesIn(folder)).toEqual([
+      ".env.example",
+      "payments/fulfil-order.mjs",
+      "payments/fulfil-order.test.mjs",
+      "payments/router.mjs",
+      "server.mjs",
+    ]);
+    expect(ran.stdout).toMatch(
+      /payments\/fulfil-order\.mjs, new\n[^]*\+ export const fulfilOrder = async [^]*Write payments\/fulfil-order\.mjs\? y: yes/,
+    );
+    expect(ran.stdout).not.toContain("Write server.mjs?");
+  });
+
+  it("writes nothing where nobody answers, and nothing with --dry-run", async () => {
+    const folder = folderWith();
+    expect((await init(folder, [])).code).toBe(1);
+    const ran = await init(folder, ["--dry-run", "--yes", "--json"]);
+    expect(ran.code).toBe(0);
+    expect(documentOf(ran)).toMatchObject({
+      language: "JavaScript",
+      written: [],
+      changes: expect.arrayContaining(["server.mjs"]),
+    });
+    expect(filesIn(folder)).toEqual([]);
+  });
+
+  it("changes nothing the second time", async () => {
+    const folder = folderWith();
+    await init(folder);
+    const ran = await init(folder, ["--yes", "--dry-run", "--json"]);
+    expect(documentOf(ran)).toMatchObject({ changes: [], kept: ["server.mjs"] });
+  });
+});
+
+describe("tillkit init, in an Express app", () => {
+  it("mounts the router in front of the parser, by two lines", async () => {
+    const folder = folderWith({ "package.json": manifest, "src/app.ts": esm });
+    const ran = await init(folder);
+    expect(contentOf(folder, "src/app.ts")).toBe(
+      esm
+        .replace(
+          '"node:fs";\n',
+          '"node:fs";\nimport { router as paymentRoutes } from "./payments/router.js";\n',
+        )
+        .replace(
+          "express();\n",
+          'express();\napp.use("/payments", paymentRoutes); // before express.json()\n',
+        ),
+    );
+    expect(filesIn(folder)).toContain("src/payments/fulfil-order.ts");
+    expect(ran.stdout).toMatch(
+      /src\/app\.ts, changed by these lines\n[^]* {2}const app = express\(\);\n\+ app\.use\("\/payments"/,
+    );
+    expect(ran.stdout).toContain("npm install tillkit typescript @types/express @types/node");
+    expect(contentOf(folder, "package.json")).toBe(manifest);
+  });
+
+  it("keeps the style of the file: require, another name, line breaks of Windows", async () => {
+    const folder = folderWith({ "package.json": manifest, "index.js": cjs });
+    await init(folder);
+    expect(contentOf(folder, "index.js")).toBe(
+      cjs
+        .replace(
+          '("express");\r\n',
+          '("express");\r\nconst { router: paymentRoutes } = require("./payments/router.mjs");\r\n',
+        )
+        .replace(
+          "express();\r\n",
+          'express();\r\nserver.use("/payments", paymentRoutes); // before express.json()\r\n',
+        ),
+    );
+  });
+
+  it.each([
+    ["two apps", esm.replace("app.listen", "const admin = express();\napp.listen")],
+    [
+      "a function that makes the app",
+      'import express from "express";\nexport const make = () => {\n  const app = express();\n};\n',
+    ],
+    [
+      "an import that is not plain",
+      'import express from "express"; import x from "x"; start();\nconst app = express();\n',
+    ],
+  ])("does not change a file with %s, and says which lines to add", async (_, text) => {
+    const folder = folderWith({ "package.json": manifest, "app.mjs": text });
+    const ran = await init(folder);
+    expect(contentOf(folder, "app.mjs")).toBe(text);
+    expect(ran.stdout).toMatch(
+      /Add to app\.mjs, with the imports: import \{ router as paymentRoutes \} from "\.\/payments\/router\.mjs";/,
+    );
+    expect(ran.stdout).toContain('And right behind express(): app.use("/payments", paymentRoutes);');
+  });
+
+  it("leaves every file that is there as it is", async () => {
+    const files = {
+      "package.json": manifest,
+      "app.mjs": esm,
+      "payments/router.mjs": "mine",
+      ".env.example": "MINE=1",
+    };
+    const folder = folderWith(files);
+    const ran = await init(folder);
+    for (const name of ["payments/router.mjs", ".env.example"] as const)
+      expect(contentOf(folder, name)).toBe(files[name]);
+    expect(ran.stdout).toContain("payments/router.mjs is there already, and stays as it is.");
+    expect(existsSync(path.join(folder, "server.mjs"))).toBe(false);
+  });
+
+  it("refuses two languages, and a package.json that is none", async () => {
+    expect((await init(folderWith(), ["--typescript", "--javascript"])).code).toBe(2);
+    const broken = await init(folderWith({ "package.json": "{" }));
+    expect(broken).toMatchObject({ code: 3, stderr: expect.stringContaining("file_unreadable") });
+  });
+});
