@@ -8,6 +8,7 @@ export {
   type InlineOptions,
   type PaymentRouter,
 } from "./http/payment-router.js";
+export { fetchHandler } from "./http/fetch-handler.js";
 export { createExpressServer, type ExpressApplication } from "./http/create-express-server.js";
 export { captureRawBody } from "./http/webhook/raw-body.js";
 export {

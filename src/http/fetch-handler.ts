@@ -1,0 +1,78 @@
+import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { type ReadableStream } from "node:stream/web";
+import { type SignedField } from "../model/signed-fields.js";
+import { type PaymentRouter } from "./payment-router.js";
+
+/**
+ * Returns a function from a `Request` to its `Response`, for frameworks that have these instead of Node's: the route handlers of
+ * Next.js, Hono, Bun. It answers all addresses below the path of `publicUrl`, as the router does, and every other with 404.
+ * It rejects with an error that the router passes on, which none of its own endpoints does.
+ *
+ * @example
+ * // app/payments/[...path]/route.js of Next.js
+ * const handler = fetchHandler(router);
+ * export { handler as GET, handler as HEAD, handler as POST };
+ */
+export function fetchHandler<Covers extends SignedField, Tx>(
+  router: PaymentRouter<Covers, Tx>,
+): (request: Request) => Promise<Response> {
+  const mount = new URL(router.payments.options.publicUrl).pathname.replace(/\/$/, "");
+  return async (request) => {
+    const { pathname, search } = new URL(request.url);
+    if (!pathname.startsWith(`${mount}/`)) return new Response(undefined, { status: 404 });
+    const incoming = incomingOf(request, pathname + search, mount);
+    return new Promise<Response>((resolve, reject) => {
+      router(incoming, outgoingTo(resolve, incoming), (error) =>
+        error === undefined ? resolve(new Response(undefined, { status: 404 })) : reject(asError(error)),
+      );
+    });
+  };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** Returns what the router uses of Node's request. */
+function incomingOf({ body, headers, method }: Request, originalUrl: string, mount: string): IncomingMessage {
+  const stream = body ? Readable.fromWeb(body as ReadableStream) : Readable.from([]);
+  const fields = {
+    method,
+    originalUrl,
+    url: originalUrl.slice(mount.length),
+    headers: Object.fromEntries(headers) satisfies IncomingHttpHeaders,
+    // The address of the client is not known: refused webhooks share one budget, which never refuses a valid one.
+    socket: {},
+  };
+  const complete = { get: () => stream.readableEnded };
+  return Object.defineProperty(
+    Object.assign(stream, fields),
+    "complete",
+    complete,
+  ) as unknown as IncomingMessage;
+}
+
+/** Returns Node's response, which has no connection. What is sent becomes a `Response`. */
+function outgoingTo(resolve: (response: Response) => void, request: IncomingMessage): ServerResponse {
+  const outgoing = new ServerResponse(request);
+  let isSent = false;
+  const end = (body?: unknown): ServerResponse => {
+    isSent = true;
+    const headers = Object.entries(outgoing.getHeaders()).map(([name, value]) => [name, String(value)]);
+    const hasBody = request.method !== "HEAD" && body !== undefined;
+    const init = { status: outgoing.statusCode, headers: headers as [string, string][] };
+    resolve(new Response(hasBody ? (body as string | Uint8Array<ArrayBuffer>) : undefined, init));
+    // The log line is written then.
+    outgoing.emit("finish");
+    outgoing.emit("close");
+    return outgoing;
+  };
+  const writeHead = (status: number, headers: Record<string, string | number>): ServerResponse => {
+    outgoing.statusCode = status;
+    for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
+    return outgoing;
+  };
+  Object.defineProperty(outgoing, "headersSent", { get: () => isSent });
+  return Object.assign(outgoing, { writeHead, end } as object);
+}

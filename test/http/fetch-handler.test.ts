@@ -1,0 +1,77 @@
+import { fetchHandler, type MemoryTx, MemoryStore, paymentRouter } from "tillkit";
+import { makeReturnToken } from "../../src/checkout/return-token.js";
+import { appOf, closeAll, serve, testKit } from "../support/kit.js";
+import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+import { collectedLog } from "./collected-log.js";
+
+afterEach(closeAll);
+
+const { token, hash } = makeReturnToken("c-1");
+const { rawBody, headers } = signed(completedBody());
+const origin = "https://shop.example";
+
+/** Opens a kit with one payment. */
+async function open() {
+  const { logger, lines } = collectedLog();
+  const store = new MemoryStore();
+  const created = [pendingPayment({ returnKeyHash: hash, createdAt: new Date().toISOString() })];
+  await store.transaction((tx) => store.save(tx, { created }));
+  const payments = testKit<never, MemoryTx>({ store, logger });
+  return { payments, handler: fetchHandler(paymentRouter(payments)), lines };
+}
+
+/** Returns what a client sees. The nonce of a page is another one each time. */
+async function seen(response: Response) {
+  const text = await response.text();
+  const nonce = /'nonce-([^']+)'/.exec(response.headers.get("content-security-policy") ?? "")?.[1] ?? "none";
+  const names = [
+    "content-type",
+    "content-language",
+    "cache-control",
+    "content-security-policy",
+    "allow",
+    "vary",
+  ];
+  const kept = names.map((name) => [name, response.headers.get(name)?.replaceAll(nonce, "")]);
+  return { status: response.status, text: text.replaceAll(nonce, ""), ...Object.fromEntries(kept) };
+}
+
+const post = (body: string | Buffer<ArrayBuffer>, of: Record<string, string> = headers): RequestInit => ({
+  method: "POST",
+  body,
+  headers: { "content-type": "application/json", ...of },
+});
+
+describe("a fetch handler answers as the router does", () => {
+  it.each<[string, string, RequestInit, number]>([
+    ["a webhook", "webhook", post(rawBody), 200],
+    ["a forged webhook", "webhook", post(rawBody, { "service-signature": "00".repeat(32) }), 401],
+    ["a webhook without a body", "webhook", post(""), 401],
+    ["a webhook that is too large", "webhook", post("x".repeat(70_000)), 413],
+    ["a form", "webhook", post("a=b", { "content-type": "application/x-www-form-urlencoded" }), 415],
+    ["the wrong method", "webhook", {}, 405],
+    ["a return page", `success/${token}`, {}, 200],
+    ["a return page in French", `success/${token}?from=app`, { headers: { "accept-language": "fr" } }, 200],
+    ["the head of a return page", `success/${token}`, { method: "HEAD" }, 200],
+    ["the state of a return page", `success/${token}/state`, {}, 200],
+    ["a return after a cancellation", `cancel/${token}`, {}, 200],
+    ["a forged return", "success/c-1~forged", {}, 404],
+    ["a return that cannot be decoded", "success/~%zz", {}, 404],
+    ["a return with a body", `success/${token}`, post("x"), 405],
+  ])("%s", async (_about, path, init, status) => {
+    const [one, other] = [await open(), await open()];
+    const url = await serve(appOf(other.payments));
+    const expected = await seen(await fetch(`${url}/payments/${path}`, init));
+    const actual = await seen(await one.handler(new Request(`${origin}/payments/${path}`, init)));
+    expect(actual).toEqual(expected);
+    expect(actual.status).toBe(status);
+    const line = { req: { method: init.method ?? "GET" }, res: { status } };
+    expect(one.lines.filter(({ msg }) => msg === "payment request")).toMatchObject([line]);
+  });
+
+  it("every other address with 404", async () => {
+    const { handler } = await open();
+    for (const path of ["/", "/payments", "/payments/", "/payments/other", "/paymentsuccess/a~b"])
+      expect((await handler(new Request(origin + path))).status).toBe(404);
+  });
+});
