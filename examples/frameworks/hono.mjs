@@ -1,23 +1,15 @@
-// Hono on Node. The router answers through Node's own request and response.
+// Hono on Node. With Bun or another server only the last line differs.
 import { serve } from "@hono/node-server";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono } from "hono";
-import { paymentRouter } from "tillkit";
+import { fetchHandler, paymentRouter } from "tillkit";
 import { fulfilOrder, total } from "./fulfil-order.mjs";
 
 const router = paymentRouter();
 router.payments.onPaymentCompleted(fulfilOrder);
+const payments = fetchHandler(router);
 
 const app = new Hono();
-app.all("/payments/*", async (context) => {
-  const { incoming, outgoing } = context.env;
-  incoming.originalUrl = incoming.url;
-  incoming.url = incoming.url.slice("/payments".length);
-  return new Promise((resolve, reject) => {
-    outgoing.once("close", () => resolve(RESPONSE_ALREADY_SENT));
-    router(incoming, outgoing, (error) => (error ? reject(error) : resolve(context.notFound())));
-  });
-});
+app.all("/payments/*", (context) => payments(context.req.raw));
 app.post("/checkout/:order", async (context) => {
   const { checkoutUrl } = await router.payments.create({ reference: context.req.param("order"), total });
   return context.redirect(checkoutUrl, 303);

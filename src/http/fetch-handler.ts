@@ -1,6 +1,5 @@
 import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import { type ReadableStream } from "node:stream/web";
 import { type SignedField } from "../model/signed-fields.js";
 import { type PaymentRouter } from "./payment-router.js";
 
@@ -36,7 +35,7 @@ function asError(error: unknown): Error {
 
 /** Returns what the router uses of Node's request. */
 function incomingOf({ body, headers, method }: Request, originalUrl: string, mount: string): IncomingMessage {
-  const stream = body ? Readable.fromWeb(body as ReadableStream) : Readable.from([]);
+  const stream = body ? Readable.fromWeb(body) : Readable.from([]);
   const fields = {
     method,
     originalUrl,

@@ -4,11 +4,12 @@ import { read, root } from "./documents.js";
 
 const page = read("docs/frameworks.md");
 const folder = "examples/frameworks";
-/** The gateway's stand-in belongs to the tests. */
-const programs = readdirSync(path.join(root, folder)).filter(
-  (file) => file.endsWith(".mjs") && file !== "invoke.mjs",
-);
+/** Next needs a layout, and the gateway's stand-in belongs to the tests. */
+const notShown = ["invoke.mjs", "next/app/layout.js"];
+const programs = readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" })
+  .filter((file) => /\.(m?js|cjs|service)$|Dockerfile$/.test(file))
+  .filter((file) => !/node_modules|\.next/.test(file) && !notShown.includes(file));
 
 it.each(programs)("docs/frameworks.md shows %s as it is tested", (file) => {
-  expect(page).toContain(`\`\`\`js\n${read(path.posix.join(folder, file))}\`\`\``);
+  expect(page).toContain(`\n${read(path.posix.join(folder, file))}\`\`\``);
 });

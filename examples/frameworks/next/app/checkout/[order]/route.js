@@ -1,0 +1,8 @@
+import { total } from "../../../../fulfil-order.mjs";
+import { shop } from "../../../lib/shop.js";
+
+export async function POST(_request, { params }) {
+  const { order } = await params;
+  const { checkoutUrl } = await shop().payments.create({ reference: order, total });
+  return Response.redirect(checkoutUrl, 303);
+}
