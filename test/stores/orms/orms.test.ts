@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { type NoticeMap, type Payments, type SignedField } from "tillkit";
@@ -14,6 +13,7 @@ import {
 import { closeAll, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { databaseFor } from "./own-database.js";
+import { generatePrismaClient } from "./prisma-client.js";
 
 const root = path.resolve(__dirname, "../../..");
 const examples = path.join(root, "examples/stores");
@@ -180,8 +180,3 @@ function sentences(kind: "postgres" | "mysql", program: string): void {
 }
 
 /** Generates Prisma's client, for which it needs no engine; it would download the one for migrations otherwise. */
-function generatePrismaClient(folder: string): void {
-  const prisma = path.join(examples, "node_modules/prisma/build/index.js");
-  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: "1" };
-  execFileSync(process.execPath, [prisma, "generate"], { cwd: folder, env, stdio: "pipe" });
-}

@@ -1,19 +1,26 @@
 import { PrismaMariaDb } from "@prisma/adapter-mariadb";
-import { type Pool, Types } from "mysql2/promise";
+import { type FieldPacket, type Pool, type TypeCastField, Types } from "mysql2/promise";
 import { asPool, type SqlTx } from "tillkit/sql";
 import { type Orders } from "../orders.js";
 import { type Prisma, PrismaClient } from "./prisma/generated/client.js";
 
 const own = Types as unknown as Record<number, string>;
 const names: Record<number, string> = { ...own, [Types.LONG]: "INT", [Types.LONGLONG]: "BIGINT" };
+/** MariaDB has JSON as text with a format, which newer versions of mysql2 tell. */
+type Field = FieldPacket & { extendedFormat?: string };
+const isJson = (field: { type: string; extendedFormat?: string }) =>
+  field.type === "JSON" || field.extendedFormat === "json";
+const typeCast = (field: TypeCastField, next: () => unknown) =>
+  isJson(field) ? field.string("utf8") : next();
 
 /** Prisma takes a pool of the package `mariadb`, whose results have their fields beside the rows. */
 function toMariaDb(pool: Pool): object {
   const query = async (request: object, values: unknown[]) => {
-    const exact = { supportBigNumbers: true, bigNumberStrings: true };
-    const [result, fields] = await pool.query({ ...exact, ...request, values } as never);
-    const meta = fields?.map(({ name, columnType, flags, characterSet: index }) => {
-      return { name: () => name, type: names[columnType!], flags, collation: { index } };
+    const exact = { supportBigNumbers: true, bigNumberStrings: true, typeCast };
+    const [result, fields] = await pool.query({ ...request, ...exact, values } as never);
+    const meta = fields?.map(({ name, columnType, flags, characterSet: index, ...more }: Field) => {
+      const type = { type: names[columnType!], dataTypeFormat: more.extendedFormat };
+      return { name: () => name, ...type, flags, collation: { index } };
     });
     return Object.assign(result, { meta });
   };
@@ -21,10 +28,12 @@ function toMariaDb(pool: Pool): object {
   return Object.assign(Object.create(pool), { query, execute: query, getConnection });
 }
 
+/** Prisma's client in the transaction of a handler. */
+export const clientIn = (tx: SqlTx) =>
+  new PrismaClient({ adapter: new PrismaMariaDb(toMariaDb(asPool(tx))) });
+
 /** The shop's orders in the transaction of a handler, through Prisma. */
-export function ordersIn(tx: SqlTx) {
-  return ordersOf(new PrismaClient({ adapter: new PrismaMariaDb(toMariaDb(asPool(tx))) }));
-}
+export const ordersIn = (tx: SqlTx) => ordersOf(clientIn(tx));
 
 function ordersOf(db: Prisma.TransactionClient): Orders {
   return {
