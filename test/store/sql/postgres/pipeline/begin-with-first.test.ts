@@ -61,7 +61,7 @@ function examine(url: string): void {
   };
   const states = async (): Promise<string[]> => {
     const { rows } = await pool.query<{ state: string }>(
-      `select state from ${notes.replace("notes", "dispatches")} order by event_seq`,
+      `select state from ${notes.replace("own_notes", "dispatches")} order by event_seq`,
     );
     return rows.map(({ state }) => state);
   };
@@ -186,7 +186,7 @@ function examine(url: string): void {
 
   it("a run does the same as one that begins and commits with statements of their own", async () => {
     // Without prepared statements nothing is sent in front of a query.
-    const tablePrefix = notes.replace("notes", "");
+    const tablePrefix = notes.replace("own_notes", "");
     const plain = postgresStore(proxy.url, { tablePrefix, preparedStatements: false });
     const runs: ((tx: SqlTx<never>) => Promise<unknown>)[] = [
       () => Promise.resolve(),
