@@ -4,8 +4,10 @@ import { drawPauses, planTraffic } from "./plan.mjs";
 const windowMs = 60;
 
 /** Repeatedly kills a random shop at a random moment of the traffic, and opens the next one. */
-export function planKill({ random, cycles, processes }) {
-  const { plan, payments } = planTraffic({ random, cycles, processes, windowMs });
+export function planKill({ random, cycles, processes, shared }) {
+  // Enough orders for groups of runs.
+  const traffic = shared ? { fresh: [10, 25] } : {};
+  const { plan, payments } = planTraffic({ random, cycles, processes, windowMs, ...traffic });
   const kills = plan.map(({ sends }) => {
     // Most kills come shortly after a webhook was sent: during its record, its answer or its handler, or after these.
     const aimed = sends.length > 0 && random.chance(0.75);

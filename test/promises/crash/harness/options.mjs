@@ -9,6 +9,7 @@ export const usage = `npm run crash -- [options]
   --cycles N       number of failures (default 200; stop 20, database 5, disk 5)
   --seed S         repeats the plan of an earlier run (default: random; always printed)
   --processes P    number of shops (default 2; flood 4)
+  --shared         kill: runs of the handler share transactions, and more orders are paid at the same time
   --defect NAME    ${Object.keys(defectModes).join(", ")}
   --events N, --copies C   flood: number of webhooks, and of copies of each (default 10000, 20)
   --outage-ms N    database: time for which the server is down (default: random, 100 to 600 ms)
@@ -38,6 +39,7 @@ export function readOptions(args) {
     cycles: text,
     seed: text,
     processes: text,
+    shared: flag,
     defect: text,
     events: text,
     copies: text,
@@ -67,6 +69,7 @@ export function readOptions(args) {
   const mode = oneOf("mode", values.mode ?? defectModes[defect] ?? "kill", Object.keys(cyclesOf));
   const module = values["store-module"] && path.resolve(values["store-module"]);
   if (module && mode !== "kill") throw new CannotRun("--store-module works with --mode kill only.");
+  if (values.shared && mode !== "kill") throw new CannotRun("--shared works with --mode kill only.");
   if (mode === "database" && store === "sqlite")
     throw new CannotRun("SQLite has no server to kill; use --mode disk.");
   if (mode === "disk" && store !== "sqlite")
@@ -78,6 +81,7 @@ export function readOptions(args) {
     mode,
     seed,
     defect,
+    shared: values.shared,
     kit,
     json,
     quiet,

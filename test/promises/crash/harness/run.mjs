@@ -38,6 +38,7 @@ export async function run(options, kit) {
     effects: site.effects,
     spool: site.spool,
     defect,
+    shared: options.shared ?? false,
     stops: planned.stops ?? false,
   };
   const shops = new Shops(settings, { spares: mode === "kill" ? 2 : 0 });

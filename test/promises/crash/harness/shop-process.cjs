@@ -8,7 +8,7 @@ const { answeringEarly, withDefect } = require("./defects.cjs");
 const { loadStore } = require("./open-store.cjs");
 
 const settings = JSON.parse(process.env.CRASH_SHOP);
-const { kit, database, secret, effects, spool, defect, stops } = settings;
+const { kit, database, secret, effects, spool, defect, stops, shared } = settings;
 const { createPayments, hmacSignature, paymentRouter } = require(path.join(kit, "index.js"));
 
 const open = loadStore(kit, database);
@@ -40,7 +40,7 @@ async function openShop({ pauses, renewalFails }) {
     },
     logger: false,
   });
-  payments.onPaymentCompleted(handlerOf(pauses, write));
+  payments.onPaymentCompleted(handlerOf(pauses, write), shared ? { transaction: "shared" } : {});
   payments.on("webhook.spooled", ({ receiptId }) => note({ spooled: receiptId }));
 
   const source = defect === "ack-before-record" ? answeringEarly(payments) : payments;

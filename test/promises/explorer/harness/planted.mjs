@@ -73,6 +73,12 @@ export const planted = [
     by: '(await store.settle(tx, { ...(0, guard_run_js_1.idOf)(claim), state: "done", isLast: true }), true)',
   },
   {
+    name: "a run whose transaction broke counts as done",
+    file: "dispatch/group/run-group.js",
+    text: "const isCommitted = await",
+    by: "const isCommitted = true || await",
+  },
+  {
     name: "a handler that is added while others are registered stays unknown",
     file: "kit/core.js",
     text: "index < keys.length",

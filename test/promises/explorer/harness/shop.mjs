@@ -182,6 +182,7 @@ export class SimulatedShop {
 
   #addHandlers({ payments, process, place }) {
     const { random } = this.#world;
+    const sharing = this.setup.features.shared && { transaction: "shared" };
     const add = (type, name, behave = async () => {}) => {
       const handler = async (event, { tx }) => {
         const run = this.#noteRun(event, name);
@@ -196,8 +197,9 @@ export class SimulatedShop {
           throw error;
         }
       };
-      if (type === "*") payments.onAny(handler, { name });
-      else payments.on(type, handler, { name });
+      const options = { name, ...(name !== "slow" && sharing) };
+      if (type === "*") payments.onAny(handler, options);
+      else payments.on(type, handler, options);
       this.handlerKeys.push({ process, key: `${type} ${name}` });
     };
     add("payment.completed", "books");

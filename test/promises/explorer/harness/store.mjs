@@ -7,6 +7,8 @@ export function storeFeatures(random) {
     wake: random.chance(0.5),
     durable: random.chance(0.5),
     over: random.chance(0.25) ? chooseAdapter(random) : undefined,
+    // Several runs of one handler in one transaction, each behind a savepoint.
+    shared: random.chance(0.5),
   };
 }
 
@@ -201,6 +203,8 @@ function createTables(world, database, connection, features, { runLazily, Tillki
     prune: notSimulated,
     retire: notSimulated,
   };
+  if (features.shared)
+    store.runShared = (work) => runShared(world, database, connection, { transaction, TillkitError }, work);
   if (features.wake)
     store.wake = (listener) => {
       listeners.set(listener, process);
@@ -221,6 +225,64 @@ async function record(store, keys, decide) {
     if (error === taken) return false;
     throw error;
   }
+}
+
+/** Runs `work` in one transaction, whose parts are rolled back alone where they fail, and settles what is done at its end. */
+async function runShared(world, database, { statement }, { transaction, TillkitError }, work) {
+  const { transactions } = database;
+  await transaction(async (tx) => {
+    const done = await work((run) => runPart(world, transactions, tx, run));
+    const settleAll = () => {
+      for (const run of done) {
+        const isSettled = database.settle(tx, { ...run, state: "done" });
+        if (isSettled !== true) return isSettled;
+      }
+      return true;
+    };
+    if (!(await statement(tx, `settle ${done.length} runs as done`, settleAll)))
+      throw new TillkitError("lease_lost", "a lease was lost");
+  });
+}
+
+async function runPart(world, transactions, tx, run) {
+  if (tx.isPoisoned || !tx.isOpen) throw new Error("the transaction is broken");
+  const kept = tx.rows.length;
+  let [isOver, isFailed, sent] = [false, false, 0];
+  const write = async (row) => {
+    if (isOver) throw new Error("the part has ended");
+    tx.isOfHandler = true;
+    sent += 1;
+    try {
+      await world.io("store", `#${tx.number} write in a part`, (fault) => {
+        if (!tx.isOpen) throw Object.assign(new Error("the connection was lost"), { code: "ECONNRESET" });
+        tx.rows.push(row);
+        if (fault) transactions.end(tx);
+      });
+    } catch (error) {
+      isFailed = true;
+      throw error;
+    } finally {
+      sent -= 1;
+    }
+  };
+  try {
+    await run({ write });
+    if (isFailed) throw new Error("a statement of the part has failed");
+  } catch (error) {
+    isOver = true;
+    try {
+      if (sent > 0) throw error;
+      await world.io("rollback", `#${tx.number} rollback to the savepoint`, () => {
+        if (!tx.isOpen) throw error;
+        tx.rows.length = kept;
+      });
+    } catch {
+      tx.isPoisoned = true;
+      transactions.end(tx);
+    }
+    throw error;
+  }
+  isOver = true;
 }
 
 async function runEagerly(transaction, run, finish) {
