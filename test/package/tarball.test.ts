@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { errorFixes } from "tillkit";
 import { doctorFixes } from "../../src/cli/doctor/findings.js";
@@ -7,6 +7,9 @@ import { loadedBy } from "./loading.js";
 import { discard, documents, guides, install, pack, type Packed, run } from "./pack.js";
 
 const subpaths = ["tillkit", "tillkit/sql", "tillkit/sandbox", "tillkit/testing", "tillkit/statement"];
+
+/** The last compiler with moduleResolution node10. */
+const older = join(dirname(require.resolve("typescript/package.json")), "lib/tsc.js");
 
 let packed: Packed;
 let project: string;
@@ -43,6 +46,23 @@ describe("the tarball", () => {
       JSON.stringify([bin, main, module, types, exports]).match(/\.\/(?:dist|package)[^"]+/g) ?? [];
     expect(targets.length).toBeGreaterThan(16);
     expect(targets.filter((path) => !existsSync(inPackage(path)))).toEqual([]);
+  });
+
+  it("gives the types of every subpath to moduleResolution node10 too", () => {
+    const folder = join(project, "node10");
+    mkdirSync(folder);
+    const imports = subpaths.map((name, index) => `import * as m${index} from "${name}";`);
+    const used = subpaths.map((_, index) => `typeof m${index}`).join(" | ");
+    const handler =
+      'import { type Handler } from "tillkit";\nexport const handler: Handler<"payment.completed"> = async () => {};\n';
+    const wrong =
+      'import { sqliteStore } from "tillkit/sql";\n// @ts-expect-error a store has no such member\nexport const no = sqliteStore("a").nothing;\n';
+    writeFileSync(join(folder, "a.ts"), `${imports.join("\n")}\nexport type All = ${used};\n`);
+    writeFileSync(join(folder, "b.ts"), handler);
+    writeFileSync(join(folder, "c.ts"), wrong);
+    const options = ["--module", "commonjs", "--moduleResolution", "node10", "--ignoreDeprecations", "6.0"];
+    const flags = ["--noEmit", "--strict", "--skipLibCheck", "--esModuleInterop", ...options];
+    expect(run(folder, process.execPath, older, ...flags, "a.ts", "b.ts", "c.ts")).toBe("");
   });
 
   it("takes at most 4 MB unpacked, without source maps, and says what is what in its types", () => {
