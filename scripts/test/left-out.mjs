@@ -5,6 +5,8 @@ import path from "node:path";
 export function machineLacks() {
   const lacks = [];
   if (!existsSync("scripts/demo.mjs")) lacks.push("the demo: scripts/demo.mjs is not there");
+  if (!existsSync("site/node_modules/vitepress"))
+    lacks.push("the site of the documents: its packages are not installed (npm run docs)");
   return lacks;
 }
 

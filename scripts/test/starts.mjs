@@ -34,6 +34,7 @@ export const starts = {
   "npm run size": ["scripts/size.mjs", "--against", "HEAD", "--json"],
   "npm run tables": ["scripts/tables.mjs"],
   "npm run release": ["scripts/release.mjs", "--rehearse"],
+  "npm run docs": ["scripts/docs.mjs", "--if-installed"],
   "npm run statement:million": ["scripts/statement-million.mjs", "--rows", "2000", "--once", "--quiet"],
 };
 
