@@ -7,6 +7,7 @@ import {
   captureRawBody,
   createPayments,
   fieldsSignature,
+  type Handler,
   hmacSignature,
   paymentRouter,
   type Payments,
@@ -89,6 +90,37 @@ describe("docs/refunds.md", () => {
     await expect(payments.create({ reference: "order-1", total })).rejects.toMatchObject({
       code: "already_paid",
     });
+  });
+});
+
+describe("docs/agents.md", () => {
+  it("sells an order with the program that it shows", async () => {
+    await using shop = await testPayments();
+    const { payments } = shop;
+    const { store } = payments;
+    await store.transaction((tx) => tx.query("create table orders (id text, paid integer default 0)"));
+    await store.transaction((tx) => tx.query("insert into orders (id) values ('order-1')"));
+    const app = express();
+    await runBlock("docs/agents.md", 0, {
+      app,
+      total,
+      // The environment of this kit is that of `testPayments`.
+      paymentRouter: ({ onPaymentCompleted }: { onPaymentCompleted: Handler<"payment.completed"> }) => {
+        payments.onPaymentCompleted(onPaymentCompleted);
+        return paymentRouter(payments);
+      },
+    });
+    const checkout = await fetch(`${await serve(app)}/checkout/order-1`, {
+      method: "POST",
+      redirect: "manual",
+    });
+    expect(checkout.status).toBe(303);
+    const approval = new URLSearchParams({ provider: "MVK", action: "approve" });
+    await fetch(checkout.headers.get("location")!, { method: "POST", body: approval });
+    expect(await shop.settled()).toEqual([]);
+    expect((await store.transaction((tx) => tx.query("select paid from orders"))).rows).toEqual([
+      { paid: 1 },
+    ]);
   });
 });
 

@@ -26,6 +26,20 @@ describe("the index of the documents", () => {
     expect(pages.filter((page) => !listed.has(page))).toEqual([]);
   });
 
+  it("has every decision in the list of the decisions, which names the numbers that are missing", () => {
+    const list = read("docs/adr/README.md");
+    const files = readdirSync(path.join(root, "docs/adr")).filter((file) => /^\d/.test(file));
+    expect(files.filter((file) => !list.includes(`](${file})`))).toEqual([]);
+    const numbers = new Set(files.map((file) => Number.parseInt(file, 10)));
+    const missing = Array.from({ length: Math.max(...numbers) }, (_, index) => index + 1).filter(
+      (number) => !numbers.has(number),
+    );
+    const named = [...list.matchAll(/The numbers ([\d, and]+) were never given/g)].flatMap(([, text]) =>
+      (text!.match(/\d+/g) ?? []).map(Number),
+    );
+    expect(named).toEqual(missing);
+  });
+
   it("has French pages with the programs and commands of the English ones", () => {
     const blocks = (page: string) => [...read(page).matchAll(/^```\w+\n.*?^```$/gms)].map(([block]) => block);
     expect(blocks("docs/fr/start.md")).toEqual(blocks("docs/start.md"));
