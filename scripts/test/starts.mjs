@@ -33,6 +33,7 @@ export const starts = {
   "npm run mutate": ["scripts/mutate.mjs", "--smoke"],
   "npm run size": ["scripts/size.mjs", "--against", "HEAD", "--json"],
   "npm run tables": ["scripts/tables.mjs"],
+  "npm run matrix": ["scripts/matrix.mjs", "--quick"],
   "npm run release": ["scripts/release.mjs", "--rehearse"],
   "npm run docs": ["scripts/docs.mjs", "--if-installed"],
   "npm run statement:million": ["scripts/statement-million.mjs", "--rows", "2000", "--once", "--quiet"],
