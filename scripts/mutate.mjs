@@ -51,7 +51,7 @@ function main() {
       // Read late, because another part may have been measured at the same time.
       writeFileSync(results, `${JSON.stringify({ ...readResults(), [part]: measured }, undefined, 2)}\n`);
     }
-  writeFileSync(path.join(root, "test/mutation/README.md"), report(readResults()));
+  writeFileSync(path.join(root, "test/mutation/README.md"), report(readResults(), root));
 }
 
 function readResults() {

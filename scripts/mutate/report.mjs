@@ -1,7 +1,12 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { reasons } from "../../test/mutation/reasons.mjs";
 
-/** Returns the report on the stored results: a table of the parts, and every survivor with the reason why it survives. */
-export function report(results) {
+/**
+ * Returns the report on the stored results: a table of the parts, and every survivor with the reason why it survives. A survivor is
+ * named by its file and its text, which stays true when lines above it come or go. Survivors whose text is gone are only counted.
+ */
+export function report(results, root) {
   const rows = Object.entries(results).map(([part, { mutants, killed, survivors, note }]) => {
     const percent = ((100 * killed) / mutants).toFixed(1);
     const name = note === undefined ? `\`${part}\`` : `\`${part}\`, ${note}`;
@@ -9,11 +14,15 @@ export function report(results) {
   });
   const lists = Object.entries(results).map(([part, { survivors }]) => {
     if (survivors.length === 0) return `## ${part}\n\nNo mutant survives.`;
-    const lines = survivors.map((survivor) => {
-      const { file, line, from, to } = survivor;
-      return `| ${file.slice("src/".length)}:${line} | ${code(from)} | ${code(to)} | ${reasonOf(survivor)} |`;
+    const current = survivors.filter(({ file, from }) => sourceIn(path.join(root, file)).includes(from));
+    const lines = current.map((survivor) => {
+      const { file, from, to } = survivor;
+      return `| ${file.slice("src/".length)} | ${code(from)} | ${code(to)} | ${reasonOf(survivor)} |`;
     });
-    return `## ${part}\n\n| Where | Line | Replacement | Why it survives |\n|---|---|---|---|\n${lines.join("\n")}`;
+    const changed = survivors.length - current.length;
+    const note =
+      changed === 0 ? "" : `\n\nSurvivors whose lines have changed since they were measured: ${changed}.`;
+    return `## ${part}\n\n| Where | Line | Replacement | Why it survives |\n|---|---|---|---|\n${lines.join("\n")}${note}`;
   });
   return `# Mutation testing
 
@@ -28,6 +37,11 @@ ${rows.join("\n")}
 
 ${lists.join("\n\n")}
 `;
+}
+
+/** Returns the text of a source, with each run of white space as one space; empty for a file that is gone. */
+function sourceIn(file) {
+  return existsSync(file) ? readFileSync(file, "utf8").replaceAll(/\s+/g, " ") : "";
 }
 
 /** Returns why a survivor is left: the first reason whose parts the survivor contains. */
