@@ -11,6 +11,7 @@ import { makeReturnToken } from "./return-token.js";
 
 /** A payment that the customer can be sent to. */
 export interface CreatedPayment {
+  /** Identifies the payment in the shop and at the service. */
   clientId: string;
   /** Where to redirect the customer's browser (303). */
   checkoutUrl: string;

@@ -29,8 +29,11 @@ export const delayedAfterMs = 60 * 1000;
 
 /** The result of a return: what to show, or where to redirect. */
 export interface ReturnView {
+  /** The address to which the browser came back. */
   kind: ReturnKind;
+  /** What to show to the customer. */
   state: ReturnState;
+  /** The payment as it is stored. */
   payment: Payment;
   /** The time since the browser first came back to this address. Zero at the first visit. */
   waitedMs: number;

@@ -3,9 +3,11 @@ import { type HandlerKey, type NoteRecord, type PaymentStore } from "../store/in
 
 /** One change that a person made to a handler. */
 export interface HandlerChange {
+  /** What the person did. */
   did: "paused" | "resumed" | "limited";
   /** Who. */
   by?: string;
+  /** Why, as the person wrote it. */
   reason?: string;
   /** With `limited`: the new limit; `null` where it was removed. */
   perSecond?: number | null;
@@ -15,6 +17,7 @@ export interface HandlerChange {
 
 /** What people decided about a handler. */
 export interface HandlerControl {
+  /** The durable name of the handler. */
   name: string;
   /** Why it does not run at present, who paused it, and since when. Absent while it runs. */
   paused?: { reason: string; by: string; at: string };

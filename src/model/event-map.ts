@@ -4,14 +4,19 @@ import { type Untrusted, type Verified } from "./payment-report.js";
 
 /** One field in which the message differs from the stored payment, or contradicts itself. */
 export interface Difference {
+  /** The field of the webhook. */
   field: "id" | "total.value" | "total.currency" | "topic" | "captured";
+  /** The value that the stored payment or the other fields require. */
   expected: string;
+  /** The value of the message. */
   got: string;
 }
 
 /** The newest attempt of a reference, and the amount that it asks for. */
 export interface LastAsked {
+  /** The newest attempt. */
   clientId: string;
+  /** The amount that the newest attempt asks for. */
   total: Money;
 }
 

@@ -5,19 +5,29 @@ import { type IndispensableField, type SignedField, type UndecidingField } from 
  * RFC 3339 strings as they arrived.
  */
 export interface ReportedFields {
+  /** Says what happened, such as `payment.completed`. */
   topic: string;
   /** `undefined` where the service sent none, or not a date-time: see {@link Untrusted}. */
   timestamp: string | undefined;
+  /** `payment`, where the message is about a payment. */
   type: string;
+  /** The service's id of the payment. */
   id: string;
+  /** The status of the payment, as the service wrote it. */
   status: string;
+  /** Whether the money was taken. */
   captured: boolean;
+  /** The amount: a decimal string. */
   "total.value": string;
+  /** The currency: three capital letters of ISO 4217. */
   "total.currency": string;
   /** `undefined` for a payment that the customer has not submitted. Always present on `completed`. */
   submittedAt: string | undefined;
+  /** The merchant's id of the payment. */
   clientId: string;
+  /** The provider's reference of the transaction. */
   providerId: string | undefined;
+  /** The provider's channel. */
   source: string | undefined;
 }
 

@@ -25,6 +25,7 @@ export const awaitedStates: readonly PaymentState[] = ["creating", "pending", "u
 export interface LastReport {
   /** The status as the service wrote it. */
   status: string;
+  /** Whether the service says that the money was taken. */
   captured?: boolean;
   /** When the customer submitted the payment, by the service's clock: an RFC 3339 date-time as it came. */
   submittedAt?: string;
@@ -59,7 +60,9 @@ export interface Payment {
   clientId: string;
   /** The merchant's own order id. One reference can have several payments. */
   reference: string;
+  /** The amount to collect. It never changes. */
   total: Money;
+  /** The state in the kit, which the service's reports change. */
   state: PaymentState;
   /** The last status of the service that was applied, as the service wrote it. */
   status?: string;
@@ -82,8 +85,11 @@ export interface Payment {
   locale?: string;
   /** The merchant's own notes. Every event contains them. */
   metadata?: Readonly<Record<string, unknown>>;
+  /** When the shop asked for the payment. */
   createdAt: string;
+  /** When the stored payment was last changed. */
   updatedAt: string;
+  /** When the kit recorded that it is paid. Absent for a payment that is not. */
   completedAt?: string;
   /** When the browser first came back to the success address. This does not prove that the payment is paid. */
   successReturnedAt?: string;
@@ -108,7 +114,9 @@ export interface Payment {
 
 /** A payment that is paid. */
 export interface CompletedPayment extends Payment {
+  /** Final: no later report changes it. */
   state: "completed";
+  /** When the kit recorded that it is paid. */
   completedAt: string;
 }
 

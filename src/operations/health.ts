@@ -35,7 +35,9 @@ export const healthReasonCodes = [
 
 /** Why the health is not `ok`: a stable code for machines, and a message for people, which may change. */
 export interface HealthReason {
+  /** Stable, for machines. */
   code: (typeof healthReasonCodes)[number];
+  /** For people; it may change. */
   message: string;
 }
 
@@ -75,10 +77,13 @@ export interface Rejections {
 
 /** The state of the spool. */
 export interface SpoolHealth {
+  /** The number of webhooks that wait for the store. */
   records: number;
+  /** The size of these webhooks on disk. */
   bytes: number;
   /** The number of webhooks that could not be recorded and were set aside for a person. */
   setAside: number;
+  /** When the oldest of them arrived: ISO 8601 UTC. Absent where none waits. */
   oldestAt?: string;
 }
 

@@ -38,6 +38,7 @@ export interface StatementOptions {
 export interface StatementProgress {
   /** `statement`: reading rows. `stored`: reading stored payments. `sides`: finding what is on one side only. */
   phase: "statement" | "stored" | "sides";
+  /** The number of rows that were read so far. */
   rows: number;
   /** The number of stored payments that were read so far. */
   payments: number;

@@ -36,9 +36,13 @@ export type CreationCertainty = "failed" | "uncertain";
 
 /** The facts about a creation that failed. */
 export interface CreationErrorDetails {
+  /** Whether the payment may exist at the service. */
   certainty: CreationCertainty;
+  /** The HTTP status of the service's answer, if there was one. */
   httpStatus?: number | undefined;
+  /** What the service answered, which is untrusted. */
   serviceMessage?: string | undefined;
+  /** The error of the request. */
   cause?: unknown;
 }
 

@@ -29,7 +29,7 @@ export interface StatementFormat extends Partial<CellOptions> {
   comment?: string | undefined;
   /** The number of lines before the header that are not part of the table. @default 0 */
   skipLines?: number | undefined;
-  /** @default "utf-8" */
+  /** The encoding of the file. @default "utf-8" */
   encoding?: "utf-8" | "windows-1252" | undefined;
 }
 

@@ -27,15 +27,19 @@ export interface StatementRow {
 
 /** A row of the statement that could not be read. Reading goes on with the next row. */
 export interface UnreadableRow {
+  /** The number of the line, from 1. */
   line: number;
+  /** Why the row could not be read. */
   problem: RowProblem;
   /** The ids that could be read, so that the payment does not also count as missing. */
   clientId?: string | undefined;
+  /** The service's id, where it could be read. */
   serviceId?: string | undefined;
 }
 
 /** The problem of a row. */
 export interface RowProblem {
+  /** Stable, for machines. */
   code: RowProblemCode;
   /** A sentence for people: the value of the row, and the expected form. */
   message: string;

@@ -1,6 +1,8 @@
 /** A record as the database has it. */
 export interface StoredRecord {
+  /** Printable ASCII; unique. */
   key: string;
+  /** JSON, which only the kit reads. */
   value: string;
   /** 1 when the record is written for the first time; one more with each later write. */
   version: number;
@@ -8,6 +10,7 @@ export interface StoredRecord {
 
 /** One change of a record. */
 export interface RecordChange {
+  /** The key of the record. */
   key: string;
   /** The version that the database must have now; 0 where it must have no record with this key. */
   version: number;
@@ -68,6 +71,7 @@ export interface TransactionAdapter<Tx extends object> extends AnyAdapter<Tx> {
 
 /** A database that writes several records all or nothing, and has no other transactions. */
 export interface BatchAdapter<Item> extends AnyAdapter<undefined> {
+  /** Absent: it tells the two kinds of adapters apart. */
   transaction?: never;
   /**
    * Makes all changes and the application's own writes, durably, and resolves to `true`. Writes nothing and resolves to `false`

@@ -22,7 +22,9 @@ export interface NotesOptions {
 
 /** A handler: the event that it wants (`"*"`: every event), and its durable name. */
 export interface HandlerKey {
+  /** The event that it wants; `"*"` for every event. */
   event: EventType | "*";
+  /** Its durable name. */
   name: string;
 }
 
@@ -37,6 +39,7 @@ export interface Registration extends HandlerKey {
 
 /** One handler name that the store knows. */
 export interface HandlerSummary {
+  /** The durable name. */
   name: string;
   /** The events for which it is registered, sorted. */
   events: HandlerKey["event"][];
@@ -48,8 +51,11 @@ export interface HandlerSummary {
 
 /** Which handler to retire: all registrations of its name, or only the one for this event. */
 export interface RetireOptions {
+  /** The name. */
   handler: string;
+  /** Only the registration for this event. @default all registrations of the name */
   event?: HandlerKey["event"];
+  /** The maximum number of dispatches to retire in one call. */
   limit: number;
 }
 

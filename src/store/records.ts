@@ -26,11 +26,13 @@ export interface WebhookRecord {
   receiptId: string;
   /** Equal for two webhooks about the same event, of which one is stored. At most 80 ASCII characters. */
   eventKey: string;
+  /** What became of the webhook. */
   outcome: Exclude<Outcome, "duplicate">;
   /** Why, for people: `total.value: expected 1475, got 14750`. */
   reason?: string;
   /** Present where the message named a payment. */
   clientId?: string;
+  /** The status that the message reports, where it names a payment. */
   status?: string;
   /** The exact bytes that arrived. */
   rawBody: Buffer;
@@ -48,7 +50,9 @@ export interface WebhookRecord {
 export interface ResolutionRecord {
   /** Made by the kit from what is resolved, so that resolving it twice makes one record; unique. */
   id: string;
+  /** The payment, or the clientId that the webhook names. */
   clientId: string;
+  /** What the person decided. */
   action: "accepted" | "refunded" | "dismissed";
   /** The webhook that was resolved, if it was one. */
   receiptId?: string;
@@ -66,16 +70,23 @@ export interface ResolutionRecord {
 export interface EventRecord {
   /** Made by the kit; unique. */
   id: string;
+  /** The name of the event, such as `payment.completed`. */
   type: EventType;
+  /** The payment that the event is about, if it is about one. */
   clientId?: string;
+  /** When it was recorded: ISO 8601 UTC. */
   recordedAt: string;
+  /** What handlers get, as plain JSON. */
   payload: Readonly<Record<string, unknown>>;
 }
 
 /** What to read and lock before a decision. */
 export interface LockKeys {
+  /** Payments by their clientId. */
   clientIds?: readonly string[];
+  /** All payments of these references. */
   references?: readonly string[];
+  /** Payments by the service's id. */
   serviceIds?: readonly string[];
   /** Not locked. `lock` only says which of them are stored. */
   eventKeys?: readonly string[];
@@ -121,9 +132,13 @@ export interface Changes {
 
 /** A webhook that was decided again. */
 export interface Rematched {
+  /** The webhook. */
   receiptId: string;
+  /** Its new outcome. */
   outcome: WebhookRecord["outcome"];
+  /** Why, for people. Absent: the webhook has no reason any more. */
   reason?: string;
+  /** When it was decided again: ISO 8601 UTC. */
   decidedAt?: string;
 }
 
@@ -137,14 +152,19 @@ export interface Saved {
 
 /** Which dispatches to claim, and for how long. */
 export interface ClaimOptions {
+  /** The handlers whose dispatches may be claimed. */
   handlers: readonly HandlerKey[];
+  /** The maximum number of claims. */
   limit: number;
+  /** How long the leases last, by the database's clock. */
   leaseMs: number;
 }
 
 /** One dispatch that this process may run now. */
 export interface Claim {
+  /** The event that the handler gets. */
   event: EventRecord;
+  /** The name of the handler. */
   handler: string;
   /** Grows with each claim of this dispatch. `settle` and `renew` refuse an older one. */
   fence: number;
@@ -156,8 +176,11 @@ export interface Claim {
 
 /** What identifies one claimed run of a dispatch. */
 export interface RunKey {
+  /** The event of the dispatch. */
   eventId: string;
+  /** The name of the handler. */
   handler: string;
+  /** The fence of the claim. */
   fence: number;
 }
 
@@ -199,62 +222,91 @@ export interface StoreCounts {
 
 /** The place of a payment in the order by creation. */
 export interface PaymentPosition {
+  /** When the payment was created. */
   createdAt: string;
+  /** The clientId, for payments of one moment. */
   clientId: string;
 }
 
 /** Which payments `due` returns. */
 export interface DuePage {
+  /** Only payments that were created before this time: ISO 8601 UTC. */
   before: string;
   /** The position of the last payment of the page before. */
   after?: PaymentPosition;
+  /** The maximum number of payments. */
   limit: number;
 }
 
 /** Which payments `list` returns: those that match every given condition. */
 export interface PaymentPage {
+  /** Only payments in this state. */
   state?: PaymentState;
+  /** Only payments of this order. */
   reference?: string;
   /** `reported.providerId`, whether it is verified or not. */
   providerId?: string;
+  /** Only payments that were created at this time or later: ISO 8601 UTC. */
   from?: string;
+  /** Only payments that were created before this time: ISO 8601 UTC. */
   to?: string;
   /** The position of the last payment of the page before. */
   after?: PaymentPosition;
+  /** Whether the newest payment comes first. */
   newestFirst: boolean;
+  /** The maximum number of payments. */
   limit: number;
 }
 
 /** Which webhooks `webhooks` returns: those that match every given condition. */
 export interface WebhookPage {
+  /** Only webhooks that name this payment. */
   clientId?: string;
+  /** Only this webhook. */
   receiptId?: string;
+  /** Only webhooks with this outcome. */
   outcome?: WebhookRecord["outcome"];
+  /** Only webhooks that arrived at this time or later: ISO 8601 UTC. */
   from?: string;
+  /** Only webhooks that arrived before this time: ISO 8601 UTC. */
   to?: string;
+  /** The position of the last webhook of the page before. */
   after?: { receivedAt: string; receiptId: string };
+  /** The maximum number of webhooks. */
   limit: number;
 }
 
 /** Which dispatches `dead` returns: those that match every given condition. */
 export interface DeadPage {
+  /** Only dispatches of this event. */
   eventId?: string;
+  /** Only dispatches of this handler. */
   handler?: string;
+  /** Only dispatches of events of this type. */
   type?: EventType;
+  /** Whether to make them pending again. */
   revive: boolean;
+  /** The maximum number of dispatches. */
   limit: number;
 }
 
 /** The present state of one handler's dispatch of one event. */
 export interface DispatchRecord {
+  /** The event. */
   eventId: string;
+  /** The name of the event. */
   type: EventType;
+  /** The payment that the event is about, if it is about one. */
   clientId?: string;
+  /** The name of the handler. */
   handler: string;
+  /** `pending` and `leased` are open; `done`, `dead` and `retired` are ended. */
   state: "pending" | "leased" | "done" | "dead" | "retired";
+  /** How often it was claimed. */
   attempt: number;
   /** How often a run was settled as failed. The last run of a dead dispatch is not among them: it was settled as dead. */
   failures: number;
+  /** The message of its last failure, for people. */
   error?: string;
   /** When a run was last settled, or the dispatch retired, by the database's clock: ISO 8601 UTC. */
   settledAt?: string;
@@ -264,7 +316,10 @@ export interface DispatchRecord {
 export interface StoredHistory {
   /** Without their bytes. `copies` is the number of those that came after the first. */
   webhooks: (Omit<WebhookRecord, "rawBody"> & { copies: number })[];
+  /** The events about the payment, oldest first. */
   events: EventRecord[];
+  /** The dispatches of these events. */
   dispatches: DispatchRecord[];
+  /** What people decided about the payment, or about webhooks that name it. */
   resolutions: ResolutionRecord[];
 }

@@ -28,6 +28,7 @@ export interface PaymentQuery {
 
 /** One page of payments. */
 export interface PaymentList {
+  /** The payments of this page, in the order that was asked for. */
   payments: Payment[];
   /** Selects the next page; absent on the last one. */
   cursor?: string;

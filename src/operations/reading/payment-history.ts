@@ -10,8 +10,13 @@ import {
 } from "../../store/index.js";
 import { withoutKey } from "../../webhook/recording/payment-events.js";
 
-/** One thing that happened to a payment. `at` is ISO 8601 UTC; `text` is one line for people. */
-export type HistoryEntry = { at: string; text: string } & (
+/** One thing that happened to a payment. */
+export type HistoryEntry = {
+  /** When it happened: ISO 8601 UTC. */
+  at: string;
+  /** One line for people. */
+  text: string;
+} & (
   | { kind: "created" }
   | { kind: "reported"; reported: LastReport }
   | { kind: "return"; to: "success" | "cancel" }
@@ -24,6 +29,7 @@ export type HistoryEntry = { at: string; text: string } & (
 
 /** Everything that is on record about one clientId. */
 export interface PaymentHistory {
+  /** The clientId that was asked for. */
   clientId: string;
   /** Absent where the store has no such payment: unmatched webhooks have a history too. */
   payment?: Payment;

@@ -22,6 +22,7 @@ export interface DispatchQuery {
 
 /** The dispatches that run again, or would. */
 export interface RevivedDispatches {
+  /** Whether nothing was changed. */
   dryRun: boolean;
   /** As they were stored, with their last error; oldest event first. */
   dispatches: DispatchRecord[];

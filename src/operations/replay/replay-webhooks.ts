@@ -29,11 +29,17 @@ export interface ReplayQuery {
 
 /** One webhook whose decision is another one now. */
 export interface ReplayChange {
+  /** The webhook that was decided again. */
   receiptId: string;
+  /** The payment that the webhook is about, where it names one. */
   clientId?: string;
+  /** When the webhook arrived: ISO 8601 UTC. */
   receivedAt: string;
+  /** The stored outcome. */
   from: WebhookRecord["outcome"];
+  /** The new outcome. */
   to: WebhookRecord["outcome"];
+  /** Why the new outcome was decided, for people. */
   reason?: string;
   /** The payment's state before and after, where it changes. */
   state?: { from: Payment["state"]; to: Payment["state"] };
@@ -41,6 +47,7 @@ export interface ReplayChange {
 
 /** The result of a replay. */
 export interface Replayed {
+  /** Whether nothing was changed. */
   dryRun: boolean;
   /** The number of webhooks that were decided again. */
   looked: number;

@@ -35,6 +35,7 @@ export interface Resolution {
 
 /** The stored resolution. */
 export interface Resolved {
+  /** The stored decision. */
   resolution: ResolutionRecord;
   /** False where it had been resolved before: `resolution` is the earlier one. */
   resolved: boolean;

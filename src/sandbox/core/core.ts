@@ -24,6 +24,7 @@ export interface Refusal {
   readonly at: string;
   /** `POST /v1/payments` */
   readonly request: string;
+  /** The HTTP status of the answer. */
   readonly status: number;
   /** What is wrong, and what to do. */
   readonly detail: string;

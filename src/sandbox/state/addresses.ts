@@ -4,8 +4,11 @@ import { type StateFile } from "./state-file.js";
 
 /** A registered webhook address (interface document, 4.4). */
 export interface WebhookAddress {
+  /** Identifies it in the dashboard and in `unregisterWebhook`. */
   readonly id: string;
+  /** The address to which webhooks are posted. */
   readonly url: string;
+  /** When it was registered: ISO 8601 UTC. */
   readonly addedAt: string;
 }
 

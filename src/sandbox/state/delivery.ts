@@ -4,14 +4,17 @@ export interface Delivery {
   readonly id: string;
   /** Absent where the webhook is not about a payment, as when an address is tried. */
   readonly paymentId?: string;
+  /** The address of this attempt. */
   readonly url: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
   /** The body as text. `deliverAgain` sends the original bytes. */
   readonly requestBody: string;
+  /** The headers that were sent. */
   readonly headers: Readonly<Record<string, string>>;
   /** The HTTP status of the response; absent where there was none. */
   readonly status?: number;
+  /** The headers of the response; absent where there was none. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
   /** The response's body as text, at most 64 KiB of it. */
   readonly responseBody?: string;
@@ -19,6 +22,7 @@ export interface Delivery {
   readonly error?: string;
   /** When it was sent: ISO 8601 in UTC. */
   readonly at: string;
+  /** The time until the response, or until the attempt failed. */
   readonly durationMs: number;
   /** The scenario that made the webhook, where it is not the normal one. */
   readonly scenario?: string;

@@ -9,16 +9,23 @@ export type SandboxStatus = string;
 export interface SandboxPayment {
   /** 24 hexadecimal digits. */
   readonly id: string;
+  /** The merchant's id of the payment. */
   readonly clientId: string;
+  /** The present status. */
   readonly status: SandboxStatus;
+  /** Whether the money was taken. */
   readonly captured: boolean;
+  /** The amount to collect. */
   readonly total: { readonly value: string; readonly currency: string };
+  /** Where the browser goes after a cancel. */
   readonly cancelUrl: string;
+  /** Where the browser goes after the approval. */
   readonly successUrl: string;
   /** ISO 8601 in UTC with milliseconds, like every time here. */
   readonly createdAt: string;
   /** The time at which the customer approved. */
   readonly submittedAt?: string;
+  /** When it was paid; absent before. */
   readonly completedAt?: string;
   /** The provider's reference of the transaction. */
   readonly providerId?: string;

@@ -21,9 +21,9 @@ export interface SandboxSigning {
   scheme: "hmac" | "fields";
   /** The secret, which must begin with `sandbox_`: a real secret is refused. @default a generated one */
   secret?: string | undefined;
-  /** @default "Service-Signature" */
+  /** The header that carries the signature. @default "Service-Signature" */
   header?: string | undefined;
-  /** @default "sha256" */
+  /** The hash function of the HMAC. @default "sha256" */
   algorithm?: HmacAlgorithm | undefined;
   /** With `fields`: the merchant's identifier, which is signed too. @default "sandbox-merchant" */
   merchantId?: string | undefined;
@@ -35,7 +35,9 @@ export interface SandboxSigning {
 export interface SigningState {
   /** `custom`: the program gave its own scheme, whose secret the sandbox does not know. */
   readonly scheme: "hmac" | "fields" | "custom";
+  /** The header that carries the signature. */
   readonly header: string;
+  /** The secret that signs at present. Absent for a custom scheme. */
   readonly secret?: string;
   /** The secret before the last rotation. */
   readonly previousSecret?: string;

@@ -4,7 +4,9 @@ import { type StateFile } from "./state-file.js";
 
 /** The credentials with which a merchant obtains access tokens. */
 export interface SandboxClient {
+  /** The public part of the credentials. */
   clientId: string;
+  /** The secret part. */
   clientSecret: string;
 }
 
@@ -12,9 +14,11 @@ export interface SandboxClient {
 export interface SandboxToken {
   /** The token's last eight characters, which name it on pages and when it is revoked. */
   readonly id: string;
+  /** When it was issued: ISO 8601 UTC. */
   readonly issuedAt: string;
   /** The time at which the token stops working, even where the merchant received a longer lifetime. */
   readonly expiresAt: string;
+  /** Whether it was revoked. */
   readonly revoked: boolean;
 }
 

@@ -6,9 +6,13 @@ import { type Delivery } from "../state/delivery.js";
 
 /** The body of a webhook (interface document, 6.1 and 2.3), its fields in the document's order. */
 export interface WebhookBody {
+  /** Says what happened, such as `payment.completed`. */
   topic: string;
+  /** When it happened: RFC 3339. */
   timestamp: string;
+  /** The kind of the object in `data`. */
   type: string;
+  /** The object that the webhook is about. */
   data: {
     id: string;
     status: string;
@@ -23,6 +27,8 @@ export interface WebhookBody {
 
 /** Changes to a webhook's body. `undefined` removes a field; `data` is merged field by field. */
 export type WebhookOverrides = Partial<Record<keyof Omit<WebhookBody, "data">, unknown>> & {
+  /** Fields of `data` that replace those of the payment. */
+  /** Fields that replace those of the payment, or are added to them. */
   data?: Record<string, unknown>;
 };
 

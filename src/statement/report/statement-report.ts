@@ -3,7 +3,9 @@ import { type StatementSummary } from "../result/summary.js";
 
 /** Writes a report of a run, piece by piece. Each call returns the text that comes next. */
 export interface StatementReport {
+  /** Returns the text of a finding. */
   add(finding: StatementFinding): string;
+  /** Returns the end of the report, with the summary. */
   end(summary: StatementSummary): string;
 }
 

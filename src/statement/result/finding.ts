@@ -22,13 +22,17 @@ export type FindingKind = DifferenceKind | "bad_row" | "at_edge";
 
 /** One finding. Fields that do not apply to its kind are absent. */
 export interface StatementFinding {
+  /** What was found. */
   kind: FindingKind;
   /** The line of the statement. */
   line?: number;
   /** With `listed_twice`: the line of the first row of the payment. */
   firstLine?: number;
+  /** The merchant's id of the payment. */
   clientId?: string;
+  /** The service's id of the payment. */
   serviceId?: string;
+  /** The provider's reference of the transaction. */
   providerId?: string;
   /** The merchant's order, where the store knows the payment. */
   reference?: string;

@@ -2,7 +2,9 @@ import { type DifferenceKind, type FindingKind } from "./finding.js";
 
 /** A number of payments or rows, and their sum as a decimal string. */
 export interface Sum {
+  /** The number of payments or rows. */
   count: number;
+  /** The sum of their amounts: a decimal string. */
   value: string;
 }
 
@@ -11,6 +13,7 @@ export type RowBucket = "matched" | Exclude<DifferenceKind, "missing_there" | "u
 
 /** The sums of one currency. */
 export interface CurrencyTotals {
+  /** Three capital letters of ISO 4217. */
   currency: string;
   /** All rows that say paid. */
   statement: Sum;
@@ -18,6 +21,7 @@ export interface CurrencyTotals {
   stored: Sum;
   /** The paid rows of the statement, by group. */
   rows: Record<RowBucket, Sum>;
+  /** Completed payments that the statement does not list. */
   missingThere: Sum;
   /** Completed payments that the statement lists with another status. */
   unpaidThere: Sum;
@@ -31,8 +35,11 @@ export interface CurrencyTotals {
 export interface ChannelTotals {
   /** The name on the statement. Empty where the rows have none. */
   source: string;
+  /** The currency of the sums. */
   currency: string;
+  /** All rows of the channel that say paid. */
   statement: Sum;
+  /** Paid rows that agree with the stored payment. */
   matched: Sum;
   /** Paid rows that are not matched. */
   differing: Sum;
@@ -42,6 +49,7 @@ export interface ChannelTotals {
 export interface StatementSummary {
   /** Half-open; ISO 8601 UTC. Absent where the statement is empty and no period was given. */
   period?: { from: string; to: string };
+  /** The numbers of rows. */
   rows: {
     /** All rows that were read, with the bad ones. Blank lines and comments are not rows. */
     read: number;
@@ -63,6 +71,7 @@ export interface StatementSummary {
   differences: number;
   /** Whether there is no difference and no bad row. */
   balanced: boolean;
+  /** The sums of each currency. */
   currencies: CurrencyTotals[];
   /** At most 200. Further channels are added up under the source `"*"`. */
   channels: ChannelTotals[];

@@ -39,6 +39,7 @@ export interface CheckResult {
   check: string;
   /** The member of the contract that the check is about. */
   member: ExamMember;
+  /** How the check ended. */
   outcome: "passed" | "failed" | "left out";
   /** What went wrong, in one sentence; or what is not known because the check was left out. */
   reason?: string;

@@ -110,6 +110,7 @@ export function sqlStore(database: string, options?: SqlStoreOptions): SqlPaymen
 
 /** The version of the kit's tables in a database, and the version that this tillkit makes. */
 export interface SchemaState {
+  /** The kind of the database. */
   kind: "sqlite" | "postgres" | "mysql";
   /** The version of the tables in the database; 0 where there are none. */
   version: number;

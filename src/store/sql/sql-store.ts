@@ -50,6 +50,7 @@ import { runTransaction, type Transaction } from "./transaction/transaction.js";
 
 /** A store of `tillkit/sql`: the whole contract over one database. Opens nothing before its first use. */
 export interface SqlPaymentStore<Raw = unknown> extends PaymentStore<SqlTx<Raw>> {
+  /** Writes a copy of a SQLite file. Other databases reject with `backup_refused`. */
   backup: NonNullable<PaymentStore["backup"]>;
   /**
    * Runs one statement of the application outside of any transaction, for reads: it sees what is committed, and never waits for a

@@ -11,8 +11,10 @@ export interface Arrival extends Pick<
 
 /** The result of recording one webhook. */
 export interface Receipt {
+  /** Identifies this arrival of the webhook. */
   receiptId: string;
   /** `spooled`: on disk in the spool, and not decided yet. */
   outcome: Outcome | "spooled";
+  /** The payment that the webhook is about, where it names one. */
   clientId?: string;
 }

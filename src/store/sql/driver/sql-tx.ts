@@ -1,5 +1,6 @@
 /** The result of one statement. */
 export interface SqlResult<Row = Record<string, unknown>> {
+  /** The rows that the statement returned. */
   rows: Row[];
   /** The number of rows that were written; for a statement that returns rows, how many. */
   affected: number;
