@@ -1,4 +1,6 @@
-// Writes the tables of the documents that the sources make: docs/reconciliation-table.md, those of the options, llms.txt, docs/interfaces, and the report of the public interface.
+// Writes what is made from the sources: docs/reconciliation-table.md, the tables of the options, llms.txt,
+// docs/interfaces, and the report of the public interface. The tests of these documents do it, with
+// TILLKIT_TEST_WRITE_TABLE.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 

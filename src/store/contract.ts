@@ -1,29 +1,27 @@
 import { type Payment } from "../model/payment.js";
+import { type DeadPage, type DuePage, type PaymentPage, type WebhookPage } from "./query-pages.js";
 import {
   type Changes,
   type Claim,
   type ClaimOptions,
   type CountsOptions,
-  type DeadPage,
   type DispatchRecord,
-  type DuePage,
   type HandlerSummary,
   type NoteRecord,
   type NotesOptions,
   type Registration,
   type Locked,
   type LockKeys,
-  type PaymentPage,
   type RetireOptions,
   type RunKey,
   type Saved,
   type Settlement,
   type StoreCounts,
   type StoredHistory,
-  type WebhookPage,
   type WebhookRecord,
 } from "./records.js";
 
+export type * from "./query-pages.js";
 export type * from "./records.js";
 
 /** Runs application code in one part of a shared transaction; see `PaymentStore.runShared`. */

@@ -1,4 +1,4 @@
-import { readDatabase } from "../../store/database-address.js";
+import { readDatabase } from "../../shared/database-address.js";
 import { type SqlPaymentStore } from "../../store/sql/index.js";
 import { storeMethods } from "./store-methods.js";
 

@@ -1,5 +1,5 @@
+import { type DeadPage } from "../query-pages.js";
 import {
-  type DeadPage,
   type DispatchRecord,
   type EventRecord,
   type HandlerKey,

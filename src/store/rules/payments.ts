@@ -1,6 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
 import { awaitedStates, type Payment } from "../../model/payment.js";
-import { type PaymentPage, type PaymentPosition } from "../records.js";
+import { type PaymentPage, type PaymentPosition } from "../query-pages.js";
 
 /** The payments of a transaction. */
 export interface PaymentRows {

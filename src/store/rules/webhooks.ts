@@ -1,4 +1,5 @@
-import { type Changes, type Outcome, type WebhookPage, type WebhookRecord } from "../records.js";
+import { type WebhookPage } from "../query-pages.js";
+import { type Changes, type Outcome, type WebhookRecord } from "../records.js";
 
 /** Returns whether the webhook waits for its payment, or for a lookup. */
 export function isWaiting({ outcome }: { outcome: Outcome }): boolean {

@@ -1,4 +1,4 @@
-import { readDatabase, readFilePath, requireUrlOrPool } from "../database-address.js";
+import { readDatabase, readFilePath, requireUrlOrPool } from "../../shared/database-address.js";
 import { MysqlDriver } from "./mysql/mysql-driver.js";
 import { type AnyMysqlPool, type MysqlConnection } from "./mysql/pool.js";
 import { resolveSqlStoreOptions, type SqlStoreOptions } from "./options.js";

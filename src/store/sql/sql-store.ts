@@ -53,9 +53,8 @@ export interface SqlPaymentStore<Raw = unknown> extends PaymentStore<SqlTx<Raw>>
   /** Writes a copy of a SQLite file. Other databases reject with `backup_refused`. */
   backup: NonNullable<PaymentStore["backup"]>;
   /**
-   * Runs one statement of the application outside of any transaction, for reads: it sees what is committed, and never waits for a
-   * transaction. On SQLite a statement that writes rejects; elsewhere it commits by itself. Otherwise it is like
-   * {@link SqlTx.query}.
+   * Runs one statement of the application outside of any transaction, for reads. It sees what is committed, and
+   * never waits for a transaction. On SQLite a statement that writes rejects; elsewhere it commits by itself.
    */
   query<Row = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<SqlResult<Row>>;
 }

@@ -1,0 +1,73 @@
+import { type EventType } from "../model/event-map.js";
+import { type PaymentState } from "../model/payment.js";
+import { type WebhookRecord } from "./records.js";
+
+/** The place of a payment in the order by creation. */
+export interface PaymentPosition {
+  /** When the payment was created. */
+  createdAt: string;
+  /** The clientId, for payments of one moment. */
+  clientId: string;
+}
+
+/** Which payments `due` returns. */
+export interface DuePage {
+  /** Only payments that were created before this time: ISO 8601 UTC. */
+  before: string;
+  /** The position of the last payment of the page before. */
+  after?: PaymentPosition;
+  /** The maximum number of payments. */
+  limit: number;
+}
+
+/** Which payments `list` returns: those that match every given condition. */
+export interface PaymentPage {
+  /** Only payments in this state. */
+  state?: PaymentState;
+  /** Only payments of this order. */
+  reference?: string;
+  /** `reported.providerId`, whether it is verified or not. */
+  providerId?: string;
+  /** Only payments that were created at this time or later: ISO 8601 UTC. */
+  from?: string;
+  /** Only payments that were created before this time: ISO 8601 UTC. */
+  to?: string;
+  /** The position of the last payment of the page before. */
+  after?: PaymentPosition;
+  /** Whether the newest payment comes first. */
+  newestFirst: boolean;
+  /** The maximum number of payments. */
+  limit: number;
+}
+
+/** Which webhooks `webhooks` returns: those that match every given condition. */
+export interface WebhookPage {
+  /** Only webhooks that name this payment. */
+  clientId?: string;
+  /** Only this webhook. */
+  receiptId?: string;
+  /** Only webhooks with this outcome. */
+  outcome?: WebhookRecord["outcome"];
+  /** Only webhooks that arrived at this time or later: ISO 8601 UTC. */
+  from?: string;
+  /** Only webhooks that arrived before this time: ISO 8601 UTC. */
+  to?: string;
+  /** The position of the last webhook of the page before. */
+  after?: { receivedAt: string; receiptId: string };
+  /** The maximum number of webhooks. */
+  limit: number;
+}
+
+/** Which dispatches `dead` returns: those that match every given condition. */
+export interface DeadPage {
+  /** Only dispatches of this event. */
+  eventId?: string;
+  /** Only dispatches of this handler. */
+  handler?: string;
+  /** Only dispatches of events of this type. */
+  type?: EventType;
+  /** Whether to make them pending again. */
+  revive: boolean;
+  /** The maximum number of dispatches. */
+  limit: number;
+}
