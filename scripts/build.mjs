@@ -34,8 +34,9 @@ function removeInternalTypes(folder) {
 }
 
 /**
- * Puts a require of another package back where its import stands. TypeScript moves it into a function of its own, where bundlers no
- * longer see that it is inside of a try, and so require packages that an application does not use.
+ * Moves each require of another package back into the try around its import. A bundler accepts that a package
+ * is missing only if its require is inside of a try. TypeScript writes the require into a function of its
+ * own, which is outside.
  */
 function requireInsideTry(folder) {
   const moved = /Promise\.resolve\(\)\.then\(\(\) => (__importStar\(require\("[^."][^"]*"\)\))\)/g;

@@ -40,7 +40,7 @@ function lastTag() {
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** Returns the sizes of the sources that `fill` writes into a folder. */
+/** Calls `fill` with a new folder, and returns the sizes of the sources that it wrote there. */
 function measured(name, fill) {
   const folder = path.resolve(".tmp", `size-${name}`);
   rmSync(folder, { recursive: true, force: true });
@@ -96,7 +96,10 @@ function functionsIn({ file, text }) {
   return found;
 }
 
-/** Compiles the sources, and returns the modules of the kit that its main entry loads and the median time of an import. */
+/**
+ * Compiles the sources. Returns the number of modules that `import "tillkit"` loads, and its median time in
+ * milliseconds.
+ */
 function importOf(folder) {
   const tsc = [path.resolve("scripts/tsc.mjs"), "-p", path.join(folder, "tsconfig.esm.json"), ...codeOnly];
   const { status, stdout } = spawnSync(process.execPath, tsc, { encoding: "utf8" });

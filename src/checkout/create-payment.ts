@@ -81,7 +81,10 @@ type StartedAttempt =
 
 class ChoiceOutdated extends Error {}
 
-/** Stores the intent before the request is sent: a webhook that overtakes the service's answer must find its payment. */
+/**
+ * Stores the intent before the request is sent. A webhook may arrive before the service's answer, and must
+ * find its payment.
+ */
 async function startAttempt<Tx>(parts: CheckoutParts<Tx>, request: PaymentRequest): Promise<StartedAttempt> {
   const { store, newId } = parts;
   const { reuseForMs, creationMs, clientIdPrefix = "", firstLookupMs } = parts.options;
@@ -120,9 +123,9 @@ async function startAttempt<Tx>(parts: CheckoutParts<Tx>, request: PaymentReques
 }
 
 /**
- * A first attempt has no row to lock. Another call may store an attempt after this call has read, and close it
- * before this call stores its own. The two do not clash, and the other would not be marked as replaced. From the
- * insert on, no other call can open an attempt.
+ * Throws if an attempt of the reference has appeared since `seen` was read. A reference without payments has
+ * no row to lock, so another call may store an attempt and close it in the meantime. The two do not clash,
+ * and nobody would mark the other one as replaced. After the insert, no other call can open an attempt.
  */
 async function refuseUnseen<Tx>(
   { store }: CheckoutParts<Tx>,

@@ -10,7 +10,7 @@ const maxSliceMs = 1000;
 /** A timer may be this late in a process that is busy and not blocked. */
 const maxDelayMs = 100;
 
-/** With all the time that it is given back, a run ends after this many times its limit. */
+/** The longest that a run may take, as a multiple of its limit, when time is given back to it. */
 const maxExtension = 10;
 
 /** Options of {@link guardRun}. */

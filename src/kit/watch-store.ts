@@ -85,7 +85,10 @@ export class StoreWatch<Tx> {
     await this.#checkOnce();
   }
 
-  /** Remembers the last webhook. Resolves when nothing is asked any more, or when the store does not answer. */
+  /**
+   * Remembers the last webhook. Resolves when every question to the store has its answer, or when the store
+   * does not answer.
+   */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await withTimeout(Promise.resolve(this.#checking), maxCloseMs);

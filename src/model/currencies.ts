@@ -28,8 +28,8 @@ const minorUnitByCode = new Map(
 export const activeCurrencies: readonly string[] = [...minorUnitByCode.keys()].toSorted();
 
 /**
- * Returns the number of decimals of the currency: 0 for KMF, 2 for EUR. Returns `undefined` for a currency without a
- * minor unit and for a code that is not in the table: a newer currency is not an error.
+ * Returns the number of decimals of the currency: 0 for KMF, 2 for EUR. Returns `undefined` for a currency
+ * without a minor unit, and for a code that is not in the table. A newer currency is not an error.
  */
 export function minorUnit(currency: string): number | undefined {
   return minorUnitByCode.get(currency);

@@ -145,8 +145,8 @@ export type TillkitEvent<Type extends EventType = EventType, Covers extends Sign
 }[Type];
 
 /**
- * Notices by name, with their payloads. A notice goes to the listeners of this process immediately and is never
- * recorded. Use notices for alarms and counters; nothing about money may depend on one.
+ * Notices by name, with their payloads. A notice goes to the listeners of this process and is never recorded.
+ * Use notices for alarms and counters. Nothing about money may depend on one.
  */
 export interface NoticeMap {
   /** A webhook was refused before anything was recorded. `bodyHash` is a prefix of the body's SHA-256. */

@@ -15,7 +15,10 @@ import { rematch, rematchIn } from "../webhook/recording/rematch.js";
 export interface Adoption extends Pick<PaymentRequest, "reference" | "total" | "metadata"> {
   /** As that code gave it to the service: 1 to 64 characters of A-Z a-z 0-9 . _ : -, with any prefix. */
   clientId: string;
-  /** The service's id. Without it the first verified webhook with this clientId and amount sets it, so give it where it is known. */
+  /**
+   * The service's id of the payment. Give it if you know it. Otherwise the first verified webhook with this
+   * clientId and amount sets it.
+   */
   serviceId?: string | undefined;
 }
 

@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 
 /**
- * Returns a signal that aborts as soon as one of the others does, until it is released. On Node 20, `AbortSignal.any` leaves an
- * entry in each of the others for as long as they live.
+ * Returns a signal that aborts when one of the others does, until it is released. `AbortSignal.any` of Node
+ * 20 would leave an entry in each of the others for as long as they live.
  */
 export function anySignal(signals: readonly AbortSignal[]): { signal: AbortSignal; release: () => void } {
   const any = new AbortController();

@@ -8,7 +8,7 @@ const newForMs = 60 * 60 * 1000;
 export type ClockWatch = ReturnType<typeof watchClock>;
 
 /**
- * Notices when this machine's clock jumps, by comparing it with the monotonic clock at each call. A machine that was
+ * Notices when this machine's clock jumps. Each call compares it with the monotonic clock. A machine that was
  * suspended looks the same, because its monotonic clock stood still.
  */
 export function watchClock() {

@@ -74,9 +74,9 @@ export interface BatchAdapter<Item> extends AnyAdapter<undefined> {
   /** Absent: it tells the two kinds of adapters apart. */
   transaction?: never;
   /**
-   * Makes all changes and the application's own writes, durably, and resolves to `true`. Writes nothing and resolves to `false`
-   * where the version of any record is not the expected one. Rejects with a TillkitError `store_conflict` where a write of the
-   * application is refused: the handler's run has then failed.
+   * Makes all changes and the application's own writes durably, and resolves to `true`. Where a record does
+   * not have the expected version, it writes nothing and resolves to `false`. Rejects with a TillkitError
+   * `store_conflict` where a write of the application is refused: then the handler's run has failed.
    */
   write(changes: readonly RecordChange[], items: readonly Item[]): Promise<boolean>;
 }

@@ -19,7 +19,7 @@ import { ConfigurationError, TillkitError } from "../errors/index.js";
 import { type Sandbox, type SandboxOptions } from "../sandbox/index.js";
 import { type SqliteDatabase, type SqlTx } from "../store/sql/index.js";
 
-/** A store that says how many dispatches wait, and which are dead. */
+/** A store that counts the open dispatches and lists the dead ones. */
 type CountingStore<Tx> = PaymentStore<Tx> & Required<Pick<PaymentStore<Tx>, "counts" | "dead">>;
 
 /** What {@link testPayments} takes: the options of `createPayments`, except those that the sandbox decides. */

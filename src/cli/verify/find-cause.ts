@@ -10,10 +10,10 @@ import {
   type Variant,
 } from "./hypotheses.js";
 
-/** A difference from the signature that was expected. */
+/** The mistake that explains why a signature does not match. */
 export interface Cause {
   code: DiagnosisCode;
-  /** Completes "The signature fits …". */
+  /** The end of the sentence "The signature fits …". */
   detail: string;
 }
 
@@ -35,7 +35,7 @@ interface Attempt {
   encoding: BufferEncoding;
 }
 
-/** A change of one value that may explain the signature. */
+/** A mistake to try: the value that is different, and its description. */
 type Change = Cause & { value: Partial<Attempt> };
 
 /** A list of seven fields has 5,040 orders, one of ten has millions. */

@@ -1,6 +1,6 @@
 import { defaultSignedFields, signedFields } from "../../webhook/signature/index.js";
 
-/** A value to try, and a text that completes "The signature fits …" if it fits. */
+/** A value to try, and the end of the sentence "The signature fits …" for it. */
 export type Variant<Value = string> = readonly [value: Value, detail: string];
 
 /** Joins fields of the body. The default separator is a comma. */
@@ -12,7 +12,7 @@ export interface Hypothesis {
   fix: string;
   secret?(text: string): Variant<string | Buffer>[];
   body?(text: string): Variant[];
-  /** For what other lists of fields, or another separator, make of the body. */
+  /** Returns what is signed with another list of fields, or with another separator. */
   fields?(list: readonly string[], join: JoinFields): Variant[];
   algorithm?(name: string): Variant[];
   signature?(text: string): Variant[];

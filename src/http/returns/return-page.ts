@@ -151,9 +151,9 @@ const returnStyle = `
 `;
 
 /**
- * Asks for the state until it is final, less often each time, for at most a quarter of an hour; then it says that it has
- * ended. It also asks when the customer comes back from another app, because a phone delays the timers of a page in the
- * background. After a minute it says that the payment is delayed, even if it gets no answer.
+ * Asks for the state until it is final, less and less often, for at most a quarter of an hour. Then it says
+ * that it has stopped. It also asks when the customer comes back from another app, because a phone delays the
+ * timers of hidden pages. After a minute it says that the payment is delayed, even if it gets no answer.
  */
 const liveScript = `
 (() => {

@@ -85,7 +85,7 @@ export class Gate {
     }
   }
 
-  /** Resolves when the gate is open. The calling task must be counted as working; it is not counted while it waits. */
+  /** Resolves when the gate is open. A task that waits here does not count as working. */
   async pass(): Promise<void> {
     while (this.#waiting !== undefined) {
       const released = new Promise<void>((resolve) => this.#waiting!.push(resolve));

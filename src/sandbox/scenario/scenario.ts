@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { strictObject } from "../state/strict-object.js";
 
-/** The name that draws a scenario of the catalogue for each payment. The draws are repeatable with a seed. */
+/**
+ * The name under which each payment gets a random scenario of the catalogue. With a seed, it gets the same
+ * one in every run.
+ */
 export const randomName = "random";
 
 /** A delay in milliseconds of the sandbox's clock. */
@@ -50,7 +53,7 @@ export const scenarioSchema = strictObject({
   name: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,47}$/, "must be lower-case letters, digits and hyphens")
-    .refine((name) => name !== randomName, "must not be random, which draws a scenario for each payment"),
+    .refine((name) => name !== randomName, "must not be random, the name that stands for any scenario"),
   /** A sentence that describes it. */
   about: z.string().max(300).optional(),
   /** The request for an access token. */

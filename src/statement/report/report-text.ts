@@ -5,7 +5,7 @@ import { translations } from "./translations.js";
 
 export type ReportText = ReturnType<typeof reportText>;
 
-/** Returns the translations of one language, and its formats for numbers. No digit is rounded away. */
+/** Returns the translations of one language, and how it writes numbers. No digit is rounded away. */
 export function reportText(language: Language) {
   const value = (decimal: string): string => formatDecimal(decimal, language).replace("-", "\u2212");
   return {

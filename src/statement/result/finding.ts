@@ -44,7 +44,10 @@ export interface StatementFinding {
   stored?: Money & { state: PaymentState; completedAt?: string };
   /** With `amount_differs`: the amount of the statement minus the stored amount, a decimal string that may be negative. */
   difference?: string;
-  /** With `paid_twice`: the payment of the reference that was paid first. With `id_differs`: the other payment or id. */
+  /**
+   * With `paid_twice`: the payment of the reference that was paid first. With `id_differs`: the other payment
+   * or the other id.
+   */
   other?: string;
   /** With `bad_row`. */
   problem?: RowProblem;

@@ -112,7 +112,10 @@ export function testStore<Tx>(options: StoreExamOptions<Tx>): void {
   }
 }
 
-/** Reports a check without its probe: as skipped where the runner gives its tests a `skip`, as node:test does, otherwise once on the console. */
+/**
+ * Reports a check whose probe is missing. Where the runner gives its tests a `skip`, as node:test does, the
+ * check is skipped. Otherwise the console says it once.
+ */
 function leaveOut({ member, reason }: CheckResult, told: Set<string>, name: string, context: unknown): void {
   const said = `The ${member === "probe" ? "exam" : "probe"} has no ${member}: ${reason}`;
   const { skip } = Object(context) as { skip?: (reason: string) => void };

@@ -73,7 +73,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly #driver: Driver<Raw>;
   readonly #db: Database;
   readonly #running = new Set<Promise<unknown>>();
-  /** Limits the transactions of handlers, so that they leave connections for everything else. */
+  /** Limits the number of handlers' transactions, so that connections are left for everything else. */
   readonly #semaphore: Semaphore | undefined;
   /** Whether the last claim took as many as it was allowed. */
   #wasFull = false;
@@ -293,7 +293,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     while ((await expand()) >= eventsPerRound) await nextIteration();
   }
 
-  /** Runs a transaction of the kit alone, again where the database broke a deadlock. */
+  /** Runs a transaction of the kit. Runs it again where the database ended it because of a deadlock. */
   #shortTransaction<T>(run: (tx: Transaction<Raw>) => Promise<T>, purpose?: Purpose): Promise<T> {
     return retryConflicts(this.#driver.dialect, () => runTransaction(this.#driver, run, purpose));
   }

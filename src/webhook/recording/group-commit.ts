@@ -21,7 +21,7 @@ export interface GroupCommitOptions<Item, Result> {
 /** Items that one call handed over: they are committed in one transaction or not at all. */
 interface ItemBatch<Item, Result> extends Waiting {
   items: readonly Item[];
-  /** Takes the group's results; those of this batch begin at `first`. */
+  /** Called with the results of the whole group. The results of this batch begin at the index `first`. */
   resolve: (results: readonly Result[], first: number) => void;
   reject: (error: unknown) => void;
   isSettled: boolean;

@@ -160,8 +160,9 @@ export class SegmentWriter {
   }
 
   /**
-   * Returns whether the file still has its name. Called between fsync and acknowledgement: an adopter renames the file
-   * before it reads it, so it reads these bytes if the name is unchanged.
+   * Returns whether the file still has its name. It is called between the fsync and the acknowledgement.
+   * Another process renames a file before it reads it: if the name is unchanged, it will read these bytes
+   * too.
    */
   async #isInPlace({ name, dev, ino }: OpenSegment): Promise<boolean> {
     const stats = await ifFound(this.#directory.fs.stat(this.#directory.file(name), { bigint: true }));

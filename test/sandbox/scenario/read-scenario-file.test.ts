@@ -53,7 +53,7 @@ describe("a file of scenarios", () => {
       ' [0].webhooks[1]: "dealyMs" is not known. Did you mean delayMs?',
       expect.stringMatching(/^ \[1\]\.name: /),
       expect.stringMatching(/^ \[2\]\.moves\.approved: /),
-      " [3].name: must not be random, which draws a scenario for each payment.",
+      " [3].name: must not be random, the name that stands for any scenario.",
       expect.stringMatching(/^ \[4\]: /),
     ]);
     expect(await errorLines('{ "name": "Loud Name" }')).toEqual([expect.stringMatching(/^ name: must be/)]);

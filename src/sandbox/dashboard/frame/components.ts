@@ -65,7 +65,7 @@ export function namedValue(name: HtmlFragment, value: HtmlFragment): Html {
   </div>`;
 }
 
-/** Returns one named value, with a button that copies it where the browser can copy. */
+/** Returns one named value. Where the browser can copy, it has a button for that. */
 export function copyable(id: string, name: string, value: string): Html {
   return copyableFact(id, name, html`<code id="${id}">${breakable(value)}</code>`);
 }

@@ -27,7 +27,7 @@ export class Draft {
   readonly #locked = new Set<string>();
   #poison: unknown;
   #isEnded = false;
-  /** Whether keys with new random ids are assumed to be free. After a conflict they are read. */
+  /** Whether keys with new random ids are taken as free without a look. After a conflict they are read. */
   readonly trustsNewIds: boolean;
 
   constructor(reading: Reading, trustsNewIds: boolean) {

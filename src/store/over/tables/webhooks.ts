@@ -11,7 +11,10 @@ import { after, keyOf, rangeOf } from "../records/keys.js";
 import { type KeyedRecords } from "../records/keyed-records.js";
 import { hasPrunableBytes, receiptKey, type StoredWebhook, webhookKey } from "../records/stored-records.js";
 
-/** The key of a record that only health checks write: one of 100, so that processes rarely conflict. */
+/**
+ * The key of a record that only health checks write. There are 100 of them, so that processes rarely
+ * conflict.
+ */
 const probeKey = keyOf("probes", String(Math.floor(Math.random() * 100)));
 const maxRematchable = 1000;
 

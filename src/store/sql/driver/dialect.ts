@@ -55,7 +55,10 @@ export interface Dialect {
   isClashIn?(error: unknown, table: string): boolean;
   /** Returns the kit's error for a failure of the driver, or the failure itself where the kit has none. `place` is the database's. */
   translate(error: unknown, place?: string): unknown;
-  /** Whether the database ended the transaction in favour of another one, or is not ready for it yet. It may be run again. */
+  /**
+   * Returns whether the database ended the transaction in favour of another one, or is not ready for it yet.
+   * It may be run again.
+   */
   isDeadlock(error: unknown): boolean;
 }
 

@@ -26,7 +26,8 @@ export interface OpenTransaction<Raw> {
   /** Runs a statement of the application, unchanged. */
   query(sql: string, params: readonly unknown[]): Promise<SqlResult>;
   /**
-   * Sends commands, and a statement of the application after them, in one go. Absent where each needs a round trip of its own.
+   * Sends commands, and then a statement of the application, in one message. Absent where each needs a round
+   * trip.
    */
   queryAfter?(commands: readonly string[], sql: string, params: readonly unknown[]): Promise<SqlResult>;
   /** Runs a statement of the kit, with `?` placeholders. */

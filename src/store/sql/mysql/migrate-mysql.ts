@@ -7,7 +7,10 @@ import { type Tables } from "../tables/names.js";
 import { mysqlSchema } from "./migrations.js";
 import { mysqlDialect } from "./mysql-dialect.js";
 
-/** After this time another process takes over from one that may have died. Both may run the steps, each of which can run again. */
+/**
+ * The time after which another process takes over from one that may have died. If both run, nothing breaks:
+ * each step can run again.
+ */
 const claimMs = 60_000;
 const pollMs = 100;
 

@@ -91,7 +91,10 @@ const createTables = (t: Tables, type: Types): string[] => [
   `insert ignore into ${t.meta} (name, value) values ('handlers', '')`,
 ];
 
-/** Has one statement for each table: it is applied as a whole or not at all, and "exists already" means applied. */
+/**
+ * Adds the columns of lookups and lists, with one statement for each table. A statement is applied as a whole
+ * or not at all. So "exists already" means that it was applied.
+ */
 const addLookupsAndLists = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column next_lookup_at ${type.time}, add column lookups int,
     add key ${t.payments}_lookup (next_lookup_at, client_id),

@@ -14,14 +14,16 @@ const unable = [
 ];
 
 /**
- * The errors of a transaction that may run again: a deadlock, also with a transaction of another server (1213), a refusal by
- * group replication at the commit (3101), and a member of a cluster that is not ready (1047).
+ * The errors after which a transaction may run again: a deadlock, also with a transaction of another server
+ * (1213); a refusal by group replication at the commit (3101); and a member of a cluster that is not ready
+ * (1047).
  */
 const conflicts = [1213, 3101, 1047];
 
 /**
- * Whether the sessions of this server are of no more use: it is read-only now (1290, 1836, 1874), leaves its cluster (1047, 3100),
- * goes away (1053) or has ended this session (1927, 3169). Such a session would stay read-only after a failover.
+ * Returns whether the sessions of this server are of no more use: it is read-only now (1290, 1836, 1874),
+ * leaves its cluster (1047, 3100), goes away (1053) or has ended this session (1927, 3169). Such a session
+ * would stay read-only after a failover.
  */
 export function isMysqlSessionOver(error: unknown): boolean {
   const { errno, message } = error as { errno?: number; message?: string };
@@ -82,7 +84,7 @@ export const mysqlDialect: Dialect = {
     ),
 };
 
-/** Whether the server, or the user, has no connection left for another client. */
+/** Returns whether the server, or the user, has no connection left for another client. */
 export function isMysqlFull(error: unknown): boolean {
   return [1040, 1203, 1226].includes(Number((error as { errno?: unknown } | undefined)?.errno));
 }

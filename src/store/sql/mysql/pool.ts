@@ -89,7 +89,7 @@ export function sessionOn(
   return { run: async (sql, params) => mysqlResult(await ask(() => send(sql, params), purpose)) as never };
 }
 
-/** Returns the result of a statement, whether it returns rows or not. */
+/** Returns the result of a statement, with its rows if it returns any. */
 export function mysqlResult([answer]: readonly unknown[]): SqlResult {
   if (Array.isArray(answer)) return { rows: answer as Record<string, unknown>[], affected: answer.length };
   const { affectedRows = 0, info = "" } = answer as { affectedRows?: number; info?: string };
@@ -98,12 +98,12 @@ export function mysqlResult([answer]: readonly unknown[]): SqlResult {
   return { rows: [], affected: matched === undefined ? affectedRows : Number(matched) };
 }
 
-/** Whether an error came from the server, whose errors have a state. */
+/** Returns whether an error came from the server, whose errors have a state. */
 export function hasServerAnswered(error: unknown): boolean {
   return (error as { sqlState?: unknown }).sqlState !== undefined;
 }
 
-/** Whether the server is in a Galera cluster, or in a group whose members all take writes. */
+/** Returns whether the server is in a Galera cluster, or in a group whose members all take writes. */
 export async function hasSeveralWriters(session: Session): Promise<boolean> {
   const { rows } = await session.run(
     `show variables where (variable_name = 'wsrep_on' and value = 'ON')

@@ -9,7 +9,7 @@ interface PooledConnection<Answer> {
   giveBack(): void;
   /** Ends the connection immediately, also while a statement runs on it. */
   cutOff(error: Error): void;
-  /** Called before either of them; with the error if the connection is cut off. */
+  /** Called before the connection is given back or cut off. Has the error if it is cut off. */
   onEnd?: ((error?: Error) => void) | undefined;
 }
 

@@ -63,19 +63,22 @@ const idledTooLong =
   "PostgreSQL ended a transaction that was idle for longer than idle_in_transaction_session_timeout. Make slow calls before its " +
   "first statement, or raise that setting.";
 
-/** Whether a prepared statement is missing in its session, or is there already: a pooler gave the session to several clients. */
+/**
+ * Returns whether a prepared statement is missing in its session, or is there already: a pooler gave the
+ * session to several clients.
+ */
 export function isSharedSession(error: unknown): boolean {
   return ["26000", "42P05"].includes(String((error as { code?: unknown } | undefined)?.code));
 }
 
-/** Whether the transaction was ended in favour of another one. */
+/** Returns whether the transaction was ended in favour of another one. */
 function isDeadlock(error: unknown): boolean {
   return ["40P01", "40001"].includes(String((error as { code?: unknown } | undefined)?.code));
 }
 
 /**
- * Whether no server answered, whose errors have a severity, or the server went away (classes 08 and 57P) or ended this session,
- * whose transaction was idle (25P03) or took too long (25P04).
+ * Returns whether no server answered, whose errors have a severity, or the server went away (classes 08 and
+ * 57P) or ended this session, whose transaction was idle (25P03) or took too long (25P04).
  */
 function isUnreachable(error: unknown): boolean {
   const { severity, code } = error as { severity?: unknown; code?: unknown };
@@ -84,22 +87,23 @@ function isUnreachable(error: unknown): boolean {
 }
 
 /**
- * Whether the sessions of this server are of no more use: it is a standby now (25006), goes away, or has ended this session. Such a
- * session would stay read-only after a failover.
+ * Returns whether the sessions of this server are of no more use: it is a standby now (25006), goes away, or
+ * has ended this session. Such a session would stay read-only after a failover.
  */
 export function isPostgresSessionOver(error: unknown): boolean {
   const { code, cause = {} } = error as { code?: unknown; cause?: { code?: unknown } };
   return /^(25006|25P0[34]|08...|57P..)$/.test(String(code ?? cause.code));
 }
 
-/** Whether the server, or the role, has no connection left for another client. */
+/** Returns whether the server, or the role, has no connection left for another client. */
 export function isPostgresFull(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === "53300";
 }
 
 /**
- * Whether the server cannot run any statement now: no disk, memory or connection left (class 53), a failing disk (58), a standby
- * (25006), no access (28), no such database (3D000), no rights (42501), stopped by a person or a time limit (57014).
+ * Returns whether the server cannot run any statement now: no disk, memory or connection left (class 53), a
+ * failing disk (58), a standby (25006), no access (28), no such database (3D000), no rights (42501), stopped
+ * by a person or a time limit (57014).
  */
 function isUnable(error: unknown): boolean {
   const code = String((error as { code?: unknown }).code);

@@ -4,9 +4,9 @@ import { type Session } from "../driver/sql-tx.js";
 import { type PostgresAnswer, type WatchedClient } from "./pool.js";
 
 /**
- * Returns whether a pooler is in front of the server that may share its sessions, and does not translate the names of prepared statements.
- * The client of a pooler has another number than its session; one that translates names gives the session names of its own. Gives the
- * client back.
+ * Returns whether a pooler in front of the server may share sessions without translating the names of
+ * prepared statements. Behind a pooler, the number of the client is not that of its session. A pooler that
+ * translates names gives the session other names. Gives the client back.
  */
 export async function sharesSessions({ client, ask, giveBack, abandon }: WatchedClient): Promise<boolean> {
   const query = client.query.bind(client) as (statement: unknown) => Promise<PostgresAnswer>;

@@ -98,18 +98,23 @@ export async function retryBusy<T>(timeoutMs: number, run: () => T): Promise<T> 
   }
 }
 
-/** Whether another connection holds the lock that a statement needs (SQLITE_BUSY in any of its forms). */
+/**
+ * Returns whether another connection holds the lock that a statement needs (SQLITE_BUSY in any of its forms).
+ */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === 5;
 }
 
-/** Whether a value that must be unique is taken. */
+/** Returns whether a value that must be unique is taken. */
 export function isUniqueClash(error: unknown): boolean {
   const code = errcode(error);
   return code === 2067 || code === 1555;
 }
 
-/** Whether no statement can write or read the file now: the disk is full (13) or fails (10), the file is gone (14), read-only (8) or no database (26). */
+/**
+ * Returns whether no statement can write or read the file now: the disk is full (13) or fails (10), the file
+ * is gone (14), read-only (8) or no database (26).
+ */
 export function isUnavailable(error: unknown): boolean {
   return [8, 10, 13, 14, 26].includes(primaryCode(error));
 }

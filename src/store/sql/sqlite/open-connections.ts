@@ -85,8 +85,9 @@ export function refuseExposedFiles(file: string): void {
 }
 
 /**
- * Whether this version of SQLite can lose a committed write when two connections write and checkpoint a write-ahead log at the same
- * time: 3.7.0 to 3.51.2, except 3.50.7 and 3.44.6 and what follows them in their own lines.
+ * Returns whether this version of SQLite can lose a committed write when two connections write and checkpoint
+ * a write-ahead log at the same time: 3.7.0 to 3.51.2, except 3.50.7 and 3.44.6 and what follows them in
+ * their own lines.
  */
 export function isAffected(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);

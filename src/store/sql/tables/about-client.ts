@@ -24,7 +24,7 @@ export function aboutClient(
   };
 }
 
-/** Whether a webhook is found by its eventKey, so that no index by clientId needs to list it. */
+/** Returns whether an eventKey leads to the webhook. Then the index by clientId need not list it. */
 export function isUnlisted({ clientId, eventKey, outcome, kind }: WebhookRecord): boolean {
   if (clientId === undefined || outcome !== "applied" || kind !== undefined) return false;
   return isInEventKeys(clientId) && eventKey.startsWith(keyStart(clientId));
@@ -38,7 +38,7 @@ function keyStart(clientId: string): string {
 /** The number of characters of a clientId that an eventKey contains. */
 const keptLength = 24;
 
-/** Whether eventKeys contain enough of a clientId, so that few others begin alike. */
+/** Returns whether eventKeys contain enough of a clientId, so that few others begin alike. */
 function isInEventKeys(clientId: string): boolean {
   return clientId.length <= keptLength || uuid.test(clientId);
 }

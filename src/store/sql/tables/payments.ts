@@ -141,7 +141,10 @@ export function changedPaymentsBatch({ tables }: Database, payments: readonly Pa
   return { table: tables.payments, columns: changeable.map(({ column }) => column), rows };
 }
 
-/** Returns such rows with only the key and the columns in which at least one payment differs from the locked one. */
+/**
+ * Returns the rows of an update with only the key and the columns in which a payment differs from the locked
+ * one.
+ */
 export function differingPaymentsBatch(
   { tables }: Database,
   payments: readonly Payment[],

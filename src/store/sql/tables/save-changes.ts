@@ -77,8 +77,9 @@ async function markReferences(
 const inOneStatement: readonly string[] = ["updated", "webhooks", "events"] satisfies (keyof Changes)[];
 
 /**
- * Whether one statement can write the changes, as those of nearly every group of webhooks: nothing but these three, each payment
- * once, and no payment that closes an attempt beside one that opens it, because the parts of a statement have no order.
+ * Returns whether one statement can write the changes, as those of nearly every group of webhooks: nothing
+ * but these three, each payment once, and no payment that closes an attempt beside one that opens it, because
+ * the parts of a statement have no order.
  */
 export function fitsOneStatement(changes: Changes): boolean {
   const { updated = [] } = changes;

@@ -67,8 +67,8 @@ const maxChecked = 300;
 const checked = new Set<string>();
 
 /**
- * Throws unless a text is one statement that reads or writes rows. What else the application could run may end the transaction, in
- * which the runs of other events are too: on MySQL every statement about a table commits.
+ * Throws unless the text is one statement that reads or writes rows. Other statements could end the
+ * transaction, and with it the runs of other events. On MySQL every statement about a table commits.
  */
 export function refuseEnding(sql: string): void {
   if (checked.has(sql)) return;

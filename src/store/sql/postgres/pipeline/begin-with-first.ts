@@ -122,7 +122,7 @@ function failingWithoutRows(sql: string, params: readonly unknown[]): LeadingSta
   return { text, values, ...(name !== undefined && { name: `${name}_ahead` }) };
 }
 
-/** Whether the text can follow a begin. Several statements in one text have no values, and cannot. */
+/** Returns whether the text can follow a begin. Several statements in one text have no values, and cannot. */
 function isOneStatement(sql: unknown, params: readonly unknown[]): boolean {
   return typeof sql === "string" && sql !== "" && params.length > 0;
 }

@@ -63,7 +63,10 @@ export function sendPipelined(
   });
 }
 
-/** Whether the client takes queries as objects, as pg's own clients do for cursors. Those of libpq and of other packages do not. */
+/**
+ * Returns whether the client takes queries as objects, as pg's own clients do for cursors. Those of libpq and
+ * of other packages do not.
+ */
 export function canSendPipelined(client: PostgresClient): boolean {
   const { Query } = client.constructor as unknown as { Query?: QueryClass };
   const { connection } = client as unknown as { connection?: Partial<Connection> };

@@ -51,8 +51,8 @@ function insertNumbered(
 }
 
 /**
- * Inserts webhooks, numbered from `first` on. Returns the eventKeys that are taken, and the numbers of the webhooks that need no
- * entry in the index by clientId, by their clientId.
+ * Inserts webhooks, numbered from `first` on. Returns the eventKeys that are taken. Also returns, by
+ * clientId, the numbers of the webhooks that the index by clientId leaves out.
  */
 function insertNumberedWebhooks(
   { connection, statements }: SaveContext,
