@@ -23,6 +23,7 @@ import { poolShortage } from "./options.js";
 import { recordChanges } from "./record-changes.js";
 import { retryConflicts } from "./transaction/retry-conflicts.js";
 import { type Session, type SqlResult, type SqlTx } from "./driver/sql-tx.js";
+import { identityOf } from "./schema/migrate.js";
 import {
   anythingToClaim,
   claimDue,
@@ -37,7 +38,6 @@ import {
 import { eventsPerRound, expandSome } from "./tables/expand-events.js";
 import { deleteHandlers, storeHandlers, summarizeHandlers, unknownHandlers } from "./tables/handlers.js";
 import { countWaiting, deadDispatches, historyOf, webhooksPage } from "./tables/history.js";
-import { identityOf } from "./tables/identity.js";
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
 import { type Database, type Tables } from "./tables/names.js";
 import { readNotes } from "./tables/notes.js";

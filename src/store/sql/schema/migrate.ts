@@ -1,7 +1,7 @@
 import { TillkitError } from "../../../errors/index.js";
 import { type SchemaVersion } from "../driver/driver.js";
 import { type Session } from "../driver/sql-tx.js";
-import { type Tables } from "../tables/names.js";
+import { type Database, type Tables } from "../tables/names.js";
 
 /** The kit's tables in one database: the steps that make them, and where their version is stored. */
 export interface Schema {
@@ -40,9 +40,18 @@ export async function applyMissingSteps(session: Session, schema: Schema): Promi
 }
 
 async function storedVersion(session: Session, { tables }: Schema): Promise<number> {
-  const sql = `select value from ${tables.meta} where name = 'version'`;
-  const { rows } = await session.run<{ value: string }>(sql, []);
-  return Number(rows[0]?.value ?? 0);
+  return Number((await readMeta(session, tables, "version")) ?? 0);
+}
+
+/** Returns the identity of these tables, which they got when they were made. */
+export async function identityOf(reader: Session, { tables }: Database): Promise<string> {
+  return (await readMeta(reader, tables, "identity"))!;
+}
+
+async function readMeta(session: Session, { meta }: Tables, name: string): Promise<string | undefined> {
+  const sql = `select value from ${meta} where name = ?`;
+  const { rows } = await session.run<{ value: string }>(sql, [name]);
+  return rows[0]?.value;
 }
 
 function expectKnown(version: number, { steps }: Schema): number {
