@@ -346,4 +346,26 @@ export const restFaults = [
     to: "if (!answer.ok) until = 0;",
     test: "http/returns/return-page.test.ts",
   },
+  {
+    about: "failed lookups count as failures in a row, also with others between them",
+    file: "operations/lookup/lookups.ts",
+    from: "      this.#failures = 0;\n      return true;",
+    to: "      return true;",
+    test: "operations/lookup/lookups.test.ts",
+    title: "now and then",
+  },
+  {
+    about: "the first payment below a header that begins with the prefix of comments is taken for the header",
+    file: "statement/read-statement.ts",
+    from: "if (isNumbered && skipped?.cells === fields.length)",
+    to: "if (isNumbered && skipped?.cells === 0)",
+    test: "statement/csv/read-statement.test.ts",
+  },
+  {
+    about: "each drain asks a store that hangs for its identity",
+    file: "kit/watch-store.ts",
+    from: "identifying ??= store.identify",
+    to: "identifying = store.identify",
+    test: "kit/watch-store.test.ts",
+  },
 ];

@@ -365,6 +365,13 @@ export const postgresFaults = [
     test: postgresExam,
     title: "makes the tables",
   },
+  {
+    about: "a server of a cluster does not register again where another one was faster",
+    file: "store/sql/sql-store.ts",
+    from: 'hasCode(error, "store_conflict") || dialect.isDeadlock(error)',
+    to: "dialect.isDeadlock(error)",
+    test: handlers,
+  },
 ];
 
 /** Faults in the locks, fences and commits of MySQL and MariaDB. */

@@ -298,4 +298,18 @@ export const webhookFaults = [
     to: "next.open = !ended;",
     test: "webhook/reconciliation/reconcile.test.ts",
   },
+  {
+    about: "the entry that leads to the file with the store is not synced",
+    file: "webhook/spool/store-tie.ts",
+    from: "    await this.#directory.sync();\n",
+    to: "",
+    test: "webhook/spool/check-spool.test.ts",
+  },
+  {
+    about: "of a segment that grew twice only the last bytes count",
+    file: "webhook/spool/segment-counter.ts",
+    from: "size: from.size + added.length",
+    to: "size: added.length",
+    test: "webhook/spool/stats.test.ts",
+  },
 ];

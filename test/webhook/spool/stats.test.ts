@@ -71,7 +71,11 @@ describe("stats", () => {
     expect(lengths).toEqual([first]);
     await spool.append(webhook(2));
     expect(await spool.stats()).toMatchObject({ records: 2, oldestAt: webhook(1).receivedAt });
-    expect(lengths).toEqual([first, (await size()) - first]);
+    const second = await size();
+    expect(lengths).toEqual([first, second - first]);
+    await spool.append(webhook(3));
+    expect(await spool.stats()).toMatchObject({ records: 3, bytes: await size() });
+    expect(lengths).toEqual([first, second - first, (await size()) - second]);
   });
 
   it("count nothing of a segment that was drained after it was listed", async () => {
