@@ -368,4 +368,12 @@ export const restFaults = [
     to: "identifying = store.identify",
     test: "kit/watch-store.test.ts",
   },
+  {
+    about: "the webhooks of a check that failed are asked for no more",
+    file: "kit/watch-store.ts",
+    from: "[...asked, ...this.#recent].slice(-maxRemembered)",
+    to: "[...this.#recent].slice(-maxRemembered)",
+    test: "kit/watch-store.test.ts",
+    title: "had failed in between",
+  },
 ];

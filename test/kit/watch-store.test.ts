@@ -1,5 +1,6 @@
 import { copyFile, rm } from "node:fs/promises";
 import path from "node:path";
+import { setImmediate } from "node:timers/promises";
 import {
   type Health,
   MemoryStore,
@@ -147,6 +148,30 @@ describe("a store that went back in time", () => {
     for (const key of records.keys())
       if (/^(webhooks|receipts|webhook-times)\//.test(key)) records.delete(key);
     const error = toldBy(payments);
+    check();
+    expect(await error).toMatchObject({ code: "store_went_back" });
+  });
+
+  it("is told although a check had failed in between", async () => {
+    const check = catchCheck();
+    const records = new Map<string, StoredRecord>();
+    const store = storeOver({ ...memoryAdapter(records), durable: true });
+    const payments = testKit({ store });
+    await payments.start();
+    await payments.receiveWebhook(signed(completedBody()));
+    const away = new Promise<void>((resolve) => {
+      jest.spyOn(store, "webhooks").mockImplementationOnce(async () => {
+        resolve();
+        throw new TillkitError("store_unavailable", "The database is restarting.");
+      });
+    });
+    check();
+    await away;
+    for (const key of records.keys())
+      if (/^(webhooks|receipts|webhook-times)\//.test(key)) records.delete(key);
+    const error = toldBy(payments);
+    // A check that still runs is joined.
+    await setImmediate();
     check();
     expect(await error).toMatchObject({ code: "store_went_back" });
   });
