@@ -376,4 +376,11 @@ export const restFaults = [
     test: "kit/watch-store.test.ts",
     title: "had failed in between",
   },
+  {
+    about: "transactions of an adapter's store run again all at the same time after a conflict",
+    file: "store/over/keyed-records.ts",
+    from: "this.#retries.run(() => run(false), maxRetryWaitMs)",
+    to: "run(false)",
+    test: "store/over/transactions.test.ts",
+  },
 ];

@@ -43,6 +43,8 @@ function watchedAdapter() {
 }
 
 describe("a store over a database with transactions", () => {
+  afterEach(() => jest.restoreAllMocks());
+
   it("runs one statement of a transaction at a time, because most drivers cannot run more", async () => {
     const { adapter, watched } = watchedAdapter();
     const store = storeOver(adapter);
@@ -51,6 +53,32 @@ describe("a store over a database with transactions", () => {
       await store.rematchable(tx, ["c-1", "c-2", "c-3"]);
     });
     expect(watched.overlapping).toBe(1);
+  });
+
+  it("runs transactions again one at a time after a conflict, so that each of them ends", async () => {
+    jest.spyOn(Math, "random").mockReturnValue(0);
+    const { adapter } = watchedAdapter();
+    let conflicts = 3;
+    const store = storeOver({
+      ...adapter,
+      write: async (changes: readonly RecordChange[]) => --conflicts < 0 && adapter.write(changes),
+    });
+    const running = { now: 0, most: 0 };
+    const create = (clientId: string) => {
+      let tries = 0;
+      return store.transaction(async (tx) => {
+        running.now += (tries += 1) > 1 ? 1 : 0;
+        running.most = Math.max(running.most, running.now);
+        // The pauses of the others have ended when this timer fires.
+        if (tries > 1) await new Promise((resolve) => setTimeout(resolve, 5));
+        running.now -= tries > 1 ? 1 : 0;
+        await store.save(tx, {
+          created: [pendingPayment({ clientId, reference: clientId, serviceId: clientId })],
+        });
+      });
+    };
+    await Promise.all(["c-1", "c-2", "c-3"].map(create));
+    expect(running.most).toBe(1);
   });
 
   it("does not return a stray webhook that another transaction raises meanwhile", async () => {
