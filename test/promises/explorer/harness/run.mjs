@@ -2,7 +2,7 @@ import { alignIds, enter, leave } from "./install.mjs";
 import { SimulatedDisk } from "./disk.mjs";
 import { Database } from "./database.mjs";
 import { checkRaised, checkSettled } from "./invariants.mjs";
-import { Monitor } from "./monitor.mjs";
+import { factsOf, Monitor } from "./monitor.mjs";
 import { Faults, planFaults } from "./plan.mjs";
 import { SimulatedService } from "./service.mjs";
 import { SimulatedShop } from "./shop.mjs";
@@ -13,6 +13,8 @@ import { World } from "./world.mjs";
 const minute = 60_000;
 const hour = 60 * minute;
 const maxSteps = 20_000;
+/** In this time every process has started again, and has drained the segments of those that ended. */
+const refusedMs = 60_000;
 
 /**
  * Runs one seed: the kit under faults, then without any, then the checks. `plan` replaces the faults of the seed. Resolves to
@@ -58,7 +60,7 @@ async function live(world, parts) {
   await world.run(() => isQuiet() || world.mono > 30_000, 2500);
   world.isSettling = true;
   world.settledAt = world.mono;
-  await settle(world, parts, isQuiet);
+  await settle(world, parts, isQuiet, shop.setup.hasRefused ? refusedMs : 0);
   if (isBad()) return;
   // Beside conflicts in a slow store, matching is left to the sweep after five seconds.
   if (!world.faults.hasInterrupted && !world.isStarved) checkParked(world, parts, ["unmatched", "foreign"]);
@@ -90,7 +92,8 @@ async function live(world, parts) {
   if (!isBad() && world.random.chance(0.1)) await goBack(parts);
 }
 
-async function settle(world, parts, isQuiet) {
+/** Waits until nothing is left to do. For the first `aloneMs` no webhook is sent to help others out of the spool. */
+async function settle(world, parts, isQuiet, aloneMs = 0) {
   const { shop, traffic } = parts;
   const restarted = () => {
     for (let place = 0; place < parts.shop.setup.processes; place++)
@@ -99,11 +102,12 @@ async function settle(world, parts, isQuiet) {
   };
   const startAt = world.mono + 16_000;
   const until = world.mono + 10 * minute;
-  let nudgedAt = world.mono;
+  let nudgedAt = world.mono + aloneMs;
   const isOver = () => {
     restarted();
     // A webhook that the database refuses is set aside once others were recorded.
     if (shop.setup.hasRefused && world.mono > nudgedAt + 3000 && shop.spoolFiles().length > 0) {
+      if (aloneMs > 0 && world.mono < startAt + aloneMs) checkBehindRefused(world, parts);
       nudgedAt = world.mono;
       traffic.nudge();
     }
@@ -131,6 +135,18 @@ function whatIsLeft(world, { database, shop, traffic }) {
   for (const { state, handler } of database.dispatches.values())
     if (state === "pending" || state === "leased") return `${state} dispatch of ${handler}`;
   return shop.setup.hasSpool && shop.spoolFiles().length > 0 ? "spooled webhooks" : "";
+}
+
+/** Checks that no webhook waits behind one that the database refuses. */
+function checkBehindRefused(world, { database, traffic }) {
+  const answered = traffic.answered.filter(({ status }) => status === 200).map(({ rawBody }) => rawBody);
+  const stored = new Set([...database.webhooks.values()].map(({ rawBody }) => factsOf(rawBody)));
+  const others = answered.filter((rawBody) => !rawBody.includes(database.refusedPart));
+  // A drain stops where it had to skip many in a row, because then it is the store that refuses.
+  if (world.ioShare < 0.98 || answered.length - others.length > 10) return;
+  for (const rawBody of others)
+    if (!stored.has(factsOf(rawBody)))
+      world.violate("spool", `a webhook waits behind one that the database refuses: ${factsOf(rawBody)}`);
 }
 
 function checkParked(world, { database }, outcomes) {

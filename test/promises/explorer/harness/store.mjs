@@ -109,7 +109,7 @@ function createAdapter(world, database, { statement, read, transaction }, { dura
   }
   function isExpected(changes) {
     const isFirst = records.isExpected(changes);
-    if (!isFirst) world.hasConflicts = true;
+    if (!isFirst && world.ioShare < 1) world.isStarved = true;
     return isFirst;
   }
   const ask = (tx, label, effect) =>

@@ -35,8 +35,8 @@ export class World {
   /** Set when the world only settles: no fault happens any more. */
   isSettling = false;
   settledAt = 0;
-  /** Whether the database refused a write because another one was faster. */
-  hasConflicts = false;
+  /** Whether changes may have given up: the store is slow, and another change was faster. */
+  isStarved = false;
   /** Whether the shop cannot use its database. */
   isStoreBlocked = false;
   problems = [];
@@ -58,11 +58,6 @@ export class World {
     // The share of steps in which I/O completes before time goes on.
     this.ioShare = isStrict ? 1 : this.random.pick([0.9, 0.98, 0.995, 1]);
     if (isTraced) this.trace = [];
-  }
-
-  /** Whether changes can give up: the store is slow, and another change was faster. */
-  get isStarved() {
-    return this.hasConflicts && this.ioShare < 1;
   }
 
   wall() {
