@@ -378,7 +378,7 @@ export const restFaults = [
   },
   {
     about: "transactions of an adapter's store run again all at the same time after a conflict",
-    file: "store/over/keyed-records.ts",
+    file: "store/over/records/keyed-records.ts",
     from: "this.#retries.run(() => run(false), maxRetryWaitMs)",
     to: "run(false)",
     test: "store/over/transactions.test.ts",

@@ -15,7 +15,7 @@ export function loadKit(folder) {
     path.join(folder, "index.js"),
   );
   const { newId } = require(path.join(folder, "shared", "new-id.js"));
-  const { runLazily } = require(path.join(folder, "store", "run-lazily.js"));
+  const { runLazily } = require(path.join(folder, "store", "rules", "run-lazily.js"));
   const { storeOver } = require(path.join(folder, "store", "over", "index.js"));
   const { pino } = require("pino");
   const logger = pino({ enabled: false });

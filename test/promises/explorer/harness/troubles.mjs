@@ -21,7 +21,10 @@ export const troubles = {
     world.note(`the spool cannot be used: ${name}`);
     world.isStoreBlocked = false;
     for (const { notices } of shop.running) notices.delete("spool.unavailable");
+    const before = countSetAside(world);
     await pass(parts, minute);
+    if (!shop.setup.hasRefused && countSetAside(world) > before)
+      world.violate("spool", `webhooks were set aside: ${name}`);
     await expectTold(parts, isTold(shop) ? { code: "spool_unavailable", notice: "spool.unavailable" } : {});
     repair();
   },
@@ -137,7 +140,7 @@ export async function goBack(parts) {
 export async function checkHealth(parts) {
   const { world, shop, database } = parts;
   const dead = [...database.dispatches.values()].some(({ state }) => state === "dead");
-  const isSetAside = world.disk.files().some((file) => file.startsWith(`${spool}/set-aside/`));
+  const isSetAside = countSetAside(world) > 0;
   for (const one of shop.running) {
     const health = await askHealth(parts, one);
     const expect = (code, isExpected) => {
@@ -207,6 +210,9 @@ async function askHealth({ world, traffic }, { process, payments }) {
   if (!health) world.violate("liveness", "the health does not answer");
   return health;
 }
+
+const countSetAside = ({ disk }) =>
+  disk.files().filter((file) => file.startsWith(`${spool}/set-aside/`)).length;
 
 const has = (health, code) => health?.reasons.some((reason) => reason.code === code) === true;
 
