@@ -105,7 +105,8 @@ export const errorFixes = {
   schema_too_new: "A newer tillkit made the tables; upgrade this process.",
   path_exposed:
     "Name a real path, not a link; give it to the user of the process (chown), and let not all users write to it (chmod o-w).",
-  driver_missing: "Install the database driver that the message names.",
+  driver_missing:
+    "Install the database driver that the message names, and leave @photostructure/sqlite out of a bundle.",
   database_refused:
     "Use PostgreSQL, MySQL, MariaDB or SQLite: this server takes the kit's locks and does not hold them.",
   database_unexamined:

@@ -61,7 +61,7 @@ export class RefusedWebhooks {
     logger.warn(
       { option: "webhook.keepRefused" },
       `refused webhooks are kept in ${directory}, the newest ${refusedLimits.files} for a week at most, with what they say about ` +
-        `customers; see why the newest was refused: npx tillkit verify --last --kept ${directory}`,
+        `customers; see why the newest was refused: npx tillkit verify --last --kept ${directory} --env-file .env`,
     );
     this.#enqueue(async () => {
       await this.#directory.make();

@@ -53,11 +53,11 @@ export function planInit(folder: string, language: InitPlan["language"] | undefi
   else plan.advice.push("Install what package.json names: npm install");
   plan.advice.push("Copy .env.example to .env.");
   if (manifest) {
-    const built = isTyped
-      ? "the compiled fulfil-order.test.js"
-      : path.join(source, "payments/fulfil-order.test.mjs");
+    const test = isTyped
+      ? "npx tsc && node --test dist/payments/fulfil-order.test.js (or where your build writes it)"
+      : `node --test ${path.join(source, "payments/fulfil-order.test.mjs")}`;
     plan.advice.push("Let the handler in fulfil-order write to your own table of orders, and the test too.");
-    plan.advice.push(`Run the test: node --test ${built}`, `Start the sandbox: npx ${startSandbox}`);
+    plan.advice.push(`Run the test: ${test}`, `Start the sandbox: npx ${startSandbox}`);
     plan.advice.push("Start the app with the variables: node --env-file=.env …");
   } else
     plan.advice.push(

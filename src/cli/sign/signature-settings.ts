@@ -110,6 +110,6 @@ export async function readSettingsWithSecret(
   const settings = await readSignatureSettings(args, context);
   if (settings.scheme === "public-key" || settings.secrets.length > 0) return settings;
   throw new TillkitError("secret_missing", `There is no secret: ${whyNoSecret(settings)}`, {
-    fix: "Give --secret-file, --secret-env or --secret, or set TILLKIT_WEBHOOK_SECRET.",
+    fix: "Give --secret-file, --secret-env or --secret, set TILLKIT_WEBHOOK_SECRET, or name the file that sets it: --env-file .env.",
   });
 }

@@ -133,8 +133,8 @@ export const hypotheses = {
   signature_upper_case: { fix: "Nothing to do here; your own code must compare without regard to case." },
   signature_unexplained: {
     fix:
-      "Check that secret, body and signature belong to each other: the secret of this webhook address, the bytes as they " +
-      "arrived, and the header of the same request.",
+      "Most likely the secret is another one: copy it again from the service, for this webhook address and environment. Otherwise " +
+      "check that body and signature are those of one request, byte for byte.",
   },
 } satisfies Record<string, Hypothesis>;
 

@@ -117,8 +117,8 @@ export function mismatchLog(
   let [received, mismatched] = [0, 0];
   const advice =
     keptIn === undefined
-      ? "set TILLKIT_KEEP_REFUSED (webhook.keepRefused) to a directory, wait for the next one, and run: npx tillkit verify --last"
-      : `run: npx tillkit verify --last --kept ${keptIn}`;
+      ? "set TILLKIT_KEEP_REFUSED (webhook.keepRefused) to a directory, wait for the next one, and run: npx tillkit verify --last --env-file .env"
+      : `run: npx tillkit verify --last --kept ${keptIn} --env-file .env`;
   return (matches) => {
     received += 1;
     if (matches) return;
