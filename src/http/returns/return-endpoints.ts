@@ -26,7 +26,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     const view = await lookUp(request, isVisit(request));
     const frame = frameFor(request, view);
     if (view && redirect !== undefined) {
-      const address = asHeader(fillAddress(redirect, view.payment));
+      const address = asHeader(fillAddress(redirect, view.payment)!);
       response.writeHead(303, { ...privateHeaders, Location: address }).end();
     } else if (view) {
       sendReturnPage(response, 200, frame, renderPage(view, frame));
@@ -61,7 +61,8 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
       language: languageOf(request, view),
       nonce: newNonce(),
       shop: returns,
-      backUrl: view && returns.backUrl !== undefined ? fillAddress(returns.backUrl, view.payment) : undefined,
+      backUrl: fillAddress(returns.backUrl, view?.payment),
+      orderUrl: fillAddress(returns.orderUrl, view?.payment),
     };
   }
 
@@ -154,10 +155,14 @@ function imageSources(logoUrl: string | undefined): string {
   return `data: ${/^https:\/\/[^/]+/.exec(logoUrl)?.[0] ?? "'self'"}`;
 }
 
-/** Returns the configured address with the values of a payment, each escaped so that it stays one part of the address. */
-function fillAddress(template: string, { reference, clientId }: Payment): string {
-  const values: Readonly<Record<string, string>> = { reference, clientId };
-  return template.replace(/\{(reference|clientId)\}/g, (_, name: string) =>
-    encodeURIComponent(values[name]!),
+/**
+ * Returns the configured address with the values of a payment, each escaped so that it stays one part of the address. Without
+ * a payment, an address with placeholders leads nowhere.
+ */
+function fillAddress(template: string | undefined, payment: Payment | undefined): string | undefined {
+  const placeholders = /\{(reference|clientId)\}/g;
+  if (payment === undefined) return template?.search(placeholders) === -1 ? template : undefined;
+  return template?.replace(placeholders, (_, name: "reference" | "clientId") =>
+    encodeURIComponent(payment[name]),
   );
 }

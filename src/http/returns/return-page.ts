@@ -13,8 +13,9 @@ export interface PageFrame {
   language: Language;
   nonce: string;
   shop: Pick<ReturnOptions, "shopName" | "logoUrl" | "accent" | "backLabel" | "contact">;
-  /** The address of the shop, with its placeholders filled in. */
+  /** The addresses of the shop and of the order, with their placeholders filled in. */
   backUrl?: string | undefined;
+  orderUrl?: string | undefined;
 }
 
 /** Returns what the page shows of a payment in this state. The page also asks for it repeatedly, as JSON. */
@@ -31,7 +32,7 @@ const liveMs = 15 * 60 * 1000;
 /** Returns the page of a browser that came back. Without scripts it reloads itself while the payment may change. */
 export function returnPage(view: ReturnView, frame: PageFrame): string {
   const { payment, waitedMs } = view;
-  const { language, backUrl, shop } = frame;
+  const { language } = frame;
   const text = returnTranslations[language];
   const status = returnStatus(view, language);
   const isLive = !status.final;
@@ -47,7 +48,7 @@ export function returnPage(view: ReturnView, frame: PageFrame): string {
       </div>
     </dl>
     <p class="actions">
-      ${backUrl !== undefined && html`<a class="button main" href="${backUrl}">${shop.backLabel ?? text.back}</a>`}
+      ${waysOut(frame)}
       ${isLive && !hasEnded && html`<noscript><a class="button" href="">${text.reload}</a></noscript>`}
     </p>`;
   const delayed = returnStatus({ state: "delayed", payment }, language);
@@ -60,7 +61,20 @@ export function returnPage(view: ReturnView, frame: PageFrame): string {
 
 /** Returns the page for an address that is unknown or expired. */
 export function notFoundPage(frame: PageFrame): string {
-  return page(frame, { state: "not_found", ...returnTranslations[frame.language].notFound });
+  const rest = frame.backUrl !== undefined && html`<p class="actions">${waysOut(frame)}</p>`;
+  return page(frame, { state: "not_found", ...returnTranslations[frame.language].notFound, rest });
+}
+
+/** Returns the links to the order and to the shop. The first one is the button of the page. */
+function waysOut({ language, shop, backUrl, orderUrl }: PageFrame): HtmlFragment {
+  const text = returnTranslations[language];
+  const links = [
+    [orderUrl, text.order],
+    [backUrl, shop.backLabel ?? text.back],
+  ].filter(([address]) => address !== undefined);
+  return links.map(([address, label], index) => {
+    return html`<a class="button ${index === 0 ? "main" : "plain"}" href="${address}">${label}</a>`;
+  });
 }
 
 /** Returns the page that is shown while the store does not answer; it reloads itself. */

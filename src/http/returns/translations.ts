@@ -67,6 +67,7 @@ export const returnTranslations = translate({
   contact: ["Questions?", "Des questions ?"],
   amount: ["Amount", "Montant"],
   reference: ["Order", "Commande"],
+  order: ["Your order", "Votre commande"],
   back: ["Back to the shop", "Retour à la boutique"],
   reload: ["Look again", "Vérifier à nouveau"],
 });

@@ -84,6 +84,7 @@ export const optionTable = {
   "health.spoolingDownAfterMs": duration(5 * 60 * 1000),
   returns: {},
   "returns.backUrl": { variable: "TILLKIT_BACK_URL", check: check.returnAddress },
+  "returns.orderUrl": { variable: "TILLKIT_ORDER_URL", check: check.returnAddress },
   "returns.successUrl": { variable: "TILLKIT_SUCCESS_URL", check: check.returnAddress },
   "returns.cancelUrl": { variable: "TILLKIT_CANCEL_URL", check: check.returnAddress },
   "returns.shopName": { variable: "TILLKIT_SHOP_NAME", check: label },

@@ -10,9 +10,12 @@ import { type PaymentStore } from "../../store/index.js";
 export interface ReturnOptions {
   /**
    * The link back to the shop on the kit's pages. `{reference}` and `{clientId}` are replaced, escaped.
+   * Without placeholders, the page for an unknown address has the link too.
    * @default no link
    */
   backUrl?: string | undefined;
+  /** The link to the customer's order on the kit's pages, as `backUrl`: `/orders/{reference}`. @default no link */
+  orderUrl?: string | undefined;
   /**
    * The address to which success returns are redirected (303): an absolute http(s) address or a path on the
    * shop's own host. Placeholders as in `backUrl`.

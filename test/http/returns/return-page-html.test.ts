@@ -102,6 +102,11 @@ it("a return page shows the amount and the order, and escapes what the applicati
 it.each([
   ["none", {}, []],
   ["the kit's own label", { backUrl: "/orders/7" }, ['<a class="button main" href="/orders/7">']],
+  [
+    "after the link to the order",
+    { backUrl: "/", orderUrl: "/orders/7" },
+    ['<a class="button main" href="/orders/7">', '<a class="button plain" href="/">'],
+  ],
 ])("a return page has the link back that the shop gives: %s", (_, over, links) => {
   const html = pageOf("paid", 0, over);
   expect(tags(html, "a")).toEqual(links);

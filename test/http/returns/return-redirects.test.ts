@@ -107,3 +107,14 @@ describe("a redirect address of the merchant", () => {
     }
   });
 });
+
+it.each([
+  ["links to the shop", "/", true],
+  ["has no link that needs a payment", "/orders/{reference}", false],
+])("the page of an unknown token %s", async (_, backUrl, isLinked) => {
+  const store = new MemoryStore();
+  const url = await serve(appOf(testKit<never, MemoryTx>({ store, returns: { backUrl } })));
+  const { body } = await send(url, { path: `/payments/success/${token}` });
+  expect(body.includes(`href="${backUrl}"`)).toBe(isLinked);
+  expect(body).not.toContain("{reference}");
+});

@@ -189,7 +189,7 @@ describe("a number", () => {
   });
 });
 
-describe.each(["backUrl", "successUrl", "cancelUrl"])("returns.%s", (name) => {
+describe.each(["backUrl", "orderUrl", "successUrl", "cancelUrl"])("returns.%s", (name) => {
   it.each([
     "/",
     "/orders/{reference}",

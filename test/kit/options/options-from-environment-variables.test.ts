@@ -34,6 +34,7 @@ describe("a variable sets its option, and is named in a problem:", () => {
     ["TILLKIT_SERVICE_URL", "service.baseUrl", "https://other.example", "other.example"],
     ["TILLKIT_ACCESS_TOKEN", "service.accessToken", "other-token", "other\ntoken"],
     ["TILLKIT_CLIENT_ID_PREFIX", "clientIdPrefix", "north-", "north east"],
+    ["TILLKIT_ORDER_URL", "returns.orderUrl", "/orders/{reference}", "orders"],
     ["TILLKIT_BACK_URL", "returns.backUrl", "/orders", "orders"],
     ["TILLKIT_SUCCESS_URL", "returns.successUrl", "/thanks", "thanks"],
     ["TILLKIT_CANCEL_URL", "returns.cancelUrl", "/cart", "cart"],
