@@ -21,6 +21,7 @@ export const dataStyle = `
 .row a.what:focus-visible::after { outline: 3px solid var(--focus); outline-offset: -3px; }
 .row:has(a.what):hover { background: var(--tint); }
 .row .more { grid-column: 1 / -1; color: var(--soft); font-size: 0.875rem; overflow-wrap: anywhere; }
+.row time { white-space: nowrap; }
 .row .control { grid-column: 2; grid-row: 1 / span 3; }
 .row:has(.control) .more { grid-column: 1; }
 .empty { color: var(--soft); }
@@ -44,7 +45,7 @@ th:last-child, td:last-child { padding-right: 0; }
   .facts > div { grid-template-columns: 13rem minmax(0, 1fr); }
   .facts > .centred { align-items: center; }
 }
-@media (max-width: 39.99rem) { .row .control.wide { grid-column: 1; grid-row: auto; margin-top: 0.5rem; } }
+@media (max-width: 39.99rem) { .row .control.wide { grid-column: 1; grid-row: auto; order: 1; margin-top: 0.5rem; } }
 `;
 
 /** The style of forms: fields under their labels, and boxes to tick. */
@@ -89,17 +90,18 @@ export const frameStyle = `
 .nav .brand { display: flex; align-items: center; gap: 0.625rem; font-weight: 650; overflow-wrap: anywhere; }
 .nav .brand small { display: block; color: var(--soft); font-size: 0.8125rem; font-weight: 400; }
 .nav .brand svg {
-  flex: none; width: 1.75rem; height: 1.75rem; padding: 0.2rem; border-radius: 0.5rem; background: #0b6650; color: #fff;
+  flex: none; width: 1.75rem; height: 1.75rem; padding: 0.2rem; border-radius: 0.5rem; background: #5b3fb0; color: #fff;
 }
 .nav ul { display: flex; flex-wrap: wrap; }
 .nav a {
   display: flex; align-items: center; min-height: 2.75rem; padding: 0 clamp(0.4rem, 2.6vw, 0.75rem); color: var(--soft);
-  font-size: clamp(0.9rem, 4.2vw, 1rem); font-weight: 550; text-decoration: none;
+  font-size: clamp(0.9rem, 4.2vw, 1rem); font-weight: 550; text-decoration: none; white-space: nowrap;
 }
 .nav a:hover { color: var(--ink); text-decoration: underline; }
 .nav .tabs { margin: 0.25rem -0.5rem 0; }
 .nav [aria-current] { color: var(--accent); box-shadow: inset 0 -3px var(--accent); }
-.nav .section { margin: 0 -1rem; padding: 0 0.5rem; background: var(--page); box-shadow: inset 0 -1px var(--line); }
+.nav .section { margin: 0 -1rem; padding: 0 0.5rem; flex-wrap: nowrap; overflow-x: auto; background: var(--page); box-shadow: inset 0 -1px var(--line); }
+.nav .section a { padding: 0 clamp(0.3rem, 1.9vw, 0.75rem); font-size: clamp(0.8rem, 3.5vw, 1rem); }
 .nav .section:not(.open) { display: none; }
 .content { width: 100%; max-width: 62rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; align-content: start; }
 .content:focus-visible { outline: none; }

@@ -29,7 +29,7 @@ export function checkoutPage(
         <strong class="${amount.length > 12 && "long"}">${amount}</strong>
         <span>${payment.total.currency}</span>
       </p>
-      <form method="post">
+      <form method="post" novalidate>
         <fieldset>
           <legend>${text.chooseProvider}</legend>
           <div class="providers">
@@ -41,7 +41,7 @@ export function checkoutPage(
           <button class="button main" name="action" value="approve">
             ${text.pay(`${amount}\u00a0${payment.total.currency}`)}
           </button>
-          <button class="button plain" name="action" value="cancel" formnovalidate>${text.cancel}</button>
+          <button class="button plain" name="action" value="cancel">${text.cancel}</button>
         </div>
       </form>
       <p class="reference">${text.payment} <code>${payment.id}</code></p>
@@ -52,7 +52,7 @@ export function checkoutPage(
 /** Returns one provider as a radio button. The only provider is chosen beforehand. */
 function providerChoice({ code, name }: SandboxProvider, choices: number): Html {
   return html`<label class="provider">
-    <input type="radio" name="provider" value="${code}" required ${choices === 1 && html`checked`} />
+    <input type="radio" name="provider" value="${code}" ${choices === 1 && html`checked`} />
     <span class="initial" aria-hidden="true">${initial(name)}</span> <span class="name">${name}</span>
   </label>`;
 }

@@ -52,7 +52,7 @@ const bannerStyle = `
 
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' " +
-  "rx='9' fill='%230b6650'/%3E%3Cpath d='m9 16.5 5 5 9-10' fill='none' stroke='%23fff' stroke-width='3.2' " +
+  "rx='9' fill='%235b3fb0'/%3E%3Cpath d='m9 16.5 5 5 9-10' fill='none' stroke='%23fff' stroke-width='3.2' " +
   "stroke-linecap='round' stroke-linejoin='round'/%3E%3C/svg%3E";
 
 const bannerTranslations = translate({

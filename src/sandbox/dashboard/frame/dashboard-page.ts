@@ -62,7 +62,7 @@ export function dashboardPage(view: View, page: Content): Page {
     language: "en",
     title: `${title} · Payment sandbox`,
     ...(page.status !== undefined && { status: page.status }),
-    style: dataStyle + formStyle + frameStyle + scriptStyle,
+    style: sandboxColours + dataStyle + formStyle + frameStyle + scriptStyle,
     script: dashboardScript,
     skip: html`<a class="skip" href="#content">Skip to content</a>`,
     main: html`<div class="sides">
@@ -124,7 +124,7 @@ function navigation(place: Place, { root, sandbox }: View): Html {
   });
   return html`<nav class="nav" aria-label="Dashboard">
     <p class="brand">
-      ${drawing("tick")} <span>Sandbox <small>of ${sandbox.merchantName}</small></span>
+      ${drawing("tick")} <span>Sandbox <small>Merchant: ${sandbox.merchantName}</small></span>
     </p>
     <ul class="tabs">
       ${first}
@@ -134,6 +134,16 @@ function navigation(place: Place, { root, sandbox }: View): Html {
     </ul>
   </nav>`;
 }
+
+/** Violet, which the pages of customers do not have: the dashboard must not look like a shop's own. */
+const sandboxColours = `
+:root { --accent: #5b3fb0; --accent-strong: #472f91; --tint: #f0ecfb; }
+@media (prefers-color-scheme: dark) {
+  :root { --accent: #b9a5ff; --accent-strong: #cfc2ff; --on-accent: #1d1240; --tint: #272044; }
+}
+.good { --tone: #0b6650; --paper: #e8f4ee; }
+@media (prefers-color-scheme: dark) { .good { --tone: #46cfa6; --paper: #16302a; } }
+`;
 
 /** Controls that need the script are hidden until it runs. */
 const scriptStyle = `

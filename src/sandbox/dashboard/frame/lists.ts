@@ -57,8 +57,8 @@ export function paymentList(view: View, list: ListOptions, payments: readonly Sa
   const items = payments.map(({ status, total, clientId, id, createdAt, scenario }) => {
     const title = amountOf(total);
     const own = scenario !== "normal" && html`· ${code(scenario)}`;
-    const more = html`${code(clientId)} · ${moment(createdAt)} ${own}`;
-    return linkedRow(`${view.root}${places.payments}/${id}`, title, statusBadge(status), [more]);
+    const lines = [code(clientId), html`${moment(createdAt)} ${own}`];
+    return linkedRow(`${view.root}${places.payments}/${id}`, title, statusBadge(status), lines);
   });
   return liveList({ live: `Payments: ${sandbox.payments().length}`, empty, ...list }, items);
 }
