@@ -27,6 +27,14 @@ describe.each(documents)("the document $file", ({ file, text }) => {
     expect(broken).toEqual([]);
   });
 
+  // The decisions are explained by their index. The package does not have the sources.
+  if (!/^(docs\/adr\/0|\.github\/)/.test(file)) {
+    it("says that the files of src, test and scripts are in the repository, where it names one", () => {
+      const names = /`(src|test|scripts)\//.test(prose(text));
+      expect(!names || text.includes("repository")).toBe(true);
+    });
+  }
+
   it("names only files of src and test that exist", () => {
     const paths = [...prose(text).matchAll(/`((?:src|test)\/[\w./-]+)`/g)].map((match) => match[1]!);
     expect(paths.filter((one) => !existsSync(path.join(root, one)))).toEqual([]);
