@@ -36,6 +36,7 @@ describe("a handler's options", () => {
     { timeoutMs: 2 ** 31 },
     { timeoutMs: "20" },
     { timoutMs: 20 },
+    { transaction: "own" },
   ])("cannot be %j", (options) => {
     expect(() => handlers.add("payment.completed", run, options as HandlerOptions)).toThrow(
       expect.objectContaining({ code: "option_invalid" }),

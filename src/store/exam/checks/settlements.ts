@@ -140,6 +140,46 @@ export const settlementChecks: Checks = {
     assert.equal(await settled(store, current, { state: "done" }), false);
     await neverAgain(another);
   },
+
+  async "a part of a shared transaction is rolled back alone, and the others commit with their settlements"(
+    store,
+    another,
+  ) {
+    if (!store.runShared) return;
+    await withEvents(store, [ledger], 3);
+    const claims = await claimed(store, [ledger]);
+    await store.runShared(async (part) => {
+      await part((tx) => store.save(tx, { created: [payment("p1")] }));
+      const failing = part(async (tx) => {
+        await store.save(tx, { created: [payment("p2")] });
+        throw new Error("no");
+      });
+      await assert.rejects(failing, /no/);
+      await part((tx) => store.save(tx, { created: [payment("p3")] }));
+      return [runOf(claims[0]!), runOf(claims[2]!)];
+    });
+    const found = await Promise.all(["p1", "p2", "p3"].map((id) => another.find(id)));
+    same(
+      found.map((one) => one?.clientId),
+      ["p1", undefined, "p3"],
+    );
+    const ends = claims.map((claim) => settled(another, claim, { state: "done" }));
+    same(await Promise.all(ends), [false, true, false]);
+  },
+
+  async "a shared transaction in which one run lost its lease commits nothing"(store, another) {
+    if (!store.runShared) return;
+    await withEvents(store, [ledger], 2);
+    const claims = await claimed(store, [ledger]);
+    const work = store.runShared(async (part) => {
+      await part((tx) => store.save(tx, { created: [payment("p1")] }));
+      return claims.map((claim, index) => ({ ...runOf(claim), fence: claim.fence - index }));
+    });
+    await assert.rejects(work, { code: "lease_lost" });
+    assert.equal(await another.find("p1"), undefined);
+    const ends = claims.map((claim) => settled(another, claim, { state: "done" }));
+    same(await Promise.all(ends), [true, true]);
+  },
 };
 
 async function neverAgain(store: PaymentStore): Promise<void> {
