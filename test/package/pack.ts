@@ -95,7 +95,7 @@ function packInto(folder: string): Packed {
 /** Makes a project that installs the tarball and these packages, without install scripts. */
 export function install({ folder, tarball }: Packed, name: string, ...packages: string[]): string {
   const project = join(folder, name);
-  mkdirSync(project);
+  mkdirSync(project, { recursive: true });
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--prefer-offline"];
   run(project, "npm", "install", "--prefix", project, ...flags, tarball, ...packages);
   return project;

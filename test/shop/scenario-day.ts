@@ -124,7 +124,7 @@ class Day {
   async #getsAnError(): Promise<void> {
     const answer = await post(`${this.#shop.url}/checkout/${this.#orders.at(-1)!}`);
     const page = await answer.text();
-    const isTrouble = answer.status === 503 && page.includes("The payment could not be started");
+    const isTrouble = answer.status === 503 && page.includes("Questions?");
     this.#pages.push(isTrouble ? "trouble" : `${answer.status}`);
   }
 
@@ -161,12 +161,16 @@ class Day {
     );
     const attention = (await books.attention()).map(({ kind }) => kind).toSorted();
     if (this.#returnUrl !== undefined) this.#pages.push(await this.#returnPage());
+    const reserved = (await books.list()).filter(
+      ({ product, reserved: isReserved, paidAt }) =>
+        product === "cloves" && isReserved && paidAt === undefined,
+    );
     const seen = {
       pages: this.#pages,
       answers: sandbox.deliveries.map((delivery) => answerOf(delivery)),
       orders: found.map((order) => (order?.paidAt === undefined ? "unpaid" : "paid")),
       ledger: this.#orders.map((id) => ledger.filter(({ orderId }) => orderId === id).length),
-      sold: 12 - (await books.stock()).get("cloves")!,
+      sold: 12 - (await books.stock()).get("cloves")! - reserved.length,
       kit: kit.payments.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)).map(({ state }) => state),
       tokens: sandbox.accessTokens().length,
       events: this.#events.toSorted(),

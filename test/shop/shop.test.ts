@@ -1,4 +1,7 @@
-import { type SqlTx } from "tillkit/sql";
+import { PaymentCreationError, TillkitError } from "tillkit";
+import { type SqlPaymentStore, type SqlTx } from "tillkit/sql";
+import { Orders } from "../../examples/express-shop/src/orders.js";
+import { problemOf } from "../../examples/express-shop/src/problems.js";
 import { goToCheckout, openShop, placeOrder, post, type OpenShop } from "./open-shop.js";
 import { settlesTo } from "./settles-to.js";
 
@@ -50,7 +53,7 @@ describe("the example shop", () => {
     const released = new Promise<void>((resolve) => (release = resolve));
     const holds = new Promise<void>((resolve) => {
       const slow = async (_event: unknown, { tx }: { tx: SqlTx }) => {
-        await tx.query("update stock set pieces = pieces");
+        await tx.query("update shelf set pieces = pieces");
         resolve();
         await released;
       };
@@ -124,6 +127,49 @@ describe("the example shop", () => {
     expect((await read(`/orders/${order}`)).page).toContain("Not paid yet");
   });
 
+  it.each([
+    ["creation-error", 503, "We do not know yet whether your payment was started"],
+    ["token-down", 503, "Nothing was charged, and your order is kept"],
+  ])("says what is known after %s", async (scenario, status, told) => {
+    const order = await placeOrder(shop);
+    shop.sandbox.scenario(scenario);
+    const answer = await post(`${shop.url}/checkout/${order}`);
+    expect([answer.status, (await answer.text()).includes(told)]).toEqual([status, true]);
+  });
+
+  it.each([
+    [new TillkitError("already_paid", "-"), "alreadyPaid"],
+    [new TillkitError("paid_other_amount", "-"), "held"],
+    [new TillkitError("creation_pending_elsewhere", "-"), "busy"],
+    [new PaymentCreationError("creation_refused", "-", { certainty: "failed" }), "refused"],
+    [new PaymentCreationError("creation_timeout", "-", { certainty: "uncertain" }), "uncertain"],
+    [new PaymentCreationError("creation_unreachable", "-", { certainty: "failed" }), "unavailable"],
+    [new PaymentCreationError("access_token_refused", "-", { certainty: "failed" }), "unavailable"],
+    [new TillkitError("amount_invalid", "-"), undefined],
+    [new Error("a fault of the shop"), undefined],
+  ])("has an answer of its own for %s", (error, problem) => {
+    expect(problemOf(error)).toBe(problem);
+  });
+
+  it("is ready and alive", async () => {
+    expect([(await read("/ready")).status, (await read("/alive")).status]).toEqual([200, 200]);
+  });
+
+  it("keeps its tables when it is opened again", async () => {
+    const order = await placeOrder(shop);
+    const reopened = new Orders(shop.payments.store as SqlPaymentStore);
+    await reopened.open();
+    expect(await reopened.find(order)).toMatchObject({ id: order });
+    expect((await reopened.stock()).get("cloves")).toBe(11);
+  });
+
+  it("sells nothing that is sold out", async () => {
+    for (let sold = 0; sold < 12; sold += 1) await placeOrder(shop);
+    const answer = await post(`${shop.url}/orders`, { product: "cloves" });
+    expect(answer.headers.get("location")).toBe("/");
+    expect((await read("/")).page).toContain("Sold out");
+  });
+
   it("sells only its products", async () => {
     for (const product of ["constructor", "", "<script>"]) {
       expect((await post(`${shop.url}/orders`, { product })).status).toBe(404);
@@ -141,7 +187,7 @@ describe("the example shop", () => {
   it("runs and loads only its own content", async () => {
     const { headers } = await read("/");
     expect(headers.get("content-security-policy")).toBe(
-      "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'",
     );
   });
 

@@ -4,7 +4,7 @@ import { html, type Html } from "./html.js";
 import { type Attention, type LedgerRow, type Order } from "./orders.js";
 import { type Page } from "./page.js";
 import { findProduct, type Product } from "./products.js";
-import { attentionTexts, translations, type Language } from "./translations.js";
+import { attentionTexts, contact, translations, type Language, type Translations } from "./translations.js";
 
 export function frontPage(
   language: Language,
@@ -76,7 +76,7 @@ export function orderPage(language: Language, order: Order, attempt: Payment | u
         html`<a class="button again" href="/orders/${order.id}">${text.lookAgain}</a>`
       }
       ${state === "confirming" && payForm(order, text.toCheckout, "quiet")}
-      <p class="small soft">${text.keep}</p>
+      <p class="small soft keep">${text.keep}</p>
       <a href="/">${text.back}</a>
     </article>`,
   };
@@ -88,31 +88,35 @@ function stateOf({ paidAt }: Order, attempt: Payment | undefined): "paid" | "con
   return attempt?.successReturnedAt !== undefined && attempt.open ? "confirming" : "unpaid";
 }
 
-/** Returns the page for a payment that could not be started. */
-export function unavailablePage(language: Language, order: Order): Page {
+/** Returns the page for a customer who could not be sent to the checkout. It asks to pay again only where that is right. */
+export function problemPage(language: Language, order: Order, problem: keyof Translations["problems"]): Page {
   const text = translations[language];
+  const [title, message] = text.problems[problem];
+  const mayTryAgain = problem === "unavailable" || problem === "uncertain";
   return {
     language,
-    title: text.unavailable,
+    title,
     main: html`<article class="card notice">
-      <h1>${text.unavailable}</h1>
-      <p>${text.unavailableText}</p>
-      ${payForm(order, text.payAgain)}
+      <h1>${title}</h1>
+      <p>${message}</p>
+      ${problem !== "busy" && html`<p>${text.questions} <a href="mailto:${contact}">${contact}</a></p>`}
+      ${mayTryAgain && payForm(order, text.payAgain)}
       <a href="/orders/${order.id}">${text.toOrder}</a>
     </article>`,
   };
 }
 
-/** Returns the page for an order for which another amount was paid than it costs now. */
-export function heldPage(language: Language, order: Order): Page {
+/** Returns the page for a fault of the shop. */
+export function failurePage(language: Language): Page {
   const text = translations[language];
   return {
     language,
-    title: text.held,
+    title: text.failure,
     main: html`<article class="card notice">
-      <h1>${text.held}</h1>
-      <p>${text.heldText}</p>
-      <a href="/orders/${order.id}">${text.toOrder}</a>
+      <h1>${text.failure}</h1>
+      <p>${text.failureText}</p>
+      <p>${text.questions} <a href="mailto:${contact}">${contact}</a></p>
+      <a href="/">${text.back}</a>
     </article>`,
   };
 }
@@ -146,10 +150,11 @@ export function deskPage(
   const order = (one: Order) =>
     html`<li class="row">
       ${orderLink(one.id)} <span>${amount(one.total, language)}</span>
-      <span class="soft small">${nameOf(one, language)} · ${time(one.placedAt, language)}</span>
+      <span class="soft small">${nameOf(one, language)}</span>
       <span class="state ${one.paidAt === undefined ? "unpaid" : "paid"}"
         >${one.paidAt === undefined ? text.unpaid : text.paid}</span
       >
+      <span class="soft small">${time(one.placedAt, language)}</span>
     </li>`;
   const booked = (row: LedgerRow) =>
     html`<li class="row">
@@ -193,7 +198,13 @@ function amount({ value, currency }: Money, language: Language): string {
 
 function time(at: string, language: Language): string {
   return new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, {
-    dateStyle: "medium",
-    timeStyle: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    // The islands have one zone; a server may have another.
+    timeZone: "Indian/Comoro",
+    timeZoneName: "short",
   }).format(new Date(at));
 }

@@ -8,7 +8,7 @@ const port = Number(env.PORT ?? 3000);
 const url = env.SHOP_URL ?? `http://localhost:${port}`;
 
 // The kit does not start where one of these is missing. Its error names the missing option.
-const { app, payments } = await createShop({
+const { app, payments, orders } = await createShop({
   url,
   service: {
     baseUrl: env.PAY_URL,
@@ -31,9 +31,15 @@ server.keepAliveTimeout = 5000;
 server.maxConnections = 10_000;
 server.listen(port, env.HOST ?? "127.0.0.1", () => console.log(`The shop is open at ${url}`));
 
+const expiry = setInterval(
+  () => void orders.freeExpired().catch((error) => payments.logger.error(error)),
+  60_000,
+);
+
 /** Accepts no more requests, lets handlers finish, and closes the database. */
 function stop(): void {
   if (!server.listening) return;
+  clearInterval(expiry);
   server.close(() => void payments.close());
   setTimeout(() => server.closeAllConnections(), 2000).unref();
 }

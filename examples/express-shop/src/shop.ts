@@ -1,8 +1,8 @@
 import express, { type ErrorRequestHandler, type Express, type Request } from "express";
 import {
   createPayments,
-  hasCode,
   paymentRouter,
+  type Payment,
   type Payments,
   type PaymentServiceOptions,
   type PaymentsOptions,
@@ -12,11 +12,15 @@ import {
 import { type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 import { collectAttention, deadDispatches } from "./attention.js";
 import { keeperOnly } from "./keeper-only.js";
+import { healthRoutes } from "./health.js";
 import { Orders } from "./orders.js";
-import { deskPage, frontPage, heldPage, notFoundPage, orderPage, unavailablePage } from "./pages.js";
-import { sendPage, style } from "./page.js";
+import { deskPage, failurePage, frontPage, notFoundPage, orderPage, problemPage } from "./pages.js";
+import { logo, sendPage, style } from "./page.js";
+import { problemOf } from "./problems.js";
 import { findProduct, products } from "./products.js";
-import { languages, shopName, type Language } from "./translations.js";
+import { contact, languages, shopName, type Language } from "./translations.js";
+
+const problemStatus = { busy: 409, held: 409, refused: 502, uncertain: 503, unavailable: 503 } as const;
 
 export interface ShopOptions {
   /** The shop's address for customers: `https://shop.example`. */
@@ -56,37 +60,27 @@ export async function createShop({
     service,
     signature,
     store,
-    returns: { shopName, backUrl: "/orders/{reference}" },
+    // The kit's pages have the shop's logo, colour and links, so that the customer stays in one shop.
+    returns: {
+      shopName,
+      contact,
+      logoUrl: "/logo.svg",
+      accent: "#0d6e63",
+      backUrl: "/",
+      orderUrl: "/orders/{reference}",
+    },
     logger,
     now,
   });
 
-  // These three writes commit in one transaction, which also marks this handler as done. So there is exactly one ledger row,
-  // even if the webhook comes several times or the process crashes.
-  payments.onPaymentCompleted(async ({ payment }, { tx }) => {
-    const { reference, clientId, total, completedAt } = payment;
-    const { affected } = await tx.query("update orders set paid_at = ? where id = ?", [
-      completedAt,
-      reference,
-    ]);
-    if (affected !== 1) throw new Error(`There is no order ${reference}.`);
-    await tx.query(
-      "update stock set pieces = pieces - 1 where product = (select product from orders where id = ?)",
-      [reference],
-    );
-    await tx.query("insert into ledger (order_id, client_id, value, currency, at) values (?, ?, ?, ?, ?)", [
-      reference,
-      clientId,
-      total.value,
-      total.currency,
-      completedAt,
-    ]);
-  });
+  bookOrders(payments, orders);
   collectAttention(payments, orders);
 
   const app = express();
   app.disable("x-powered-by");
   app.use("/payments", paymentRouter(payments));
+  app.use(healthRoutes(payments));
+  app.get("/logo.svg", (_req, res) => void res.type("svg").set("Cache-Control", "max-age=3600").send(logo));
   app.get("/style.css", (_req, res) => void res.type("css").set("Cache-Control", "max-age=3600").send(style));
 
   app.get("/", async (req, res) => {
@@ -96,7 +90,9 @@ export async function createShop({
   app.post("/orders", express.urlencoded({ extended: false, limit: "4kb" }), async (req, res, next) => {
     const product = findProduct(req.body?.product);
     if (!product) return next();
-    res.redirect(303, `/orders/${await orders.place(product)}`);
+    const order = await orders.place(product);
+    // The front page says that it is sold out.
+    res.redirect(303, order === undefined ? "/" : `/orders/${order}`);
   });
 
   app.get("/orders/:order", async (req, res, next) => {
@@ -110,18 +106,18 @@ export async function createShop({
     const order = await orders.find(req.params.order);
     if (!order) return next();
     const language = languageOf(req);
+    if (order.paidAt === undefined && !(await orders.reserveAgain(order.id)))
+      return sendPage(res, 409, problemPage(language, order, "soldOut"));
     try {
-      const { checkoutUrl } = await payments.create({
-        reference: order.id,
-        total: order.total,
-        locale: language,
-      });
+      const { id: reference, total } = order;
+      const { checkoutUrl } = await payments.create({ reference, total, locale: language });
       res.redirect(303, checkoutUrl);
     } catch (error) {
-      if (hasCode(error, "already_paid")) return res.redirect(303, `/orders/${order.id}`);
-      if (hasCode(error, "paid_other_amount")) return sendPage(res, 409, heldPage(language, order));
+      const problem = problemOf(error);
+      if (problem === "alreadyPaid") return res.redirect(303, `/orders/${order.id}`);
+      if (problem === undefined) throw error;
       payments.logger.warn({ err: error, order: order.id }, "the customer could not be sent to the checkout");
-      sendPage(res, 503, unavailablePage(language, order));
+      sendPage(res, problemStatus[problem], problemPage(language, order, problem));
     }
   });
 
@@ -132,15 +128,40 @@ export async function createShop({
   });
 
   app.use((req, res) => sendPage(res, 404, notFoundPage(languageOf(req))));
-  app.use(unreadable);
+  // Express's own page would show a stack trace.
+  const onError: ErrorRequestHandler = (error: { status?: unknown }, req, res, next) => {
+    if (res.headersSent) return next(error);
+    const isRequest = typeof error.status === "number" && error.status < 500;
+    if (isRequest) return sendPage(res, error.status as number, notFoundPage(languageOf(req)));
+    payments.logger.error({ err: error }, "a page of the shop failed");
+    sendPage(res, 500, failurePage(languageOf(req)));
+  };
+  app.use(onError);
   return { app, payments, orders } satisfies Shop;
 }
 
-/** Handles unreadable addresses and forms. Express's own page would show a stack trace. */
-const unreadable: ErrorRequestHandler = (error: { status?: unknown }, req, res, next) => {
-  if (typeof error.status !== "number" || error.status >= 500) return next(error);
-  sendPage(res, error.status, notFoundPage(languageOf(req)));
-};
+/** Records paid orders exactly once, and frees the pieces of those that will not be paid. */
+export function bookOrders(payments: Payments<SignedField, SqlTx>, orders: Orders): void {
+  // These writes commit in one transaction, which also marks this handler as done. So there is exactly one ledger row,
+  // even if the webhook comes several times or the process crashes.
+  payments.onPaymentCompleted(async ({ payment }, { tx }) => {
+    const { reference, clientId, total, completedAt } = payment;
+    // A payment that comes late may find the last piece sold: the shopkeeper decides, and the money is booked.
+    if (!(await orders.reserve(tx, reference)))
+      await orders.note(tx, { kind: "order.sold_out", orderId: reference, detail: clientId });
+    const paid = "update orders set paid_at = ? where id = ?";
+    const { affected } = await tx.query(paid, [completedAt, reference]);
+    if (affected !== 1) throw new Error(`There is no order ${reference}.`);
+    const row = [reference, clientId, total.value, total.currency, completedAt];
+    await tx.query("insert into ledger values (?, ?, ?, ?, ?)", row);
+  });
+
+  const free = async ({ payment }: { payment: Payment }, { tx }: { tx: SqlTx }) => {
+    const isOver = payment.state === "failed" || payment.state === "canceled";
+    if (isOver) await orders.free(tx, payment.reference);
+  };
+  payments.on("payment.updated", free, { name: "free-reserved" });
+}
 
 function languageOf(req: Request): Language {
   return (req.acceptsLanguages(...languages) || languages[0]) as Language;

@@ -13,6 +13,7 @@ export const style = `
     --warn-tint: #3b2b10; --bad: #ff9d94; --shadow: none;
   }
   .drawing { filter: brightness(0.88); }
+  header img { padding: 0.25rem 0.5rem; border-radius: 0.75rem; background: #fff; }
 }
 * { box-sizing: border-box; }
 body {
@@ -29,13 +30,8 @@ a { color: var(--accent); text-underline-offset: 0.18em; }
 .small { font-size: 0.875rem; }
 
 header, main { max-width: 60rem; margin: 0 auto; padding: 1rem clamp(1.25rem, 4vw, 2rem); }
-header a {
-  display: inline-flex; align-items: center; gap: 0.625rem; color: var(--ink); font-size: 1.125rem; font-weight: 700;
-  letter-spacing: -0.01em; text-decoration: none;
-}
-header svg { width: 2.25rem; height: 2.25rem; fill: none; stroke: #fff; stroke-width: 2.2; stroke-linecap: round; }
-header rect { fill: #0d6e63; stroke: none; }
-header circle { fill: #ffb84d; stroke: none; }
+header a { display: inline-block; }
+header img { display: block; height: 2.25rem; }
 main { padding-bottom: 4rem; }
 .hero { max-width: 22ch; margin: 0.5rem 0 1.5rem; font-size: clamp(1.75rem, 7vw, 2.75rem); line-height: 1.1; }
 
@@ -70,6 +66,7 @@ dd { text-align: right; overflow-wrap: anywhere; font-variant-numeric: tabular-n
 .order > :not(.drawing), .notice > * { margin: 1rem 1.25rem 0; }
 .order > :last-child, .notice > :last-child { margin-bottom: 1.5rem; }
 .order > a:not(.button), .notice > a:not(.button) { display: block; text-align: center; }
+.order > .keep { text-align: center; }
 .order > .button, .notice .button { width: auto; }
 
 .desk {
@@ -83,6 +80,8 @@ dd { text-align: right; overflow-wrap: anywhere; font-variant-numeric: tabular-n
 .panel ul { margin: 0.75rem 0 -0.75rem; }
 .panel li { display: grid; gap: 0.125rem; padding: 0.75rem 0; overflow-wrap: anywhere; border-top: 1px solid var(--line); }
 .panel p { margin-top: 0.25rem; }
-.panel .row { grid-template-columns: minmax(0, 1fr) auto; align-items: center; font-variant-numeric: tabular-nums; }
+.panel .row { grid-template-columns: minmax(0, 1fr) auto; align-items: center; column-gap: 1rem; font-variant-numeric: tabular-nums; }
+.panel .row > a { white-space: nowrap; }
+.panel .row > :nth-child(5) { grid-column: 1 / -1; }
 .panel .row > :nth-child(even) { justify-self: end; font-weight: 650; }
 `;

@@ -1,4 +1,7 @@
+import { type Problem } from "./problems.js";
+
 export const shopName = "Soko Bahari";
+export const contact = "help@soko-bahari.example";
 
 /** The first language is the default. */
 export const languages = ["en", "fr"] as const;
@@ -27,12 +30,30 @@ const en = {
   toCheckout: "Back to the checkout",
   back: "Back to the market",
   keep: "Keep this address: it is how you find your order again.",
-  unavailable: "The payment could not be started",
-  unavailableText:
-    "The payment service does not answer at the moment. Nothing was charged, and your order is kept.",
-  held: "We are checking your payment",
-  heldText:
-    "We have received a payment of another amount for this order. Please do not pay again: the shopkeeper is looking at it.",
+  /** Why a customer could not be sent to the checkout: a title, and what to do. */
+  problems: {
+    unavailable: [
+      "The payment could not be started",
+      "The payment service does not answer at the moment. Nothing was charged, and your order is kept.",
+    ],
+    uncertain: [
+      "We do not know yet whether your payment was started",
+      "The payment service gave no clear answer. If your phone asks you to confirm a payment for this order, confirm it only once: we see it here too. You can also try again.",
+    ],
+    refused: [
+      "The payment was refused",
+      "The payment service does not accept a payment for this order. Nothing was charged. Please ask us.",
+    ],
+    busy: ["Your payment is being started", "It was asked for twice. Go back to the order in a moment."],
+    held: [
+      "We are checking your payment",
+      "We have received a payment of another amount for this order. Please do not pay again: the shopkeeper is looking at it.",
+    ],
+    soldOut: ["Sold out", "The last piece was sold to somebody else before you paid. Nothing was charged."],
+  } as Record<Exclude<Problem, "alreadyPaid"> | "soldOut", readonly [title: string, message: string]>,
+  failure: "Something went wrong in the shop",
+  failureText: "Look at your order before you pay again. If you have paid, the payment is not lost.",
+  questions: "Questions?",
   toOrder: "Back to the order",
   notFound: "There is nothing here",
   notFoundText: "The address may be incomplete. Look at it again, or start from the market.",
@@ -70,12 +91,33 @@ const fr: Translations = {
   toCheckout: "Retour au paiement",
   back: "Retour au marché",
   keep: "Gardez cette adresse : c’est ainsi que vous retrouverez votre commande.",
-  unavailable: "Le paiement n’a pas pu commencer",
-  unavailableText:
-    "Le service de paiement ne répond pas pour le moment. Rien n’a été débité et votre commande est conservée.",
-  held: "Nous vérifions votre paiement",
-  heldText:
-    "Nous avons reçu un paiement d’un autre montant pour cette commande. Ne payez pas une seconde fois : le marchand s’en occupe.",
+  problems: {
+    unavailable: [
+      "Le paiement n’a pas pu commencer",
+      "Le service de paiement ne répond pas pour le moment. Rien n’a été débité et votre commande est conservée.",
+    ],
+    uncertain: [
+      "Nous ne savons pas encore si votre paiement a commencé",
+      "Le service de paiement n’a pas répondu clairement. Si votre téléphone vous demande de valider un paiement pour cette commande, validez-le une seule fois : nous le verrons ici. Vous pouvez aussi réessayer.",
+    ],
+    refused: [
+      "Le paiement a été refusé",
+      "Le service de paiement n’accepte pas de paiement pour cette commande. Rien n’a été débité. Écrivez-nous.",
+    ],
+    busy: [
+      "Votre paiement est en train de commencer",
+      "Vous l’avez lancé deux fois. Revenez à la commande dans un instant.",
+    ],
+    held: [
+      "Nous vérifions votre paiement",
+      "Nous avons reçu un paiement d’un autre montant pour cette commande. Ne payez pas une seconde fois : le marchand s’en occupe.",
+    ],
+    soldOut: ["Épuisé", "La dernière pièce a été vendue avant votre paiement. Rien n’a été débité."],
+  },
+  failure: "Quelque chose n’a pas marché dans la boutique",
+  failureText:
+    "Regardez votre commande avant de payer à nouveau. Si vous avez payé, le paiement n’est pas perdu.",
+  questions: "Des questions ?",
   toOrder: "Retour à la commande",
   notFound: "Il n’y a rien ici",
   notFoundText: "L’adresse est peut-être incomplète. Vérifiez-la, ou repartez du marché.",
@@ -119,6 +161,10 @@ export const attentionTexts: Record<string, Record<Language, string>> = {
   "webhook.inadmissible": {
     en: "A signed message that cannot be read.",
     fr: "Un message signé illisible.",
+  },
+  "order.sold_out": {
+    en: "Paid after the last piece was sold. Get another one, or refund the payment.",
+    fr: "Payée après la vente de la dernière pièce. Trouvez-en une autre, ou remboursez.",
   },
   "dispatch.dead": {
     en: "Something could not be booked after many tries.",

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hmacSignature } from "tillkit";
 import { createSandbox } from "tillkit/sandbox";
-import { deskPage, orderPage, unavailablePage } from "../../../examples/express-shop/src/pages.js";
+import { deskPage, orderPage, problemPage } from "../../../examples/express-shop/src/pages.js";
 import { type Order } from "../../../examples/express-shop/src/orders.js";
 import { returnPage } from "../../../src/http/returns/return-page.js";
 import { withCorpus } from "../../webhook/message/corpora.js";
@@ -34,11 +34,12 @@ const order = (text: string): Order => ({
   total: { value: "1475", currency: text },
   placedAt: "2026-11-20T10:00:00.000Z",
   paidAt: undefined,
+  reserved: true,
 });
 const at = "2026-11-20T10:00:00.000Z";
 const shopPages: Readonly<Record<string, Page>> = {
   "an order": (text) => orderPage("en", order(text), undefined).main.markup,
-  "a checkout that failed": (text) => unavailablePage("fr", order(text)).main.markup,
+  "a checkout that failed": (text) => problemPage("fr", order(text), "unavailable").main.markup,
   "the desk": (text) =>
     deskPage("en", {
       attention: [{ kind: text, orderId: text, detail: text, at }],
