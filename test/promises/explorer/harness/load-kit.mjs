@@ -11,12 +11,11 @@ export function loadKit(folder) {
   isInstalled = true;
   // Thousands of errors are made on purpose; their stacks would take much of the time.
   Error.stackTraceLimit = 0;
-  const { createPayments, paymentRouter, hmacSignature, fieldsSignature, TillkitError } = require(
+  const { createPayments, paymentRouter, hmacSignature, fieldsSignature, storeOver, TillkitError } = require(
     path.join(folder, "index.js"),
   );
   const { newId } = require(path.join(folder, "shared", "new-id.js"));
   const { runLazily } = require(path.join(folder, "store", "rules", "run-lazily.js"));
-  const { storeOver } = require(path.join(folder, "store", "over", "index.js"));
   const { pino } = require("pino");
   const logger = pino({ enabled: false });
   return {
