@@ -34,7 +34,11 @@ export { type Resolution, type Resolved } from "./operations/resolution/resoluti
 export { type PaymentKey } from "./operations/reading/find-payment.js";
 export { type PaymentList, type PaymentQuery } from "./operations/reading/list-payments.js";
 export { type HistoryEntry, type PaymentHistory } from "./operations/reading/payment-history.js";
-export { type DispatchQuery, type RevivedDispatches } from "./operations/replay/replay-dispatches.js";
+export {
+  type DispatchQuery,
+  type RevivedDispatches,
+  type RevivedOutcome,
+} from "./operations/replay/replay-dispatches.js";
 export { type ReplayChange, type Replayed, type ReplayQuery } from "./operations/replay/replay-webhooks.js";
 export { type PaymentRequest } from "./checkout/payment-request.js";
 export {

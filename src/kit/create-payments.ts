@@ -19,7 +19,7 @@ import { type LookupParts, Lookups } from "../operations/lookup/lookups.js";
 import { findPayment } from "../operations/reading/find-payment.js";
 import { paymentHistory } from "../operations/reading/payment-history.js";
 import { pruneRecords } from "../operations/prune-records.js";
-import { replayDispatches } from "../operations/replay/replay-dispatches.js";
+import { replayDispatches, revivedDispatches } from "../operations/replay/replay-dispatches.js";
 import { replayWebhooks } from "../operations/replay/replay-webhooks.js";
 import { retireHandler } from "../operations/retire-handler.js";
 import { resolvePayment } from "../operations/resolution/resolve-payment.js";
@@ -93,7 +93,6 @@ export function createPayments<Covers extends SignedField, Tx>(
     adopt: (adoption) => adoptPayment(core, adoption),
     resolve: (resolution) => resolvePayment(core, resolution),
     replay: (query) => replayWebhooks(core, query),
-    replayDispatches: (query) => replayDispatches(core, query),
     compareStatement: (rows, { clientIdPrefix = options.clientIdPrefix, ...others } = {}) =>
       deferredComparison(store, rows, { clientIdPrefix, ...others }),
 
@@ -110,7 +109,6 @@ export function createPayments<Covers extends SignedField, Tx>(
           .some((key) => key.name === name && (!event || key.event === "*" || key.event === event)),
     }),
     ...handlerControls(core, dispatcher),
-    retireHandler: (name, choice) => retireHandler(core, name, choice),
     prune: (query) => pruneRecords(store, query),
     backup: async (file) => {
       if (store.backup) return store.backup(file);
@@ -174,18 +172,19 @@ function checkoutParts<Covers extends SignedField, Tx>(
   };
 }
 
-/** Returns the methods by which people control handlers. */
-function handlerControls<Covers extends SignedField, Tx>(
-  { store, now }: Core<Tx>,
-  dispatcher: Dispatcher<Tx>,
-): Pick<Payments<Covers, Tx>, "handlers" | "pauseHandler" | "resumeHandler" | "limitHandler"> {
+/** Returns the methods by which people control handlers, and their dead dispatches. */
+function handlerControls<Tx>(core: Core<Tx>, dispatcher: Dispatcher<Tx>) {
+  const { store, now } = core;
   const parts = { store, now, onChanged: () => dispatcher.controlsChanged() };
   return {
     handlers: () => listHandlers(store),
     pauseHandler: async (name, options) => pauseHandler(parts, name, options),
     resumeHandler: async (name, options) => resumeHandler(parts, name, options),
     limitHandler: async (name, options) => limitHandler(parts, name, options),
-  };
+    retireHandler: (name, choice) => retireHandler(core, name, choice),
+    replayDispatches: (query) => replayDispatches(core, query),
+    revivedDispatches: async (run) => revivedDispatches(store, run),
+  } satisfies Partial<Payments<never, Tx>>;
 }
 
 /** Returns the methods that add handlers of events and listeners of notices. */

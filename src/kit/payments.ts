@@ -22,7 +22,11 @@ import { type Payment } from "../model/payment.js";
 import { type Pruned } from "../operations/prune-records.js";
 import { type WebhookRequest } from "../webhook/receive-webhook.js";
 import { type Receipt } from "../webhook/recording/arrival.js";
-import { type DispatchQuery, type RevivedDispatches } from "../operations/replay/replay-dispatches.js";
+import {
+  type DispatchQuery,
+  type RevivedDispatches,
+  type RevivedOutcome,
+} from "../operations/replay/replay-dispatches.js";
 import { type Replayed, type ReplayQuery } from "../operations/replay/replay-webhooks.js";
 import { type Resolution, type Resolved } from "../operations/resolution/resolution.js";
 import { type StatementOptions, type StatementRows, type StatementRun } from "../statement/index.js";
@@ -102,6 +106,12 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * @throws TillkitError `query_invalid`
    */
   replayDispatches(query?: DispatchQuery): Promise<RevivedDispatches>;
+  /**
+   * Resolves to what became of the dispatches that a run of {@link Payments.replayDispatches} has revived.
+   *
+   * @throws TillkitError `query_invalid`
+   */
+  revivedDispatches(run: string): Promise<RevivedOutcome>;
 
   /** Adds a handler of `payment.completed`, which fulfils the order. See {@link Payments.on}. */
   onPaymentCompleted(handler: Handler<"payment.completed", Covers, Tx>, options?: HandlerOptions): void;

@@ -10,6 +10,7 @@ import {
   type NoteRecord,
   type NotesOptions,
   type Registration,
+  type RevivedPage,
   type Locked,
   type LockKeys,
   type RetireOptions,
@@ -175,9 +176,15 @@ export interface PaymentStore<Tx = unknown> {
 
   /**
    * Returns at most `limit` dead dispatches that match every given condition, oldest event first. With `revive` each of
-   * them becomes pending and due immediately, with attempts and failures reset to zero.
+   * them becomes pending and due immediately, with attempts and failures reset to zero and the end before that in `past`.
    */
   dead(options: DeadPage): Promise<DispatchRecord[]>;
+
+  /**
+   * Returns at most `limit` dispatches that were last revived under this id, in any state, in the order of eventId and handler, after
+   * the given one.
+   */
+  revived(page: RevivedPage): Promise<DispatchRecord[]>;
 
   /**
    * Returns the numbers that a person should see first. Stays cheap however much is stored.

@@ -59,6 +59,16 @@ export interface RetireOptions {
   limit: number;
 }
 
+/** Which dispatches `revived` returns. */
+export interface RevivedPage {
+  /** The id under which they were revived. */
+  run: string;
+  /** The last dispatch of the page before. @default none */
+  after?: { eventId: string; handler: string };
+  /** The number of dispatches at most. */
+  limit: number;
+}
+
 /** What `counts` leaves out. */
 export interface CountsOptions {
   /** The names of handlers whose waiting events do not count for `oldestUndoneAt`. @default none */

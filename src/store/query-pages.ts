@@ -66,6 +66,12 @@ export interface DeadPage {
   handler?: string;
   /** Only dispatches of events of this type. */
   type?: EventType;
+  /** A part of the last error, in capital or small letters. */
+  error?: string;
+  /** Only those that died at this time or later, by the database's clock: ISO 8601 UTC. */
+  since?: string;
+  /** Leaves out those that were revived under this id. Required with `revive`, which stores it. */
+  run?: string;
   /** Whether to make them pending again. */
   revive: boolean;
   /** The maximum number of dispatches. */

@@ -240,7 +240,14 @@ export interface DispatchRecord {
   error?: string;
   /** When a run was last settled, or the dispatch retired, by the database's clock: ISO 8601 UTC. */
   settledAt?: string;
+  /** How it ended each time before it was revived, oldest first; the last 20. Absent if it never was. */
+  past?: readonly PastEnd[];
+  /** The id under which it was last revived. */
+  run?: string;
 }
+
+/** How a dispatch was dead before it was revived. */
+export type PastEnd = Pick<DispatchRecord, "attempt" | "failures" | "error" | "settledAt">;
 
 /** What is stored about one clientId. */
 export interface StoredHistory {

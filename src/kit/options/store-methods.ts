@@ -24,6 +24,7 @@ export const storeMethods = Object.keys({
   history: 1,
   webhooks: 1,
   dead: 1,
+  revived: 1,
   counts: 1,
   handlers: 1,
   notes: 1,

@@ -2,8 +2,8 @@ import { type EventType, eventTypes } from "../../model/event-map.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type NamesOf } from "../../shared/unknown-names.js";
-import { queryError, refuseUnknown } from "../reading/query.js";
-import { type DispatchRecord } from "../../store/index.js";
+import { queryError, queryTime, refuseUnknown } from "../reading/query.js";
+import { type DispatchRecord, type PaymentStore } from "../../store/index.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
 
 /** Selects dead dispatches: those that match every given condition. */
@@ -14,6 +14,17 @@ export interface DispatchQuery {
   handler?: string | undefined;
   /** The event's type. */
   type?: EventType | undefined;
+  /** A part of the last error, in capital or small letters. */
+  error?: string | undefined;
+  /** Selects those that died at this time or later, by the database's clock. */
+  since?: Date | undefined;
+  /**
+   * The id of a run of calls, which the first call returns: with it, those that the run has revived before and that are dead again
+   * are left out. 1 to 64 ASCII characters without spaces.
+   *
+   * @default a new id
+   */
+  run?: string | undefined;
   /** The number of dispatches of one call: 1 to 1,000. @default 500 */
   limit?: number | undefined;
   /** Whether to return them without running them again. @default true */
@@ -24,6 +35,8 @@ export interface DispatchQuery {
 export interface RevivedDispatches {
   /** Whether nothing was changed. */
   dryRun: boolean;
+  /** The id of the run: `payments.revivedDispatches(run)` says what became of them. */
+  run: string;
   /** As they were stored, with their last error; oldest event first. */
   dispatches: DispatchRecord[];
   /** Whether more than `limit` match: call again. */
@@ -37,21 +50,63 @@ export interface RevivedDispatches {
  * @throws TillkitError `query_invalid`
  */
 export async function replayDispatches<Tx>(
-  { store, announceEvents }: Pick<RecordingParts<Tx>, "store" | "announceEvents">,
+  { store, announceEvents, newId }: Pick<RecordingParts<Tx>, "store" | "announceEvents" | "newId">,
   query: DispatchQuery = {},
 ): Promise<RevivedDispatches> {
-  const { eventId, handler, type, limit = 500, dryRun = true } = query;
-  refuseUnknown(query, { eventId, handler, type, limit, dryRun } satisfies NamesOf<DispatchQuery>);
+  const { eventId, handler, type, error, since, run = newId(), limit = 500, dryRun = true } = query;
+  const known = { eventId, handler, type, error, since, run, limit, dryRun } satisfies NamesOf<DispatchQuery>;
+  refuseUnknown(query, known);
   if (!isWholeNumber(limit, 1, 1000)) throw queryError("limit must be a whole number from 1 to 1000.");
   if (type !== undefined && !eventTypes.includes(type))
     throw queryError(`type must be one of ${eventTypes.join(", ")}.`);
-  const selected = withoutUndefined({ eventId, handler, type });
+  if (error !== undefined && (typeof error !== "string" || error === ""))
+    throw queryError("error must be a part of the error's text.");
+  expectRun(run);
+  const selected = withoutUndefined({ eventId, handler, type, error, since: queryTime("since", since), run });
   if (dryRun) {
     const found = await store.dead({ ...selected, revive: false, limit: limit + 1 });
-    return { dryRun, dispatches: found.slice(0, limit), more: found.length > limit };
+    return { dryRun, run, dispatches: found.slice(0, limit), more: found.length > limit };
   }
   const dispatches = await store.dead({ ...selected, revive: true, limit });
   if (dispatches.length > 0) announceEvents();
   const left = dispatches.length < limit ? [] : await store.dead({ ...selected, revive: false, limit: 1 });
-  return { dryRun, dispatches, more: left.length > 0 };
+  return { dryRun, run, dispatches, more: left.length > 0 };
+}
+
+/** What became of the dispatches of one run of `replayDispatches`. */
+export interface RevivedOutcome {
+  /** Those that are done now. */
+  done: number;
+  /** Those that are dead again. */
+  dead: number;
+  /** Those that have not ended. */
+  waiting: number;
+  /** Those that were retired since. */
+  retired: number;
+  /** Those that are not done, 1,000 at most: each with its last error, and in `past` how it had ended before. */
+  dispatches: DispatchRecord[];
+}
+
+const pageSize = 500;
+const maxListed = 1000;
+
+/** Returns what became of revived dispatches. @throws TillkitError `query_invalid` */
+export async function revivedDispatches<Tx>(store: PaymentStore<Tx>, run: string): Promise<RevivedOutcome> {
+  expectRun(run);
+  const outcome: RevivedOutcome = { done: 0, dead: 0, waiting: 0, retired: 0, dispatches: [] };
+  for (let after: DispatchRecord | undefined; ;) {
+    const page = await store.revived({ run, ...(after && { after }), limit: pageSize });
+    for (const one of page) {
+      const { state } = one;
+      outcome[state === "pending" || state === "leased" ? "waiting" : state] += 1;
+      if (state !== "done" && outcome.dispatches.length < maxListed) outcome.dispatches.push(one);
+    }
+    after = page.at(-1);
+    if (page.length < pageSize) return outcome;
+  }
+}
+
+function expectRun(run: unknown): void {
+  if (typeof run !== "string" || !/^[!-~]{1,64}$/.test(run))
+    throw queryError("run must have 1 to 64 ASCII characters without spaces.");
 }

@@ -7,8 +7,10 @@ import {
   type EventRecord,
   type HandlerKey,
   type HandlerSummary,
+  type PastEnd,
   type Registration,
   type RetireOptions,
+  type RevivedPage,
   type RunKey,
   type Settlement,
   type StoreCounts,
@@ -19,6 +21,7 @@ import {
   isLeasedBy,
   isOnDeadPage,
   isOpen,
+  revivedBy,
   leftAfter,
   namesWanting,
   summarizedBy,
@@ -44,6 +47,8 @@ interface Dispatch {
   failures: number;
   error?: string;
   settledAt?: string;
+  past?: readonly PastEnd[];
+  run?: string;
 }
 
 /** The list of every event without dispatches: most events of a test have none. */
@@ -140,20 +145,32 @@ export class DispatchesTable {
   }
 
   dead(page: DeadPage): DispatchRecord[] {
-    const { revive, limit } = page;
+    const { revive, limit, run } = page;
     const found = [...this.#ended]
       .filter(({ state }) => state === "dead")
-      .filter(({ event, handler }) => isOnDeadPage(page, { eventId: event.id, type: event.type, handler }))
+      .filter((one) => isOnDeadPage(page, recordOf(one)))
       .toSorted((a, b) => a.seq - b.seq)
       .slice(0, limit);
     const records = found.map(recordOf);
     for (const dispatch of revive ? found : []) {
       this.#ended.delete(dispatch);
+      const { past } = revivedBy(run, dispatch);
       delete dispatch.error;
       delete dispatch.settledAt;
-      this.#open.add(Object.assign(dispatch, undone));
+      this.#open.add(Object.assign(dispatch, undone, { past }, run !== undefined && { run }));
     }
     return records;
+  }
+
+  revived({ run, after, limit }: RevivedPage): DispatchRecord[] {
+    const placeOf = ({ eventId, handler }: Pick<DispatchRecord, "eventId" | "handler">) =>
+      `${eventId} ${handler}`;
+    return [...this.#open, ...this.#ended]
+      .filter((one) => one.run === run)
+      .map(recordOf)
+      .toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+      .filter((one) => after === undefined || placeOf(one) > placeOf(after))
+      .slice(0, limit);
   }
 
   /** Forgets registrations of a handler name, and retires at most `limit` of its dispatches. Returns how many. */

@@ -19,6 +19,7 @@ import {
   type PaymentStore,
   type ResolutionRecord,
   type RetireOptions,
+  type RevivedPage,
   type RunKey,
   type Saved,
   type Settlement,
@@ -167,6 +168,10 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
 
   dead(options: DeadPage): Promise<DispatchRecord[]> {
     return this.transaction(async () => this.#dispatches.dead(options));
+  }
+
+  async revived(page: RevivedPage): Promise<DispatchRecord[]> {
+    return this.#dispatches.revived(page);
   }
 
   async counts(options?: CountsOptions): Promise<StoreCounts> {

@@ -88,6 +88,7 @@ function storeOf(records: KeyedRecords): Omit<PaymentStore<object>, "durable"> {
     claim: (options) => dispatches.claim(options),
     renew: (run, leaseMs) => dispatches.renew(run, leaseMs),
     dead: (page) => dispatches.dead(page),
+    revived: (page) => dispatches.revived(page),
     counts: async (options) => dispatches.counts(await events.handlers(), options),
     handlers: async () => dispatches.summarize(await events.handlers()),
     async notes(options) {

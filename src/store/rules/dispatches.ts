@@ -4,10 +4,12 @@ import {
   type EventRecord,
   type HandlerKey,
   type HandlerSummary,
+  type PastEnd,
   type RetireOptions,
   type RunKey,
   type Settlement,
 } from "../records.js";
+import { withoutUndefined } from "../../shared/without-undefined.js";
 
 /** Returns whether a handler wants events of this type. */
 export function wants(key: HandlerKey, type: EventRecord["type"]): boolean {
@@ -86,12 +88,27 @@ export function afterRun<Dispatch extends Counts>(
   return { ...settled, state: "pending", attempt: dispatch.attempt - 1 };
 }
 
+/** The number of earlier ends that a dispatch keeps. */
+const maxPast = 20;
+
+/** Returns what changes in a dead dispatch that is revived. `undefined` removes a field. */
+export function revivedBy(
+  run: string | undefined,
+  { attempt, failures, error, settledAt, past = [] }: Partial<DispatchRecord> & PastEnd,
+) {
+  const end = withoutUndefined({ attempt, failures, error, settledAt }) as PastEnd;
+  return { ...undone, error: undefined, settledAt: undefined, run, past: [...past, end].slice(-maxPast) };
+}
+
 /** Returns whether `dead` returns a dispatch: its state and the conditions of the page. */
 export function isOnDeadPage(
-  { eventId, handler, type }: Partial<DeadPage>,
-  dispatch: Pick<DispatchRecord, "eventId" | "handler" | "type">,
+  { eventId, handler, type, error, since, run }: Partial<DeadPage>,
+  dispatch: Pick<DispatchRecord, "eventId" | "handler" | "type" | "error" | "settledAt" | "run">,
 ): boolean {
   return (
+    (error === undefined || dispatch.error?.toLowerCase().includes(error.toLowerCase()) === true) &&
+    (since === undefined || (dispatch.settledAt !== undefined && dispatch.settledAt >= since)) &&
+    (run === undefined || dispatch.run !== run) &&
     (eventId === undefined || dispatch.eventId === eventId) &&
     (handler === undefined || dispatch.handler === handler) &&
     (type === undefined || dispatch.type === type)

@@ -7,7 +7,6 @@ import {
   type ClaimOptions,
   type DeadPage,
   type DispatchRecord,
-  type HandlerSummary,
   type Registration,
   type Locked,
   type LockKeys,
@@ -37,7 +36,7 @@ import {
 } from "./tables/dispatches.js";
 import { eventsPerRound, expandSome } from "./tables/expand-events.js";
 import { deleteHandlers, storeHandlers, summarizeHandlers, unknownHandlers } from "./tables/handlers.js";
-import { countWaiting, deadDispatches, historyOf, webhooksPage } from "./tables/history.js";
+import { countWaiting, deadDispatches, dispatchesOfRun, historyOf, webhooksPage } from "./tables/history.js";
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
 import { type Database, type Tables } from "./tables/names.js";
 import { readNotes } from "./tables/notes.js";
@@ -86,9 +85,10 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly lookupDue = this.#reads(lookupDuePayments);
   readonly list = this.#reads(readPaymentsPage);
   readonly history = this.#reads(historyOf);
+  readonly revived = this.#reads(dispatchesOfRun);
   readonly webhooks = this.#reads(webhooksPage);
   readonly counts = this.#reads(countWaiting);
-  readonly handlers = this.#reads(summarizeHandlers) as () => Promise<HandlerSummary[]>;
+  readonly handlers = this.#reads(summarizeHandlers) as PaymentStore["handlers"];
   readonly notes = this.#reads(readNotes, false);
   readonly identify = this.#reads(identityOf, false) as () => Promise<string>;
   readonly lock = this.#runsInside(lockKeys);
@@ -190,14 +190,14 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   renew(claim: RunKey, leaseMs: number): Promise<boolean> {
-    const renewing = () => renewLease(this.#driver.writer, this.#db, claim, leaseMs);
-    return this.#use(() => retryConflicts(this.#driver.dialect, renewing));
+    const { dialect, writer } = this.#driver;
+    return this.#use(() => retryConflicts(dialect, () => renewLease(writer, this.#db, claim, leaseMs)));
   }
 
   dead(options: DeadPage): Promise<DispatchRecord[]> {
     return this.#use(async () => {
       // To look only, nothing waits for the writer.
-      const { reader, slowReader = reader } = this.#driver;
+      const { slowReader = this.#driver.reader } = this.#driver;
       if (!options.revive) return deadDispatches(slowReader, this.#db, options);
       const dead = await this.#shortTransaction((tx) => deadDispatches(tx, this.#db, options), "upkeep");
       if (dead.length > 0) this.#driver.announce?.();

@@ -1,10 +1,13 @@
 import { type DispatchQuery, MemoryStore } from "tillkit";
 import { replayDispatches } from "../../../src/operations/replay/replay-dispatches.js";
 import { event } from "../../../src/store/exam/checks/fixtures.js";
-import { saved } from "../../../src/store/exam/checks/steps.js";
+import { saved, until } from "../../../src/store/exam/checks/steps.js";
 import { closeAll, testKit } from "../../support/kit.js";
 
 afterEach(closeAll);
+
+let runs = 0;
+const newId = () => `run-${++runs}`;
 
 /** Returns a store with this number of dead dispatches, whose process runs no more. */
 async function storeWithDead(count: number, handlers = ["books"]): Promise<MemoryStore> {
@@ -31,7 +34,10 @@ describe("a replay of dead dispatches", () => {
     const store = await storeWithDead(3);
     const announceEvents = jest.fn();
     const replay = async (dryRun: boolean, limit: number) => {
-      const { dispatches, more } = await replayDispatches({ store, announceEvents }, { dryRun, limit });
+      const { dispatches, more } = await replayDispatches(
+        { store, announceEvents, newId },
+        { dryRun, limit },
+      );
       return [dispatches.length, more];
     };
     expect(await replay(true, 2)).toEqual([2, true]);
@@ -48,16 +54,46 @@ describe("a replay of dead dispatches", () => {
     const store = await storeWithDead(1, ["books", "mail"]);
     const query = { handler: "books", limit: 1 };
     const announceEvents = () => {};
-    expect(await replayDispatches({ store, announceEvents }, query)).toMatchObject({
+    expect(await replayDispatches({ store, announceEvents, newId }, query)).toMatchObject({
       dryRun: true,
       dispatches: [{ handler: "books" }],
       more: false,
     });
-    const again = await replayDispatches({ store, announceEvents }, { ...query, dryRun: false });
+    const again = await replayDispatches({ store, announceEvents, newId }, { ...query, dryRun: false });
     expect(again).toMatchObject({ dispatches: [{ handler: "books" }], more: false });
-    expect(await replayDispatches({ store, announceEvents }, { dryRun: false })).toMatchObject({
+    expect(await replayDispatches({ store, announceEvents, newId }, { dryRun: false })).toMatchObject({
       dispatches: [{ handler: "mail" }],
       more: false,
+    });
+  });
+
+  it("takes those whose error and time match, goes on where a run broke off, and says what became of each", async () => {
+    const store = await storeWithDead(3);
+    const payments = testKit({ store, dispatch: { maxFailures: 1, pollMs: 5 } });
+    const replay = (query: DispatchQuery) => payments.replayDispatches({ dryRun: false, ...query });
+    expect(await replay({ error: "toner" })).toMatchObject({ dispatches: [], more: false });
+    expect(await replay({ since: new Date(Date.now() + 60_000) })).toMatchObject({ dispatches: [] });
+    const { run, more } = await replay({ error: "OUT OF", since: new Date(0), limit: 2 });
+    expect(more).toBe(true);
+    expect(await payments.revivedDispatches(run)).toMatchObject({ waiting: 2, done: 0, dead: 0 });
+
+    let failing = 1;
+    const ended = new Promise<void>((resolve) => payments.on("dispatch.dead", () => resolve()));
+    payments.onPaymentCompleted(() => (failing-- > 0 ? Promise.reject(new Error("again")) : undefined), {
+      name: "books",
+    });
+    await payments.start({ keepAlive: false });
+    await ended;
+    // The one that is dead again is not revived for ever.
+    expect(await replay({ run })).toMatchObject({ run, dispatches: [{ eventId: "e-2" }], more: false });
+    await until(async () => ((await payments.revivedDispatches(run)).done === 2 ? true : undefined));
+    const past = [{ attempt: 1, failures: 0, error: "Error: out of paper", settledAt: expect.any(String) }];
+    expect(await payments.revivedDispatches(run)).toMatchObject({
+      waiting: 0,
+      done: 2,
+      dead: 1,
+      retired: 0,
+      dispatches: [{ eventId: "e-0", state: "dead", error: "Error: again", past }],
     });
   });
 
@@ -80,6 +116,9 @@ describe("a replay of dead dispatches", () => {
   it.each([
     ["limit must be", { limit: 0 }],
     ["limit must be", { limit: 1001 }],
+    ["error must be", { error: "" }],
+    ["since must be", { since: "2026-11-01" }],
+    ["run must have", { run: "a run" }],
     ["handlr", { handlr: "books" }],
     ["type must be one of payment.completed, payment.updated, ", { type: "payment.complete" }],
     ["type must be one of", { type: "payment.complete", dryRun: false }],

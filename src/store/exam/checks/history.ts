@@ -165,4 +165,68 @@ export const deadChecks: Checks = {
     assert.ok(again!.fence > died.fence, "an old run could settle the revived dispatch");
     if (store.counts) same((await store.counts()).dead, 2);
   },
+
+  async "dead finds dispatches by a part of their error and by their time, and none that its run has revived"(
+    store,
+  ) {
+    await store.registerHandlers([ledger]);
+    await saved(store, { events: [1, 2, 3].map((n) => event(`e${n}`, { clientId: "p1" })) });
+    const errors = ["Error: 100% of É_a!", "Error: no", "Error: No paper"];
+    for (const [index, claim] of (await claimed(store, [ledger])).entries())
+      await settled(store, claim, { state: "dead", error: errors[index]! });
+    const dead = async (options: Partial<DeadPage>) =>
+      (await store.dead({ revive: false, limit: 10, ...options })).map(({ eventId }) => eventId);
+    same(await dead({ error: "no" }), ["e2", "e3"]);
+    same(await dead({ error: "0% OF" }), ["e1"]);
+    same(await dead({ error: "_a!" }), ["e1"]);
+    for (const error of ["n_", "1%o", "e!"]) same(await dead({ error }), []);
+    const [first] = (await store.history("p1")).dispatches;
+    same(await dead({ since: first!.settledAt! }), ["e1", "e2", "e3"]);
+    same(await dead({ since: "2999-01-01T00:00:00.000Z" }), []);
+
+    same(await dead({ error: "paper", revive: true, run: "run-1" }), ["e3"]);
+    const [again] = await claimed(store, [ledger]);
+    await settled(store, again!, { state: "dead", error: "still none" });
+    same(await dead({ run: "run-1" }), ["e1", "e2"]);
+    same(await dead({ run: "run-2" }), ["e1", "e2", "e3"]);
+  },
+
+  async "a revived dispatch keeps how it had ended before, and is found by the id of its run"(store) {
+    await store.registerHandlers([ledger]);
+    await saved(store, { events: [1, 2, 3].map((n) => event(`e${n}`, { clientId: "p1" })) });
+    for (const claim of await claimed(store, [ledger]))
+      await settled(store, claim, { state: "dead", error: `no ${claim.event.id}` });
+    const died = (await store.history("p1")).dispatches;
+    await store.dead({ run: "run-1", revive: true, limit: 10 });
+    for (const [index, claim] of (await claimed(store, [ledger])).entries())
+      await settled(store, claim, { state: index === 0 ? "done" : "dead", error: "still" });
+    const ends = async (after?: { eventId: string; handler: string }) =>
+      (await store.revived({ run: "run-1", limit: 2, ...(after && { after }) })).map(
+        ({ eventId, state, past }) => ({
+          eventId,
+          state,
+          past,
+        }),
+      );
+    const past = died.map(({ attempt, failures, error, settledAt }) => ({
+      attempt,
+      failures,
+      error,
+      settledAt,
+    }));
+    same(await ends(), [
+      { eventId: "e1", state: "done", past: [past[0]] },
+      { eventId: "e2", state: "dead", past: [past[1]] },
+    ]);
+    same(await ends({ eventId: "e2", handler: "ledger" }), [
+      { eventId: "e3", state: "dead", past: [past[2]] },
+    ]);
+    await store.dead({ run: "run-2", revive: true, limit: 1 });
+    const [second] = await store.revived({ run: "run-2", limit: 10 });
+    same([second!.eventId, second!.past!.map(({ error }) => error)], ["e2", ["no e2", "still"]]);
+    same(
+      (await store.revived({ run: "run-1", limit: 10 })).map(({ eventId }) => eventId),
+      ["e1", "e3"],
+    );
+  },
 };

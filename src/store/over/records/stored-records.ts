@@ -125,6 +125,7 @@ const dispatches: Table<StoredDispatch> = {
       isOpen(row) && row.waitsFrom !== undefined
         ? [[row.handler, timeOf(row.waitsFrom), row.order, row.eventId]]
         : [],
+    runs: ({ run, eventId, handler }) => (run === undefined ? [] : [[run, eventId, handler]]),
     dead: (row) => when(row.state === "dead", row.handler, row.order, row.eventId),
   },
   entryOf: ({ eventId, type, handler, order, recordedAt, dueAt, waitsFrom }): DispatchEntry => {

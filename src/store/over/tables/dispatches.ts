@@ -7,6 +7,7 @@ import {
   type HandlerKey,
   type HandlerSummary,
   type RetireOptions,
+  type RevivedPage,
   type RunKey,
   type Settlement,
   type StoreCounts,
@@ -18,13 +19,13 @@ import {
   isLeasedBy,
   isOnDeadPage,
   isOpen,
+  revivedBy,
   summarizedBy,
-  undone,
   wants,
 } from "../../rules/dispatches.js";
 import { type Draft } from "../records/draft.js";
 import { eventOf } from "./events.js";
-import { keyOf, rangeOf, timeOf } from "../records/keys.js";
+import { after, keyOf, rangeOf, timeOf } from "../records/keys.js";
 import { type KeyedRecords } from "../records/keyed-records.js";
 import { Conflict } from "../adapter/operations.js";
 import {
@@ -133,22 +134,33 @@ export class Dispatches {
   }
 
   async dead(page: DeadPage): Promise<DispatchRecord[]> {
-    const { handler, revive, limit } = page;
+    const { handler, revive, limit, run } = page;
     const range = rangeOf(handler === undefined ? ["dead"] : ["dead", handler], Infinity);
-    const isWanted = (entry: DispatchEntry): boolean => isOnDeadPage(page, entry);
+    const find = async (entries: DispatchEntry[]): Promise<StoredDispatch[]> =>
+      (await this.#records.values<StoredDispatch>(entries.map(dispatchKey))).filter((row) =>
+        isOnDeadPage(page, row),
+      );
+    const rows = await this.#records.collect(range, find);
     const found: DispatchRecord[] = [];
-    for (const entry of await this.#inOrder([range], isWanted, limit)) {
+    for (const row of rows.toSorted((a, b) => (a.order < b.order ? -1 : 1)).slice(0, limit)) {
       const dispatch = await this.#records.change(async (draft) => {
-        await draft.load([dispatchKey(entry)]);
-        const dead = draft.get<StoredDispatch>(dispatchKey(entry));
+        await draft.load([dispatchKey(row)]);
+        const dead = draft.get<StoredDispatch>(dispatchKey(row));
         if (dead?.state !== "dead") return undefined;
-        const { error: _error, settledAt: _at, waitsFrom: _from, ...rest } = dead;
-        if (revive) draft.put(dispatchKey(entry), { ...rest, ...undone });
+        const { waitsFrom: _from, ...rest } = dead;
+        if (revive) draft.put(dispatchKey(row), { ...rest, ...revivedBy(run, dead) });
         return dead;
       });
       if (dispatch) found.push(dispatchOf(dispatch));
     }
     return found;
+  }
+
+  async revived({ run, after: last, limit }: RevivedPage): Promise<DispatchRecord[]> {
+    const from = last && { from: after(keyOf("runs", run, last.eventId, last.handler)) };
+    const find = async (entries: DispatchEntry[]): Promise<StoredDispatch[]> =>
+      this.#records.values<StoredDispatch>(entries.map(dispatchKey));
+    return (await this.#records.collect(rangeOf(["runs", run], limit, from), find)).map(dispatchOf);
   }
 
   async counts(handlers: readonly HandlerKey[], { except = [] }: CountsOptions = {}): Promise<StoreCounts> {

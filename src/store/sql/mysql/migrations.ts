@@ -16,6 +16,7 @@ export function mysqlSchema(tables: Tables, collation: string): Schema {
       numberRegistrations(tables),
       identifyTables(tables),
       keepNotes(tables, type),
+      keepEnds(tables, type),
     ],
     findTable: "select 1 from information_schema.tables where table_schema = database() and table_name = ?",
     createMeta: `create table if not exists ${tables.meta}
@@ -153,6 +154,13 @@ const keepNotes = (t: Tables, type: Types): string[] => [
     kind varchar(32) ${type.text} not null, id ${type.id} not null,
     version bigint not null, value mediumtext ${type.text} not null, primary key (kind, id)
   ) ${type.engine}`,
+];
+
+/** How a dispatch that was revived had ended before, and under which id it was revived. */
+const keepEnds = (t: Tables, type: Types): string[] => [
+  `alter table ${t.dispatches} add column past mediumtext ${type.text},
+    add column retry_run varchar(64) character set ascii collate ascii_bin,
+    add key ${t.dispatches}_run (retry_run, event_id, handler)`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

@@ -17,6 +17,7 @@ export function postgresSchema(tables: Tables): Schema {
       numberRegistrations(tables),
       identifyTables(tables),
       keepNotes(tables),
+      keepEnds(tables),
     ],
     findTable: "select 1 where to_regclass(?) is not null",
     createMeta: `create table if not exists ${tables.meta} (name text primary key, value text not null)`,
@@ -158,6 +159,12 @@ const keepNotes = (t: Tables): string[] => [
     kind text not null, id text collate "C" not null, version bigint not null, value text not null,
     primary key (kind, id)
   )`,
+];
+
+/** How a dispatch that was revived had ended before, and under which id it was revived. */
+const keepEnds = (t: Tables): string[] => [
+  `alter table ${t.dispatches} add column past text, add column retry_run text`,
+  `create index ${t.dispatches}_run on ${t.dispatches} (retry_run, event_id, handler) where retry_run is not null`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

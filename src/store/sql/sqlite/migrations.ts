@@ -19,6 +19,7 @@ export function sqliteSchema(tables: Tables): Schema {
       numberRegistrations(tables),
       identifyTables(tables),
       keepNotes(tables),
+      keepEnds(tables),
     ],
     findTable: "select 1 from sqlite_master where type = 'table' and name = ?",
     createMeta: `create table if not exists ${tables.meta} (name text not null primary key, value text not null)`,
@@ -219,6 +220,13 @@ const keepNotes = (t: Tables): string[] => [
     kind text not null, id text not null, version integer not null, value text not null,
     primary key (kind, id)
   ) without rowid`,
+];
+
+/** How a dispatch that was revived had ended before, and under which id it was revived. */
+const keepEnds = (t: Tables): string[] => [
+  `alter table ${t.dispatches} add column past text`,
+  `alter table ${t.dispatches} add column retry_run text`,
+  `create index ${t.dispatches}_run on ${t.dispatches} (retry_run, event_id, handler) where retry_run is not null`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

@@ -3,6 +3,8 @@ import {
   type CountsOptions,
   type DeadPage,
   type DispatchRecord,
+  type PastEnd,
+  type RevivedPage,
   type StoreCounts,
   type StoredHistory,
   type WebhookPage,
@@ -11,7 +13,7 @@ import {
 import { allOf, pageOf, placeholders } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 import { aboutClient } from "./about-client.js";
-import { dispatchesAmong } from "./dispatches.js";
+import { revivedBy } from "../../rules/dispatches.js";
 import { eventFromRow, type EventRow } from "./events.js";
 import { isUnexpanded, isWanted } from "./expand-events.js";
 import { type Database } from "./names.js";
@@ -88,26 +90,54 @@ export async function webhooksPage(
 export async function deadDispatches(
   tx: Session,
   { dialect, tables: t }: Database,
-  { eventId, handler, type, revive, limit }: DeadPage,
+  { eventId, handler, type, error, since, run, revive, limit }: DeadPage,
 ): Promise<DispatchRecord[]> {
+  // Of the characters of a pattern, none has a meaning in the text.
+  const part = error && `%${error.toLowerCase().replaceAll(/[!%_]/g, "!$&")}%`;
   const where = allOf([
     { sql: "d.dead = 1", params: [] },
     { sql: "d.event_id = ?", params: [eventId] },
     { sql: "d.handler = ?", params: [handler] },
     { sql: "d.event_type = ?", params: [type] },
+    { sql: "lower(d.error) like ? escape '!'", params: [part] },
+    { sql: "d.settled_at >= ?", params: [since === undefined ? undefined : Date.parse(since)] },
+    { sql: "(d.retry_run is null or d.retry_run <> ?)", params: [run] },
   ]);
   const { rows } = await tx.run<DispatchRow>(
     `select ${dispatchColumns} from ${t.dispatches} d join ${t.events} e on e.id = d.event_id
       where ${where.sql} order by d.event_seq, d.handler limit ? ${revive ? dialect.forUpdate : ""}`,
     [...where.params, limit],
   );
-  if (!revive) return rows.map(dispatchFromRow);
-  for (const which of dispatchesAmong(rows.map((row) => [row.event_id, row.handler])))
+  const dead = rows.map(dispatchFromRow);
+  if (!revive) return dead;
+  for (const one of dead)
     await tx.run(
       `update ${t.dispatches} set state = 'pending', dead = null, open_handler = handler, due_at = 0,
-        attempt = 0, failures = 0, error = null, settled_at = null where ${which.sql}`,
-      which.params,
+        attempt = 0, failures = 0, error = null, settled_at = null, retry_run = ?, past = ?
+        where event_id = ? and handler = ?`,
+      [run ?? null, JSON.stringify(revivedBy(run, one).past), one.eventId, one.handler],
     );
+  return dead;
+}
+
+/** Reads one page of the dispatches that were revived under one id. */
+export async function dispatchesOfRun(
+  reader: Session,
+  { tables: t }: Database,
+  { run, after, limit }: RevivedPage,
+): Promise<DispatchRecord[]> {
+  const where = allOf([
+    { sql: "d.retry_run = ?", params: [run] },
+    {
+      sql: "d.event_id >= ? and (d.event_id > ? or d.handler > ?)",
+      params: [after?.eventId, after?.eventId, after?.handler],
+    },
+  ]);
+  const { rows } = await reader.run<DispatchRow>(
+    `select ${dispatchColumns} from ${t.dispatches} d join ${t.events} e on e.id = d.event_id
+      where ${where.sql} order by d.event_id, d.handler limit ?`,
+    [...where.params, limit],
+  );
   return rows.map(dispatchFromRow);
 }
 
@@ -170,11 +200,11 @@ async function readWaiting(session: Session, { dialect, tables: t }: Database) {
 }
 
 type DispatchRow = Record<"event_id" | "type" | "handler" | "state", string> &
-  Record<"client_id" | "error", string | null> &
+  Record<"client_id" | "error" | "past" | "retry_run", string | null> &
   Record<"attempt" | "failures", number | string> & { settled_at: number | string | null };
 
 const dispatchColumns =
-  "d.event_id, e.type, e.client_id, d.handler, d.state, d.attempt, d.failures, d.error, d.settled_at";
+  "d.event_id, e.type, e.client_id, d.handler, d.state, d.attempt, d.failures, d.error, d.settled_at, d.past, d.retry_run";
 
 function dispatchFromRow(row: DispatchRow): DispatchRecord {
   return {
@@ -186,6 +216,8 @@ function dispatchFromRow(row: DispatchRow): DispatchRecord {
     attempt: Number(row.attempt),
     failures: Number(row.failures),
     ...(row.error === null ? {} : { error: row.error }),
+    ...(row.past !== null && { past: JSON.parse(row.past) as PastEnd[] }),
+    ...(row.retry_run !== null && { run: row.retry_run }),
     ...(row.settled_at === null ? {} : { settledAt: new Date(Number(row.settled_at)).toISOString() }),
   };
 }

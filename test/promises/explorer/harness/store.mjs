@@ -198,6 +198,7 @@ function createTables(world, database, connection, features, { runLazily, Tillki
     close: () => Promise.resolve(),
     // No process of the explorer calls these.
     list: notSimulated,
+    revived: notSimulated,
     handlers: notSimulated,
     dead: notSimulated,
     prune: notSimulated,
