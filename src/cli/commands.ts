@@ -33,12 +33,20 @@ const commandTable: Readonly<Record<string, { summary: string; load: () => Promi
     load: async () => (await import("./resolve/command.js")).resolveCommand,
   },
   replay: {
-    summary: "decide stored webhooks again, or run dead dispatches again",
+    summary: "decide stored webhooks again",
     load: async () => (await import("./replay/command.js")).replayCommand,
   },
-  retire: {
-    summary: "retire the name of a handler that no process registers any more",
-    load: async () => (await import("./retire/command.js")).retireCommand,
+  payments: {
+    summary: "find payments by what a customer has, and show what happened to one",
+    load: async () => (await import("./payments/command.js")).paymentsCommand,
+  },
+  handlers: {
+    summary: "list, pause, resume, limit, retry or retire handlers",
+    load: async () => (await import("./handlers/command.js")).handlersCommand,
+  },
+  health: {
+    summary: "say whether the store is well, and what waits for a person",
+    load: async () => (await import("./health/command.js")).healthCommand,
   },
   migrate: {
     summary: "update the kit's tables to the version of this tillkit",

@@ -4,7 +4,7 @@ import { wrap } from "../../src/cli/terminal/output.js";
 
 /** Returns the text that docs/cli.md must have about a command. It is made from the same data as the help. */
 export function referenceOf(command: Command): string {
-  const { description, operand, options, examples, exitCodes } = command;
+  const { description, operand, object, options, examples, exitCodes } = command;
   const row = (left: string, right: string) => `| ${left} | ${right.replaceAll("|", "\\|")} |`;
   const code = (text: string) => `\`${text.replaceAll("|", "\\|")}\``;
   return [
@@ -15,7 +15,7 @@ export function referenceOf(command: Command): string {
     "",
     "| Option | What it does |",
     "|---|---|",
-    ...(operand ? [row(code(`<${operand.name}>`), operand.summary)] : []),
+    ...[operand, object].flatMap((one) => (one ? [row(code(`<${one.name}>`), one.summary)] : [])),
     ...options.map((option) => row(code(writtenOption(option)), option.summary)),
     "",
     "```sh",

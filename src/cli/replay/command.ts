@@ -1,17 +1,11 @@
-import {
-  type DispatchQuery,
-  type EventType,
-  type Payments,
-  type ReplayQuery,
-  type RevivedDispatches,
-} from "../../index.js";
-import { isDateTime } from "../../shared/date-time.js";
+import { type Payments, type ReplayQuery } from "../../index.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
 import { givenPolicy, type GivenPolicy, openOfflineKit, policyOptions } from "../terminal/offline-kit.js";
 import { type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
+import { timeOption } from "../terminal/option-values.js";
 
 /** The outcome that a webhook is stored with. Duplicates are counted, and not stored. */
 type StoredOutcome = NonNullable<ReplayQuery["outcome"]>;
@@ -23,8 +17,6 @@ export const replayCommand: CommandDefinition = {
     "Reads stored webhooks, each with the fields that its signature covered when it was verified, and decides them again " +
       "with the payments as they are now: after payments were adopted, a prefix was corrected, or the kit was updated. Without " +
       "--apply it only prints what would change. A change that was applied is never undone.",
-    "With --dead it gives dispatches that have no attempts left all of their attempts again; the application's own processes " +
-      "run them.",
   ],
   options: {
     ...databaseOptions,
@@ -35,18 +27,12 @@ export const replayCommand: CommandDefinition = {
     "--from <time>": "Only webhooks received at this time or later: a UTC day, or a time with its offset.",
     "--to <time>": "Only webhooks received before this time.",
     ...policyOptions,
-    "--dead": "Dead dispatches instead of webhooks.",
-    "--handler <name>": "With --dead: only those of this handler.",
-    "--event <type>": "With --dead: only those of events of this type.",
-    "--event-id <id>": "With --dead: only those of this one event.",
     ...envFileOption,
   },
   examples: {
     "which webhooks would be decided differently now": "tillkit replay --store shop.db",
     "after the prefix of the shop's clientIds was corrected":
       "tillkit replay --outcome foreign --apply --env-file .env",
-    "a handler was fixed: run its dead dispatches again":
-      "tillkit replay --dead --handler books --apply --store shop.db",
   },
   exitCodes: {
     0: "The changes were made, or there is nothing to change.",
@@ -55,16 +41,10 @@ export const replayCommand: CommandDefinition = {
     3: "The database cannot be reached, or has no tables of the kit.",
   },
   async run(args, context) {
-    const isDead = args.has("dead");
-    const [wrong] = (isDead ? webhookOptions : dispatchOptions).filter((name) => args.has(name));
-    if (wrong !== undefined)
-      throw optionError(`--${wrong} ${isDead ? "cannot be used" : "can only be used"} with --dead.`);
     const policy = givenPolicy(args, context);
     const payments = await openOfflineKit(args, context, policy);
     try {
-      const changed = isDead
-        ? await replayDeadDispatches(payments, args, context.output)
-        : await replayStoredWebhooks(payments, args, context.output, policy);
+      const changed = await replayStoredWebhooks(payments, args, context.output, policy);
       if (changed === 0 || args.has("apply")) return 0;
       context.output.print("Nothing was changed; --apply makes the changes.");
       return 1;
@@ -73,17 +53,6 @@ export const replayCommand: CommandDefinition = {
     }
   },
 };
-
-const webhookOptions = [
-  "client-id",
-  "receipt-id",
-  "outcome",
-  "from",
-  "to",
-  "confirm",
-  "client-id-prefix",
-] as const;
-const dispatchOptions = ["handler", "event", "event-id"] as const;
 
 async function replayStoredWebhooks(
   payments: Payments,
@@ -151,40 +120,4 @@ async function findUnknownPolicy(
       );
   }
   return undefined;
-}
-
-async function replayDeadDispatches(payments: Payments, args: Arguments, output: Output): Promise<number> {
-  const query: DispatchQuery = {
-    handler: args.get("handler"),
-    type: args.get("event") as EventType | undefined,
-    eventId: args.get("event-id"),
-  };
-  const dryRun = !args.has("apply");
-  const found: RevivedDispatches["dispatches"] = [];
-  for (let more = true; more;) {
-    const revived = await payments.replayDispatches({ ...query, dryRun });
-    found.push(...revived.dispatches);
-    output.draw(`${found.length} dispatches`);
-    // A dry run changes nothing, so it would find the same dispatches again.
-    more = revived.more && !dryRun;
-    if (revived.more && dryRun) output.log("There are more; these are the first 500.");
-  }
-  output.draw(undefined);
-  output.printJson({ dryRun, dispatches: found });
-  for (const { settledAt = "", type, clientId = "no payment", handler, error = "" } of found)
-    output.print(`${settledAt}  ${type}  ${clientId}  ${output.paint("bold", handler)}  ${error}`);
-  output.print(`${found.length} dead dispatches ${dryRun ? "would run" : "run"} again.`);
-  return found.length;
-}
-
-function timeOption(args: Arguments, name: "from" | "to"): Date | undefined {
-  const text = args.get(name);
-  if (text === undefined) return undefined;
-  // JavaScript takes a time without an offset for one of this machine's zone, and "1/5/26" for a time.
-  const full = /T/i.test(text) ? text : `${text}T00:00:00Z`;
-  const time = isDateTime(full) ? new Date(full) : undefined;
-  if (time && !Number.isNaN(time.getTime())) return time;
-  throw optionError(
-    `--${name} must be a day (UTC) or a time with its offset, such as 2024-05-01 or 2024-05-01T10:00:00Z.`,
-  );
 }

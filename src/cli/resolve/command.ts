@@ -4,6 +4,7 @@ import { type Arguments, type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
 import { openOfflineKit } from "../terminal/offline-kit.js";
 import { envFileOption } from "../terminal/read-file.js";
+import { requiredOption } from "../terminal/option-values.js";
 
 export const resolveCommand: CommandDefinition = {
   description: [
@@ -76,10 +77,4 @@ function evidenceOf(args: Arguments): Evidence | undefined {
     ...(serviceId !== undefined && { serviceId }),
     ...(providerId !== undefined && { providerId }),
   };
-}
-
-function requiredOption(args: Arguments, name: string): string {
-  const value = args.get(name);
-  if (value === undefined) throw optionError(`--${name} is missing.`);
-  return value;
 }

@@ -34,6 +34,7 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
   checkOperands(command, operands, given.has("help"));
   return {
     operand: operands[0],
+    object: operands[1],
     has: (name) => given.has(name),
     get: (name) => given.get(name)?.[0],
     all: (name) => given.get(name) ?? [],
@@ -66,10 +67,15 @@ function unknownOption({ name: command, options }: Command, rawName: string): ne
   });
 }
 
-function checkOperands({ name, operand }: Command, operands: readonly string[], wantsHelp: boolean): void {
-  if (operands.length > (operand ? 1 : 0)) {
-    const allowed = operand ? `one <${operand.name}>` : "no arguments besides its options";
-    const given = operands.map((one) => `"${one}"`).join(", ");
+function checkOperands(
+  { name, operand, object }: Command,
+  operands: readonly string[],
+  wantsHelp: boolean,
+): void {
+  if (operands.length > Number(operand !== undefined) + Number(object !== undefined)) {
+    const one = operand ? `one <${operand.name}>` : "no arguments besides its options";
+    const allowed = object ? `${one} and one <${object.name}>` : one;
+    const given = operands.map((each) => `"${each}"`).join(", ");
     throw operandError(`tillkit ${name} takes ${allowed}, and was given ${given}.`);
   }
   if (operand && !operand.optional && operands.length === 0 && !wantsHelp)

@@ -35,6 +35,8 @@ export interface Command {
   description: readonly string[];
   /** The argument that it takes besides its options. */
   operand?: { name: string; summary: string; optional?: boolean };
+  /** The argument after that, which may be left out. */
+  object?: { name: string; summary: string };
   options: readonly OptionSpec[];
   examples: readonly { summary: string; command: string }[];
   /** The exit codes that this command ends with, and what they mean here. */
@@ -108,6 +110,7 @@ export type InputContext = Pick<Context, "stdin" | "env" | "cwd" | "output">;
 /** The arguments of one run, checked against the command's options. */
 export interface Arguments {
   readonly operand: string | undefined;
+  readonly object: string | undefined;
   has(name: string): boolean;
   /** Returns the value of an option, or `undefined`. */
   get(name: string): string | undefined;

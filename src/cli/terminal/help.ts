@@ -13,9 +13,9 @@ export function writtenOption({ name, short, value }: OptionSpec): string {
 }
 
 /** Returns the usage line of a command: `tillkit sign [options] <file>`. */
-export function usageOf({ name, operand }: Command): string {
+export function usageOf({ name, operand, object }: Command): string {
   const written = operand && (operand.optional ? `[${operand.name}]` : `<${operand.name}>`);
-  return ["tillkit", name, "[options]", written].filter(Boolean).join(" ");
+  return ["tillkit", name, "[options]", written, object && `[${object.name}]`].filter(Boolean).join(" ");
 }
 
 /** Returns the help of the tool: what it is, and its commands. */
@@ -36,9 +36,10 @@ export function toolHelp(commands: readonly Pick<Command, "name" | "summary">[],
 
 /** Returns the help of one command. */
 export function commandHelp(command: Command, output: Output): string {
-  const { name, summary, description, operand, examples, exitCodes } = command;
+  const { name, summary, description, operand, object, examples, exitCodes } = command;
   const options = command.options.map((option) => [writtenOption(option), option.summary] as const);
-  const operands = operand ? [[`<${operand.name}>`, operand.summary] as const] : [];
+  const given = [operand, object].filter((one) => one !== undefined);
+  const operands = given.map((one) => [`<${one.name}>`, one.summary] as const);
   return [
     `${title(output, `tillkit ${name}`)}: ${summary}`,
     "",

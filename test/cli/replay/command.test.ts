@@ -103,56 +103,6 @@ describe("tillkit replay", () => {
     expect(await stateNow()).toBe("completed");
   });
 
-  it("gives dead dispatches their attempts again, and the application runs them", async () => {
-    const dispatch = { maxFailures: 1, pollMs: 5 };
-    await withKit(
-      async (payments) => {
-        const dead = new Promise((resolve) => payments.on("dispatch.dead", resolve));
-        payments.onPaymentCompleted(() => Promise.reject(new Error("the ledger is closed")), {
-          name: "books",
-        });
-        await payments.start({ keepAlive: false });
-        const again = { ...pendingPayment(), clientId: "c-2", reference: "o-2", serviceId: "s-2" };
-        await payments.store.transaction((tx) => payments.store.save(tx, { created: [again] }));
-        await payments.receiveWebhook(signed(completedBody({ clientId: "c-2", id: "s-2" })));
-        await dead;
-      },
-      { dispatch },
-    );
-    const would = await replay("--dead", "--json");
-    expect(would.code).toBe(1);
-    expect(documentOf(would)).toMatchObject({
-      dryRun: true,
-      dispatches: [
-        { handler: "books", clientId: "c-2", state: "dead", error: expect.stringContaining("closed") },
-      ],
-    });
-    expect((await replay("--dead", "--handler", "others", "--apply")).stdout).toContain(
-      "0 dead dispatches run again.",
-    );
-
-    const [{ eventId }] = documentOf(would).dispatches;
-    const found = async (...argv: string[]) =>
-      documentOf(await replay("--dead", "--json", ...argv)).dispatches.length;
-    expect(await found("--event-id", eventId)).toBe(1);
-    expect(await found("--event-id", "another")).toBe(0);
-    expect(await found("--event", "payment.completed")).toBe(1);
-    expect(await found("--event", "payment.overdue")).toBe(0);
-
-    const did = await replay("--dead", "--handler", "books", "--apply");
-    expect(did).toMatchObject({ code: 0, stdout: expect.stringContaining("1 dead dispatches run again.") });
-    await withKit(
-      async (payments) => {
-        const handled = new Promise<string>((resolve) => {
-          payments.onPaymentCompleted(({ payment }) => resolve(payment.clientId), { name: "books" });
-        });
-        await payments.start({ keepAlive: false });
-        expect(await handled).toBe("c-2");
-      },
-      { dispatch },
-    );
-  });
-
   it("reads only the webhooks that every option selects", async () => {
     const receipts: string[] = [];
     await withKit(async (payments) => {
@@ -170,9 +120,6 @@ describe("tillkit replay", () => {
   });
 
   it.each([
-    [["--handler", "books"], 2, "--handler can only be used with --dead."],
-    [["--dead", "--outcome", "foreign"], 2, "--outcome cannot be used with --dead."],
-    [["--dead", "--event", "payment.complete", "--apply"], 2, "type must be one of payment.completed, "],
     [["--from", "yesterday"], 2, "--from must be a day (UTC) or a time with its offset"],
     [["--from", "1/5/26"], 2, "--from must be a day (UTC)"],
     [["--to", "2026-11-20T10:00:00"], 2, "--to must be a day (UTC)"],

@@ -1,0 +1,223 @@
+import { type ControlledHandler, type DispatchQuery, type EventType, type Payments } from "../../index.js";
+import { didYouMean } from "../../shared/nearest.js";
+import { operandError, optionError } from "../terminal/arguments.js";
+import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
+import { databaseOptions } from "../terminal/database.js";
+import { openOfflineKit } from "../terminal/offline-kit.js";
+import { type Output } from "../terminal/output.js";
+import { envFileOption } from "../terminal/read-file.js";
+import { printColumns } from "../terminal/table.js";
+import { requiredOption, timeOption } from "../terminal/option-values.js";
+
+type Action = (payments: Payments, args: Arguments, output: Output) => Promise<ExitCode>;
+
+/** What each action takes, and what it does. */
+const handlerActions: Readonly<
+  Record<string, { options: readonly string[]; needsName: boolean; run: Action }>
+> = {
+  list: { options: [], needsName: false, run: listAll },
+  pause: {
+    options: ["reason", "by"],
+    needsName: true,
+    run: (payments, args, output) => {
+      const [reason, by] = [requiredOption(args, "reason"), requiredOption(args, "by")];
+      return printChange(payments.pauseHandler(args.object!, { reason, by }), output);
+    },
+  },
+  resume: {
+    options: ["by"],
+    needsName: true,
+    run: (payments, args, output) =>
+      printChange(payments.resumeHandler(args.object!, { by: requiredOption(args, "by") }), output),
+  },
+  limit: {
+    options: ["per-second", "by"],
+    needsName: true,
+    run: (payments, args, output) => {
+      const given = requiredOption(args, "per-second");
+      const perSecond = given === "none" ? null : Number(given);
+      return printChange(payments.limitHandler(args.object!, { perSecond, by: args.get("by") }), output);
+    },
+  },
+  retry: {
+    options: ["apply", "error", "event", "event-id", "since", "run"],
+    needsName: false,
+    run: retry,
+  },
+  retire: { options: ["event"], needsName: true, run: retire },
+};
+
+export const handlersCommand: CommandDefinition = {
+  description: [
+    "list shows what waits for each handler, what is dead, and what people decided. pause lets the events of a handler wait in all " +
+      "processes, without using up attempts, until resume. limit counts the runs of all processes.",
+    "retry gives dead dispatches all of their attempts again; the application's own processes run them. Without --apply it only " +
+      "prints them. With the --run that it prints, it goes on where it broke off, and says what became of each.",
+    "retire ends the name of a handler that was removed from the code: what is not done of it never runs again. First let the " +
+      "application do what waits for it, and stop the processes that have it. It may be repeated.",
+  ],
+  operand: { name: "list|pause|resume|limit|retry|retire", summary: "What to do." },
+  object: {
+    name: "handler",
+    summary: "The name that the code gave the handler. retry takes all handlers without it.",
+  },
+  options: {
+    ...databaseOptions,
+    "--reason <text>": "With pause: why, for other people.",
+    "--by <name>": "With pause, resume and limit: who does it.",
+    "--per-second <number>": "With limit: the number of runs in a second, or none.",
+    "--apply": "With retry: runs them again, instead of only printing them.",
+    "--error <text>": "With retry: only those whose last error has this text.",
+    "--event <type>":
+      "With retry: only those of events of this type. With retire: only the registration for this event; * is that of onAny.",
+    "--event-id <id>": "With retry: only those of this one event.",
+    "--since <time>":
+      "With retry: only those that died at this time or later: a UTC day, or a time with its offset.",
+    "--run <id>": "With retry: goes on with this run, or says what became of it.",
+    ...envFileOption,
+  },
+  examples: {
+    "what waits, and for whom": "tillkit handlers list --store shop.db",
+    "the accounts are down: let their events wait":
+      'tillkit handlers pause books --reason "accounts are down" --by Amina --store shop.db',
+    "they work again": "tillkit handlers resume books --by Amina --store shop.db",
+    "a handler was fixed: run what died of one error":
+      "tillkit handlers retry books --error timeout --apply --env-file .env",
+    "a handler was removed from the code": "tillkit handlers retire books --store shop.db",
+  },
+  exitCodes: {
+    0: "Done, or it was so before.",
+    1: "retry without --apply: something would run again.",
+    2: "Used wrongly; no name or no database is given.",
+    3: "The store knows no such handler, the database cannot be reached, or has no tables of the kit.",
+  },
+  async run(args, context) {
+    const word = args.operand!;
+    const action = Object.hasOwn(handlerActions, word) ? handlerActions[word]! : undefined;
+    if (!action)
+      throw operandError(
+        `tillkit handlers needs ${Object.keys(handlerActions).join(", ")}.${didYouMean(word, Object.keys(handlerActions))}`,
+      );
+    if (action.needsName && args.object === undefined)
+      throw operandError(`tillkit handlers ${word} needs <handler>.`);
+    if (word === "list" && args.object !== undefined)
+      throw operandError("tillkit handlers list takes no handler.");
+    for (const { options } of Object.values(handlerActions))
+      for (const name of options)
+        if (args.has(name) && !action.options.includes(name))
+          throw optionError(`--${name} cannot be used with ${word}.`);
+    const payments = await openOfflineKit(args, context);
+    try {
+      return await action.run(payments, args, context.output);
+    } finally {
+      await payments.close();
+    }
+  },
+};
+
+async function listAll(payments: Payments, _: Arguments, output: Output): Promise<ExitCode> {
+  const handlers = await payments.handlers();
+  output.printJson({ handlers });
+  if (handlers.length === 0) output.print("No process has registered a handler in this store yet.");
+  else
+    printColumns(
+      output,
+      ["handler", "waiting", "dead", "state", "events"],
+      handlers.map((one) => [
+        one.name,
+        `${one.waiting}`,
+        `${one.dead}`,
+        controlText(one),
+        one.events.join(", "),
+      ]),
+    );
+  return 0;
+}
+
+function controlText({ paused, perSecond }: Pick<ControlledHandler, "paused" | "perSecond">): string {
+  const limit = perSecond === undefined ? "" : `${perSecond} a second`;
+  if (!paused) return limit || "runs";
+  return `paused by ${paused.by} since ${paused.at.slice(0, 16)}Z: ${paused.reason}${limit && `; ${limit}`}`;
+}
+
+async function printChange(changing: Promise<ControlledHandler>, output: Output): Promise<ExitCode> {
+  const changed = await changing;
+  output.print(`${changed.name}: ${controlText(changed)}${changed.changed ? "" : " (it was so before)"}`);
+  output.printJson(changed);
+  return 0;
+}
+
+async function retry(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+  const apply = args.has("apply");
+  const query: DispatchQuery = {
+    handler: args.object,
+    type: args.get("event") as EventType | undefined,
+    eventId: args.get("event-id"),
+    error: args.get("error"),
+    since: timeOption(args, "since"),
+    run: args.get("run"),
+  };
+  let revived = await payments.replayDispatches({ ...query, dryRun: !apply });
+  const { run } = revived;
+  const found = [...revived.dispatches];
+  // A dry run changes nothing, so it would find the same dispatches again.
+  while (revived.more && !revived.dryRun) {
+    output.draw(`${found.length} dispatches run again`);
+    revived = await payments.replayDispatches({ ...query, run, dryRun: false });
+    found.push(...revived.dispatches);
+  }
+  output.draw(undefined);
+  const outcome = query.run === undefined ? undefined : await payments.revivedDispatches(run);
+  output.printJson({
+    dryRun: !apply,
+    run,
+    dispatches: found,
+    more: revived.more,
+    ...(outcome && { outcome }),
+  });
+  if (found.length > 0)
+    printColumns(
+      output,
+      ["died", "event", "payment", "handler", "error"],
+      found.map((one) => [
+        one.settledAt ?? "",
+        one.type,
+        one.clientId ?? "no payment",
+        one.handler,
+        one.error ?? "",
+      ]),
+    );
+  if (revived.more) output.log(`There are more; these are the first ${found.length}.`);
+  output.print(`${found.length} dead dispatches ${apply ? "run" : "would run"} again.`);
+  if (outcome) {
+    const { done, dead, waiting, retired } = outcome;
+    output.print(
+      `Of run ${run}: ${done} done, ${dead} dead again, ${waiting} not ended, ${retired} retired.`,
+    );
+  }
+  if (apply && found.length > 0) output.print(`What became of them: tillkit handlers retry --run ${run}`);
+  if (apply || found.length === 0) return 0;
+  output.print("Nothing was changed; --apply makes the changes.");
+  return 1;
+}
+
+async function retire(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+  const handler = args.object!;
+  const retired = await payments.retireHandler(handler, {
+    event: args.get("event") as EventType | undefined,
+  });
+  output.print(
+    retired > 0
+      ? `${handler} is retired. ${retired} of its dispatches were not done.`
+      : await nothingRetired(payments, handler),
+  );
+  output.printJson({ handler, retired });
+  return 0;
+}
+
+/** Returns the message for a name of which nothing waits. */
+async function nothingRetired(payments: Payments, handler: string): Promise<string> {
+  const others = (await payments.handlers()).filter(({ name }) => name !== handler).map(({ name }) => name);
+  const known = others.length > 0 ? ` The store also knows: ${others.join(", ")}.` : "";
+  return `The store has nothing to retire of ${handler}, and gives it no further events. Is the name right?${known}`;
+}

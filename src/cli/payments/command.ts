@@ -1,0 +1,188 @@
+import { type Payment, type Payments, type PaymentState } from "../../index.js";
+import { isAmount, sameValue } from "../../model/money.js";
+import { operandError, optionError } from "../terminal/arguments.js";
+import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
+import { databaseOptions } from "../terminal/database.js";
+import { openOfflineKit } from "../terminal/offline-kit.js";
+import { type Output } from "../terminal/output.js";
+import { envFileOption } from "../terminal/read-file.js";
+import { printColumns } from "../terminal/table.js";
+import { timeOption } from "../terminal/option-values.js";
+
+const dayMs = 24 * 60 * 60 * 1000;
+const maxPage = 500;
+const maxFound = 100;
+
+const usage: Readonly<
+  Record<string, { options: readonly string[]; object: "needed" | "optional" | "none" }>
+> = {
+  find: { options: ["amount", "day"], object: "optional" },
+  show: { options: [], object: "needed" },
+  list: { options: ["state", "reference", "from", "to", "limit", "cursor"], object: "none" },
+};
+
+export const paymentsCommand: CommandDefinition = {
+  description: [
+    "find takes anything that a customer has: the number of the order, the clientId, the number of the service or of the provider, " +
+      "or the amount and the day. show tells everything that happened to one payment, oldest first. list selects by state and time.",
+  ],
+  operand: { name: "find|show|list", summary: "What to do." },
+  object: {
+    name: "text",
+    summary: "With find: an order, a clientId, a serviceId or a provider's number. With show: a clientId.",
+  },
+  options: {
+    ...databaseOptions,
+    "--amount <value>": "With find: the amount that was asked for, such as 1475. Needs --day.",
+    "--day <day>": "With find: the UTC day on which the payment was made, such as 2024-05-01.",
+    "--state <creating|pending|uncertain|failed|canceled|completed>": "With list: only these.",
+    "--reference <text>": "With list: only those of this order.",
+    "--from <time>": "With list: made at this time or later: a UTC day, or a time with its offset.",
+    "--to <time>": "With list: made before this time.",
+    "--limit <number>": "With list: 1 to 500 of them. Default: 50.",
+    "--cursor <text>": "With list: the next page, as the page before names it.",
+    ...envFileOption,
+  },
+  examples: {
+    "a customer has only the number of the receipt": "tillkit payments find MVK-778 --store shop.db",
+    "a customer has only the amount and the day":
+      "tillkit payments find --amount 1475 --day 2026-11-20 --store shop.db",
+    "what happened to a payment": "tillkit payments show c-1 --store shop.db",
+    "what is still open": "tillkit payments list --state pending --env-file .env",
+  },
+  exitCodes: {
+    0: "Payments were found.",
+    1: "There are none.",
+    2: "Used wrongly; nothing to look for or no database is given.",
+    3: "The database cannot be reached, or has no tables of the kit.",
+  },
+  async run(args, context) {
+    const word = args.operand!;
+    const action = Object.hasOwn(usage, word) ? usage[word]! : undefined;
+    if (!action) throw operandError("tillkit payments needs find, show or list.");
+    if (action.object === "needed" && args.object === undefined)
+      throw operandError(`tillkit payments ${word} needs <text>.`);
+    if (action.object === "none" && args.object !== undefined)
+      throw operandError(`tillkit payments ${word} takes no <text>.`);
+    for (const { options } of Object.values(usage))
+      for (const name of options)
+        if (args.has(name) && !action.options.includes(name))
+          throw optionError(`--${name} cannot be used with ${word}.`);
+    const payments = await openOfflineKit(args, context);
+    try {
+      if (word === "show") return await show(payments, args.object!, context.output);
+      const run = word === "find" ? find : list;
+      return await run(payments, args, context.output);
+    } finally {
+      await payments.close();
+    }
+  },
+};
+
+async function find(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+  const text = args.object?.trim();
+  const [amount, time] = [args.get("amount"), timeOption(args, "day")];
+  const day = time && new Date(Math.floor(time.getTime() / dayMs) * dayMs);
+  if (amount !== undefined && !day) throw optionError("--amount needs --day.");
+  if (amount !== undefined && !isAmount(amount))
+    throw optionError("--amount must be a decimal, such as 1475 or 10.50.");
+  if (!text && !day)
+    throw operandError("tillkit payments find needs <text>, or --day with or without --amount.");
+  const isWanted = ({ createdAt, total }: Payment): boolean =>
+    (!day || Math.floor(Date.parse(createdAt) / dayMs) * dayMs === day.getTime()) &&
+    (amount === undefined || sameValue(total.value, amount));
+  return print(
+    text ? (await named(payments, text)).filter(isWanted) : await ofDay(payments, day!, isWanted),
+    output,
+  );
+}
+
+/** Returns the payments that a text names, whatever it is the name of. */
+async function named(payments: Payments, text: string): Promise<Payment[]> {
+  const found = [
+    await payments.find(text),
+    await payments.find({ serviceId: text }),
+    ...(await payments.list({ reference: text, limit: maxFound })).payments,
+    ...(await payments.list({ providerId: text, limit: maxFound })).payments,
+  ];
+  return [...new Map(found.flatMap((one) => (one ? [[one.clientId, one] as const] : []))).values()];
+}
+
+async function ofDay(
+  payments: Payments,
+  day: Date,
+  isWanted: (payment: Payment) => boolean,
+): Promise<Payment[]> {
+  const found: Payment[] = [];
+  const to = new Date(day.getTime() + dayMs);
+  for (let cursor: string | undefined; ;) {
+    const page = await payments.list({ from: day, to, limit: maxPage, cursor });
+    found.push(...page.payments.filter(isWanted));
+    cursor = page.cursor;
+    if (cursor === undefined) return found;
+  }
+}
+
+async function list(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+  const limit = args.get("limit");
+  const page = await payments.list({
+    state: args.get("state") as PaymentState | undefined,
+    reference: args.get("reference"),
+    from: timeOption(args, "from"),
+    to: timeOption(args, "to"),
+    cursor: args.get("cursor"),
+    ...(limit !== undefined && { limit: Number(limit) }),
+  });
+  const code = print(page.payments, output, page.cursor);
+  if (page.cursor !== undefined) output.print(`There are more: --cursor ${page.cursor}`);
+  return code;
+}
+
+function print(found: readonly Payment[], output: Output, cursor?: string): ExitCode {
+  output.printJson({ payments: found.map(withoutHash), ...(cursor !== undefined && { cursor }) });
+  if (found.length === 0) {
+    output.print("No payment was found.");
+    return 1;
+  }
+  printColumns(
+    output,
+    ["created", "state", "amount", "order", "clientId", "provider"],
+    found.map((one) => [
+      `${one.createdAt.slice(0, 16)}Z`,
+      one.state,
+      `${one.total.value} ${one.total.currency}`,
+      one.reference,
+      one.clientId,
+      one.reported?.providerId ?? "",
+    ]),
+  );
+  return 0;
+}
+
+async function show(payments: Payments, clientId: string, output: Output): Promise<ExitCode> {
+  const history = await payments.history(clientId);
+  const { payment, others, entries } = history;
+  output.printJson(history);
+  if (!payment && entries.length === 0) {
+    output.print(`Nothing is stored about ${clientId}. tillkit payments find takes other numbers too.`);
+    return 1;
+  }
+  if (payment) {
+    const { state, reference, total, withheld } = payment;
+    const why = withheld === undefined ? "" : ` (${withheld})`;
+    output.print(
+      `${output.paint("bold", clientId)}: order ${reference}, ${total.value} ${total.currency}, ${state}${why}`,
+    );
+  } else output.print(`The store has no payment ${clientId}; these webhooks name it.`);
+  for (const { at, text } of entries) output.print(`${at}  ${text}`);
+  for (const other of others)
+    output.print(
+      `Same order: ${other.clientId}, ${other.total.value} ${other.total.currency}, ${other.state}`,
+    );
+  return 0;
+}
+
+/** Returns the payment without what only the kit needs. */
+function withoutHash({ returnKeyHash: _, ...payment }: Payment): Payment {
+  return payment;
+}

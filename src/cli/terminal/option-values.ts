@@ -1,0 +1,23 @@
+import { isDateTime } from "../../shared/date-time.js";
+import { optionError } from "./arguments.js";
+import { type Arguments } from "./command.js";
+
+/** Returns the time of an option: a UTC day, or a time with its offset. Throws `command_option_invalid`. */
+export function timeOption(args: Arguments, name: string): Date | undefined {
+  const text = args.get(name);
+  if (text === undefined) return undefined;
+  // JavaScript takes a time without an offset for one of this machine's zone, and "1/5/26" for a time.
+  const full = /T/i.test(text) ? text : `${text}T00:00:00Z`;
+  const time = isDateTime(full) ? new Date(full) : undefined;
+  if (time && !Number.isNaN(time.getTime())) return time;
+  throw optionError(
+    `--${name} must be a day (UTC) or a time with its offset, such as 2024-05-01 or 2024-05-01T10:00:00Z.`,
+  );
+}
+
+/** Returns the value of an option that must be given. Throws `command_option_invalid`. */
+export function requiredOption(args: Arguments, name: string): string {
+  const value = args.get(name);
+  if (value === undefined) throw optionError(`--${name} is missing.`);
+  return value;
+}

@@ -1,0 +1,29 @@
+import { oneLine, type Output } from "./output.js";
+
+/** Prints rows in columns that fit the terminal. Where they are too wide, the widest column is cut, and ends with an ellipsis. */
+export function printColumns(
+  output: Output,
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  const lines = [headings, ...rows].map((row) => row.map(oneLine));
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  const gaps = 2 * (headings.length - 1);
+  for (let over = sum(widths) + gaps - output.width; over > 0; over--) {
+    const widest = widths.indexOf(Math.max(...widths));
+    widths[widest]! -= 1;
+  }
+  for (const [index, line] of lines.entries()) {
+    const cells = line.map((cell, column) => fitted(cell, widths[column]!));
+    const text = cells.join("  ").trimEnd();
+    output.print(index === 0 ? output.paint("dim", text) : text);
+  }
+}
+
+function fitted(cell: string, width: number): string {
+  return cell.length > width ? `${cell.slice(0, width - 1)}…` : cell.padEnd(width);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

@@ -1,0 +1,127 @@
+import { sqliteStore } from "tillkit/sql";
+import { auditor, event, ledger, mailer } from "../../../src/store/exam/checks/fixtures.js";
+import { claimed, pairs, saved, settled, withEvents } from "../../../src/store/exam/checks/steps.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
+
+const folder = temporaryFolder();
+let files = 0;
+let file = "";
+let store: ReturnType<typeof sqliteStore>;
+beforeEach(() => {
+  file = `${folder.path}/shop-${++files}.db`;
+  store = sqliteStore(file);
+});
+afterEach(() => store.close());
+
+const handlers = (...argv: string[]) =>
+  runCli(["handlers", ...argv, "--store", file], {
+    cwd: folder.path,
+    now: () => new Date("2026-11-20T10:00:00Z"),
+  });
+
+describe("tillkit handlers", () => {
+  it("lists what waits and what is dead, and pauses, limits and resumes a handler, with who and why", async () => {
+    expect((await handlers("list")).code).toBe(3);
+    await withEvents(store, [ledger, auditor], 2);
+    expect((await handlers("list")).stdout).toMatch(
+      /^handler +waiting +dead +state +events\nauditor +2 +0 +runs +\*\nledger +2 +0 +runs +payment\.completed\n$/,
+    );
+    const paused = await handlers("pause", "ledger", "--reason", "the accounts are down", "--by", "Amina");
+    expect(paused.stdout).toMatch(/^ledger: paused by Amina since \S+Z: the accounts are down\n$/);
+    const again = await handlers("pause", "ledger", "--reason", "slow", "--by", "Said");
+    expect(again.stdout).toContain("paused by Amina");
+    expect(again.stdout).toContain("(it was so before)");
+    await handlers("limit", "ledger", "--per-second", "0.5", "--by", "Amina");
+    expect(documentOf(await handlers("list", "--json")).handlers[1]).toMatchObject({
+      name: "ledger",
+      waiting: 2,
+      perSecond: 0.5,
+      paused: { by: "Amina", reason: "the accounts are down" },
+      changes: [{ did: "paused" }, { did: "limited" }],
+    });
+    for (const line of (await handlers("list")).stdout.split("\n"))
+      expect(line.length).toBeLessThanOrEqual(100);
+    expect((await handlers("resume", "ledger", "--by", "Said")).stdout).toBe("ledger: 0.5 a second\n");
+    expect((await handlers("limit", "ledger", "--per-second", "none")).stdout).toBe("ledger: runs\n");
+  });
+
+  it("runs dead dispatches again that match, only with --apply, and says what became of them", async () => {
+    await withEvents(store, [ledger, mailer], 2);
+    for (const claim of await claimed(store, [ledger, mailer]))
+      await settled(store, claim, { state: "dead", error: `Error: ${claim.event.id} timeout` });
+    const would = await handlers("retry", "ledger", "--error", "TIMEOUT", "--json");
+    expect(would.code).toBe(1);
+    expect(documentOf(would)).toMatchObject({
+      dryRun: true,
+      dispatches: [
+        { eventId: "e0", handler: "ledger", state: "dead" },
+        { eventId: "e1", handler: "ledger" },
+      ],
+    });
+    const found = async (...argv: string[]) =>
+      documentOf(await handlers("retry", "--json", ...argv)).dispatches.length;
+    expect(await found()).toBe(4);
+    expect(await found("--event-id", "e0")).toBe(2);
+    expect(await found("--event", "payment.overdue")).toBe(0);
+    expect(await found("--since", "2099-01-01")).toBe(0);
+    expect(pairs(await claimed(store, [ledger, mailer]))).toEqual([]);
+
+    const did = await handlers("retry", "ledger", "--apply");
+    expect(did.code).toBe(0);
+    expect(did.stdout).toContain("2 dead dispatches run again.");
+    const run = /retry --run (\S+)/.exec(did.stdout)![1]!;
+    const [first, second] = await claimed(store, [ledger, mailer]);
+    expect(pairs([first!, second!])).toEqual(["e0 ledger", "e1 ledger"]);
+    await settled(store, first!, { state: "done" });
+    await settled(store, second!, { state: "dead", error: "again" });
+    const outcome = await handlers("retry", "ledger", "--run", run);
+    // The one that is dead again is not part of what the run would still do.
+    expect(outcome).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("0 dead dispatches would run"),
+    });
+    expect(outcome.stdout).toContain(`Of run ${run}: 1 done, 1 dead again, 0 not ended, 0 retired.`);
+    expect(documentOf(await handlers("retry", "ledger", "--run", run, "--json")).outcome).toMatchObject({
+      done: 1,
+      dispatches: [{ error: "again", past: [{ error: "Error: e1 timeout" }] }],
+    });
+  });
+
+  it("retires what waits for a name, or only for one event, and leaves other handlers alone", async () => {
+    const overdue = { ...mailer, event: "payment.overdue" } as const;
+    await withEvents(store, [ledger, mailer, overdue], 2);
+    await saved(store, { events: [event("e4", { type: "payment.overdue" })] });
+    expect(await handlers("retire", "ledger")).toMatchObject({
+      code: 0,
+      stdout: "ledger is retired. 2 of its dispatches were not done.\n",
+    });
+    expect(documentOf(await handlers("retire", "ledger", "--json"))).toEqual({
+      handler: "ledger",
+      retired: 0,
+    });
+    expect((await handlers("retire", "leger")).stdout).toContain(
+      "Is the name right? The store also knows: mailer.",
+    );
+    await handlers("retire", "mailer", "--event", "payment.overdue");
+    expect(pairs(await claimed(store, [ledger, mailer, overdue]))).toEqual(["e0 mailer", "e1 mailer"]);
+  });
+
+  it.each([
+    [[], 2, "needs <list|pause|resume|limit|retry|retire>"],
+    [["puase", "ledger"], 2, "Did you mean pause?"],
+    [["pause"], 2, "tillkit handlers pause needs <handler>"],
+    [["pause", "ledger", "mailer"], 2, "one <list|pause|resume|limit|retry|retire> and one <handler>"],
+    [["pause", "ledger", "--by", "Amina"], 2, "--reason is missing"],
+    [["resume", "ledger"], 2, "--by is missing"],
+    [["resume", "ledger", "--by", "A", "--apply"], 2, "--apply cannot be used with resume"],
+    [["limit", "ledger", "--per-second", "few"], 2, "perSecond must be a number"],
+    [["list", "ledger"], 2, "takes no handler"],
+    [["retry", "--event", "payment.complete"], 2, "type must be one of payment.completed, "],
+    [["retry", "--since", "yesterday"], 2, "--since must be a day (UTC)"],
+    [["pause", "leger", "--by", "A", "--reason", "r"], 3, "Did you mean ledger?"],
+  ])("explains what is wrong with %j", async (argv, code, said) => {
+    await store.registerHandlers([ledger]);
+    const ran = await handlers(...argv);
+    expect([ran.code, ran.stderr]).toEqual([code, expect.stringContaining(said)]);
+  });
+});

@@ -1,0 +1,97 @@
+import { sqliteStore } from "tillkit/sql";
+import { at, payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../../src/store/exam/checks/steps.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
+
+const folder = temporaryFolder();
+const file = `${folder.path}/shop.db`;
+const payments = (...argv: string[]) => runCli(["payments", ...argv, "--store", file], { cwd: folder.path });
+const idsOf = async (...argv: string[]) =>
+  documentOf(await payments(...argv, "--json"))
+    .payments.map(({ clientId }: { clientId: string }) => clientId)
+    .toSorted();
+
+beforeAll(async () => {
+  const store = sqliteStore(file);
+  const reported = {
+    at: at(9),
+    by: "webhook",
+    status: "completed",
+    verified: ["status"],
+    providerId: "MVK-778",
+  } as never;
+  await saved(store, {
+    created: [
+      payment("c-1", { reference: "order-7", serviceId: "s-1", createdAt: at(1), returnKeyHash: "a-hash" }),
+      payment("c-2", { reference: "order-7", state: "failed", open: false, createdAt: at(2) }),
+      payment("c-3", {
+        total: { value: "3500.00", currency: "KMF" },
+        createdAt: "2024-05-02T23:59:59.000Z",
+        reported,
+      }),
+    ],
+    webhooks: [
+      webhook("w-1", { clientId: "c-1", outcome: "mismatch", reason: "total.value: expected 1475, got 14" }),
+      webhook("w-2", { clientId: "c-lost", outcome: "unmatched" }),
+    ],
+  });
+  await store.close();
+});
+
+describe("tillkit payments", () => {
+  it.each([
+    ["the order", ["order-7"], ["c-1", "c-2"]],
+    ["the clientId", ["c-1"], ["c-1"]],
+    ["the service's number", ["s-1"], ["c-1"]],
+    ["the provider's number", [" MVK-778 "], ["c-3"]],
+    ["the amount and the day", ["--amount", "3500", "--day", "2024-05-02"], ["c-3"]],
+    ["the day", ["--day", "2024-05-01"], ["c-1", "c-2"]],
+    ["the order and another amount", ["order-7", "--amount", "9", "--day", "2024-05-01"], []],
+    ["a number of nobody", ["x-9"], []],
+  ])("finds payments by %s", async (_, argv, ids) => {
+    expect(await idsOf("find", ...argv)).toEqual(ids);
+    expect((await payments("find", ...argv)).code).toBe(ids.length > 0 ? 0 : 1);
+  });
+
+  it("prints a table that fits the terminal, and no hash of a key", async () => {
+    const { stdout } = await payments("find", "order-7");
+    expect(stdout).toMatch(/^created +state +amount +order +clientId +provider\n/);
+    expect(stdout).toContain("1475 KMF");
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
+    for (const argv of [["find", "c-1"], ["list"], ["show", "c-1"]])
+      expect((await payments(...argv, "--json")).stdout).not.toContain("a-hash");
+  });
+
+  it("shows what happened to a payment, and to a clientId that only webhooks name", async () => {
+    const { code, stdout } = await payments("show", "c-1");
+    expect(code).toBe(0);
+    expect(stdout).toContain("c-1: order order-7, 1475 KMF, pending");
+    expect(stdout).toContain("expected 1475, got 14");
+    expect(stdout).toContain("Same order: c-2, 1475 KMF, failed");
+    expect((await payments("show", "c-lost")).stdout).toContain("The store has no payment c-lost");
+    expect(await payments("show", "c-9")).toMatchObject({ code: 1 });
+  });
+
+  it("lists by state and time, page by page", async () => {
+    expect(await idsOf("list", "--state", "pending")).toEqual(["c-1", "c-3"]);
+    expect(await idsOf("list", "--from", "2024-05-02")).toEqual(["c-3"]);
+    expect(await idsOf("list", "--reference", "order-7", "--to", at(2))).toEqual(["c-1"]);
+    const first = documentOf(await payments("list", "--limit", "2", "--json"));
+    expect(first.payments).toHaveLength(2);
+    expect(await idsOf("list", "--limit", "2", "--cursor", first.cursor)).toEqual(["c-1"]);
+  });
+
+  it.each([
+    [["look"], "tillkit payments needs find, show or list"],
+    [["find"], "find needs <text>, or --day"],
+    [["find", "--amount", "5"], "--amount needs --day"],
+    [["find", "--amount", "5,5", "--day", "2024-05-01"], "--amount must be a decimal"],
+    [["show"], "show needs <text>"],
+    [["list", "c-1"], "list takes no <text>"],
+    [["list", "--day", "2024-05-01"], "--day cannot be used with list"],
+    [["list", "--limit", "many"], "limit must be a whole number"],
+  ])("explains what is wrong with %j", async (argv, said) => {
+    const { code, stderr } = await payments(...argv);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
+  });
+});
