@@ -91,7 +91,8 @@ export const errorFixes = {
   transaction_hangs:
     "Let `transaction` of the store settle when its callback has, also on a dead connection: do not wait for its release.",
   handler_crashed_often: "The process ended each time this handler ran; see `dispatch.dead`.",
-  handler_registered: "Remove the handler from the code first, or retire the name with `tillkit handlers retire`.",
+  handler_registered:
+    "Remove the handler from the code first, or retire the name with `tillkit handlers retire`.",
   handler_unknown: "Use one of the names that the message lists; `tillkit handlers list` shows them all.",
   store_conflict: "A value that must be unique is taken; the transaction was rolled back.",
   store_busy: "The database stayed locked beyond the deadline.",
