@@ -52,7 +52,7 @@ button.quiet { background: transparent; border-color: var(--line); color: var(--
 .state.unpaid { background: var(--warn-tint); color: var(--warn); }
 dl { display: grid; gap: 0.375rem; padding-top: 0.75rem; border-top: 1px solid var(--line); }
 dl div { display: flex; justify-content: space-between; gap: 1rem; }
-dt { color: var(--soft); }
+dt { color: var(--soft); white-space: nowrap; }
 dd { text-align: right; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 .total dd { font-weight: 700; }
 
