@@ -1,24 +1,17 @@
 import { type ControlledHandler, type DispatchQuery, type EventType, type Payments } from "../../index.js";
-import { didYouMean } from "../../shared/nearest.js";
-import { operandError, optionError } from "../terminal/arguments.js";
+import { type Action, runAction } from "../terminal/actions.js";
 import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
-import { openOfflineKit } from "../terminal/offline-kit.js";
 import { type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { printColumns } from "../terminal/table.js";
 import { requiredOption, timeOption } from "../terminal/option-values.js";
 
-type Action = (payments: Payments, args: Arguments, output: Output) => Promise<ExitCode>;
-
-/** What each action takes, and what it does. */
-const handlerActions: Readonly<
-  Record<string, { options: readonly string[]; needsName: boolean; run: Action }>
-> = {
-  list: { options: [], needsName: false, run: listAll },
+const handlerActions: Readonly<Record<string, Action>> = {
+  list: { options: [], object: "none", run: listAll },
   pause: {
     options: ["reason", "by"],
-    needsName: true,
+    object: "needed",
     run: (payments, args, output) => {
       const [reason, by] = [requiredOption(args, "reason"), requiredOption(args, "by")];
       return printChange(payments.pauseHandler(args.object!, { reason, by }), output);
@@ -26,13 +19,13 @@ const handlerActions: Readonly<
   },
   resume: {
     options: ["by"],
-    needsName: true,
+    object: "needed",
     run: (payments, args, output) =>
       printChange(payments.resumeHandler(args.object!, { by: requiredOption(args, "by") }), output),
   },
   limit: {
     options: ["per-second", "by"],
-    needsName: true,
+    object: "needed",
     run: (payments, args, output) => {
       const given = requiredOption(args, "per-second");
       const perSecond = given === "none" ? null : Number(given);
@@ -41,10 +34,10 @@ const handlerActions: Readonly<
   },
   retry: {
     options: ["apply", "error", "event", "event-id", "since", "run"],
-    needsName: false,
+    object: "optional",
     run: retry,
   },
-  retire: { options: ["event"], needsName: true, run: retire },
+  retire: { options: ["event"], object: "needed", run: retire },
 };
 
 export const handlersCommand: CommandDefinition = {
@@ -91,28 +84,13 @@ export const handlersCommand: CommandDefinition = {
     2: "Used wrongly; no name or no database is given.",
     3: "The store knows no such handler, the database cannot be reached, or has no tables of the kit.",
   },
-  async run(args, context) {
-    const word = args.operand!;
-    const action = Object.hasOwn(handlerActions, word) ? handlerActions[word]! : undefined;
-    if (!action)
-      throw operandError(
-        `tillkit handlers needs ${Object.keys(handlerActions).join(", ")}.${didYouMean(word, Object.keys(handlerActions))}`,
-      );
-    if (action.needsName && args.object === undefined)
-      throw operandError(`tillkit handlers ${word} needs <handler>.`);
-    if (word === "list" && args.object !== undefined)
-      throw operandError("tillkit handlers list takes no handler.");
-    for (const { options } of Object.values(handlerActions))
-      for (const name of options)
-        if (args.has(name) && !action.options.includes(name))
-          throw optionError(`--${name} cannot be used with ${word}.`);
-    const payments = await openOfflineKit(args, context);
-    try {
-      return await action.run(payments, args, context.output);
-    } finally {
-      await payments.close();
-    }
-  },
+  run: (args, context) =>
+    runAction(
+      handlerActions,
+      { command: "handlers", needed: "<handler>", refused: "handler" },
+      args,
+      context,
+    ),
 };
 
 async function listAll(payments: Payments, _: Arguments, output: Output): Promise<ExitCode> {

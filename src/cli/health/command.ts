@@ -1,6 +1,6 @@
 import { type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
-import { openOfflineKit } from "../terminal/offline-kit.js";
+import { withOfflineKit } from "../terminal/offline-kit.js";
 import { wrap } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 
@@ -20,10 +20,9 @@ export const healthCommand: CommandDefinition = {
     2: "Used wrongly; no database is named.",
     3: "The database cannot be reached, or has no tables of the kit.",
   },
-  async run(args, context) {
-    const { output } = context;
-    const payments = await openOfflineKit(args, context);
-    try {
+  run: (args, context) =>
+    withOfflineKit(args, context, async (payments) => {
+      const { output } = context;
       const health = await payments.health();
       output.printJson(health);
       const { status, reasons, counts } = health;
@@ -37,8 +36,5 @@ export const healthCommand: CommandDefinition = {
         );
       }
       return status === "ok" ? 0 : 1;
-    } finally {
-      await payments.close();
-    }
-  },
+    }),
 };

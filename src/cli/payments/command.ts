@@ -1,9 +1,9 @@
 import { type Payment, type Payments, type PaymentState } from "../../index.js";
 import { isAmount, sameValue } from "../../model/money.js";
+import { type Action, runAction } from "../terminal/actions.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
-import { openOfflineKit } from "../terminal/offline-kit.js";
 import { type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { printColumns } from "../terminal/table.js";
@@ -13,12 +13,10 @@ const dayMs = 24 * 60 * 60 * 1000;
 const maxPage = 500;
 const maxFound = 100;
 
-const usage: Readonly<
-  Record<string, { options: readonly string[]; object: "needed" | "optional" | "none" }>
-> = {
-  find: { options: ["amount", "day"], object: "optional" },
-  show: { options: [], object: "needed" },
-  list: { options: ["state", "reference", "from", "to", "limit", "cursor"], object: "none" },
+const paymentActions: Readonly<Record<string, Action>> = {
+  find: { options: ["amount", "day"], object: "optional", run: find },
+  show: { options: [], object: "needed", run: show },
+  list: { options: ["state", "reference", "from", "to", "limit", "cursor"], object: "none", run: list },
 };
 
 export const paymentsCommand: CommandDefinition = {
@@ -56,45 +54,31 @@ export const paymentsCommand: CommandDefinition = {
     2: "Used wrongly; nothing to look for or no database is given.",
     3: "The database cannot be reached, or has no tables of the kit.",
   },
-  async run(args, context) {
-    const word = args.operand!;
-    const action = Object.hasOwn(usage, word) ? usage[word]! : undefined;
-    if (!action) throw operandError("tillkit payments needs find, show or list.");
-    if (action.object === "needed" && args.object === undefined)
-      throw operandError(`tillkit payments ${word} needs <text>.`);
-    if (action.object === "none" && args.object !== undefined)
-      throw operandError(`tillkit payments ${word} takes no <text>.`);
-    for (const { options } of Object.values(usage))
-      for (const name of options)
-        if (args.has(name) && !action.options.includes(name))
-          throw optionError(`--${name} cannot be used with ${word}.`);
-    const payments = await openOfflineKit(args, context);
-    try {
-      if (word === "show") return await show(payments, args.object!, context.output);
-      const run = word === "find" ? find : list;
-      return await run(payments, args, context.output);
-    } finally {
-      await payments.close();
-    }
-  },
+  run: (args, context) =>
+    runAction(paymentActions, { command: "payments", needed: "<text>", refused: "<text>" }, args, context),
 };
 
 async function find(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
   const text = args.object?.trim();
   const [amount, time] = [args.get("amount"), timeOption(args, "day")];
-  const day = time && new Date(Math.floor(time.getTime() / dayMs) * dayMs);
+  const day = time && startOfDay(time);
   if (amount !== undefined && !day) throw optionError("--amount needs --day.");
   if (amount !== undefined && !isAmount(amount))
     throw optionError("--amount must be a decimal, such as 1475 or 10.50.");
   if (!text && !day)
     throw operandError("tillkit payments find needs <text>, or --day with or without --amount.");
   const isWanted = ({ createdAt, total }: Payment): boolean =>
-    (!day || Math.floor(Date.parse(createdAt) / dayMs) * dayMs === day.getTime()) &&
+    (!day || startOfDay(new Date(createdAt)).getTime() === day.getTime()) &&
     (amount === undefined || sameValue(total.value, amount));
   return print(
     text ? (await named(payments, text)).filter(isWanted) : await ofDay(payments, day!, isWanted),
     output,
   );
+}
+
+/** Returns the start of the UTC day. */
+function startOfDay(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / dayMs) * dayMs);
 }
 
 /** Returns the payments that a text names, whatever it is the name of. */
@@ -159,7 +143,8 @@ function print(found: readonly Payment[], output: Output, cursor?: string): Exit
   return 0;
 }
 
-async function show(payments: Payments, clientId: string, output: Output): Promise<ExitCode> {
+async function show(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+  const clientId = args.object!;
   const history = await payments.history(clientId);
   const { payment, others, entries } = history;
   output.printJson(history);

@@ -1,8 +1,8 @@
 import { type Payments, type ReplayQuery } from "../../index.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, type CommandDefinition } from "../terminal/command.js";
+import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
-import { givenPolicy, type GivenPolicy, openOfflineKit, policyOptions } from "../terminal/offline-kit.js";
+import { givenPolicy, type GivenPolicy, withOfflineKit, policyOptions } from "../terminal/offline-kit.js";
 import { type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { timeOption } from "../terminal/option-values.js";
@@ -42,15 +42,13 @@ export const replayCommand: CommandDefinition = {
   },
   async run(args, context) {
     const policy = givenPolicy(args, context);
-    const payments = await openOfflineKit(args, context, policy);
-    try {
+    const replay = async (payments: Payments): Promise<ExitCode> => {
       const changed = await replayStoredWebhooks(payments, args, context.output, policy);
       if (changed === 0 || args.has("apply")) return 0;
       context.output.print("Nothing was changed; --apply makes the changes.");
       return 1;
-    } finally {
-      await payments.close();
-    }
+    };
+    return withOfflineKit(args, context, replay, policy);
   },
 };
 

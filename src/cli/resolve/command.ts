@@ -2,7 +2,7 @@ import { type Evidence, type Resolution } from "../../index.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
-import { openOfflineKit } from "../terminal/offline-kit.js";
+import { withOfflineKit } from "../terminal/offline-kit.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { requiredOption } from "../terminal/option-values.js";
 
@@ -45,8 +45,7 @@ export const resolveCommand: CommandDefinition = {
       throw operandError("tillkit resolve needs accept, refunded or dismiss.");
     const evidence = evidenceOf(args);
     const [reason, by] = (["reason", "by"] as const).map((name) => requiredOption(args, name));
-    const payments = await openOfflineKit(args, context);
-    try {
+    return withOfflineKit(args, context, async (payments) => {
       const [clientId, receiptId] = [args.get("client-id"), args.get("receipt-id")];
       const given = { action, clientId, receiptId, evidence, reason: reason!, by: by! };
       const { resolution, resolved, payment } = await payments.resolve(given);
@@ -56,9 +55,7 @@ export const resolveCommand: CommandDefinition = {
       context.output.print(`${state}${when}: ${done} by ${who} at ${at}: ${why}`);
       context.output.printJson({ resolution, resolved, ...(payment && { state: payment.state }) });
       return 0;
-    } finally {
-      await payments.close();
-    }
+    });
   },
 };
 

@@ -1,7 +1,7 @@
 import { createPayments, hmacSignature, type Payments } from "../../index.js";
 import { sqlStore } from "../../store/sql/index.js";
 import { optionError } from "./arguments.js";
-import { type Arguments, type InputContext } from "./command.js";
+import { type Arguments, type ExitCode, type InputContext } from "./command.js";
 import { requireTables } from "./database.js";
 
 /** The options of a command that decides webhooks, which must do it as the application does. */
@@ -35,16 +35,17 @@ export function givenPolicy(args: Arguments, context: InputContext): GivenPolicy
 }
 
 /**
- * Opens a kit without network and handlers on the database that the options name. It decides webhooks by the given policy.
- * Throws `store_unavailable` if the database has no tables of the kit.
+ * Runs a function on a kit without network and handlers over the database that the options name, and closes the kit. It decides
+ * webhooks by the given policy. Throws `store_unavailable` if the database has no tables of the kit.
  */
-export async function openOfflineKit(
+export async function withOfflineKit(
   args: Arguments,
   context: InputContext,
+  use: (payments: Payments) => Promise<ExitCode>,
   policy = givenPolicy(args, context),
-): Promise<Payments> {
+): Promise<ExitCode> {
   const { database, tablePrefix } = await requireTables(args, context);
-  return createPayments({
+  const payments = createPayments({
     publicUrl: "http://localhost/payments",
     service: { baseUrl: "http://localhost", accessToken: "none" },
     // Required by the kit, and never used: this process receives no webhooks.
@@ -56,4 +57,9 @@ export async function openOfflineKit(
     spool: false,
     logger: false,
   });
+  try {
+    return await use(payments);
+  } finally {
+    await payments.close();
+  }
 }

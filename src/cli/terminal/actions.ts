@@ -1,0 +1,48 @@
+import { type Payments } from "../../index.js";
+import { didYouMean } from "../../shared/nearest.js";
+import { operandError, optionError } from "./arguments.js";
+import { type Arguments, type ExitCode, type InputContext } from "./command.js";
+import { withOfflineKit } from "./offline-kit.js";
+import { type Output } from "./output.js";
+
+/** One of the actions that a command's operand names. */
+export interface Action {
+  /** The options that it takes, of those that only some of the actions take. */
+  options: readonly string[];
+  /** Whether it takes the command's object. */
+  object: "needed" | "optional" | "none";
+  /** Does it on the database that the options name. */
+  run: (payments: Payments, args: Arguments, output: Output) => Promise<ExitCode>;
+}
+
+/** The names of a command and of its object, for messages. */
+interface ActionNames {
+  command: string;
+  needed: string;
+  refused: string;
+}
+
+/** Runs the action that the operand names. Throws `command_operand_invalid` or `command_option_invalid` before the database is opened. */
+export async function runAction(
+  actions: Readonly<Record<string, Action>>,
+  { command, needed, refused }: ActionNames,
+  args: Arguments,
+  context: InputContext,
+): Promise<ExitCode> {
+  const word = args.operand!;
+  const names = Object.keys(actions);
+  const action = Object.hasOwn(actions, word) ? actions[word]! : undefined;
+  if (!action) {
+    const known = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+    throw operandError(`tillkit ${command} needs ${known}.${didYouMean(word, names)}`);
+  }
+  if (action.object === "needed" && args.object === undefined)
+    throw operandError(`tillkit ${command} ${word} needs ${needed}.`);
+  if (action.object === "none" && args.object !== undefined)
+    throw operandError(`tillkit ${command} ${word} takes no ${refused}.`);
+  const wrong = Object.values(actions)
+    .flatMap(({ options }) => options)
+    .find((name) => args.has(name) && !action.options.includes(name));
+  if (wrong !== undefined) throw optionError(`--${wrong} cannot be used with ${word}.`);
+  return withOfflineKit(args, context, (payments) => action.run(payments, args, context.output));
+}
