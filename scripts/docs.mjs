@@ -1,4 +1,4 @@
-// Makes the documents a site in site/dist, and checks each of its links and anchors. `npm run docs -- --help` has the rest.
+// Builds the site of the documents in site/dist, and checks every link and anchor of it. `npm run docs -- --help` lists its options.
 import { spawnSync } from "node:child_process";
 import {
   cpSync,

@@ -1,5 +1,5 @@
-// Installs the packed package beside each supported Node, Express, kind of module and TypeScript, makes a purchase, and compiles a shop.
-// `--quick` takes the oldest and the newest TypeScript, this Node and Express 5 only. It needs the network of the registry, Linux and x64.
+// Installs the packed package beside each supported Node, Express, kind of module and TypeScript. Compiles a shop, and makes a purchase.
+// `--quick` takes the oldest and the newest TypeScript, this Node and Express 5 only. Needs npm's registry, and Linux on x64.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

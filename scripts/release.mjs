@@ -1,5 +1,5 @@
-// Makes the files of a release in .tmp/release: the tarball, its SBOM and their checksums. `--rehearse` leaves out what needs the
-// publisher: the repository's address, the tag and the section of the changelog. It publishes nothing.
+// Makes the files of a release in .tmp/release: the tarball, its SBOM and their checksums. Publishes nothing.
+// `--rehearse` does not check the repository's address, the tag and the changelog, which only the publisher has.
 import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
 import {

@@ -3,8 +3,8 @@ import path from "node:path";
 import { reasons } from "../../test/mutation/reasons.mjs";
 
 /**
- * Returns the report on the stored results: a table of the parts, and every survivor with the reason why it survives. A survivor is
- * named by its file and its text, which stays true when lines above it come or go. Survivors whose text is gone are only counted.
+ * Returns the report on the stored results: a table of the parts, and every survivor with its reason.
+ * A survivor is named by its file and its text, because line numbers change. Survivors whose text is gone are only counted.
  */
 export function report(results, root) {
   const rows = Object.entries(results).map(([part, { mutants, killed, survivors, note }]) => {

@@ -31,7 +31,7 @@ export const delayedAfterMs = 60 * 1000;
 export interface ReturnView {
   /** The address to which the browser came back. */
   kind: ReturnKind;
-  /** What to show to the customer. */
+  /** The state that the page shows to the customer. */
   state: ReturnState;
   /** The payment as it is stored. */
   payment: Payment;

@@ -27,7 +27,7 @@ export interface ResumeOptions {
 export interface LimitOptions {
   /** The number of runs in a second, over all processes: more than 0, and at most 10,000. `null` removes the limit. */
   perSecond: number | null;
-  /** Who limits it: 1 to 128 characters. @default nobody is named */
+  /** Who limits it: 1 to 128 characters. @default no name is kept */
   by?: string | undefined;
 }
 
