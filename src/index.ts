@@ -44,6 +44,7 @@ export { type PaymentRequest } from "./checkout/payment-request.js";
 export {
   type CompletedPayment,
   type Evidence,
+  type Refund,
   type LastReport,
   type Money,
   type Payment,

@@ -135,10 +135,24 @@ export const restFaults = [
   },
   {
     about: "a negative difference loses its sign",
-    file: "statement/result/totals.ts",
+    file: "model/money.ts",
     from: '${units < 0n ? "-" : ""}${whole}',
     to: "${whole}",
     test: "statement/compare-statement.test.ts",
+  },
+  {
+    about: "refunds may exceed what was paid",
+    file: "operations/resolution/refund.ts",
+    from: "if (rest < 0n || before === 0n)",
+    to: "if (before === 0n)",
+    test: "operations/resolution/refund.test.ts",
+  },
+  {
+    about: "the same refund at the same moment is refused, instead of found",
+    file: "operations/resolution/resolve-payment.ts",
+    from: ' && !hasCode(error, "resolution_not_possible")',
+    to: "",
+    test: "operations/resolution/refund.test.ts",
   },
   {
     about: "a revoked token of the sandbox is valid",

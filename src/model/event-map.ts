@@ -1,4 +1,4 @@
-import { type CompletedPayment, type Evidence, type Money, type Payment } from "./payment.js";
+import { type CompletedPayment, type Evidence, type Money, type Payment, type Refund } from "./payment.js";
 import { type SignedField } from "./signed-fields.js";
 import { type Untrusted, type Verified } from "./payment-report.js";
 
@@ -92,6 +92,18 @@ export interface EventMap<Covers extends SignedField = SignedField> {
   };
   /** The payment is open for longer than `overdueMs`, and the service reported nothing. */
   "payment.overdue": { payment: Payment };
+  /** Money of a completed payment went back, all of it or a part. Raised once for each refund, in addition to `payment.resolved`. */
+  "payment.refunded": {
+    payment: CompletedPayment;
+    /** How much went back, and how much is left. */
+    refund: Refund;
+    /** Why, as the person wrote it. */
+    reason: string;
+    /** The person who recorded it. */
+    by: string;
+    /** What shows the refund. */
+    evidence?: Evidence;
+  };
   /** A person settled a payment or a webhook with `payments.resolve`. Other events report the changes. */
   "payment.resolved": {
     clientId: string;
@@ -100,8 +112,10 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     by: string;
     /** The webhook that was settled, if it was one. */
     receiptId?: string;
-    /** The evidence that the payment is paid. */
+    /** The evidence that the payment is paid, or that money went back. */
     evidence?: Evidence;
+    /** With `refunded`: how much went back, and how much is left. */
+    refund?: Refund;
     /** The payment in its state at that time, if the store had it. */
     payment?: Payment;
   };
@@ -123,6 +137,7 @@ export const eventTypes = [
   "payment.paid_other_amount",
   "payment.paid_late",
   "payment.overdue",
+  "payment.refunded",
   "payment.resolved",
   "webhook.unrecognised",
   "webhook.inadmissible",

@@ -70,6 +70,14 @@ export function minorUnits(value: string, currency: string): bigint {
   return BigInt(parsed.whole + parsed.decimals.padEnd(unit, "0"));
 }
 
+/** Returns minor units as a decimal string with all decimals of the currency: four where the currency is not known. */
+export function decimalOf(units: bigint, currency: string): string {
+  const places = minorUnit(currency) ?? maxDecimals;
+  const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
+  const whole = digits.slice(0, digits.length - places);
+  return `${units < 0n ? "-" : ""}${whole}${places === 0 ? "" : `.${digits.slice(-places)}`}`;
+}
+
 /**
  * Returns what is wrong with an amount to collect, or `undefined`. It must be above zero and have no more decimals than
  * its currency. A currency that is newer than the table is allowed.

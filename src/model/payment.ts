@@ -110,6 +110,24 @@ export interface Payment {
    * person has to accept or refund it. `refunded`: a person returned the money. Absent once it is accepted.
    */
   withheld?: "unsettled" | "refunded";
+  /** What was received, where a person accepted another amount. Absent: `total`. */
+  received?: Money;
+  /** The sum of all recorded refunds and reversals, a decimal string in the currency that was received. Absent for none. */
+  refunded?: string;
+}
+
+/** Money of a completed payment that went back. All amounts are in the currency that was received. */
+export interface Refund {
+  /** `refund`: the shop returned it. `reversal`: the service or the provider took it back. */
+  kind: "refund" | "reversal";
+  /** The amount of this refund. */
+  amount: Money;
+  /** What was left of the payment before it. */
+  before: Money;
+  /** What is left of the payment after it. */
+  rest: Money;
+  /** The key that the person or the statement gave it. */
+  key?: string;
 }
 
 /** A payment that is paid. */

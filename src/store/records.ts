@@ -1,5 +1,5 @@
 import { type EventType } from "../model/event-map.js";
-import { type Evidence, type Payment } from "../model/payment.js";
+import { type Evidence, type Payment, type Refund } from "../model/payment.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { type HandlerKey, type NoteRecord } from "./handler-records.js";
 
@@ -56,8 +56,10 @@ export interface ResolutionRecord {
   action: "accepted" | "refunded" | "dismissed";
   /** The webhook that was resolved, if it was one. */
   receiptId?: string;
-  /** With `accepted`, where the person gave some. */
+  /** With `accepted` and `refunded`, where the person gave some. */
   evidence?: Evidence;
+  /** With `refunded`. Absent where an earlier version stored it: then all of the money went back. */
+  refund?: Refund;
   /** As the person wrote it. */
   reason: string;
   /** Who. */

@@ -76,15 +76,15 @@ describe("docs/refunds.md", () => {
     await using shop = await testPayments();
     const { payments, pay, settled } = shop;
     const { store } = payments;
-    await store.transaction((tx) => tx.query("create table orders (id text, refunded integer default 0)"));
+    await store.transaction((tx) => tx.query("create table orders (id text, kept text)"));
     await store.transaction((tx) => tx.query("insert into orders (id) values ('order-1')"));
     await runBlock("docs/refunds.md", 1, { payments });
     const { clientId } = await pay({ reference: "order-1", total });
     await settled();
     for (let times = 0; times < 2; times += 1) await runBlock("docs/refunds.md", 0, { payments, clientId });
     expect(await settled()).toEqual([]);
-    expect((await store.transaction((tx) => tx.query("select refunded from orders"))).rows).toEqual([
-      { refunded: 1 },
+    expect((await store.transaction((tx) => tx.query("select kept from orders"))).rows).toEqual([
+      { kept: "975" },
     ]);
     expect(await payments.find(clientId)).toMatchObject({ state: "completed" });
     await expect(payments.create({ reference: "order-1", total })).rejects.toMatchObject({

@@ -8,6 +8,7 @@ import { type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { printColumns } from "../terminal/table.js";
 import { timeOption } from "../terminal/option-values.js";
+import { recordRefund, refundOptions } from "./refund.js";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const maxPage = 500;
@@ -16,6 +17,11 @@ const maxFound = 100;
 const paymentActions: Readonly<Record<string, Action>> = {
   find: { options: ["amount", "day"], object: "optional", run: find },
   show: { options: [], object: "needed", run: show },
+  refund: {
+    options: ["amount", "by", "reason", "key", "reversal", "evidence", "document", "apply"],
+    object: "needed",
+    run: recordRefund,
+  },
   list: { options: ["state", "reference", "from", "to", "limit", "cursor"], object: "none", run: list },
 };
 
@@ -23,15 +29,19 @@ export const paymentsCommand: CommandDefinition = {
   description: [
     "find takes anything that a customer has: the number of the order, the clientId, the number of the service or of the provider, " +
       "or the amount and the day. show tells everything that happened to one payment, oldest first. list selects by state and time.",
+    "refund records money of a completed payment that went back: all that is left, or --amount of it. It sends no money. It shows what " +
+      "it would record, and asks first. The same refund is recorded once. The application's own processes call the handlers.",
   ],
-  operand: { name: "find|show|list", summary: "What to do." },
+  operand: { name: "find|show|refund|list", summary: "What to do." },
   object: {
     name: "text",
-    summary: "With find: an order, a clientId, a serviceId or a provider's number. With show: a clientId.",
+    summary:
+      "With find: an order, a clientId, a serviceId or a provider's number. With show and refund: a clientId.",
   },
   options: {
     ...databaseOptions,
-    "--amount <value>": "With find: the amount that was asked for, such as 1475. Needs --day.",
+    "--amount <value>":
+      "With find: the amount that was asked for, such as 1475. Needs --day. With refund: how much went back.",
     "--day <day>": "With find: the UTC day on which the payment was made, such as 2024-05-01.",
     "--state <creating|pending|uncertain|failed|canceled|completed>": "With list: only these.",
     "--reference <text>": "With list: only those of this order.",
@@ -39,6 +49,7 @@ export const paymentsCommand: CommandDefinition = {
     "--to <time>": "With list: made before this time.",
     "--limit <number>": "With list: 1 to 500 of them. Default: 50.",
     "--cursor <text>": "With list: the next page, as the page before names it.",
+    ...refundOptions,
     ...envFileOption,
   },
   examples: {
@@ -46,13 +57,15 @@ export const paymentsCommand: CommandDefinition = {
     "a customer has only the amount and the day":
       "tillkit payments find --amount 1475 --day 2026-11-20 --store shop.db",
     "what happened to a payment": "tillkit payments show c-1 --store shop.db",
+    "half of it was sent back by mobile money":
+      'tillkit payments refund c-1 --amount 700 --reason "one of two came back" --by Amina --store shop.db',
     "what is still open": "tillkit payments list --state pending --env-file .env",
   },
   exitCodes: {
-    0: "Payments were found.",
-    1: "There are none.",
+    0: "Payments were found; the refund is recorded now, or was before.",
+    1: "There are none; the refund was only shown.",
     2: "Used wrongly; nothing to look for or no database is given.",
-    3: "The database cannot be reached, or has no tables of the kit.",
+    3: "The refund is refused; the database cannot be reached, or has no tables of the kit.",
   },
   run: (args, context) =>
     runAction(paymentActions, { command: "payments", needed: "<text>", refused: "<text>" }, args, context),
@@ -153,8 +166,9 @@ async function show(payments: Payments, args: Arguments, output: Output): Promis
     return 1;
   }
   if (payment) {
-    const { state, reference, total, withheld } = payment;
-    const why = withheld === undefined ? "" : ` (${withheld})`;
+    const { state, reference, total, withheld, refunded } = payment;
+    const notes = [withheld, refunded && `${refunded} refunded`].filter(Boolean).join(", ");
+    const why = notes && ` (${notes})`;
     output.print(
       `${output.paint("bold", clientId)}: order ${reference}, ${total.value} ${total.currency}, ${state}${why}`,
     );

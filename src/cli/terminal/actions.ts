@@ -12,7 +12,7 @@ export interface Action {
   /** Whether it takes the command's object. */
   object: "needed" | "optional" | "none";
   /** Does it on the database that the options name. */
-  run: (payments: Payments, args: Arguments, output: Output) => Promise<ExitCode>;
+  run: (payments: Payments, args: Arguments, output: Output, context: InputContext) => Promise<ExitCode>;
 }
 
 /** The names of a command and of its object, for messages. */
@@ -44,5 +44,5 @@ export async function runAction(
     .flatMap(({ options }) => options)
     .find((name) => args.has(name) && !action.options.includes(name));
   if (wrong !== undefined) throw optionError(`--${wrong} cannot be used with ${word}.`);
-  return withOfflineKit(args, context, (payments) => action.run(payments, args, context.output));
+  return withOfflineKit(args, context, (payments) => action.run(payments, args, context.output, context));
 }

@@ -1,5 +1,5 @@
 import { type EventType } from "../../model/event-map.js";
-import { type LastReport, type Payment } from "../../model/payment.js";
+import { type LastReport, type Payment, type Refund } from "../../model/payment.js";
 import {
   type DispatchRecord,
   type EventRecord,
@@ -157,6 +157,13 @@ function entryOfDispatch(
 }
 
 function entryOfResolution({ clientId: _, at, ...resolution }: ResolutionRecord): HistoryEntry {
-  const { action, by, reason } = resolution;
-  return { at, kind: "resolution", ...resolution, text: `${action} by ${by}: ${reason}` };
+  const { action, by, reason, refund } = resolution;
+  const done = refund?.kind === "reversal" ? "reversed" : action;
+  const text = `${done} by ${by}: ${refund ? `${refundText(refund)}: ` : ""}${reason}`;
+  return { at, kind: "resolution", ...resolution, text };
+}
+
+function refundText({ amount, before, rest }: Refund): string {
+  const [back, of, left] = [amount, before, rest].map(({ value, currency }) => `${value} ${currency}`);
+  return `${back} of ${of}, ${left} left`;
 }

@@ -11,7 +11,7 @@ export interface Resolution {
    * - `accept`: the webhook is right despite its differences, or without the lookup that it waits for, or the evidence shows that
    *   the payment is paid: complete the payment. With the clientId alone: fulfil the order with this completed payment, although
    *   another amount was asked for last.
-   * - `refunded`: the money of this completed payment was returned. It stays completed.
+   * - `refunded`: money of this completed payment went back, all that is left or `amount` of it. It stays completed.
    * - `dismiss`: nothing needs to be done; an unmatched webhook no longer waits for a payment.
    */
   action: "accept" | "refunded" | "dismiss";
@@ -23,7 +23,19 @@ export interface Resolution {
   /** The payment, where no single webhook is concerned, or where an inadmissible one does not name it. */
   clientId?: string | undefined;
   /**
-   * What shows that the payment is paid. For `accept`: required for a payment that is not completed without a webhook, and with an
+   * For `refunded`: how much went back, a decimal string in the currency that was received: `"500"`.
+   * @default the amount that the evidence shows, or else all that is left
+   */
+  amount?: string | undefined;
+  /**
+   * For `refunded`: what makes it the same refund when it is recorded again, such as the provider's reference of it. 1 to 200
+   * characters. @default the amount, and the evidence's document or the reason
+   */
+  key?: string | undefined;
+  /** For `refunded`: the service or the provider took the money back. @default false, the shop returned it */
+  reversal?: boolean | undefined;
+  /**
+   * What shows that the payment is paid, or that money went back. For `accept`: required for a payment that is not completed without a webhook, and with an
    * inadmissible webhook. Refused with any other webhook.
    */
   evidence?: Evidence | undefined;
@@ -31,13 +43,15 @@ export interface Resolution {
   reason: string;
   /** Who decided: 1 to 128 characters. */
   by: string;
+  /** Checks everything, and stores nothing. @default false */
+  dryRun?: boolean | undefined;
 }
 
 /** The stored resolution. */
 export interface Resolved {
   /** The stored decision. */
   resolution: ResolutionRecord;
-  /** False where it had been resolved before: `resolution` is the earlier one. */
+  /** False where it had been resolved before: `resolution` is the earlier one. With `dryRun`: whether it would be stored. */
   resolved: boolean;
   /** As it is stored now; absent where the store has no such payment. */
   payment?: Payment;
@@ -46,10 +60,22 @@ export interface Resolved {
 /** The stored actions. */
 export const actions = { accept: "accepted", refunded: "refunded", dismiss: "dismissed" } as const;
 
+const names = {
+  action: 1,
+  receiptId: 1,
+  clientId: 1,
+  amount: 1,
+  key: 1,
+  reversal: 1,
+  evidence: 1,
+  reason: 1,
+  by: 1,
+  dryRun: 1,
+} satisfies NamesOf<Resolution>;
+
 /** Throws for a resolution that can never be stored. */
 export function checkResolution(given: Resolution): void {
   const { action, receiptId, clientId, evidence, reason, by } = given;
-  const names = { action, receiptId, clientId, evidence, reason, by } satisfies NamesOf<Resolution>;
   const unknown = describeUnknown(given, names);
   if (unknown !== undefined) throw resolutionInvalid(unknown);
   if (!Object.hasOwn(actions, action)) throw resolutionInvalid("action must be accept, refunded or dismiss.");
@@ -59,17 +85,17 @@ export function checkResolution(given: Resolution): void {
     throw resolutionInvalid(
       "Give either the receiptId of a webhook or the clientId of a payment, as a string.",
     );
-  if (action === "refunded" && clientId === undefined)
-    throw resolutionInvalid("refunded needs the clientId of the payment.");
   if (!isText(reason, 1000))
     throw resolutionInvalid("reason must be a string of 1 to 1000 characters: it is kept in the history.");
   if (!isText(by, 128))
     throw resolutionInvalid("by must name the person who decided, in 1 to 128 characters.");
-  if (evidence !== undefined && action !== "accept") throw resolutionInvalid("Only accept takes evidence.");
+  if (evidence !== undefined && action === "dismiss")
+    throw resolutionInvalid("Only accept and refunded take evidence.");
   if (evidence !== undefined) checkEvidence(evidence, receiptId);
 }
 
-function isText(value: unknown, maxLength: number): boolean {
+/** Returns whether the value is a text of 1 to `maxLength` characters that is not blank. */
+export function isText(value: unknown, maxLength: number): boolean {
   return typeof value === "string" && value.trim() !== "" && value.length <= maxLength;
 }
 

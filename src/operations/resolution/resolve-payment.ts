@@ -1,4 +1,6 @@
 import { hasCode } from "../../errors/index.js";
+import { sameTotal } from "../../model/attempts.js";
+import { checkAmount } from "../../model/money.js";
 import { type PaymentReport } from "../../model/payment-report.js";
 import { type Payment } from "../../model/payment.js";
 import { applyReport } from "../../webhook/reconciliation/reconcile.js";
@@ -11,7 +13,6 @@ import {
 } from "../../webhook/recording/payment-events.js";
 import {
   type Changes,
-  type EventRecord,
   type PaymentStore,
   type ResolutionRecord,
   type StoredHistory,
@@ -21,6 +22,7 @@ import { isWaiting } from "../../store/rules/webhooks.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
 import { readStored } from "../../webhook/recording/rematch.js";
 import { clientIdIn, decideEvidence } from "./payment-evidence.js";
+import { applyRefund, checkRefund, refundId, refuseOtherAmount } from "./refund.js";
 import {
   actions,
   checkResolution,
@@ -42,12 +44,13 @@ import { acceptWithheld, whyNotAcceptable } from "./withheld-payment.js";
  */
 export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resolution): Promise<Resolved> {
   checkResolution(given);
+  checkRefund(given);
   const { store } = parts;
   await parts.ready();
   const subject = await subjectOf(store, given);
   const { clientId } = subject;
   const resolution: ResolutionRecord = {
-    id: resolutionId(given, clientId),
+    id: given.action === "refunded" ? refundId(given, clientId) : resolutionId(given, clientId),
     clientId,
     action: actions[given.action],
     ...(given.receiptId !== undefined && { receiptId: given.receiptId }),
@@ -58,18 +61,16 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
   };
   const known = await store.history(clientId);
   const before = findIn(known, resolution.id);
-  subject.events = known.events;
-  const resolved = before === undefined && (await storeResolution(parts, subject, resolution));
-  const kept = resolved ? resolution : (before ?? findIn(await store.history(clientId), resolution.id)!);
+  const stored = before ? undefined : await storeResolution(parts, { ...subject, known }, resolution, given);
+  const kept = before ?? stored ?? findIn(await store.history(clientId), resolution.id)!;
+  refuseOtherAmount(kept, given);
   const payment = await store.find(clientId);
-  return { resolution: kept, resolved, ...(payment && { payment }) };
+  return { resolution: kept, resolved: stored !== undefined, ...(payment && { payment }) };
 }
 
 /** The subject of a resolution. */
 interface ResolutionSubject {
   clientId: string;
-  /** The events of the payment. */
-  events?: readonly EventRecord[];
   webhook?: WebhookRecord;
 }
 
@@ -95,14 +96,16 @@ async function findWebhook<Tx>(
   return (await store.webhooks({ receiptId, limit: 1 }))[0];
 }
 
-/** Resolves to `false` where another call has resolved it meanwhile. */
+/** Resolves to the stored resolution, or to `undefined` where another call has resolved it meanwhile. */
 async function storeResolution<Tx>(
   parts: RecordingParts<Tx>,
-  subject: ResolutionSubject,
+  subject: ResolutionSubject & { known: StoredHistory },
   resolution: ResolutionRecord,
-): Promise<boolean> {
+  given: Resolution,
+): Promise<ResolutionRecord | undefined> {
   const { store, newId, policy, announceEvents } = parts;
   const report = subject.webhook && reportOf(subject.webhook);
+  let kept = resolution;
   try {
     await store.transaction(async (tx) => {
       const { clientId } = subject;
@@ -111,50 +114,53 @@ async function storeResolution<Tx>(
       );
       const { payments } = await store.lock(tx, { clientIds: [clientId], serviceIds });
       // This write locks a webhook that has no payment to lock.
-      if (resolution.action === "dismissed" && subject.webhook && isWaiting(subject.webhook))
+      if (!given.dryRun && resolution.action === "dismissed" && subject.webhook && isWaiting(subject.webhook))
         await store.save(tx, { dismissed: [subject.webhook.receiptId] });
       // Read again: an outcome changes only under these locks.
       const webhook = subject.webhook && (await findWebhook(store, subject.webhook.receiptId));
-      const { events: known = [] } = subject;
-      const changes = changesOf({ resolution, payments, parts: { newId, policy }, webhook, report, known });
-      const { drafts, ...rest } = changes;
+      const { known } = subject;
+      const about = { resolution, given, payments, parts: { newId, policy }, webhook, report, known };
+      const { drafts, resolutions = [resolution], ...rest } = changesOf(about);
+      kept = resolutions[0]!;
       const stamp = { newId, clientId, recordedAt: resolution.at };
       const events = drafts.map((draft) => stampEvent(draft, stamp));
-      await store.save(tx, { ...rest, resolutions: [resolution], events });
+      if (!given.dryRun) await store.save(tx, { ...rest, resolutions, events });
     });
   } catch (error) {
-    if (!hasCode(error, "store_conflict")) throw error;
+    // Where another call was faster with the same one, nothing may be left to resolve.
+    if (!hasCode(error, "store_conflict") && !hasCode(error, "resolution_not_possible")) throw error;
     const taken = findIn(await store.history(subject.clientId), resolution.id);
     if (!taken) throw error;
-    return false;
+    return undefined;
   }
-  announceEvents();
-  return true;
+  if (!given.dryRun) announceEvents();
+  return kept;
 }
 
 interface ResolutionCase {
   resolution: ResolutionRecord;
+  given: Resolution;
   payments: readonly Payment[];
   parts: Pick<DecisionParts, "newId" | "policy">;
   webhook: WebhookRecord | undefined;
   report: PaymentReport | undefined;
-  /** The events of the payment. */
-  known: readonly EventRecord[];
+  /** What was stored about the payment before. */
+  known: StoredHistory;
 }
 
 /** Returns what the resolution changes, and its events. */
-function changesOf(given: ResolutionCase): Changes & { drafts: EventDraft[] } {
-  const { resolution, payments, webhook } = given;
+function changesOf(about: ResolutionCase): Changes & { drafts: EventDraft[] } {
+  const { resolution, given, payments, webhook, known } = about;
   const stored = payments.find(({ clientId }) => clientId === resolution.clientId);
   switch (resolution.action) {
     case "accepted":
       if (!stored) throw notPossible(`the store has no payment ${resolution.clientId}; adopt it first`);
-      if (webhook && webhook.outcome !== "inadmissible") return acceptWebhook(given, stored);
-      if (stored.withheld && !resolution.evidence) return acceptForOrder(given, stored);
-      return acceptEvidence(given, stored);
+      if (webhook && webhook.outcome !== "inadmissible") return acceptWebhook(about, stored);
+      if (stored.withheld && !resolution.evidence) return acceptForOrder(about, stored);
+      return acceptEvidence(about, stored);
     case "refunded":
       if (stored?.state !== "completed") throw notPossible("only a completed payment can be refunded");
-      return refund(resolution, stored);
+      return applyRefund(resolution, given, stored, known.resolutions);
     case "dismissed": {
       if (!webhook && !stored) throw notPossible(`the store has no payment ${resolution.clientId}`);
       if (!webhook && stored?.withheld === "unsettled")
@@ -172,14 +178,8 @@ function acceptForOrder(
 ): Changes & { drafts: EventDraft[] } {
   const reason = whyNotAcceptable(stored, payments);
   if (reason !== undefined) throw notPossible(reason);
-  const { payment, events } = acceptWithheld(stored, known, resolution.at);
+  const { payment, events } = acceptWithheld(stored, known.events, resolution.at);
   return { updated: [payment], drafts: [...events, resolvedEvent(resolution, payment)] };
-}
-
-function refund(resolution: ResolutionRecord, stored: Payment): Changes & { drafts: EventDraft[] } {
-  if (stored.withheld === undefined) return { drafts: [resolvedEvent(resolution, stored)] };
-  const payment: Payment = { ...stored, withheld: "refunded", updatedAt: resolution.at };
-  return { updated: [payment], drafts: [resolvedEvent(resolution, payment)] };
 }
 
 function acceptEvidence(
@@ -216,7 +216,7 @@ function acceptWebhook(
   );
   const accepted = { status, id: stored.serviceId ?? (isTaken ? undefined : id) };
   const siblings = payments.filter(({ reference }) => reference === stored.reference);
-  const applied = applyReport({ now: resolution.at, siblings }, stored, accepted);
+  const applied = applyReport({ now: resolution.at, siblings }, withReceived(stored, report), accepted);
   const { receiptId } = webhook;
   const reason = `accepted by ${resolution.by}: ${resolution.reason}`;
   const decided = { receiptId, outcome: "applied", reason, decidedAt: resolution.at } as const;
@@ -228,6 +228,12 @@ function acceptWebhook(
       resolvedEvent(resolution, applied.payment),
     ],
   };
+}
+
+/** Returns the payment with the amount that the webhook reports, where it is another one. */
+function withReceived(stored: Payment, { verified }: PaymentReport): Payment {
+  const received = { value: verified["total.value"], currency: verified["total.currency"] };
+  return checkAmount(received) || sameTotal(received, stored.total) ? stored : { ...stored, received };
 }
 
 function reportOf(webhook: WebhookRecord): PaymentReport | undefined {

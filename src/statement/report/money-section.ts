@@ -1,3 +1,4 @@
+import { decimalOf } from "../../model/money.js";
 import { html, type Html } from "../../pages/html.js";
 import {
   type ChannelTotals,
@@ -6,7 +7,6 @@ import {
   type StatementSummary,
   type Sum,
 } from "../result/summary.js";
-import { decimalOf } from "../result/totals.js";
 import { shareBar, kindTones, type Piece, reportTable, type Tone } from "./components.js";
 import { type ReportText } from "./report-text.js";
 

@@ -1,5 +1,4 @@
-import { minorUnit } from "../../model/currencies.js";
-import { minorUnits } from "../../model/money.js";
+import { decimalOf, minorUnits } from "../../model/money.js";
 import { type Money } from "../../model/payment.js";
 import { differenceKinds, type FindingKind } from "./finding.js";
 import { type ChannelTotals, type CurrencyTotals, type RowBucket, type Sum } from "./summary.js";
@@ -134,12 +133,4 @@ function sumOf(currency: string, ...counters: Counter[]): Sum {
   const count = counters.reduce((sum, one) => sum + one.count, 0);
   const units = counters.reduce((sum, one) => sum + one.units, 0n);
   return { count, value: decimalOf(units, currency) };
-}
-
-/** Returns minor units as a decimal string with all decimals of the currency: four where the currency is not known. */
-export function decimalOf(units: bigint, currency: string): string {
-  const places = minorUnit(currency) ?? 4;
-  const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
-  const whole = digits.slice(0, digits.length - places);
-  return `${units < 0n ? "-" : ""}${whole}${places === 0 ? "" : `.${digits.slice(-places)}`}`;
 }

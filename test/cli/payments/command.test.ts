@@ -82,7 +82,7 @@ describe("tillkit payments", () => {
   });
 
   it.each([
-    [["look"], "tillkit payments needs find, show or list"],
+    [["look"], "tillkit payments needs find, show, refund or list"],
     [["find"], "find needs <text>, or --day"],
     [["find", "--amount", "5"], "--amount needs --day"],
     [["find", "--amount", "5,5", "--day", "2024-05-01"], "--amount must be a decimal"],

@@ -62,7 +62,8 @@ onEachDatabase("histories", (kind) => {
       "event: payment.paid_late",
       "webhook: failed",
       "decided: stale (failed after completed)",
-      "refunded by Amina: asked for",
+      "refunded by Amina: 1475 KMF of 1475 KMF, 0 KMF left: asked for",
+      "event: payment.refunded",
       "event: payment.resolved",
     ]);
     expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => at).toSorted());
@@ -109,7 +110,10 @@ onEachDatabase("histories", (kind) => {
     const [history, list] = await Promise.all([payments.history("c-1"), payments.list()]);
     expect([history.others.length, list.payments.length]).toEqual([1, 2]);
     const { events } = await bench.place.store.history("c-1");
-    expect(events).toMatchObject([{ type: "payment.resolved", payload: { payment: { clientId: "c-1" } } }]);
+    expect(events).toMatchObject([
+      { type: "payment.refunded", payload: { payment: { clientId: "c-1" } } },
+      { type: "payment.resolved", payload: { payment: { clientId: "c-1" } } },
+    ]);
     expect(JSON.stringify([history, list, events])).not.toContain(returnKeyHash);
   });
 

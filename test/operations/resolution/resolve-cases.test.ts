@@ -74,7 +74,7 @@ describe("resolutions in memory", () => {
     );
     expect(all.filter(({ resolved }) => resolved)).toHaveLength(1);
     expect(new Set(all.map(({ resolution }) => resolution.by)).size).toBe(1);
-    expect(await types()).toEqual(["payment.resolved"]);
+    expect(await types()).toEqual(["payment.refunded", "payment.resolved"]);
   });
 
   it("fail with the store's error where the commit had no answer; the next call finds the resolution", async () => {

@@ -76,9 +76,9 @@ onEachDatabase("resolutions", (kind) => {
     await payments.receiveWebhook(signed(completedBody()));
     const { payment } = await payments.resolve({ action: "refunded", clientId: "c-1", ...why });
     expect(payment).toMatchObject({ state: "completed" });
-    expect(await types()).toEqual(["payment.paid_twice", "payment.resolved"]);
+    expect(await types()).toEqual(["payment.paid_twice", "payment.refunded", "payment.resolved"]);
     expect((await payments.resolve({ action: "refunded", clientId: "c-1", ...why })).resolved).toBe(false);
-    expect(await types()).toHaveLength(2);
+    expect(await types()).toHaveLength(3);
   });
 
   it("dismiss an unmatched webhook, which is no longer raised, and is still matched later", async () => {
@@ -220,7 +220,7 @@ describe("a resolution", () => {
     ["an action that is none", { action: "forget" as never, clientId: "c-1" }],
     ["no subject", { action: "dismiss" as const }],
     ["two subjects", { action: "dismiss" as const, clientId: "c-1", receiptId: "r-1" }],
-    ["evidence of a refund", { action: "refunded" as const, clientId: "c-1", evidence: row }],
+    ["evidence of a dismissal", { action: "dismiss" as const, clientId: "c-1", evidence: row }],
     ["a refund of no payment", { action: "refunded" as const, receiptId: "r-1" }],
     ["no reason", { action: "dismiss" as const, clientId: "c-1", reason: " " }],
     ["nobody", { action: "dismiss" as const, clientId: "c-1", by: "" }],

@@ -65,7 +65,7 @@ onEachDatabase("a payment of another amount than was asked for last", (kind) => 
     expect((await payments.resolve({ action: "refunded", clientId: small, ...why })).payment).toMatchObject({
       withheld: "refunded",
     });
-    expect(await recorded()).toHaveLength(3);
+    expect(await recorded()).toHaveLength(4);
   });
 
   it("fulfils the order once a person accepts it, and the next payment is the second one", async () => {
@@ -108,7 +108,12 @@ onEachDatabase("a payment of another amount than was asked for last", (kind) => 
     const accepting = payments.resolve({ action: "accept", clientId: small, ...why });
     await expect(accepting).rejects.toMatchObject({ code: "resolution_not_possible" });
     await paid(payments, large);
-    expect(await recorded()).toEqual(["payment.paid_other_amount", "payment.resolved", "payment.completed"]);
+    expect(await recorded()).toEqual([
+      "payment.paid_other_amount",
+      "payment.refunded",
+      "payment.resolved",
+      "payment.completed",
+    ]);
   });
 
   it("cannot be dismissed, because the money has arrived", async () => {

@@ -35,6 +35,8 @@ const full: Payment = {
   failure: "creation_refused",
   overdueAt: "2024-05-01T13:00:00.000Z",
   withheld: "unsettled",
+  received: { value: "12.75", currency: "EUR" },
+  refunded: "12.25",
 };
 
 /** The content of payments, and the values that must be unique. */
@@ -245,7 +247,7 @@ export const reportChecks: Checks = {
     same(clientIds(await store.list({ newestFirst: false, limit: 10 })), [...ids, "p4"]);
   },
 
-  async "a resolution keeps the evidence of the person"(store, another) {
+  async "a resolution keeps the evidence of the person, and the amounts of a refund"(store, another) {
     if (!another.history) return;
     const total = { value: "10.50", currency: "EUR" };
     const evidence = {
@@ -255,9 +257,11 @@ export const reportChecks: Checks = {
       serviceId: "s1",
     } as const;
     const made = { clientId: "p1", action: "accepted", reason: "r", by: "b", at: reported.at } as const;
+    const refund = { kind: "reversal", amount: total, before: total, rest: total, key: "ligne 7" } as const;
     const resolutions = [
       { ...made, id: "r1", evidence },
       { ...made, id: "r2" },
+      { ...made, id: "r3", action: "refunded", refund } as const,
     ];
     await saved(store, { created: [payment("p1")], resolutions });
     same((await another.history("p1")).resolutions, resolutions);

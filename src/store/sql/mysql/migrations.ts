@@ -17,6 +17,7 @@ export function mysqlSchema(tables: Tables, collation: string): Schema {
       identifyTables(tables),
       keepNotes(tables, type),
       keepEnds(tables, type),
+      keepRefunds(tables, type),
     ],
     findTable: "select 1 from information_schema.tables where table_schema = database() and table_name = ?",
     createMeta: `create table if not exists ${tables.meta}
@@ -161,6 +162,12 @@ const keepEnds = (t: Tables, type: Types): string[] => [
   `alter table ${t.dispatches} add column past mediumtext ${type.text},
     add column retry_run varchar(64) character set ascii collate ascii_bin,
     add key ${t.dispatches}_run (retry_run, event_id, handler)`,
+];
+
+/** What was received and returned of a payment. */
+const keepRefunds = (t: Tables, type: Types): string[] => [
+  `alter table ${t.payments} add column received varchar(255) ${type.text}, add column refunded varchar(64) ${type.text}`,
+  `alter table ${t.resolutions} add column refund mediumtext ${type.text}`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

@@ -18,6 +18,7 @@ export function postgresSchema(tables: Tables): Schema {
       identifyTables(tables),
       keepNotes(tables),
       keepEnds(tables),
+      keepRefunds(tables),
     ],
     findTable: "select 1 where to_regclass(?) is not null",
     createMeta: `create table if not exists ${tables.meta} (name text primary key, value text not null)`,
@@ -165,6 +166,12 @@ const keepNotes = (t: Tables): string[] => [
 const keepEnds = (t: Tables): string[] => [
   `alter table ${t.dispatches} add column past text, add column retry_run text`,
   `create index ${t.dispatches}_run on ${t.dispatches} (retry_run, event_id, handler) where retry_run is not null`,
+];
+
+/** What was received and returned of a payment. */
+const keepRefunds = (t: Tables): string[] => [
+  `alter table ${t.payments} add column received text, add column refunded text`,
+  `alter table ${t.resolutions} add column refund text`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

@@ -20,6 +20,7 @@ export function sqliteSchema(tables: Tables): Schema {
       identifyTables(tables),
       keepNotes(tables),
       keepEnds(tables),
+      keepRefunds(tables),
     ],
     findTable: "select 1 from sqlite_master where type = 'table' and name = ?",
     createMeta: `create table if not exists ${tables.meta} (name text not null primary key, value text not null)`,
@@ -227,6 +228,13 @@ const keepEnds = (t: Tables): string[] => [
   `alter table ${t.dispatches} add column past text`,
   `alter table ${t.dispatches} add column retry_run text`,
   `create index ${t.dispatches}_run on ${t.dispatches} (retry_run, event_id, handler) where retry_run is not null`,
+];
+
+/** What was received and returned of a payment. */
+const keepRefunds = (t: Tables): string[] => [
+  `alter table ${t.payments} add column received text`,
+  `alter table ${t.payments} add column refunded text`,
+  `alter table ${t.resolutions} add column refund text`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

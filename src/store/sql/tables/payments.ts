@@ -1,5 +1,5 @@
 import { type TillkitError } from "../../../errors/index.js";
-import { type Payment } from "../../../model/payment.js";
+import { type Money, type Payment } from "../../../model/payment.js";
 import { conflict, isUndecided } from "../../rules/payments.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
@@ -73,6 +73,11 @@ const columnTable = {
     of: ({ withheld }) => withheld ?? null,
     set: (payment, withheld) => (payment.withheld = withheld as NonNullable<Payment["withheld"]>),
   },
+  received: {
+    of: ({ received }) => (received === undefined ? null : JSON.stringify(received)),
+    set: (payment, json) => (payment.received = JSON.parse(json) as Money),
+  },
+  refunded: kept("refunded"),
 } satisfies Record<string, PaymentColumn>;
 
 type ColumnName = keyof typeof columnTable;

@@ -1,4 +1,4 @@
-import { type Evidence } from "../../../model/payment.js";
+import { type Evidence, type Refund } from "../../../model/payment.js";
 import { type ResolutionRecord } from "../../contract.js";
 import { type Session } from "../driver/sql-tx.js";
 import { type Transaction } from "../transaction/transaction.js";
@@ -6,7 +6,7 @@ import { type Database } from "./names.js";
 import { insertAll } from "./write-rows.js";
 
 const required = ["id", "client_id", "action", "reason", "resolved_by", "resolved_at"] as const;
-const nullable = ["receipt_id", "evidence"] as const;
+const nullable = ["receipt_id", "evidence", "refund"] as const;
 const columns = [...required, ...nullable];
 
 type ResolutionRow = Record<(typeof required)[number], string> &
@@ -27,6 +27,7 @@ export async function insertResolutions(
     one.at,
     one.receiptId ?? null,
     one.evidence ? JSON.stringify(one.evidence) : null,
+    one.refund ? JSON.stringify(one.refund) : null,
   ]);
   await insertAll(tx, dialect, { table: tables.resolutions, columns, rows });
 }
@@ -52,6 +53,7 @@ function resolutionOf(row: ResolutionRow): ResolutionRecord {
     action: row.action as ResolutionRecord["action"],
     ...(row.receipt_id === null ? {} : { receiptId: row.receipt_id }),
     ...(row.evidence !== null && { evidence: JSON.parse(row.evidence) as Evidence }),
+    ...(row.refund !== null && { refund: JSON.parse(row.refund) as Refund }),
     reason: row.reason,
     by: row.resolved_by,
     at: row.resolved_at,

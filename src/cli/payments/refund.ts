@@ -1,0 +1,71 @@
+import { createInterface } from "node:readline";
+import { type Evidence, type Payments, type Refund, type Resolution, type Resolved } from "../../index.js";
+import { optionError } from "../terminal/arguments.js";
+import { type Arguments, type ExitCode, type InputContext } from "../terminal/command.js";
+import { requiredOption } from "../terminal/option-values.js";
+import { type Output } from "../terminal/output.js";
+
+/** The options that only a refund takes. */
+export const refundOptions = {
+  "--by <name>": "With refund: who records it.",
+  "--reason <text>": "With refund: why, for readers of the history.",
+  "--key <text>":
+    "With refund: what makes it the same refund when it is recorded again. Default: the amount, and the document or the reason.",
+  "--reversal": "With refund: the service or the provider took the money back.",
+  "--evidence <statement|lookup|letter>": "With refund: what shows it. Needs --document and --amount.",
+  "--document <text>": "With refund: where the evidence is, such as a file and its line.",
+  "--apply": "With refund: records it without a question.",
+};
+
+/** Says what a refund would record, and records it with `--apply` or after a yes on standard input. */
+export async function recordRefund(
+  payments: Payments,
+  args: Arguments,
+  output: Output,
+  context: InputContext,
+): Promise<ExitCode> {
+  const given = await readRefund(payments, args);
+  const would = await payments.resolve({ ...given, dryRun: true });
+  const { payment, resolution: planned } = would;
+  if (would.resolved)
+    output.print(`${given.clientId}, order ${payment!.reference}: ${describeRefund(planned.refund)}.`);
+  const isWanted = would.resolved && (args.has("apply") || (await confirms(args, context)));
+  const { resolution, resolved }: Resolved = isWanted ? await payments.resolve(given) : would;
+  output.printJson({ resolution, resolved: isWanted && resolved, dryRun: resolved && !isWanted });
+  if (isWanted && resolved) output.print("It is recorded now.");
+  else if (resolved) output.print("Nothing was recorded; --apply records it.");
+  else {
+    const { by, at, reason, refund: before } = resolution;
+    output.print(`It was recorded before, by ${by} at ${at}: ${describeRefund(before)}: ${reason}`);
+  }
+  return resolved && !isWanted ? 1 : 0;
+}
+
+function describeRefund(refund: Refund | undefined): string {
+  if (!refund) return "all of it went back";
+  const { kind, amount, before, rest } = refund;
+  return `${kind} of ${amount.value} of ${before.value} ${amount.currency}, ${rest.value} ${rest.currency} left`;
+}
+
+async function readRefund(payments: Payments, args: Arguments): Promise<Resolution> {
+  const clientId = args.object!;
+  const [amount, kind, document] = ["amount", "evidence", "document"].map((name) => args.get(name));
+  if ((kind === undefined) !== (document === undefined))
+    throw optionError("--evidence and --document must be given both.");
+  const [by, reason] = [requiredOption(args, "by"), requiredOption(args, "reason")];
+  const given = { action: "refunded", clientId, amount, key: args.get("key"), by, reason } as const;
+  const refund = { ...given, ...(args.has("reversal") && { reversal: true }) };
+  if (kind === undefined) return refund;
+  const { total, received = total } = (await payments.find(clientId)) ?? {};
+  const value = requiredOption(args, "amount");
+  const shown = { value, currency: received?.currency ?? "" };
+  return { ...refund, evidence: { kind: kind as Evidence["kind"], document: document!, total: shown } };
+}
+
+/** Asks on standard input. Where the input ends, and with `--json`, the answer is no. */
+async function confirms(args: Arguments, { stdin, output }: InputContext): Promise<boolean> {
+  if (args.has("json")) return false;
+  output.print("Record it? y: yes, n: no");
+  for await (const line of createInterface({ input: stdin })) return /^y(es)?$/i.test(line.trim());
+  return false;
+}

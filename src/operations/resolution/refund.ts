@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { TillkitError } from "../../errors/index.js";
+import { sameTotal } from "../../model/attempts.js";
+import { canonicalValue, checkAmount, decimalOf, isAmount, minorUnits } from "../../model/money.js";
+import { type Money, type Payment, type Refund } from "../../model/payment.js";
+import { type Changes, type ResolutionRecord } from "../../store/index.js";
+import { type EventDraft, withoutKey } from "../../webhook/recording/payment-events.js";
+import { isText, notPossible, type Resolution, resolutionInvalid, resolvedEvent } from "./resolution.js";
+
+/** Throws `resolution_invalid` for fields of a refund that have a wrong form, or that another action has. */
+export function checkRefund({ action, amount, key, reversal, clientId, receiptId }: Resolution): void {
+  if (action !== "refunded") {
+    if ((amount ?? key ?? reversal) === undefined) return;
+    throw resolutionInvalid("Only refunded takes amount, key and reversal.");
+  }
+  if (clientId === undefined || receiptId !== undefined)
+    throw resolutionInvalid("refunded needs the clientId of the payment, and no receiptId.");
+  if (amount !== undefined && !isAmount(amount))
+    throw resolutionInvalid('amount must be a decimal string such as "500" or "10.50".');
+  if (key !== undefined && !isText(key, 200))
+    throw resolutionInvalid("key must be a string of 1 to 200 characters.");
+  if (reversal !== undefined && typeof reversal !== "boolean")
+    throw resolutionInvalid("reversal must be true or false.");
+}
+
+/**
+ * Returns an id that is equal for the same refund: one with the same key, or with the same amount and the same document or reason. A
+ * refund of all that is left has no other key than its payment.
+ */
+export function refundId(given: Resolution, clientId: string): string {
+  const { key, evidence, reason } = given;
+  const amount = statedAmount(given);
+  if (amount === undefined && key === undefined) return `refunded:${clientId}`;
+  const about = key === undefined ? [canonicalValue(amount!), evidence?.document ?? reason] : [key];
+  const digest = createHash("sha256").update(JSON.stringify([clientId, ...about]));
+  return `refunded:${digest.digest("hex")}`;
+}
+
+function statedAmount({ amount, evidence }: Resolution): string | undefined {
+  return amount ?? evidence?.total.value;
+}
+
+/** Throws `resolution_not_possible` where the key of a refund was used for one of another amount. */
+export function refuseOtherAmount({ refund }: ResolutionRecord, given: Resolution): void {
+  const value = statedAmount(given);
+  if (value === undefined || !refund || sameTotal(refund.amount, { ...refund.amount, value })) return;
+  const { amount, key } = refund;
+  throw notPossible(`the key ${key ?? ""} belongs to a refund of ${amount.value} ${amount.currency}`);
+}
+
+/** Returns the payment after a refund, the stored refund, and its events. Throws unless so much is left of the payment. */
+export function applyRefund(
+  resolution: ResolutionRecord,
+  given: Resolution,
+  stored: Payment,
+  earlier: readonly ResolutionRecord[],
+): Changes & { drafts: EventDraft[] } {
+  const { total, received = total } = stored;
+  const { currency } = received;
+  const units = (value: string): bigint => minorUnits(value, currency);
+  const money = (amount: bigint): Money => ({ value: decimalOf(amount, currency), currency });
+  // An earlier version stored no amount: all of the money went back.
+  const isAllBack = earlier.some((one) => one.action === "refunded" && !one.refund);
+  const before = isAllBack ? 0n : units(received.value) - units(stored.refunded ?? "0");
+  const amount = checkedAmount(given, stored, money(before));
+  const rest = before - units(amount);
+  if (rest < 0n || before === 0n)
+    throw notPossible(`${money(before).value} ${currency} are left of ${stored.clientId}`);
+  const { key, reversal } = given;
+  const refund: Refund = {
+    kind: reversal ? "reversal" : "refund",
+    amount: money(before - rest),
+    before: money(before),
+    rest: money(rest),
+    ...(key !== undefined && { key }),
+  };
+  const payment: Payment = {
+    ...stored,
+    refunded: decimalOf(units(received.value) - rest, currency),
+    ...(stored.withheld && rest === 0n && { withheld: "refunded" as const }),
+    updatedAt: resolution.at,
+  };
+  const kept = { ...resolution, refund };
+  const { reason, by, evidence } = resolution;
+  const payload = { payment: withoutKey(payment), refund, reason, by, ...(evidence && { evidence }) };
+  return {
+    updated: [payment],
+    resolutions: [kept],
+    drafts: [{ type: "payment.refunded", payload }, resolvedEvent(kept, payment)],
+  };
+}
+
+/** Returns the amount of the refund: the given one, or all that is left. Throws if it does not fit the payment or the evidence. */
+function checkedAmount(given: Resolution, { serviceId }: Payment, left: Money): string {
+  const { evidence } = given;
+  const value = statedAmount(given);
+  if (value === undefined) return left.value;
+  const money = { value, currency: left.currency };
+  const problem = checkAmount(money);
+  if (problem) throw resolutionInvalid(problem.message.replace("total.value", "amount"));
+  const isOther = serviceId !== undefined && (evidence?.serviceId ?? serviceId) !== serviceId;
+  if (evidence && (isOther || !sameTotal(evidence.total, money)))
+    throw new TillkitError("evidence_mismatch", "The evidence shows another payment or another amount.");
+  return value;
+}

@@ -1,0 +1,74 @@
+import { sqliteStore } from "tillkit/sql";
+import { payment } from "../../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../../src/store/exam/checks/steps.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
+
+const folder = temporaryFolder();
+const file = `${folder.path}/shop.db`;
+const who = ["--by", "Amina", "--reason", "one came back", "--store", file];
+const refund = (argv: string[], stdin = "") =>
+  runCli(["payments", "refund", ...argv, ...who], { cwd: folder.path, stdin });
+const show = async (clientId: string) =>
+  (await runCli(["payments", "show", clientId, "--store", file], { cwd: folder.path })).stdout;
+
+beforeAll(async () => {
+  const store = sqliteStore(file);
+  const paid = { state: "completed", open: false } as const;
+  await saved(store, { created: [payment("c-1", paid), payment("c-2", paid), payment("c-3")] });
+  await store.close();
+});
+
+describe("tillkit payments refund", () => {
+  it("shows what it would record, and records it only after a yes", async () => {
+    for (const stdin of ["", "n\n"]) {
+      const { code, stdout } = await refund(["c-1", "--amount", "500"], stdin);
+      expect([code, stdout]).toEqual([1, expect.stringContaining("refund of 500 of 1475 KMF, 975 KMF left")]);
+      expect(stdout).toContain("Nothing was recorded");
+    }
+    expect(await show("c-1")).not.toContain("refunded");
+    const { code, stdout } = await refund(["c-1", "--amount", "500"], "y\n");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("It is recorded now.")]);
+    expect(await show("c-1")).toContain("completed (500 refunded)");
+    expect(await show("c-1")).toContain(
+      "refunded by Amina: 500 KMF of 1475 KMF, 975 KMF left: one came back",
+    );
+  });
+
+  it("records the same command once, says so, and takes another key for another refund", async () => {
+    const again = await refund(["c-1", "--amount", "500", "--apply"]);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("recorded before, by Amina at")]);
+    const keyed = documentOf(
+      await refund(["c-1", "--amount", "500", "--key", "second", "--apply", "--json"]),
+    );
+    expect(keyed).toMatchObject({
+      resolved: true,
+      dryRun: false,
+      resolution: { refund: { rest: { value: "475" } } },
+    });
+    const planned = documentOf(await refund(["c-1", "--json"]));
+    expect(planned).toMatchObject({
+      resolved: false,
+      dryRun: true,
+      resolution: { refund: { rest: { value: "0" } } },
+    });
+  });
+
+  it("keeps a reversal with the row of the statement that shows it", async () => {
+    const evidence = ["--evidence", "statement", "--document", "may.csv, line 7"];
+    const { code } = await refund(["c-2", "--amount", "75", "--reversal", ...evidence, "--apply"]);
+    expect(code).toBe(0);
+    expect(await show("c-2")).toContain("reversed by Amina: 75 KMF of 1475 KMF");
+  });
+
+  it.each<[number, string, string[]]>([
+    [3, "1400 KMF are left", ["c-2", "--amount", "1401"]],
+    [3, "only a completed payment", ["c-3"]],
+    [3, "only a completed payment", ["c-9"]],
+    [2, "amount must be a decimal string", ["c-2", "--amount", "5,5"]],
+    [2, "must be given both", ["c-2", "--document", "a letter"]],
+    [2, "refund needs <text>", []],
+    [2, "--amount is missing", ["c-2", "--evidence", "letter", "--document", "a letter"]],
+  ])("exits with %i and says that %s", async (code, said, argv) => {
+    expect(await refund([...argv, "--apply"])).toMatchObject({ code, stderr: expect.stringContaining(said) });
+  });
+});
