@@ -28,7 +28,7 @@ async function main() {
   const needs = (server) => wanted.some((suite) => suite.server === server);
   const kit = process.env.TILLKIT_BENCH_KIT;
   if (kit === undefined) (await import("../scripts/prepare.mjs")).prepare();
-  const build = kit === undefined ? checkedBuild() : { build: "named by TILLKIT_BENCH_KIT" };
+  const build = kit === undefined ? await checkedBuild() : { build: "named by TILLKIT_BENCH_KIT" };
   if (wanted.some(({ contenders }) => contenders.some(({ peers }) => peers))) installPeers();
 
   const leftOut = [];
@@ -40,7 +40,7 @@ async function main() {
   try {
     const result = await runAll(chosen, options.smoke ? { ...options, quiet: true } : options);
     if (options.smoke) return console.log(started(result));
-    if (kit === undefined && checkedBuild().build !== build.build)
+    if (kit === undefined && (await checkedBuild()).build !== build.build)
       throw new TypeError("dist was built again during the measurement, so the figures belong to no build.");
     const report = { ...result, ...build, leftOut: [...leftOut, ...result.skipped] };
     if (options.json) return console.log(JSON.stringify(report));

@@ -44,7 +44,7 @@ async function main() {
   if (options.help) return console.log(usage);
   const kit = process.env.TILLKIT_BENCH_KIT;
   if (kit === undefined) (await import("../scripts/prepare.mjs")).prepare();
-  const build = kit === undefined ? checkedBuild() : {};
+  const build = kit === undefined ? await checkedBuild() : {};
   const needs = (store) => options.stores.includes(store);
   const noMysql = needs("mysql") ? await useMysql() : undefined;
   if (noMysql !== undefined) console.error(`MySQL is left out: ${noMysql}.`);

@@ -1,22 +1,20 @@
-// Compiles the sources to ESM and, all but the command line, to CommonJS. No bundler is used.
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// Builds the package in dist: one CommonJS build for both module systems, so that a process never has two kits; ES modules that
+// export what it exports; and the types.
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
-import { codeOnly, tsc } from "./tsc.mjs";
+import { bundle, entries } from "./bundle.mjs";
+import { tsc } from "./tsc.mjs";
 
+process.chdir(path.resolve(import.meta.dirname, ".."));
 rmSync("dist", { recursive: true, force: true });
-for (const project of ["tsconfig.esm.json", "tsconfig.cjs.json"]) {
-  for (const part of [codeOnly, ["--emitDeclarationOnly"]]) {
-    const status = tsc("-p", project, ...part);
-    if (status !== 0) process.exit(status);
-  }
-}
-// The command is an ES module: no entry point of CommonJS leads to it.
-rmSync("dist/cjs/cli", { recursive: true });
-for (const format of ["esm", "cjs"]) removeInternalTypes(path.resolve("dist", format));
-requireInsideTry(path.resolve("dist/cjs"));
+await bundle(path.resolve("dist/cjs"));
 // npm makes the command executable where it installs the package; this does so in a clone.
-chmodSync("dist/esm/cli/main.js", 0o755);
-writeFileSync("dist/cjs/package.json", '{"type":"commonjs"}\n');
+chmodSync("dist/cjs/cli/main.js", 0o755);
+if (tsc("-p", "tsconfig.cjs.json", "--emitDeclarationOnly") !== 0)
+  throw new TypeError("The types do not compile.");
+removeInternalTypes(path.resolve("dist/cjs"));
+for (const entry of entries) exportFromModule(entry);
 
 /** Removes the types that no entry point leads to: nobody can import them, and they are most of the files. */
 function removeInternalTypes(folder) {
@@ -27,23 +25,25 @@ function removeInternalTypes(folder) {
     for (const [, target] of readFileSync(file, "utf8").matchAll(/"(\.{1,2}\/[^"]+)\.js"/g))
       follow(path.resolve(path.dirname(file), `${target}.d.ts`));
   };
-  for (const entry of ["index", "store/sql/index", "statement/index", "sandbox/index", "testing/index"])
-    follow(path.join(folder, `${entry}.d.ts`));
+  for (const entry of entries) follow(path.join(folder, `${entry}.d.ts`));
   for (const name of readdirSync(folder, { recursive: true }))
     if (name.endsWith(".d.ts") && !reached.has(path.join(folder, name))) rmSync(path.join(folder, name));
 }
 
 /**
- * Moves each require of another package back into the try around its import. A bundler accepts that a package
- * is missing only if its require is inside of a try. TypeScript writes the require into a function of its
- * own, which is outside.
+ * Writes the ES module of an entry point. It names each export, because bundlers do not see those of CommonJS. A file of one line is
+ * between the two: Node reads the code of what an ES module imports an additional time, to find its exports.
  */
-function requireInsideTry(folder) {
-  const moved = /Promise\.resolve\(\)\.then\(\(\) => (__importStar\(require\("[^."][^"]*"\)\))\)/g;
-  for (const name of readdirSync(folder, { recursive: true })) {
-    const file = path.join(folder, name);
-    if (!name.endsWith(".js")) continue;
-    const code = readFileSync(file, "utf8");
-    if (moved.test(code)) writeFileSync(file, code.replace(moved, "$1"));
-  }
+function exportFromModule(entry) {
+  const names = Object.keys(createRequire(import.meta.url)(path.resolve("dist/cjs", `${entry}.js`)));
+  const file = `dist/esm/${entry}`;
+  const code = path.posix.relative(path.posix.dirname(file), `dist/cjs/${entry}.js`);
+  const between = `${path.posix.basename(entry)}.cjs`;
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(`${file}.cjs`, `exports.kit = require("${code}");\n`);
+  writeFileSync(
+    `${file}.js`,
+    `import { kit } from "./${between}";\nexport const { ${names.join(", ")} } = kit;\n`,
+  );
+  writeFileSync(`${file}.d.ts`, `export * from "${code}";\n`);
 }

@@ -1,10 +1,10 @@
-// Prints the size of the sources and the cost of `import "tillkit"`, beside an earlier commit. `npm run size -- --help`
+// Prints the size of the sources and the cost of `require("tillkit")`, beside an earlier commit. `npm run size -- --help`
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import ts from "typescript";
-import { codeOnly } from "./tsc.mjs";
+import { bundle } from "./bundle.mjs";
 
 const usage = `Usage: npm run size -- [--against <commit>] [--json]
 
@@ -19,18 +19,18 @@ const { values } = parseArgs({
   options: { against: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean" } },
 });
 if (values.help) console.log(usage);
-else main(values.against ?? lastTag());
+else await main(values.against ?? lastTag());
 
-function main(commit) {
-  const now = measured("now", (folder) => {
+async function main(commit) {
+  const now = await measured("now", (folder) => {
     for (const name of sources) cpSync(name, path.join(folder, name), { recursive: true });
   });
   const before =
     commit &&
-    measured("before", (folder) => {
+    (await measured("before", (folder) => {
       const archive = execFileSync("git", ["archive", commit, ...sources], { maxBuffer: 2 ** 28 });
       execFileSync("tar", ["-x", "-C", folder], { input: archive });
-    });
+    }));
   if (values.json) console.log(JSON.stringify({ now, ...(before && { against: { commit, ...before } }) }));
   else print(now, before, commit);
 }
@@ -41,19 +41,19 @@ function lastTag() {
 }
 
 /** Calls `fill` with a new folder, and returns the sizes of the sources that it wrote there. */
-function measured(name, fill) {
+async function measured(name, fill) {
   const folder = path.resolve(".tmp", `size-${name}`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   try {
     fill(folder);
-    return sizesOf(folder);
+    return await sizesOf(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function sizesOf(folder) {
+async function sizesOf(folder) {
   const src = path.join(folder, "src");
   const files = readdirSync(src, { recursive: true })
     .filter((file) => file.endsWith(".ts"))
@@ -76,7 +76,7 @@ function sizesOf(folder) {
       .flatMap(functionsIn)
       .toSorted((a, b) => b.lines - a.lines)
       .slice(0, 5),
-    import: importOf(folder),
+    import: await importOf(folder),
   };
 }
 
@@ -96,30 +96,18 @@ function functionsIn({ file, text }) {
   return found;
 }
 
-/**
- * Compiles the sources. Returns the number of modules that `import "tillkit"` loads, and its median time in
- * milliseconds.
- */
-function importOf(folder) {
-  const tsc = [path.resolve("scripts/tsc.mjs"), "-p", path.join(folder, "tsconfig.esm.json"), ...codeOnly];
-  const { status, stdout } = spawnSync(process.execPath, tsc, { encoding: "utf8" });
-  if (status !== 0) throw new Error(`The sources cannot be compiled: ${stdout}`);
-  const entry = path.join(folder, "dist/esm/index.js");
-  const loaded = new Set();
-  const follow = (file) => {
-    if (loaded.has(file)) return;
-    loaded.add(file);
-    for (const [, target] of readFileSync(file, "utf8").matchAll(/\bfrom "(\.{1,2}\/[^"]+)";$/gm))
-      follow(path.resolve(path.dirname(file), target));
-  };
-  follow(entry);
+/** Builds the sources. Returns the number of modules that `require("tillkit")` loads, and its median time in milliseconds. */
+async function importOf(folder) {
+  const built = path.join(folder, "dist");
+  await bundle(built, folder);
   const program = `const start = performance.now();
-    await import(${JSON.stringify(`file://${entry}`)});
-    console.log(performance.now() - start);`;
-  const times = Array.from({ length: imports }, () =>
-    Number(execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" })),
+    require(${JSON.stringify(path.join(built, "index.js"))});
+    const ms = performance.now() - start;
+    console.log(JSON.stringify({ ms, modules: Object.keys(require.cache).length }));`;
+  const loads = Array.from({ length: imports }, () =>
+    JSON.parse(execFileSync(process.execPath, ["-e", program], { encoding: "utf8" })),
   );
-  return { modules: loaded.size, ms: Math.round(times.toSorted((a, b) => a - b)[imports >> 1]) };
+  return { ...loads[0], ms: Math.round(loads.map(({ ms }) => ms).toSorted((a, b) => a - b)[imports >> 1]) };
 }
 
 function print(now, before, commit) {
@@ -135,8 +123,8 @@ function print(now, before, commit) {
   row("files", now.files, before?.files);
   for (const name of new Set([...Object.keys(now.folders), ...Object.keys(before?.folders ?? {})].toSorted()))
     row(`lines of ${name}`, now.folders[name]?.lines ?? 0, before?.folders[name]?.lines);
-  row('modules of "tillkit"', now.import.modules, before?.import.modules);
-  row("ms of its import", now.import.ms, before?.import.ms);
+  row("modules it loads", now.import.modules, before?.import.modules);
+  row("ms of its load", now.import.ms, before?.import.ms);
   console.log("\nThe largest functions:");
   for (const { place, lines } of now.functions) console.log(`${String(lines).padStart(6)}  ${place}`);
 }

@@ -5,8 +5,8 @@ import path from "node:path";
 import { freshFolder, kitFolder } from "../harness/build.mjs";
 import { signHex } from "../harness/sign.mjs";
 
-/** The line of group-commit.js that waits for the end of the event loop's iteration. */
-const waiting = /setImmediate\(\(\) => (void [\w.#]+\(\))\);/g;
+/** The line of group-commit.ts that waits for the end of the event loop's iteration. */
+const waiting = /setImmediate\(\(\) => (void this\.#drain\(\))\);/;
 
 export const sign = signHex;
 const webhookPath = "/payments/webhook";
@@ -22,10 +22,11 @@ function copyWithoutGroups(build) {
   const folder = freshFolder("bench-ungrouped-");
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   cpSync(build, folder, { recursive: true });
-  const found = readdirSync(folder, { recursive: true }).find((file) => /\bgroup-commit\.js$/.test(file));
-  const file = path.join(folder, found ?? "group-commit.js");
-  const code = readFileSync(file, "utf8");
-  if (code.match(waiting)?.length !== 1) throw new TypeError(`group-commit.js has no line like ${waiting}.`);
-  writeFileSync(file, code.replace(waiting, "$1;"));
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".js"))
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .filter((file) => waiting.test(readFileSync(file, "utf8")));
+  if (files.length !== 1) throw new TypeError(`${files.length} files have a line like ${waiting}, not one.`);
+  writeFileSync(files[0], readFileSync(files[0], "utf8").replace(waiting, "$1;"));
   return folder;
 }

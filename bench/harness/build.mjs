@@ -3,24 +3,19 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { codeOnly } from "../../scripts/tsc.mjs";
+import { bundle } from "../../scripts/bundle.mjs";
 
 const root = path.resolve(import.meta.dirname, "../..");
-const built = path.join(root, "dist/esm");
+const built = path.join(root, "dist/cjs");
 
 /**
- * Compiles the sources again, beside `dist`, and compares every file of code. Throws where one differs, so that a stale or edited
+ * Builds the code again, beside `dist`, and compares every file of it. Throws where one differs, so that a stale or edited
  * build is never measured. Returns what the report says about the build.
  */
-export function checkedBuild() {
+export async function checkedBuild() {
   const fresh = freshFolder("bench-build-");
   try {
-    const tsc = [path.join(root, "scripts/tsc.mjs"), "-p", path.join(root, "tsconfig.esm.json")];
-    const { status, stdout } = spawnSync(process.execPath, [...tsc, ...codeOnly, "--outDir", fresh], {
-      cwd: root,
-      encoding: "utf8",
-    });
-    if (status !== 0) throw new TypeError(`The sources do not compile:\n${stdout}`);
+    await bundle(fresh);
     const differing = difference(built, fresh);
     if (differing !== undefined)
       throw new TypeError(`dist is not what the sources say (${differing}). Run npm run build first.`);
@@ -30,7 +25,7 @@ export function checkedBuild() {
   return { build: hashOf(built).slice(0, 16), ...commit() };
 }
 
-/** Returns the folder of the built kit: `dist/esm`, or the one that TILLKIT_BENCH_KIT names. */
+/** Returns the folder of the built kit: `dist/cjs`, or the one that TILLKIT_BENCH_KIT names. */
 export function kitFolder() {
   return path.resolve(process.env.TILLKIT_BENCH_KIT ?? built);
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createSandbox, type Sandbox } from "tillkit/sandbox";
@@ -43,7 +43,12 @@ export class ExampleShop {
       cpSync(path.join(examples, "..", name), path.join(folder, name), { recursive: true, filter });
     symlinkSync(path.join(examples, "node_modules"), path.join(folder, "frameworks/node_modules"));
     mkdirSync(packages);
-    symlinkSync(unpacked, path.join(packages, "tillkit"));
+    // Not a link: Next keeps a package outside of its bundle only where the package itself is installed.
+    cpSync(unpacked, path.join(packages, "tillkit"), { recursive: true });
+    const { dependencies } = JSON.parse(readFileSync(path.join(unpacked, "package.json"), "utf8"));
+    mkdirSync(path.join(packages, "@photostructure"));
+    for (const name of [...Object.keys(dependencies), "@photostructure/sqlite"])
+      symlinkSync(path.join(root, "node_modules", name), path.join(packages, name));
     symlinkSync(path.join(examples, "node_modules/express"), path.join(packages, "express"));
     const port = await freePort();
     this.url = `http://127.0.0.1:${port}`;

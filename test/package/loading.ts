@@ -1,19 +1,20 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "./pack.js";
 
-/** Folders of the package that are loaded at their first use. */
-const deferred = ["statement", "store/sql", "sandbox"];
+/** Parts of the package that are loaded at their first use, and a function of each. */
+const deferred = { statement: "compareStatement", "store/sql": "sqlStore", sandbox: "createSandbox" };
 
 /**
- * Imports the kit, mounts it, starts it and reads a statement. Prints which folders have modules that are loaded after each step. The
+ * Imports the kit, mounts it, starts it and reads a statement. Prints which parts are in files that are loaded after each step. The
  * start may fail, because no driver is installed.
  */
 const steps = `
   const loaded = {};
   const note = (step) => {
-    const hasModules = (folder) => loadedFiles().some((file) => file.includes("/dist/" + format + "/" + folder + "/"));
-    loaded[step] = ${JSON.stringify(deferred)}.filter(hasModules);
+    const codes = Object.keys(require.cache).filter((file) => file.includes("/tillkit/dist/")).map((file) => readFileSync(file, "utf8"));
+    const isLoaded = ([, name]) => codes.some((code) => code.includes("function " + name + "("));
+    loaded[step] = Object.entries(${JSON.stringify(deferred)}).filter(isLoaded).map(([part]) => part);
   };
   const use = async (tillkit) => {
     note("imported");
@@ -30,26 +31,16 @@ const steps = `
 
 const programs = {
   cjs: `
-    const format = "cjs";
-    const loadedFiles = () => Object.keys(require.cache);
+    const { readFileSync } = require("node:fs");
     ${steps}
     use(require("tillkit"));`,
   esm: `
     import { readFileSync } from "node:fs";
-    const format = "esm";
-    const loadedFiles = () => readFileSync("loaded.txt", "utf8").split("\\n");
+    import { createRequire } from "node:module";
+    const require = createRequire(import.meta.url);
     ${steps}
     await use(await import("tillkit"));`,
 };
-
-/** Writes the address of each ES module that is loaded to a file. */
-const loader = `
-  import { appendFileSync } from "node:fs";
-  export function load(url, context, next) {
-    appendFileSync("loaded.txt", url + "\\n");
-    return next(url, context);
-  }`;
-const register = `import { register } from "node:module"; register("./loader.mjs", import.meta.url);`;
 
 const environment = {
   TILLKIT_PUBLIC_URL: "https://shop.example/payments",
@@ -60,13 +51,10 @@ const environment = {
   TILLKIT_LOG: "off",
 };
 
-/** Returns which of the deferred folders are loaded after each step of a new process. */
+/** Returns which of the deferred parts are loaded after each step of a new process. */
 export function loadedBy(project: string, format: "esm" | "cjs"): Record<string, string[]> {
   const name = format === "esm" ? "loading.mjs" : "loading.cjs";
-  const files = { [name]: programs[format], "loader.mjs": loader, "register.mjs": register };
-  for (const [file, text] of Object.entries(files)) writeFileSync(join(project, file), text);
-  rmSync(join(project, "loaded.txt"), { force: true });
+  writeFileSync(join(project, name), programs[format]);
   const settings = Object.entries(environment).map(([key, value]) => `${key}=${value}`);
-  const flags = format === "esm" ? ["--import", "./register.mjs"] : [];
-  return JSON.parse(run(project, "env", ...settings, process.execPath, ...flags, name));
+  return JSON.parse(run(project, "env", ...settings, process.execPath, name));
 }

@@ -71,6 +71,7 @@ function packInto(folder: string): Packed {
   const copied = [
     "src",
     "scripts/build.mjs",
+    "scripts/bundle.mjs",
     "scripts/tsc.mjs",
     "examples/express-shop/package.json",
     ...documents,
