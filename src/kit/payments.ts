@@ -178,8 +178,9 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   /**
    * Retires a handler name that no process registers any more. Later events get no dispatch for it. Its dispatches that are
    * not done, dead ones too, become `retired`: they never run again. A run of it at this moment is rolled back, unless it
-   * commits first. Resolves to the number of retired dispatches. May be repeated. With `event` it retires only the registration
-   * of the name for that event, which a handler has left behind that now wants other events.
+   * commits first. Resolves to the number of retired dispatches, and logs a warning if the store does not know the name. May be
+   * repeated. With `event` it retires only the registration of the name for that event, which a handler has left behind that now
+   * wants other events.
    *
    * @throws TillkitError `handler_registered` if this process has a handler of that name
    */

@@ -1,3 +1,4 @@
+import { type Logger } from "pino";
 import { type Handlers } from "../dispatch/handlers.js";
 import { TillkitError } from "../errors/index.js";
 import { eventTypes, type EventType } from "../model/event-map.js";
@@ -14,12 +15,12 @@ export interface RetireHandlerOptions {
 
 /**
  * Retires a handler name, in batches that commit one by one. Returns the number of retired dispatches. A repeated call
- * continues where one broke off.
+ * continues where one broke off. Logs a warning if the store does not know the name.
  *
  * @throws TillkitError `handler_registered`
  */
 export async function retireHandler<Tx>(
-  { store, handlers }: { store: PaymentStore<Tx>; handlers: Handlers<Tx> },
+  { store, handlers, logger }: { store: PaymentStore<Tx>; handlers: Handlers<Tx>; logger: Logger },
   name: string,
   options: RetireHandlerOptions = {},
 ): Promise<number> {
@@ -33,6 +34,7 @@ export async function retireHandler<Tx>(
     const what = event === undefined ? "" : ` of ${event}`;
     throw new TillkitError("handler_registered", `This process has a handler${what} named "${name}".`);
   }
+  const known = (await store.handlers()).map((one) => one.name);
   let total = 0;
   for (;;) {
     const retired = await store.retire({
@@ -41,6 +43,12 @@ export async function retireHandler<Tx>(
       limit: batchSize,
     });
     total += retired;
-    if (retired < batchSize) return total;
+    if (retired === batchSize) continue;
+    if (total === 0 && !known.includes(name))
+      logger.warn(
+        { handler: name, known },
+        `nothing was retired: the store knows no handler named "${name}"`,
+      );
+    return total;
   }
 }

@@ -123,8 +123,9 @@ export class RefusedWebhooks {
     this.#isFailing = true;
   }
 
-  /** Removes what is beyond the limits, the oldest first. */
+  /** Removes what is beyond the limits, the oldest first, and what a crash has left. */
   async #prune(): Promise<void> {
+    await this.#directory.removeOldDrafts();
     let [files, bytes] = [0, 0];
     for (const name of await refusedFiles(this.#directory.path)) {
       const stats = await ifFound(lstat(this.#directory.file(name)));

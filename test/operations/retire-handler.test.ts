@@ -9,6 +9,7 @@ import {
   type Place,
   placeholders,
 } from "../promises/processes/databases.js";
+import { collectedLog } from "../http/collected-log.js";
 import { closeAll, testKit } from "../support/kit.js";
 
 afterEach(closeAll);
@@ -26,6 +27,18 @@ describe("retireHandler", () => {
     for (const name of ["books", "mail"])
       await expect(payments.retireHandler(name)).rejects.toMatchObject({ code: "handler_registered" });
     expect(await payments.retireHandler("stock")).toBe(0);
+  });
+
+  it("warns about a name that the store does not know, with those that it knows", async () => {
+    const store = new MemoryStore();
+    await store.registerHandlers([{ event: "*", name: "books" }]);
+    const { logger, lines } = collectedLog();
+    const payments = testKit({ store, logger });
+    const warned = () => lines.filter(({ msg }) => String(msg).startsWith("nothing was retired"));
+    expect(await payments.retireHandler("boks")).toBe(0);
+    expect(warned()).toMatchObject([{ level: 40, handler: "boks", known: ["books"] }]);
+    expect(await payments.retireHandler("books")).toBe(0);
+    expect(warned()).toHaveLength(1);
   });
 
   it("retires one event of a name whose handler now wants another", async () => {

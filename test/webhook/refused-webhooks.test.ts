@@ -173,6 +173,18 @@ describe("webhook.keepRefused", () => {
     ]);
   });
 
+  it("removes what a crash has left of a file, and nothing that is still written", async () => {
+    mkdirSync(directory, { mode: 0o700 });
+    const drafts = ["0", "1"].map((digit) => path.join(directory, `.${digit.repeat(16)}.tmp`));
+    for (const draft of drafts) writeFileSync(draft, "");
+    const old = Date.now() / 1000 - 3 * 3600;
+    utimesSync(drafts[0]!, old, old);
+    const { kept } = keeper();
+    kept.start();
+    await kept.close();
+    expect(names()).toEqual([path.basename(drafts[1]!)]);
+  });
+
   it("does not keep a request that is larger than a file may be", async () => {
     const { kept } = keeper();
     kept.keep({ rawBody: Buffer.alloc(refusedLimits.fileBytes), headers }, "signature_mismatch");

@@ -74,7 +74,7 @@ const checkedElsewhere = /^(TILLKIT_WEBHOOK_SECRET|TILLKIT_PUBLIC_KEY|file|urlOr
 const checkedIfSet = ["TILLKIT_PUBLIC_URL", "TILLKIT_DATABASE"];
 
 /** Checks everything else that the kit refuses to start with, for an app that sets variables that only the kit reads. */
-export async function* checkKitOptions({ environment, outside }: ProbedSubject): AsyncFindings {
+export async function* checkKitOptions({ environment, outside, database }: ProbedSubject): AsyncFindings {
   const isConfigured = environment["TILLKIT_PUBLIC_URL"] || environment["TILLKIT_SERVICE_URL"];
   if (outside || !isConfigured) return;
   // Imported here, because it loads Express, which the other commands do not need.
@@ -82,7 +82,9 @@ export async function* checkKitOptions({ environment, outside }: ProbedSubject):
   for (const { code, option, message } of kitProblems(() => optionsFromEnvironment(environment))) {
     if (checkedElsewhere.test(option) || code === "sandbox_credential_in_production") continue;
     if (checkedIfSet.includes(option) && environment[option]) continue;
-    yield finding("configuration_invalid", `${option} ${message}`);
+    if (option !== "TILLKIT_DATABASE") yield finding("configuration_invalid", `${option} ${message}`);
+    else if (!database)
+      yield finding("store_unnamed", "No database was checked: TILLKIT_DATABASE and --store name none.");
   }
 }
 

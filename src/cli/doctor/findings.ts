@@ -70,6 +70,8 @@ export const doctorFixes = {
   clock_off: "Synchronise the machine's clock by NTP.",
 
   // The store.
+  store_unnamed:
+    "Name the database with --store if the code gives the store. Otherwise set TILLKIT_DATABASE: the kit does not start.",
   store_invalid: "Give a SQLite file, or a postgres:// or mysql:// address.",
   store_unavailable: "Start the database, or correct its address and its permissions.",
   database_unencrypted:
@@ -112,6 +114,7 @@ const lessThanErrors: Partial<Record<DoctorCode, Severity>> = {
   unknown_topic_refused: "warning",
   answer_altered: "warning",
   return_page_altered: "warning",
+  store_unnamed: "warning",
   schema_behind: "warning",
   sqlite_version_affected: "note",
   replication_asynchronous: "warning",

@@ -75,6 +75,7 @@ export async function drainSpool(draining: Draining): Promise<DrainResult> {
   }
   try {
     await checkSpool(draining.directory, draining.tie);
+    await draining.directory.removeOldDrafts();
   } catch (error) {
     left.push(spoolFailure(error, draining.directory.path));
   }

@@ -22,6 +22,7 @@ export function createSetAside(
     const id = isPath ? randomUUID() : createHash("sha256").update(given).digest("hex").slice(0, 32);
     const name = id + segmentEnding;
     await directory.make();
+    await directory.removeOldDrafts();
     if (await directory.find(name)) return directory.sync();
     await directory.write(`${id}.txt`, `${now().toISOString()} ${printReason(reason)}\n`, "rename");
     if (isPath) await directory.fs.rename(given, directory.file(name));

@@ -28,6 +28,12 @@ export const realFileSystem: FileSystem = fileSystem;
 /** The ending of every segment's name. */
 export const segmentEnding = ".spool";
 
+/** The name of a file that is being written. */
+const draftPattern = /^\.[0-9a-f]{16}\.tmp$/;
+
+/** An older draft is not being written any more. */
+const maxDraftMs = 60 * 60 * 1000;
+
 /** A segment in a directory listing. */
 export interface SegmentFile {
   name: string;
@@ -120,6 +126,14 @@ export class SpoolDirectory {
     } catch (error) {
       await this.fs.unlink(draft).catch(() => {});
       throw error;
+    }
+  }
+
+  /** Removes drafts that a crash has left. */
+  async removeOldDrafts(): Promise<void> {
+    for (const name of (await ifFound(this.fs.readdir(this.path))) ?? []) {
+      const stats = draftPattern.test(name) && (await ifFound(this.fs.lstat(this.file(name))));
+      if (stats && Date.now() - stats.mtimeMs > maxDraftMs) await this.remove(name);
     }
   }
 

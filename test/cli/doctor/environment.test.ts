@@ -71,7 +71,7 @@ describe("tillkit doctor, on an environment", () => {
     [
       "variables of the kit that are missing or wrong",
       { TILLKIT_WEBHOOK_SECRET: secret, TILLKIT_SERVICE_URL: "ftp://api.pay.example" },
-      ["configuration_invalid", "configuration_invalid", "configuration_invalid", "configuration_invalid"],
+      ["configuration_invalid", "configuration_invalid", "configuration_invalid", "store_unnamed"],
     ],
     [
       "the service on this machine, in production",
@@ -86,6 +86,15 @@ describe("tillkit doctor, on an environment", () => {
   ])("finds %s", async (_what, env, codes) => {
     const seen = await examine(env);
     expect(seen.codes.toSorted()).toEqual(codes.toSorted());
+  });
+
+  it("warns about a database that only the code names, and says nothing where --store names it", async () => {
+    const { TILLKIT_DATABASE: _, ...given } = complete;
+    const env = { ...given, TILLKIT_PUBLIC_URL: unreachable, NODE_ENV: "development" };
+    const unnamed = (await examine(env)).findings.filter(({ code }) => code === "store_unnamed");
+    expect(unnamed).toMatchObject([{ severity: "warning" }]);
+    expect(unnamed[0]!.fix).toContain("--store");
+    expect((await examine(env, "--store", ":memory:")).codes).not.toContain("store_unnamed");
   });
 
   it("tells that refused webhooks are kept, how many there are, and the newest", async () => {

@@ -1,4 +1,5 @@
-import { mkdir, readdir, utimes } from "node:fs/promises";
+import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { type SpooledWebhook } from "../../../src/webhook/spool/record-line.js";
 import { keeper, spoolBench, webhook } from "./fixtures.js";
 import { gate, hooked, systemError } from "./hooked-file-system.js";
@@ -112,6 +113,21 @@ describe("drain", () => {
 
     await bench.open().drain(record);
     expect(ids).toEqual(["r0", "r0", "r1", "r2"]);
+  });
+
+  it("removes what a crash has left of a key or of a webhook that was set aside", async () => {
+    const aside = path.join(bench.directory, "set-aside");
+    await mkdir(aside, { recursive: true, mode: 0o700 });
+    const drafts = [bench.directory, aside].map((folder) => path.join(folder, `.${"a".repeat(16)}.tmp`));
+    for (const draft of drafts) {
+      await writeFile(draft, "");
+      await utimes(draft, 0, 0);
+    }
+    const spool = bench.open();
+    await spool.append(webhook(1));
+    await spool.drain(() => Promise.reject(down), { isHopeless: () => true });
+    expect((await readdir(bench.directory)).toSorted()).toEqual(["key", "set-aside"]);
+    expect((await readdir(aside)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
   it("records nothing if there is no directory", async () => {
