@@ -45,7 +45,7 @@ button, .button {
   text-decoration: none; cursor: pointer;
 }
 button:hover, .button:hover { filter: brightness(1.08); }
-button.quiet { background: transparent; border-color: var(--line); color: var(--accent); }
+button.quiet { background: transparent; border-color: color-mix(in srgb, var(--accent) 45%, transparent); color: var(--accent); }
 .state { display: inline-block; padding: 0.125rem 0.75rem; border-radius: 1rem; font-size: 0.875rem; font-weight: 650; }
 .state.paid { background: var(--good-tint); color: var(--good); }
 .state.confirming { background: var(--info-tint); color: var(--info); }
