@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -15,8 +16,8 @@ import { fileURLToPath } from "node:url";
 
 const help = `npm run docs -- [options]
 
-Installs VitePress into site/ where it is absent, copies the pages of the package into site/.tmp, and builds site/dist. Then it follows
-every link and anchor of the built pages. Exits with 0 when all of them lead somewhere.
+Installs VitePress into site/ where it is absent, copies the pages of the package into site/.tmp, makes a page of each exported type and
+function from the comments in src, and builds site/dist. Then it follows every link and anchor of the built pages. Exits with 0 when all of them lead somewhere.
 
   --if-installed  Builds nothing where VitePress is not installed.
   --serve         Serves the built site afterwards, until it is stopped.
@@ -39,6 +40,7 @@ if (options.has("--help")) {
   if (!existsSync(vitepress))
     run("npm", ["ci", "--prefix", site, "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]);
   copyPages();
+  writeApi();
   run(process.execPath, [vitepress, "build", site, "--logLevel", "error"]);
   const dead = deadLinks();
   for (const { page, link } of dead) console.error(`${page}: ${link} leads nowhere`);
@@ -82,6 +84,13 @@ function copyPage(file) {
     .replaceAll("](LICENSE)", "](LICENSE.md)");
   mkdirSync(path.dirname(target), { recursive: true });
   writeFileSync(target, file === "LICENSE" ? `# MIT licence\n\n${text}` : text);
+}
+
+/** Writes a page for each exported type and function, from its types and comments. */
+function writeApi() {
+  const typedoc = path.join(site, "node_modules/typedoc/bin/typedoc");
+  run(process.execPath, [typedoc, "--options", path.join(site, "typedoc.json"), "--logLevel", "Error"]);
+  renameSync(path.join(pages, "api/README.md"), path.join(pages, "api/index.md"));
 }
 
 /** Returns the sidebar: the sections of the index, with their groups and links. */

@@ -1,3 +1,9 @@
+/**
+ * Everything that an application needs to take payments.
+ *
+ * @module tillkit
+ */
+
 // Creating and mounting the kit.
 export { createPayments } from "./kit/create-payments.js";
 export { type Payments } from "./kit/payments.js";

@@ -25,6 +25,7 @@ export default defineConfig({
       { text: "Guides", link: "/docs/" },
       { text: "Options", link: "/docs/options" },
       { text: "Errors", link: "/docs/errors" },
+      { text: "API", link: "/api/" },
       { text: "Français", link: "/docs/fr/start" },
     ],
     sidebar,

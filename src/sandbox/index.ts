@@ -1,3 +1,9 @@
+/**
+ * The payment service, emulated.
+ *
+ * @module tillkit/sandbox
+ */
+
 export { createSandbox } from "./create-sandbox.js";
 export { type Sandbox } from "./contract.js";
 export { type Refusal, type SandboxEvent } from "./core/core.js";

@@ -1,3 +1,9 @@
+/**
+ * Settlement statements, compared with the stored payments.
+ *
+ * @module tillkit/statement
+ */
+
 export { type ColumnChoice, type StatementField, statementFields } from "./csv/columns.js";
 export { type Bytes } from "./csv/lines.js";
 export { type CellOptions } from "./csv/read-cells.js";

@@ -1,3 +1,9 @@
+/**
+ * Stores over SQLite, PostgreSQL and MySQL.
+ *
+ * @module tillkit/sql
+ */
+
 export { asPool } from "./orm/as-pool.js";
 export { mysqlStore, postgresStore, schemaState, sqliteStore, sqlStore } from "./open-store.js";
 export type { SchemaState } from "./open-store.js";
