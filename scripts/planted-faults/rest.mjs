@@ -122,8 +122,8 @@ export const restFaults = [
   {
     about: "amounts of a statement are compared as text",
     file: "statement/comparison/compare-row.ts",
-    from: "!sameValue(row.value, total.value)",
-    to: "row.value !== total.value",
+    from: "!sameValue(row.value, received.value)",
+    to: "row.value !== received.value",
     test: "statement/compare-statement.test.ts",
   },
   {
@@ -153,6 +153,20 @@ export const restFaults = [
     from: ' && !hasCode(error, "resolution_not_possible")',
     to: "",
     test: "operations/resolution/refund.test.ts",
+  },
+  {
+    about: "the row of one refund takes the refund of another row",
+    file: "statement/comparison/refund-rows.ts",
+    from: "!one.key?.startsWith(prefix) && sameTotal",
+    to: "sameTotal",
+    test: "statement/refunds.test.ts",
+  },
+  {
+    about: "a payout is compared with the gross amounts of its rows",
+    file: "statement/comparison/tie-out.ts",
+    from: ": netOf(row);",
+    to: ": grossOf(row);",
+    test: "statement/tie-out.test.ts",
   },
   {
     about: "a revoked token of the sandbox is valid",

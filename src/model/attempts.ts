@@ -26,6 +26,11 @@ export function newestAttempt(payment: Payment, attempts: readonly Payment[]): P
   return attempts.find(isMade) ?? newest;
 }
 
+/** Returns what was received for a completed payment. */
+export function receivedOf({ total, received = total }: Payment): Money {
+  return received;
+}
+
 /** Returns whether two totals are the same amount of the same currency. */
 export function sameTotal(a: Money, b: Money): boolean {
   return a.currency === b.currency && sameValue(a.value, b.value);

@@ -38,6 +38,13 @@ export function canonicalValue(value: string): string {
   return parsed.decimals === "" ? parsed.whole : `${parsed.whole}.${parsed.decimals}`;
 }
 
+/** Returns an amount without its sign, which is a minus before it or parentheses around it, and whether it has one. */
+export function readSign(text: string): { isNegative: boolean; unsigned: string } {
+  const [, behind, inside] = /^\s*(?:[-\u2212]\s*(\S.*)|\((.*)\)\s*)$/s.exec(text) ?? [];
+  const unsigned = behind ?? inside;
+  return { isNegative: unsigned !== undefined, unsigned: (unsigned ?? text).trim() };
+}
+
 /** Returns whether two decimal strings are the same amount. Returns `false` if one of them is no amount. */
 export function sameValue(a: string, b: string): boolean {
   if (a === b) return isAmount(a);

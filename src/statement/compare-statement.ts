@@ -1,3 +1,4 @@
+import { receivedOf } from "../model/attempts.js";
 import { type PaymentStore } from "../store/contract.js";
 import { compareRow, describeDifference } from "./comparison/compare-row.js";
 import { compareSortedEntries, findPaidTwice } from "./comparison/compare-sorted-entries.js";
@@ -9,7 +10,9 @@ import {
   statementRun,
 } from "../operations/statement-options.js";
 import { RunState } from "./comparison/run-state.js";
+import { refundRowKey } from "./comparison/refund-rows.js";
 import { rowEntry } from "./comparison/sort-entries.js";
+import { addFees, addToPayout, findPayouts } from "./comparison/tie-out.js";
 import { type CheckedRow, checkRow, type StatementRow, type UnreadableRow } from "./statement-row.js";
 import { addCompletedPayments, findPayments, type StoredPayments } from "./comparison/stored-payments.js";
 import { type RowBucket, type StatementSummary } from "./result/summary.js";
@@ -64,6 +67,7 @@ export async function* findings(
     await addCompletedPayments(store, run, period, options);
     yield* compareSortedEntries(store, run, period);
     yield* findPaidTwice(run);
+    yield* findPayouts(run);
     return run.summary(period);
   } finally {
     await run.remove();
@@ -92,6 +96,8 @@ async function* compareBatch(
   for (const row of batch) {
     run.rows.read += 1;
     const one = "problem" in row ? row : checkRow(row, row.line ?? run.rows.read, options.paidStatuses);
+    // One payout may be for several shops.
+    if (!("problem" in one) && one.payout) await addToPayout(run, one);
     if (isForeign(one, options.clientIdPrefix)) run.rows.foreign += 1;
     else checked.push(one);
   }
@@ -123,19 +129,30 @@ async function addBadRow(
 }
 
 async function addRow(run: RunState, row: CheckedRow, stored: StoredPayments): Promise<StatementFinding[]> {
+  const fees = addFees(run, row);
+  // A payout may come after the days that the statement is about.
+  if (row.kind === "payout") return fees;
   run.noteTime(row);
   const comparison = compareRow(row, stored.matching(row));
   const { payment, kinds } = comparison;
   if (!row.paid && kinds.length === 0) run.rows.unpaid += 1;
+  if (row.kind === "refund") {
+    if (!row.paid) return fees;
+    for (const kind of kinds) run.count(kind);
+    if (payment && kinds.length === 0)
+      await run.entries.add(rowEntry(row, "refund", payment, refundRowKey(row)));
+    return [...fees, ...kinds.map((kind) => describeDifference(kind, row, comparison))];
+  }
   for (const kind of kinds) run.count(kind);
   const bucket = bucketOf(row, kinds[0]);
   if (bucket !== "unpaid" && bucket !== "matched") run.totals.addRow(bucket, row, row.source);
-  if (payment && kinds.includes("amount_differs") && row.paid) run.totals.addDifference(row, payment.total);
-  if (payment && kinds.includes("unpaid_there")) run.totals.addPayment("unpaidThere", payment.total);
+  if (payment && kinds.includes("amount_differs") && row.paid)
+    run.totals.addDifference(row, receivedOf(payment));
+  if (payment && kinds.includes("unpaid_there")) run.totals.addPayment("unpaidThere", receivedOf(payment));
   await run.entries.add(rowEntry(row, bucket, payment));
   if (payment && (row.paid || payment.state === "completed"))
     await run.addSiblings(payment, stored.siblingsOf(payment), row);
-  return kinds.map((kind) => describeDifference(kind, row, comparison));
+  return [...fees, ...kinds.map((kind) => describeDifference(kind, row, comparison))];
 }
 
 /** Returns the one group in which the money of a row is counted, by its most serious difference. */

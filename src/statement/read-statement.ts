@@ -118,18 +118,24 @@ class Table {
       return (index === undefined ? undefined : fields[index]!.trim()) || undefined;
     };
     const { fixed = {} } = this.#format;
-    const [time, amount = ""] = [cell("time"), cell("value")];
+    const time = cell("time");
     const ids = { clientId: cell("clientId"), serviceId: cell("serviceId") };
-    const value = readValue(amount, this.#cells);
-    if (value === undefined) {
-      const message = `value ${quote(amount)} does not fit the separators of the statement.`;
+    const amounts: Partial<Record<"value" | "fee" | "net", string>> = {};
+    for (const field of ["value", "fee", "net"] as const) {
+      const text = cell(field);
+      const value = text && readValue(text, this.#cells);
+      if (value !== undefined) amounts[field] = value;
+      if (text === undefined || value !== undefined) continue;
+      const message = `${field} ${quote(text)} does not fit the separators of the statement.`;
       return withValidIds({ line, problem: { code: "value_invalid", message }, ...ids });
     }
     return {
       line,
       ...ids,
       providerId: cell("providerId"),
-      value,
+      value: "",
+      ...amounts,
+      payout: cell("payout"),
       currency: cell("currency") ?? fixed.currency ?? "",
       status: cell("status") ?? fixed.status,
       source: cell("source") ?? fixed.source,

@@ -1,6 +1,6 @@
 import { minorUnit } from "../model/currencies.js";
 import { isDateTime, offsetMsOf } from "../shared/date-time.js";
-import { fitsCurrency, isAmount } from "../model/money.js";
+import { fitsCurrency, isAmount, readSign } from "../model/money.js";
 import { quote } from "../shared/quote.js";
 
 /** One row of a settlement statement, as `readStatement` or the application gives it. It is checked before it is compared. */
@@ -13,8 +13,17 @@ export interface StatementRow {
   serviceId?: string | undefined;
   /** The provider's reference. It is only shown: stored payments do not have it. */
   providerId?: string | undefined;
-  /** Decimal string: `"1475"`, `"10.50"`. */
+  /** The gross amount, a decimal string: `"1475"`, `"10.50"`. A negative one, `"-500"`, is a refund or a reversal of the payment. */
   value: string;
+  /** The fee of the row, a decimal string. It may be written with a minus. */
+  fee?: string | undefined;
+  /** The gross amount minus the fee, a decimal string. */
+  net?: string | undefined;
+  /**
+   * The id of the payout that contains the row. A row with it and without `clientId` and `serviceId` is the payout itself: the
+   * amount that the service paid out.
+   */
+  payout?: string | undefined;
   /** Three capital letters of ISO 4217. */
   currency: string;
   /** The status of the payment on the statement. A row without a status counts as paid. */
@@ -55,7 +64,6 @@ export const rowProblemCodes = [
   "id_missing",
   "id_invalid",
   "value_invalid",
-  "value_negative",
   "value_decimals",
   "currency_invalid",
   "text_invalid",
@@ -67,7 +75,8 @@ export type RowProblemCode = (typeof rowProblemCodes)[number];
 /** A row that can be compared. */
 export interface CheckedRow extends StatementRow {
   line: number;
-  /** Whether the statement says that the payment was paid. */
+  kind: "payment" | "refund" | "payout";
+  /** Whether the statement says that the payment was paid, or that the money of the refund went back. */
   paid: boolean;
   /** The UTC offset with which the time was written, in milliseconds. 0 where the row has no time. */
   utcOffsetMs: number;
@@ -83,19 +92,44 @@ export function checkRow(
   line: number,
   paidStatuses: ReadonlySet<string>,
 ): CheckedRow | UnreadableRow {
-  const problem = problemOf(row);
-  const { clientId, serviceId } = row;
+  const { clientId, serviceId, payout } = row;
+  const kind = payout && !clientId && !serviceId ? "payout" : isNegative(row.value) ? "refund" : "payment";
+  const problem = problemOf(row, kind);
   if (problem) return withValidIds({ line, problem, clientId, serviceId });
   const status = row.status?.toLowerCase();
   return {
     ...row,
     line,
+    kind,
+    // The kind says the sign of a refund. A payout has its own.
+    value: kind === "refund" ? readSign(row.value).unsigned : signed(row.value),
+    ...(row.fee && { fee: signed(row.fee) }),
+    ...(row.net && { net: signed(row.net) }),
     // It is only shown, so a long one is no problem of the row.
     providerId: row.providerId?.slice(0, maxIdLength),
     time: row.time && new Date(row.time).toISOString(),
     utcOffsetMs: row.time ? offsetMsOf(row.time) : 0,
-    paid: !status || paidStatuses.has(status),
+    paid: !status || paidStatuses.has(status) || (kind === "refund" && refundStatuses.has(status)),
   };
+}
+
+/** Statuses of rows with a negative amount, besides those that mean "paid". */
+const refundStatuses: ReadonlySet<string> = new Set([
+  "refunded",
+  "refund",
+  "reversed",
+  "reversal",
+  "chargeback",
+]);
+
+function isNegative(value: unknown): boolean {
+  return typeof value === "string" && readSign(value).isNegative;
+}
+
+/** Returns an amount with a plain minus before it if it is negative. */
+function signed(value: string): string {
+  const { isNegative: hasSign, unsigned } = readSign(value);
+  return hasSign ? `-${unsigned}` : unsigned;
 }
 
 /** Returns the row without the ids that are invalid. */
@@ -103,18 +137,20 @@ export function withValidIds({ clientId, serviceId, ...row }: UnreadableRow): Un
   return { ...row, ...(isId(clientId) && { clientId }), ...(isId(serviceId) && { serviceId }) };
 }
 
-function problemOf(row: StatementRow): RowProblem | undefined {
-  const { clientId, serviceId, value, currency, status, source, time } = row;
-  if (!clientId && !serviceId)
+function problemOf(row: StatementRow, kind: CheckedRow["kind"]): RowProblem | undefined {
+  const { clientId, serviceId, payout, value, fee, net, currency, status, source, time } = row;
+  if (!clientId && !serviceId && kind !== "payout")
     return problem("id_missing", "The row has neither a clientId nor a serviceId, so it names no payment.");
-  for (const [name, id] of Object.entries({ clientId, serviceId }))
+  for (const [name, id] of Object.entries({ clientId, serviceId, payout }))
     if (id && !isId(id))
       return problem(
         "id_invalid",
         `${name} ${quotedValue(id)} is not an id: at most ${maxIdLength} characters, no control characters.`,
       );
-  const amount = amountProblem(value, currency);
-  if (amount) return amount;
+  for (const [name, amount] of Object.entries({ value, fee, net })) {
+    const wrong = name === "value" || amount ? amountProblem(name, amount, currency) : undefined;
+    if (wrong) return wrong;
+  }
   for (const [name, text] of Object.entries({ status, source }))
     if (text !== undefined && (typeof text !== "string" || text.length > maxTextLength))
       return problem(
@@ -126,27 +162,23 @@ function problemOf(row: StatementRow): RowProblem | undefined {
   return undefined;
 }
 
-function amountProblem(value: unknown, currency: unknown): RowProblem | undefined {
+function amountProblem(name: string, given: unknown, currency: unknown): RowProblem | undefined {
   if (typeof currency !== "string" || !/^[A-Z]{3}$/.test(currency))
     return problem(
       "currency_invalid",
       `currency ${quotedValue(currency)} is not three capital letters of ISO 4217.`,
     );
-  if (typeof value === "string" && /^\s*(?:[-\u2212]|\(.*\)\s*$)/.test(value))
-    return problem(
-      "value_negative",
-      `value ${quotedValue(value)} is negative: refunds and fees are not payments.`,
-    );
+  const value = typeof given === "string" ? readSign(given).unsigned : given;
   if (!isAmount(value))
     return problem(
       "value_invalid",
-      `value ${quotedValue(value)} is not a decimal such as "1475" or "10.50".`,
+      `${name} ${quotedValue(given)} is not a decimal such as "1475" or "10.50".`,
     );
   if (fitsCurrency(value, currency)) return undefined;
   const decimals = (minorUnit(currency) ?? 4) || "none";
   return problem(
     "value_decimals",
-    `value ${quotedValue(value)} has too many decimals: ${currency} has ${decimals}.`,
+    `${name} ${quotedValue(given)} has too many decimals: ${currency} has ${decimals}.`,
   );
 }
 

@@ -13,9 +13,12 @@ describe("a row of a statement", () => {
     ["id_invalid", { serviceId: "x".repeat(201) }],
     ["currency_invalid", { currency: "eur" }],
     ["currency_invalid", { currency: "" }],
-    ["value_negative", { value: "-10" }],
-    ["value_negative", { value: "\u221210" }],
-    ["value_negative", { value: "(10.00)" }],
+    ["value_invalid", { value: "--10" }],
+    ["value_invalid", { value: "(10" }],
+    ["value_invalid", { fee: "1e3" }],
+    ["value_decimals", { net: "-10.505" }],
+    ["id_missing", { clientId: "", value: "-10" }],
+    ["id_invalid", { clientId: "", payout: "x".repeat(201) }],
     ["value_invalid", { value: "" }],
     ["value_invalid", { value: "1,475" }],
     ["value_invalid", { value: "1e3" }],
@@ -34,6 +37,24 @@ describe("a row of a statement", () => {
     expect(checked({})).toMatchObject({ paid: true });
     expect(checked({ status: "Completed" })).toMatchObject({ paid: true });
     expect(checked({ status: "failed" })).toMatchObject({ paid: false });
+  });
+
+  it.each(["-10", "\u221210", "- 10.00", "(10.00)"])("is a refund with the amount %s", (value) => {
+    expect(checked({ value })).toMatchObject({
+      kind: "refund",
+      value: expect.stringMatching(/^10/),
+      paid: true,
+    });
+    expect(checked({ value, status: "Reversed" })).toMatchObject({ kind: "refund", paid: true });
+    expect(checked({ value, status: "pending" })).toMatchObject({ kind: "refund", paid: false });
+  });
+
+  it("is a payout where it names no payment", () => {
+    expect(checked({ clientId: "", payout: "p-1", value: "(10)" })).toMatchObject({
+      kind: "payout",
+      value: "-10",
+    });
+    expect(checked({ payout: "p-1" })).toMatchObject({ kind: "payment" });
   });
 
   it("has its time converted to UTC", () => {
@@ -62,7 +83,7 @@ describe("a row of a statement", () => {
         const isSound =
           "problem" in result
             ? rowProblemCodes.includes(result.problem.code)
-            : /^\d+(\.\d+)?$/.test(result.value);
+            : /^-?\d+(\.\d+)?$/.test(result.value);
         expect(isSound).toBe(true);
       }),
     );

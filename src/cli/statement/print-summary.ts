@@ -12,6 +12,9 @@ const titles: Readonly<Record<DifferenceKind | "bad_row" | "at_edge", string>> =
   withheld: "paid with an earlier amount than was asked for last",
   listed_twice: "the same payment again on the statement",
   paid_twice: "another payment of the same order was paid before",
+  refund_missing_here: "refunds on the statement that are not recorded",
+  fee_differs: "gross minus fee is not net",
+  payout_differs: "the payout is not the sum of its rows",
   bad_row: "could not be read, and were not compared",
   at_edge: "completed at the edge of the period (no difference)",
 };
@@ -51,6 +54,12 @@ function printSums({ currencies }: StatementSummary, output: Output): void {
   output.print(output.paint("dim", `     ${line(["statement", "stored", "matched"])}`));
   for (const { currency, statement, stored, rows } of currencies)
     output.print(`${currency}  ${line([statement.value, stored.value, rows.matched.value])}`);
+  for (const { currency, ...sums } of currencies) {
+    const listed = (["refunds", "fees", "net", "payouts"] as const).filter((name) => sums[name].count > 0);
+    // Without fees, refunds and payouts, net says what the first column says.
+    if (listed.length > 1)
+      output.print(`${currency}  ${listed.map((name) => `${name} ${sums[name].value}`).join(", ")}`);
+  }
 }
 
 function counted(count: number, word: string): string {

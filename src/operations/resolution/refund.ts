@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { TillkitError } from "../../errors/index.js";
-import { sameTotal } from "../../model/attempts.js";
+import { receivedOf, sameTotal } from "../../model/attempts.js";
 import { canonicalValue, checkAmount, decimalOf, isAmount, minorUnits } from "../../model/money.js";
 import { type Money, type Payment, type Refund } from "../../model/payment.js";
 import { type Changes, type ResolutionRecord } from "../../store/index.js";
@@ -55,7 +55,7 @@ export function applyRefund(
   stored: Payment,
   earlier: readonly ResolutionRecord[],
 ): Changes & { drafts: EventDraft[] } {
-  const { total, received = total } = stored;
+  const received = receivedOf(stored);
   const { currency } = received;
   const units = (value: string): bigint => minorUnits(value, currency);
   const money = (amount: bigint): Money => ({ value: decimalOf(amount, currency), currency });

@@ -1,3 +1,4 @@
+import { receivedOf } from "../../model/attempts.js";
 import { sameValue } from "../../model/money.js";
 import { type Payment } from "../../model/payment.js";
 import { type DifferenceKind, newFinding, type StatementFinding } from "../result/finding.js";
@@ -23,14 +24,17 @@ export interface Comparison {
 /** Compares one row with the stored payments. Pure. */
 export function compareRow(row: CheckedRow, { byClientId, byServiceId }: Matches): Comparison {
   const payment = byClientId ?? byServiceId;
-  if (!payment) return { kinds: ["missing_here"] };
+  if (!payment) return { kinds: [row.kind === "refund" ? "refund_missing_here" : "missing_here"] };
   const other = otherId(row, payment, byClientId !== undefined);
   // Amounts of two different payments say nothing: a person must first decide which payment was paid.
   if (other !== undefined) return { payment, kinds: ["id_differs"], other };
   const kinds: DifferenceKind[] = [];
-  const { total, state, withheld } = payment;
-  if (row.currency !== total.currency) kinds.push("currency_differs");
-  else if (!sameValue(row.value, total.value)) kinds.push("amount_differs");
+  // Whether a refund is recorded is found once all rows of its payment are read.
+  if (row.kind === "refund") return { payment, kinds };
+  const { state, withheld } = payment;
+  const received = receivedOf(payment);
+  if (row.currency !== received.currency) kinds.push("currency_differs");
+  else if (!sameValue(row.value, received.value)) kinds.push("amount_differs");
   if (row.paid && state !== "completed") kinds.push("unpaid_here");
   if (!row.paid && state === "completed") kinds.push("unpaid_there");
   if (row.paid && withheld === "unsettled") kinds.push("withheld");
@@ -60,11 +64,14 @@ export function describeDifference(
     source,
     statement: { value, currency, ...(status && { status }), ...(time && { time }) },
     stored: payment && storedSide(payment),
-    difference: kind === "amount_differs" ? differenceOf(row, payment!.total) : undefined,
+    difference: kind === "amount_differs" ? differenceOf(row, receivedOf(payment!)) : undefined,
     other,
   });
 }
 
-function storedSide({ total, state, completedAt }: Payment): NonNullable<StatementFinding["stored"]> {
-  return { ...total, state, ...(completedAt !== undefined && { completedAt }) };
+/** Returns what a finding says about the stored payment. */
+export function storedSide(payment: Payment): NonNullable<StatementFinding["stored"]> {
+  const { state, completedAt, refunded } = payment;
+  const money = receivedOf(payment);
+  return { ...money, state, ...(completedAt && { completedAt }), ...(refunded && { refunded }) };
 }

@@ -1,21 +1,23 @@
 import { type PaymentStore } from "../../store/contract.js";
 import { newFinding, type StatementFinding } from "../result/finding.js";
 import { type Period } from "../../operations/statement-options.js";
+import { RefundRows } from "./refund-rows.js";
 import { type RunState } from "./run-state.js";
 import { type PaymentEntry, readEntry, readSiblingEntry, type RowEntry } from "./sort-entries.js";
 import { findPayments } from "./stored-payments.js";
 
 const paymentsPerLookup = 500;
 
-/** Finds payments that no row names, and rows that list a payment once more. Reads the sorted entries, one at a time. */
+/** Finds payments that no row names, rows that list a payment once more, and refunds that are not recorded. Reads the sorted entries, one at a time. */
 export async function* compareSortedEntries(
   store: PaymentStore,
   run: RunState,
   period: Period,
 ): AsyncGenerator<StatementFinding, void, undefined> {
   const reader = new EntryReader(run, period);
+  const refunds = new RefundRows(store, run);
   for await (const lines of run.entries.sorted()) {
-    const found = lines.flatMap((line) => reader.next(readEntry(line)));
+    const found = await refunds.unrecorded(lines.flatMap((line) => reader.next(readEntry(line))));
     yield* found;
     await addUnlistedSiblings(store, run, found);
     run.reportProgress("sides");
@@ -47,6 +49,8 @@ class EntryReader {
       this.#unlisted = entry;
       return found;
     }
+    // A row of a refund does not say that the payment was paid out.
+    if (entry.bucket === "refund") return [...found, refundOf(entry)];
     this.#unlisted = undefined;
     if (entry.bucket === "unpaid" || entry.bucket === "bad") return found;
     if (this.#firstPaid) found.push(this.#listedTwice(entry, this.#firstPaid.line));
@@ -90,6 +94,13 @@ class EntryReader {
       statement: { value, currency },
     });
   }
+}
+
+function refundOf(row: RowEntry): StatementFinding {
+  const { line, source, clientId, serviceId, reference, value, currency, rowKey: key, time } = row;
+  const statement = { value, currency, ...(time && { time }) };
+  const ids = { clientId, serviceId, reference };
+  return newFinding({ kind: "refund_missing_here", line, ...ids, source, statement, key });
 }
 
 /** Adds sibling entries for payments that no row names: one of them may be the second payment of its reference. */

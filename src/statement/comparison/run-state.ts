@@ -22,6 +22,8 @@ export class RunState {
   readonly entries: ExternalSort;
   /** Paid payments of references that have several payments. */
   readonly siblings: ExternalSort;
+  /** One entry for each row of a payout, and for the payout itself. */
+  readonly payouts: ExternalSort;
   readonly rows = { read: 0, bad: 0, foreign: 0, unpaid: 0, outsidePeriod: 0, matched: 0 };
   /** The first row that could not be read: its line, and why. */
   firstProblem: string | undefined;
@@ -36,6 +38,7 @@ export class RunState {
     this.#options = options;
     this.entries = new ExternalSort(options.temporaryDirectory, options.sort);
     this.siblings = new ExternalSort(options.temporaryDirectory, options.sort);
+    this.payouts = new ExternalSort(options.temporaryDirectory, options.sort);
   }
 
   count(kind: FindingKind): void {
@@ -113,6 +116,7 @@ export class RunState {
   async remove(): Promise<void> {
     await this.entries.remove();
     await this.siblings.remove();
+    await this.payouts.remove();
   }
 }
 

@@ -1,3 +1,4 @@
+import { receivedOf } from "../../model/attempts.js";
 import { type Payment, type PaymentState } from "../../model/payment.js";
 import { type CheckedRow } from "../statement-row.js";
 import { type RowBucket } from "../result/summary.js";
@@ -5,8 +6,8 @@ import { type RowBucket } from "../result/summary.js";
 // A run writes one entry for each row and each payment, as a short line of JSON, and sorts the lines outside of memory.
 // The first values of an entry are its sort key: after sorting, the entries of one payment or reference are neighbours.
 
-/** The group of a row after its first comparison. `unpaid` and `bad` only say that the statement names the payment. */
-export type EntryBucket = RowBucket | "unpaid" | "bad";
+/** The group of a row after its first comparison. `unpaid` and `bad` only say that the statement names the payment. `refund` says nothing of it. */
+export type EntryBucket = RowBucket | "unpaid" | "bad" | "refund";
 
 interface CommonEntry {
   value: string;
@@ -24,6 +25,9 @@ export interface RowEntry extends CommonEntry {
   line: number;
   bucket: EntryBucket;
   source: string;
+  /** Of a refund: its key, and its time. */
+  rowKey?: string;
+  time?: string;
 }
 
 /** A stored payment that was completed in the period. */
@@ -35,21 +39,22 @@ export interface PaymentEntry extends CommonEntry {
 
 /** Returns the entry of a row. It sorts after the entry of its payment, and then by its line. */
 export function rowEntry(
-  row: Omit<CheckedRow, "paid" | "utcOffsetMs">,
+  row: Omit<CheckedRow, "kind" | "paid" | "utcOffsetMs">,
   bucket: EntryBucket,
   payment: Payment | undefined,
+  rowKey?: string,
 ): string {
-  const { line, value, currency, source = "", clientId = "", serviceId = "" } = row;
+  const { line, value, currency, source = "", clientId = "", serviceId = "", time } = row;
   const unknownKey = clientId ? `c${clientId}` : `s${serviceId}`;
   const ids = [payment?.clientId ?? clientId, payment?.serviceId ?? serviceId, payment?.reference ?? ""];
   const key = payment ? entryKey(payment) : unknownKey;
-  return JSON.stringify([key, 1, padded(line), bucket, value, currency, source, ...ids]);
+  return JSON.stringify([key, 1, padded(line), bucket, value, currency, source, ...ids, rowKey, time]);
 }
 
 /** Returns the entry of a payment that was completed in the period. */
 export function paymentEntry(payment: Payment, completedAt: string): string {
-  const { clientId, serviceId = "", reference, total } = payment;
-  const { value, currency } = total;
+  const { clientId, serviceId = "", reference } = payment;
+  const { value, currency } = receivedOf(payment);
   // Bucket and source stay empty, so that both kinds of entry have the same fields.
   const fields = ["", value, currency, "", clientId, serviceId, reference];
   return JSON.stringify([entryKey(payment), 0, completedAt, ...fields]);
@@ -61,11 +66,13 @@ function entryKey({ clientId }: Payment): string {
 
 /** Reads a line of {@link rowEntry} or {@link paymentEntry}. */
 export function readEntry(text: string): RowEntry | PaymentEntry {
-  const [key, side, at, bucket, value, currency, source, clientId, serviceId, reference] = JSON.parse(text);
+  const [key, side, at, bucket, value, currency, source, clientId, serviceId, reference, rowKey, time] =
+    JSON.parse(text);
   if (side === 0)
     return { side: "stored", key, completedAt: at, value, currency, clientId, serviceId, reference };
   const line = Number(at);
-  return { side: "row", key, line, bucket, value, currency, source, clientId, serviceId, reference };
+  const row = { line, bucket, value, currency, source, clientId, serviceId, reference };
+  return { side: "row", key, ...row, rowKey, time };
 }
 
 /** One paid payment of a reference that has several payments. */
@@ -83,10 +90,11 @@ const last = "~";
 
 /** Returns the entry of a sibling. It sorts by reference, and then by the time of completion. */
 export function siblingEntry(payment: Payment, row?: CheckedRow): string {
-  const { reference, clientId, total, state, serviceId = "", completedAt } = payment;
+  const { reference, clientId, state, serviceId = "", completedAt } = payment;
+  const { value, currency } = receivedOf(payment);
   const at = state === "completed" ? (completedAt ?? payment.updatedAt) : last;
   const line = row ? padded(row.line) : last;
-  const rest = [total.value, total.currency, state, serviceId, row?.source ?? ""];
+  const rest = [value, currency, state, serviceId, row?.source ?? ""];
   return JSON.stringify([reference, at, clientId, line, ...rest]);
 }
 

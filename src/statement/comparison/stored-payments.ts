@@ -1,3 +1,4 @@
+import { receivedOf } from "../../model/attempts.js";
 import { type Payment } from "../../model/payment.js";
 import { type PaymentStore } from "../../store/contract.js";
 import { type Matches } from "./compare-row.js";
@@ -75,7 +76,7 @@ export async function addCompletedPayments(
       if (completedAt < period.from || completedAt >= period.to) continue;
       if (!payment.clientId.startsWith(clientIdPrefix)) continue;
       run.completed += 1;
-      run.totals.addPayment("stored", payment.total);
+      run.totals.addPayment("stored", receivedOf(payment));
       await run.entries.add(paymentEntry(payment, completedAt));
     }
     run.reportProgress("stored", page.length);

@@ -1,4 +1,4 @@
-import { isAmount } from "../../model/money.js";
+import { isAmount, readSign } from "../../model/money.js";
 import { isDateTime, offsetMsOf } from "../../shared/date-time.js";
 
 /** The format of amounts and times. */
@@ -17,9 +17,17 @@ export interface CellOptions {
   utcOffset: string | undefined;
 }
 
-/** Returns an amount in the kit's format. Text that does not fit is returned unchanged; `undefined` if it would be misread. */
-export function readValue(text: string, { decimalSeparator, groupSeparator }: CellOptions) {
-  const trimmed = text.trim();
+/**
+ * Returns an amount in the kit's format, with a minus before a negative one. Text that does not fit is returned unchanged;
+ * `undefined` if it would be misread.
+ */
+export function readValue(text: string, cells: CellOptions): string | undefined {
+  const { isNegative, unsigned } = readSign(text);
+  const value = readUnsigned(unsigned, cells);
+  return isNegative && value !== undefined ? `-${value}` : value;
+}
+
+function readUnsigned(trimmed: string, { decimalSeparator, groupSeparator }: CellOptions) {
   if (decimalSeparator === "." && groupSeparator === "") return trimmed;
   const group = groupSeparator === " " ? "[ \u00a0\u202f\u2009]" : groupSeparator && `\\${groupSeparator}`;
   const whole = group ? `\\d{1,3}(?:${group}\\d{3})+|\\d+` : "\\d+";

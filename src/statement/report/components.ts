@@ -16,6 +16,9 @@ export const kindTones: Readonly<Record<FindingKind, Tone>> = {
   withheld: "warn",
   listed_twice: "twice",
   paid_twice: "twice",
+  refund_missing_here: "bad",
+  fee_differs: "warn",
+  payout_differs: "warn",
   bad_row: "note",
   at_edge: "note",
 };

@@ -85,9 +85,9 @@ function lineCell({ firstLine, line }: StatementFinding, text: ReportText): stri
     .join(", ");
 }
 
-function paymentCell({ clientId, serviceId, reference }: StatementFinding): Html {
+function paymentCell({ clientId, serviceId, payout, reference }: StatementFinding): Html {
   return html`<span
-    ><code>${clientId ?? serviceId}</code
+    ><code>${clientId ?? serviceId ?? payout}</code
     >${reference !== undefined && html`<small>${reference}</small>`}</span
   >`;
 }

@@ -61,6 +61,9 @@ export const translations = translate({
     withheld: ["Paid with an earlier amount", "Payés d’un ancien montant"],
     listed_twice: ["Listed twice", "Inscrits deux fois"],
     paid_twice: ["Paid twice", "Payés deux fois"],
+    refund_missing_here: ["Refunds that are not in your books", "Remboursements absents de vos livres"],
+    fee_differs: ["Fees that do not fit", "Frais qui ne tombent pas juste"],
+    payout_differs: ["Payouts that do not fit", "Virements qui ne tombent pas juste"],
     bad_row: ["Rows that could not be read", "Lignes illisibles"],
     at_edge: ["At the edge of the period", "Au bord de la période"],
   },
@@ -104,6 +107,18 @@ export const translations = translate({
     paid_twice: [
       "Another payment of the same order was paid before. Pay one of the two back.",
       "Un autre paiement de la commande avait été payé avant. L’un des deux est à rembourser.",
+    ],
+    refund_missing_here: [
+      "The money went back. Record each with “tillkit payments refund”, with its key from the CSV report.",
+      "L’argent est reparti. Notez chacun avec « tillkit payments refund », avec sa clé du rapport CSV.",
+    ],
+    fee_differs: [
+      "Gross minus fee is not the net amount of the row. Ask the service.",
+      "Le brut moins les frais n’est pas le net de la ligne. Demandez au service.",
+    ],
+    payout_differs: [
+      "The payout is not the sum of the net amounts of its rows. Ask the service.",
+      "Le virement n’est pas la somme des nets de ses lignes. Demandez au service.",
     ],
     bad_row: [
       "They were not compared. Correct them, and compare the statement again.",

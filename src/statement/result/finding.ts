@@ -13,6 +13,9 @@ export const differenceKinds = [
   "withheld",
   "listed_twice",
   "paid_twice",
+  "refund_missing_here",
+  "fee_differs",
+  "payout_differs",
 ] as const;
 
 export type DifferenceKind = (typeof differenceKinds)[number];
@@ -41,9 +44,20 @@ export interface StatementFinding {
   /** The payment on the statement. */
   statement?: Money & { status?: string; time?: string };
   /** The payment in the store. */
-  stored?: Money & { state: PaymentState; completedAt?: string };
-  /** With `amount_differs`: the amount of the statement minus the stored amount, a decimal string that may be negative. */
+  stored?: Money & { state: PaymentState; completedAt?: string; refunded?: string };
+  /**
+   * A decimal string that may be negative. With `amount_differs`: the amount of the statement minus the stored amount. With
+   * `fee_differs`: the net amount minus what gross and fee make. With `payout_differs`: the payout minus the sum of its rows.
+   */
   difference?: string;
+  /** With `refund_missing_here`: the key to record it with, so that no other statement records it again. */
+  key?: string;
+  /** With `fee_differs`: the fee of the row. */
+  fee?: string;
+  /** With `fee_differs`: the net amount of the row. */
+  net?: string;
+  /** With `payout_differs`: the id of the payout. */
+  payout?: string;
   /**
    * With `paid_twice`: the payment of the reference that was paid first. With `id_differs`: the other payment
    * or the other id.

@@ -9,7 +9,17 @@ export interface Sum {
 }
 
 /** The groups of paid rows. Each paid row is in exactly one group, so the groups add up to `statement`. */
-export type RowBucket = "matched" | Exclude<DifferenceKind, "missing_there" | "unpaid_there" | "paid_twice">;
+export type RowBucket =
+  | "matched"
+  | Exclude<
+      DifferenceKind,
+      | "missing_there"
+      | "unpaid_there"
+      | "paid_twice"
+      | "refund_missing_here"
+      | "fee_differs"
+      | "payout_differs"
+    >;
 
 /** The sums of one currency. */
 export interface CurrencyTotals {
@@ -27,6 +37,14 @@ export interface CurrencyTotals {
   unpaidThere: Sum;
   /** Payments after the first of their reference. The other sums contain them too. */
   paidTwice: Sum;
+  /** The rows of refunds and reversals. */
+  refunds: Sum;
+  /** The rows with a fee, and the sum of their fees. */
+  fees: Sum;
+  /** The rows of payments and refunds, and the sum of their net amounts. */
+  net: Sum;
+  /** The payouts that the statement lists. */
+  payouts: Sum;
   /** Statement minus stored amount, over the rows of `amount_differs`. It may be negative. */
   amountDifference: string;
 }

@@ -15,9 +15,11 @@ const rowBuckets = [
   "listed_twice",
 ] as const satisfies readonly RowBucket[];
 const paymentCounters = ["stored", "missingThere", "unpaidThere", "paidTwice"] as const;
-const counterNames = [...rowBuckets, ...paymentCounters, "difference"] as const;
+const moneyCounters = ["refunds", "fees", "net", "payouts"] as const;
+const counterNames = [...rowBuckets, ...paymentCounters, ...moneyCounters, "difference"] as const;
 
 type PaymentCounter = (typeof paymentCounters)[number];
+type MoneyCounter = (typeof moneyCounters)[number];
 type CounterName = (typeof counterNames)[number];
 type Counter = { count: number; units: bigint };
 
@@ -41,6 +43,11 @@ export class Totals {
     add(this.#counters(currency)[counter], storedUnits(value, currency));
   }
 
+  /** Adds minor units of a row. */
+  addMoney(counter: MoneyCounter, units: bigint, currency: string): void {
+    add(this.#counters(currency)[counter], units);
+  }
+
   /** Adds the difference of a row of `amount_differs`. */
   addDifference(statement: Money, stored: Money): void {
     add(this.#counters(statement.currency).difference, differenceInUnits(statement, stored));
@@ -58,6 +65,10 @@ export class Totals {
         missingThere: sum("missingThere"),
         unpaidThere: sum("unpaidThere"),
         paidTwice: sum("paidTwice"),
+        refunds: sum("refunds"),
+        fees: sum("fees"),
+        net: sum("net"),
+        payouts: sum("payouts"),
         amountDifference: sum("difference").value,
       };
     });

@@ -14,6 +14,9 @@ export const header = [
   "Status",
   "Channel",
   "Paid at",
+  "Fee",
+  "Net",
+  "Payout",
 ];
 
 const minorUnits = { KMF: 0, MGA: 2, EUR: 2, TND: 3 };
@@ -21,7 +24,7 @@ const dayMs = 86_400_000;
 
 /** How often each case is drawn, in 10,000 draws. */
 const weights = {
-  agreed: 9454,
+  agreed: 9376,
   unpaidOnBothSides: 60,
   failedSibling: 40,
   completedOutside: 40,
@@ -41,6 +44,9 @@ const weights = {
   badRow: 26,
   otherAmountAndOpen: 16,
   withheld: 26,
+  refunded: 26,
+  otherFee: 26,
+  otherPayout: 26,
 };
 
 /** Yields `{ payments, rows }` until there are as many rows as asked for. A row has `expects`: findings at its line. */
@@ -158,9 +164,38 @@ function caseOf(name, random, number) {
       const payment = { ...paid(), withheld: "unsettled" };
       return { payments: [payment], rows: [lists(payment, {}, [find("withheld", payment)])] };
     }
+    case "refunded": {
+      const payment = paid();
+      const back = lists(payment, {}, [find("refund_missing_here", payment)]);
+      return {
+        payments: [payment],
+        rows: [lists(payment), { ...back, value: `-${back.value}`, isNoSale: true }],
+      };
+    }
+    case "otherFee": {
+      const payment = paid();
+      const row = lists(payment, {}, [find("fee_differs", payment)]);
+      return { payments: [payment], rows: [{ ...row, fee: row.value, net: row.value }] };
+    }
+    case "otherPayout": {
+      const payment = paid();
+      const [row, paidOut] = [lists(payment), lists(payment, {}, [find("payout_differs", { clientId: "" })])];
+      const payout = `payout-${number}`;
+      const value = `1${paidOut.value}`;
+      const isOf = { clientId: "", serviceId: "", note: "", value, isNoSale: true };
+      return {
+        payments: [payment],
+        rows: [
+          { ...row, payout },
+          { ...paidOut, ...isOf, payout },
+        ],
+      };
+    }
     default: {
       const payment = paid();
-      return { payments: [payment], rows: [lists(payment)] };
+      const row = lists(payment);
+      if (random.chance(0.1)) Object.assign(row, { fee: "0", net: row.value, payout: `payout-${number}` });
+      return { payments: [payment], rows: [row] };
     }
   }
 }
@@ -168,7 +203,7 @@ function caseOf(name, random, number) {
 /** Lines that cannot be read as a payment. One of them is not UTF-8. */
 export const brokenRows = [
   (n) => `${clientIdPrefix}bad${n},,,"1,475",KMF,completed,MVK,2024-05-02T10:00:00Z`,
-  (n) => `${clientIdPrefix}bad${n},,,-1475,KMF,completed,MVK,2024-05-02T10:00:00Z`,
+  (n) => `${clientIdPrefix}bad${n},,,--1475,KMF,completed,MVK,2024-05-02T10:00:00Z`,
   (n) => `${clientIdPrefix}bad${n},,,14.75,KMF,completed,MVK,2024-05-02T10:00:00Z`,
   (n) => `${clientIdPrefix}bad${n},,,1475,kmf,completed,MVK,2024-05-02T10:00:00Z`,
   (n) => `${clientIdPrefix}bad${n},,,1475,KMF,completed,MVK,31/05/2024`,
@@ -178,7 +213,7 @@ export const brokenRows = [
   (n) => `${clientIdPrefix}bad${n},,a "note",1475,KMF,completed,MVK,2024-05-02T10:00:00Z`,
   (n) => `${clientIdPrefix}bad${n},,"never closed,1475,KMF,completed,MVK,2024-05-02T10:00:00Z`,
   (n) => `${clientIdPrefix}bad${n},,\u00ff,1475,KMF,completed,MVK,2024-05-02T10:00:00Z`,
-];
+].map((row) => (n) => `${row(n)},,,`);
 
 const notes = [
   "",

@@ -15,6 +15,9 @@ const columns = {
   currency: "Currency",
   status: "Status",
   source: "Channel",
+  fee: "Fee",
+  net: "Net",
+  payout: "Payout",
   time: "Paid at",
 };
 

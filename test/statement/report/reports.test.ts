@@ -116,7 +116,7 @@ describe("the HTML report", () => {
   });
 
   it("shows the number of findings that it does not list", async () => {
-    const rows = Array.from({ length: 30 }, (_, index) => `x${index},1,KMF,,,`);
+    const rows = Array.from({ length: 30 }, (_, index) => `x${index},1,KMF,,,,,,`);
     const run = await compared(await storeOf(), header, rows);
     const page = written(htmlReport({ listed: 5, madeAt }), run);
     expect(page.match(/<code>x\d+<\/code\s*>/g)).toHaveLength(5);
@@ -124,9 +124,9 @@ describe("the HTML report", () => {
   });
 
   it("says that everything agrees only where it does", async () => {
-    const agreed = await compared(await storeOf(paid("a")), header, ["a,1475,KMF,,,"]);
+    const agreed = await compared(await storeOf(paid("a")), header, ["a,1475,KMF,,,,,,"]);
     expect(written(htmlReport({ madeAt }), agreed)).toContain("Everything agrees");
-    const bad = await compared(await storeOf(paid("a")), header, ["a,1475,KMF,,,", "a,x,KMF,,,"]);
+    const bad = await compared(await storeOf(paid("a")), header, ["a,1475,KMF,,,,,,", "a,x,KMF,,,,,,"]);
     const page = written(htmlReport({ madeAt }), bad);
     expect(page).not.toContain("Everything agrees");
     expect(page).toContain("1\u00a0unreadable\u00a0row");

@@ -1,7 +1,7 @@
 import { type StatementReport } from "tillkit/statement";
 import { storeOf, compared, type Outcome, paid, pending } from "./stored.js";
 
-export const everyHeader = "clientId,value,currency,status,source,time";
+export const everyHeader = "clientId,value,currency,status,source,time,fee,net,payout";
 
 /** Compares a statement that has findings of every kind, and text that tries to inject markup or formulas. */
 export async function everything(): Promise<Outcome> {
@@ -23,6 +23,9 @@ export async function everything(): Promise<Outcome> {
       status: "paid",
       source: "MVK",
       time: "",
+      fee: "",
+      net: "",
+      payout: "",
       ...over,
     }).join(",");
   const many = Array.from({ length: 30 }, (_, index) => line(`unknown-${index}`));
@@ -34,7 +37,9 @@ export async function everything(): Promise<Outcome> {
     line("currency", { currency: "EUR" }),
     line("open", { source: "@SUM(1)" }),
     line("reversed", { status: "-2+3" }),
-    line("first"),
+    line("same", { value: "-500" }),
+    line("first", { fee: "75", net: "1399", payout: "<i>P1</i>" }),
+    line("", { value: "1400", payout: "<i>P1</i>" }),
     line("second"),
     line("+bad", { value: '"=1+1"' }),
     ...many,

@@ -1,0 +1,122 @@
+import { MemoryStore, type Payment, type Resolution } from "tillkit";
+import { closeAll, testKit } from "../support/kit.js";
+import { compared, paid, storeOf } from "./support/stored.js";
+
+afterEach(closeAll);
+
+const header = "clientId,value,currency,time,providerId";
+const at = (day: number) => `2024-05-${String(day).padStart(2, "0")}T10:00:00Z`;
+const sale = (id: string, value = "1475") => `${id},${value},KMF,${at(10)},`;
+const back = (id: string, value: string, day = 20, providerId = "") =>
+  `${id},-${value},KMF,${at(day)},${providerId}`;
+const who = { reason: "on the statement", by: "Amina" };
+
+async function shopWith(...payments: Payment[]) {
+  const store = await storeOf(...payments);
+  const kit = testKit({ store });
+  return {
+    store,
+    refund: (clientId: string, amount: string, more: Partial<Resolution> = {}) =>
+      kit.resolve({ action: "refunded", clientId, amount, ...who, ...more }),
+  };
+}
+
+describe("a row with a negative amount", () => {
+  it("is a refund of its payment to record, and no bad row", async () => {
+    const { store } = await shopWith(paid("a"), paid("b"));
+    const lines = [sale("a"), back("a", "500"), sale("b"), `b,(75),KMF,${at(21)},`];
+    const { findings, summary } = await compared(store, header, lines);
+    expect(findings).toMatchObject([
+      {
+        kind: "refund_missing_here",
+        line: 3,
+        clientId: "a",
+        reference: "order-a",
+        statement: { value: "500", currency: "KMF" },
+        stored: { value: "1475", state: "completed" },
+        key: expect.stringMatching(/^row:[0-9a-f]{24}$/),
+      },
+      { kind: "refund_missing_here", line: 5, clientId: "b", statement: { value: "75" } },
+    ]);
+    expect(summary).toMatchObject({ balanced: false, rows: { bad: 0, matched: 2 } });
+    expect(summary.currencies).toMatchObject([
+      { statement: { count: 2, value: "2950" }, refunds: { count: 2, value: "575" } },
+    ]);
+  });
+
+  it("is recorded once with its key, and agrees from then on, in this and in any later statement", async () => {
+    const { store, refund } = await shopWith(paid("a"));
+    const lines = [sale("a"), back("a", "500"), back("a", "500"), back("a", "100", 21)];
+    const { findings } = await compared(store, header, lines);
+    expect(new Set(findings.map(({ key }) => key)).size).toBe(3);
+    for (const { clientId, statement, key } of [...findings, ...findings]) {
+      const { refunded } = (await store.find("a"))!;
+      const { resolved } = await refund(clientId!, statement!.value, { key });
+      expect(resolved).toBe((await store.find("a"))!.refunded !== refunded);
+    }
+    expect(await store.find("a")).toMatchObject({ refunded: "1100" });
+    expect((await compared(store, header, lines)).found).toEqual([]);
+    expect((await compared(store, header, [sale("a"), ...lines.slice(2)])).found).toEqual([]);
+    const later = [...lines, back("a", "100", 22)];
+    expect((await compared(store, header, later)).found).toEqual(["refund_missing_here a line 6"]);
+  });
+
+  it("agrees with a refund of the same amount that a person had recorded, one row with one refund", async () => {
+    const { store, refund } = await shopWith(paid("a"));
+    await refund("a", "500");
+    const lines = [sale("a"), back("a", "500.00"), back("a", "500", 22)];
+    expect((await compared(store, header, lines)).found).toEqual(["refund_missing_here a line 4"]);
+  });
+
+  it("does not take the refund of another row, whichever comes first", async () => {
+    const { store, refund } = await shopWith(paid("a"));
+    const lines = [sale("a"), back("a", "500", 20), back("a", "500", 22)];
+    const { findings } = await compared(store, header, lines);
+    await refund("a", "500", { key: findings[1]!.key });
+    expect((await compared(store, header, lines)).found).toEqual(["refund_missing_here a line 3"]);
+  });
+
+  it("has no key without a time and a number of the provider, because such rows look equal", async () => {
+    const { store } = await shopWith(paid("a"));
+    const { findings } = await compared(store, "clientId,value,currency", ["a,1475,KMF", "a,-5,KMF"]);
+    expect(findings).toMatchObject([{ kind: "refund_missing_here" }]);
+    expect(findings[0]).not.toHaveProperty("key");
+  });
+
+  it("does not stand for the payment itself, and may be of an unknown payment", async () => {
+    const { store } = await shopWith(paid("a"));
+    const { found } = await compared(store, header, [back("a", "500"), back("x", "5")]);
+    expect(found).toEqual([
+      "refund_missing_here x line 3",
+      "refund_missing_here a line 2",
+      "missing_there a",
+    ]);
+  });
+
+  it("agrees where an earlier version recorded the refund without its amount", async () => {
+    const store = new MemoryStore();
+    const old = { id: "refunded:a", clientId: "a", action: "refunded", ...who, at: at(20) } as const;
+    await store.transaction((tx) => store.save(tx, { created: [paid("a")], resolutions: [old] }));
+    expect((await compared(store, header, [sale("a"), back("a", "1475")])).found).toEqual([]);
+  });
+
+  it("finds the same refunds where the entries do not fit in memory", async () => {
+    const ids = Array.from({ length: 40 }, (_, index) => `p${index}`);
+    const { store, refund } = await shopWith(...ids.map((id) => paid(id)));
+    for (const id of ids.slice(0, 20)) await refund(id, "5");
+    const lines = ids.flatMap((id) => [sale(id), back(id, "5"), back(id, "5", 21)]);
+    const sort = { runLines: 7, fanIn: 2 };
+    const { findings } = await compared(store, header, lines, { sort });
+    expect(findings.map(({ kind }) => kind)).toEqual(Array(60).fill("refund_missing_here"));
+  });
+});
+
+describe("a payment that a person accepted with another amount", () => {
+  it("is compared by what was received", async () => {
+    const { store } = await shopWith(paid("a", { received: { value: "1470", currency: "KMF" } }));
+    expect((await compared(store, header, [sale("a", "1470")])).found).toEqual([]);
+    expect((await compared(store, header, [sale("a")])).findings).toMatchObject([
+      { kind: "amount_differs", difference: "5" },
+    ]);
+  });
+});
