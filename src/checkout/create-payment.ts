@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { TillkitError, type ErrorCode } from "../errors/index.js";
+import { hasCode, TillkitError, type ErrorCode } from "../errors/index.js";
 import { type Payment } from "../model/payment.js";
 import { isFarther, stateOf } from "../model/status-order.js";
 import { PaymentCreationError, type PaymentService, type ServicePayment } from "../service/index.js";
@@ -198,7 +198,11 @@ async function keepAnswer<Tx>(
 ): Promise<void> {
   let isOwnId: boolean;
   try {
-    isOwnId = await storeAnswer(parts, clientId, answer);
+    isOwnId = await storeAnswer(parts, clientId, answer).catch((error: unknown) => {
+      // Another payment got the id at the same moment.
+      if (hasCode(error, "store_conflict")) return false;
+      throw error;
+    });
   } catch (cause) {
     const message = `The service made ${clientId}, and its answer could not be stored${because(cause)}`;
     throw new PaymentCreationError("creation_unrecorded", message, { certainty: "uncertain", cause });

@@ -3,7 +3,10 @@ import { MemoryStore, type MemoryTx, type Payment } from "tillkit";
 import { createPayment, type CheckoutParts } from "../../src/checkout/create-payment.js";
 import { PaymentCreationError } from "../../src/service/service-errors.js";
 import { type PaymentService } from "../../src/service/index.js";
+import { onEachServer, openPlace } from "../promises/processes/databases.js";
+import { closeAll, testKit } from "../support/kit.js";
 import { pendingPayment } from "../support/webhooks.js";
+import { willingService } from "../support/willing-service.js";
 
 const created = Date.parse("2026-11-20T10:00:00.000Z");
 const order = { reference: "order-7", total: { value: "1475", currency: "KMF" }, clientId: "c-7" };
@@ -246,5 +249,35 @@ describe("an answer of the service", () => {
     const { parts } = partsOf(() => Promise.resolve(answer));
     parts.rematch = () => Promise.reject(new Error("the store is away"));
     expect(await createPayment(parts, order)).toMatchObject({ clientId: "c-7" });
+  });
+});
+
+describe("an answer whose id another payment gets at the same moment", () => {
+  afterEach(closeAll);
+
+  onEachServer("answers with one id", (kind) => {
+    it("leaves the payment uncertain, and its order free for the next attempt", async () => {
+      const place = await openPlace(kind);
+      const { store } = place;
+      const { sent, options: service } = willingService();
+      const payments = testKit({ store, service });
+      const save = store.save.bind(store);
+      jest.spyOn(store, "save").mockImplementation(async (tx, changes) => {
+        if (sent.length === 1 && changes.updated?.[0]?.serviceId === "s-1")
+          await store.transaction((other) =>
+            save(other, { created: [pendingPayment({ clientId: "c-1", serviceId: "s-1" })] }),
+          );
+        return save(tx, changes);
+      });
+      await expect(payments.create(order)).rejects.toMatchObject({
+        name: "PaymentCreationError",
+        code: "creation_response_invalid",
+        certainty: "uncertain",
+      });
+      expect(await payments.find("c-7")).toMatchObject({ state: "uncertain", open: false });
+      expect(await payments.create({ ...order, clientId: "c-8" })).toMatchObject({ clientId: "c-8" });
+      jest.restoreAllMocks();
+      await place.remove();
+    });
   });
 });
