@@ -113,7 +113,7 @@ export class StoreWatch<Tx> {
       this.#recent = [...asked, ...this.#recent].slice(-maxRemembered);
       throw error;
     }
-    this.#newest = asked.at(-1) ?? this.#newest;
+    this.#newest = asked.at(-1);
     await this.#keep();
   }
 

@@ -1,4 +1,4 @@
-import { copyFile, rm } from "node:fs/promises";
+import { copyFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import {
@@ -206,6 +206,25 @@ describe("the directory of a spool", () => {
     expect(reasons[0]!.message).toContain("another store");
     south.store.record = () => Promise.reject(new Error("The disk is gone."));
     await expect(south.receive("1")).rejects.toMatchObject({ code: "record_unavailable" });
+  });
+
+  it("says in the health that its memory of the store is damaged, until the file is removed", async () => {
+    const file = nextFile();
+    const { payments } = shopOn(file);
+    await payments.start();
+    await payments.close();
+    const memory = path.join(`${file}-spool`, "store");
+    await writeFile(memory, "");
+    const next = shopOn(file).payments;
+    await next.start();
+    expect((await next.health()).reasons).toMatchObject([
+      { code: "spool_unavailable", message: expect.stringContaining("is damaged. Remove it.") as string },
+    ]);
+    await next.close();
+    await rm(memory);
+    const last = shopOn(file).payments;
+    await last.start();
+    expect((await last.health()).reasons).toEqual([]);
   });
 
   it("shows that the file of its database is gone", async () => {

@@ -39,7 +39,9 @@ export class StoreTie {
       if (isTillkitError(error)) throw error;
       throw (this.problem = spoolFailure(error, this.#directory.path));
     });
-    const known = (await this.#find()) ?? (await this.#name({ store }));
+    const known = await this.#known(store).catch((error: unknown) => {
+      throw (this.problem = spoolFailure(error, this.#directory.path));
+    });
     this.problem = known.store === store ? undefined : foreignTo(this.#directory);
     if (this.problem) throw this.problem;
     this.#isTied = true;
@@ -54,6 +56,10 @@ export class StoreTie {
   /** Remembers a webhook of the store. */
   async remember(tie: Tie): Promise<void> {
     await this.#directory.write(tieFile, JSON.stringify(tie), "rename");
+  }
+
+  async #known(store: string): Promise<Tie> {
+    return (await this.#find()) ?? this.#name({ store });
   }
 
   async #find(): Promise<Tie | undefined> {
