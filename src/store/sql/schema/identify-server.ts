@@ -44,6 +44,9 @@ const postgresProducts: readonly Product[] = [
   { product: "CrateDB", says: /^CrateDB/m },
   { product: "openGauss", says: /opengauss|gaussdb/i },
   { product: "PolarDB", says: /polardb/i },
+  { product: "KingbaseES", says: /kingbase/i },
+  { product: "Yellowbrick", says: /yellowbrick/i },
+  { product: "Hologres", says: /hologres/i },
   { product: "OrioleDB", says: /orioledb/i },
 ];
 
@@ -65,6 +68,9 @@ const mysqlProducts: readonly Product[] = [
   { product: "ClickHouse", says: /clickhouse/i },
   { product: "MatrixOne", says: /matrixone/i },
   { product: "Databend", says: /databend/i },
+  { product: "GreptimeDB", says: /greptime/i },
+  { product: "GoldenDB", says: /goldendb/i },
+  { product: "Readyset", says: /readyset/i },
 ];
 
 /** Returns what is known about a server that speaks PostgreSQL. */
