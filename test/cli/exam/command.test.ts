@@ -133,6 +133,7 @@ export const create = async () => Object.assign(new MemoryStore(), { migrate: ()
     const began = performance.now();
     const { status, stdout } = exam("hangs.mjs", module, "--timeout", "1");
     expect(status).toBe(1);
+    expect(stdout).toContain("No call ended for 1 s.");
     expect(stdout).toContain("The exam stopped here");
     expect(performance.now() - began).toBeLessThan(15_000);
     expect(exam("good.mjs", good, "--timeout", "later")).toMatchObject({

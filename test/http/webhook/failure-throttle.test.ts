@@ -63,6 +63,8 @@ describe("the table of addresses", () => {
     spend("one more");
     expect(spend("early but failing on")).toBe(60);
     expect(spend("early")).toBeUndefined();
+    // It took the place of the address that failed longest ago, and not of the one that was seen first.
+    expect(spend("early but failing on")).toBe(60);
   });
 
   it("drops none of the first 10,000 addresses", () => {

@@ -134,6 +134,11 @@ export const retireChecks: Checks = {
     same([await retire(), await retire()], [1, 0]);
     await saved(store, { events: [event("later", { type: "payment.overdue" }), event("more")] });
     same(pairs(await claimed(store, [ledger, overdue])), ["e0 ledger", "more ledger"]);
+    const all: HandlerKey = { event: "*", name: "all" };
+    await store.registerHandlers([all, { ...overdue, name: "all" }]);
+    await saved(store, { events: [event("last", { type: "payment.overdue" })] });
+    same(await store.retire({ handler: "all", event: "payment.overdue", limit: 10 }), 0);
+    same(pairs(await claimed(store, [all])), ["last all"]);
   },
 
   async "a retired name gets no events until it is registered again, and its dispatches are final"(store) {
