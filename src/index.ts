@@ -25,11 +25,11 @@ export {
   type PartialOptions,
   type PathOptions,
   type PaymentsOptions,
-  type ReturnOptions,
   type SpoolDirectoryOptions,
   type SqlStoreOrStoreOver,
   type WebhookOptions,
 } from "./kit/options/options.js";
+export { type ReturnOptions } from "./kit/options/return-options.js";
 export { type ResolvedOptions } from "./kit/options/resolve-options.js";
 export { optionsFromEnvironment } from "./kit/options/options-from-environment.js";
 
@@ -91,11 +91,14 @@ export { type ReportedFields, type Untrusted, type Verified } from "./model/paym
 
 // The customer's browser coming back.
 export {
+  type PaymentClaimOutcome,
+  type PaymentClaimRequest,
   type ReturnKind,
   type ReturnRequest,
   type ReturnState,
   type ReturnView,
 } from "./checkout/handle-return.js";
+export { type MoreTranslations, type ReturnTranslations } from "./checkout/return-translations.js";
 
 // Storing and dispatching.
 export * from "./store/index.js";

@@ -341,7 +341,7 @@ export const restFaults = [
   },
   {
     about: "the address of a return page is sent in a Referer",
-    file: "http/returns/return-endpoints.ts",
+    file: "http/returns/send-return-page.ts",
     from: '  "Referrer-Policy": "no-referrer",\n',
     to: "",
     test: "http/returns/return-redirects.test.ts",
@@ -369,7 +369,7 @@ export const restFaults = [
   },
   {
     about: "the return page stops asking after a failed answer",
-    file: "http/returns/return-page.ts",
+    file: "http/returns/live-script.ts",
     from: "if (answer.status === 404) until = 0;",
     to: "if (!answer.ok) until = 0;",
     test: "http/returns/return-page.test.ts",

@@ -1,5 +1,6 @@
 import { paysOrder } from "../model/attempts.js";
 import { type Payment } from "../model/payment.js";
+import { keepClaim, readClaimNumber, readClaims } from "./payment-claims.js";
 import { isReturnTokenOf, readReturnToken } from "./return-token.js";
 import { type PaymentStore } from "../store/index.js";
 
@@ -18,14 +19,17 @@ export interface ReturnRequest {
 
 /**
  * What to show to the customer. `confirming`: the browser came back to success, and no webhook has decided yet. `delayed`:
- * that was more than a minute ago. `mismatch`: a webhook does not fit the payment, and nobody has dismissed it, or the
+ * that was more than a minute ago. `claimed`: and the customer has given a number, which proves nothing. `mismatch`: a webhook does not fit the payment, and nobody has dismissed it, or the
  * payment was withheld from its order; the customer must not read that the payment failed, nor that it is paid.
  * `refunded`: the payment was withheld, and a person returned the money.
  */
-export type ReturnState = "confirming" | "delayed" | "mismatch" | "refunded" | "paid" | "canceled" | "failed";
+export type ReturnState =
+  "confirming" | "delayed" | "claimed" | "mismatch" | "refunded" | "paid" | "canceled" | "failed";
 
 /** The time from its first return after which a payment is `delayed`. */
 export const delayedAfterMs = 60 * 1000;
+/** The time from its first return after which the customer may say that it is paid. */
+const claimAfterMs = 2 * 60 * 1000;
 
 /** The result of a return: what to show, or where to redirect. */
 export interface ReturnView {
@@ -37,7 +41,22 @@ export interface ReturnView {
   payment: Payment;
   /** The time since the browser first came back to this address. Zero at the first visit. */
   waitedMs: number;
+  /** Whether the customer may say that the payment is paid, and give its number: two minutes after the first return. */
+  canClaim: boolean;
 }
+
+/** What a customer says of a payment. */
+export interface PaymentClaimRequest {
+  /** The address to which the browser came back. */
+  kind: ReturnKind;
+  /** The last part of that address. */
+  token: string;
+  /** The number of the SMS or the receipt, as the customer wrote it. */
+  number: string | undefined;
+}
+
+/** `kept`: the claim is durable. `invalid`: this is no such number. `closed`: no claim is awaited, or not yet. */
+export type PaymentClaimOutcome = "kept" | "invalid" | "closed";
 
 /** The parts of the kit that handling a return uses. */
 export interface ReturnParts<Tx> {
@@ -45,6 +64,8 @@ export interface ReturnParts<Tx> {
   now: () => Date;
   /** Called once for each unpaid payment, when its browser first comes back to the success address. */
   onSuccess?: (clientId: string) => void;
+  /** Called after a claim was kept. */
+  onClaim?: (clientId: string) => void;
 }
 
 /**
@@ -65,13 +86,33 @@ export async function handleReturn<Tx>(
   const since = payment[noteFields[kind]];
   const waitedMs = since === undefined ? 0 : Math.max(0, parts.now().getTime() - Date.parse(since));
   const state = await returnStateOf(parts.store, kind, payment, attempts);
+  const canClaim = state === "confirming" && waitedMs >= claimAfterMs;
+  const isClaimed = canClaim && (await readClaims(parts.store, payment.clientId)).length > 0;
   const isDelayed = state === "confirming" && waitedMs >= delayedAfterMs;
-  return { kind, state: isDelayed ? "delayed" : state, payment, waitedMs };
+  const shown = isClaimed ? "claimed" : isDelayed ? "delayed" : state;
+  return { kind, state: shown, payment, waitedMs, canClaim };
 }
 
 /**
- * Returns the payment. On the cancel address also the other attempts of its order: the page of a canceled attempt offers another
- * one, but not where one was paid.
+ * Keeps the number that a customer gives for a payment that is not confirmed. Nothing is decided by it. Resolves to `undefined` for a
+ * token that is forged, unknown or expired.
+ */
+export async function claimPayment<Tx>(
+  parts: ReturnParts<Tx>,
+  { kind, token, number: text }: PaymentClaimRequest,
+): Promise<PaymentClaimOutcome | undefined> {
+  const view = await handleReturn(parts, { kind, token, visit: false });
+  if (!view?.canClaim) return view && "closed";
+  const number = readClaimNumber(text);
+  if (number === undefined) return "invalid";
+  const { clientId } = view.payment;
+  await keepClaim(parts.store, clientId, { number, at: parts.now().toISOString() });
+  parts.onClaim?.(clientId);
+  return "kept";
+}
+
+/**
+ * Returns the payment. Where its page offers another attempt, also the other attempts of its order: it does not where one was paid.
  */
 async function findAttempts<Tx>(
   store: PaymentStore<Tx>,
@@ -80,6 +121,8 @@ async function findAttempts<Tx>(
 ): Promise<Payment[]> {
   if (kind === "cancel") return store.findMany({ clientIds: [clientId] });
   const payment = await store.find(clientId);
+  const isOver = payment?.state === "failed" || payment?.state === "canceled";
+  if (isOver) return store.findMany({ clientIds: [clientId] });
   return payment ? [payment] : [];
 }
 

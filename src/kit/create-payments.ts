@@ -1,6 +1,6 @@
 import { TillkitError } from "../errors/index.js";
 import { createPayment, type CheckoutParts } from "../checkout/create-payment.js";
-import { handleReturn } from "../checkout/handle-return.js";
+import { claimPayment, handleReturn } from "../checkout/handle-return.js";
 import { Dispatcher } from "../dispatch/dispatcher.js";
 import { type HandlerOptions } from "../dispatch/handler.js";
 import { type AnyHandler } from "../dispatch/handlers.js";
@@ -79,12 +79,11 @@ export function createPayments<Covers extends SignedField, Tx>(
     keep: (arrival: Arrival) => intake.keeper.keep(arrival),
     refused: core.refused,
   };
-  const returning = { store, now, onSuccess: (clientId: string) => lookups?.askAfterReturn(clientId) };
 
   return Object.freeze<Payments<Covers, Tx>>({
     create: (request) => createPayment(checkout, request),
     receiveWebhook: (request) => receiveWebhook(receiving, request),
-    handleReturn: (request) => handleReturn(returning, request),
+    ...customerReturns(core, lookups),
     ...subscriptions,
 
     find: (key) => findPayment(store, key),
@@ -170,6 +169,20 @@ function checkoutParts<Covers extends SignedField, Tx>(
     rematch: (clientIds) => rematch(core, clientIds),
     options: { returnUrls, reuseForMs, clientIdPrefix, creationMs, firstLookupMs },
   };
+}
+
+/** Returns the methods for customers who come back. What they do lets the kit ask the service, where it may. */
+function customerReturns<Tx>({ store, now }: Core<Tx>, lookups: Lookups<Tx> | undefined) {
+  const parts = {
+    store,
+    now,
+    onSuccess: (clientId: string) => lookups?.askAfterReturn(clientId),
+    onClaim: (clientId: string) => lookups?.askNow(clientId),
+  };
+  return {
+    handleReturn: (request) => handleReturn(parts, request),
+    claimPaid: (request) => claimPayment(parts, request),
+  } satisfies Partial<Payments<never, Tx>>;
 }
 
 /** Returns the methods by which people control handlers, and their dead dispatches. */

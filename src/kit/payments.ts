@@ -3,7 +3,12 @@ import { type CreatedPayment } from "../checkout/create-payment.js";
 import { type Handler, type HandlerOptions } from "../dispatch/handler.js";
 import { type NoticeListener } from "../dispatch/notices.js";
 import { type EventType, type NoticeMap, type NoticeType } from "../model/event-map.js";
-import { type ReturnRequest, type ReturnView } from "../checkout/handle-return.js";
+import {
+  type PaymentClaimOutcome,
+  type PaymentClaimRequest,
+  type ReturnRequest,
+  type ReturnView,
+} from "../checkout/handle-return.js";
 import { type Health } from "../operations/health.js";
 import {
   type ControlledHandler,
@@ -76,7 +81,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   compareStatement(rows: StatementRows, options?: StatementOptions): StatementRun;
   /**
-   * Resolves to the stored payment, or to `undefined`. Takes a clientId, a serviceId or a providerId.
+   * Resolves to the stored payment, or to `undefined`. Takes a clientId, a serviceId or a providerId; where no payment has the
+   * providerId, one whose customer has given it.
    *
    * @throws TillkitError `query_invalid`, also where several payments have the providerId
    */
@@ -144,6 +150,11 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   receiveWebhook(this: void, request: WebhookRequest): Promise<Receipt>;
   /** Handles one browser that came back; for frameworks other than Express. */
   handleReturn(this: void, request: ReturnRequest): Promise<ReturnView | undefined>;
+  /**
+   * Keeps the number that a customer gives for a payment that is not confirmed; for pages of one's own. Nothing is decided by it, and
+   * limits of how often are the caller's. Resolves to `undefined` for a token that is forged, unknown or expired.
+   */
+  claimPaid(this: void, request: PaymentClaimRequest): Promise<PaymentClaimOutcome | undefined>;
   /** Sends a notice to the listeners of this process; for frameworks other than Express. */
   notify<Type extends NoticeType>(this: void, type: Type, notice: NoticeMap[Type]): void;
   /**

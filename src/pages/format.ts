@@ -1,11 +1,10 @@
 import { type Money } from "../model/payment.js";
-import { type Language } from "./language.js";
 
 /**
  * Returns an amount with the separators of the language, a no-break space, and the currency's code. It has exactly the
  * decimals of the value: what `Intl` assumes about a currency differs from ISO 4217 for some.
  */
-export function formatMoney({ value, currency }: Money, language: Language): string {
+export function formatMoney({ value, currency }: Money, language: string): string {
   return `${formatDecimal(value, language)}\u00a0${currency}`;
 }
 
@@ -13,14 +12,14 @@ export function formatMoney({ value, currency }: Money, language: Language): str
  * Returns an amount without its code, as checkout pages show it: with the decimals that are customary for the currency,
  * and more of them only where the value has them.
  */
-export function formatAmount({ value, currency }: Money, language: Language): string {
+export function formatAmount({ value, currency }: Money, language: string): string {
   const [whole = "", decimals = ""] = value.split(".");
   const kept = decimals.replace(/(?<!0)0+$/, "").padEnd(customaryDigits(currency), "0");
   return formatDecimal(kept === "" ? whole : `${whole}.${kept}`, language);
 }
 
 /** Returns a decimal string with the separators of the language, and with all of its decimals. */
-export function formatDecimal(value: string, language: Language): string {
+export function formatDecimal(value: string, language: string): string {
   const digits = value.split(".")[1]?.length ?? 0;
   const exact = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   // As a string: a large amount does not fit a float.

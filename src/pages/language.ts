@@ -49,7 +49,10 @@ interface LanguageRequest {
 }
 
 /** Returns the language of a tag such as `fr-KM`, where the pages have it; otherwise the one that the browser asks for. */
-export function readLanguage(req: LanguageRequest, tag?: string): Language {
-  const own = languages.find((language) => language === tag?.toLowerCase().split("-")[0]);
-  return own ?? ((req.acceptsLanguages(...languages) || languages[0]) as Language);
+export function readLanguage(req: LanguageRequest, tag?: string): Language;
+export function readLanguage(req: LanguageRequest, tag: string | undefined, more: readonly string[]): string;
+export function readLanguage(req: LanguageRequest, tag?: string, more: readonly string[] = []): string {
+  const offered = [...languages, ...more];
+  const own = offered.find((language) => language === tag?.toLowerCase().split("-")[0]);
+  return own ?? (req.acceptsLanguages(...offered) || languages[0]);
 }

@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { type HtmlFragment, Html, html } from "./html.js";
-import { type Language } from "./language.js";
 
 /** What differs between two pages. */
 export interface HtmlPage {
-  language: Language;
+  language: string;
   title: string;
   /** The nonce of the response's policy. A page in a file has none: it names its style by a hash. */
   nonce?: string;
@@ -19,13 +18,16 @@ export interface HtmlPage {
   icon?: string;
 }
 
+/** The languages that are written from right to left. */
+const rightToLeft = /^(ar|dv|fa|he|ps|sd|ug|ur|yi)$/;
+
 /** Returns the whole HTML document of a page. It loads nothing from another address. */
 export function htmlPage(page: HtmlPage): Html {
   const { language, title, nonce, style, head, body, script, icon = "data:," } = page;
   // Made here, because a formatter would add spaces to a style in a template, and a hash covers every byte.
   const attribute = nonce === undefined ? "" : html` nonce="${nonce}"`.toString();
   return html`<!doctype html>
-    <html lang="${language}">
+    <html lang="${language}" dir="${rightToLeft.test(language) ? "rtl" : "ltr"}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />

@@ -14,7 +14,12 @@ import { refundRowKey } from "./comparison/refund-rows.js";
 import { rowEntry } from "./comparison/sort-entries.js";
 import { addFees, addToPayout, findPayouts } from "./comparison/tie-out.js";
 import { type CheckedRow, checkRow, type StatementRow, type UnreadableRow } from "./statement-row.js";
-import { addCompletedPayments, findPayments, type StoredPayments } from "./comparison/stored-payments.js";
+import {
+  addCompletedPayments,
+  findPayments,
+  nameClaimants,
+  type StoredPayments,
+} from "./comparison/stored-payments.js";
 import { type RowBucket, type StatementSummary } from "./result/summary.js";
 
 const rowsPerBatch = 500;
@@ -102,9 +107,12 @@ async function* compareBatch(
     else checked.push(one);
   }
   const stored = await findPayments(store, checked);
+  const found: StatementFinding[] = [];
   for (const row of checked)
-    if ("problem" in row) yield await addBadRow(run, row, stored);
-    else yield* await addRow(run, row, stored);
+    if ("problem" in row) found.push(await addBadRow(run, row, stored));
+    else found.push(...(await addRow(run, row, stored)));
+  await nameClaimants(store, found);
+  yield* found;
   run.reportProgress("statement");
 }
 

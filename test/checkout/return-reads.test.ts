@@ -6,13 +6,13 @@ import { completedBody, pendingPayment, signed, statusBody } from "../support/we
 
 afterEach(closeAll);
 
-it("an answer to the page of an unpaid payment reads the store twice, and the history only after a mismatch", async () => {
+it("an answer to the page of an unpaid payment reads the store twice, the history only after a mismatch, and the claims only after two minutes", async () => {
   const { token, hash } = makeReturnToken("c-1");
   const store = new MemoryStore();
   const created: Payment[] = [pendingPayment({ returnKeyHash: hash })];
   await store.transaction((tx) => store.save(tx, { created }));
   const payments = testKit({ store });
-  const now = () => new Date("2026-11-20T10:00:00.000Z");
+  let now = () => new Date("2026-11-20T10:00:00.000Z");
 
   /** Returns what the page says, after the names of the reads. */
   async function readsOf(kind: ReturnKind): Promise<string[]> {
@@ -30,6 +30,10 @@ it("an answer to the page of an unpaid payment reads the store twice, and the hi
 
   expect(await readsOf("success")).toEqual(["find", "webhooks", "says confirming"]);
   expect(await readsOf("cancel")).toEqual(["findMany", "webhooks", "says canceled"]);
+  await handleReturn({ store, now }, { kind: "success", token, visit: true });
+  now = () => new Date("2026-11-20T10:02:00.000Z");
+  expect(await readsOf("success")).toEqual(["find", "webhooks", "notes", "says delayed"]);
+  now = () => new Date("2026-11-20T10:00:00.000Z");
   await payments.receiveWebhook(signed(statusBody("submitted")));
   expect(await readsOf("success")).toEqual(["find", "webhooks", "says confirming"]);
   await payments.receiveWebhook(signed(completedBody({ total: { value: "1470", currency: "KMF" } })));

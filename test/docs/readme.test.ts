@@ -48,7 +48,7 @@ describe("the pages on options and events", () => {
       ...under("service", membersOf("src/service/service-options.ts", "PaymentServiceOptions")),
       ...under("webhook", membersOf("src/kit/options/options.ts", "WebhookOptions")),
       ...under("health", membersOf("src/kit/options/options.ts", "HealthOptions")),
-      ...under("returns", membersOf("src/kit/options/options.ts", "ReturnOptions")),
+      ...under("returns", membersOf("src/kit/options/return-options.ts", "ReturnOptions")),
       ...under("dispatch", membersOf("src/kit/options/options.ts", "DispatchOptions")),
       ...under("dispatch", membersOf("src/dispatch/handler.ts", "RetryOptions")),
       "dispatch",

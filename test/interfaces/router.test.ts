@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import request, { type Response } from "supertest";
-import { MemoryStore, type MemoryTx, type ReturnOptions } from "tillkit";
+import { MemoryStore, type MemoryTx, type Payment, type ReturnOptions } from "tillkit";
 import { makeReturnToken } from "../../src/checkout/return-token.js";
 import { checkerOf } from "../sandbox/service-api/description-checker.js";
 import { appOf, closeAll, testKit } from "../support/kit.js";
@@ -12,9 +12,10 @@ const check = checkerOf(JSON.parse(readFileSync("docs/interfaces/router.openapi.
 const { token, hash } = makeReturnToken("c-1");
 
 /** Returns an application with one payment, whose answers are compared with the description. */
-async function open(returns?: ReturnOptions) {
+async function open(returns?: ReturnOptions, payment: Partial<Payment> = {}) {
   const store = new MemoryStore();
-  const created = [pendingPayment({ returnKeyHash: hash, createdAt: new Date().toISOString() })];
+  const createdAt = new Date().toISOString();
+  const created = [pendingPayment({ returnKeyHash: hash, createdAt, ...payment })];
   await store.transaction((tx) => store.save(tx, { created }));
   return appOf(testKit<never, MemoryTx>({ store, returns }));
 }
@@ -64,5 +65,25 @@ describe("the description of the router", () => {
     const pages = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/basket" };
     const redirected = await request(await open(pages)).get(`/payments/${kind}/${token}`);
     expect(found(path, "get", redirected)).toEqual(described(303));
+  });
+
+  it("says what a claim is answered", async () => {
+    const app = await open({}, { successReturnedAt: new Date(Date.now() - 150_000).toISOString() });
+    const path = "/success/{token}";
+    const post = (number: string, of = token) =>
+      request(app).post(`/payments/success/${of}?claim`).type("form").send({ number });
+    const state = await request(app).get(`/payments/success/${token}/state`);
+    expect(found(`${path}/state`, "get", state)).toEqual(described(200));
+    expect(found(path, "post", await post("MVK-778"))).toEqual(described(303));
+    expect(found(path, "post", await post("?"))).toEqual(described(422));
+    expect(found(path, "post", await post("MVK-778", "unknown"))).toEqual(described(404));
+    expect(found(path, "post", await post("MVK-778").set("sec-fetch-site", "cross-site"))).toEqual(
+      described(403),
+    );
+    for (let index = 0; index < 3; index++) await post("?");
+    expect(found(path, "post", await post("?"))).toEqual(described(429));
+    expect(found(path, "post", await request(app).post(`/payments/success/${token}`))).toEqual(
+      described(405),
+    );
   });
 });

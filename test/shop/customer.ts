@@ -54,7 +54,7 @@ export class Customer {
   }
 
   async goesBackToTheOrder(): Promise<void> {
-    await this.page.locator(".actions a[href^='/orders/']").click();
+    await this.page.locator(".actions a[href^='/orders/']:not(.again)").click();
     await this.page.waitForURL(/\/orders\/[^/]+$/);
   }
 

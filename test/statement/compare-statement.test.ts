@@ -1,5 +1,6 @@
 import { createPayments, type Payment } from "tillkit";
 import { readStatement, compareStatement } from "tillkit/statement";
+import { keepClaim } from "../../src/checkout/payment-claims.js";
 import { testOptions } from "../support/kit.js";
 import { storeOf, compared, may, paid, pending } from "./support/stored.js";
 
@@ -55,6 +56,40 @@ describe("a statement compared with stored payments", () => {
     ]);
     expect(found).toEqual(["missing_here #1002 line 3"]);
     expect(summary).toMatchObject({ balanced: false, rows: { read: 2, matched: 1 } });
+  });
+
+  it("names the one other payment whose customer gave the number of a row that nothing here paid", async () => {
+    const store = await storeOf(pending("a"), pending("b"), pending("c"), paid("d"));
+    const at = "2024-05-10T10:00:00.000Z";
+    for (const [clientId, number] of [
+      ["a", "MVK-1"],
+      ["b", "mvk 2"],
+      ["b", "MVK-3"],
+      ["c", "MVK-3"],
+      ["a", "MVK-4"],
+    ] as const)
+      await keepClaim(store, clientId, { number, at });
+    const lines = [
+      row("x", { providerId: "MVK-2" }),
+      row("y", { providerId: "MVK-3" }),
+      row("a", { providerId: "MVK-1" }),
+      row("c", { providerId: "MVK2" }),
+      row("d", { providerId: "MVK-4" }),
+    ];
+    const found = [];
+    for await (const { kind, line, other } of compareStatement(
+      store,
+      readStatement(`${header},providerId\n${lines.join("\n")}\n`),
+      { period: may },
+    ))
+      found.push([kind, line, other]);
+    expect(found).toEqual([
+      ["missing_here", 2, "b"],
+      ["missing_here", 3, undefined],
+      ["unpaid_here", 4, undefined],
+      ["unpaid_here", 5, "b"],
+    ]);
+    expect((await store.find("b"))!.state).toBe("pending");
   });
 
   it("finds payments that are missing on one side", async () => {

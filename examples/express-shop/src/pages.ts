@@ -185,7 +185,9 @@ export function deskPage(
 }
 
 function payForm({ id }: Order, label: string, kind = ""): Html {
-  return html`<form method="post" action="/checkout/${id}"><button class="${kind}">${label}</button></form>`;
+  return html`<form id="pay" method="post" action="/checkout/${id}">
+    <button class="${kind}">${label}</button>
+  </form>`;
 }
 
 function nameOf({ product }: Order, language: Language): string {

@@ -28,7 +28,7 @@ const paymentActions: Readonly<Record<string, Action>> = {
 export const paymentsCommand: CommandDefinition = {
   description: [
     "find takes anything that a customer has: the number of the order, the clientId, the number of the service or of the provider, " +
-      "or the amount and the day. show tells everything that happened to one payment, oldest first. list selects by state and time.",
+      "also one that only the customer has given, or the amount and the day. show tells everything that happened to one payment, oldest first. list selects by state and time.",
     "refund records money of a completed payment that went back: all that is left, or --amount of it. It sends no money. It shows what " +
       "it would record, and asks first. The same refund is recorded once. The application's own processes call the handlers.",
   ],
@@ -101,6 +101,7 @@ async function named(payments: Payments, text: string): Promise<Payment[]> {
     await payments.find({ serviceId: text }),
     ...(await payments.list({ reference: text, limit: maxFound })).payments,
     ...(await payments.list({ providerId: text, limit: maxFound })).payments,
+    ...(await payments.list({ claimed: text })).payments,
   ];
   return [...new Map(found.flatMap((one) => (one ? [[one.clientId, one] as const] : []))).values()];
 }

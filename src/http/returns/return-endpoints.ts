@@ -1,38 +1,45 @@
-import { request as expressRequest, type Request, type Response } from "express";
+import { type Request, type Response } from "express";
 import { loggable } from "../../errors/loggable.js";
 import { type ReturnKind, type ReturnView } from "../../checkout/handle-return.js";
 import { type Payments } from "../../kit/payments.js";
-import { type Payment } from "../../model/payment.js";
 import { type SignedField } from "../../model/signed-fields.js";
-import { type Language, readLanguage } from "../../pages/language.js";
-import { newNonce } from "../../pages/page.js";
-import { notFoundPage, returnPage, returnStatus, unavailablePage, type PageFrame } from "./return-page.js";
+import { asksForClaim, claimEndpoint } from "./receive-claim.js";
+import { claimPage, notFoundPage, returnPage, returnStatus, unavailablePage } from "./return-page.js";
+import {
+  fillAddress,
+  frameFor,
+  redirectTo,
+  sendForm,
+  sendReturnPage,
+  returnTokenOf,
+} from "./send-return-page.js";
 import { replyJson } from "../reply.js";
 import { noteFacts } from "../request-log.js";
 
 /** Returns the endpoints of one return address: the page, and the state that the page asks for. */
 export function returnEndpoints<Covers extends SignedField, Tx>(
-  { handleReturn, options, logger }: Payments<Covers, Tx>,
+  payments: Payments<Covers, Tx>,
   kind: ReturnKind,
 ) {
+  const { handleReturn, options, logger } = payments;
   const { returns } = options;
+  const receiveClaim = claimEndpoint(payments, kind);
   const route = `${options.paths[kind]}/:token`;
   const redirect = kind === "success" ? returns.successUrl : returns.cancelUrl;
 
-  /** Shows the page, or redirects to the merchant's. */
+  /** Shows the page, or redirects to the merchant's. Keeps a claim that is posted to it. */
   async function show(request: Request, response: Response): Promise<void> {
     noteFacts(request, { route });
+    const isClaim = asksForClaim(request);
+    if (isClaim && request.method === "POST") return receiveClaim(request, response);
     if (!isReading(request, response)) return;
     const view = await lookUp(request, isVisit(request));
-    const frame = frameFor(request, view);
-    if (view && redirect !== undefined) {
-      const address = asHeader(fillAddress(redirect, view.payment)!);
-      response.writeHead(303, { ...privateHeaders, Location: address }).end();
-    } else if (view) {
-      sendReturnPage(response, 200, frame, renderPage(view, frame));
-    } else {
-      sendReturnPage(response, 404, frame, notFoundPage(frame));
-    }
+    const frame = frameFor(returns, request, view);
+    if (!view) return sendReturnPage(response, 404, frame, notFoundPage(frame));
+    if (redirect !== undefined) return redirectTo(response, fillAddress(redirect, view.payment)!);
+    if (isClaim && view.canClaim) return sendForm(response, 200, frame, claimPage(frame));
+    const page = returns.render?.(view, { nonce: frame.nonce, language: frame.language });
+    sendReturnPage(response, 200, frame, page ?? returnPage(view, frame));
   }
 
   /** Returns the current state to the page, which asks for it repeatedly. */
@@ -41,29 +48,13 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     if (!isReading(request, response)) return;
     const view = await lookUp(request, false);
     if (!view) return replyJson(response, 404, { error: "not_found" });
-    replyJson(response, 200, returnStatus(view, languageOf(request, view)));
+    replyJson(response, 200, returnStatus(view, frameFor(returns, request, view)));
   }
 
   async function lookUp(request: Request, visit: boolean): Promise<ReturnView | undefined> {
-    const { token = "" } = request.params as { token?: string };
-    const view = await handleReturn({ kind, token, visit });
+    const view = await handleReturn({ kind, token: returnTokenOf(request), visit });
     if (view) noteFacts(request, { clientId: view.payment.clientId });
     return view;
-  }
-
-  function renderPage(view: ReturnView, frame: PageFrame): string {
-    const { nonce, language } = frame;
-    return returns.render?.(view, { nonce, language }) ?? returnPage(view, frame);
-  }
-
-  function frameFor(request: Request, view: ReturnView | undefined): PageFrame {
-    return {
-      language: languageOf(request, view),
-      nonce: newNonce(),
-      shop: returns,
-      backUrl: fillAddress(returns.backUrl, view?.payment),
-      orderUrl: fillAddress(returns.orderUrl, view?.payment),
-    };
   }
 
   /** Handles an error of the store or of the merchant's renderer, which does not change the payment. */
@@ -85,18 +76,11 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
 
   return {
     show: guarded(show, (request, response) => {
-      const frame = frameFor(request, undefined);
+      const frame = frameFor(returns, request, undefined);
       sendReturnPage(response, 503, frame, unavailablePage(frame));
     }),
     state: guarded(state, (_request, response) => replyJson(response, 503, { error: "unavailable" })),
   };
-}
-
-/** Returns the language of the payment or of the browser. A request has the method only inside of an Express application. */
-function languageOf(request: Request, view: ReturnView | undefined): Language {
-  const acceptsLanguages = (...offered: string[]) =>
-    expressRequest.acceptsLanguages.call(request, ...offered);
-  return readLanguage({ acceptsLanguages }, view?.payment.locale);
 }
 
 function isReading(request: Request, response: Response): boolean {
@@ -105,7 +89,7 @@ function isReading(request: Request, response: Response): boolean {
   return false;
 }
 
-/** The kit reads no body here. Node would go on receiving one after the answer if the connection were kept. */
+/** The kit reads no body here, except a claim's. Node would go on receiving one after the answer if the connection were kept. */
 function hasUnreadBody({ complete, headers }: Request): boolean {
   return (
     !complete && (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0)
@@ -118,51 +102,4 @@ function isVisit({ method, headers }: Request): boolean {
   const isAhead = purposes.some((purpose) => /prefetch|prerender/i.test(purpose));
   // Safari's page of favourites.
   return method === "GET" && !isAhead && headers["x-purpose"] !== "preview";
-}
-
-/** Returns the address in ASCII, as headers need it: other characters become escaped UTF-8, as browsers write them. */
-function asHeader(address: string): string {
-  return address.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
-}
-
-/** The address contains the token, which must not be cached or sent in a Referer. */
-const privateHeaders = {
-  "Cache-Control": "no-store",
-  "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
-} as const;
-
-function sendReturnPage(response: Response, status: number, frame: PageFrame, markup: string): void {
-  const { nonce, language, shop } = frame;
-  const bytes = Buffer.from(markup);
-  response.writeHead(status, {
-    ...privateHeaders,
-    "Content-Type": "text/html; charset=utf-8",
-    "Content-Length": bytes.length,
-    "Content-Language": language,
-    "Content-Security-Policy":
-      `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; connect-src 'self'; ` +
-      `img-src ${imageSources(shop.logoUrl)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-    Vary: "Accept-Language",
-  });
-  // Node omits the body of an answer to HEAD.
-  response.end(bytes);
-}
-
-/** Returns where images may come from: the page itself, and the origin of the logo. */
-function imageSources(logoUrl: string | undefined): string {
-  if (logoUrl === undefined) return "data:";
-  return `data: ${/^https:\/\/[^/]+/.exec(logoUrl)?.[0] ?? "'self'"}`;
-}
-
-/**
- * Returns the configured address with the values of a payment, each escaped so that it stays one part of the address. Without
- * a payment, an address with placeholders leads nowhere.
- */
-function fillAddress(template: string | undefined, payment: Payment | undefined): string | undefined {
-  const placeholders = /\{(reference|clientId)\}/g;
-  if (payment === undefined) return template?.search(placeholders) === -1 ? template : undefined;
-  return template?.replace(placeholders, (_, name: "reference" | "clientId") =>
-    encodeURIComponent(payment[name]),
-  );
 }

@@ -1,57 +1,86 @@
-import { delayedAfterMs, type ReturnView } from "../../checkout/handle-return.js";
-import { type ReturnOptions } from "../../kit/options/options.js";
+import { type ReturnView } from "../../checkout/handle-return.js";
+import { type ReturnTranslations, translationsIn } from "../../checkout/return-translations.js";
+import { type ReturnOptions } from "../../kit/options/return-options.js";
+import { type Payment } from "../../model/payment.js";
 import { baseStyle } from "../../pages/design/base.js";
+import { formStyle } from "../../pages/design/components.js";
 import { formatMoney } from "../../pages/format.js";
 import { type Html, type HtmlFragment, html } from "../../pages/html.js";
-import { type Language } from "../../pages/language.js";
 import { htmlPage } from "../../pages/page.js";
 import { drawing } from "../../pages/sign.js";
-import { returnTranslations } from "./translations.js";
+import { accentStyle, backgroundStyle } from "./colours.js";
+import { liveMs, liveScript } from "./live-script.js";
 
 /** The input of a page, besides the payment. */
 export interface PageFrame {
-  language: Language;
+  /** The code of a language that `returnTranslations` or `shop.translations` has. */
+  language: string;
   nonce: string;
-  shop: Pick<ReturnOptions, "shopName" | "logoUrl" | "accent" | "backLabel" | "contact">;
-  /** The addresses of the shop and of the order, with their placeholders filled in. */
+  shop: Pick<
+    ReturnOptions,
+    "shopName" | "logoUrl" | "accent" | "background" | "backLabel" | "contact" | "translations"
+  >;
+  /** The addresses of the shop, of the order and of another attempt, with their placeholders filled in. */
   backUrl?: string | undefined;
   orderUrl?: string | undefined;
+  payAgainUrl?: string | undefined;
+}
+
+function translationsOf({ language, shop }: Pick<PageFrame, "language" | "shop">): ReturnTranslations {
+  return translationsIn(language, shop.translations);
 }
 
 /** Returns what the page shows of a payment in this state. The page also asks for it repeatedly, as JSON. */
-export function returnStatus({ state, payment }: Pick<ReturnView, "state" | "payment">, language: Language) {
-  const { title, message } = returnTranslations[language][state];
-  const text = typeof message === "string" ? message : message(payment.reference);
-  // After a final state the page stops asking.
-  return { state, title, message: text, final: state === "paid" };
+export function returnStatus(
+  { state, payment, canClaim }: Pick<ReturnView, "state" | "payment" | "canClaim">,
+  frame: Pick<PageFrame, "language" | "shop">,
+) {
+  const { title, message } = translationsOf(frame)[state];
+  return {
+    state,
+    title,
+    message: message.replaceAll("{order}", () => payment.reference),
+    // After a final state the page stops asking.
+    final: state === "paid",
+    canClaim,
+    receipt: state === "paid" ? receiptOf(payment) : undefined,
+  };
 }
 
-/** The time for which a page asks for the state. */
-const liveMs = 15 * 60 * 1000;
+/** Returns the provider's number of a payment, where it is paid and the service proved the number. What a customer wrote is never shown. */
+function receiptOf({ state, reported }: Payment): string | undefined {
+  return state === "completed" && reported?.verified.includes("providerId") ? reported.providerId : undefined;
+}
 
 /** Returns the page of a browser that came back. Without scripts it reloads itself while the payment may change. */
 export function returnPage(view: ReturnView, frame: PageFrame): string {
-  const { payment, waitedMs } = view;
-  const { language } = frame;
-  const text = returnTranslations[language];
-  const status = returnStatus(view, language);
-  const isLive = !status.final;
+  const { payment, waitedMs, canClaim } = view;
+  const text = translationsOf(frame);
+  const status = returnStatus(view, frame);
+  const { receipt, final } = status;
+  const isLive = !final;
   const hasEnded = isLive && waitedMs >= liveMs;
+  const claimLabel = view.state === "claimed" ? text.claim.correct : text.claim.offer;
+  const claimLink = html`<a class="button claim" href="?claim">${claimLabel}</a>`;
   const rest = html`<dl>
       <div>
         <dt>${text.amount}</dt>
-        <dd>${formatMoney(payment.total, language)}</dd>
+        <dd>${formatMoney(payment.total, frame.language)}</dd>
       </div>
       <div>
         <dt>${text.reference}</dt>
         <dd>${payment.reference}</dd>
       </div>
+      <div ${receipt === undefined && html`hidden=""`}>
+        <dt>${text.receipt}</dt>
+        <dd id="receipt">${receipt}</dd>
+      </div>
     </dl>
     <p class="actions">
-      ${waysOut(frame)}
+      ${waysOut(frame, isLive && claimLink)}
       ${isLive && !hasEnded && html`<noscript><a class="button" href="">${text.reload}</a></noscript>`}
     </p>`;
-  const delayed = returnStatus({ state: "delayed", payment }, language);
+  const delayed = returnStatus({ state: "delayed", payment, canClaim }, frame);
   const live = html`<p class="live">${text.live}</p>
     <p class="ended">${text.ended} <a href="">${text.reload}</a></p>`;
   const reloadSeconds = view.state === "confirming" ? 3 : 10;
@@ -59,27 +88,71 @@ export function returnPage(view: ReturnView, frame: PageFrame): string {
   return page(frame, { ...status, head, rest, ...(isLive && { live, delayed, hasEnded }) });
 }
 
+/**
+ * Returns the page with the form in which a customer gives the number of a payment. It does not reload itself, so that nothing that is
+ * written gets lost.
+ */
+export function claimPage(
+  frame: PageFrame,
+  refused?: { outcome: "invalid"; number: string } | { outcome: "wait" },
+): string {
+  const text = translationsOf(frame).claim;
+  const rest = html`<form method="post" action="?claim">
+    <div class="field">
+      <label for="number">${text.number}</label>
+      <input
+        id="number"
+        name="number"
+        value="${refused?.outcome === "invalid" && refused.number}"
+        required
+        minlength="4"
+        maxlength="40"
+        autocomplete="off"
+        autocapitalize="characters"
+        spellcheck="false"
+        enterkeyhint="send"
+        ${refused && html`aria-invalid="true" aria-describedby="refused"`}
+      />
+      ${refused && html`<strong class="hint bad" id="refused" role="alert">${text[refused.outcome]}</strong>`}
+    </div>
+    <p class="actions">
+      <button class="button main">${text.send}</button>
+      <a class="button plain" href="?">${text.back}</a>
+    </p>
+  </form>`;
+  return page(frame, { state: "claim", ...text, rest });
+}
+
 /** Returns the page for an address that is unknown or expired. */
 export function notFoundPage(frame: PageFrame): string {
   const rest = frame.backUrl !== undefined && html`<p class="actions">${waysOut(frame)}</p>`;
-  return page(frame, { state: "not_found", ...returnTranslations[frame.language].notFound, rest });
+  return page(frame, { state: "not_found", ...translationsOf(frame).notFound, rest });
 }
 
-/** Returns the links to the order and to the shop. The first one is the button of the page. */
-function waysOut({ language, shop, backUrl, orderUrl }: PageFrame): HtmlFragment {
-  const text = returnTranslations[language];
-  const links = [
-    [orderUrl, text.order],
-    [backUrl, shop.backLabel ?? text.back],
-  ].filter(([address]) => address !== undefined);
-  return links.map(([address, label], index) => {
-    return html`<a class="button ${index === 0 ? "main" : "plain"}" href="${address}">${label}</a>`;
-  });
+/**
+ * Returns the links to another attempt, to the order and to the shop, with the one to the form of a claim behind the first of these.
+ * The first link that is shown is the button of the page: the style shows the one to another attempt only where it is safe.
+ */
+function waysOut(frame: PageFrame, claim?: HtmlFragment): HtmlFragment {
+  const { shop, backUrl, orderUrl, payAgainUrl } = frame;
+  const text = translationsOf(frame);
+  const link = (address: string, label: string, kind: string) =>
+    html`<a class="button ${kind}" href="${address}">${label}</a>`;
+  const [first, ...others] = [
+    [orderUrl, text.order] as const,
+    [backUrl, shop.backLabel ?? text.back] as const,
+  ].flatMap(([address, label]) => (address === undefined ? [] : [{ address, label }]));
+  return [
+    payAgainUrl !== undefined && link(payAgainUrl, text.payAgain, "main again"),
+    first && link(first.address, first.label, "main"),
+    claim,
+    others.map(({ address, label }) => link(address, label, "plain")),
+  ];
 }
 
 /** Returns the page that is shown while the store does not answer; it reloads itself. */
 export function unavailablePage(frame: PageFrame): string {
-  const text = returnTranslations[frame.language].unavailable;
+  const text = translationsOf(frame).unavailable;
   return page(frame, { state: "unavailable", ...text, head: reloading(3) });
 }
 
@@ -98,15 +171,18 @@ interface PageContent {
   /** The script shows this text after a minute, also without an answer. */
   delayed?: { title: string; message: string };
   hasEnded?: boolean;
+  canClaim?: boolean;
 }
 
-function page({ language, nonce, shop }: PageFrame, content: PageContent): string {
-  const { state, title, message, head, rest, live, delayed, hasEnded = false } = content;
+function page(frame: PageFrame, content: PageContent): string {
+  const { language, nonce, shop } = frame;
+  const { state, title, message, head, rest, live, delayed, hasEnded = false, canClaim = false } = content;
   const body = html`<div class="centre">
     <main
       class="sheet card"
       data-state="${state}"
       ${hasEnded && html`data-ended=""`}
+      ${canClaim && html`data-can-claim=""`}
       data-delayed-title="${delayed?.title}"
       data-delayed-message="${delayed?.message}"
     >
@@ -116,12 +192,13 @@ function page({ language, nonce, shop }: PageFrame, content: PageContent): strin
         <h1 id="title">${title}</h1>
         <p id="message">${message}</p>
         ${live}
-        ${shop.contact !== undefined && html`<p class="contact">${returnTranslations[language].contact} ${contactLink(shop.contact)}</p>`}
+        ${shop.contact !== undefined && html`<p class="contact">${translationsOf(frame).contact} ${contactLink(shop.contact)}</p>`}
       </div>
       ${rest}
     </main>
   </div>`;
-  const style = baseStyle + returnStyle + accentStyle(shop.accent);
+  const form = state === "claim" ? formStyle : "";
+  const style = baseStyle + form + returnStyle + accentStyle(shop.accent) + backgroundStyle(shop.background);
   const script = live && liveScript;
   return htmlPage({ language, title, nonce, style, head, body, script }).toString();
 }
@@ -145,13 +222,20 @@ const signs = (["circle", "clock", "tick", "back", "alert", "search"] as const).
 const returnStyle = `
 .sign svg { display: none; }
 [data-state=confirming] .circle, [data-state=unavailable] .circle, [data-state=paid] .tick,
-[data-state=delayed] .clock, [data-state=canceled] .back, [data-state=refunded] .back, [data-state=failed] .alert, [data-state=mismatch] .search,
-[data-state=not_found] .search { display: block; }
+[data-state=delayed] .clock, [data-state=canceled] .back, [data-state=refunded] .back, [data-state=failed] .alert,
+:is([data-state=mismatch], [data-state=claim], [data-state=claimed], [data-state=not_found]) .search { display: block; }
 .live, .ended, .contact { display: none; }
-:is([data-state=confirming], [data-state=delayed], [data-state=mismatch]):not([data-ended]) .live,
-:is([data-state=confirming], [data-state=delayed], [data-state=mismatch])[data-ended] .ended,
-:is([data-state=delayed], [data-state=mismatch], [data-state=failed], [data-state=refunded],
+:is([data-state=confirming], [data-state=delayed], [data-state=claimed], [data-state=mismatch]):not([data-ended]) .live,
+:is([data-state=confirming], [data-state=delayed], [data-state=claimed], [data-state=mismatch])[data-ended] .ended,
+:is([data-state=delayed], [data-state=claimed], [data-state=mismatch], [data-state=failed], [data-state=refunded],
 [data-state=not_found]) .contact { display: block; }
+[hidden] { display: none !important; }
+.button.claim, .button.again { display: none; }
+[data-can-claim]:is([data-state=delayed], [data-state=claimed]) .claim,
+:is([data-state=canceled], [data-state=failed]) .again { display: inline-flex; }
+:is([data-state=canceled], [data-state=failed]) .again ~ .main { border-color: var(--edge); background: none; color: var(--ink); }
+.field { margin-top: 1.5rem; text-align: start; }
+.field .hint { font-weight: 400; }
 .live, .ended, .contact { margin-top: 0.75rem; font-size: 0.9375rem; overflow-wrap: anywhere; }
 #message { overflow-wrap: anywhere; }
 .logo { max-width: 12rem; max-height: 3.5rem; vertical-align: middle; }
@@ -163,92 +247,3 @@ const returnStyle = `
 @keyframes draw { from { stroke-dashoffset: 24; } }
 @media (prefers-reduced-motion: reduce) { .sign .circle { animation-duration: 6s; } .sign .tick { animation: none; } }
 `;
-
-/**
- * Asks for the state until it is final, less and less often, for at most a quarter of an hour. Then it says
- * that it has stopped. It also asks when the customer comes back from another app, because a phone delays the
- * timers of hidden pages. After a minute it says that the payment is delayed, even if it gets no answer.
- */
-const liveScript = `
-(() => {
-  const main = document.querySelector("main");
-  const address = location.pathname.replace(/\\/+$/, "") + "/state";
-  const opened = Date.now();
-  let until = opened + ${liveMs};
-  let wait = 700;
-  let timer;
-  let over = false;
-  delete main.dataset.ended;
-  const ask = async () => {
-    clearTimeout(timer);
-    try {
-      const answer = await fetch(address, { cache: "no-store", headers: { Accept: "application/json" } });
-      if (answer.status === 404) until = 0;
-      if (answer.ok) show(await answer.json());
-    } catch {}
-    if (main.dataset.state === "confirming" && Date.now() >= opened + ${delayedAfterMs})
-      show({ state: "delayed", title: main.dataset.delayedTitle, message: main.dataset.delayedMessage });
-    wait = Math.min(wait * 1.2, 5000);
-    clearTimeout(timer);
-    if (over) return;
-    if (Date.now() < until) timer = setTimeout(ask, wait);
-    else main.dataset.ended = "";
-  };
-  const show = ({ state, title, message, final }) => {
-    if (over) return;
-    over = final;
-    const now = main.dataset.state;
-    if (state === now || (state === "confirming" && now === "delayed")) return;
-    main.dataset.state = state;
-    document.title = title;
-    document.getElementById("title").textContent = title;
-    document.getElementById("message").textContent = message;
-  };
-  document.addEventListener("visibilitychange", () => {
-    if (over || document.hidden || until === 0) return;
-    until = Date.now() + ${liveMs};
-    delete main.dataset.ended;
-    ask();
-  });
-  timer = setTimeout(ask, wait);
-})();
-`;
-
-type Rgb = readonly number[];
-
-/** Returns the style that gives links and buttons the merchant's colour, or none without a colour. */
-export function accentStyle(accent: string | undefined): string {
-  if (accent === undefined) return "";
-  const rgb = [1, 3, 5].map((at) => Number.parseInt(accent.slice(at, at + 2), 16));
-  const light = accentRules(rgb, { card: [255, 255, 255], towards: 0 });
-  const dark = accentRules(rgb, { card: [23, 30, 27], towards: 255 });
-  return `.sheet a { ${light} }\n@media (prefers-color-scheme: dark) { .sheet a { ${dark} } }\n`;
-}
-
-/**
- * Returns the colours on one card. The colour is mixed with black or white until its contrast with the card is 4.5 to 1.
- * The text on a button has the card's colour, so it has that contrast too.
- */
-function accentRules(rgb: Rgb, { card, towards }: { card: Rgb; towards: number }): string {
-  const mixed = (share: number): Rgb => rgb.map((part) => Math.round(part + (towards - part) * share));
-  let share = 0;
-  while (contrast(mixed(share), card) < 4.5) share += 0.02;
-  const hover = mixed(Math.min(1, share + 0.15));
-  return `--accent: ${hex(mixed(share))}; --accent-strong: ${hex(hover)}; --on-accent: ${hex(card)};`;
-}
-
-function hex(rgb: Rgb): string {
-  return `#${rgb.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
-}
-
-/** Returns the contrast of two colours by WCAG 2.2. */
-function contrast(one: Rgb, other: Rgb): number {
-  const [a, b] = [luminance(one), luminance(other)];
-  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-}
-
-function luminance(rgb: Rgb): number {
-  const weights = [0.2126, 0.7152, 0.0722];
-  const linear = (part: number) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-  return rgb.reduce((sum, part, index) => sum + weights[index]! * linear(part / 255), 0);
-}

@@ -1,3 +1,4 @@
+import { returnTranslations } from "../../checkout/return-translations.js";
 import { type ConfigurationProblem } from "../../errors/index.js";
 import { suggestion, unknownOptions } from "../../shared/unknown-names.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
@@ -157,6 +158,48 @@ export const confirm: OptionCheck = (option, value, { options }) => {
   return invalid(option, 'is "lookup", and nothing is looked up: set lookup: true, or leave confirm out.');
 };
 
-function isObject(value: unknown): boolean {
+/** Returns one problem for each language, which lists every key that is missing, unknown or unusable. */
+export const languageTables: OptionCheck = (option, value) => {
+  if (value === undefined) return [];
+  if (!isObject(value))
+    return invalid(option, "must be an object: all translations by the code of the language.");
+  return Object.entries(value).flatMap(([language, table]) => {
+    const wrong = /^[a-z]{2,3}$/.test(language)
+      ? translationProblems(new Map(translationsBelow(table)))
+      : ["two or three small letters name a language, such as sw"];
+    return wrong.length > 0 ? invalid(`${option}.${language}`, `is not usable: ${wrong.join("; ")}.`) : [];
+  });
+};
+
+function translationProblems(given: ReadonlyMap<string, unknown>): string[] {
+  const own = new Map(translationsBelow(returnTranslations.en));
+  const usable = (text: unknown): text is string => typeof text === "string" && /^\P{Cc}{1,500}$/u.test(text);
+  const keys = [...own.keys()].filter((key) => given.has(key));
+  const lists = {
+    "it lacks": [...own.keys()].filter((key) => !given.has(key)),
+    "nothing shows": [...given.keys()].filter((key) => !own.has(key)),
+    "these need 1 to 500 characters": keys.filter((key) => !usable(given.get(key))),
+    "these need {order}": keys.filter(
+      (key) => String(own.get(key)).includes("{order}") && !String(given.get(key)).includes("{order}"),
+    ),
+  };
+  return Object.entries(lists).flatMap(([what, names]) =>
+    names.length > 0 ? `${what} ${names.join(", ")}` : [],
+  );
+}
+
+/** Returns the entries of a table, with those of the tables in it, by their paths. */
+function translationsBelow(table: unknown, above = ""): [string, unknown][] {
+  if (!isObject(table)) return [[above || "all", table]];
+  return Object.entries(table).flatMap(([name, entry]) => {
+    const path = above === "" ? name : `${above}.${name}`;
+    // No table has more levels.
+    return isObject(entry) && above === ""
+      ? translationsBelow(entry, path)
+      : [[path, entry] as [string, unknown]];
+  });
+}
+
+function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }

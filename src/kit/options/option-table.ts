@@ -50,6 +50,8 @@ const label = check.matching(
   "must be a string: 1 to 200 characters without control characters.",
 );
 
+const colour = check.matching(/^#[\da-f]{6}$/i, "must be a string: a colour in the form #0b6650.");
+
 /** Every option of the kit: its variable, its default and its check, in the order of docs/options.md. */
 export const optionTable = {
   publicUrl: { variable: "TILLKIT_PUBLIC_URL", check: address },
@@ -85,6 +87,7 @@ export const optionTable = {
   returns: {},
   "returns.backUrl": { variable: "TILLKIT_BACK_URL", check: check.returnAddress },
   "returns.orderUrl": { variable: "TILLKIT_ORDER_URL", check: check.returnAddress },
+  "returns.payAgainUrl": { variable: "TILLKIT_PAY_AGAIN_URL", check: check.returnAddress },
   "returns.successUrl": { variable: "TILLKIT_SUCCESS_URL", check: check.returnAddress },
   "returns.cancelUrl": { variable: "TILLKIT_CANCEL_URL", check: check.returnAddress },
   "returns.shopName": { variable: "TILLKIT_SHOP_NAME", check: label },
@@ -96,12 +99,11 @@ export const optionTable = {
       "must be a string: an https address, or a path such as /logo.svg on the shop's host.",
     ),
   },
-  "returns.accent": {
-    variable: "TILLKIT_ACCENT",
-    check: check.matching(/^#[\da-f]{6}$/i, "must be a string: a colour in the form #0b6650."),
-  },
+  "returns.accent": { variable: "TILLKIT_ACCENT", check: colour },
+  "returns.background": { variable: "TILLKIT_BACKGROUND", check: colour },
   "returns.contact": { variable: "TILLKIT_CONTACT", check: label },
   "returns.backLabel": { variable: "TILLKIT_BACK_LABEL", check: label },
+  "returns.translations": { check: check.languageTables },
   "returns.render": {},
   dispatch: {},
   "dispatch.concurrency": count(8),

@@ -3,7 +3,7 @@ import { type PaymentStore } from "../../store/index.js";
 import { listPayments } from "./list-payments.js";
 import { queryError, refuseUnknown } from "./query.js";
 
-/** Names one payment: its clientId, the service's id, or the provider's reference, which may be unverified. */
+/** Names one payment: its clientId, the service's id, or the provider's reference, which may be unverified, or only claimed. */
 export type PaymentKey = string | { serviceId: string } | { providerId: string };
 
 /**
@@ -24,10 +24,13 @@ export async function findPayment<Tx>(
     const found = await store.findMany({ serviceIds: [id] });
     return found.find(({ serviceId }) => serviceId === id);
   }
-  const { payments } = await listPayments(store, { providerId: id, limit: 2 });
-  if (payments.length > 1)
-    throw queryError(
-      `Several payments have the providerId ${id}. payments.list({ providerId }) returns them.`,
-    );
-  return payments[0];
+  for (const name of ["providerId", "claimed"] as const) {
+    const { payments } = await listPayments(store, { [name]: id, limit: 2 });
+    if (payments.length > 1)
+      throw queryError(
+        `Several payments have the providerId ${id}. payments.list({ ${name} }) returns them.`,
+      );
+    if (payments[0]) return payments[0];
+  }
+  return undefined;
 }

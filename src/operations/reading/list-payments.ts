@@ -4,7 +4,9 @@ import { type NamesOf } from "../../shared/unknown-names.js";
 import { queryError, queryTime, refuseUnknown } from "./query.js";
 import { type Payment, type PaymentState } from "../../model/payment.js";
 import { withoutKey } from "../../webhook/recording/payment-events.js";
-import { type PaymentStore } from "../../store/index.js";
+import { findClaimed } from "../../checkout/payment-claims.js";
+import { type PaymentPage, type PaymentStore } from "../../store/index.js";
+import { byCreation, isOnPaymentPage } from "../../store/rules/payments.js";
 
 /** Selects payments: those that match every given condition. */
 export interface PaymentQuery {
@@ -14,6 +16,8 @@ export interface PaymentQuery {
   reference?: string | undefined;
   /** `reported.providerId`, whether it is verified or not. */
   providerId?: string | undefined;
+  /** A number that customers gave on the return page: at most 20 payments. Only capitals, spaces and signs may differ. */
+  claimed?: string | undefined;
   /** Created at this time or later. */
   from?: Date | undefined;
   /** Created before this time. */
@@ -47,6 +51,7 @@ const queryNames = {
   state: 1,
   reference: 1,
   providerId: 1,
+  claimed: 1,
   from: 1,
   to: 1,
   first: 1,
@@ -63,28 +68,38 @@ export async function listPayments<Tx>(
   query: PaymentQuery = {},
 ): Promise<PaymentList> {
   refuseUnknown(query, queryNames);
-  const { state, reference, providerId, first = "newest", limit = 50 } = query;
+  const { state, reference, providerId, claimed, first = "newest", limit = 50 } = query;
   const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
   if (state !== undefined && !states.includes(state))
     throw queryError(`state must be one of ${states.join(", ")}.`);
-  if (reference !== undefined && typeof reference !== "string")
-    throw queryError("reference must be a string.");
-  if (providerId !== undefined && typeof providerId !== "string")
-    throw queryError("providerId must be a string.");
+  for (const [name, value] of Object.entries({ reference, providerId, claimed }))
+    if (value !== undefined && typeof value !== "string") throw queryError(`${name} must be a string.`);
   if (first !== "newest" && first !== "oldest") throw queryError('first must be "newest" or "oldest".');
   if (!isWholeNumber(limit, 1, maxPerPage))
     throw queryError(`limit must be a whole number from 1 to ${maxPerPage}.`);
   const after = positionOf(query.cursor);
 
-  const found = await store.list({
+  const page = {
     ...withoutUndefined({ state, reference, providerId, from, to, after }),
     newestFirst: first === "newest",
     // One more than requested, to know whether there is a next page.
     limit: limit + 1,
-  });
+  };
+  const found = await (claimed === undefined ? store.list(page) : listClaimed(store, claimed, page));
   const payments = found.slice(0, limit).map(withoutKey);
   const last = payments.at(-1);
   return { payments, ...(last && found.length > limit && { cursor: cursorOf(last) }) };
+}
+
+async function listClaimed<Tx>(
+  store: PaymentStore<Tx>,
+  number: string,
+  page: PaymentPage,
+): Promise<Payment[]> {
+  const found = (await findClaimed(store, [number]))(number)
+    .filter((payment) => isOnPaymentPage(page, payment))
+    .toSorted(byCreation);
+  return (page.newestFirst ? found.toReversed() : found).slice(0, page.limit);
 }
 
 function cursorOf({ createdAt, clientId }: Payment): string {

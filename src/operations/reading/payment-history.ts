@@ -1,3 +1,4 @@
+import { isSameNumber, type PaymentClaim, readClaims } from "../../checkout/payment-claims.js";
 import { type EventType } from "../../model/event-map.js";
 import { type LastReport, type Payment, type Refund } from "../../model/payment.js";
 import {
@@ -20,6 +21,8 @@ export type HistoryEntry = {
   | { kind: "created" }
   | { kind: "reported"; reported: LastReport }
   | { kind: "return"; to: "success" | "cancel" }
+  /** What the customer gave on the return page; whether the service has reported the same number. */
+  | { kind: "claim"; number: string; isReported: boolean }
   | { kind: "webhook" | "lookup"; receiptId: string; status?: string; copies: number }
   | { kind: "decision"; receiptId: string; outcome: WebhookRecord["outcome"]; reason?: string }
   | { kind: "event"; eventId: string; type: EventType }
@@ -43,6 +46,7 @@ export interface PaymentHistory {
 const kinds = [
   "created",
   "return",
+  "claim",
   "lookup",
   "webhook",
   "reported",
@@ -60,6 +64,7 @@ export async function paymentHistory<Tx>(store: PaymentStore<Tx>, clientId: stri
   const payment = await store.find(clientId);
   const entries = [
     ...(payment ? entriesOfPayment(payment) : []),
+    ...(await readClaims(store, clientId)).map((claim) => entryOfClaim(claim, payment?.reported)),
     ...stored.webhooks.flatMap(entriesOfWebhook),
     ...stored.events.map(entryOfEvent),
     ...stored.dispatches.map((dispatch) => entryOfDispatch(dispatch, stored.events)),
@@ -99,6 +104,12 @@ function entriesOfPayment(payment: Payment): HistoryEntry[] {
     ...returned("cancel", cancelReturnedAt),
     ...(reported ? [entryOfReport(reported)] : []),
   ];
+}
+
+function entryOfClaim({ number, at }: PaymentClaim, reported: LastReport | undefined): HistoryEntry {
+  const isReported = isSameNumber(number, reported?.providerId);
+  const text = `the customer says that it is paid, with the number ${number}${isReported ? ", which the service reported" : ""}`;
+  return { at, kind: "claim", number, isReported, text };
 }
 
 function entryOfReport(reported: LastReport): HistoryEntry {

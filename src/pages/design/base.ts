@@ -22,7 +22,7 @@ const toneStyle = `
 .good, [data-state=paid] { --tone: var(--accent); --paper: var(--tint); }
 .bad, [data-state=failed] { --tone: var(--bad); --paper: var(--bad-tint); }
 .warn, [data-state=canceled], [data-state=refunded], [data-state=delayed] { --tone: var(--warn); --paper: var(--warn-tint); }
-.info, [data-state=confirming], [data-state=mismatch], [data-state=unavailable] { --tone: var(--info); --paper: var(--info-tint); }
+.info, [data-state=confirming], [data-state=claimed], [data-state=claim], [data-state=mismatch], [data-state=unavailable] { --tone: var(--info); --paper: var(--info-tint); }
 `;
 
 const elements = `
@@ -93,7 +93,7 @@ const sheet = `
 .sheet dl { margin-top: 1.75rem; padding-top: 1rem; border-top: 1px solid var(--line); display: grid; gap: 0.5rem; }
 .sheet dl div { display: flex; justify-content: space-between; gap: 1rem; }
 .sheet dt { color: var(--soft); }
-.sheet dd { font-weight: 600; text-align: right; font-variant-numeric: tabular-nums; }
+.sheet dd { font-weight: 600; text-align: end; font-variant-numeric: tabular-nums; }
 .reference { margin-top: 1.25rem; color: var(--soft); font-size: 0.875rem; text-align: center; }
 .sign {
   width: 4.5rem; height: 4.5rem; margin: 0 auto 1.25rem; border-radius: 50%; display: grid; place-items: center;

@@ -1,11 +1,12 @@
 import { type Response } from "express";
 import { baseStyle } from "../../pages/design/base.js";
 import { type HtmlFragment, type Html, html } from "../../pages/html.js";
-import { translate } from "../../pages/language.js";
+import { type Language, translate } from "../../pages/language.js";
 import { type HtmlPage, htmlPage, newNonce } from "../../pages/page.js";
 
 /** What differs from page to page. The base style precedes its style. Only pages for developers have a script. */
-export interface Page extends Pick<HtmlPage, "language" | "title" | "style" | "script"> {
+export interface Page extends Pick<HtmlPage, "title" | "style" | "script"> {
+  language: Language;
   /** @default 200 */
   status?: number;
   /** A link that stands before everything else, for screen readers and keyboards. */

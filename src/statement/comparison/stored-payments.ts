@@ -1,8 +1,10 @@
+import { findClaimed } from "../../checkout/payment-claims.js";
 import { receivedOf } from "../../model/attempts.js";
 import { type Payment } from "../../model/payment.js";
 import { type PaymentStore } from "../../store/contract.js";
 import { type Matches } from "./compare-row.js";
 import { type Period, type ResolvedStatementOptions } from "../../operations/statement-options.js";
+import { type StatementFinding } from "../result/finding.js";
 import { type RunState } from "./run-state.js";
 import { paymentEntry } from "./sort-entries.js";
 import { type StatementRow } from "../statement-row.js";
@@ -54,6 +56,17 @@ export async function findPayments(store: PaymentStore, rows: readonly Ids[]): P
 
 function distinct(ids: readonly (string | undefined)[]): string[] {
   return [...new Set(ids.filter((id) => id !== undefined && id !== ""))] as string[];
+}
+
+/** Adds to findings of rows that nothing here paid the other payment whose customer gave the row's number, where there is one. */
+export async function nameClaimants(store: PaymentStore, found: readonly StatementFinding[]): Promise<void> {
+  const open = found.filter(({ kind }) => kind === "missing_here" || kind === "unpaid_here");
+  const numbered = open.filter(({ other, providerId }) => other === undefined && providerId !== undefined);
+  const claimed = await findClaimed(store, distinct(numbered.map(({ providerId }) => providerId)));
+  for (const finding of numbered) {
+    const others = claimed(finding.providerId!).filter(({ clientId }) => clientId !== finding.clientId);
+    if (others.length === 1) finding.other = others[0]!.clientId;
+  }
 }
 
 /**

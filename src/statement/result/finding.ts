@@ -60,7 +60,7 @@ export interface StatementFinding {
   payout?: string;
   /**
    * With `paid_twice`: the payment of the reference that was paid first. With `id_differs`: the other payment
-   * or the other id.
+   * or the other id. With `missing_here` and `unpaid_here`: the only other payment whose customer gave the number of the row.
    */
   other?: string;
   /** With `bad_row`. */

@@ -1,4 +1,5 @@
 import { sqliteStore } from "tillkit/sql";
+import { keepClaim } from "../../../src/checkout/payment-claims.js";
 import { at, payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
@@ -35,6 +36,8 @@ beforeAll(async () => {
       webhook("w-2", { clientId: "c-lost", outcome: "unmatched" }),
     ],
   });
+  await keepClaim(store, "c-2", { number: "PP 2405.77", at: at(3) });
+  await keepClaim(store, "c-1", { number: "mvk 778", at: at(3) });
   await store.close();
 });
 
@@ -43,7 +46,8 @@ describe("tillkit payments", () => {
     ["the order", ["order-7"], ["c-1", "c-2"]],
     ["the clientId", ["c-1"], ["c-1"]],
     ["the service's number", ["s-1"], ["c-1"]],
-    ["the provider's number", [" MVK-778 "], ["c-3"]],
+    ["the provider's number, also one that a customer gave", [" MVK-778 "], ["c-1", "c-3"]],
+    ["a number that only a customer gave", ["pp240577"], ["c-2"]],
     ["the amount and the day", ["--amount", "3500", "--day", "2024-05-02"], ["c-3"]],
     ["the day", ["--day", "2024-05-01"], ["c-1", "c-2"]],
     ["the order and another amount", ["order-7", "--amount", "9", "--day", "2024-05-01"], []],

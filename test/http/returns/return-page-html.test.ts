@@ -1,23 +1,28 @@
 import { type ReturnState } from "../../../src/checkout/handle-return.js";
-import { accentStyle } from "../../../src/http/returns/return-page.js";
+import { returnTranslations } from "../../../src/checkout/return-translations.js";
+import { accentStyle, backgroundStyle } from "../../../src/http/returns/colours.js";
 import {
   notFoundPage,
   type PageFrame,
   returnPage,
-  returnStatus,
+  returnStatus as statusOf,
   unavailablePage,
 } from "../../../src/http/returns/return-page.js";
+import { type Payment } from "tillkit";
 import { pendingPayment } from "../../support/webhooks.js";
 
 const quarter = 15 * 60 * 1000;
 const payment = pendingPayment({ reference: "order-7" });
-const states: ReturnState[] = ["confirming", "delayed", "mismatch", "paid", "canceled", "failed"];
+const states: ReturnState[] = ["confirming", "delayed", "claimed", "mismatch", "paid", "canceled", "failed"];
 const languages = ["en", "fr"] as const;
 const frame: PageFrame = { language: "en", nonce: "abc", shop: {} };
 
+const returnStatus = (view: { state: ReturnState; payment: Payment }, language: PageFrame["language"]) =>
+  statusOf({ canClaim: false, ...view }, { ...frame, language });
+
 /** Returns the page of a payment in a state, for a browser that came back so long ago. */
 const pageOf = (state: ReturnState, waitedMs = 0, over: Partial<PageFrame> = {}) =>
-  returnPage({ kind: "success", state, payment, waitedMs }, { ...frame, ...over });
+  returnPage({ kind: "success", state, payment, waitedMs, canClaim: false }, { ...frame, ...over });
 const pageWith = (shop: PageFrame["shop"]) => pageOf("paid", 0, { shop });
 
 /** Returns a page without its style, which names what a page can have. */
@@ -37,7 +42,7 @@ describe("what a return page says of a payment", () => {
     expect(french!.message.length).toBeGreaterThan(20);
   });
 
-  it.each(["delayed", "mismatch"] as const)("names the order where it is %s", (state) => {
+  it.each(["delayed", "claimed", "mismatch"] as const)("names the order where it is %s", (state) => {
     for (const language of languages)
       expect(returnStatus({ state, payment }, language).message).toContain("order-7");
   });
@@ -90,7 +95,13 @@ it.each([0, quarter])("the page of a paid payment asks for nothing, also after %
 
 it("a return page shows the amount and the order, and escapes what the application gave", () => {
   const html = returnPage(
-    { kind: "success", state: "paid", payment: { ...payment, reference: "<b>7</b>" }, waitedMs: 0 },
+    {
+      kind: "success",
+      state: "paid",
+      payment: { ...payment, reference: "<b>7</b>" },
+      waitedMs: 0,
+      canClaim: false,
+    },
     frame,
   );
   expect(html).toContain("<dt>Amount</dt>");
@@ -111,6 +122,50 @@ it.each([
   const html = pageOf("paid", 0, over);
   expect(tags(html, "a")).toEqual(links);
   expect(html.includes("Back to the shop")).toBe(links.length > 0);
+});
+
+describe("the link to another attempt", () => {
+  const over = { payAgainUrl: "/pay/7", orderUrl: "/orders/7" };
+
+  it("is the first one, before the order, and the style shows it only where another attempt is safe", () => {
+    const html = pageOf("failed", 0, over);
+    expect(tags(html, "a").filter((tag) => tag.includes("main"))).toEqual([
+      '<a class="button main again" href="/pay/7">',
+      '<a class="button main" href="/orders/7">',
+    ]);
+    expect(html).toContain(
+      ":is([data-state=canceled], [data-state=failed]) .again { display: inline-flex; }",
+    );
+    expect(html).toContain(".button.claim, .button.again { display: none; }");
+  });
+
+  it("is absent where the shop names no address", () => {
+    expect(withoutStyle(pageOf("failed"))).not.toContain("Pay again");
+  });
+});
+
+describe("a page in a language of the merchant", () => {
+  const { en } = returnTranslations;
+  const delayed = { title: "Subiri", message: "Agizo {order}, {order}" };
+  const shop = { translations: { sw: { ...en, delayed }, ar: en } };
+
+  it("has the merchant's translations and the number of the order, also one with signs of patterns", () => {
+    const view = {
+      state: "delayed",
+      payment: { ...payment, reference: "$&{order}" },
+      canClaim: false,
+    } as const;
+    const { title, message } = statusOf(view, { language: "sw", shop });
+    expect([title, message]).toEqual(["Subiri", "Agizo $&{order}, $&{order}"]);
+  });
+
+  it.each([
+    ["sw", "ltr"],
+    ["ar", "rtl"],
+    ["en", "ltr"],
+  ])("says its direction: %s", (language, direction) => {
+    expect(pageOf("paid", 0, { language, shop })).toContain(`<html lang="${language}" dir="${direction}">`);
+  });
 });
 
 it("a return page shows the shop's own label on the link back", () => {
@@ -185,6 +240,18 @@ describe("the merchant's colour on a return page", () => {
     });
     return (Math.max(a!, b!) + 0.05) / (Math.min(a!, b!) + 0.05);
   }
+  it("is behind the card in its own colour, where dark text can be read on it, and dark on dark pages", () => {
+    expect(backgroundStyle(undefined)).toBe("");
+    expect(pageWith({ background: "#FBF6EE" })).toContain(":root { --page: #fbf6ee; }");
+    for (const background of ["#000000", "#123456", "#ff0000", "#808080", "#fbf6ee", "#ffffff"]) {
+      const [light, dark] = [...backgroundStyle(background).matchAll(/--page: (#\w{6});/g)].map(
+        ([, one]) => one!,
+      );
+      expect(contrast(light!, "#15201c")).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(dark!, "#eef3f0")).toBeGreaterThanOrEqual(contrast(cards[1], "#eef3f0"));
+    }
+  });
+
   const cards = ["#ffffff", "#171e1b"] as const;
   const rule = /--accent: (#\w{6}); --accent-strong: (#\w{6}); --on-accent: (#\w{6});/g;
   const coloursOf = (accent: string) => [...accentStyle(accent).matchAll(rule)].map(([, ...rest]) => rest);
@@ -194,7 +261,7 @@ describe("the merchant's colour on a return page", () => {
     expect(accentStyle(undefined)).toBe("");
     expect(tags(pageWith({}), "style")).toEqual(['<style nonce="abc">']);
     expect(pageWith({})).toContain("[data-state=paid] .tick");
-    expect(pageWith({})).not.toContain(".sheet a { --accent");
+    expect(pageWith({})).not.toContain(".sheet :is(a, button) { --accent");
   });
 
   it.each([

@@ -2,7 +2,7 @@ import axe from "axe-core";
 import { type Browser, type BrowserContextOptions } from "playwright-core";
 import { MemoryStore, type MemoryTx, type ReturnOptions } from "tillkit";
 import { makeReturnToken } from "../../../src/checkout/return-token.js";
-import { accentStyle } from "../../../src/http/returns/return-page.js";
+import { accentStyle } from "../../../src/http/returns/colours.js";
 import { describeInBrowser, launchChromium } from "../../shop/chromium.js";
 import { Customer } from "../../shop/customer.js";
 import { appOf, closeAll, serve, testKit } from "../../support/kit.js";
@@ -18,7 +18,7 @@ describeInBrowser("a return page in a browser", () => {
   afterAll(() => browser.close());
   afterEach(closeAll);
 
-  /** Opens a return page in a browser whose clock the test drives. The kit's own clock stands still. */
+  /** Opens a return page in a browser whose clock the test drives. The kit's own clock stands still until the test sets it. */
   async function open(
     kind: "success" | "cancel" = "success",
     { returns = {}, screen = {} }: { returns?: ReturnOptions; screen?: BrowserContextOptions } = {},
@@ -26,7 +26,8 @@ describeInBrowser("a return page in a browser", () => {
     const { token, hash } = makeReturnToken("c-1");
     const store = new MemoryStore();
     const now = new Date("2026-11-20T10:00:00.000Z");
-    const payments = testKit<never, MemoryTx>({ store, returns, now: () => now });
+    const clock = { now };
+    const payments = testKit<never, MemoryTx>({ store, returns, now: () => clock.now });
     await store.transaction((tx) => store.save(tx, { created: [pendingPayment({ returnKeyHash: hash })] }));
     const url = await serve(appOf(payments));
     const customer = await Customer.in(browser, screen);
@@ -39,7 +40,7 @@ describeInBrowser("a return page in a browser", () => {
       await page.clock.fastForward(ms);
       await answered;
     };
-    return { payments, customer, page, wait };
+    return { payments, customer, page, wait, clock };
   }
 
   it("says after a minute that it takes longer, and after a quarter of an hour that it has stopped", async () => {
@@ -121,24 +122,114 @@ describeInBrowser("a return page in a browser", () => {
     await customer.leaves();
   });
 
+  describe("after two minutes", () => {
+    const later = new Date("2026-11-20T10:02:00.000Z");
+
+    it.each([
+      ["with JavaScript", true],
+      ["without JavaScript", false],
+    ])(
+      "takes the number of a customer who has paid, and shows the service's once it is paid: %s",
+      async (_, javaScriptEnabled) => {
+        const { customer, page, wait, clock, payments } = await open("success", {
+          screen: { javaScriptEnabled },
+        });
+        expect(await page.getByRole("link", { name: "I have paid" }).isVisible()).toBe(false);
+        clock.now = later;
+        if (javaScriptEnabled) await wait(2 * minute);
+        else await page.reload();
+        await page.getByRole("link", { name: "I have paid" }).click();
+        await page.getByLabel("Number from the SMS or the receipt").fill("mvk 778");
+        await page.getByRole("button", { name: "Send" }).click();
+        await customer.state("claimed").waitFor();
+        await page.getByText("Thank you, we have your number").waitFor();
+        await payments.receiveWebhook(signed(completedBody()));
+        // The page without a script reloads itself, which a click need not wait for.
+        if (javaScriptEnabled) await wait(minute);
+        else await page.getByRole("link", { name: "Look again" }).click();
+        await customer.state("paid").waitFor();
+        expect(await page.getByText("MVK-778", { exact: true }).isVisible()).toBe(true);
+        expect(await page.getByRole("link", { name: "Correct the number" }).isVisible()).toBe(false);
+        expect(customer.complaints).toEqual([]);
+        await customer.leaves();
+      },
+    );
+
+    it("keeps what a customer without JavaScript is writing", async () => {
+      const { customer, page, clock } = await open("success", { screen: { javaScriptEnabled: false } });
+      clock.now = later;
+      await page.goto(`${page.url()}?claim`);
+      await page.getByLabel("Number").fill("mvk 7");
+      expect(await page.locator("meta[http-equiv=refresh]").count()).toBe(0);
+      expect(await page.getByLabel("Number").inputValue()).toBe("mvk 7");
+      await customer.leaves();
+    });
+
+    it("refuses a form that a page of another site sends with a stolen address", async () => {
+      const { customer, page, clock, payments } = await open();
+      clock.now = later;
+      const target = `${page.url()}?claim`;
+      const evil = await serve((_request, response) => {
+        response.setHeader("Content-Type", "text/html");
+        response.end(`<form method="post" action="${target}"><input name="number" value="MVK-1"></form>`);
+      });
+      await page.goto(evil.replace("127.0.0.1", "localhost"));
+      const answered = page.waitForResponse(target);
+      await page.evaluate("document.forms[0].submit()");
+      expect((await answered).status()).toBe(403);
+      expect((await payments.history("c-1")).entries.map(({ kind }) => kind)).not.toContain("claim");
+      await customer.leaves();
+    });
+  });
+
+  it("offers another attempt after a failure, and not once it is paid after all", async () => {
+    const returns = { payAgainUrl: "/pay/{reference}", orderUrl: "/orders/{reference}" };
+    const { customer, page, payments, wait } = await open("success", { returns });
+    const again = page.getByRole("link", { name: "Pay again" });
+    expect(await again.isVisible()).toBe(false);
+    await payments.receiveWebhook(signed(statusBody("failed")));
+    await wait(1000);
+    await customer.state("failed").waitFor();
+    expect(await again.getAttribute("href")).toBe("/pay/order-1");
+    expect(await again.isVisible()).toBe(true);
+    await payments.receiveWebhook(signed(completedBody()));
+    await wait(minute);
+    await customer.state("paid").waitFor();
+    expect(await again.isVisible()).toBe(false);
+    await customer.leaves();
+  });
+
   const looks = {
     accent: "#ffe14d",
+    background: "#777777",
     contact: "+269 321 00 00",
     backUrl: "/",
     backLabel: "Back to Soko Bahari",
   } satisfies ReturnOptions;
 
-  it.each(["light", "dark"] as const)(
-    "has no serious barrier with an accent that is hard to read, in %s",
-    async (colorScheme) => {
+  it.each([
+    ["light", "page"],
+    ["dark", "page"],
+    ["light", "form"],
+    ["dark", "form"],
+  ] as const)(
+    "has no serious barrier with colours that are hard to read, in %s: the %s",
+    async (colorScheme, place) => {
       const viewport = { width: 390, height: 844 };
-      const { customer, page, wait } = await open("success", {
+      const { customer, page, wait, clock } = await open("success", {
         returns: looks,
         screen: { colorScheme, viewport },
       });
       await wait(minute);
       await customer.state("delayed").waitFor();
       await page.getByRole("link", { name: "+269 321 00 00" }).waitFor();
+      if (place === "form") {
+        clock.now = new Date("2026-11-20T10:02:00.000Z");
+        await page.goto(`${page.url()}?claim`);
+        await page.getByLabel("Number").fill("!!!!");
+        await page.getByRole("button").click();
+        await page.getByRole("alert").waitFor();
+      }
       await page.evaluate(axe.source);
       const violations = page.evaluate<{ id: string; impact: string }[]>(
         "axe.run(document).then(({ violations }) => violations.map(({ id, impact }) => ({ id, impact })))",
@@ -153,8 +244,8 @@ describeInBrowser("a return page in a browser", () => {
 describe("the merchant's colour", () => {
   it("is kept where it can be read, and otherwise made darker or lighter", () => {
     expect(accentStyle("#0B6650")).toContain("{ --accent: #0b6650;");
-    expect(accentStyle("#ffe14d")).toMatch(/^\.sheet a \{ --accent: #(?!ffe14d)/);
-    expect(accentStyle("#ffe14d")).toContain("dark) { .sheet a { --accent: #ffe14d;");
+    expect(accentStyle("#ffe14d")).toMatch(/^\.sheet :is\(a, button\) \{ --accent: #(?!ffe14d)/);
+    expect(accentStyle("#ffe14d")).toContain("dark) { .sheet :is(a, button) { --accent: #ffe14d;");
     for (const accent of ["#000000", "#ffffff", "#808080", "#ff0000", "#ffe14d"])
       expect(accentStyle(accent).match(/--accent: #[\da-f]{6}; --accent-strong: #[\da-f]{6};/g)).toHaveLength(
         2,

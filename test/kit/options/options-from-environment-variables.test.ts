@@ -41,6 +41,8 @@ describe("a variable sets its option, and is named in a problem:", () => {
     ["TILLKIT_SHOP_NAME", "returns.shopName", "Corner shop", tooLong],
     ["TILLKIT_CONTACT", "returns.contact", "help@shop.example", tooLong],
     ["TILLKIT_ACCENT", "returns.accent", "#0b6650", "green"],
+    ["TILLKIT_BACKGROUND", "returns.background", "#fbf6ee", "cream"],
+    ["TILLKIT_PAY_AGAIN_URL", "returns.payAgainUrl", "/orders/{reference}", "orders"],
     ["TILLKIT_LOGO_URL", "returns.logoUrl", "/logo.svg", "logo.svg"],
     ["TILLKIT_BACK_LABEL", "returns.backLabel", "Back to my order", tooLong],
     ["TILLKIT_SIGNATURE_HEADER", "signature.header", "x-own-signature", "x own signature"],
@@ -176,6 +178,8 @@ it.each([
   ["TILLKIT_SHOP_NAME"],
   ["TILLKIT_CONTACT"],
   ["TILLKIT_ACCENT"],
+  ["TILLKIT_BACKGROUND"],
+  ["TILLKIT_PAY_AGAIN_URL"],
   ["TILLKIT_LOGO_URL"],
   ["TILLKIT_BACK_LABEL"],
 ])("%s that is set but blank counts as absent", (variable) => {

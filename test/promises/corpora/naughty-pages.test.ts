@@ -4,7 +4,7 @@ import { hmacSignature } from "tillkit";
 import { createSandbox } from "tillkit/sandbox";
 import { deskPage, orderPage, problemPage } from "../../../examples/express-shop/src/pages.js";
 import { type Order } from "../../../examples/express-shop/src/orders.js";
-import { returnPage } from "../../../src/http/returns/return-page.js";
+import { claimPage, returnPage } from "../../../src/http/returns/return-page.js";
 import { withCorpus } from "../../webhook/message/corpora.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { saidBy, shapeOf } from "../../support/markup.js";
@@ -15,18 +15,42 @@ import { runConcurrently, isPrintable, send } from "./world.js";
 type Page = (text: string) => string;
 
 /** Returns the kit's own page, with the string at every place for a text of the merchant or the customer. */
-const kitPages: Readonly<Record<string, Page>> = Object.fromEntries(
-  (["confirming", "delayed", "mismatch", "paid", "canceled", "failed"] as const).map(
-    (state): [string, Page] => [
-      `a return that is ${state}`,
-      (text) =>
-        returnPage(
-          { kind: "success", state, payment: pendingPayment({ reference: text }), waitedMs: 0 },
-          { language: "en", nonce: "n", shop: { shopName: text }, backUrl: text },
-        ),
-    ],
+const kitPages: Readonly<Record<string, Page>> = {
+  "a claim that was refused": (text) =>
+    claimPage({ language: "en", nonce: "n", shop: { shopName: text } }, { outcome: "invalid", number: text }),
+  "the receipt of a payment": (text) =>
+    returnPage(
+      {
+        kind: "success",
+        state: "paid",
+        payment: pendingPayment({
+          state: "completed",
+          reported: { status: "completed", providerId: text, at: "", verified: ["providerId"] },
+        }),
+        waitedMs: 0,
+        canClaim: false,
+      },
+      { language: "en", nonce: "n", shop: {} },
+    ),
+  ...Object.fromEntries(
+    (["confirming", "delayed", "claimed", "mismatch", "paid", "canceled", "failed"] as const).map(
+      (state): [string, Page] => [
+        `a return that is ${state}`,
+        (text) =>
+          returnPage(
+            {
+              kind: "success",
+              state,
+              payment: pendingPayment({ reference: text }),
+              waitedMs: 0,
+              canClaim: true,
+            },
+            { language: "en", nonce: "n", shop: { shopName: text }, backUrl: text },
+          ),
+      ],
+    ),
   ),
-);
+};
 
 const order = (text: string): Order => ({
   id: text,

@@ -39,7 +39,13 @@ const text = fc.oneof(
 const pages: Readonly<Record<string, (one: string, two: string) => string>> = {
   "the kit's page of a return": (one, two) =>
     returnPage(
-      { kind: "success", state: "confirming", payment: pendingPayment({ reference: one }), waitedMs: 0 },
+      {
+        kind: "success",
+        state: "confirming",
+        payment: pendingPayment({ reference: one }),
+        waitedMs: 0,
+        canClaim: false,
+      },
       { language: "fr", nonce: "n", shop: { shopName: two, contact: two, backLabel: two }, backUrl: two },
     ),
   "the kit's page for unknown addresses": (one) =>

@@ -50,7 +50,7 @@ describe("the checkout page", () => {
   ])("uses the browser's language: %s", async (header, language, button, banner) => {
     const { sandbox, path } = await open();
     const response = await show(sandbox, path, header).expect(200);
-    expect(response.text).toContain(`<html lang="${language}">`);
+    expect(response.text).toContain(`<html lang="${language}" dir="ltr">`);
     expect(response.text).toContain(button);
     expect(response.text).toContain(banner);
     expect(response.get("Vary")).toContain("Accept-Language");

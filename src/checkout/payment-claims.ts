@@ -1,0 +1,112 @@
+import { hasCode } from "../errors/index.js";
+import { type Payment } from "../model/payment.js";
+import { type NoteRecord, type PaymentStore } from "../store/index.js";
+
+/** A number with which a customer says that a payment is paid. It proves nothing, and nothing is decided by it. */
+export interface PaymentClaim {
+  /** The number of the SMS or the receipt, as the customer wrote it: 4 to 40 ASCII characters. */
+  number: string;
+  /** When the customer sent it: ISO 8601 UTC. */
+  at: string;
+}
+
+/** The kind of the notes that keep the claims of a payment, by its clientId. */
+const claimNotes = "claim";
+/** The kind of the notes that lead from a number to the payments with that claim. */
+const numberNotes = "claimed";
+
+/** The number of claims that one payment keeps. */
+const maxClaims = 3;
+/** The number of payments that one number leads to. */
+const maxClaimants = 20;
+/** The number of clientIds that the store takes in one call. */
+const maxKeys = 500;
+const maxTries = 10;
+
+/** Returns the number that a customer wrote, or `undefined` if it cannot be one. */
+export function readClaimNumber(text: unknown): string | undefined {
+  if (typeof text !== "string" || text.length > 200) return undefined;
+  const number = text.trim().replace(/\s+/g, " ");
+  return /^[\w ./#:-]{4,40}$/.test(number) && keyOfNumber(number) !== undefined ? number : undefined;
+}
+
+/** Returns whether two numbers differ only in capitals, spaces and signs. */
+export function isSameNumber(one: string, other: string | undefined): boolean {
+  return other !== undefined && keyOfNumber(one) === keyOfNumber(other);
+}
+
+/** Returns the letters and digits of a number, by which it is found; `undefined` where they are too few or too many. */
+function keyOfNumber(number: string): string | undefined {
+  const key = number.replace(/[^A-Za-z0-9]/g, "").toUpperCase();
+  return key.length >= 4 && key.length <= 40 ? key : undefined;
+}
+
+/** Returns what customers said about a payment, oldest first. */
+export async function readClaims(store: Pick<PaymentStore, "notes">, clientId: string) {
+  return claimsIn((await store.notes({ kind: claimNotes, ids: [clientId] }))[0]);
+}
+
+function claimsIn(note: NoteRecord | undefined): readonly PaymentClaim[] {
+  return (note?.value["claims"] ?? []) as readonly PaymentClaim[];
+}
+
+/** Keeps a claim at its payment: the last three. A number that is kept already changes nothing. Writes no payment. */
+export async function keepClaim<Tx>(
+  store: PaymentStore<Tx>,
+  clientId: string,
+  claim: PaymentClaim,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const [note] = await store.notes({ kind: claimNotes, ids: [clientId] });
+    const before = claimsIn(note);
+    if (before.some(({ number }) => isSameNumber(number, claim.number))) return;
+    const claims = [...before, claim].slice(-maxClaims);
+    const changed = { kind: claimNotes, id: clientId, version: note?.version ?? 0, value: { claims } };
+    const dropped = before.filter((one) => !claims.includes(one));
+    const notes = [changed, ...(await changedNumbers(store, clientId, claim, dropped))];
+    try {
+      return void (await store.transaction((tx) => store.save(tx, { notes })));
+    } catch (error) {
+      // Another process has changed a claim of the payment, or of the number.
+      if (!hasCode(error, "store_conflict") || tries === maxTries) throw error;
+    }
+  }
+}
+
+/** Returns the notes of the numbers that lead to the payment from now on, or no longer. They are sorted, against deadlocks. */
+async function changedNumbers<Tx>(
+  store: PaymentStore<Tx>,
+  clientId: string,
+  claim: PaymentClaim,
+  dropped: readonly PaymentClaim[],
+) {
+  const ids = [claim, ...dropped].map(({ number }) => keyOfNumber(number)!).toSorted();
+  const stored = await store.notes({ kind: numberNotes, ids });
+  return ids.map((id) => {
+    const note = stored.find((one) => one.id === id);
+    const others = claimantsIn(note).filter((one) => one !== clientId);
+    const own = id === keyOfNumber(claim.number) ? [clientId] : [];
+    const clientIds = [...others, ...own].slice(-maxClaimants);
+    const value = clientIds.length > 0 ? { clientIds } : null;
+    return { kind: numberNotes, id, version: note?.version ?? 0, value };
+  });
+}
+
+function claimantsIn(note: NoteRecord | undefined): readonly string[] {
+  return (note?.value["clientIds"] ?? []) as readonly string[];
+}
+
+/** Returns a function for the payments whose customers gave a number, the last 20 at most. Reads all of them in two queries. */
+export async function findClaimed(
+  store: Pick<PaymentStore, "notes" | "findMany">,
+  numbers: readonly string[],
+): Promise<(number: string) => Payment[]> {
+  const ids = [...new Set(numbers.flatMap((number) => keyOfNumber(number) ?? []))];
+  const notes = ids.length > 0 ? await store.notes({ kind: numberNotes, ids }) : [];
+  const clientIds = [...new Set(notes.flatMap(claimantsIn))].slice(0, maxKeys);
+  const payments = clientIds.length > 0 ? await store.findMany({ clientIds }) : [];
+  return (number) => {
+    const claimants = claimantsIn(notes.find(({ id }) => id === keyOfNumber(number)));
+    return payments.filter(({ clientId }) => claimants.includes(clientId));
+  };
+}

@@ -1,0 +1,95 @@
+import { request as expressRequest, type Request, type Response } from "express";
+import { type ReturnView } from "../../checkout/handle-return.js";
+import { type ReturnOptions } from "../../kit/options/return-options.js";
+import { type Payment } from "../../model/payment.js";
+import { readLanguage } from "../../pages/language.js";
+import { newNonce } from "../../pages/page.js";
+import { type PageFrame } from "./return-page.js";
+
+/** Returns what the page of a request needs besides the payment. */
+export function frameFor(returns: ReturnOptions, request: Request, view: ReturnView | undefined): PageFrame {
+  return {
+    language: languageOf(request, view, Object.keys(returns.translations ?? {})),
+    nonce: newNonce(),
+    shop: returns,
+    backUrl: fillAddress(returns.backUrl, view?.payment),
+    orderUrl: fillAddress(returns.orderUrl, view?.payment),
+    payAgainUrl: fillAddress(returns.payAgainUrl, view?.payment),
+  };
+}
+
+/** Returns the language of the payment or of the browser. A request has the method only inside of an Express application. */
+function languageOf(request: Request, view: ReturnView | undefined, more: readonly string[]): string {
+  const acceptsLanguages = (...offered: string[]) =>
+    expressRequest.acceptsLanguages.call(request, ...offered);
+  return readLanguage({ acceptsLanguages }, view?.payment.locale, more);
+}
+
+/** Returns the last part of the return address. */
+export function returnTokenOf({ params }: Request): string {
+  return (params as { token?: string }).token ?? "";
+}
+
+/** Redirects to an address, which may be relative. */
+export function redirectTo(response: Response, address: string): void {
+  response.writeHead(303, { ...privateHeaders, Location: asHeader(address) }).end();
+}
+
+/** Returns the address in ASCII, as headers need it: other characters become escaped UTF-8, as browsers write them. */
+function asHeader(address: string): string {
+  return address.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
+}
+
+/** The address contains the token, which must not be cached or sent in a Referer. */
+const privateHeaders = {
+  "Cache-Control": "no-store",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+} as const;
+
+/** Sends a page with its headers. */
+export function sendReturnPage(
+  response: Response,
+  status: number,
+  frame: PageFrame,
+  markup: string,
+  formAction = "'none'",
+): void {
+  const { nonce, language, shop } = frame;
+  const bytes = Buffer.from(markup);
+  response.writeHead(status, {
+    ...privateHeaders,
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Length": bytes.length,
+    "Content-Language": language,
+    "Content-Security-Policy":
+      `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; connect-src 'self'; ` +
+      `img-src ${imageSources(shop.logoUrl)}; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
+    Vary: "Accept-Language",
+  });
+  // Node omits the body of an answer to HEAD.
+  response.end(bytes);
+}
+
+/** Sends a page with a form, which may be sent to this origin only. */
+export function sendForm(response: Response, status: number, frame: PageFrame, markup: string): void {
+  sendReturnPage(response, status, frame, markup, "'self'");
+}
+
+/** Returns where images may come from: the page itself, and the origin of the logo. */
+function imageSources(logoUrl: string | undefined): string {
+  if (logoUrl === undefined) return "data:";
+  return `data: ${/^https:\/\/[^/]+/.exec(logoUrl)?.[0] ?? "'self'"}`;
+}
+
+/**
+ * Returns the configured address with the values of a payment, each escaped so that it stays one part of the address. Without
+ * a payment, an address with placeholders leads nowhere.
+ */
+export function fillAddress(template: string | undefined, payment: Payment | undefined): string | undefined {
+  const placeholders = /\{(reference|clientId)\}/g;
+  if (payment === undefined) return template?.search(placeholders) === -1 ? template : undefined;
+  return template?.replace(placeholders, (_, name: "reference" | "clientId") =>
+    encodeURIComponent(payment[name]),
+  );
+}

@@ -1,0 +1,72 @@
+import { type ReturnView } from "../../checkout/handle-return.js";
+import { type MoreTranslations } from "../../checkout/return-translations.js";
+
+/** What the customer sees after the checkout. By default the kit's own pages are shown. */
+export interface ReturnOptions {
+  /**
+   * The link back to the shop on the kit's pages. `{reference}` and `{clientId}` are replaced, escaped.
+   * Without placeholders, the page for an unknown address has the link too.
+   * @default no link
+   */
+  backUrl?: string | undefined;
+  /** The link to the customer's order on the kit's pages, as `backUrl`: `/orders/{reference}`. @default no link */
+  orderUrl?: string | undefined;
+  /**
+   * The link "Pay again", where another attempt is safe: the payment was canceled or failed, and no other
+   * attempt of the order is paid. As `backUrl`: `/orders/{reference}`. @default no link
+   * @see docs/returns.md#i-have-paid
+   */
+  payAgainUrl?: string | undefined;
+  /**
+   * The address to which success returns are redirected (303): an absolute http(s) address or a path on the
+   * shop's own host. Placeholders as in `backUrl`.
+   *
+   * The order page must read from its own database whether the order is paid: a return is no proof of
+   * payment.
+   * @default the kit's page
+   */
+  successUrl?: string | undefined;
+  /** The address to which cancel returns are redirected, as `successUrl`. @default the kit's page */
+  cancelUrl?: string | undefined;
+  /** The shop's name on the kit's pages. @default none */
+  shopName?: string | undefined;
+  /**
+   * The shop's logo on the kit's pages: an https address, or a path on the shop's own host. @default none
+   * @see docs/returns.md#the-shops-look
+   */
+  logoUrl?: string | undefined;
+  /**
+   * The colour of links and buttons on the kit's pages: `#0b6650`.
+   *
+   * It is made darker on light pages, and lighter on dark ones, until its contrast is 4.5 to 1.
+   * @default the kit's green
+   * @see docs/returns.md#the-shops-look
+   */
+  accent?: string | undefined;
+  /**
+   * The colour behind the card on the kit's pages: `#fbf6ee`. It is made lighter on light pages, and darker on
+   * dark ones, where text could not be read on it. @default the kit's grey
+   * @see docs/returns.md#the-shops-look
+   */
+  background?: string | undefined;
+  /**
+   * A mailbox, a telephone number, an https address or a short sentence for customers whose payment is
+   * delayed, failed or does not fit. @default none
+   */
+  contact?: string | undefined;
+  /** The label of the link to `backUrl`, in the shop's language. @default "Back to the shop", translated */
+  backLabel?: string | undefined;
+  /**
+   * All translations of the pages in further languages, by their code: `{ sw: {…} }`. A payment's `locale` or
+   * the browser chooses the language. What is missing or too much is listed at the start. @default English and French
+   * @see docs/returns.md#languages
+   */
+  translations?: MoreTranslations | undefined;
+  /**
+   * Returns the whole page in place of the kit's own. Values of `view` must be escaped.
+   *
+   * `nonce` is that of the response's Content-Security-Policy.
+   * @default the kit's page
+   */
+  render?: ((view: ReturnView, page: { nonce: string; language: string }) => string) | undefined;
+}
