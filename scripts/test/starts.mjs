@@ -52,5 +52,6 @@ export const startedElsewhere = [
   "npm run format:check",
   "npm run jest",
   "npm run check:package",
+  "npm run docs:evaluate",
   "node scripts/pack.mjs",
 ];
