@@ -22,6 +22,8 @@ export class Database {
   /** By eventKey. */
   webhooks = new Map();
   events = new Map();
+  /** What people decided, by id. */
+  resolutions = new Map();
   handlers = new Map();
   /** By event and handler. */
   dispatches = new Map();
@@ -77,6 +79,7 @@ export class Database {
 
   save(tx, changes) {
     const { created = [], updated = [], webhooks = [], copies = [], rematched = [], events = [] } = changes;
+    const { resolutions = [] } = changes;
     const { raised = [], dismissed = [] } = changes;
     const rowOf = (receiptId) => this.#ofReceipt(tx, receiptId)?.eventKey;
     const touched = [...rematched.map((one) => one.receiptId), ...raised, ...dismissed].flatMap(
@@ -86,6 +89,7 @@ export class Database {
       ...created.flatMap(({ clientId, reference }) => [`payment ${clientId}`, `open ${reference}`]),
       ...[...created, ...updated].flatMap(({ serviceId }) => (serviceId ? `service ${serviceId}` : [])),
       ...webhooks.flatMap(({ eventKey, receiptId }) => [`webhook ${eventKey}`, `receipt ${receiptId}`]),
+      ...resolutions.map(({ id }) => `resolution ${id}`),
       ...[...copies.map(({ eventKey }) => eventKey), ...touched].map((eventKey) => `webhook ${eventKey}`),
     ];
     for (const { clientId } of updated)
@@ -106,6 +110,10 @@ export class Database {
     };
     for (const { receiptId, ...decided } of rematched) change(receiptId, { ...decided, isRaised: false });
     for (const receiptId of [...raised, ...dismissed]) change(receiptId, { isRaised: true });
+    for (const resolution of resolutions) {
+      if (this.resolutions.has(resolution.id)) throw conflict(`the resolution ${resolution.id}`);
+      tx.resolutions.set(resolution.id, resolution);
+    }
     for (const event of events) {
       if (this.events.has(event.id) || tx.events.has(event.id)) throw conflict(`the event ${event.id}`);
       tx.events.set(event.id, JSON.stringify(event));
@@ -133,6 +141,7 @@ export class Database {
       this.#monitor.onWebhook(this.webhooks.get(eventKey), row);
       this.webhooks.set(eventKey, row);
     }
+    for (const [id, resolution] of tx.resolutions) this.resolutions.set(id, resolution);
     for (const text of tx.events.values()) {
       const event = JSON.parse(text);
       this.#monitor.onEvent(event, tx.seen);
@@ -237,7 +246,7 @@ export class Database {
       webhooks: of(this.webhooks).map(recordOf),
       events: of(this.events),
       dispatches: [],
-      resolutions: [],
+      resolutions: of(this.resolutions),
     };
   }
 
@@ -275,8 +284,8 @@ export class Database {
 
   /** Returns a copy of everything that is committed. */
   copy() {
-    const { payments, webhooks, events, handlers, dispatches, rows, identity } = this;
-    const maps = { payments, webhooks, events, handlers };
+    const { payments, webhooks, events, resolutions, handlers, dispatches, rows, identity } = this;
+    const maps = { payments, webhooks, events, resolutions, handlers };
     for (const name of Object.keys(maps)) maps[name] = new Map(maps[name]);
     const states = new Map([...dispatches].map(([key, dispatch]) => [key, { ...dispatch }]));
     return { ...maps, dispatches: states, rows: [...rows], identity, records: this.records.copy() };

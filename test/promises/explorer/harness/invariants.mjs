@@ -22,6 +22,7 @@ export function checkSettled(world, { database, shop, service, traffic }) {
   checkWebhooks(parts);
   checkPayments(parts);
   checkEvents(parts);
+  checkRefunds(parts);
   checkDispatches(parts);
   checkRegistrations(parts);
   checkWrites(parts);
@@ -108,6 +109,29 @@ function checkEvents({ violate, database }) {
   for (const { state, reference, withheld } of database.payments.values())
     if (state === "completed" && withheld === undefined && fulfilled.get(reference) !== 1)
       violate("G", `${reference} is paid and was fulfilled ${fulfilled.get(reference)} times`);
+}
+
+/** Refunds never exceed what was paid, and each is one event. */
+function checkRefunds({ violate, database }) {
+  const resolutions = [...database.resolutions.values()];
+  for (const { clientId, total, refunded } of database.payments.values()) {
+    const refunds = resolutions.filter((one) => one.clientId === clientId).map(({ refund }) => refund);
+    const sum = refunds.reduce((all, { amount }) => all + unitsOf(amount.value), 0n);
+    if (sum > unitsOf(total.value))
+      violate("refunds", `${sum} hundredths of ${total.value} of ${clientId} went back`);
+    if (sum !== unitsOf(refunded ?? "0")) violate("refunds", `${clientId} has ${refunded}, and not ${sum}`);
+    const isOf = (one) => one.type === "payment.refunded" && one.clientId === clientId;
+    const told = [...database.events.values()].filter(isOf).map(({ payload }) => payload.refund);
+    const written = (list) => list.map((one) => JSON.stringify(one)).toSorted();
+    if (`${written(told)}` !== `${written(refunds)}`)
+      violate("refunds", `${clientId} has ${refunds.length} refunds and ${told.length} events of them`);
+  }
+}
+
+/** Returns a decimal string in hundredths. */
+function unitsOf(value) {
+  const [whole, decimals = ""] = value.split(".");
+  return BigInt(whole + decimals.padEnd(2, "0"));
 }
 
 /** C: each dispatch ends as done, or as dead for a reason. */

@@ -169,6 +169,12 @@ export const planted = [
     by: 'payment.withheld === "unknown"',
   },
   {
+    name: "refunds may exceed what was paid",
+    file: "operations/resolution/refund.js",
+    text: "if (rest < 0n || before === 0n)",
+    by: "if (before === 0n)",
+  },
+  {
     name: "an adopted payment of an earlier amount completes the order",
     file: "model/attempts.js",
     text: "return attempts.find(isMade) ?? newest;",

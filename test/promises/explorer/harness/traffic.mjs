@@ -1,3 +1,4 @@
+import { randomFrom } from "../../crash/harness/random.mjs";
 import { send } from "./http.mjs";
 
 const amounts = [
@@ -22,6 +23,9 @@ const fates = [
   [],
 ];
 
+/** Refunds of these amounts: three of them exceed what was paid. */
+const refunds = { KMF: ["700", "9007199254740992"], EUR: ["4.25", "10.50"] };
+
 /** Customers and the service's webhooks: what reaches the shop from outside. */
 export class Traffic {
   /** Webhooks that were answered, in order. */
@@ -35,12 +39,17 @@ export class Traffic {
   #service;
   #database;
   #nudges = 0;
+  /** Choices of their own, so that runs without refunds are the same as they were before there were any. */
+  #people;
+  #hasRefunds;
 
   constructor(world, { shop, service, database }) {
     this.#world = world;
     this.#database = database;
     this.#shop = shop;
     this.#service = service;
+    this.#people = randomFrom(world.seed ^ 0x4ef);
+    this.#hasRefunds = this.#people.chance(0.2);
   }
 
   /** Plans the purchases of this run. */
@@ -80,6 +89,22 @@ export class Traffic {
       this.#later(random.pick([1, 1, 2, 600, 2100, 7000]), () => this.#adopt(adoption));
   }
 
+  /** A person records a refund: a part or all that is left, perhaps the same as another person at this moment. */
+  #refund({ clientId, total }) {
+    const target = this.#shop.running[this.#people.below(this.#shop.setup.processes)];
+    if (!target) return;
+    const { pick } = this.#people;
+    const amount = pick([undefined, ...refunds[total.currency]]);
+    const key = amount && pick([undefined, "one", "two", "three"]);
+    const refund = { action: "refunded", clientId, amount, key, reason: "sent back", by: "Amina" };
+    const call = this.expect(`refund of ${amount ?? "the rest"} of ${clientId}`, target.process);
+    this.#world.start(
+      target.process,
+      call.what,
+      () => void target.payments.resolve(refund).then(call.end, call.end),
+    );
+  }
+
   #adopt(adoption) {
     const target = this.#shop.pick();
     if (!target) return;
@@ -100,6 +125,9 @@ export class Traffic {
       this.#later(ms, () => this.#change(payment, status));
       ms += random.pick([1, 1, 500, 6000]);
     }
+    if (this.#hasRefunds)
+      for (let count = this.#people.below(6); count > 0; count--)
+        this.#later(this.#people.pick([6000, 6000, 9000, 15_000]), () => this.#refund(payment));
     if (random.chance(0.3)) this.#later(random.below(4000), () => this.#forge(payment));
     if (random.chance(0.3)) this.#later(random.below(8000), () => this.#tamper(payment));
     for (const kind of ["success", "cancel"])

@@ -9,6 +9,7 @@ class Transaction {
   payments = new Map();
   webhooks = new Map();
   events = new Map();
+  resolutions = new Map();
   settlements = new Map();
   rows = [];
   /** The changes of records, where the store is one over an adapter. */

@@ -49,6 +49,7 @@ export class World {
   #crashed = [];
 
   constructor(seed, { faults, isStrict = false, isTraced = false }) {
+    this.seed = seed;
     this.random = randomFrom(seed);
     this.kitRandom = randomFrom(seed ^ 0x5eed);
     this.outside = new SimulatedProcess("world", 1);
