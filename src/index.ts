@@ -39,6 +39,12 @@ export { type AdoptedPayment, type Adoption } from "./operations/adopt-payment.j
 export { type Resolution, type Resolved } from "./operations/resolution/resolution.js";
 export { type PaymentKey } from "./operations/reading/find-payment.js";
 export { type PaymentList, type PaymentQuery } from "./operations/reading/list-payments.js";
+export {
+  type ChannelFigures,
+  type Figures,
+  type FiguresQuery,
+  type UsualTime,
+} from "./operations/reading/payment-figures.js";
 export { type HistoryEntry, type PaymentHistory } from "./operations/reading/payment-history.js";
 export {
   type DispatchQuery,

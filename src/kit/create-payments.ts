@@ -17,6 +17,7 @@ import { createHealthCheck } from "../operations/health.js";
 import { listPayments } from "../operations/reading/list-payments.js";
 import { type LookupParts, Lookups } from "../operations/lookup/lookups.js";
 import { findPayment } from "../operations/reading/find-payment.js";
+import { paymentFigures } from "../operations/reading/payment-figures.js";
 import { paymentHistory } from "../operations/reading/payment-history.js";
 import { pruneRecords } from "../operations/prune-records.js";
 import { replayDispatches, revivedDispatches } from "../operations/replay/replay-dispatches.js";
@@ -37,6 +38,7 @@ import { type PaymentsOptions } from "./options/options.js";
 import { resolveOptions, type ResolvedOptions } from "./options/resolve-options.js";
 import { type Payments } from "./payments.js";
 import { deferredComparison } from "./deferred-comparison.js";
+import { type PaymentStore } from "../store/index.js";
 import { identifier, StoreWatch } from "./watch-store.js";
 
 /**
@@ -86,9 +88,7 @@ export function createPayments<Covers extends SignedField, Tx>(
     ...customerReturns(core, lookups),
     ...subscriptions,
 
-    find: (key) => findPayment(store, key),
-    list: (query) => listPayments(store, query),
-    history: (clientId) => paymentHistory(store, clientId),
+    ...readers(store),
     adopt: (adoption) => adoptPayment(core, adoption),
     resolve: (resolution) => resolvePayment(core, resolution),
     replay: (query) => replayWebhooks(core, query),
@@ -182,6 +182,16 @@ function customerReturns<Tx>({ store, now }: Core<Tx>, lookups: Lookups<Tx> | un
   return {
     handleReturn: (request) => handleReturn(parts, request),
     claimPaid: (request) => claimPayment(parts, request),
+  } satisfies Partial<Payments<never, Tx>>;
+}
+
+/** Returns the methods that read payments. */
+function readers<Tx>(store: PaymentStore<Tx>) {
+  return {
+    find: (key) => findPayment(store, key),
+    list: (query) => listPayments(store, query),
+    history: (clientId) => paymentHistory(store, clientId),
+    figures: (query) => paymentFigures(store, query),
   } satisfies Partial<Payments<never, Tx>>;
 }
 

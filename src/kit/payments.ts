@@ -21,6 +21,7 @@ import { type RetireHandlerOptions } from "../operations/retire-handler.js";
 import { type PaymentList, type PaymentQuery } from "../operations/reading/list-payments.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
 import { type PaymentKey } from "../operations/reading/find-payment.js";
+import { type Figures, type FiguresQuery } from "../operations/reading/payment-figures.js";
 import { type PaymentHistory } from "../operations/reading/payment-history.js";
 import { type PaymentRequest } from "../checkout/payment-request.js";
 import { type Payment } from "../model/payment.js";
@@ -99,6 +100,13 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * too.
    */
   history(clientId: string): Promise<PaymentHistory>;
+  /**
+   * Resolves to how many payments were sent out and completed, by channel, and how long they usually take. Reads at most the newest
+   * 20,000 payments of the time.
+   *
+   * @throws TillkitError `query_invalid`
+   */
+  figures(query: FiguresQuery): Promise<Figures>;
   /**
    * Decides stored webhooks again, on the payments as they are now. By default it is a dry run, which reports what would
    * change.

@@ -91,6 +91,8 @@ export interface Payment {
   updatedAt: string;
   /** When the kit recorded that it is paid. Absent for a payment that is not. */
   completedAt?: string;
+  /** When the first webhook about it was received. Absent before, and for payments that an earlier version completed. */
+  firstWebhookAt?: string;
   /** When the browser first came back to the success address. This does not prove that the payment is paid. */
   successReturnedAt?: string;
   /** When the browser first came back to the cancel address. */

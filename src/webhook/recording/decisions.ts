@@ -222,6 +222,7 @@ export function noteReport(
     if (isProven || kind === "lookup") proven.push(field);
   }
   payment.reported = { ...said, status: verified.status, at: receivedAt, verified: proven };
+  if (kind !== "lookup") payment.firstWebhookAt ??= receivedAt;
   // A lookup's timestamp is the kit's own.
   const reportedAt = kind === "lookup" ? undefined : verified.timestamp;
   const { createdAt } = report;

@@ -29,7 +29,7 @@ export function eventsOfApplied(
   fields: EventFields,
 ): EventDraft[] {
   // The event itself has what the service said: a second copy would make SQLite write more pages.
-  const { reported: _, service: __, ...shown } = withoutKey(payment);
+  const { reported: _, service: __, firstWebhookAt: ___, ...shown } = withoutKey(payment);
   const { verified, untrusted, reportedBy } = fields;
   return facts.map((fact): EventDraft => {
     // Field by field: spreading one object after another is slow.

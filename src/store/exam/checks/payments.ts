@@ -35,6 +35,7 @@ const full: Payment = {
   failure: "creation_refused",
   overdueAt: "2024-05-01T13:00:00.000Z",
   withheld: "unsettled",
+  firstWebhookAt: "2024-05-01T10:00:00.500Z",
   received: { value: "12.75", currency: "EUR" },
   refunded: "12.25",
 };
