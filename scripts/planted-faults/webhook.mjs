@@ -69,10 +69,10 @@ export const webhookFaults = [
   },
   {
     about: "a group answers before its commit",
-    file: "webhook/recording/group-commit.ts",
+    file: "shared/group-commit.ts",
     from: "results = await this.#options.write(",
     to: "results = [] as never; void this.#options.write(",
-    test: "webhook/recording/group-commit.test.ts",
+    test: "shared/group-commit.test.ts",
   },
   {
     about: "a truthy answer of a synchronous scheme verifies",
@@ -188,17 +188,17 @@ export const webhookFaults = [
   },
   {
     about: "a webhook that was rejected at its deadline is committed later",
-    file: "webhook/recording/group-commit.ts",
+    file: "shared/group-commit.ts",
     from: "if (batch.isSettled) continue;",
     to: "",
-    test: "webhook/recording/group-commit.test.ts",
+    test: "shared/group-commit.test.ts",
   },
   {
     about: "the items of a failed group are committed again at the same time",
-    file: "webhook/recording/group-commit.ts",
+    file: "shared/group-commit.ts",
     from: "if (!batch.isSettled) await this.#commit([batch]);",
     to: "if (!batch.isSettled) void this.#commit([batch]);",
-    test: "webhook/recording/group-commit.test.ts",
+    test: "shared/group-commit.test.ts",
   },
   {
     about: "no lookup is asked for an unconfirmed webhook",

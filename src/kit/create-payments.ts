@@ -1,5 +1,5 @@
 import { TillkitError } from "../errors/index.js";
-import { createPayment, type CheckoutParts } from "../checkout/create-payment.js";
+import { openCheckout, type CheckoutParts } from "../checkout/create-payment.js";
 import { claimPayment, handleReturn } from "../checkout/handle-return.js";
 import { Dispatcher } from "../dispatch/dispatcher.js";
 import { type HandlerOptions } from "../dispatch/handler.js";
@@ -73,7 +73,7 @@ export function createPayments<Covers extends SignedField, Tx>(
   });
   const background = createBackground(core, options, { dispatcher, intake, lookups, sweeper, watch });
   const subscriptions = createSubscriptions<Covers, Tx>(core, dispatcher);
-  const checkout = checkoutParts(core, options);
+  const create = openCheckout(checkoutParts(core, options));
   const receiving = {
     scheme: options.signature,
     now,
@@ -83,7 +83,7 @@ export function createPayments<Covers extends SignedField, Tx>(
   };
 
   return Object.freeze<Payments<Covers, Tx>>({
-    create: (request) => createPayment(checkout, request),
+    create,
     receiveWebhook: (request) => receiveWebhook(receiving, request),
     ...customerReturns(core, lookups),
     ...subscriptions,
@@ -154,7 +154,7 @@ function checkoutParts<Covers extends SignedField, Tx>(
   core: Core<Tx>,
   options: ResolvedOptions<Covers, Tx>,
 ): CheckoutParts<Tx> {
-  const { store, now, newId, ready } = core;
+  const { store, now, newId, ready, maxGroup } = core;
   const { service, publicUrl, paths, reuseForMs, clientIdPrefix } = options;
   const { afterMs: firstLookupMs } = fillDefaults("lookup", options.lookup);
   const returnUrls = { success: publicUrl + paths.success, cancel: publicUrl + paths.cancel };
@@ -165,6 +165,7 @@ function checkoutParts<Covers extends SignedField, Tx>(
     now,
     newId,
     ready,
+    maxGroup,
     service: createPaymentService(service),
     rematch: (clientIds) => rematch(core, clientIds),
     options: { returnUrls, reuseForMs, clientIdPrefix, creationMs, firstLookupMs },

@@ -1,6 +1,6 @@
 import timers from "node:timers/promises";
 import { MemoryStore, type MemoryTx, type Payment } from "tillkit";
-import { createPayment, type CheckoutParts } from "../../src/checkout/create-payment.js";
+import { openCheckout, type CheckoutParts } from "../../src/checkout/create-payment.js";
 import { PaymentCreationError } from "../../src/service/service-errors.js";
 import { type PaymentService } from "../../src/service/index.js";
 import { onEachServer, openPlace } from "../promises/processes/databases.js";
@@ -28,6 +28,7 @@ function partsOf(answering: PaymentService["createPayment"]) {
     now: () => new Date(created),
     newId: () => "an-id",
     ready: () => Promise.resolve(),
+    maxGroup: 100,
     rematch: async (clientIds) => void rematched.push(...clientIds),
     options: {
       returnUrls: { success: "https://shop.example/success", cancel: "https://shop.example/cancel" },
@@ -51,7 +52,7 @@ const uncertain = new PaymentCreationError("creation_timeout", "No answer.", { c
 describe("a creation that fails", () => {
   it("leaves the payment failed and without a lookup where the service certainly made none", async () => {
     const { parts, store } = partsOf(() => Promise.reject(failed));
-    await expect(createPayment(parts, order)).rejects.toBe(failed);
+    await expect(openCheckout(parts)(order)).rejects.toBe(failed);
     const payment = await store.find("c-7");
     expect(payment).toMatchObject({ state: "failed", open: false, failure: "creation_refused" });
     expect(payment).not.toHaveProperty("nextLookupAt");
@@ -59,7 +60,7 @@ describe("a creation that fails", () => {
 
   it("leaves the payment uncertain, and to be looked up, where the service may have made it", async () => {
     const { parts, store } = partsOf(() => Promise.reject(uncertain));
-    await expect(createPayment(parts, order)).rejects.toBe(uncertain);
+    await expect(openCheckout(parts)(order)).rejects.toBe(uncertain);
     expect(await store.find("c-7")).toMatchObject({
       state: "uncertain",
       open: false,
@@ -72,7 +73,7 @@ describe("a creation that fails", () => {
     const { parts, store } = partsOf(() =>
       Promise.reject(Object.assign(new Error("?"), { code: "creation_failed" })),
     );
-    await expect(createPayment(parts, order)).rejects.toThrow("?");
+    await expect(openCheckout(parts)(order)).rejects.toThrow("?");
     expect(await store.find("c-7")).toMatchObject({ state: "uncertain", open: false });
   });
 
@@ -85,7 +86,7 @@ describe("a creation that fails", () => {
       replacedBy: "c-2",
     });
     await store.transaction((tx) => store.save(tx, { created: [earlier] }));
-    await expect(createPayment(parts, order)).rejects.toBe(failed);
+    await expect(openCheckout(parts)(order)).rejects.toBe(failed);
     expect(await store.find("c-1")).toEqual(earlier);
     expect(await store.find("c-7")).toMatchObject({ state: "failed", open: false });
   });
@@ -97,7 +98,7 @@ describe("a creation that fails", () => {
         await change({ state, status: state });
         throw failed;
       });
-      await expect(createPayment(parts, order)).rejects.toBe(failed);
+      await expect(openCheckout(parts)(order)).rejects.toBe(failed);
       expect(await store.find("c-7")).toMatchObject({ state, status: state, open: false });
     },
   );
@@ -120,7 +121,7 @@ describe("a creation that another call has under way", () => {
       if (pauses.push(ms) > 10) throw new Error("It waits again and again.");
       return Promise.resolve(undefined as never);
     });
-    await expect(createPayment(parts, order)).rejects.toMatchObject({ code: "creation_pending_elsewhere" });
+    await expect(openCheckout(parts)(order)).rejects.toMatchObject({ code: "creation_pending_elsewhere" });
     expect(pauses).toEqual([20, 40, 80, 160, 250]);
     expect(asked).toEqual([]);
     expect(await store.find("c-7")).toBeUndefined();
@@ -138,7 +139,7 @@ describe("an answer of the service", () => {
     ],
   ])("that has %s leaves a payment with that and no more", async (_, asking, answering, reported) => {
     const { parts, store, asked } = partsOf(() => Promise.resolve({ ...answer, ...answering }));
-    await createPayment(parts, { ...order, ...asking });
+    await openCheckout(parts)({ ...order, ...asking });
     const { clientId, reference, total } = order;
     const { returnKeyHash, ...payment } = (await store.find("c-7"))!;
     const at = new Date(created).toISOString();
@@ -164,7 +165,7 @@ describe("an answer of the service", () => {
 
   it("is stored, and the webhooks that came before it are decided again", async () => {
     const { parts, store, rematched } = partsOf(() => Promise.resolve(answer));
-    expect(await createPayment(parts, order)).toEqual({
+    expect(await openCheckout(parts)(order)).toEqual({
       clientId: "c-7",
       checkoutUrl: answer.checkoutUrl,
       reused: false,
@@ -177,7 +178,7 @@ describe("an answer of the service", () => {
     const { parts, store } = partsOf(() => Promise.resolve(answer));
     const other = pendingPayment({ clientId: "c-1", serviceId: "s-7" });
     await store.transaction((tx) => store.save(tx, { created: [other] }));
-    await expect(createPayment(parts, order)).rejects.toMatchObject({
+    await expect(openCheckout(parts)(order)).rejects.toMatchObject({
       name: "PaymentCreationError",
       code: "creation_response_invalid",
       certainty: "uncertain",
@@ -194,7 +195,7 @@ describe("an answer of the service", () => {
       jest.spyOn(store, "transaction").mockRejectedValue(down);
       return Promise.resolve(answer);
     });
-    await expect(createPayment(parts, order)).rejects.toMatchObject({
+    await expect(openCheckout(parts)(order)).rejects.toMatchObject({
       name: "PaymentCreationError",
       code: "creation_unrecorded",
       certainty: "uncertain",
@@ -209,7 +210,7 @@ describe("an answer of the service", () => {
       await change({ serviceId: "s-of-webhook", state: "pending", status: "pending" });
       return answer;
     });
-    await expect(createPayment(parts, order)).rejects.toMatchObject({ code: "creation_response_invalid" });
+    await expect(openCheckout(parts)(order)).rejects.toMatchObject({ code: "creation_response_invalid" });
     expect(await store.find("c-7")).toMatchObject({
       serviceId: "s-of-webhook",
       state: "pending",
@@ -227,7 +228,7 @@ describe("an answer of the service", () => {
       await change({ status: "pending" });
       return { ...answer, status };
     });
-    await createPayment(parts, order);
+    await openCheckout(parts)(order);
     expect(await store.find("c-7")).toMatchObject({ state: "pending", status: stored });
   });
 
@@ -236,7 +237,7 @@ describe("an answer of the service", () => {
       await change({ state: "completed", status: "completed", open: false });
       return answer;
     });
-    await createPayment(parts, order);
+    await openCheckout(parts)(order);
     expect(await store.find("c-7")).toMatchObject({
       state: "completed",
       status: "completed",
@@ -248,7 +249,7 @@ describe("an answer of the service", () => {
   it("is returned also where the webhooks that came before it cannot be decided now", async () => {
     const { parts } = partsOf(() => Promise.resolve(answer));
     parts.rematch = () => Promise.reject(new Error("the store is away"));
-    expect(await createPayment(parts, order)).toMatchObject({ clientId: "c-7" });
+    expect(await openCheckout(parts)(order)).toMatchObject({ clientId: "c-7" });
   });
 });
 
@@ -262,6 +263,10 @@ describe("an answer whose id another payment gets at the same moment", () => {
       const { sent, options: service } = willingService();
       const payments = testKit({ store, service });
       const save = store.save.bind(store);
+      jest.spyOn(store, "record").mockImplementation(async (keys, decide) => {
+        await store.transaction(async (tx) => store.save(tx, decide(await store.lock(tx, keys))));
+        return true;
+      });
       jest.spyOn(store, "save").mockImplementation(async (tx, changes) => {
         if (sent.length === 1 && changes.updated?.[0]?.serviceId === "s-1")
           await store.transaction((other) =>

@@ -33,8 +33,8 @@ export const reasons = [
     why: "noticed in test/kit and test/http; the compiler checks that no name is missing",
   },
   {
-    file: "checkout/create-payment.ts",
-    from: "if (error instanceof ChoiceOutdated)",
+    file: "checkout/store-intents.ts",
+    from: "if (error instanceof ChoiceOutdated",
     why: "equivalent: every kind but created and reuse leads to another look",
   },
   {
@@ -197,18 +197,18 @@ export const reasons = [
     why: "equivalent: the list does not include undefined; the type needs the condition",
   },
   {
-    file: "recording/group-commit.ts",
+    file: "shared/group-commit.ts",
     from: "new Deadlines(deadlineMs, (batch)",
     why: "equivalent: what has its result waits for no deadline",
   },
   {
-    file: "recording/group-commit.ts",
+    file: "shared/group-commit.ts",
     from: "if (this.#isBusy ||",
     to: "false",
     why: "equivalent: the loop that starts then ends without a commit",
   },
   {
-    file: "recording/group-commit.ts",
+    file: "shared/group-commit.ts",
     from: "if (batch.isSettled) return undefined;",
     why: "equivalent: a promise keeps its first result, and the deadline is removed already",
   },

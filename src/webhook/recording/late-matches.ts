@@ -1,5 +1,5 @@
 import { type Arrival, type Receipt } from "./arrival.js";
-import { GroupCommit } from "./group-commit.js";
+import { GroupCommit } from "../../shared/group-commit.js";
 import { type RecordingParts } from "./recording-parts.js";
 import { rematch } from "./rematch.js";
 

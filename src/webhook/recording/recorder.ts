@@ -1,6 +1,6 @@
 import { type WebhookRecord } from "../../store/index.js";
 import { type Arrival, type Receipt } from "./arrival.js";
-import { GroupCommit } from "./group-commit.js";
+import { GroupCommit } from "../../shared/group-commit.js";
 import { LateMatches } from "./late-matches.js";
 import { keysOf, planGroup, type Plan } from "./plan-group.js";
 import { type RecordingParts } from "./recording-parts.js";

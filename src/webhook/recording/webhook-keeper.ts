@@ -4,7 +4,7 @@ import { loggable } from "../../errors/loggable.js";
 import { readMessage } from "../message/read-message.js";
 import { type Spool } from "../spool/spool.js";
 import { type SpooledWebhook } from "../spool/record-line.js";
-import { DeadlineError } from "./group-commit.js";
+import { DeadlineError } from "../../shared/group-commit.js";
 import { type Arrival, type Receipt } from "./arrival.js";
 import { type Recorder } from "./recorder.js";
 

@@ -1,5 +1,5 @@
 import { type ErrorCode, TillkitError } from "tillkit";
-import { DeadlineError } from "../../../src/webhook/recording/group-commit.js";
+import { DeadlineError } from "../../../src/shared/group-commit.js";
 import { completedBody } from "../../support/webhooks.js";
 import { arrivalOf, keeperOf, recorded, spooledOf } from "./keepers.js";
 

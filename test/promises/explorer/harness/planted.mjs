@@ -188,7 +188,7 @@ export const planted = [
   },
   {
     name: "the answer of a creation replaces what a webhook has changed",
-    file: "checkout/create-payment.js",
+    file: "checkout/store-results.js",
     text: 'const state = current.state === "creating" ? "pending" : current.state;',
     by: 'const state = "pending";',
   },

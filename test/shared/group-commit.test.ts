@@ -1,4 +1,4 @@
-import { GroupCommit, type GroupCommitOptions } from "../../../src/webhook/recording/group-commit.js";
+import { GroupCommit, type GroupCommitOptions } from "../../src/shared/group-commit.js";
 
 /** Makes a group commit, and returns its methods. */
 function groupCommit<Item, Result>(options: GroupCommitOptions<Item, Result>) {

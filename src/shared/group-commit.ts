@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
-import { TillkitError } from "../../errors/index.js";
-import { Deadlines, type Waiting } from "../../shared/deadlines.js";
+import { TillkitError } from "../errors/index.js";
+import { Deadlines, type Waiting } from "./deadlines.js";
 
 /** Options of {@link GroupCommit}. */
 export interface GroupCommitOptions<Item, Result> {

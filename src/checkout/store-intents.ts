@@ -1,0 +1,139 @@
+import { TillkitError } from "../errors/index.js";
+import { type Payment } from "../model/payment.js";
+import { type PaymentStore } from "../store/index.js";
+import { type AttemptChoice, chooseAttempt, replacedPayment } from "./choose-attempt.js";
+import { type PaymentRequest, plainMetadata } from "./payment-request.js";
+
+/** A payment to store before its request is sent to the service. */
+export interface Intent {
+  request: PaymentRequest;
+  clientId: string;
+  returnKeyHash: string;
+}
+
+/** The parts of the kit that storing intents uses. */
+export interface IntentParts<Tx> {
+  store: PaymentStore<Tx>;
+  now: () => Date;
+  options: { reuseForMs: number; creationMs: number; firstLookupMs: number };
+}
+
+/** What became of an intent. */
+export type StartedAttempt =
+  | Extract<AttemptChoice, { kind: "reuse" | "wait" }>
+  | { kind: "created"; payment: Payment }
+  | { kind: "refused"; error: TillkitError }
+  /** Another call was faster: choose again. */
+  | { kind: "outdated" };
+
+class ChoiceOutdated extends Error {}
+
+/**
+ * Stores a group of intents in one transaction, and returns what became of each. Storing an intent again is harmless. Rejects for
+ * a group where another process was faster for one of its references; each intent must then be stored alone.
+ */
+export async function storeIntents<Tx>(
+  parts: IntentParts<Tx>,
+  intents: readonly Intent[],
+): Promise<StartedAttempt[]> {
+  const { store } = parts;
+  const references = [...new Set(intents.map(({ request }) => request.reference))];
+  const clientIds = [...new Set(intents.map(({ clientId }) => clientId))];
+  try {
+    return await store.transaction(async (tx) => {
+      const { payments: seen } = await store.lock(tx, { references, clientIds });
+      const { attempts, updated, created } = planIntents(parts, intents, seen);
+      if (created.length === 0) return attempts;
+      const { takenClientIds } = await store.save(tx, { updated, created });
+      if (takenClientIds.length > 0) throw new ChoiceOutdated();
+      await refuseUnseen(store, tx, [...seen, ...created]);
+      return attempts;
+    });
+  } catch (error) {
+    // Another process stored an attempt for this reference, or took the clientId, after this one had read.
+    if (error instanceof ChoiceOutdated && intents.length === 1) return [{ kind: "outdated" }];
+    throw error;
+  }
+}
+
+/**
+ * Throws if an attempt of these references has appeared since they were read. A reference without payments has
+ * no row to lock, so another call may store an attempt and close it in the meantime. The two do not clash,
+ * and nobody would mark the other one as replaced. After the insert, no other call can open an attempt.
+ */
+async function refuseUnseen<Tx>(store: PaymentStore<Tx>, tx: Tx, known: readonly Payment[]): Promise<void> {
+  const clientIds = new Set(known.map(({ clientId }) => clientId));
+  const references = [...new Set(known.map(({ reference }) => reference))];
+  const { payments } = await store.lock(tx, { references });
+  if (payments.some(({ clientId }) => !clientIds.has(clientId))) throw new ChoiceOutdated();
+}
+
+/** Chooses the attempt of each intent, given the payments of all their references. Does no I/O. */
+function planIntents(
+  { now, options }: Pick<IntentParts<never>, "now" | "options">,
+  intents: readonly Intent[],
+  seen: readonly Payment[],
+): { attempts: StartedAttempt[]; updated: Payment[]; created: Payment[] } {
+  const times = { ...options, now: now() };
+  const updated: Payment[] = [];
+  const created: Payment[] = [];
+  const attempts = intents.map((intent): StartedAttempt => {
+    const { request, clientId, returnKeyHash } = intent;
+    const { reference, total } = request;
+    const named = seen.find((payment) => payment.clientId === clientId);
+    // A commit whose result was lost has stored it.
+    if (named?.returnKeyHash === returnKeyHash) return { kind: "created", payment: named };
+    // One call at a time opens an attempt of a reference. The next one finds it in the store.
+    if (created.some((other) => other.reference === reference || other.clientId === clientId))
+      return { kind: "outdated" };
+    const attempts = seen.filter((payment) => payment.reference === reference);
+    const choice = chooseAttempt(attempts, total, times);
+    if (choice.kind === "reuse" || choice.kind === "wait") return choice;
+    if (choice.kind !== "create") return { kind: "refused", error: refusalOf(choice) };
+    if (named) return { kind: "refused", error: clientIdTaken(clientId) };
+    const payment = newPayment(intent, times);
+    for (const old of choice.replaced) updated.push(replacedPayment(old, clientId, payment.createdAt));
+    created.push(payment);
+    return { kind: "created", payment };
+  });
+  // Two processes that store references in one order wait for each other, and do not deadlock.
+  const inOrder = created.toSorted((a, b) => (a.reference < b.reference ? -1 : 1));
+  return { attempts, updated, created: inOrder };
+}
+
+function refusalOf(choice: Extract<AttemptChoice, { kind: "paid" | "withheld" }>): TillkitError {
+  const { clientId, reference } = choice.payment;
+  if (choice.kind === "paid")
+    return new TillkitError("already_paid", `${reference} was paid by ${clientId}.`);
+  const { payment, newest } = choice;
+  const [paid, asked] = [payment, newest].map(({ total }) => `${total.value} ${total.currency}`);
+  return new TillkitError(
+    "paid_other_amount",
+    `The attempt ${clientId} of ${reference} was paid with ${paid}, but ${asked} was asked for last, by ` +
+      `${newest.clientId}. A person must accept or refund it: payments.resolve({ action, clientId: "${clientId}", … }).`,
+  );
+}
+
+function clientIdTaken(clientId: string): TillkitError {
+  return new TillkitError("client_id_taken", `A payment with the clientId ${clientId} exists already.`);
+}
+
+function newPayment(
+  { request: { reference, total, locale, metadata }, clientId, returnKeyHash }: Intent,
+  { now, firstLookupMs }: { now: Date; firstLookupMs: number },
+): Payment {
+  const createdAt = now.toISOString();
+  return {
+    clientId,
+    returnKeyHash,
+    nextLookupAt: new Date(now.getTime() + firstLookupMs).toISOString(),
+    createdAt,
+    reference,
+    total: { value: total.value, currency: total.currency },
+    state: "creating",
+    open: true,
+    ...(locale !== undefined && { locale }),
+    ...(metadata !== undefined && { metadata: plainMetadata(metadata) }),
+    updatedAt: createdAt,
+  };
+}

@@ -1,0 +1,74 @@
+import { type ErrorCode } from "../errors/index.js";
+import { type Payment } from "../model/payment.js";
+import { isFarther, stateOf } from "../model/status-order.js";
+import { type ServicePayment } from "../service/index.js";
+import { type IntentParts } from "./store-intents.js";
+
+/** How a creation ended: with the answer of the service, or with an error. */
+export type CreationResult = { clientId: string } & (
+  | { answer: ServicePayment; error?: never }
+  | { answer?: never; error: { code: ErrorCode; certainty?: "failed" | "uncertain" } }
+);
+
+/** Stores results in one transaction. Returns of each whether it was stored: not where the id of its answer belongs to another payment. */
+export async function storeResults<Tx>(
+  { store, now }: Pick<IntentParts<Tx>, "store" | "now">,
+  results: readonly CreationResult[],
+): Promise<boolean[]> {
+  const clientIds = results.map(({ clientId }) => clientId);
+  const serviceIds = [...new Set(results.flatMap(({ answer }) => answer?.serviceId ?? []))];
+  let stored: boolean[] = [];
+  await store.record({ clientIds, serviceIds }, ({ payments }) => {
+    const updatedAt = now().toISOString();
+    const latest = new Map(payments.map((payment) => [payment.clientId, payment]));
+    const updated: Payment[] = [];
+    stored = results.map(({ clientId, answer, error }) => {
+      const current = latest.get(clientId)!;
+      if (answer && !mayBind(current, answer, latest.values())) return false;
+      const ended = answer ? answered(current, answer, updatedAt) : failed(current, error, updatedAt);
+      latest.set(clientId, ended);
+      updated.push(ended);
+      return true;
+    });
+    return { updated };
+  });
+  return stored;
+}
+
+/** Returns whether the id of the answer can be that of the payment. */
+function mayBind(
+  { clientId, serviceId: own }: Payment,
+  { serviceId }: ServicePayment,
+  payments: Iterable<Payment>,
+): boolean {
+  const isTaken = [...payments].some((other) => other.serviceId === serviceId && other.clientId !== clientId);
+  return !isTaken && (own ?? serviceId) === serviceId;
+}
+
+function answered(
+  current: Payment,
+  { serviceId, checkoutUrl, status, captured, createdAt }: ServicePayment,
+  updatedAt: string,
+): Payment {
+  // A webhook that overtook the answer is newer, and only a webhook can end a payment.
+  const state = current.state === "creating" ? "pending" : current.state;
+  const isNewer = stateOf(status) === "pending" && isFarther(status, current.status);
+  const updated = { ...current, ...(isNewer && { status }), state, serviceId, checkoutUrl, updatedAt };
+  updated.reported ??= {
+    status,
+    ...(captured !== undefined && { captured }),
+    at: updatedAt,
+    verified: captured === undefined ? ["status"] : ["status", "captured"],
+  };
+  if (createdAt !== undefined) updated.service = { ...current.service, createdAt };
+  return updated;
+}
+
+/** Returns a refused creation as `failed`, and one whose result is unknown as `uncertain`, which a webhook can still match. */
+function failed(current: Payment, error: NonNullable<CreationResult["error"]>, updatedAt: string): Payment {
+  const state = current.state === "creating" ? (error.certainty ?? "uncertain") : current.state;
+  const ended: Payment = { ...current, state, open: false, failure: error.code, updatedAt };
+  // The service cannot be asked about a payment that it never made.
+  if (state === "failed") delete ended.nextLookupAt;
+  return ended;
+}
