@@ -116,6 +116,17 @@ export {
 } from "./dispatch/handler.js";
 export { type NoticeListener } from "./dispatch/notices.js";
 
+export { type AttentionList, type AttentionQuery } from "./operations/attention/list-attention.js";
+export { type AttendedEntry, type AttentionAction } from "./operations/attention/attend.js";
+export {
+  type AttentionChange,
+  type AttentionEntry,
+  type AttentionNote,
+  type AttentionRule,
+  attentionRules,
+  type PaymentNeed,
+  type WebhookNeed,
+} from "./model/attention.js";
 export {
   type Health,
   type HealthReason,

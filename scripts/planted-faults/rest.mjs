@@ -281,8 +281,8 @@ export const restFaults = [
   {
     about: "dead dispatches come newest first",
     file: "store/memory/dispatches-table.ts",
-    from: ".toSorted((a, b) => a.seq - b.seq)",
-    to: ".toSorted((a, b) => b.seq - a.seq)",
+    from: "return a.seq - b.seq ||",
+    to: "return b.seq - a.seq ||",
     test: "store/memory/memory-store.test.ts",
   },
   {

@@ -58,6 +58,13 @@ export class Handlers<Tx> {
     return this.#handlers.map(({ key }) => key);
   }
 
+  /** Returns whether a handler has this name, and wants this event. */
+  has(name: string, event?: EventType): boolean {
+    return this.#handlers.some(
+      ({ key }) => key.name === name && (!event || key.event === "*" || key.event === event),
+    );
+  }
+
   /** Returns the keys of the handlers whose runs may share a transaction, by their names. */
   sharedKeys(): Map<string, HandlerKey[]> {
     const found = new Map<string, HandlerKey[]>();

@@ -13,7 +13,9 @@ import {
   pauseHandler,
   resumeHandler,
 } from "../operations/handlers/control-handler.js";
-import { createHealthCheck } from "../operations/health.js";
+import { attend } from "../operations/attention/attend.js";
+import { listAttention } from "../operations/attention/list-attention.js";
+import { createHealthCheck, type Health } from "../operations/health.js";
 import { listPayments } from "../operations/reading/list-payments.js";
 import { type LookupParts, Lookups } from "../operations/lookup/lookups.js";
 import { findPayment } from "../operations/reading/find-payment.js";
@@ -81,6 +83,14 @@ export function createPayments<Covers extends SignedField, Tx>(
     keep: (arrival: Arrival) => intake.keeper.keep(arrival),
     refused: core.refused,
   };
+  const health = createHealthCheck(core, intake, {
+    ...options.health,
+    unmatchedAfterMs: options.unmatchedAfterMs,
+    hanging: () => dispatcher.hanging,
+    sweepFailure: sweeper.failure,
+    wentBack: () => watch.problem,
+    runs: (name, event) => options.dispatches && core.handlers.has(name, event),
+  });
 
   return Object.freeze<Payments<Covers, Tx>>({
     create,
@@ -96,17 +106,8 @@ export function createPayments<Covers extends SignedField, Tx>(
       deferredComparison(store, rows, { clientIdPrefix, ...others }),
 
     sweep: () => sweeper.sweep(),
-    health: createHealthCheck(core, intake, {
-      ...options.health,
-      hanging: () => dispatcher.hanging,
-      sweepFailure: sweeper.failure,
-      wentBack: () => watch.problem,
-      runs: (name, event) =>
-        options.dispatches &&
-        core.handlers
-          .keys()
-          .some((key) => key.name === name && (!event || key.event === "*" || key.event === event)),
-    }),
+    health,
+    ...attentionMethods(core, options, health),
     ...handlerControls(core, dispatcher),
     prune: (query) => pruneRecords(store, query),
     backup: async (file) => {
@@ -193,6 +194,19 @@ function readers<Tx>(store: PaymentStore<Tx>) {
     list: (query) => listPayments(store, query),
     history: (clientId) => paymentHistory(store, clientId),
     figures: (query) => paymentFigures(store, query),
+  } satisfies Partial<Payments<never, Tx>>;
+}
+
+/** Returns the methods by which people see what needs them, and say what they do about it. */
+function attentionMethods<Covers extends SignedField, Tx>(
+  core: Core<Tx>,
+  { unmatchedAfterMs }: ResolvedOptions<Covers, Tx>,
+  health: () => Promise<Health>,
+) {
+  const parts = { ...core, unmatchedAfterMs, reasons: async () => (await health()).reasons };
+  return {
+    attention: async (query) => listAttention(parts, query),
+    attend: async (id, action) => attend(parts, id, action),
   } satisfies Partial<Payments<never, Tx>>;
 }
 

@@ -9,6 +9,8 @@ import {
   type ReturnRequest,
   type ReturnView,
 } from "../checkout/handle-return.js";
+import { type AttendedEntry, type AttentionAction } from "../operations/attention/attend.js";
+import { type AttentionList, type AttentionQuery } from "../operations/attention/list-attention.js";
 import { type Health } from "../operations/health.js";
 import {
   type ControlledHandler,
@@ -173,6 +175,21 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
 
   /** Resolves to the health, for a readiness probe and a person on call. Never rejects. */
   health(): Promise<Health>;
+  /**
+   * Resolves to one page of what needs a person: what is wrong, since when, and the next step. The most urgent rule comes first, and of
+   * one rule the oldest entry. It reads indexes only, however many payments are stored.
+   *
+   * @throws TillkitError `query_invalid`
+   */
+  attention(query?: AttentionQuery): Promise<AttentionList>;
+  /**
+   * Assigns, snoozes or settles an entry of {@link Payments.attention}, or adds a note to it. The history of the payment shows who did it,
+   * when and why. The same call again changes nothing.
+   *
+   * @throws TillkitError `resolution_invalid`; `resolution_not_possible` where the entry is closed, or its cause must be ended
+   * otherwise; `store_conflict` where another person was faster: the message says what that person did.
+   */
+  attend(id: string, action: AttentionAction): Promise<AttendedEntry>;
   /** Resolves to the handlers that the store knows, with what waits for them, what is dead, and what people decided about them. */
   handlers(): Promise<HandlerStatus[]>;
   /**

@@ -116,6 +116,11 @@ export interface Payment {
   received?: Money;
   /** The sum of all recorded refunds and reversals, a decimal string in the currency that was received. Absent for none. */
   refunded?: string;
+  /**
+   * `paid_twice`, `paid_late`: a person has not settled yet that this payment is the second one of its order, or was completed too
+   * late. `settled`: a person has settled that it is overdue, or that its creation is uncertain. See `payments.attention`.
+   */
+  attention?: "paid_twice" | "paid_late" | "settled";
 }
 
 /** Money of a completed payment that went back. All amounts are in the currency that was received. */

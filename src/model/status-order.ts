@@ -42,6 +42,9 @@ export function capturedFor(status: string): boolean | undefined {
   return status in ranks ? false : undefined;
 }
 
+/** The statuses that the kit knows. */
+export const rankedStatuses: readonly string[] = Object.keys(ranks);
+
 /** Returns whether the kit knows the status. */
 export function isKnownStatus(status: string): boolean {
   return status in ranks;

@@ -1,11 +1,13 @@
 import { type HandlerControl, readControls } from "../dispatch/handler-controls.js";
 import { type Notices } from "../dispatch/notices.js";
 import { loggable } from "../errors/loggable.js";
+import { type AttentionRule } from "../model/attention.js";
 import { type EventType } from "../model/event-map.js";
 import { type ClockWatch } from "../shared/clock-watch.js";
 import { because } from "../shared/because.js";
 import { withTimeout } from "../shared/with-timeout.js";
-import { type PaymentStore, type StoreCounts } from "../store/index.js";
+import { type CountsOptions, type PaymentStore, type StoreCounts } from "../store/index.js";
+import { attentionCounts, ruleEnds } from "./attention/rules.js";
 import { writeNothing } from "../webhook/recording/write-nothing.js";
 import { type Intake } from "../webhook/intake.js";
 
@@ -57,6 +59,11 @@ export interface Health {
   store: { reachable: boolean; stuck: boolean; warnings: readonly string[] };
   /** Absent where the store did not answer. */
   counts?: StoreCounts;
+  /**
+   * The number of what needs a person, by the rules of `payments.attention`, also of what is snoozed; at most 10,000 of each. Absent
+   * for none. What belongs to this process alone is in `reasons`.
+   */
+  attention?: { readonly [Rule in AttentionRule]?: number };
   /** The handlers that people have paused or limited; absent where there are none. */
   handlers?: readonly HandlerControl[];
   /** Webhooks that wait in the local spool for the store; absent where there is none. */
@@ -108,6 +115,8 @@ export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   mismatches: () => { count: number; spanMs: number };
   /** The time in which the store must answer. */
   timeoutMs: number;
+  /** The age from which a webhook without its payment needs a person. */
+  unmatchedAfterMs: number;
   /** The age from which an undone event degrades the health. */
   lateMs: number;
   spoolingDownAfterMs: number;
@@ -123,7 +132,10 @@ const minFailedSweeps = 3;
 export function createHealthCheck<Tx>(
   core: Pick<HealthParts<Tx>, "store" | "now" | "clock"> & { listen: Notices["add"] },
   intake: Intake,
-  options: Pick<HealthParts<Tx>, "runs" | "hanging" | "sweepFailure" | "wentBack" | "spoolingDownAfterMs">,
+  options: Pick<
+    HealthParts<Tx>,
+    "runs" | "hanging" | "sweepFailure" | "wentBack" | "spoolingDownAfterMs" | "unmatchedAfterMs"
+  >,
 ): () => Promise<Health> {
   const counted = countRejections(core.listen, intake.keeper);
   const parts = { ...core, ...intake, ...options, ...counted, timeoutMs: 2000, lateMs: 60_000 };
@@ -135,12 +147,12 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
   const { store, keeper, timeoutMs } = parts;
   const stuck = parts.recorder.isStuck();
   const [asked, writable, spoolAnswer] = await Promise.all([
-    withTimeout(askStore(store), timeoutMs).catch(() => undefined),
+    withTimeout(askStore(store, ruleEnds(parts)), timeoutMs).catch(() => undefined),
     withTimeout(writeNothing(store), timeoutMs).then(Boolean, () => false),
     askSpool(parts.spool),
     withTimeout(keeper.retryRefused(), timeoutMs).catch(() => {}),
   ]);
-  const { counts, warnings = [], controls = [] } = asked ?? {};
+  const { counts, attention, warnings = [], controls = [] } = asked ?? {};
   const reachable = asked !== undefined;
   const takes = reachable && writable && !stuck;
   const { refused } = keeper.keeping;
@@ -168,6 +180,7 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
     reasons,
     store: { reachable, stuck, warnings },
     ...(counts && { counts }),
+    ...(attention && { attention }),
     ...(controls.length > 0 && { handlers: controls }),
     ...(spool && { spool }),
     rejections: parts.rejections(),
@@ -270,12 +283,15 @@ async function askSpool(
   }
 }
 
-async function askStore<Tx>(store: PaymentStore<Tx>) {
+async function askStore<Tx>(store: PaymentStore<Tx>, before: NonNullable<CountsOptions["before"]>) {
   // No payment has an empty clientId, so this is a cheap read that proves the store reachable.
   await store.find("");
   const all = await readControls(store);
   const controls = all.filter(({ paused, perSecond }) => paused !== undefined || perSecond !== undefined);
   const except = controls.flatMap(({ name, paused }) => (paused ? [name] : []));
-  const [counts, warnings] = await Promise.all([store.counts({ except }), store.warnings()]);
-  return { counts, warnings, controls };
+  const [{ needs, ...counts }, warnings] = await Promise.all([
+    store.counts({ except, before }),
+    store.warnings(),
+  ]);
+  return { counts, warnings, controls, ...attentionCounts(needs, counts.dead, except.length) };
 }

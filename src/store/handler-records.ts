@@ -1,3 +1,4 @@
+import { type PaymentNeed, type WebhookNeed } from "../model/attention.js";
 import { type EventType } from "../model/event-map.js";
 
 /** A small record about the kit itself: what people decided about a handler, for example. */
@@ -18,6 +19,10 @@ export interface NotesOptions {
   kind: string;
   /** Only these. @default all of the kind */
   ids?: readonly string[];
+  /** The id of the last note of the page before. @default none */
+  after?: string;
+  /** The number of notes at most. A store may return pages in another order than by id, but always in the same one. @default all */
+  limit?: number;
 }
 
 /** A handler: the event that it wants (`"*"`: every event), and its durable name. */
@@ -73,4 +78,6 @@ export interface RevivedPage {
 export interface CountsOptions {
   /** The names of handlers whose waiting events do not count for `oldestUndoneAt`. @default none */
   except?: readonly string[];
+  /** Only needs of payments and webhooks from before these times count: ISO 8601 UTC. @default all of them */
+  before?: { readonly [Need in PaymentNeed | WebhookNeed]?: string };
 }

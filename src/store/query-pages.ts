@@ -1,4 +1,5 @@
 import { type EventType } from "../model/event-map.js";
+import { type PaymentNeed, type WebhookNeed } from "../model/attention.js";
 import { type PaymentState } from "../model/payment.js";
 import { type WebhookRecord } from "./records.js";
 
@@ -24,6 +25,8 @@ export interface DuePage {
 export interface PaymentPage {
   /** Only payments in this state. */
   state?: PaymentState;
+  /** Only payments about which a person has to see this: see `needOfPayment`. */
+  need?: PaymentNeed;
   /** Only payments of this order. */
   reference?: string;
   /** `reported.providerId`, whether it is verified or not. */
@@ -48,6 +51,8 @@ export interface WebhookPage {
   receiptId?: string;
   /** Only webhooks with this outcome. */
   outcome?: WebhookRecord["outcome"];
+  /** Only webhooks about which a person has to see this, and that no resolution names. */
+  need?: WebhookNeed;
   /** Only webhooks that arrived at this time or later: ISO 8601 UTC. */
   from?: string;
   /** Only webhooks that arrived before this time: ISO 8601 UTC. */
@@ -72,6 +77,8 @@ export interface DeadPage {
   since?: string;
   /** Leaves out those that were revived under this id. Required with `revive`, which stores it. */
   run?: string;
+  /** The last dispatch of the page before. @default none */
+  after?: { eventId: string; handler: string };
   /** Whether to make them pending again. */
   revive: boolean;
   /** The maximum number of dispatches. */

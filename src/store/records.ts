@@ -1,3 +1,4 @@
+import { type PaymentNeed, type WebhookNeed } from "../model/attention.js";
 import { type EventType } from "../model/event-map.js";
 import { type Evidence, type Payment, type Refund } from "../model/payment.js";
 import { type SignedField } from "../model/signed-fields.js";
@@ -40,6 +41,8 @@ export interface WebhookRecord {
   covers: "body" | readonly SignedField[];
   /** ISO 8601 UTC. */
   receivedAt: string;
+  /** The number of copies that came after it. Only `webhooks` returns it, where there are any. */
+  copies?: number;
   /** `lookup`: not a webhook, but the service's answer to a lookup of the kit. Absent for a webhook. */
   kind?: "lookup";
   /** When `outcome` was decided, if that was later than the arrival: ISO 8601 UTC. */
@@ -211,6 +214,8 @@ export interface StoreCounts {
   dead: number;
   /** Webhooks that wait for their payment or for a lookup. */
   parked: number;
+  /** The number of payments and of webhooks that a person has to see, by the reason: at most 10,000 of each. Absent for none. */
+  needs?: { readonly [Need in PaymentNeed | WebhookNeed]?: number };
   /** When the oldest event was recorded that some registered handler has not done, if there is one. */
   oldestUndoneAt?: string;
   /**

@@ -27,6 +27,7 @@ const healthy: Omit<HealthParts<MemoryTx>, "store"> = {
   sweepFailure: () => undefined,
   wentBack: () => undefined,
   mismatches: () => ({ count: 0, spanMs: 0 }),
+  unmatchedAfterMs: 900_000,
   spoolingDownAfterMs: 1000,
 };
 
@@ -217,6 +218,7 @@ describe("the health about refused webhooks", () => {
       hanging: () => 0,
       sweepFailure: () => undefined,
       wentBack: () => undefined,
+      unmatchedAfterMs: 900_000,
       spoolingDownAfterMs: 1000,
     });
     return {

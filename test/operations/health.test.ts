@@ -21,6 +21,7 @@ const asked = {
   sweepFailure: () => undefined,
   wentBack: () => undefined,
   mismatches: () => ({ count: 0, spanMs: 0 }),
+  unmatchedAfterMs: 900_000,
   spoolingDownAfterMs: 1000,
 };
 

@@ -1,4 +1,12 @@
 import { isSameNumber, type PaymentClaim, readClaims } from "../../checkout/payment-claims.js";
+import {
+  type AttentionChange,
+  type AttentionNote,
+  type AttentionRule,
+  attentionNotes,
+  paymentNeeds,
+  webhookNeeds,
+} from "../../model/attention.js";
 import { type EventType } from "../../model/event-map.js";
 import { type LastReport, type Payment, type Refund } from "../../model/payment.js";
 import {
@@ -27,6 +35,7 @@ export type HistoryEntry = {
   | { kind: "decision"; receiptId: string; outcome: WebhookRecord["outcome"]; reason?: string }
   | { kind: "event"; eventId: string; type: EventType }
   | ({ kind: "dispatch" } & Omit<DispatchRecord, "clientId" | "settledAt">)
+  | ({ kind: "attention"; rule: AttentionRule } & Omit<AttentionChange, "at">)
   | ({ kind: "resolution" } & Omit<ResolutionRecord, "clientId" | "at">)
 );
 
@@ -52,6 +61,7 @@ const kinds = [
   "reported",
   "decision",
   "resolution",
+  "attention",
   "event",
   "dispatch",
 ];
@@ -69,6 +79,7 @@ export async function paymentHistory<Tx>(store: PaymentStore<Tx>, clientId: stri
     ...stored.events.map(entryOfEvent),
     ...stored.dispatches.map((dispatch) => entryOfDispatch(dispatch, stored.events)),
     ...stored.resolutions.map(entryOfResolution),
+    ...(await entriesOfPeople(store, clientId, stored)),
   ];
   return {
     clientId,
@@ -148,6 +159,34 @@ function entriesOfWebhook(webhook: StoredHistory["webhooks"][number]): HistoryEn
       text: `decided: ${outcome}${reason === undefined ? "" : ` (${reason})`}`,
     },
   ];
+}
+
+/** Returns what people did about the entries of the payment, of its webhooks and of its dispatches. */
+async function entriesOfPeople<Tx>(
+  store: PaymentStore<Tx>,
+  clientId: string,
+  { webhooks, dispatches }: StoredHistory,
+): Promise<HistoryEntry[]> {
+  const ids = [
+    ...paymentNeeds.map((need) => `${need}:${clientId}`),
+    ...webhooks
+      .filter(({ outcome, decidedAt }) => outcome !== "applied" || decidedAt !== undefined)
+      .flatMap(({ receiptId }) => webhookNeeds.map((need) => `${need}:${receiptId}`)),
+    ...dispatches
+      .filter(({ state, past }) => state === "dead" || state === "retired" || past !== undefined)
+      .map(({ eventId, handler }) => `dead_dispatch:${eventId}:${handler}`),
+  ];
+  const notes = await store.notes({ kind: attentionNotes, ids });
+  return notes.flatMap(({ id, value }) => {
+    const rule = id.slice(0, id.indexOf(":")) as AttentionRule;
+    const { changes } = value as unknown as AttentionNote;
+    return changes.map((change): HistoryEntry => {
+      const { did, by, reason, after } = change;
+      const to = after === undefined ? "" : ` (${after})`;
+      const text = `${rule} ${did} by ${by}${to}${reason === undefined ? "" : `: ${reason}`}`;
+      return { kind: "attention", rule, ...change, text };
+    });
+  });
 }
 
 function entryOfEvent({ id, type, recordedAt }: EventRecord): HistoryEntry {

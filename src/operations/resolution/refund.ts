@@ -80,6 +80,8 @@ export function applyRefund(
     ...(stored.withheld && rest === 0n && { withheld: "refunded" as const }),
     updatedAt: resolution.at,
   };
+  // Nothing of a second or late payment is left to settle.
+  if (rest === 0n) delete payment.attention;
   const kept = { ...resolution, refund };
   const { reason, by, evidence } = resolution;
   const payload = { payment: withoutKey(payment), refund, reason, by, ...(evidence && { evidence }) };

@@ -167,9 +167,18 @@ function changesOf(about: ResolutionCase): Changes & { drafts: EventDraft[] } {
         throw notPossible(`${stored.clientId} was paid with another amount; accept or refund it`);
       if (webhook && !isWaiting(webhook) && webhook.outcome !== "mismatch")
         throw notPossible(`the webhook was decided: it is ${webhook.outcome}`);
-      return { drafts: [resolvedEvent(resolution, stored)] };
+      return webhook || !stored ? { drafts: [resolvedEvent(resolution, stored)] } : seen(resolution, stored);
     }
   }
+}
+
+/** A person has settled that the payment is the second one of its order, or late. */
+function seen(resolution: ResolutionRecord, stored: Payment): Changes & { drafts: EventDraft[] } {
+  const { attention, ...rest } = stored;
+  if (attention === undefined || attention === "settled")
+    return { drafts: [resolvedEvent(resolution, stored)] };
+  const payment: Payment = { ...rest, updatedAt: resolution.at };
+  return { updated: [payment], drafts: [resolvedEvent(resolution, payment)] };
 }
 
 function acceptForOrder(

@@ -1,5 +1,6 @@
 import { adapterChecks } from "./checks/adapter.js";
 import { claimChecks } from "./checks/claims.js";
+import { needChecks } from "./checks/needs.js";
 import { handlerChecks, noteChecks } from "./checks/notes.js";
 import { expansionChecks } from "./checks/expansion.js";
 import { deadChecks, historyChecks } from "./checks/history.js";
@@ -79,6 +80,7 @@ const groups: readonly (readonly [ExamMember, Checks])[] = [
   ["identify", identifyChecks],
   ["handlers", handlerChecks],
   ["notes", noteChecks],
+  ["list", needChecks],
 ];
 const checks = groups.flatMap(([member, group]) =>
   Object.entries(group).map(([sentence, run]) => [sentence, run, member] as const),

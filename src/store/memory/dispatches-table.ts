@@ -145,11 +145,14 @@ export class DispatchesTable {
   }
 
   dead(page: DeadPage): DispatchRecord[] {
-    const { revive, limit, run } = page;
+    const { revive, limit, run, after } = page;
+    const last =
+      after && this.#events.get(after.eventId)?.dispatches.find(({ handler }) => handler === after.handler);
     const found = [...this.#ended]
       .filter(({ state }) => state === "dead")
       .filter((one) => isOnDeadPage(page, recordOf(one)))
-      .toSorted((a, b) => a.seq - b.seq)
+      .filter((one) => !last || byEvent(last, one) < 0)
+      .toSorted(byEvent)
       .slice(0, limit);
     const records = found.map(recordOf);
     for (const dispatch of revive ? found : []) {
@@ -243,6 +246,10 @@ export class DispatchesTable {
 /** Returns a copy of plain JSON, as a database would. */
 function withoutDispatches({ dispatches: _, ...event }: EventInMemory): EventRecord {
   return { ...event, payload: JSON.parse(JSON.stringify(event.payload)) as EventRecord["payload"] };
+}
+
+function byEvent(a: Dispatch, b: Dispatch): number {
+  return a.seq - b.seq || (a.handler < b.handler ? -1 : 1);
 }
 
 function recordOf({ event, seq: _seq, dueAt: _dueAt, fence: _fence, ...state }: Dispatch): DispatchRecord {

@@ -1,5 +1,6 @@
 import { runLazily } from "../rules/run-lazily.js";
 import { TillkitError } from "../../errors/index.js";
+import { needOfPayment } from "../../model/attention.js";
 import { type Payment } from "../../model/payment.js";
 import {
   type Changes,
@@ -28,6 +29,7 @@ import {
   type WebhookPage,
   type WebhookRecord,
 } from "../contract.js";
+import { needCounts } from "../rules/needs.js";
 import { changedNote, notesAmong } from "../rules/notes.js";
 import { conflict, savePayments } from "../rules/payments.js";
 import { saveWebhooks } from "../rules/webhooks.js";
@@ -175,7 +177,14 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   }
 
   async counts(options?: CountsOptions): Promise<StoreCounts> {
-    return { ...this.#dispatches.counts(options), parked: this.#webhooks.countWaiting() };
+    const payments = this.#payments.rows
+      .allCommitted()
+      .map((payment) => [needOfPayment(payment), payment.createdAt] as const);
+    return {
+      ...this.#dispatches.counts(options),
+      parked: this.#webhooks.countWaiting(),
+      ...needCounts([...payments, ...this.#webhooks.needs()], options),
+    };
   }
 
   async handlers(): Promise<HandlerSummary[]> {

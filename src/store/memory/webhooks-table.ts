@@ -1,6 +1,8 @@
 import { type StoredHistory, type WebhookPage, type WebhookRecord } from "../contract.js";
+import { type WebhookNeed } from "../../model/attention.js";
 import {
   byArrival,
+  openNeedOf,
   isOnWebhookPage,
   isRematchable,
   isSettled,
@@ -94,6 +96,11 @@ export class WebhooksTable implements WebhookRows {
     return this.rows.committedOf(this.#waiting).filter(({ waits }) => waits).length;
   }
 
+  /** Returns what a person has to see, of each webhook, with its time. */
+  needs(): (readonly [WebhookNeed | undefined, string])[] {
+    return this.rows.allCommitted().map((row) => [openNeedOf(row), row.receivedAt] as const);
+  }
+
   /** Removes the bytes of final webhooks. Returns of how many. */
   prune(before: string, limit: number): number {
     const isOver = (row: Row): boolean => isSettled(row) && row.receivedAt < before && row.rawBody !== "";
@@ -133,6 +140,6 @@ function factsOf(row: Row): StoredHistory["webhooks"][number] {
 }
 
 function recordOf(row: Row): WebhookRecord {
-  const { copies: _, ...facts } = factsOf(row);
-  return { ...facts, rawBody: Buffer.from(row.rawBody, "latin1") };
+  const { copies, ...facts } = factsOf(row);
+  return { ...facts, ...(copies > 0 && { copies }), rawBody: Buffer.from(row.rawBody, "latin1") };
 }

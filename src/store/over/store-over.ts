@@ -6,9 +6,10 @@ import { type Draft } from "./records/draft.js";
 import { Events } from "./tables/events.js";
 import { KeyedRecords } from "./records/keyed-records.js";
 import { notesAmong } from "../rules/notes.js";
-import { keyOf, rangeOf } from "./records/keys.js";
+import { after, keyOf, rangeOf } from "./records/keys.js";
 import { type Adapter, adapterOf } from "./adapter/operations.js";
 import { CommittedPayments, readLocked } from "./tables/payments.js";
+import { countNeeds } from "./tables/count-needs.js";
 import { readHistory } from "./tables/read-history.js";
 import { changesSaver } from "./tables/save-changes.js";
 import { noteKey } from "./records/stored-records.js";
@@ -89,14 +90,19 @@ function storeOf(records: KeyedRecords): Omit<PaymentStore<object>, "durable"> {
     renew: (run, leaseMs) => dispatches.renew(run, leaseMs),
     dead: (page) => dispatches.dead(page),
     revived: (page) => dispatches.revived(page),
-    counts: async (options) => dispatches.counts(await events.handlers(), options),
+    async counts(options) {
+      const counted = countNeeds(records, options);
+      return { ...(await dispatches.counts(await events.handlers(), options)), ...(await counted) };
+    },
     handlers: async () => dispatches.summarize(await events.handlers()),
     async notes(options) {
-      const { kind, ids } = options;
+      const { kind, ids, after: last, limit = Infinity } = options;
+      const from = last === undefined ? {} : { from: after(noteKey({ kind, id: last })) };
       const found = ids
         ? await records.values<NoteRecord>(ids.map((id) => noteKey({ kind, id })))
-        : await records.scan<NoteRecord>(rangeOf(["notes", kind], Infinity));
-      return notesAmong(found, options);
+        : await records.scan<NoteRecord>(rangeOf(["notes", kind], limit, from));
+      // A page has the order of its keys, in which the next page continues.
+      return last === undefined && limit === Infinity ? notesAmong(found, options) : found;
     },
     retire: async (options) => dispatches.retire(options, await events.forget(options)),
     prune: async ({ before, limit }) => ({

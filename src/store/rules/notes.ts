@@ -16,9 +16,14 @@ export function changedNote(
 }
 
 /** Returns copies of those notes that are asked for, sorted by id. */
-export function notesAmong(notes: readonly NoteRecord[], { kind, ids }: NotesOptions): NoteRecord[] {
+export function notesAmong(
+  notes: readonly NoteRecord[],
+  { kind, ids, after, limit = Infinity }: NotesOptions,
+): NoteRecord[] {
   return notes
     .filter((note) => note.kind === kind && (ids === undefined || ids.includes(note.id)))
+    .filter(({ id }) => after === undefined || id > after)
     .map((note) => structuredClone(note))
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .slice(0, limit);
 }

@@ -1,4 +1,5 @@
 import { TillkitError } from "../../errors/index.js";
+import { needOfPayment } from "../../model/attention.js";
 import { awaitedStates, type Payment } from "../../model/payment.js";
 import { type PaymentPage, type PaymentPosition } from "../query-pages.js";
 
@@ -65,8 +66,9 @@ export function byCreation(a: PaymentPosition, b: PaymentPosition): number {
 
 /** Returns whether a payment matches every condition of a page. */
 export function isOnPaymentPage(page: Omit<PaymentPage, "limit">, payment: Payment): boolean {
-  const { state, reference, providerId, from, to, after, newestFirst } = page;
+  const { state, need, reference, providerId, from, to, after, newestFirst } = page;
   return (
+    (need === undefined || needOfPayment(payment) === need) &&
     (state === undefined || payment.state === state) &&
     (reference === undefined || payment.reference === reference) &&
     (providerId === undefined || payment.reported?.providerId === providerId) &&

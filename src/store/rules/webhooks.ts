@@ -1,3 +1,5 @@
+import { type WebhookNeed } from "../../model/attention.js";
+import { isKnownStatus } from "../../model/status-order.js";
 import { type WebhookPage } from "../query-pages.js";
 import { type Changes, type Outcome, type WebhookRecord } from "../records.js";
 
@@ -16,6 +18,27 @@ export function needsResolution({ outcome }: { outcome: Outcome }): boolean {
   return outcome === "mismatch";
 }
 
+/** The outcomes that a person has to see. */
+export const needOfOutcome: { readonly [Name in Outcome]?: WebhookNeed } = {
+  mismatch: "mismatched",
+  unmatched: "unmatched",
+  unconfirmed: "unconfirmed",
+  inadmissible: "inadmissible",
+};
+
+/** Returns what a person has to see about a webhook with this outcome. */
+export function needOfWebhook({
+  outcome,
+  status,
+}: {
+  outcome: Outcome;
+  status?: string | undefined;
+}): WebhookNeed | undefined {
+  // Too late for its payment, with a status that the kit does not know: perhaps a refund.
+  if (outcome === "stale") return status === undefined || isKnownStatus(status) ? undefined : "reported";
+  return needOfOutcome[outcome];
+}
+
 /** What a store keeps of a webhook beside its bytes. */
 export interface WebhookState extends Omit<WebhookRecord, "rawBody"> {
   /** The number of copies after the first webhook. */
@@ -26,6 +49,17 @@ export interface WebhookState extends Omit<WebhookRecord, "rawBody"> {
   isStray: boolean;
   /** Whether a person has resolved it. */
   isResolved?: boolean;
+}
+
+/** Returns what a person has to see about a webhook that was not dismissed, and that no resolution names since it was decided. */
+export function openNeedOf(
+  row: Pick<WebhookState, "outcome" | "waits"> & {
+    status?: string | undefined;
+    isResolved?: boolean | undefined;
+  },
+): WebhookNeed | undefined {
+  const isDismissed = isWaiting(row) && !row.waits;
+  return row.isResolved === true || isDismissed ? undefined : needOfWebhook(row);
 }
 
 /** Returns whether `prune` may remove the bytes of a webhook. */
@@ -63,7 +97,7 @@ export function saveWebhooks(rows: WebhookRows, changes: WebhookChanges): string
   for (const { eventKey, count } of changes.copies ?? []) rows.addCopies(eventKey, count);
   for (const { receiptId, outcome, reason, decidedAt } of changes.rematched ?? []) {
     const waits = isWaiting({ outcome });
-    rows.replace(receiptId, { outcome, reason, decidedAt, waits, isStray: waits });
+    rows.replace(receiptId, { outcome, reason, decidedAt, waits, isStray: waits, isResolved: undefined });
   }
   for (const receiptId of changes.raised ?? []) rows.replace(receiptId, { isStray: false });
   for (const receiptId of changes.dismissed ?? []) rows.replace(receiptId, { isStray: false, waits: false });
@@ -87,10 +121,11 @@ export function byArrival(a: ArrivalPosition, b: ArrivalPosition): number {
 /** Returns whether a webhook matches every condition of a page. */
 export function isOnWebhookPage(
   page: Omit<WebhookPage, "limit">,
-  webhook: ArrivalPosition & Pick<WebhookRecord, "outcome"> & { clientId?: string | undefined },
+  webhook: ArrivalPosition & Parameters<typeof openNeedOf>[0] & { clientId?: string | undefined },
 ): boolean {
-  const { clientId, receiptId, outcome, from, to, after } = page;
+  const { clientId, receiptId, outcome, need, from, to, after } = page;
   return (
+    (need === undefined || openNeedOf(webhook) === need) &&
     (clientId === undefined || webhook.clientId === clientId) &&
     (receiptId === undefined || webhook.receiptId === receiptId) &&
     (outcome === undefined || webhook.outcome === outcome) &&

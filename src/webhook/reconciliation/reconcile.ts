@@ -98,7 +98,7 @@ export function applyReport(
   const state = stateOf(status);
   const ended = state !== "pending";
   // The rest pattern makes a copy; spreading that copy again is much slower.
-  const { nextLookupAt, ...next } = payment;
+  const { nextLookupAt, attention, ...next } = payment;
   next.state = state;
   next.status = status;
   if (id !== undefined) next.serviceId = id;
@@ -109,9 +109,14 @@ export function applyReport(
   if (state === "completed") {
     next.completedAt = now;
     const facts = factsOfCompletion(payment, siblings);
-    if (facts[0]!.type === "payment.paid_other_amount") (next as Payment).withheld = "unsettled";
+    const types = facts.map(({ type }) => type);
+    if (types[0] === "payment.paid_other_amount") (next as Payment).withheld = "unsettled";
+    else if (types[0] === "payment.paid_twice") (next as Payment).attention = "paid_twice";
+    else if (types.includes("payment.paid_late")) (next as Payment).attention = "paid_late";
     return { payment: next, facts };
   }
+  // What a person has settled was about this state.
+  if (attention !== undefined && state === payment.state) (next as Payment).attention = attention;
   const previous = payment.status === undefined ? {} : { previousStatus: payment.status };
   return { payment: next, facts: [{ type: "payment.updated", ...previous }] };
 }

@@ -1,3 +1,4 @@
+import { needOfPayment } from "../../../model/attention.js";
 import { type Payment } from "../../../model/payment.js";
 import {
   type DispatchRecord,
@@ -7,7 +8,7 @@ import {
 } from "../../records.js";
 import { isOpen } from "../../rules/dispatches.js";
 import { isUndecided } from "../../rules/payments.js";
-import { isSettled, type WebhookState } from "../../rules/webhooks.js";
+import { isSettled, openNeedOf, type WebhookState } from "../../rules/webhooks.js";
 import { keyOf, timeOf } from "./keys.js";
 
 /** A webhook as its record has it. */
@@ -35,6 +36,22 @@ export interface StoredDispatch extends DispatchRecord {
    */
   waitsFrom?: number;
 }
+
+/** Returns a dispatch as people see it. */
+export function dispatchOf(dispatch: StoredDispatch): DispatchRecord {
+  const {
+    recordedAt: _at,
+    order: _order,
+    fence: _fence,
+    dueAt: _due,
+    waitsFrom: _from,
+    ...record
+  } = dispatch;
+  return record;
+}
+
+/** Returns the place of a dispatch in the order of the events. */
+export const placeInOrder = ({ order, handler }: StoredDispatch): string => `${order} ${handler}`;
 
 /** The value of an index entry of a dispatch. */
 export interface DispatchEntry extends Pick<
@@ -74,6 +91,8 @@ interface Table<Row> {
 const when = (is: unknown, ...place: string[]): Place[] => (is === true ? [place] : []);
 const ofClient = (clientId: string | undefined, ...place: string[]): Place[] =>
   clientId === undefined ? [] : [[clientId, ...place]];
+const ofNeed = (need: string | undefined, ...place: string[]): Place[] =>
+  need === undefined ? [] : [[need, ...place]];
 const keyItself = (_: unknown, key: string): string => key;
 
 const orders: Table<Payment[]> = {
@@ -84,6 +103,8 @@ const orders: Table<Payment[]> = {
       payments.flatMap(({ state, createdAt, clientId }) =>
         when(state !== "completed", state, createdAt, clientId),
       ),
+    needs: (payments) =>
+      payments.flatMap((payment) => ofNeed(needOfPayment(payment), payment.createdAt, payment.clientId)),
     undecided: (payments) =>
       payments.flatMap((payment) => when(isUndecided(payment), payment.createdAt, payment.clientId)),
     lookups: (payments) =>
@@ -98,6 +119,7 @@ const webhooks: Table<StoredWebhook> = {
   indexes: {
     "webhook-times": ({ receivedAt, receiptId }) => [[receivedAt, receiptId]],
     "client-webhooks": ({ clientId, receivedAt, receiptId }) => ofClient(clientId, receivedAt, receiptId),
+    needs: (row) => ofNeed(openNeedOf(row), row.receivedAt, row.receiptId),
     waiting: ({ waits, receivedAt, receiptId }) => when(waits, receivedAt, receiptId),
     stray: ({ isStray, receivedAt, receiptId }) => when(isStray, receivedAt, receiptId),
     bytes: (row) => when(hasPrunableBytes(row), row.receivedAt, row.receiptId),

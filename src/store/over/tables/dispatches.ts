@@ -31,7 +31,9 @@ import { Conflict } from "../adapter/operations.js";
 import {
   type DispatchEntry,
   dispatchKey,
+  dispatchOf,
   eventKey,
+  placeInOrder,
   type StoredDispatch,
   type StoredEvent,
 } from "../records/stored-records.js";
@@ -53,19 +55,6 @@ const runKey = (run: RunKey): string => `${dispatchKey(run)} ${run.fence}`;
 /** Returns the fields of a dispatch that waits from now on. */
 function waitFor(now: number, ms: number): Required<Pick<StoredDispatch, "dueAt" | "waitsFrom">> {
   return { dueAt: Math.ceil(now + ms), waitsFrom: Math.floor(now - ms) };
-}
-
-/** Returns a dispatch as people see it. */
-export function dispatchOf(dispatch: StoredDispatch): DispatchRecord {
-  const {
-    recordedAt: _at,
-    order: _order,
-    fence: _fence,
-    dueAt: _due,
-    waitsFrom: _from,
-    ...record
-  } = dispatch;
-  return record;
 }
 
 /** The dispatches of events: claimed, leased, settled. */
@@ -134,15 +123,18 @@ export class Dispatches {
   }
 
   async dead(page: DeadPage): Promise<DispatchRecord[]> {
-    const { handler, revive, limit, run } = page;
+    const { handler, revive, limit, run, after: last } = page;
     const range = rangeOf(handler === undefined ? ["dead"] : ["dead", handler], Infinity);
     const find = async (entries: DispatchEntry[]): Promise<StoredDispatch[]> =>
       (await this.#records.values<StoredDispatch>(entries.map(dispatchKey))).filter((row) =>
         isOnDeadPage(page, row),
       );
-    const rows = await this.#records.collect(range, find);
+    const [before] = last ? await this.#records.values<StoredDispatch>([dispatchKey(last)]) : [];
+    const rows = (await this.#records.collect(range, find))
+      .filter((row) => !before || placeInOrder(row) > placeInOrder(before))
+      .toSorted((a, b) => (placeInOrder(a) < placeInOrder(b) ? -1 : 1));
     const found: DispatchRecord[] = [];
-    for (const row of rows.toSorted((a, b) => (a.order < b.order ? -1 : 1)).slice(0, limit)) {
+    for (const row of rows.slice(0, limit)) {
       const dispatch = await this.#records.change(async (draft) => {
         await draft.load([dispatchKey(row)]);
         const dead = draft.get<StoredDispatch>(dispatchKey(row));

@@ -79,7 +79,7 @@ export class CommittedPayments {
 
   async list(page: PaymentPage): Promise<Payment[]> {
     const { after: last, ...conditions } = page;
-    const { state, reference, from, to, newestFirst, limit } = page;
+    const { state, need, reference, from, to, newestFirst, limit } = page;
     // Without a reference, the range in the index begins after the last payment.
     const wanted = reference === undefined ? conditions : page;
     const isWanted = (payment: Payment): boolean => isOnPaymentPage(wanted, payment);
@@ -87,7 +87,12 @@ export class CommittedPayments {
       const found = (await this.findMany({ references: [reference] })).filter(isWanted).toSorted(byCreation);
       return (newestFirst ? found.toReversed() : found).slice(0, limit);
     }
-    const parts = state === undefined || state === "completed" ? ["created"] : ["states", state];
+    const parts =
+      need !== undefined
+        ? ["needs", need]
+        : state === undefined || state === "completed"
+          ? ["created"]
+          : ["states", state];
     const position = last && keyOf(...parts, last.createdAt, last.clientId);
     const range = rangeOf(parts, limit, {
       reverse: newestFirst,

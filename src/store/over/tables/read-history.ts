@@ -1,9 +1,13 @@
 import { type ResolutionRecord, type StoredHistory } from "../../contract.js";
-import { dispatchOf } from "./dispatches.js";
 import { dispatchKeysOf, eventOf } from "./events.js";
 import { type KeyedRecords } from "../records/keyed-records.js";
 import { rangeOf } from "../records/keys.js";
-import { type StoredDispatch, type StoredEvent, type StoredWebhook } from "../records/stored-records.js";
+import {
+  dispatchOf,
+  type StoredDispatch,
+  type StoredEvent,
+  type StoredWebhook,
+} from "../records/stored-records.js";
 import { shownOf } from "./webhooks.js";
 
 const historyLimit = 1000;

@@ -77,8 +77,8 @@ export function shownOf(row: StoredWebhook): StoredHistory["webhooks"][number] {
 }
 
 function recordOf(row: StoredWebhook): WebhookRecord {
-  const { copies: _, ...facts } = shownOf(row);
-  return { ...facts, rawBody: Buffer.from(row.rawBody, "base64") };
+  const { copies, ...facts } = shownOf(row);
+  return { ...facts, ...(copies > 0 && { copies }), rawBody: Buffer.from(row.rawBody, "base64") };
 }
 
 /** Reads webhooks, and removes their bytes. */
@@ -107,13 +107,14 @@ export class Webhooks {
   }
 
   async list(page: WebhookPage): Promise<WebhookRecord[]> {
-    const { clientId, receiptId, from, to, after: last, limit } = page;
+    const { clientId, receiptId, need, from, to, after: last, limit } = page;
     const isWanted = (row: StoredWebhook): boolean => isOnWebhookPage(page, row);
     if (receiptId !== undefined) {
       const keys = await this.#records.values<string>([receiptKey(receiptId)]);
       return (await this.#records.values<StoredWebhook>(keys)).filter(isWanted).map(recordOf);
     }
-    const parts = clientId === undefined ? ["webhook-times"] : ["client-webhooks", clientId];
+    const indexes = clientId === undefined ? ["webhook-times"] : ["client-webhooks", clientId];
+    const parts = need === undefined ? indexes : ["needs", need];
     const range = rangeOf(parts, limit, {
       ...(from !== undefined && { from: keyOf(...parts, from) }),
       ...(to !== undefined && { to: keyOf(...parts, to) }),

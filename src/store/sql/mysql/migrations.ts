@@ -18,6 +18,7 @@ export function mysqlSchema(tables: Tables, collation: string): Schema {
       keepNotes(tables, type),
       keepEnds(tables, type),
       keepRefunds(tables, type),
+      keepNeeds(tables, type),
     ],
     findTable: "select 1 from information_schema.tables where table_schema = database() and table_name = ?",
     createMeta: `create table if not exists ${tables.meta}
@@ -168,6 +169,23 @@ const keepEnds = (t: Tables, type: Types): string[] => [
 const keepRefunds = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column received varchar(255) ${type.text}, add column refunded varchar(64) ${type.text}`,
   `alter table ${t.resolutions} add column refund mediumtext ${type.text}`,
+];
+
+/** What a person has to see, so that it is found in the order of its time. It replaces the index of the webhooks that wait. */
+const keepNeeds = (t: Tables, type: Types): string[] => [
+  `alter table ${t.payments} add column attention varchar(32) ${type.text},
+    add key ${t.payments}_attention (attention, created_at, client_id)`,
+  `alter table ${t.webhooks} add column attention varchar(32) ${type.text},
+    add key ${t.webhooks}_attention (attention, received_at, receipt_id), drop key ${t.webhooks}_parked`,
+  `alter table ${t.dispatches} drop key ${t.dispatches}_dead,
+    add key ${t.dispatches}_dead (dead, event_seq, handler)`,
+  `update ${t.payments} set attention = case when withheld = 'unsettled' then 'paid_other_amount'
+      when state = 'uncertain' or state = 'creating' and overdue_at is not null then 'creation_uncertain'
+      when state = 'pending' and overdue_at is not null then 'overdue' end
+    where withheld = 'unsettled' or state in ('uncertain', 'creating', 'pending')`,
+  `update ${t.webhooks} set attention = case outcome when 'mismatch' then 'mismatched' else outcome end
+    where parked = 1 or outcome in ('mismatch', 'inadmissible')
+      and receipt_id not in (select receipt_id from ${t.resolutions} where receipt_id is not null)`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

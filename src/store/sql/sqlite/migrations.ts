@@ -21,6 +21,7 @@ export function sqliteSchema(tables: Tables): Schema {
       keepNotes(tables),
       keepEnds(tables),
       keepRefunds(tables),
+      keepNeeds(tables),
     ],
     findTable: "select 1 from sqlite_master where type = 'table' and name = ?",
     createMeta: `create table if not exists ${tables.meta} (name text not null primary key, value text not null)`,
@@ -235,6 +236,26 @@ const keepRefunds = (t: Tables): string[] => [
   `alter table ${t.payments} add column received text`,
   `alter table ${t.payments} add column refunded text`,
   `alter table ${t.resolutions} add column refund text`,
+];
+
+/** What a person has to see, so that it is found in the order of its time. It replaces the index of the webhooks that wait. */
+const keepNeeds = (t: Tables): string[] => [
+  `alter table ${t.payments} add column attention text`,
+  `alter table ${t.webhooks} add column attention text`,
+  `create index ${t.payments}_attention on ${t.payments} (attention, created_at, client_id)
+    where attention is not null`,
+  `create index ${t.webhooks}_attention on ${t.webhooks} (attention, received_at, receipt_id)
+    where attention is not null`,
+  `drop index ${t.webhooks}_parked`,
+  `drop index ${t.dispatches}_dead`,
+  `create index ${t.dispatches}_dead on ${t.dispatches} (dead, event_seq, handler) where dead is not null`,
+  `update ${t.payments} set attention = case when withheld = 'unsettled' then 'paid_other_amount'
+      when state = 'uncertain' or state = 'creating' and overdue_at is not null then 'creation_uncertain'
+      when state = 'pending' and overdue_at is not null then 'overdue' end
+    where withheld = 'unsettled' or state in ('uncertain', 'creating', 'pending')`,
+  `update ${t.webhooks} set attention = case outcome when 'mismatch' then 'mismatched' else outcome end
+    where parked = 1 or outcome in ('mismatch', 'inadmissible')
+      and receipt_id not in (select receipt_id from ${t.resolutions} where receipt_id is not null)`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

@@ -13,6 +13,8 @@ import {
 import { allOf, pageOf, placeholders } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 import { aboutClient } from "./about-client.js";
+import { maxCounted, paymentNeeds } from "../../../model/attention.js";
+import { needs, needsIn } from "../../rules/needs.js";
 import { revivedBy } from "../../rules/dispatches.js";
 import { eventFromRow, type EventRow } from "./events.js";
 import { isUnexpanded, isWanted } from "./expand-events.js";
@@ -57,12 +59,13 @@ export async function historyOf(reader: Session, db: Database, clientId: string)
 export async function webhooksPage(
   reader: Session,
   db: Database,
-  { clientId, receiptId, outcome, from, to, after, limit }: WebhookPage,
+  { clientId, receiptId, outcome, need, from, to, after, limit }: WebhookPage,
 ): Promise<WebhookRecord[]> {
   const conditions = [
     ...(clientId === undefined ? [] : [aboutClient(db, "webhooks", clientId)]),
     { sql: "receipt_id = ?", params: [receiptId] },
     { sql: "outcome = ?", params: [outcome] },
+    { sql: "attention = ?", params: [need] },
     { sql: "received_at >= ?", params: [from] },
     { sql: "received_at < ?", params: [to] },
     {
@@ -70,13 +73,17 @@ export async function webhooksPage(
       params: [after?.receivedAt, after?.receivedAt, after?.receiptId],
     },
   ];
-  const readsByTime = db.dialect.sparesIndexes && clientId === undefined && receiptId === undefined;
+  const isNamed = [clientId, receiptId, need].some((one) => one !== undefined);
+  const readsByTime = db.dialect.sparesIndexes && !isNamed;
+  const byNeed = need !== undefined && receiptId === undefined;
+  const { webhooks } = db.tables;
+  const table = byNeed ? `${webhooks} ${db.dialect.forceIndex(`${webhooks}_attention`)}` : webhooks;
   const indexes = readsByTime ? ["kept_since is not null", "kept_since is null"] : ["1 = 1"];
   const queries = indexes.map((index) => {
     const where = allOf([{ sql: index, params: [] }, ...conditions]);
     return {
       ...where,
-      sql: `select ${webhookColumns.join(", ")} from ${db.tables.webhooks} where ${where.sql}`,
+      sql: `select ${webhookColumns.join(", ")}, copies from ${table} where ${where.sql}`,
     };
   });
   const { sql, params } = pageOf(db.dialect, queries, "received_at, receipt_id", limit);
@@ -90,9 +97,10 @@ export async function webhooksPage(
 export async function deadDispatches(
   tx: Session,
   { dialect, tables: t }: Database,
-  { eventId, handler, type, error, since, run, revive, limit }: DeadPage,
+  { eventId, handler, type, error, since, run, after, revive, limit }: DeadPage,
 ): Promise<DispatchRecord[]> {
   // Of the characters of a pattern, none has a meaning in the text.
+  const seqOf = `coalesce((select seq from ${t.events} where id = ?), 0)`;
   const part = error && `%${error.toLowerCase().replaceAll(/[!%_]/g, "!$&")}%`;
   const where = allOf([
     { sql: "d.dead = 1", params: [] },
@@ -102,6 +110,10 @@ export async function deadDispatches(
     { sql: "lower(d.error) like ? escape '!'", params: [part] },
     { sql: "d.settled_at >= ?", params: [since === undefined ? undefined : Date.parse(since)] },
     { sql: "(d.retry_run is null or d.retry_run <> ?)", params: [run] },
+    {
+      sql: `d.event_seq >= ${seqOf} and (d.event_seq > ${seqOf} or d.handler > ?)`,
+      params: [after?.eventId, after?.eventId, after?.handler],
+    },
   ]);
   const { rows } = await tx.run<DispatchRow>(
     `select ${dispatchColumns} from ${t.dispatches} d join ${t.events} e on e.id = d.event_id
@@ -145,7 +157,7 @@ export async function dispatchesOfRun(
 export async function countWaiting(
   session: Session,
   db: Database,
-  { except = [] }: CountsOptions = {},
+  { except = [], before }: CountsOptions = {},
 ): Promise<StoreCounts> {
   const { tables: t } = db;
   const isCounted = except.length === 0 ? "1 = 1" : `h.name not in (${placeholders(except.length)})`;
@@ -153,7 +165,7 @@ export async function countWaiting(
   const ifHandlers = db.dialect.commitsInOrder ? "" : `and exists (select 1 from ${t.handlers})`;
   const { rows } = await session.run<{ dead: unknown; parked: unknown; undone: string | null }>(
     `select (select count(*) from ${t.dispatches} where dead = 1) as dead,
-      (select count(*) from ${t.webhooks} where parked = 1) as parked,
+      (select count(*) from ${t.webhooks} where attention in ('unmatched', 'unconfirmed')) as parked,
       (select recorded_at from ${t.events} where seq = (select min(oldest.seq) from (
         select (select min(d.event_seq) from ${t.dispatches} d where d.open_handler = h.name) as seq
           from ${t.handlers} h where ${isCounted}
@@ -170,8 +182,33 @@ export async function countWaiting(
     dead: Number(dead),
     parked: Number(parked),
     ...(undone !== null && { oldestUndoneAt: undone }),
+    ...(await countAttention(session, db, before)),
     ...(await readWaiting(session, db)),
   };
+}
+
+/** Counts what a person has to see, up to a number that costs little. */
+async function countAttention(
+  session: Session,
+  { tables: t }: Database,
+  before: CountsOptions["before"] = {},
+): Promise<Pick<StoreCounts, "needs">> {
+  const counting = needs.map((need) => {
+    const [table, time] = (paymentNeeds as readonly string[]).includes(need)
+      ? [t.payments, "created_at"]
+      : [t.webhooks, "received_at"];
+    const end = before[need];
+    const of = `select 1 from ${table} where attention = '${need}' ${end === undefined ? "" : `and ${time} < ?`}`;
+    return {
+      sql: `select '${need}' as need, count(*) as count from (${of} limit ${maxCounted}) ${need}`,
+      params: end === undefined ? [] : [end],
+    };
+  });
+  const { rows } = await session.run<{ need: (typeof needs)[number]; count: unknown }>(
+    counting.map(({ sql }) => sql).join(" union all "),
+    counting.flatMap(({ params }) => params),
+  );
+  return needsIn(rows.map(({ need, count }) => [need, Number(count)]));
 }
 
 /** Reads which handlers' oldest open dispatches are due, and the database's clock. */

@@ -1,5 +1,6 @@
 import { type Changes, type NoteRecord, type NotesOptions } from "../../contract.js";
 import { conflict } from "../../rules/payments.js";
+import { allOf } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
@@ -8,13 +9,14 @@ import { type Database } from "./names.js";
 export async function readNotes(
   reader: Session,
   { dialect, tables }: Database,
-  { kind, ids }: NotesOptions,
+  { kind, ids, after, limit }: NotesOptions,
 ): Promise<NoteRecord[]> {
   if (ids?.length === 0) return [];
-  const among = ids && dialect.among("id", ids);
+  const among = ids ? dialect.among("id", ids) : { sql: "1 = 1", params: [] };
+  const where = allOf([{ sql: "kind = ?", params: [kind] }, among, { sql: "id > ?", params: [after] }]);
   const { rows } = await reader.run<{ id: string; version: unknown; value: string }>(
-    `select id, version, value from ${tables.notes} where kind = ? ${among ? `and ${among.sql}` : ""} order by id`,
-    [kind, ...(among?.params ?? [])],
+    `select id, version, value from ${tables.notes} where ${where.sql} order by id ${limit === undefined ? "" : "limit ?"}`,
+    limit === undefined ? where.params : [...where.params, limit],
   );
   return rows.map(({ id, version, value }) => ({
     kind,

@@ -1,4 +1,5 @@
 import { type TillkitError } from "../../../errors/index.js";
+import { needOfPayment } from "../../../model/attention.js";
 import { type Money, type Payment } from "../../../model/payment.js";
 import { conflict, isUndecided } from "../../rules/payments.js";
 import { type Transaction } from "../transaction/transaction.js";
@@ -68,6 +69,14 @@ const columnTable = {
   lookups: {
     of: ({ lookups }) => lookups ?? null,
     set: (payment, lookups) => (payment.lookups = Number(lookups)),
+  },
+  // What a person has to see, or has settled. Other columns say the rest.
+  attention: {
+    of: (payment) => needOfPayment(payment) ?? payment.attention ?? null,
+    set: (payment, attention) => {
+      if (attention === "paid_twice" || attention === "paid_late" || attention === "settled")
+        payment.attention = attention;
+    },
   },
   withheld: {
     of: ({ withheld }) => withheld ?? null,

@@ -59,12 +59,13 @@ export function readPaymentsPage(
   { dialect, tables }: Database,
   page: PaymentPage,
 ): Promise<Payment[]> {
-  const { state, reference, providerId, from, to, after, newestFirst, limit } = page;
+  const { state, need, reference, providerId, from, to, after, newestFirst, limit } = page;
   const [behind, direction] = newestFirst ? ["<", "desc"] : [">", "asc"];
   const isOfState = state !== undefined && reference === undefined;
   const conditions = [
     // A reference has few payments. In this form no index of the states is read for them.
     { sql: isOfState ? "state = ?" : "coalesce(state, '') = ?", params: [state] },
+    { sql: "attention = ?", params: [need] },
     { sql: "reference = ?", params: [reference] },
     { sql: "provider_id = ?", params: [providerId] },
     { sql: "created_at >= ?", params: [from] },
@@ -75,7 +76,8 @@ export function readPaymentsPage(
       params: [after?.createdAt, after?.createdAt, after?.clientId],
     },
   ];
-  const table = `${tables.payments} ${isOfState ? dialect.forceIndex(`${tables.payments}_state`) : ""}`;
+  const index = need !== undefined ? "attention" : isOfState ? "state" : undefined;
+  const table = `${tables.payments} ${index ? dialect.forceIndex(`${tables.payments}_${index}`) : ""}`;
   const queries = (dialect.sparesIndexes ? indexesOf(page) : ["1 = 1"]).map((index) => {
     const where = allOf([{ sql: index, params: [] }, ...conditions]);
     return { ...where, sql: `select ${columns} from ${table} where ${where.sql}` };

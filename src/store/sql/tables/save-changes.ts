@@ -13,7 +13,15 @@ import {
   updatePayments,
 } from "./payments.js";
 import { insertResolutions } from "./resolutions.js";
-import { countCopies, insertWebhooks, markRaised, updateRematched, webhooksBatch } from "./webhooks.js";
+import {
+  countCopies,
+  insertWebhooks,
+  markRaised,
+  markResolved,
+  updateRematched,
+  webhooksBatch,
+} from "./webhooks.js";
+import { resolvedBy } from "../../rules/webhooks.js";
 import { insertStatements, updateStatements } from "./write-rows.js";
 
 /**
@@ -47,6 +55,7 @@ async function saveInSteps(tx: Transaction, db: Database, changes: Changes, lock
   await updateRematched(tx, db, rematched);
   await markRaised(tx, db, changes);
   await insertResolutions(tx, db, changes.resolutions ?? []);
+  await markResolved(tx, db, resolvedBy(changes));
   await writeNotes(tx, db, changes.notes ?? []);
   await insertEvents(tx, db, events);
   return { takenClientIds, takenEventKeys };

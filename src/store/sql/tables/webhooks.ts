@@ -1,6 +1,7 @@
+import { rankedStatuses } from "../../../model/status-order.js";
 import { type SignedField } from "../../../model/signed-fields.js";
 import { type Changes, type WebhookRecord } from "../../contract.js";
-import { isWaiting } from "../../rules/webhooks.js";
+import { needOfOutcome, needOfWebhook, isWaiting } from "../../rules/webhooks.js";
 import { type Fragment } from "../driver/dialect.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
@@ -28,7 +29,7 @@ export type WebhookRow = Record<
   Exclude<(typeof webhookColumns)[number], NullableColumn | "raw_body">,
   string
 > &
-  Record<NullableColumn, string | null> & { raw_body: Uint8Array };
+  Record<NullableColumn, string | null> & { raw_body: Uint8Array; copies?: unknown };
 
 /** Inserts webhooks. Returns the eventKeys of those whose eventKey or receiptId is taken. */
 export async function insertWebhooks(
@@ -57,16 +58,17 @@ export function webhooksBatch({ tables }: Database, webhooks: readonly WebhookRe
     isWaiting(webhook) ? 1 : null,
     webhook.receivedAt,
     isWaiting(webhook) ? webhook.receivedAt : null,
+    needOfWebhook(webhook) ?? null,
   ]);
   return {
     table: tables.webhooks,
-    columns: [...webhookColumns, "parked", "kept_since", "stray_since"],
+    columns: [...webhookColumns, "parked", "kept_since", "stray_since", "attention"],
     rows,
     bytes: "raw_body",
     numbers: ["parked"],
     uniform: [
       ["covers", "kind", "decided_at"],
-      ["outcome", "reason", "status", "parked", "stray_since"],
+      ["outcome", "reason", "status", "parked", "stray_since", "attention"],
     ],
   };
 }
@@ -125,9 +127,21 @@ export async function updateRematched(
   // Two columns that are null in almost every row, so that the few webhooks that wait are found quickly.
   await tx.run(
     `update ${tables.webhooks} set ${listed} parked = case when ${waits} then 1 end,
-      stray_since = case when ${waits} then received_at end where ${which.sql}`,
+      stray_since = case when ${waits} then received_at end, attention = ${needSql} where ${which.sql}`,
     which.params,
   );
+}
+
+/** Takes webhooks that a resolution names from those that a person has to see. */
+export async function markResolved(
+  tx: Transaction,
+  { dialect, tables }: Database,
+  receiptIds: readonly string[],
+): Promise<void> {
+  for (const group of chunks(receiptIds, 100)) {
+    const which = dialect.among("receipt_id", group);
+    await tx.run(`update ${tables.webhooks} set attention = null where ${which.sql}`, which.params);
+  }
 }
 
 /** Marks webhooks that were raised as no longer stray, and those that were dismissed as no longer waiting either. */
@@ -138,7 +152,7 @@ export async function markRaised(
 ): Promise<void> {
   const marks = [
     { ids: raised, set: "stray_since = null" },
-    { ids: dismissed, set: "stray_since = null, parked = null" },
+    { ids: dismissed, set: "stray_since = null, parked = null, attention = null" },
   ];
   for (const { ids, set } of marks)
     for (const group of chunks(ids, 100)) {
@@ -181,6 +195,13 @@ async function readWebhooks(
 
 const waits = "outcome in ('unmatched', 'unconfirmed')";
 
+/** What `needOfWebhook` returns, as an expression. */
+const needSql = `case when outcome = 'stale' then
+    case when status not in (${rankedStatuses.map((status) => `'${status}'`).join(", ")}) then 'reported' end
+  ${Object.entries(needOfOutcome)
+    .map(([outcome, need]) => `when outcome = '${outcome}' then '${need}'`)
+    .join(" ")} end`;
+
 /** Returns the webhook of a row. */
 export function webhookFromRow(row: WebhookRow): WebhookRecord {
   return {
@@ -193,6 +214,7 @@ export function webhookFromRow(row: WebhookRow): WebhookRecord {
     rawBody: Buffer.from(row.raw_body),
     covers: row.covers === "body" ? row.covers : (row.covers.split(",") as SignedField[]),
     receivedAt: row.received_at,
+    ...(Number(row.copies ?? 0) > 0 && { copies: Number(row.copies) }),
     ...(row.kind === "lookup" && { kind: row.kind }),
     ...(row.decided_at === null ? {} : { decidedAt: row.decided_at }),
   };

@@ -2,6 +2,7 @@ import { type PaymentState } from "tillkit";
 import { mysqlDialect } from "../../../../src/store/sql/mysql/mysql-dialect.js";
 import { type Database, tablesUnder } from "../../../../src/store/sql/tables/names.js";
 import { duePayments, readPaymentsPage } from "../../../../src/store/sql/tables/read-payments.js";
+import { webhooksPage } from "../../../../src/store/sql/tables/history.js";
 import { openPlace, serverUrl } from "../../../promises/processes/databases.js";
 
 if (serverUrl("mysql") === undefined) {
@@ -28,8 +29,17 @@ if (serverUrl("mysql") === undefined) {
         await readPaymentsPage({ run }, db, { ...page, state });
       await readPaymentsPage({ run }, db, page);
       await duePayments({ run }, db, { before: "3", after, limit: 50 });
+      await readPaymentsPage({ run }, db, { ...page, newestFirst: false, need: "paid_late" });
+      const position = { receivedAt: after.createdAt, receiptId: "r" };
+      await webhooksPage({ run }, db, { need: "mismatched", limit: 50, after: position });
     });
-    expect(used).toEqual([...Array(3).fill("payments_state"), "payments_created", "payments_awaited"]);
+    const needs = ["payments_attention", "webhooks_attention"];
+    expect(used).toEqual([
+      ...Array<string>(3).fill("payments_state"),
+      "payments_created",
+      "payments_awaited",
+      ...needs,
+    ]);
     await place.remove();
   });
 }

@@ -2,7 +2,12 @@ import { Pool } from "pg";
 import { postgresStore } from "tillkit/sql";
 import { numbered, postgresDialect } from "../../../../src/store/sql/postgres/postgres-dialect.js";
 import { anythingToClaim, takeDueInOneStatement } from "../../../../src/store/sql/tables/dispatches.js";
-import { countWaiting, historyOf, webhooksPage } from "../../../../src/store/sql/tables/history.js";
+import {
+  countWaiting,
+  deadDispatches,
+  historyOf,
+  webhooksPage,
+} from "../../../../src/store/sql/tables/history.js";
 import { lockKeys } from "../../../../src/store/sql/tables/lock-payments.js";
 import { type Database, tablesUnder } from "../../../../src/store/sql/tables/names.js";
 import { pruneFinal } from "../../../../src/store/sql/tables/prune.js";
@@ -100,6 +105,24 @@ function examine(url: string): void {
       "webhooks_kept, webhooks_pruned",
       "Sort, webhooks_receipt_id_key",
     ]);
+  });
+
+  it("reads what a person has to see, and counts it, from indexes that list nothing else", async () => {
+    const position = { receivedAt: after.createdAt, receiptId: "r" };
+    const plans = await plansOf(async (reader) => {
+      await readPaymentsPage(reader, db, { need: "paid_late", newestFirst: false, limit: 50, after });
+      await webhooksPage(reader, db, { need: "mismatched", limit: 50, after: position });
+      await deadDispatches(reader, db, { revive: false, limit: 50, after: { eventId: "e", handler: "h" } });
+      await countWaiting(reader, db, { before: { unmatched: "3" } });
+    });
+    expect(plans.map(usedIn).slice(0, 2)).toEqual(["payments_attention", "webhooks_attention"]);
+    expect(usedIn(plans[2]!)).toMatch(/dispatches_dead/);
+    expect(usedIn(plans[2]!)).not.toMatch(/Sort|Seq Scan/);
+    expect(usedIn(plans[4]!)).toBe(
+      [...Array<string>(5).fill("payments_attention"), ...Array<string>(5).fill("webhooks_attention")].join(
+        ", ",
+      ),
+    );
   });
 
   it("reads no table as a whole when it locks, claims, prunes, counts and reads a history", async () => {

@@ -4,8 +4,14 @@ import { sqliteDialect } from "../../../../src/store/sql/sqlite/sqlite-dialect.j
 import { lockStatements, lockSync } from "../../../../src/store/sql/sqlite/synchronous/lock-sync.js";
 import { anythingToClaim, takeDue } from "../../../../src/store/sql/tables/dispatches.js";
 import { expandSome } from "../../../../src/store/sql/tables/expand-events.js";
-import { countWaiting, historyOf, webhooksPage } from "../../../../src/store/sql/tables/history.js";
+import {
+  countWaiting,
+  deadDispatches,
+  historyOf,
+  webhooksPage,
+} from "../../../../src/store/sql/tables/history.js";
 import { type Database, tablesUnder } from "../../../../src/store/sql/tables/names.js";
+import { readNotes } from "../../../../src/store/sql/tables/notes.js";
 import { pruneFinal } from "../../../../src/store/sql/tables/prune.js";
 import {
   duePayments,
@@ -99,6 +105,31 @@ describe("the queries of the kit on SQLite", () => {
       "SEARCH webhooks USING INDEX webhooks_kept (received_at>?); SEARCH webhooks USING INDEX webhooks_pruned (received_at>?)",
       expect.stringMatching(/^SEARCH webhooks USING INDEX \w+ \(receipt_id=\?\)$/),
     ]);
+  });
+
+  it("reads what a person has to see, and counts it, from indexes that list nothing else", async () => {
+    const position = { receivedAt: after.createdAt, receiptId: "r" };
+    const plans = await plansOf(async (reader) => {
+      await readPaymentsPage(reader, db, { need: "paid_late", newestFirst: false, limit: 50, after });
+      await readPaymentsPage(reader, db, { need: "overdue", newestFirst: false, limit: 50, to: "3" });
+      await webhooksPage(reader, db, { need: "mismatched", limit: 50, after: position });
+      await deadDispatches(reader, db, { revive: false, limit: 50, after: { eventId: "e", handler: "h" } });
+      await countWaiting(reader, db, { before: { unmatched: "3" } });
+      await readNotes(reader, db, { kind: "told", after: "a", limit: 50 });
+    });
+    const byNeed = (table: string, time: string) =>
+      `SEARCH ${table} USING INDEX ${table}_attention (attention=? AND ${time})`;
+    expect(plans.slice(0, 3)).toEqual([
+      byNeed("payments", "created_at>?"),
+      byNeed("payments", "created_at<?"),
+      byNeed("webhooks", "received_at>?"),
+    ]);
+    expect(plans[3]).toContain("SEARCH d USING INDEX dispatches_dead (dead=? AND event_seq>?)");
+    for (const plan of plans)
+      expect(plan).not.toMatch(/SCAN (payments|webhooks|events|dispatches|notes|[edp])\b/);
+    const counts = plans.filter((plan) => plan.includes("payments_attention")).at(-1)!;
+    expect(counts.match(/SEARCH \w+ USING COVERING INDEX \w+_attention/g)).toHaveLength(10);
+    expect(plans.slice(0, 4).join()).not.toContain("USE TEMP B-TREE");
   });
 
   it("searches eventKeys for a clientId only where they contain enough of it", async () => {

@@ -1,0 +1,247 @@
+import { createHash } from "node:crypto";
+import { hasCode, TillkitError } from "../../errors/index.js";
+import {
+  type AttentionChange,
+  type AttentionEntry,
+  type AttentionNote,
+  type AttentionRule,
+  attentionNotes,
+  attentionRules,
+} from "../../model/attention.js";
+import { describeUnknown, type NamesOf } from "../../shared/unknown-names.js";
+import { withoutUndefined } from "../../shared/without-undefined.js";
+import { type Changes, type EventRecord, type NoteRecord } from "../../store/index.js";
+import { stampEvent } from "../../webhook/recording/payment-events.js";
+import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
+import { notPossible, resolutionInvalid, resolvedEvent } from "../resolution/resolution.js";
+import { type FactParts, factSources, split } from "./facts.js";
+import { entryOf, noteOf, readAttentionNotes } from "./list-attention.js";
+import { type Fact, ruleTable } from "./rules.js";
+
+/** What a person does about one entry of `payments.attention`. */
+export interface AttentionAction {
+  /**
+   * - `assign`: `to` looks after it. Without `to` the person takes it.
+   * - `snooze`: it is not listed `until` this time, and listed again then, if its fact is still there.
+   * - `note`: `reason` is kept for others to read.
+   * - `settle`: nothing more needs to be done. What the store knows at this moment is kept beside the reason.
+   */
+  action: "assign" | "snooze" | "note" | "settle";
+  /** Who does it: 1 to 128 characters. */
+  by: string;
+  /** Why, or the note itself: 1 to 1,000 characters. Only `assign` does without. */
+  reason?: string | undefined;
+  /** With `assign`: who looks after it, in 1 to 128 characters; `null`: nobody. @default by */
+  to?: string | null | undefined;
+  /** With `snooze`: in the future, and at most 366 days from now. */
+  until?: Date | undefined;
+  /** With `settle`: where the evidence is, such as a file and its line, in 1 to 500 characters. */
+  document?: string | undefined;
+  /** The `version` of the entry that the person saw. If another person changed it since, nothing is done. */
+  version?: number | undefined;
+  /** Names one click, for example: a second call with this key does nothing. 1 to 128 characters. */
+  key?: string | undefined;
+}
+
+/** An entry after an action. */
+export interface AttendedEntry {
+  /** As it is now. */
+  entry: AttentionEntry;
+  /** False where it was done before, and nothing was changed. */
+  changed: boolean;
+}
+
+/** What the actions need. */
+export type AttendParts<Tx> = FactParts<Tx> & RecordingParts<Tx>;
+
+const maxChanges = 50;
+const maxSnoozeMs = 366 * 24 * 60 * 60 * 1000;
+const did = { assign: "assigned", snooze: "snoozed", note: "noted", settle: "settled" } as const;
+
+/**
+ * Does one action about one entry, and keeps who did it, when and why, what was before and after.
+ *
+ * @throws TillkitError `resolution_invalid`; `resolution_not_possible` where the entry is closed, or is settled in another way;
+ * `store_conflict` where another person was faster: its message says what that person did
+ */
+export async function attend<Tx>(
+  parts: AttendParts<Tx>,
+  id: string,
+  given: AttentionAction,
+): Promise<AttendedEntry> {
+  check(given, parts.now());
+  await parts.ready();
+  const [rule, subject] = split(id) as [AttentionRule, string];
+  if (!attentionRules.includes(rule)) throw resolutionInvalid(`No entry has the id ${JSON.stringify(id)}.`);
+  const note = (await readAttentionNotes(parts.store, [id])).get(id);
+  const fact = await factSources(parts)[ruleTable[rule].of].one(rule, subject);
+  const before = noteOf(note);
+  const change = changeOf(given, before, parts.now());
+  if (isRepeated(change, before)) {
+    const known = {
+      ...before.settled?.evidence,
+      rule,
+      subject,
+      since: before.settled?.since ?? change.at,
+    } as Fact;
+    return { entry: entryOf(fact ?? known, note, parts.now()), changed: false };
+  }
+  if (!fact) throw notPossible(`${id} is closed: its cause is gone`);
+  if (given.action === "settle" && ruleTable[rule].settle === "fact")
+    throw notPossible(`settling does not end its cause. ${ruleTable[rule].next(fact)}`);
+  refuseOvertaken(given, note, before, fact);
+  const value = JSON.parse(JSON.stringify(valueAfter(given, before, change, fact))) as NoteRecord["value"];
+  const changed = { kind: attentionNotes, id, version: note?.version ?? 0, value };
+  try {
+    await parts.store.transaction((tx) =>
+      saveAction(parts, tx, { given, fact, note: changed, at: change.at }),
+    );
+  } catch (error) {
+    if (!hasCode(error, "store_conflict")) throw error;
+    throw overtaken(noteOf((await readAttentionNotes(parts.store, [id])).get(id)), changed.version + 1);
+  }
+  parts.announceEvents();
+  return { entry: entryOf(fact, { ...changed, version: changed.version + 1 }, parts.now()), changed: true };
+}
+
+/** Writes the note, and with a settlement what takes the fact away, as long as the fact is still there. */
+async function saveAction<Tx>(
+  { store, newId }: AttendParts<Tx>,
+  tx: Tx,
+  { given, fact, note, at }: { given: AttentionAction; fact: Fact; note: NoteRecord; at: string },
+): Promise<void> {
+  const { rule, subject, payment, webhook } = fact;
+  const { by, reason = "" } = given;
+  const changes: Changes = { notes: [note] };
+  const events: EventRecord[] = [];
+  if (given.action === "settle" && ruleTable[rule].of === "payment") {
+    const { payments } = await store.lock(tx, { clientIds: [subject] });
+    const stored = payments.find(({ clientId }) => clientId === subject)!;
+    const { attention, ...rest } = stored;
+    const isPaid = attention === "paid_twice" || attention === "paid_late";
+    if (stored.state !== payment!.state || attention !== payment!.attention)
+      throw new TillkitError("store_conflict", `${subject} has changed in this moment.`);
+    changes.updated = [{ ...rest, ...(!isPaid && { attention: "settled" as const }), updatedAt: at }];
+  } else if (given.action === "settle" && webhook) {
+    const { receiptId, clientId } = webhook;
+    const action = "dismissed" as const;
+    const resolution = {
+      id: `settled:${rule}:${receiptId}`,
+      clientId: clientId ?? "",
+      action,
+      receiptId,
+      reason,
+      by,
+      at,
+    };
+    changes.resolutions = [resolution];
+    changes.dismissed = [receiptId];
+    if (clientId !== undefined)
+      events.push(stampEvent(resolvedEvent(resolution, payment), { newId, recordedAt: at, clientId }));
+  }
+  await store.save(tx, { ...changes, events });
+}
+
+function changeOf(
+  { action, by, reason, to, until, document, key }: AttentionAction,
+  before: AttentionNote,
+  now: Date,
+): AttentionChange {
+  const [was, is] = {
+    assign: [before.assigned, to === null ? undefined : (to ?? by)],
+    snooze: [before.snoozedUntil, until?.toISOString()],
+    note: [],
+    settle: [undefined, document],
+  }[action];
+  return withoutUndefined({
+    did: did[action],
+    by,
+    at: now.toISOString(),
+    reason,
+    before: was,
+    after: is,
+    key,
+  }) as AttentionChange;
+}
+
+function valueAfter(given: AttentionAction, before: AttentionNote, change: AttentionChange, fact: Fact) {
+  const { by, reason, document } = given;
+  const { payment, dispatch, webhook: { rawBody, ...webhook } = {} } = fact;
+  const body = rawBody && { sha256: createHash("sha256").update(rawBody).digest("hex") };
+  const evidence = { payment, dispatch, ...(body && { webhook: { ...webhook, ...body } }) };
+  const settled = {
+    ...withoutUndefined({ reason, by, document }),
+    at: change.at,
+    since: fact.since,
+    evidence,
+  };
+  return {
+    ...before,
+    ...(given.action === "assign" && { assigned: change.after }),
+    ...(given.action === "snooze" && { snoozedUntil: change.after }),
+    ...(given.action === "settle" && { settled }),
+    changes: [...before.changes, change].slice(-maxChanges),
+  };
+}
+
+/** Returns whether the same was done before: with the same key, or as the last change, by the same person and with the same content. */
+function isRepeated(change: AttentionChange, { changes }: AttentionNote): boolean {
+  if (change.key !== undefined && changes.some(({ key }) => key === change.key)) return true;
+  const last = changes.at(-1);
+  const content = ({ did, by, reason, after }: AttentionChange) => JSON.stringify([did, by, reason, after]);
+  return last !== undefined && content(last) === content(change);
+}
+
+/** Refuses what would undo the work of another person that this one did not see. */
+function refuseOvertaken(
+  { action, by, version }: AttentionAction,
+  note: NoteRecord | undefined,
+  before: AttentionNote,
+  fact: Fact,
+): void {
+  const current = note?.version ?? 0;
+  if (version !== undefined) {
+    if (version !== current) throw overtaken(before, current);
+    return;
+  }
+  const isTaken = before.assigned !== undefined && before.assigned !== by;
+  if (action === "assign" && isTaken) throw overtaken(before, current);
+  if (action === "settle" && before.settled?.since === fact.since) throw overtaken(before, current);
+}
+
+function overtaken({ changes }: AttentionNote, version: number): TillkitError {
+  const last = changes.at(-1);
+  const what = last
+    ? `${last.by} ${last.did} it${last.after === undefined ? "" : ` (${last.after})`} at ${last.at}${last.reason === undefined ? "" : `: ${last.reason}`}`
+    : "it changed in this moment";
+  return new TillkitError("store_conflict", `Nothing was done, because ${what}.`, {
+    fix: `Look at the entry again. To do it all the same, give its version, which is ${version} now.`,
+  });
+}
+
+function check(given: AttentionAction, now: Date): void {
+  const { action, by, reason, to, until, document, version, key } = given;
+  const names = { action, by, reason, to, until, document, version, key } satisfies NamesOf<AttentionAction>;
+  const unknown = describeUnknown(given, names);
+  if (unknown !== undefined) throw resolutionInvalid(unknown);
+  if (!Object.hasOwn(did, action)) throw resolutionInvalid("action must be assign, snooze, note or settle.");
+  expectText("by", by, 128);
+  if (action !== "assign" || reason !== undefined) expectText("reason", reason, 1000);
+  if (to !== undefined && to !== null) expectText("to", to, 128);
+  if (document !== undefined) expectText("document", document, 500);
+  if (key !== undefined) expectText("key", key, 128);
+  const misplaced = [
+    to !== undefined && action !== "assign" && "to",
+    until !== undefined && action !== "snooze" && "until",
+    document !== undefined && action !== "settle" && "document",
+  ].find(Boolean);
+  if (misplaced) throw resolutionInvalid(`${action} takes no ${misplaced}.`);
+  const aheadMs = until instanceof Date ? until.getTime() - now.getTime() : NaN;
+  if (action === "snooze" && !(aheadMs > 0 && aheadMs <= maxSnoozeMs))
+    throw resolutionInvalid("until must be a Date in the future, at most 366 days from now.");
+}
+
+function expectText(name: string, value: unknown, maxLength: number): void {
+  if (typeof value === "string" && value.trim() !== "" && value.length <= maxLength) return;
+  throw resolutionInvalid(`${name} must be a string of 1 to ${maxLength} characters.`);
+}

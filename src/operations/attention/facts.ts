@@ -1,0 +1,173 @@
+import { readControls } from "../../dispatch/handler-controls.js";
+import {
+  type AttentionRule,
+  needOfPayment,
+  type PaymentNeed,
+  type WebhookNeed,
+} from "../../model/attention.js";
+import { type Payment } from "../../model/payment.js";
+import { type DispatchRecord, type PaymentStore, type WebhookRecord } from "../../store/index.js";
+import { withoutKey } from "../../webhook/recording/payment-events.js";
+import { ruleEnd, type Fact, type Rule } from "./rules.js";
+
+/** Where facts are read. */
+export interface FactParts<Tx> {
+  store: PaymentStore<Tx>;
+  now: () => Date;
+  unmatchedAfterMs: number;
+  /** Returns the reasons why this process is not well. */
+  reasons: () => Promise<readonly { code: string; message: string }[]>;
+}
+
+/** The reasons of health that other rules list with their subjects. */
+const listedElsewhere: readonly string[] = ["dispatches_dead", "handler_paused"];
+
+interface Source {
+  /** Returns at most `limit` facts of a rule, after a position, in an order that does not change. */
+  page(rule: AttentionRule, after: Fact["position"] | undefined, limit: number): Promise<Fact[]>;
+  /** Returns the fact of a rule about one subject, if it is there. */
+  one(rule: AttentionRule, subject: string): Promise<Fact | undefined>;
+}
+
+/** Returns where the facts of each kind of rule are read. */
+export function factSources<Tx>(parts: FactParts<Tx>): Readonly<Record<Rule["of"], Source>> {
+  const { store } = parts;
+  const found = (all: readonly Fact[]): Source => ({
+    page: async (rule, after, limit) =>
+      all.filter((one) => one.rule === rule && (!after || one.subject > after[0])).slice(0, limit),
+    one: async (rule, subject) => all.find((one) => one.rule === rule && one.subject === subject),
+  });
+  const later = (read: () => Promise<Fact[]>): Source => ({
+    page: async (...asked) => found(await read()).page(...asked),
+    one: async (...asked) => found(await read()).one(...asked),
+  });
+  return {
+    payment: ofPayments(parts),
+    webhook: ofWebhooks(parts),
+    dispatch: {
+      async page(rule, after, limit) {
+        const position = after && { after: { eventId: after[0], handler: after[1] } };
+        const dead = await store.dead({ revive: false, limit, ...position });
+        return withPayments(
+          store,
+          dead.map((one) => factOfDispatch(rule, one)),
+        );
+      },
+      async one(rule, subject) {
+        const [eventId, handler] = split(subject);
+        const dead = await store.dead({ eventId, handler, revive: false, limit: 1 });
+        return (
+          await withPayments(
+            store,
+            dead.map((each) => factOfDispatch(rule, each)),
+          )
+        )[0];
+      },
+    },
+    handler: later(async () =>
+      (await readControls(store)).flatMap(({ name, paused }) =>
+        paused ? [factOf("handler_paused", name, paused.at, `by ${paused.by}: ${paused.reason}`)] : [],
+      ),
+    ),
+    process: later(async () => {
+      return (await parts.reasons())
+        .filter(({ code }) => !listedElsewhere.includes(code))
+        .map(({ code, message }) => {
+          const rule = code === "spool_set_aside" ? code : "health";
+          return factOf(rule, code, parts.now().toISOString(), message);
+        })
+        .toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
+    }),
+  };
+}
+
+function ofPayments<Tx>(parts: FactParts<Tx>): Source {
+  const { store } = parts;
+  return {
+    async page(rule, after, limit) {
+      const to = ruleEnd(parts, rule);
+      const payments = await store.list({
+        need: rule as PaymentNeed,
+        ...(to !== undefined && { to }),
+        ...(after && { after: { createdAt: after[0], clientId: after[1] } }),
+        newestFirst: false,
+        limit,
+      });
+      return payments.map((payment) => factOfPayment(rule, payment));
+    },
+    async one(rule, subject) {
+      const payment = await store.find(subject);
+      const end = ruleEnd(parts, rule);
+      const isOpen =
+        payment && needOfPayment(payment) === rule && (end === undefined || payment.createdAt < end);
+      return isOpen ? factOfPayment(rule, payment) : undefined;
+    },
+  };
+}
+
+function ofWebhooks<Tx>(parts: FactParts<Tx>): Source {
+  const { store } = parts;
+  const read = async (
+    rule: AttentionRule,
+    page: { receiptId?: string; after?: Fact["position"]; limit: number },
+  ) => {
+    const { after, ...others } = page;
+    const to = ruleEnd(parts, rule);
+    const webhooks = await store.webhooks({
+      need: rule as WebhookNeed,
+      ...others,
+      ...(to !== undefined && { to }),
+      ...(after && { after: { receivedAt: after[0], receiptId: after[1] } }),
+    });
+    return withPayments(
+      store,
+      webhooks.map((one) => factOfWebhook(rule, one)),
+    );
+  };
+  return {
+    page: (rule, after, limit) => read(rule, { limit, ...(after && { after }) }),
+    one: async (rule, receiptId) => (await read(rule, { receiptId, limit: 1 }))[0],
+  };
+}
+
+function factOf(rule: AttentionRule, subject: string, since: string, text: string): Fact {
+  return { rule, subject, since, position: [subject, ""], text };
+}
+
+function factOfPayment(rule: AttentionRule, payment: Payment): Fact {
+  const { clientId, createdAt, completedAt, overdueAt } = payment;
+  const since = completedAt ?? (rule === "overdue" ? overdueAt : undefined) ?? createdAt;
+  const position = [createdAt, clientId] as const;
+  const isGone = needOfPayment(payment) !== rule && { isGone: true as const };
+  return { rule, subject: clientId, since, position, payment: withoutKey(payment), ...isGone };
+}
+
+function factOfWebhook(rule: AttentionRule, webhook: WebhookRecord): Fact {
+  const { receiptId, receivedAt } = webhook;
+  return { rule, subject: receiptId, since: receivedAt, position: [receivedAt, receiptId], webhook };
+}
+
+function factOfDispatch(rule: AttentionRule, dispatch: DispatchRecord): Fact {
+  const { eventId, handler, settledAt = "" } = dispatch;
+  return { rule, subject: `${eventId}:${handler}`, since: settledAt, position: [eventId, handler], dispatch };
+}
+
+/** Adds the payments that the webhooks and dispatches are about. */
+async function withPayments<Tx>(store: PaymentStore<Tx>, facts: readonly Fact[]): Promise<Fact[]> {
+  const clientIdOf = ({ webhook, dispatch }: Fact) => webhook?.clientId ?? dispatch?.clientId;
+  const clientIds = [...new Set(facts.flatMap((fact) => clientIdOf(fact) ?? []))];
+  if (clientIds.length === 0) return [...facts];
+  const payments = new Map(
+    (await store.findMany({ clientIds })).map((payment) => [payment.clientId, withoutKey(payment)]),
+  );
+  return facts.map((fact) => {
+    const payment = payments.get(clientIdOf(fact) ?? "");
+    return payment ? { ...fact, payment } : fact;
+  });
+}
+
+/** Returns the two parts of a text with a colon between them. */
+export function split(text: string): [string, string] {
+  const at = text.indexOf(":");
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}

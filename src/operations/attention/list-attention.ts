@@ -1,0 +1,173 @@
+import {
+  type AttentionEntry,
+  type AttentionNote,
+  type AttentionRule,
+  attentionNotes,
+  attentionRules,
+} from "../../model/attention.js";
+import { isWholeNumber } from "../../shared/whole-number.js";
+import { type NamesOf } from "../../shared/unknown-names.js";
+import { type NoteRecord, type PaymentStore } from "../../store/index.js";
+import { readStored } from "../../webhook/recording/rematch.js";
+import { queryError, refuseUnknown } from "../reading/query.js";
+import { type FactParts, factSources } from "./facts.js";
+import { type Fact, ruleTable } from "./rules.js";
+
+/** Selects entries of `payments.attention`. */
+export interface AttentionQuery {
+  /** Only these rules. @default all rules */
+  rule?: AttentionRule | readonly AttentionRule[] | undefined;
+  /** Whether entries that are snoozed are listed too. @default false */
+  snoozed?: boolean | undefined;
+  /** Whether entries that a person has settled, and whose fact is still there, are listed too. @default false */
+  settled?: boolean | undefined;
+  /** Only those of this person; `null`: only those of nobody. @default all */
+  assigned?: string | null | undefined;
+  /** The number of entries on one page at most: 1 to 200. @default 50 */
+  limit?: number | undefined;
+  /** The `cursor` of the page before; the other conditions must be the same. */
+  cursor?: string | undefined;
+}
+
+/** One page of what needs a person. */
+export interface AttentionList {
+  /** The most urgent rule first; of one rule the oldest first. */
+  entries: AttentionEntry[];
+  /** Selects the next page. A page before it may have fewer entries than its limit. Absent on the last one. */
+  cursor?: string;
+}
+
+const maxPerPage = 200;
+/** The number of facts that one page reads at most, so that what is snoozed or settled makes no page slow. */
+const maxRead = 400;
+const queryNames = {
+  rule: 1,
+  snoozed: 1,
+  settled: 1,
+  assigned: 1,
+  limit: 1,
+  cursor: 1,
+} satisfies NamesOf<AttentionQuery>;
+
+/** Returns one page of what needs a person. @throws TillkitError `query_invalid` */
+export async function listAttention<Tx>(
+  parts: FactParts<Tx>,
+  query: AttentionQuery = {},
+): Promise<AttentionList> {
+  const { wanted, limit, isListed } = checked(query, parts.now());
+  const sources = factSources(parts);
+  const start = cursorPlace(query.cursor);
+  const entries: AttentionEntry[] = [];
+  let read = 0;
+  for (const rule of wanted.slice(start ? wanted.indexOf(start.rule) : 0)) {
+    let after = start?.rule === rule ? start.position : undefined;
+    for (;;) {
+      const facts = await sources[ruleTable[rule].of].page(rule, after, limit);
+      for (const [index, entry] of (await attentionEntries(parts, facts)).entries()) {
+        after = facts[index]!.position;
+        if (!facts[index]!.isGone && isListed(entry)) entries.push(entry);
+        if (entries.length === limit) return { entries, cursor: cursorOf(rule, after) };
+      }
+      read += facts.length;
+      if (facts.length < limit) break;
+      if (read >= maxRead) return { entries, cursor: cursorOf(rule, after!) };
+    }
+  }
+  return { entries };
+}
+
+/** Returns the entries of facts, with what people did about them. */
+export async function attentionEntries<Tx>(
+  { store, now }: Pick<FactParts<Tx>, "store" | "now">,
+  facts: readonly Fact[],
+): Promise<AttentionEntry[]> {
+  const notes = await readAttentionNotes(store, facts.map(attentionId));
+  return facts.map((fact) => entryOf(fact, notes.get(attentionId(fact)), now()));
+}
+
+/** Reads what people did about entries, by their ids. */
+export async function readAttentionNotes<Tx>(
+  store: Pick<PaymentStore<Tx>, "notes">,
+  ids: readonly string[],
+): Promise<Map<string, NoteRecord>> {
+  if (ids.length === 0) return new Map();
+  return new Map((await store.notes({ kind: attentionNotes, ids })).map((note) => [note.id, note]));
+}
+
+/** Returns the id of the entry of a fact. */
+export function attentionId({ rule, subject }: Pick<Fact, "rule" | "subject">): string {
+  return `${rule}:${subject}`;
+}
+
+/** Returns the entry of a fact. */
+export function entryOf(fact: Fact, note: NoteRecord | undefined, now: Date): AttentionEntry {
+  const { rule, subject, since, payment, webhook, dispatch } = fact;
+  const { snoozedUntil, settled, ...people } = noteOf(note);
+  const message = webhook?.rawBody && !payment ? readStored(webhook) : undefined;
+  const said = message?.kind === "payment" ? message.verified : undefined;
+  const clientId = payment?.clientId ?? webhook?.clientId ?? dispatch?.clientId;
+  const total = payment?.total ?? (said && { value: said["total.value"], currency: said["total.currency"] });
+  const repeats = webhook?.copies === undefined ? dispatch?.attempt : webhook.copies + 1;
+  return {
+    id: attentionId(fact),
+    rule,
+    subject,
+    since,
+    ageMs: Math.max(0, now.getTime() - Date.parse(since)),
+    why: ruleTable[rule].why(fact),
+    next: ruleTable[rule].next(fact),
+    ...(clientId !== undefined && { clientId }),
+    ...(payment && { reference: payment.reference }),
+    ...(total && { total }),
+    ...(repeats !== undefined && repeats > 1 && { repeats }),
+    ...people,
+    ...(snoozedUntil !== undefined && snoozedUntil > now.toISOString() && { snoozedUntil }),
+    // A fact that came back is another one.
+    ...(settled?.since === since && { settled }),
+    version: note?.version ?? 0,
+  };
+}
+
+/** Returns what people did, as a note has it. */
+export function noteOf(note: Pick<NoteRecord, "value"> | undefined): AttentionNote {
+  return { changes: [], ...note?.value };
+}
+
+function checked(query: AttentionQuery, now: Date) {
+  refuseUnknown(query, queryNames);
+  const { rule = attentionRules, snoozed = false, settled = false, assigned, limit = 50 } = query;
+  const wanted = attentionRules.filter((one) => (typeof rule === "string" ? [rule] : rule).includes(one));
+  if (wanted.length !== new Set(typeof rule === "string" ? [rule] : rule).size)
+    throw queryError(`rule must be one of ${attentionRules.join(", ")}, or a list of them.`);
+  if (typeof snoozed !== "boolean" || typeof settled !== "boolean")
+    throw queryError("snoozed and settled must be true or false.");
+  if (assigned !== undefined && assigned !== null && typeof assigned !== "string")
+    throw queryError("assigned must be a name, or null.");
+  if (!isWholeNumber(limit, 1, maxPerPage))
+    throw queryError(`limit must be a whole number from 1 to ${maxPerPage}.`);
+  const at = now.toISOString();
+  const isListed = (entry: AttentionEntry): boolean =>
+    (snoozed || (entry.snoozedUntil ?? at) <= at) &&
+    (settled || entry.settled === undefined) &&
+    (assigned === undefined || (entry.assigned ?? null) === assigned);
+  return { wanted, limit, isListed };
+}
+
+function cursorOf(rule: AttentionRule, position: Fact["position"]): string {
+  return Buffer.from(JSON.stringify([rule, ...position])).toString("base64url");
+}
+
+function cursorPlace(
+  cursor: string | undefined,
+): { rule: AttentionRule; position: Fact["position"] } | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    const [rule, ...position] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as string[];
+    const [first, second] = position;
+    if (Object.hasOwn(ruleTable, rule!) && typeof first === "string" && typeof second === "string")
+      return { rule: rule as AttentionRule, position: [first, second] };
+  } catch {
+    // Not made by this kit: reported below.
+  }
+  throw queryError("cursor must be the one that came with the page before.");
+}

@@ -1,0 +1,175 @@
+import { type AttentionRule, attentionRules, maxCounted } from "../../model/attention.js";
+import { type Payment } from "../../model/payment.js";
+import {
+  type CountsOptions,
+  type DispatchRecord,
+  type StoreCounts,
+  type WebhookRecord,
+} from "../../store/index.js";
+
+/** A fact that needs a person. */
+export interface Fact {
+  rule: AttentionRule;
+  subject: string;
+  /** When it came: ISO 8601 UTC. */
+  since: string;
+  /** The place among the facts of the rule, from which the next page goes on. */
+  position: readonly [string, string];
+  payment?: Payment;
+  webhook?: WebhookRecord;
+  dispatch?: DispatchRecord;
+  /** The row was found by its index, and is no such fact any more: a process of an earlier version changed it. */
+  isGone?: true;
+  /** What is known of a handler, or of this process. */
+  text?: string;
+}
+
+/** One rule: where its facts are, how old one must be, and what people read. A fact that goes away closes its entry. */
+export interface Rule {
+  /** `process`: the facts of this process alone, which are in no store, and are announced by health and notices. */
+  of: "payment" | "webhook" | "dispatch" | "handler" | "process";
+  /** The age from which the fact is an entry, in milliseconds; `unmatched`: that of the option `unmatchedAfterMs`. @default 0 */
+  afterMs?: number | "unmatched";
+  /** How a person settles it, beside the command in `next`; `fact`: only by what `next` says. */
+  settle: "attention" | "fact";
+  /** What is wrong, in one sentence. */
+  why: (fact: Fact) => string;
+  /** The next step, with the command. */
+  next: (fact: Fact) => string;
+}
+
+const hourMs = 60 * 60 * 1000;
+const resolveLine = (action: string, { payment, webhook }: Fact): string =>
+  `tillkit resolve ${action} ${webhook ? `--receipt-id ${webhook.receiptId}` : `--client-id ${payment?.clientId}`}`;
+const settleLine = ({ rule, subject }: Fact): string => `tillkit attention settle ${rule}:${subject}`;
+const said = ({ webhook }: Fact): string => webhook?.reason ?? "no reason is stored";
+
+/** Every rule. To add one: its name in `attentionRules`, a row here, a row in docs/attention.md; for a payment also `needOfPayment`. */
+export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
+  paid_other_amount: {
+    of: "payment",
+    settle: "fact",
+    why: () => "The customer paid an amount that was replaced by another one. The order is not fulfilled.",
+    next: (fact) =>
+      `Fulfil it: ${resolveLine("accept", fact)}. Or pay back: ${resolveLine("refunded", fact)}.`,
+  },
+  paid_twice: {
+    of: "payment",
+    settle: "attention",
+    why: () => "The order is paid already, and this is a second payment of it.",
+    next: (fact) => `Pay it back, then: ${resolveLine("refunded", fact)}.`,
+  },
+  mismatched: {
+    of: "webhook",
+    settle: "attention",
+    why: (fact) => `A signed webhook differs from the payment: ${said(fact)}. Nothing was applied.`,
+    next: (fact) =>
+      `Ask the service. Right: ${resolveLine("accept", fact)}. Wrong: ${resolveLine("dismiss", fact)}.`,
+  },
+  paid_late: {
+    of: "payment",
+    settle: "attention",
+    why: () => "It was paid after it was canceled, replaced or given up.",
+    next: (fact) => `Deliver, or pay back and ${resolveLine("refunded", fact)}. Then: ${settleLine(fact)}.`,
+  },
+  unmatched: {
+    of: "webhook",
+    afterMs: "unmatched",
+    settle: "attention",
+    why: ({ webhook }) =>
+      `A signed webhook names a payment that the store does not have: ${webhook?.clientId}.`,
+    next: (fact) => `Ours: adopt it with payments.adopt. Of another shop: ${resolveLine("dismiss", fact)}.`,
+  },
+  unconfirmed: {
+    of: "webhook",
+    afterMs: "unmatched",
+    settle: "attention",
+    why: () => "A webhook says that it is paid, and no lookup has confirmed it.",
+    next: (fact) =>
+      `Ask the service. Paid: ${resolveLine("accept", fact)}. Not paid: ${resolveLine("dismiss", fact)}.`,
+  },
+  reported: {
+    of: "webhook",
+    settle: "attention",
+    why: ({ webhook }) =>
+      `The service reported "${webhook?.status}" of a payment that had ended. It was not applied.`,
+    next: (fact) => `Perhaps a refund: ask the service. Then: ${settleLine(fact)}.`,
+  },
+  inadmissible: {
+    of: "webhook",
+    settle: "attention",
+    why: (fact) => `A signed webhook cannot be read: ${said(fact)}.`,
+    next: (fact) =>
+      `About a payment: ${resolveLine("accept", fact)} with its evidence. Otherwise: ${settleLine(fact)}.`,
+  },
+  dead_dispatch: {
+    of: "dispatch",
+    settle: "attention",
+    why: ({ dispatch }) =>
+      `The handler ${dispatch?.handler} failed for good on ${dispatch?.type}: ${dispatch?.error ?? "no error is stored"}`,
+    next: ({ dispatch }) =>
+      `Remove the cause, then: tillkit handlers retry ${dispatch?.handler} --event-id ${dispatch?.eventId} --apply.`,
+  },
+  handler_paused: {
+    of: "handler",
+    settle: "fact",
+    why: ({ subject, text }) => `The handler ${subject} is paused ${text}`,
+    next: ({ subject }) => `When its cause is gone: tillkit handlers resume ${subject} --by <name>.`,
+  },
+  creation_uncertain: {
+    of: "payment",
+    afterMs: hourMs,
+    settle: "attention",
+    why: () => "The creation had no clear answer: the service may or may not have this payment.",
+    next: (fact) =>
+      `Ask the service. Paid: ${resolveLine("accept", fact)} with evidence. Otherwise: ${settleLine(fact)}.`,
+  },
+  overdue: {
+    of: "payment",
+    settle: "attention",
+    why: () => "It is open for too long, and the service reported nothing.",
+    next: (fact) =>
+      `Look at the service. Paid: ${resolveLine("accept", fact)} with evidence. Otherwise: ${settleLine(fact)}.`,
+  },
+  spool_set_aside: {
+    of: "process",
+    settle: "fact",
+    why: ({ text = "" }) => `${text} They could not be recorded.`,
+    next: () => "Look at the files in the folder set-aside of the spool; docs/operations.md says how.",
+  },
+  health: {
+    of: "process",
+    settle: "fact",
+    why: ({ text = "" }) => text,
+    next: ({ subject }) => `docs/operations.md explains ${subject}.`,
+  },
+};
+
+/** Returns the time before which a fact of the rule must have come; `undefined`: any time. */
+export function ruleEnd(
+  { now, unmatchedAfterMs }: { now: () => Date; unmatchedAfterMs: number },
+  rule: AttentionRule,
+): string | undefined {
+  const { afterMs } = ruleTable[rule];
+  if (afterMs === undefined) return undefined;
+  return new Date(now().getTime() - (afterMs === "unmatched" ? unmatchedAfterMs : afterMs)).toISOString();
+}
+
+/** Returns these times of all rules that have one. */
+export function ruleEnds(parts: Parameters<typeof ruleEnd>[0]): NonNullable<CountsOptions["before"]> {
+  const ends = attentionRules.flatMap((rule) => {
+    const end = ruleEnd(parts, rule);
+    return end === undefined ? [] : [[rule, end] as const];
+  });
+  return Object.fromEntries(ends);
+}
+
+/** Returns the counts of the rules whose facts are in the store; absent if there are none. */
+export function attentionCounts(needs: StoreCounts["needs"], dead: number, paused: number) {
+  const attention = {
+    ...needs,
+    ...(dead > 0 && { dead_dispatch: Math.min(dead, maxCounted) }),
+    ...(paused > 0 && { handler_paused: paused }),
+  };
+  return Object.keys(attention).length > 0 ? { attention } : {};
+}

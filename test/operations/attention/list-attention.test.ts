@@ -1,0 +1,187 @@
+import {
+  type AttentionEntry,
+  type AttentionQuery,
+  attentionRules,
+  type Payment,
+  type Payments,
+} from "tillkit";
+import { event, webhook } from "../../../src/store/exam/checks/fixtures.js";
+import { onEachDatabase } from "../../promises/processes/databases.js";
+import { completedBody, pendingPayment, signed, statusBody } from "../../support/webhooks.js";
+import { shopBench } from "../shop-bench.js";
+
+const paid = { state: "completed", status: "completed", open: false } as const;
+
+/** Returns a payment of an order of its own. */
+const own = (clientId: string, over: Partial<Payment> = {}): Payment =>
+  pendingPayment({ clientId, reference: `order-${clientId}`, serviceId: `s-${clientId}`, ...over });
+
+onEachDatabase("what needs a person", (kind) => {
+  const bench = shopBench(kind);
+  const listed = async (payments: Payments, query?: AttentionQuery): Promise<AttentionEntry[]> =>
+    (await payments.attention(query)).entries;
+  const ids = async (payments: Payments, query?: AttentionQuery) =>
+    (await listed(payments, query)).map(({ id }) => id.replace(/:[\da-f-]{36}/, ":…"));
+
+  it("is listed once for each fact, the most urgent first, with the next step, and closes with it", async () => {
+    const payments = bench.shop();
+    payments.onPaymentCompleted(() => Promise.reject(new Error("no paper")), { name: "printer" });
+    await payments.start();
+    await bench.seed(
+      pendingPayment({ clientId: "c-0", serviceId: "s-0", ...paid, completedAt: "2026-11-20T10:00:00.000Z" }),
+      pendingPayment(),
+      own("c-2"),
+      own("c-3", { cancelReturnedAt: "2026-11-20T10:00:00.000Z" }),
+      own("c-4", { state: "uncertain", open: false }),
+      own("c-5", { overdueAt: "2026-11-20T11:00:00.000Z" }),
+      own("c-6", { ...paid, withheld: "unsettled" }),
+      own("c-7", { ...paid }),
+    );
+    const send = (data: Record<string, unknown>) => payments.receiveWebhook(signed(completedBody(data)));
+    await send({});
+    const { receiptId } = await send({
+      clientId: "c-2",
+      id: "s-c-2",
+      total: { value: "1470", currency: "KMF" },
+    });
+    await send({ clientId: "c-3", id: "s-c-3" });
+    await payments.receiveWebhook(signed(statusBody("refunded", { clientId: "c-7", id: "s-c-7" })));
+    await payments.receiveWebhook(signed({ ...completedBody(), data: { clientId: "c-8" } }));
+    const waiting = completedBody({ clientId: "c-9", id: "s-c-9" });
+    const old = { outcome: "unmatched", clientId: "c-9", receivedAt: "2026-11-20T10:00:00.000Z" } as const;
+    await bench.save({
+      webhooks: [webhook("w-9", { ...old, rawBody: Buffer.from(JSON.stringify(waiting)) })],
+    });
+    await payments.pauseHandler("printer", { reason: "no paper", by: "Said" });
+
+    expect(await ids(payments)).toEqual([
+      "paid_other_amount:c-6",
+      "paid_twice:c-1",
+      "mismatched:…",
+      "paid_late:c-3",
+      "unmatched:receipt-of-w-9",
+      "reported:…",
+      "inadmissible:…",
+      "handler_paused:printer",
+      "creation_uncertain:c-4",
+      "overdue:c-5",
+    ]);
+    const [, , mismatched] = await listed(payments);
+    expect(mismatched).toMatchObject({
+      rule: "mismatched",
+      subject: receiptId,
+      clientId: "c-2",
+      reference: "order-c-2",
+      total: { value: "1475", currency: "KMF" },
+      why: "A signed webhook differs from the payment: total.value: expected 1475, got 1470. Nothing was applied.",
+      next: expect.stringContaining(`tillkit resolve accept --receipt-id ${receiptId}`),
+      version: 0,
+      changes: [],
+    });
+    const unmatched = (await listed(payments, { rule: "unmatched" }))[0]!;
+    expect(unmatched).toMatchObject({ total: { value: "1475", currency: "KMF" }, since: old.receivedAt });
+    expect(unmatched.ageMs).toBeGreaterThan(0);
+    expect((await payments.health()).attention).toEqual({
+      paid_other_amount: 1,
+      paid_twice: 1,
+      mismatched: 1,
+      paid_late: 1,
+      unmatched: 1,
+      reported: 1,
+      inadmissible: 1,
+      handler_paused: 1,
+      creation_uncertain: 1,
+      overdue: 1,
+    });
+
+    const why = { reason: "looked", by: "Amina" };
+    await payments.resolve({ action: "refunded", clientId: "c-6", ...why });
+    await payments.resolve({ action: "refunded", clientId: "c-1", ...why });
+    await payments.resolve({ action: "dismiss", receiptId, ...why });
+    await payments.resolve({ action: "dismiss", clientId: "c-3", ...why });
+    await payments.adopt({ clientId: "c-9", reference: "o-9", total: { value: "1475", currency: "KMF" } });
+    await payments.resumeHandler("printer", { by: "Said" });
+    await send({ clientId: "c-5", id: "s-c-5" });
+    await send({ clientId: "c-4", id: "s-c-4" });
+    // The last two were paid late, which is another fact.
+    expect(await ids(payments)).toEqual(["paid_late:c-4", "paid_late:c-5", "reported:…", "inadmissible:…"]);
+  });
+
+  it("has each dead dispatch once, with its payment and what failed, until it is run again", async () => {
+    const payments = bench.shop({ dispatch: { maxFailures: 1, pollMs: 10 } });
+    let works = false;
+    payments.onPaymentCompleted(
+      () => {
+        if (!works) throw new Error("no paper");
+      },
+      { name: "printer" },
+    );
+    await bench.seed(pendingPayment());
+    const died = new Promise((resolve) => payments.on("dispatch.dead", resolve));
+    await payments.start();
+    await payments.receiveWebhook(signed(completedBody()));
+    await died;
+    const [entry] = await listed(payments);
+    expect(entry).toMatchObject({
+      rule: "dead_dispatch",
+      clientId: "c-1",
+      why: expect.stringContaining(
+        "The handler printer failed for good on payment.completed: Error: no paper",
+      ),
+      next: expect.stringMatching(/tillkit handlers retry printer --event-id [\da-f-]{36} --apply/),
+    });
+    works = true;
+    await payments.replayDispatches({ dryRun: false });
+    expect(await listed(payments)).toEqual([]);
+  });
+
+  it("is read in pages, each entry once, also while entries are added and closed", async () => {
+    const payments = bench.shop();
+    await bench.seed(
+      ...["d", "b", "c", "a", "e"].map((id) => own(id, { ...paid, attention: "paid_late" })),
+      own("f", { overdueAt: "2026-11-20T11:00:00.000Z" }),
+      own("g", { ...paid, attention: "paid_twice" }),
+    );
+    const seen: string[] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await payments.attention({ limit: 2, cursor });
+      seen.push(...page.entries.map(({ subject }) => subject));
+      if (seen.length === 2) {
+        await payments.resolve({ action: "dismiss", clientId: "b", reason: "looked", by: "Amina" });
+        await bench.seed(
+          own("h", { ...paid, attention: "paid_twice" }),
+          own("z", { ...paid, attention: "paid_late" }),
+        );
+      }
+      cursor = page.cursor;
+      if (cursor === undefined) break;
+    }
+    expect(seen).toEqual(["g", "a", "c", "d", "e", "z", "f"]);
+  });
+});
+
+describe("a query of what needs a person", () => {
+  const bench = shopBench("sqlite");
+  it.each([
+    [{ rule: "late" }, `rule must be one of ${attentionRules.join(", ")}`],
+    [{ limit: 0 }, "limit must be a whole number from 1 to 200"],
+    [{ cursor: "x" }, "cursor must be the one"],
+    [{ snoozed: "yes" }, "snoozed and settled must be true or false"],
+    [{ assigned: 1 }, "assigned must be a name, or null"],
+    [{ rules: [] }, "rules"],
+  ])("refuses %j", async (query, message) => {
+    const payments = bench.shop();
+    await expect(payments.attention(query as AttentionQuery)).rejects.toMatchObject({
+      code: "query_invalid",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it("lists why this process is not well, which is in no store", async () => {
+    await bench.place.store.registerHandlers([{ event: "payment.completed", name: "books" }]);
+    await bench.save({ events: [event("e-1")] });
+    const { entries } = await bench.shop({ dispatch: false }).attention({ rule: "health" });
+    expect(entries.map(({ id }) => id)).toContain("health:events_late");
+    expect(entries[0]!.next).toMatch(/^docs\/operations\.md explains \w+\.$/);
+  });
+});
