@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { suites } from "./contenders/index.mjs";
-import { checkedBuild, kitFolder } from "./harness/build.mjs";
+import { buildCommit, checkedBuild, kitFolder } from "./harness/build.mjs";
 import { installPeers } from "./harness/install-peers.mjs";
 import { checkTargets } from "./harness/check-targets.mjs";
 import { runSuite } from "./harness/measure.mjs";
@@ -12,7 +12,7 @@ import { useMysql } from "./harness/mysql-server.mjs";
 import { usePostgres } from "./harness/postgres-server.mjs";
 import { proveOverCrashes } from "./harness/proof.mjs";
 import { markdown, plain, thisMachine } from "./harness/report.mjs";
-import { choose } from "./harness/choose.mjs";
+import { besides, choose } from "./harness/choose.mjs";
 import { svg } from "./harness/chart.mjs";
 import { summarise } from "./harness/statistics.mjs";
 import { targets } from "./targets.mjs";
@@ -35,7 +35,9 @@ async function main() {
   const noMysql = needs("mysql") ? await useMysql() : undefined;
   if (noMysql !== undefined) leftOut.push(`The suites on MySQL are left out: ${noMysql}.`);
   for (const line of leftOut) console.error(line);
-  const chosen = wanted.filter(({ server }) => noMysql === undefined || server !== "mysql");
+  const able = wanted.filter(({ server }) => noMysql === undefined || server !== "mysql");
+  const { against } = options;
+  const chosen = against === undefined ? able : besides(able, { name: against, kit: buildCommit(against) });
   const postgres = needs("postgres") ? await usePostgres() : undefined;
   try {
     const result = await runAll(chosen, options.smoke ? { ...options, quiet: true } : options);
@@ -44,6 +46,7 @@ async function main() {
       throw new TypeError("dist was built again during the measurement, so the figures belong to no build.");
     const report = { ...result, ...build, leftOut: [...leftOut, ...result.skipped] };
     if (options.json) return console.log(JSON.stringify(report));
+    if (against !== undefined) return;
     write(report);
   } finally {
     await postgres?.stop();
@@ -106,11 +109,13 @@ function started({ suites: measured, tookSeconds }) {
   return `${names.size} contenders started and took webhooks, in ${measured.length} suites, in ${tookSeconds} s. Nothing was measured.`;
 }
 
-function summaryOf({ name, title, says, reference, connections }, entrants) {
+function summaryOf({ name, title, says, reference, connections, unit = "webhooks" }, entrants) {
   const { rounds } = entrants.find((one) => one.name === reference);
+  const roundsOf = (name) => entrants.find((one) => one.name === name)?.rounds;
   const results = entrants.map((one) => ({
     name: one.name,
     ...summarise(one.rounds, rounds),
+    ...(one.contender.of && { newer: summarise(roundsOf(one.contender.of), one.rounds) }),
     ...(one.completed !== undefined && { completed: one.completed }),
     ...(one.copies !== undefined && { copies: one.copies }),
   }));
@@ -120,6 +125,7 @@ function summaryOf({ name, title, says, reference, connections }, entrants) {
     says,
     reference,
     connections,
+    unit,
     results,
     checks: checkTargets(targets, name, entrants),
   };

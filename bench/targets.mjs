@@ -37,7 +37,24 @@ export const targets = [
   ...durable("postgres", "PostgreSQL", { stock: 2, preShaped: 5 }),
   { suite: "postgres", ...databaseCpu, of: "tillkit on PostgreSQL", to: "PostgreSQL by hand", atMost: 0.25 },
   ...durable("mysql", "MySQL", {}),
+  ...booking("sqlite", "SQLite", 4),
+  ...booking("postgres", "PostgreSQL", 3),
+  ...booking("mysql", "MySQL", 2),
 ];
+
+/** Returns the targets of a handler that updates the order's row, and of the whole order, which must cost no more than by hand. */
+function booking(store, name, atLeast) {
+  const pair = { of: `tillkit on ${name}, shared handler`, to: `${name} by hand, order's row` };
+  const orders = { ...rate, what: "orders/s" };
+  const checks = [
+    { suite: `order-${store}`, ...orders, ...pair, atLeast },
+    { suite: `whole-${store}`, ...orders, ...pair, atLeast: 1 },
+    { suite: `whole-${store}`, ...cpu, ...pair, atMost: 1 },
+    { suite: `order-${store}`, ...databaseCpu, ...pair, atMost: 0.5 },
+    { suite: `whole-${store}`, ...databaseCpu, ...pair, atMost: 1 },
+  ];
+  return store === "sqlite" ? checks.slice(0, 3) : checks;
+}
 
 /** Returns the targets that every database has. MySQL has no target for webhooks per second. */
 function durable(suite, name, { stock, preShaped }) {

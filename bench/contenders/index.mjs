@@ -2,6 +2,11 @@
 
 const byHand = { name: "Express by hand", file: "express-by-hand.mjs" };
 const sqliteByHand = { name: "SQLite by hand", file: "naive-sqlite.mjs" };
+const sqliteByHandTuned = {
+  ...sqliteByHand,
+  name: "SQLite by hand, the kit's pragmas",
+  options: { pragmas: true },
+};
 const postgresByHand = { name: "PostgreSQL by hand", file: "naive-postgres.mjs" };
 const mysqlByHand = { name: "MySQL by hand", file: "naive-mysql.mjs" };
 const bare = { name: "node:http, bare", file: "bare.mjs" };
@@ -36,10 +41,20 @@ const ungrouped = {
 };
 
 const durable =
-  "Durable before the response. By hand: one transaction per webhook, which inserts the event and updates the payment.";
+  "Durable before the response. By hand: one transaction per webhook, which inserts the event and updates the payment, by prepared " +
+  "statements.";
 const booked =
-  "Orders that are booked, each second: the handler updates one row. By hand: the same in the transaction of the webhook, on " +
-  "PostgreSQL and MySQL with prepared statements.";
+  "Orders that are booked, each second: the handler updates one row. By hand: the same in the transaction of the webhook, by prepared " +
+  "statements.";
+const whole =
+  "Each order: the checkout creates the payment at a service on loopback that answers immediately, then comes the webhook, and the " +
+  "handler updates one row. By hand: the payment is stored before the request, and the answer after it, each by one statement; the rest " +
+  "as above.";
+const databases = [
+  ["SQLite", "sqlite"],
+  ["PostgreSQL", "postgres"],
+  ["MySQL", "mysql"],
+];
 const single = "One webhook at a time: grouping must not make it wait.";
 
 /** `server`: the suite needs a server of that kind. The most important suites come first, in case there is no time for all. */
@@ -67,7 +82,7 @@ export const suites = [
     says: durable,
     connections: 64,
     reference: sqliteByHand.name,
-    contenders: [byHand, sqliteByHand, ...onStore("SQLite", "sqlite")],
+    contenders: [byHand, sqliteByHand, sqliteByHandTuned, ...onStore("SQLite", "sqlite")],
   },
   {
     name: "postgres",
@@ -129,30 +144,42 @@ export const suites = [
     reference: mysqlByHand.name,
     contenders: [mysqlByHand, ...oneByOne("MySQL", "mysql")],
   },
-  ...[
-    ["SQLite", "sqlite"],
-    ["PostgreSQL", "postgres"],
-    ["MySQL", "mysql"],
-  ].map(([name, store]) => ({
+  ...databases.map(([name, store]) => ({
+    ...orderSuite(name, store, {}),
     name: `order-${store}`,
     title: `${name}, a webhook and the order's row, 64 connections`,
     says: booked,
-    ...(store !== "sqlite" && { server: store }),
-    connections: 64,
-    reference: `${name} by hand, order's row`,
-    contenders: [
-      { name: `${name} by hand, order's row`, file: `naive-${store}.mjs`, options: { order: true } },
-      tillkit(`on ${name}, handler`, { store, handler: true }),
-      tillkit(`on ${name}, shared handler`, { store, handler: true, transaction: "shared" }),
-      tillkit(`on ${name}, shared handler, pre-shaped`, {
-        store,
-        handler: true,
-        transaction: "shared",
-        preShaped: true,
-      }),
-    ],
+  })),
+  ...databases.map(([name, store]) => ({
+    ...orderSuite(name, store, { checkout: true }),
+    name: `whole-${store}`,
+    title: `${name}, the whole order, 64 connections`,
+    says: whole,
   })),
 ];
+
+/** Returns the contenders that book orders. */
+function orderSuite(name, store, options) {
+  const hand = {
+    name: `${name} by hand, order's row`,
+    file: `naive-${store}.mjs`,
+    options: { ...options, order: true },
+  };
+  const handler = { ...options, store, handler: true };
+  const shared = { ...handler, transaction: "shared" };
+  return {
+    ...(store !== "sqlite" && { server: store }),
+    connections: 64,
+    unit: "orders",
+    reference: hand.name,
+    contenders: [
+      hand,
+      tillkit(`on ${name}, handler`, handler),
+      tillkit(`on ${name}, shared handler`, shared),
+      tillkit(`on ${name}, shared handler, pre-shaped`, { ...shared, preShaped: true }),
+    ],
+  };
+}
 
 function onStore(name, store) {
   return [

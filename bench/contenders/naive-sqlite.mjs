@@ -2,6 +2,7 @@
 // sync at every commit.
 import { createServer } from "node:http";
 import express from "express";
+import { addCheckout, startService } from "../harness/checkout.mjs";
 import { sqliteDriver, sqliteFile } from "../harness/database.mjs";
 import { listen } from "../harness/listen.mjs";
 import { isSignedHex, signHex } from "../harness/sign.mjs";
@@ -9,14 +10,19 @@ import { paymentOf } from "../harness/webhooks.mjs";
 
 export const sign = signHex;
 
-/** @param options `order`: also update the row of the order */
-export async function start(port, { order = false } = {}) {
+/**
+ * @param options `order`: also update the row of the order; `checkout`: payments are created through POST /checkout/:n; `pragmas`: use
+ * the pragmas of the kit's store
+ */
+export async function start(port, { order = false, checkout = false, pragmas = false } = {}) {
   const DatabaseSync = await sqliteDriver();
   const { file, ...files } = sqliteFile();
   const database = new DatabaseSync(file);
   database.exec("pragma journal_mode = wal; pragma synchronous = full");
   database.exec("create table events (id text primary key, body blob not null)");
-  database.exec("create table payments (client_id text primary key, status text not null)");
+  if (pragmas) database.exec("pragma wal_autocheckpoint = 4000; pragma cache_size = -32768");
+  const created = checkout ? ", reference text unique, service_id text, checkout_url text" : "";
+  database.exec(`create table payments (client_id text primary key, status text not null${created})`);
   database.exec("create table orders (id text primary key, paid integer not null)");
   const begin = database.prepare("begin immediate");
   const commit = database.prepare("commit");
@@ -45,13 +51,27 @@ export async function start(port, { order = false } = {}) {
     response.json({ received: true });
   });
 
+  const service = checkout ? await startService() : undefined;
+  if (service) {
+    const intend = database.prepare(
+      "insert into payments (client_id, reference, status) values (?, ?, 'creating')",
+    );
+    const answer = database.prepare(
+      "update payments set status = 'pending', service_id = ?, checkout_url = ? where client_id = ?",
+    );
+    addCheckout(app, service, {
+      intend: ({ clientId, reference }) => intend.run(clientId, reference),
+      answered: ({ clientId, serviceId, checkoutUrl }) => answer.run(serviceId, checkoutUrl, clientId),
+    });
+  }
+
   const listening = await listen(createServer(app), port);
   return {
     ...listening,
     prepare({ first, count }) {
       begin.run();
       for (let n = first; n < first + count; n++) {
-        insertPayment.run(paymentOf(n).clientId);
+        if (!checkout) insertPayment.run(paymentOf(n).clientId);
         if (order) insertOrder.run(paymentOf(n).clientId);
       }
       commit.run();
@@ -61,6 +81,7 @@ export async function start(port, { order = false } = {}) {
     databaseFigures: () => files.figures(),
     stop() {
       listening.stop();
+      service?.stop();
       database.close();
       files.drop();
     },

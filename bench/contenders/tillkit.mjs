@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import express from "express";
 import { pino } from "pino";
+import { startService } from "../harness/checkout.mjs";
 import { kit } from "../harness/kit.mjs";
 import { listen } from "../harness/listen.mjs";
 import { signHex } from "../harness/sign.mjs";
@@ -17,13 +18,19 @@ export const path = "/payments/webhook";
  * Starts the kit with its router on a server.
  *
  * @param options `store`; `handler`: dispatch to a handler that takes `handlerMs`; `transaction`: the handler's option of that name; `log`: write the log; `preShaped`: use
- * createExpressServer; `dispatch`: the kit's option of that name; `shared`: the database of another process; `maxConnections`
+ * createExpressServer; `checkout`: payments are created through POST /checkout/:n; `dispatch`: the kit's option of that name; `shared`: the database of another process; `maxConnections`
  */
 export async function start(port, options, service = {}) {
   const { store, orders, ...database } = await openStore(options.store, options);
+  const remote = options.checkout ? await startService() : undefined;
   const payments = kit.createPayments({
     publicUrl: "http://127.0.0.1/payments",
-    service: { baseUrl: "http://127.0.0.1:9", accessToken: "bench-token", ...service },
+    service: {
+      baseUrl: "http://127.0.0.1:9",
+      accessToken: "bench-token",
+      ...service,
+      ...(remote && { baseUrl: remote.baseUrl }),
+    },
     signature: kit.hmacSignature({ secret }),
     store,
     dispatch: options.handler ? (options.dispatch ?? {}) : false,
@@ -42,6 +49,11 @@ export async function start(port, options, service = {}) {
 
   const app = express();
   app.use("/payments", kit.paymentRouter(payments));
+  app.post("/checkout/:n", async (request, response) => {
+    const { clientId, reference, value, currency } = paymentOf(Number(request.params.n));
+    const { checkoutUrl } = await payments.create({ clientId, reference, total: { value, currency } });
+    response.json({ checkoutUrl });
+  });
   await payments.start();
   const server = options.preShaped ? kit.createExpressServer(app) : createServer(app);
   const listening = await listen(server, port);
@@ -53,7 +65,7 @@ export async function start(port, options, service = {}) {
         const numbers = Array.from({ length: Math.min(500, first + count - from) }, (_, n) => from + n);
         const created = numbers.map(pendingPayment);
         await store.transaction(async (tx) => {
-          await store.save(tx, { created });
+          if (!options.checkout) await store.save(tx, { created });
           if (options.handler) await orders.insert(tx, created);
         });
       }
@@ -82,6 +94,7 @@ export async function start(port, options, service = {}) {
     async stop() {
       listening.stop();
       await payments.close();
+      remote?.stop();
       await database.drop?.();
     },
   };

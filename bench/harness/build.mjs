@@ -1,7 +1,8 @@
 // Finds the build that is measured, and checks that it was made from the sources.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { bundle } from "../../scripts/bundle.mjs";
 
@@ -28,6 +29,24 @@ export async function checkedBuild() {
 /** Returns the folder of the built kit: `dist/cjs`, or the one that TILLKIT_BENCH_KIT names. */
 export function kitFolder() {
   return path.resolve(process.env.TILLKIT_BENCH_KIT ?? built);
+}
+
+/** Builds another commit in a clone outside of the project, which shares its packages. Returns the folder of the code. */
+export function buildCommit(name) {
+  const run = (cwd, command, ...args) => {
+    const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
+    if (status !== 0)
+      throw new TypeError(`${name} cannot be built: ${command} ${args[0]}\n${stdout}${stderr}`);
+    return stdout.trim();
+  };
+  const commit = run(root, "git", "rev-parse", "--verify", "--end-of-options", `${name}^{commit}`);
+  const clone = mkdtempSync(path.join(tmpdir(), "tillkit-against-"));
+  process.on("exit", () => rmSync(clone, { recursive: true, force: true }));
+  run(clone, "git", "clone", "--quiet", "--shared", "--no-checkout", root, ".");
+  run(clone, "git", "checkout", "--quiet", "--detach", commit);
+  symlinkSync(path.join(root, "node_modules"), path.join(clone, "node_modules"));
+  run(clone, process.execPath, "scripts/build.mjs");
+  return path.join(clone, "dist/cjs");
 }
 
 /** Makes an empty folder inside of the project, where a build finds the packages that it needs. */

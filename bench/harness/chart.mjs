@@ -7,13 +7,17 @@ const labelWidth = 165;
 const characterWidth = 7.2;
 
 const columns = [
-  { key: "cpuUs", spread: "cpuSpread", label: "server CPU, µs a webhook (less is better)" },
-  { key: "perSecond", spread: "perSecondSpread", label: "webhooks a second (more is better)" },
-  { key: "databaseCpuUs", label: "database CPU, µs a webhook (less is better)" },
+  {
+    key: "cpuUs",
+    spread: "cpuSpread",
+    label: (unit) => `server CPU, µs, per ${unit.slice(0, -1)} (less is better)`,
+  },
+  { key: "perSecond", spread: "perSecondSpread", label: (unit) => `${unit} a second (more is better)` },
+  { key: "databaseCpuUs", label: (unit) => `database CPU, µs, per ${unit.slice(0, -1)} (less is better)` },
 ];
 
 /** Returns the chart of a suite: CPU, webhooks per second, and the CPU of the database if there is one. */
-export function svg({ title, reference, results }) {
+export function svg({ title, reference, results, unit }) {
   const shown = columns.filter(({ key }) => results.some((one) => one[key] !== undefined));
   const nameWidth = 20 + characterWidth * Math.max(...results.map(({ name }) => name.length));
   const width = Math.ceil(nameWidth + shown.length * (barWidth + labelWidth));
@@ -24,7 +28,11 @@ export function svg({ title, reference, results }) {
       `${name === reference ? ' font-weight="bold"' : ""}>${escape(name)}</text>`,
   );
   const bars = shown.flatMap((column, index) =>
-    columnOf(results, { ...column, x: nameWidth + index * (barWidth + labelWidth) }),
+    columnOf(results, {
+      ...column,
+      label: column.label(unit),
+      x: nameWidth + index * (barWidth + labelWidth),
+    }),
   );
   const legend = `The line on a bar is the noise between the quartiles; × is the ratio to ${reference}, taken round by round.`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="13" role="img">

@@ -8,12 +8,12 @@ export class Child {
   /** Resolves when the process has ended. */
   gone;
 
-  constructor(file, args = [], execArgv = []) {
+  constructor(file, args = [], execArgv = [], env = {}) {
     this.#process = fork(path.join(import.meta.dirname, file), args, {
       execArgv,
       serialization: "advanced",
       // The store in memory refuses to start in production; Express prints every refusal in development.
-      env: { ...process.env, NODE_ENV: "test" },
+      env: { ...process.env, NODE_ENV: "test", ...env },
     });
     this.#process.on("message", ({ ok, error }) => {
       const { resolve, reject } = this.#waiting.shift();

@@ -1,3 +1,12 @@
+/** Returns the suites with each contender that is the kit twice, the second time with the code in the folder `kit`. */
+export function besides(suites, { name, kit }) {
+  const both = (one) =>
+    one.name.startsWith("tillkit")
+      ? [one, { ...one, name: `${one.name} (${name})`, of: one.name, kit }]
+      : [one];
+  return suites.map((suite) => ({ ...suite, contenders: suite.contenders.flatMap(both) }));
+}
+
 /** Returns the suites with the chosen contenders. Each suite keeps its reference, which the ratios need. */
 export function choose(suites, { only, peers, without }) {
   return suites.flatMap((suite) => {

@@ -14,9 +14,10 @@ const tasks = {
   /**
    * Opens the connections, distributed over the `ports`, and makes the requests `first` to `first + count - 1`. With
    * `among`, the requests are about payments scattered over that many, using only every `every`th. With `same`, it is
-   * one request, repeated.
+   * one request, repeated. With `checkout`, each webhook comes after a request that creates its payment.
    */
-  async plan({ module, ports, connections, first, count, forged = false, among, every = 1, same = false }) {
+  async plan({ module, ports, connections, first, count, forged = false, among, every = 1, ...which }) {
+    const { same = false, checkout = false } = which;
     if (!modules.has(module)) modules.set(module, await import(module));
     const contender = modules.get(module);
     const requests = Array.from({ length: count }, (_, n) => {
@@ -26,7 +27,7 @@ const tasks = {
       return requestOf(contender, every * (1 + (((first + n) * 611_953) % (among / every))), forged);
     });
     sockets = await Promise.all(Array.from({ length: connections }, (_, n) => open(ports[n % ports.length])));
-    planned = requests;
+    planned = requests.map((request, n) => (checkout ? [checkoutOf(first + n), request] : [request]));
   },
   /** Sends what was planned. */
   async go() {
@@ -54,6 +55,10 @@ function requestOf(contender, n, forged) {
   ]);
 }
 
+function checkoutOf(n) {
+  return Buffer.from(`POST /checkout/${n} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n`);
+}
+
 function open(port) {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: "127.0.0.1", noDelay: true });
@@ -61,6 +66,7 @@ function open(port) {
   });
 }
 
+/** @param requests - Lists of requests. Those of one list are sent one after the other on one connection. */
 function send(requests) {
   return new Promise((resolve, reject) => {
     const latencies = new Float64Array(requests.length);
@@ -70,14 +76,16 @@ function send(requests) {
     const startedAt = performance.now();
     for (const socket of sockets) {
       let current = -1;
+      let step = 0;
       let sentAt = 0;
       let usualLength = 0;
       let pending;
       const sendNext = () => {
         if (next >= requests.length) return;
         current = next++;
+        step = 0;
         sentAt = performance.now();
-        socket.write(requests[current]);
+        socket.write(requests[current][step]);
       };
       socket.removeAllListeners("error");
       socket.on("error", reject);
@@ -92,6 +100,8 @@ function send(requests) {
         }
         pending = undefined;
         const status = reply.toString("latin1", 9, 12);
+        if (status < "300" && ++step < requests[current].length)
+          return void socket.write(requests[current][step]);
         statuses[status] = (statuses[status] ?? 0) + 1;
         latencies[current] = performance.now() - sentAt;
         if (++answered === requests.length) {

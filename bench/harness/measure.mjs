@@ -8,7 +8,7 @@ const leadIn = 0.4;
 
 /** A contender under one load: its server process, and what it was sent. */
 export class Entrant {
-  /** @param contender `{ name, file, options }`, from contenders/index.mjs */
+  /** @param contender `{ name, file, options, kit }`, from contenders/index.mjs; `kit`: the folder of another build */
   constructor(contender, connections, execArgv = []) {
     this.contender = contender;
     this.name = contender.name;
@@ -23,7 +23,8 @@ export class Entrant {
 
   async start() {
     const args = [this.module, JSON.stringify(this.contender.options ?? {})];
-    this.server = new Child("serve.mjs", args, this.execArgv);
+    const { kit } = this.contender;
+    this.server = new Child("serve.mjs", args, this.execArgv, kit && { TILLKIT_BENCH_KIT: kit });
     ({ port: this.port } = await this.server.answer());
   }
 
@@ -50,12 +51,20 @@ export class Entrant {
   async takesOnce(load) {
     const n = this.next++;
     await this.server.ask("prepare", { first: n, count: 1 });
-    const { statuses } = await this.exchange(load, { first: n, count: copies, same: true, connections: 8 });
+    // With a checkout, the first one comes after it. The others are no work for the handler.
+    const { checkout } = this.contender.options ?? {};
+    if (checkout) await this.exchange(load, { first: n, count: 1, connections: 1 });
+    const left = checkout ? copies - 1 : copies;
+    const same = { first: n, count: left, same: true, connections: 8 };
+    const { statuses } = await this.exchange(
+      load,
+      checkout ? { ...same, checkout: false, undrained: true } : same,
+    );
     this.acknowledged += 1;
     const found = await this.server.ask("recordOf", { n });
     if (found === undefined) return undefined;
     const isOnce = found.events === 1 && found.webhooks === 1 && found.copies === copies - 1;
-    if (statuses["200"] === copies && isOnce) return copies;
+    if (statuses["200"] === left && isOnce) return copies;
     throw new Error(
       `${this.name} made ${found.events} events of one webhook that was sent ${copies} times: ` +
         JSON.stringify({ ...found, statuses }),
@@ -102,7 +111,8 @@ export class Entrant {
   /** Sends webhooks about payments that were prepared. */
   async exchange(load, { first, count, connections = this.connections, ...which }) {
     const { module, port } = this;
-    await load.ask("plan", { module, ports: [port], connections, first, count, ...which });
+    const { checkout } = this.contender.options ?? {};
+    await load.ask("plan", { module, ports: [port], connections, first, count, checkout, ...which });
     await this.server.ask("begin");
     const startedAt = performance.now();
     const { seconds, p50Ms, p99Ms, statuses } = await load.ask("go");

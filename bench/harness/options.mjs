@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 
 export const usage = `npm run bench -- [--quick] [--smoke] [--only <text>]… [--rounds <n>] [--seconds <n>] [--no-peers]
-                    [--minutes <n>] [--without <server>]… [--proof] [--json] [--quiet]
+                    [--minutes <n>] [--without <server>]… [--proof] [--against <commit>] [--json] [--quiet]
 
   --smoke      measures nothing: starts every contender, sends it some webhooks, and writes no files
   --quick      fewer and shorter rounds: takes about a minute, with more noise
@@ -12,6 +12,7 @@ export const usage = `npm run bench -- [--quick] [--smoke] [--only <text>]… [-
   --minutes    time after which no suite starts, and no contender gets more than three rounds (9)
   --without    postgres or mysql: without the suites that need that server; can be repeated
   --proof      first kill this build while it works, and check what it stored; default without --only
+  --against    also builds this commit, and measures both builds alternately; writes no files
   --json       print the result as JSON and write no files
   --quiet      print no progress`;
 
@@ -29,6 +30,7 @@ export function readOptions(args) {
       minutes: { type: "string" },
       without: { type: "string", multiple: true, default: [] },
       proof: { type: "boolean" },
+      against: { type: "string" },
       json: { type: "boolean", default: false },
       quiet: { type: "boolean", default: false },
       help: { type: "boolean", default: false },

@@ -11,7 +11,7 @@ export function markdown({ suites, machine, seconds, rounds, ...run }) {
       loadOf(machine),
     `${rounds} rounds of about ${seconds} s each, after a start that is not counted; each round runs every contender of a table. ` +
       "Figures are medians; ± is the noise, half of the distance between the quartiles. CPU is what the server's process used, " +
-      "in microseconds of one core per webhook; × is the ratio to the contender in bold, taken round by round.",
+      "in microseconds of one core per webhook or order; × is the ratio to the contender in bold, taken round by round.",
     "",
     ...(seconds < 0.5
       ? [
@@ -26,7 +26,7 @@ export function markdown({ suites, machine, seconds, rounds, ...run }) {
   for (const suite of suites) {
     const hasDatabase = suite.results.some(({ databaseCpuUs }) => databaseCpuUs !== undefined);
     lines.push(`## ${suite.title}`, "", suite.says, "", `![${suite.title}](${suite.name}.svg)`, "");
-    const heads = ["", "CPU µs", "±", "× CPU", "webhooks/s", "±", "× rate", "p50 ms", "p99 ms", "× p50"];
+    const heads = ["", "CPU µs", "±", "× CPU", `${suite.unit}/s`, "±", "× rate", "p50 ms", "p99 ms", "× p50"];
     if (hasDatabase) heads.push("database CPU µs", "× database CPU");
     lines.push(
       `| ${heads.join(" | ")} |`,
@@ -168,7 +168,31 @@ export function plain(suite) {
       (one.databaseCpuUs === undefined ? "" : `  database ${one.databaseCpuUs.toFixed(0)} µs`),
   );
   const checks = (suite.checks ?? []).map((one) => `  ${sentence(one)}`);
-  return [suite.title, ...rows, ...checks, ""].join("\n");
+  return [suite.title, ...rows, ...checks, ...againstOf(suite), ""].join("\n");
+}
+
+/** Returns the table of a suite that was measured with two builds: this one, the other one, and the ratio of this one to it. */
+function againstOf({ results, unit }) {
+  const pairs = results.filter(({ newer }) => newer !== undefined);
+  if (pairs.length === 0) return [];
+  const keys = ["cpuUs", "perSecond", "p50Ms", "databaseCpuUs"];
+  const heads = ["CPU µs", `${unit}/s`, "p50 ms", "database CPU µs"].flatMap((head) => [head, "other", "×"]);
+  const digits = (key) => (key === "p50Ms" ? 2 : 0);
+  const rows = pairs.map(({ name, newer, ...other }) => [
+    name,
+    ...keys.flatMap((key) => [
+      newer[key]?.toFixed(digits(key)) ?? "",
+      other[key]?.toFixed(digits(key)) ?? "",
+      times(newer.ratio[key]),
+    ]),
+  ]);
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+  return [
+    "",
+    line(["This build, the other", ...heads]),
+    line(["---", ...heads.map(() => "---:")]),
+    ...rows.map(line),
+  ];
 }
 
 function percent(share) {
