@@ -40,6 +40,10 @@ const commandTable: Readonly<Record<string, { summary: string; load: () => Promi
     summary: "find payments by what a customer has, and show what happened to one",
     load: async () => (await import("./payments/command.js")).paymentsCommand,
   },
+  attention: {
+    summary: "list what needs a person, and assign, snooze, note or settle it",
+    load: async () => (await import("./attention/command.js")).attentionCommand,
+  },
   handlers: {
     summary: "list, pause, resume, limit, retry or retire handlers",
     load: async () => (await import("./handlers/command.js")).handlersCommand,

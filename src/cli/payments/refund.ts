@@ -1,7 +1,7 @@
-import { createInterface } from "node:readline";
 import { type Evidence, type Payments, type Refund, type Resolution, type Resolved } from "../../index.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type ExitCode, type InputContext } from "../terminal/command.js";
+import { confirms } from "../terminal/confirm.js";
 import { requiredOption } from "../terminal/option-values.js";
 import { type Output } from "../terminal/output.js";
 
@@ -29,7 +29,7 @@ export async function recordRefund(
   const { payment, resolution: planned } = would;
   if (would.resolved)
     output.print(`${given.clientId}, order ${payment!.reference}: ${describeRefund(planned.refund)}.`);
-  const isWanted = would.resolved && (args.has("apply") || (await confirms(args, context)));
+  const isWanted = would.resolved && (args.has("apply") || (await confirms("Record it?", args, context)));
   const { resolution, resolved }: Resolved = isWanted ? await payments.resolve(given) : would;
   output.printJson({ resolution, resolved: isWanted && resolved, dryRun: resolved && !isWanted });
   if (isWanted && resolved) output.print("It is recorded now.");
@@ -60,12 +60,4 @@ async function readRefund(payments: Payments, args: Arguments): Promise<Resoluti
   const value = requiredOption(args, "amount");
   const shown = { value, currency: received?.currency ?? "" };
   return { ...refund, evidence: { kind: kind as Evidence["kind"], document: document!, total: shown } };
-}
-
-/** Asks on standard input. Where the input ends, and with `--json`, the answer is no. */
-async function confirms(args: Arguments, { stdin, output }: InputContext): Promise<boolean> {
-  if (args.has("json")) return false;
-  output.print("Record it? y: yes, n: no");
-  for await (const line of createInterface({ input: stdin })) return /^y(es)?$/i.test(line.trim());
-  return false;
 }

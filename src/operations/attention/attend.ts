@@ -41,6 +41,8 @@ export interface AttentionAction {
   version?: number | undefined;
   /** Names one click, for example: a second call with this key does nothing. 1 to 128 characters. */
   key?: string | undefined;
+  /** Stores nothing. The result has the entry as it is, and whether something would change. @default false */
+  dryRun?: boolean | undefined;
 }
 
 /** An entry after an action. */
@@ -90,6 +92,7 @@ export async function attend<Tx>(
   if (given.action === "settle" && ruleTable[rule].settle === "fact")
     throw notPossible(`settling does not end its cause. ${ruleTable[rule].next(fact)}`);
   refuseOvertaken(given, note, before, fact);
+  if (given.dryRun) return { entry: entryOf(fact, note, parts.now()), changed: true };
   const value = JSON.parse(JSON.stringify(valueAfter(given, before, change, fact))) as NoteRecord["value"];
   const changed = { kind: attentionNotes, id, version: note?.version ?? 0, value };
   try {
@@ -220,8 +223,18 @@ function overtaken({ changes }: AttentionNote, version: number): TillkitError {
 }
 
 function check(given: AttentionAction, now: Date): void {
-  const { action, by, reason, to, until, document, version, key } = given;
-  const names = { action, by, reason, to, until, document, version, key } satisfies NamesOf<AttentionAction>;
+  const { action, by, reason, to, until, document, version, key, dryRun } = given;
+  const names = {
+    action,
+    by,
+    reason,
+    to,
+    until,
+    document,
+    version,
+    key,
+    dryRun,
+  } satisfies NamesOf<AttentionAction>;
   const unknown = describeUnknown(given, names);
   if (unknown !== undefined) throw resolutionInvalid(unknown);
   if (!Object.hasOwn(did, action)) throw resolutionInvalid("action must be assign, snooze, note or settle.");

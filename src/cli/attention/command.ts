@@ -1,0 +1,184 @@
+import {
+  type AttentionAction,
+  type AttentionEntry,
+  type AttentionRule,
+  attentionRules,
+  type Payments,
+} from "../../index.js";
+import { type Action, runAction } from "../terminal/actions.js";
+import {
+  type Arguments,
+  type CommandDefinition,
+  type ExitCode,
+  type InputContext,
+} from "../terminal/command.js";
+import { confirms } from "../terminal/confirm.js";
+import { databaseOptions } from "../terminal/database.js";
+import { type Output, wrap } from "../terminal/output.js";
+import { envFileOption } from "../terminal/read-file.js";
+import { printColumns } from "../terminal/table.js";
+import { requiredOption, timeOption } from "../terminal/option-values.js";
+
+/** The rules whose facts are in the store. What this command's own process is like tells nothing about the application. */
+const stored = attentionRules.filter((rule) => rule !== "spool_set_aside" && rule !== "health");
+
+const people = ["by", "key", "version"];
+const attentionActions: Readonly<Record<string, Action>> = {
+  list: {
+    options: ["rule", "assigned", "snoozed", "settled", "limit", "cursor"],
+    object: "none",
+    run: list,
+  },
+  assign: { options: [...people, "to", "reason"], object: "needed", run: act("assign") },
+  snooze: { options: [...people, "until", "reason"], object: "needed", run: act("snooze") },
+  note: { options: [...people, "reason"], object: "needed", run: act("note") },
+  settle: { options: [...people, "reason", "document", "apply"], object: "needed", run: settle },
+};
+
+export const attentionCommand: CommandDefinition = {
+  description: [
+    "list says what needs a person, the most urgent first, each with the command that settles it. What the application's processes know " +
+      "alone, such as their spools, is not in the store: `payments.attention()` of these processes lists it too.",
+    "assign, snooze and note are for the people who share the work. settle ends an entry for which nothing more needs to be done; " +
+      "without --apply it says what it would settle, and asks. It moves no money and fulfils no order: for that, list names tillkit resolve.",
+  ],
+  operand: { name: "list|assign|snooze|note|settle", summary: "What to do." },
+  object: { name: "id", summary: "The entry, as list names it." },
+  options: {
+    ...databaseOptions,
+    [`--rule <${stored.join("|")}>`]: "With list: only these.",
+    "--assigned <name>": 'With list: only those of this person; "" for those of nobody.',
+    "--snoozed": "With list: those that are snoozed, too.",
+    "--settled": "With list: those that are settled, and whose cause is still there, too.",
+    "--limit <number>": "With list: 1 to 200 of them. Default: 10.",
+    "--cursor <text>": "With list: the next page, as the page before names it.",
+    "--by <name>": "Who does it.",
+    "--to <name>": 'With assign: who looks after it; "" for nobody. Default: --by.',
+    "--reason <text>": "Why, or with note the note itself.",
+    "--until <time>": "With snooze: a UTC day, or a time with its offset.",
+    "--document <text>": "With settle: where the evidence is, such as a file and its line.",
+    "--apply": "With settle: settles it without a question.",
+    "--version <number>": "The version that list showed: nothing is done if another person was faster.",
+    "--key <text>": "Names this action: a second call with this key does nothing.",
+    ...envFileOption,
+  },
+  examples: {
+    "what needs a person": "tillkit attention list --store shop.db",
+    "take the first one": "tillkit attention assign paid_late:c-1 --by Amina --store shop.db",
+    "look again tomorrow":
+      'tillkit attention snooze overdue:c-2 --until 2026-11-28 --reason "the service answers then" --by Amina --store shop.db',
+    "the goods were handed over":
+      "tillkit attention settle paid_late:c-1 --reason delivered --by Amina --apply --env-file .env",
+  },
+  exitCodes: {
+    0: "Nothing needs a person; or it is done, or was before.",
+    1: "list: entries were found. settle without --apply: it would be settled.",
+    2: "Used wrongly; no id or no database is given.",
+    3: "The entry is closed, another person was faster, or the database cannot be reached or has no tables of the kit.",
+  },
+  run: (args, context) =>
+    runAction(attentionActions, { command: "attention", needed: "<id>", refused: "<id>" }, args, context),
+};
+
+async function list(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+  const assigned = args.get("assigned");
+  const page = await payments.attention({
+    rule: (args.get("rule") as AttentionRule | undefined) ?? stored,
+    ...(assigned !== undefined && { assigned: assigned || null }),
+    snoozed: args.has("snoozed"),
+    settled: args.has("settled"),
+    limit: Number(args.get("limit") ?? 10),
+    cursor: args.get("cursor"),
+  });
+  output.printJson(page);
+  printEntries(page.entries, output);
+  if (page.cursor !== undefined) output.print(`There may be more: --cursor ${page.cursor}`);
+  else if (page.entries.length === 0) output.print("Nothing needs a person.");
+  return page.entries.length > 0 ? 1 : 0;
+}
+
+function printEntries(entries: readonly AttentionEntry[], output: Output): void {
+  if (entries.length === 0) return;
+  printColumns(
+    output,
+    ["age", "rule", "amount", "order", "clientId", "who", "version"],
+    entries.map((one) => [
+      ageText(one.ageMs),
+      one.rule,
+      one.total ? `${one.total.value} ${one.total.currency}` : "",
+      one.reference ?? "",
+      one.clientId ?? "",
+      one.assigned ?? "",
+      `${one.version}`,
+    ]),
+  );
+  for (const { id, why, next, changes } of entries) {
+    output.print();
+    output.print(output.paint("bold", id));
+    const last = changes.at(-1);
+    const said =
+      last && `${last.did} by ${last.by} at ${last.at.slice(0, 16)}Z: ${last.reason ?? last.after ?? ""}`;
+    for (const text of [why, next, ...(said === undefined ? [] : [said])])
+      output.print(`  ${wrap(text, output.width - 2, "  ")}`);
+  }
+}
+
+/** Returns an age in its largest unit. */
+function ageText(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
+}
+
+function act(action: AttentionAction["action"]): Action["run"] {
+  return (payments, args, output) => change(payments, args, output, readAction(action, args));
+}
+
+function readAction(action: AttentionAction["action"], args: Arguments): AttentionAction {
+  const [version, to] = [args.get("version"), args.get("to")];
+  return {
+    action,
+    by: requiredOption(args, "by"),
+    reason: action === "assign" ? args.get("reason") : requiredOption(args, "reason"),
+    to: to === "" ? null : to,
+    until: timeOption(args, "until"),
+    document: args.get("document"),
+    key: args.get("key"),
+    version: version === undefined ? undefined : Number(version),
+  };
+}
+
+async function change(
+  payments: Payments,
+  args: Arguments,
+  output: Output,
+  action: AttentionAction,
+): Promise<ExitCode> {
+  const { entry, changed } = await payments.attend(args.object!, action);
+  output.printJson({ entry, changed });
+  const last = entry.changes.at(-1);
+  output.print(`${entry.id}: ${last?.did} by ${last?.by}${changed ? "" : " (it was done before)"}`);
+  return 0;
+}
+
+/** Says what would be settled, and settles it with `--apply` or after a yes on standard input. */
+async function settle(
+  payments: Payments,
+  args: Arguments,
+  output: Output,
+  context: InputContext,
+): Promise<ExitCode> {
+  const action = readAction("settle", args);
+  const { entry, changed } = await payments.attend(args.object!, { ...action, dryRun: true });
+  if (changed && !args.has("apply")) {
+    printEntries([entry], output);
+    output.print(`\n${action.by} settles it: ${action.reason}. This moves no money and fulfils no order.`);
+    if (!(await confirms("Settle it?", args, context))) {
+      output.printJson({ entry, changed: false, dryRun: true });
+      output.print("Nothing was changed; --apply settles it.");
+      return 1;
+    }
+  }
+  return change(payments, args, output, action);
+}

@@ -1,0 +1,110 @@
+import { sqliteStore } from "tillkit/sql";
+import { payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../../src/store/exam/checks/steps.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
+
+const folder = temporaryFolder();
+let files = 0;
+let file = "";
+const paid = { state: "completed", open: false, completedAt: "2024-05-01T10:00:00.000Z" } as const;
+
+beforeEach(async () => {
+  file = `${folder.path}/shop-${++files}.db`;
+  const store = sqliteStore(file);
+  await saved(store, {
+    created: [
+      payment("c-1", { ...paid, attention: "paid_late" }),
+      payment("c-2", { overdueAt: "2024-05-02T10:00:00.000Z" }),
+    ],
+    webhooks: [
+      webhook("m", { outcome: "mismatch", clientId: "c-2", reason: "total.value: expected 1475, got 1470" }),
+    ],
+  });
+  await store.close();
+});
+
+const attention = (argv: string[], stdin = "") =>
+  runCli(["attention", ...argv, "--store", file], { cwd: folder.path, stdin });
+const who = ["--by", "Amina", "--reason", "looked"];
+
+describe("tillkit attention", () => {
+  it("lists what needs a person in a table that fits, each with the next step, and says when nothing does", async () => {
+    const { code, stdout } = await attention(["list"]);
+    expect(code).toBe(1);
+    const [headings, ...rows] = stdout.split("\n");
+    expect(headings).toMatch(/^age +rule +amount +order +clientId +who +version$/);
+    expect(rows.slice(0, 3).map((row) => row.split(/ {2,}/)[1])).toEqual([
+      "mismatched",
+      "paid_late",
+      "overdue",
+    ]);
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain("tillkit resolve accept --receipt-id receipt-of-m");
+    expect(stdout).toContain("\npaid_late:c-1\n");
+    const none = await attention(["list", "--rule", "unmatched"]);
+    expect([none.code, none.stdout]).toEqual([0, "Nothing needs a person.\n"]);
+  });
+
+  it("takes, hides and notes an entry, and lists it by its person, in JSON too", async () => {
+    const taken = await attention(["assign", "paid_late:c-1", "--by", "Amina"]);
+    expect([taken.code, taken.stdout]).toEqual([0, "paid_late:c-1: assigned by Amina\n"]);
+    await attention(["note", "paid_late:c-1", "--by", "Said", "--reason", "the customer called"]);
+    await attention(["snooze", "overdue:c-2", ...who, "--until", tomorrow()]);
+    const listed = documentOf(await attention(["list", "--json", "--assigned", "Amina"]));
+    expect(listed.entries).toMatchObject([{ id: "paid_late:c-1", assigned: "Amina", version: 2 }]);
+    const free = documentOf(await attention(["list", "--json", "--assigned", ""]));
+    expect(free.entries).toMatchObject([{ rule: "mismatched" }]);
+    expect((await attention(["list", "--snoozed", "--rule", "overdue"])).stdout).toContain(
+      "snoozed by Amina at",
+    );
+    const { stdout } = await runCli(["payments", "show", "c-1", "--store", file], { cwd: folder.path });
+    expect(stdout).toContain("paid_late noted by Said: the customer called");
+  });
+
+  it("says what it would settle, settles it only after a yes or with --apply, and once", async () => {
+    const settle = ["settle", "paid_late:c-1", ...who, "--document", "note 7"];
+    for (const stdin of ["", "n\n"]) {
+      const { code, stdout } = await attention(settle, stdin);
+      expect([code, stdout]).toEqual([
+        1,
+        expect.stringContaining("Nothing was changed; --apply settles it."),
+      ]);
+      expect(stdout).toContain("Amina settles it: looked. This moves no money and fulfils no order.");
+    }
+    const would = documentOf(await attention([...settle, "--json"]));
+    expect(would).toMatchObject({ dryRun: true, changed: false, entry: { id: "paid_late:c-1" } });
+    const done = await attention(settle, "y\n");
+    expect([done.code, done.stdout]).toEqual([
+      0,
+      expect.stringMatching(/\npaid_late:c-1: settled by Amina\n$/),
+    ]);
+    const again = await attention([...settle, "--apply"]);
+    expect([again.code, again.stdout]).toEqual([0, "paid_late:c-1: settled by Amina (it was done before)\n"]);
+    const other = await attention(["settle", "mismatched:receipt-of-m", ...who, "--apply", "--json"]);
+    expect(documentOf(other)).toMatchObject({ changed: true, entry: { settled: { by: "Amina" } } });
+    expect(documentOf(await attention(["list", "--json"])).entries).toMatchObject([{ rule: "overdue" }]);
+  });
+
+  it("tells the second of two people what the first did, and refuses what it cannot do", async () => {
+    await attention(["assign", "overdue:c-2", "--by", "Amina"]);
+    const second = await attention(["assign", "overdue:c-2", "--by", "Said", "--version", "0"]);
+    expect([second.code, second.stderr]).toEqual([
+      3,
+      expect.stringContaining("Amina assigned it (Amina) at"),
+    ]);
+    expect((await attention(["assign", "overdue:c-2", "--by", "Said", "--version", "1"])).code).toBe(0);
+    expect((await attention(["note", "overdue:nobody", ...who])).code).toBe(3);
+    for (const argv of [
+      ["settle"],
+      ["snooze", "overdue:c-2", ...who],
+      ["note", "overdue:c-2", "--by", "Amina"],
+      ["list", "--by", "Amina"],
+      ["close", "x"],
+    ])
+      expect((await attention(argv)).code).toBe(2);
+  });
+});
+
+function tomorrow(): string {
+  return new Date(Date.now() + 24 * 60 * 60 * 1000).toISOString();
+}
