@@ -32,7 +32,7 @@ const attentionActions: Readonly<Record<string, Action>> = {
   assign: { options: [...people, "to", "reason"], object: "needed", run: act("assign") },
   snooze: { options: [...people, "until", "reason"], object: "needed", run: act("snooze") },
   note: { options: [...people, "reason"], object: "needed", run: act("note") },
-  settle: { options: [...people, "reason", "document", "apply"], object: "needed", run: settle },
+  settle: { options: [...people, "reason", "document", "apply"], object: "needed", run: settleEntry },
 };
 
 export const attentionCommand: CommandDefinition = {
@@ -163,7 +163,7 @@ async function change(
 }
 
 /** Says what would be settled, and settles it with `--apply` or after a yes on standard input. */
-async function settle(
+async function settleEntry(
   payments: Payments,
   args: Arguments,
   output: Output,
