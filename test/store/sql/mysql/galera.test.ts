@@ -116,7 +116,8 @@ function examine(): void {
     const count = (type: string) =>
       select(`select count(*) as n from @events where type = '${type}'`).then((rows) => rows[0]!["n"]);
     // A server says that it has applied a commit of the other one a moment before its rows can be read.
-    await until(async () => (await select("select id from @events")).length === 300, "every event");
+    const counted = "select id from @events where type in ('payment.completed', 'payment.paid_twice')";
+    await until(async () => (await select(counted)).length === 300, "every event");
     expect([await count("payment.completed"), await count("payment.paid_twice")]).toEqual([150, 150]);
   });
 
