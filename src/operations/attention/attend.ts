@@ -8,6 +8,7 @@ import {
   attentionNotes,
   attentionRules,
 } from "../../model/attention.js";
+import { isText } from "../../shared/is-text.js";
 import { describeUnknown, type NamesOf } from "../../shared/unknown-names.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type Changes, type EventRecord, type NoteRecord } from "../../store/index.js";
@@ -255,6 +256,6 @@ function check(given: AttentionAction, now: Date): void {
 }
 
 function expectText(name: string, value: unknown, maxLength: number): void {
-  if (typeof value === "string" && value.trim() !== "" && value.length <= maxLength) return;
+  if (isText(value, maxLength)) return;
   throw resolutionInvalid(`${name} must be a string of 1 to ${maxLength} characters.`);
 }

@@ -6,6 +6,7 @@ import {
   readControls,
 } from "../../dispatch/handler-controls.js";
 import { hasCode, TillkitError } from "../../errors/index.js";
+import { isText } from "../../shared/is-text.js";
 import { describeUnknown, type NamesOf, suggestion } from "../../shared/unknown-names.js";
 import { type HandlerSummary, type PaymentStore } from "../../store/index.js";
 
@@ -163,7 +164,7 @@ async function expectKnown<Tx>(store: PaymentStore<Tx>, name: string): Promise<v
 }
 
 function expectText(name: string, value: unknown, maxLength: number): void {
-  if (typeof value === "string" && value.trim() !== "" && value.length <= maxLength) return;
+  if (isText(value, maxLength)) return;
   throw invalid(`${name} must be a string of 1 to ${maxLength} characters.`);
 }
 

@@ -3,9 +3,10 @@ import { TillkitError } from "../../errors/index.js";
 import { receivedOf, sameTotal } from "../../model/attempts.js";
 import { canonicalValue, checkAmount, decimalOf, isAmount, minorUnits } from "../../model/money.js";
 import { type Money, type Payment, type Refund } from "../../model/payment.js";
+import { isText } from "../../shared/is-text.js";
 import { type Changes, type ResolutionRecord } from "../../store/index.js";
 import { type EventDraft, withoutKey } from "../../webhook/recording/payment-events.js";
-import { isText, notPossible, type Resolution, resolutionInvalid, resolvedEvent } from "./resolution.js";
+import { notPossible, type Resolution, resolutionInvalid, resolvedEvent } from "./resolution.js";
 
 /** Throws `resolution_invalid` for fields of a refund that have a wrong form, or that another action has. */
 export function checkRefund({ action, amount, key, reversal, clientId, receiptId }: Resolution): void {

@@ -1,5 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
 import { type Evidence, type Payment } from "../../model/payment.js";
+import { isText } from "../../shared/is-text.js";
 import { describeUnknown, type NamesOf } from "../../shared/unknown-names.js";
 import { type ResolutionRecord } from "../../store/index.js";
 import { withoutKey, type EventDraft } from "../../webhook/recording/payment-events.js";
@@ -92,11 +93,6 @@ export function checkResolution(given: Resolution): void {
   if (evidence !== undefined && action === "dismiss")
     throw resolutionInvalid("Only accept and refunded take evidence.");
   if (evidence !== undefined) checkEvidence(evidence, receiptId);
-}
-
-/** Returns whether the value is a text of 1 to `maxLength` characters that is not blank. */
-export function isText(value: unknown, maxLength: number): boolean {
-  return typeof value === "string" && value.trim() !== "" && value.length <= maxLength;
 }
 
 /** Returns `resolution_not_possible`. */
