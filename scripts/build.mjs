@@ -1,5 +1,5 @@
-// Builds the package in dist: one CommonJS build for both module systems, so that a process never has two kits; ES modules that
-// export what it exports; and the types.
+// Builds the package in dist: one CommonJS build, ES modules that export what it exports, and the types.
+// With one build for both module systems, no process has two kits.
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -31,8 +31,8 @@ function removeInternalTypes(folder) {
 }
 
 /**
- * Writes the ES module of an entry point. It names each export, because bundlers do not see those of CommonJS. A file of one line is
- * between the two: Node reads the code of what an ES module imports an additional time, to find its exports.
+ * Writes the ES module of an entry point. It names each export, because bundlers do not see those of CommonJS.
+ * Node reads the code of what an ES module imports once more, to find its exports. So it imports one line.
  */
 function exportFromModule(entry) {
   const names = Object.keys(createRequire(import.meta.url)(path.resolve("dist/cjs", `${entry}.js`)));

@@ -10,8 +10,8 @@ const root = path.resolve(import.meta.dirname, "..");
 export const entries = ["index", "store/sql/index", "statement/index", "sandbox/index", "testing/index"];
 
 /**
- * Compiles the sources in `from`, and writes the entry points, the command and what they share to `folder`. Few files instead of one
- * for each source, because files are most of the time of an import. Throws where the sources do not compile.
+ * Compiles the sources in `from`, and writes the entry points, the command and what they share to `folder`.
+ * They are few files, because opening files is most of an import. Throws where the sources do not compile.
  */
 export async function bundle(folder, from = root) {
   mkdirSync(path.join(root, ".tmp"), { recursive: true });
@@ -34,7 +34,7 @@ export async function bundle(folder, from = root) {
       dir: folder,
       format: "cjs",
       exports: "named",
-      // Without the mark, each bundler gives the whole module as the default import of the ES modules that name it.
+      // With the mark, Rollup would take the default import for a member of that name.
       esModule: false,
       interop: "auto",
       externalLiveBindings: false,
@@ -48,7 +48,7 @@ export async function bundle(folder, from = root) {
   writeFileSync(path.join(folder, "package.json"), '{"type":"commonjs"}\n');
 }
 
-/** Keeps the import of a file that the user names: it may be an ES module, which `require` cannot load on every Node. */
+/** Keeps the import of a file that the user names. It may be an ES module. */
 function renderDynamicImport({ targetModuleId, customResolution }) {
   return targetModuleId === null && customResolution === null ? { left: "import(", right: ")" } : undefined;
 }

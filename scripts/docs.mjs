@@ -1,4 +1,5 @@
-// Builds the site of the documents in site/dist, and checks every link and anchor of it. `npm run docs -- --help` lists its options.
+// Builds the site of the documents in site/dist, and follows every link and anchor of it.
+// `npm run docs -- --help`
 import { spawnSync } from "node:child_process";
 import {
   cpSync,

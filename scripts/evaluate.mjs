@@ -1,8 +1,8 @@
-// Gives three bare applications to a command, which puts the kit into them, and counts those in which an order is paid afterwards.
+// Lets a command put the kit into three bare applications, and counts those in which an order is paid then.
 // `npm run docs:evaluate -- --help`
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -23,7 +23,9 @@ started, an order is bought in the sandbox, and a forged webhook is sent. The co
 Exit code: 0 the order was paid in each application, 1 it was not, 3 nothing could be tried.`;
 
 const root = path.resolve(import.meta.dirname, "..");
-const apps = path.join(root, "scripts/evaluate");
+const sources = path.join(root, "scripts/evaluate");
+/** The applications, and the folders that they are copied from. */
+const apps = { javascript: "javascript", "json-parser": "javascript", typescript: "typescript" };
 const options = {
   package: { type: "string" },
   only: { type: "string", default: "" },
@@ -46,9 +48,8 @@ async function evaluate(command, { package: tarball, only, minutes, json }) {
   const folder = mkdtempSync(path.join(tmpdir(), "tillkit-evaluate-"));
   try {
     install(folder, tarball === undefined ? pack(folder) : path.resolve(tarball));
-    const names = readdirSync(apps, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     const results = [];
-    for (const { name } of names.filter((entry) => entry.name.includes(only))) {
+    for (const name of Object.keys(apps).filter((one) => one.includes(only))) {
       const result = {
         app: name,
         ...(await tryApp(path.join(folder, name), name, command, Number(minutes))),
@@ -99,8 +100,9 @@ function run(cwd, command, ...args) {
 
 /** Lets the command work in a copy of the application, and buys an order there. */
 async function tryApp(folder, name, [program, ...args], minutes) {
-  cpSync(path.join(apps, name), folder, { recursive: true });
-  cpSync(path.join(apps, "TASK.md"), path.join(folder, "TASK.md"));
+  cpSync(path.join(sources, apps[name]), folder, { recursive: true });
+  if (name === "json-parser") addParser(path.join(folder, "server.js"));
+  cpSync(path.join(sources, "TASK.md"), path.join(folder, "TASK.md"));
   const task = { ...process.env, TILLKIT_TASK: path.join(folder, "TASK.md") };
   const work = spawnSync(program, args, {
     cwd: folder,
@@ -146,6 +148,12 @@ async function tryApp(folder, name, [program, ...args], minutes) {
     if (app.pid !== undefined && app.exitCode === null) process.kill(-app.pid, "SIGKILL");
     await sandbox.close();
   }
+}
+
+/** Lets every route of the application get a parsed body, as many applications do. */
+function addParser(file) {
+  const code = readFileSync(file, "utf8");
+  writeFileSync(file, code.replace("const app = express();\n", "$&app.use(express.json());\n"));
 }
 
 function variables(sandbox, url, secret, folder) {

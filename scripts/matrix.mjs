@@ -1,4 +1,4 @@
-// Installs the packed package beside each supported Node, Express, kind of module and TypeScript. Compiles a shop, and makes a purchase.
+// Compiles a shop with each supported TypeScript, and buys in it, on each Node, Express and kind of module.
 // `--quick` takes the oldest and the newest TypeScript, this Node and Express 5 only. Needs npm's registry, and Linux on x64.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
