@@ -34,8 +34,7 @@ export async function bundle(folder, from = root) {
       dir: folder,
       format: "cjs",
       exports: "named",
-      // With the mark, Rollup would take the default import for a member of that name.
-      esModule: false,
+      esModule: true,
       interop: "auto",
       externalLiveBindings: false,
       dynamicImportInCjs: false,
