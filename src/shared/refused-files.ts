@@ -9,6 +9,15 @@ export async function refusedFiles(directory: string): Promise<string[]> {
   return names.filter((name) => name.endsWith(refusedEnding)).toSorted((a, b) => (a < b ? 1 : -1));
 }
 
+/** The directory for refused webhooks that advice names where none is configured. */
+export const suggestedRefusedDirectory = "./refused";
+
+/** Returns the command, for the app's folder, that says why the newest webhook in a directory was refused. */
+export function verifyLast(directory = suggestedRefusedDirectory): string {
+  const quoted = /^[\w./\\:@~+-]+$/.test(directory) ? directory : `"${directory}"`;
+  return `npx tillkit verify --last --kept ${quoted} --env-file .env`;
+}
+
 /** Returns the directory that `TILLKIT_KEEP_REFUSED` names, without the permission for production. */
 export function refusedDirectoryOf(text: string | undefined): string | undefined {
   return text?.replace(/\?inProduction=true$/, "") || undefined;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import { type Logger } from "pino";
 import { loggable } from "../errors/loggable.js";
-import { refusedEnding, refusedFiles } from "../shared/refused-files.js";
+import { refusedEnding, refusedFiles, verifyLast } from "../shared/refused-files.js";
 import { type VerifyInput } from "./signature/scheme.js";
 import { ifFound, realFileSystem, SpoolDirectory } from "./spool/spool-directory.js";
 
@@ -61,7 +61,7 @@ export class RefusedWebhooks {
     logger.warn(
       { option: "webhook.keepRefused" },
       `refused webhooks are kept in ${directory}, the newest ${refusedLimits.files} for a week at most, with what they say about ` +
-        `customers; see why the newest was refused: npx tillkit verify --last --kept ${directory} --env-file .env`,
+        `customers; see why the newest was refused: ${verifyLast(directory)}`,
     );
     this.#enqueue(async () => {
       await this.#directory.make();

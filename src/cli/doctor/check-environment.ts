@@ -1,6 +1,6 @@
 import path from "node:path";
 import { ConfigurationError, type ConfigurationProblem, type ErrorCode } from "../../errors/index.js";
-import { refusedDirectoryOf, refusedFiles } from "../../shared/refused-files.js";
+import { refusedDirectoryOf, refusedFiles, verifyLast } from "../../shared/refused-files.js";
 import { hmacSignature } from "../../webhook/signature/index.js";
 import { makeScheme } from "../sign/make-scheme.js";
 import { whyNoSecret } from "../sign/signature-settings.js";
@@ -93,7 +93,10 @@ export async function* checkKeptRefusals({ environment, outside, app }: ProbedSu
   const directory = refusedDirectoryOf(environment["TILLKIT_KEEP_REFUSED"]?.trim());
   if (outside || directory === undefined) return;
   const [newest, ...others] = await refusedFiles(path.resolve(app, directory)).catch(() => [] as string[]);
-  const count = newest === undefined ? "it has none" : `it has ${others.length + 1}, the newest ${newest}`;
+  const count =
+    newest === undefined
+      ? "it has none"
+      : `it has ${others.length + 1}, the newest ${newest}; why it was refused: ${verifyLast(directory)}`;
   const message = `Refused webhooks are kept in ${directory}; ${count}.`;
   yield finding("refused_webhooks_kept", message);
 }

@@ -16,7 +16,7 @@ export const doctorFixes = {
   node_env_not_production:
     "Set NODE_ENV=production: without it the kit accepts the sandbox's credentials and stores that lose data.",
   refused_webhooks_kept:
-    'Run "tillkit verify --last" to see why the newest was refused. When you know, remove TILLKIT_KEEP_REFUSED and the directory.',
+    "Run the command of the message. When you know the cause, remove TILLKIT_KEEP_REFUSED and the directory.",
 
   // The public address.
   public_url_invalid:

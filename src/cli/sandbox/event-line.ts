@@ -1,4 +1,5 @@
 import { type Delivery, type Refusal, type SandboxEvent } from "../../sandbox/index.js";
+import { verifyLast } from "../../shared/refused-files.js";
 import { oneLine, type Output } from "../terminal/output.js";
 
 /** Returns one event of the sandbox as one line: time, kind, result, payment. */
@@ -24,7 +25,7 @@ export function deliveryLine(delivery: Delivery, output: Output): string {
   const answer = status === undefined ? `no answer: ${error}` : String(status);
   const isAccepted = status !== undefined && status >= 200 && status < 300;
   const note = scenario === undefined ? "" : output.paint("yellow", ` [${scenario}]`);
-  const why = status === 400 || status === 401 ? ", why: npx tillkit verify --last" : "";
+  const why = status === 400 || status === 401 ? `, why: ${verifyLast()}` : "";
   const again = attempt > 1 ? `, attempt ${attempt}` : "";
   const coloured = output.paint(isAccepted ? "green" : "red", answer.padEnd(10));
   const about = topicAndClientId(delivery);

@@ -33,7 +33,8 @@ export const verifyCommand: CommandDefinition = {
   examples: {
     "with the secret of the environment": "tillkit verify body.json --signature 5f0c…",
     "a whole request that was captured": "tillkit verify request.txt --request --env-file .env",
-    "the newest webhook that the kit refused and kept": "tillkit verify --last --env-file .env",
+    "the newest webhook that the kit refused and kept":
+      "tillkit verify --last --kept ./refused --env-file .env",
     "several secrets, as during a rotation":
       "tillkit verify body.json --signature 5f0c… --secret-file new.txt --secret-file old.txt",
   },

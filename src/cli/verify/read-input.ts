@@ -47,11 +47,15 @@ export async function findLast(args: Arguments, { cwd, env }: InputContext): Pro
     throw optionError(
       "It is not known where refused webhooks are kept: give --kept, or set TILLKIT_KEEP_REFUSED for the app and here.",
     );
-  const [newest] = await refusedFiles(path.resolve(cwd, directory)).catch((cause: unknown) => {
+  const [newest] = await refusedFiles(path.resolve(cwd, directory)).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") return [];
     throw unreadableFile(directory, cause);
   });
   if (newest !== undefined) return path.join(directory, newest);
-  throw optionError(`${directory} has no refused webhook. Start the app with this directory, and send one.`);
+  throw optionError(
+    `No refused webhook was kept in ${directory}. Start the app with TILLKIT_KEEP_REFUSED=${directory}, let the service ` +
+      "send one, and run this again in the app's folder.",
+  );
 }
 
 const maxFiles = 200;

@@ -5,6 +5,7 @@ import { loggable } from "../../errors/loggable.js";
 import { type Payments } from "../../kit/payments.js";
 import { isRejection, isVerificationFailure } from "../../webhook/signature/verify-signature.js";
 import { type WebhookRequest } from "../../webhook/receive-webhook.js";
+import { suggestedRefusedDirectory, verifyLast } from "../../shared/refused-files.js";
 import { type SignedField } from "../../model/signed-fields.js";
 import { clientAddress, failureThrottle } from "./failure-throttle.js";
 import { rawBodyReader } from "./raw-body.js";
@@ -117,8 +118,8 @@ export function mismatchLog(
   let [received, mismatched] = [0, 0];
   const advice =
     keptIn === undefined
-      ? "set TILLKIT_KEEP_REFUSED (webhook.keepRefused) to a directory, wait for the next one, and run: npx tillkit verify --last --env-file .env"
-      : `run: npx tillkit verify --last --kept ${keptIn} --env-file .env`;
+      ? `start the app with TILLKIT_KEEP_REFUSED=${suggestedRefusedDirectory}, let the service send again, and run: ${verifyLast()}`
+      : `run: ${verifyLast(keptIn)}`;
   return (matches) => {
     received += 1;
     if (matches) return;

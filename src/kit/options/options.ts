@@ -37,7 +37,7 @@ export interface WebhookOptions {
    */
   failures?: FailureOptions | false | undefined;
   /**
-   * A directory in which refused webhooks are kept for `npx tillkit verify --last`: the newest 100, for a week,
+   * A directory in which refused webhooks are kept for `npx tillkit verify`: the newest 100, for a week,
    * 8 MiB at most.
    *
    * They contain what the service says about customers, so NODE_ENV production refuses a directory without

@@ -35,9 +35,6 @@ export function isDelivered({ status }: Delivery): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 
-/** The command that names the mistake in the shop's secret or scheme. */
-export const findCauseCommand = "npx tillkit verify --last";
-
 /** Returns whether the endpoint answered that it could not verify the webhook. */
 export function isRefused({ status }: Delivery): boolean {
   return status === 400 || status === 401;

@@ -266,7 +266,7 @@ describe("tillkit verify --last", () => {
     expect((await ask("--last", "--kept", empty)).stderr).toContain("file_unreadable");
     mkdirSync(path.join(folder.path, "kept-empty"));
     const none = await ask("--last", "--kept", path.join(folder.path, "kept-empty"));
-    expect(none.stderr).toContain("has no refused webhook");
+    expect(none.stderr).toContain("No refused webhook was kept in");
     expect(none.code).toBe(2);
     expect((await ask("a.json", "--last", "--kept", empty)).stderr).toContain("Give either <file> or --last");
     expect((await ask("--signature", "ab")).stderr).toContain("needs <file>, or --last");

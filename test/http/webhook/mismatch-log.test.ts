@@ -25,7 +25,7 @@ describe("the log of signatures that do not match", () => {
         .send(rawBody.toString() + space)
         .expect(401);
     const msg = expect.stringMatching(
-      /^the signatures of 1 of 2 webhooks in the last \d+ s do not match; .*set TILLKIT_KEEP_REFUSED .*: npx tillkit verify --last /,
+      /^the signatures of 1 of 2 webhooks in the last \d+ s do not match; .*start the app with TILLKIT_KEEP_REFUSED.*: npx tillkit verify --last /,
     ) as string;
     expect(written()).toMatchObject([
       { msg, level: 40, code: "signature_mismatch", received: 2, mismatched: 1 },

@@ -1,7 +1,8 @@
 import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
 import { readJson } from "../../../shared/read-json.js";
-import { type Delivery, isRefused, findCauseCommand } from "../../state/delivery.js";
+import { suggestedRefusedDirectory, verifyLast } from "../../../shared/refused-files.js";
+import { type Delivery, isRefused } from "../../state/delivery.js";
 import { urlText, button, code, copyable, namedValue, link, postForm, section } from "../frame/components.js";
 import { type View } from "../frame/context.js";
 import { dashboardPage, places, unknownDashboardPage } from "../frame/dashboard-page.js";
@@ -50,10 +51,10 @@ function facts(delivery: Delivery, view: View): Html {
 /** Returns the command that finds out why the kit did not verify the webhook. */
 function refusalSection(): Html {
   const content = html`<div class="panel">
-    <dl class="panel-part facts">${copyable("verify", "In the shop’s folder", findCauseCommand)}</dl>
+    <dl class="panel-part facts">${copyable("verify", "In the shop’s folder", verifyLast())}</dl>
     <p class="hint">
       It names the mistake, where the shop runs tillkit and keeps what it refuses: start the shop with
-      ${code("TILLKIT_KEEP_REFUSED=./refused")}, and press “Send again”.
+      ${code(`TILLKIT_KEEP_REFUSED=${suggestedRefusedDirectory}`)}, and press “Send again”.
     </p>
   </div>`;
   return section({ id: "refusal", title: "Why it was refused" }, content);
