@@ -26,6 +26,7 @@ export {
   type PathOptions,
   type PaymentsOptions,
   type SpoolDirectoryOptions,
+  type SqlPart,
   type SqlStoreOrStoreOver,
   type WebhookOptions,
 } from "./kit/options/options.js";

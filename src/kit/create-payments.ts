@@ -118,7 +118,7 @@ export function createPayments<Covers extends SignedField, Tx>(
 
     notify: core.notify,
     logger: core.logger,
-    store,
+    store: options.store,
     options,
   });
 }

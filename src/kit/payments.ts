@@ -37,9 +37,9 @@ import {
 } from "../operations/replay/replay-dispatches.js";
 import { type Replayed, type ReplayQuery } from "../operations/replay/replay-webhooks.js";
 import { type Resolution, type Resolved } from "../operations/resolution/resolution.js";
+import { type SqlPart, type SqlStoreOrStoreOver } from "./options/options.js";
 import { type StatementOptions, type StatementRows, type StatementRun } from "../statement/index.js";
 import { type SignedField } from "../model/signed-fields.js";
-import { type PaymentStore } from "../store/index.js";
 import { type Swept } from "../operations/sweep/sweep-payments.js";
 import { type Logger } from "pino";
 
@@ -237,8 +237,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   backup(file: string): Promise<{ bytes: number }>;
 
-  /** The store in use. */
-  readonly store: PaymentStore<Tx>;
+  /** The store in use. A SQL store has `query`, for reads outside of transactions. */
+  readonly store: SqlStoreOrStoreOver<Tx> & SqlPart<Tx>;
   /** The options with every default filled in. */
   readonly options: ResolvedOptions<Covers, Tx>;
   /** The logger in use; it writes nothing where `logger: false` was given. */

@@ -19,9 +19,6 @@ import { ConfigurationError, TillkitError } from "../errors/index.js";
 import { type Sandbox, type SandboxOptions } from "../sandbox/index.js";
 import { type SqliteDatabase, type SqlTx } from "../store/sql/index.js";
 
-/** A store that counts the open dispatches and lists the dead ones. */
-type CountingStore<Tx> = PaymentStore<Tx> & Required<Pick<PaymentStore<Tx>, "counts" | "dead">>;
-
 /** What {@link testPayments} takes: the options of `createPayments`, except those that the sandbox decides. */
 export interface TestPaymentsOptions<Covers extends SignedField, Tx> extends Partial<
   Omit<PaymentsOptions<Covers, Tx>, "publicUrl" | "service" | "store" | "dispatch">
@@ -29,7 +26,7 @@ export interface TestPaymentsOptions<Covers extends SignedField, Tx> extends Par
   /** How handlers are called; it cannot be `false`, because `settled()` waits for them. @default short waits, and three runs */
   dispatch?: DispatchOptions | undefined;
   /** A store over an empty database. @default a new SQLite file, which `close()` removes */
-  store?: CountingStore<Tx> | undefined;
+  store?: PaymentsOptions<Covers, Tx>["store"];
   /** Options of the sandbox, such as its scenario. @default those of a sandbox */
   sandbox?: SandboxOptions | undefined;
 }
@@ -103,7 +100,7 @@ export async function testPayments<
 
     const folder = await mkdtemp(path.join(tmpdir(), "tillkit-testing-"));
     closers.push(() => rm(folder, { recursive: true, force: true }));
-    const store = (givenStore ?? sqliteStore(path.join(folder, "test.db"))) as CountingStore<Tx>;
+    const store = (givenStore ?? sqliteStore(path.join(folder, "test.db"))) as Payments<Covers, Tx>["store"];
     const nextEnd = watchRuns(store);
     const payments = outsideOfProduction(() =>
       kit.createPayments<Covers, Tx>({
@@ -148,7 +145,7 @@ export async function testPayments<
 
 /** Resolves when the sandbox sends no more webhooks and every dispatch is done or dead. */
 async function untilDone<Tx>(
-  store: CountingStore<Tx>,
+  store: PaymentStore<Tx>,
   sandbox: Sandbox,
   nextEnd: () => Promise<void>,
 ): Promise<void> {

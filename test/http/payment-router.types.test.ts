@@ -8,11 +8,12 @@ import {
   paymentRouter,
   type MemoryTx,
   type PaymentRouter,
+  type PaymentStore,
   type SignedField,
   type SigningScheme,
   type TillkitEvent,
 } from "tillkit";
-import { type SqlTx } from "tillkit/sql";
+import { sqliteStore, type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 import { send } from "../promises/corpora/world.js";
 import { closeAll, secret, serve } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
@@ -156,5 +157,33 @@ describe("what a handler gets by type", () => {
     const other: PaymentRouter<never, SqlTx> = inMemory;
     expect([...routers, other]).toHaveLength(3);
     return Promise.all(routers.map(({ payments }) => payments.close()));
+  });
+
+  it("has a store with `query` in each form over SQL, and only there", async () => {
+    const file = "unused.db";
+    process.env["TILLKIT_DATABASE"] = file;
+    const options = { publicUrl: "https://shop.example", signature: hmac, logger: false } as const;
+    const service = { baseUrl: "https://pay.invalid", accessToken: "a" };
+    const wrapped: PaymentStore<SqlTx> = sqliteStore(file);
+    const overSql = [
+      paymentRouter().payments,
+      paymentRouter({ dispatch: false }).payments,
+      paymentRouter({ store: sqliteStore(file), signature: hmac }).payments,
+      createPayments({ ...options, service, store: sqliteStore(file) }),
+      createPayments(optionsFromEnvironment()),
+      // @ts-expect-error a store over SQL transactions has `query`, too
+      createPayments({ ...options, service, store: wrapped }),
+    ];
+    const queries = overSql.map(
+      ({ store }) => Reflect.get(store satisfies SqlPaymentStore, "query") as unknown,
+    );
+    const inMemory = createPayments({ ...options, service, store: new MemoryStore() });
+    // @ts-expect-error not a SQL store
+    const none: unknown = inMemory.store.query;
+    expect([...queries, none].map((query) => typeof query)).toEqual([
+      ...Array(6).fill("function"),
+      "undefined",
+    ]);
+    await Promise.all([...overSql, inMemory].map((payments) => payments.close()));
   });
 });

@@ -1,5 +1,5 @@
 import { PaymentCreationError, TillkitError } from "tillkit";
-import { type SqlPaymentStore, type SqlTx } from "tillkit/sql";
+import { type SqlTx } from "tillkit/sql";
 import { Orders } from "../../examples/express-shop/src/orders.js";
 import { problemOf } from "../../examples/express-shop/src/problems.js";
 import { goToCheckout, openShop, placeOrder, post, type OpenShop } from "./open-shop.js";
@@ -157,7 +157,7 @@ describe("the example shop", () => {
 
   it("keeps its tables when it is opened again", async () => {
     const order = await placeOrder(shop);
-    const reopened = new Orders(shop.payments.store as SqlPaymentStore);
+    const reopened = new Orders(shop.payments.store);
     await reopened.open();
     expect(await reopened.find(order)).toMatchObject({ id: order });
     expect((await reopened.stock()).get("cloves")).toBe(11);

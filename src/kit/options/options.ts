@@ -4,6 +4,7 @@ import { type PaymentServiceOptions } from "../../service/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
 import { type SignedField } from "../../model/signed-fields.js";
 import { type PaymentStore } from "../../store/index.js";
+import { type SqlPaymentStore, type SqlTx } from "../../store/sql/index.js";
 import { type ReturnOptions } from "./return-options.js";
 
 /**
@@ -134,6 +135,9 @@ export interface LookupOptions {
  */
 export interface SqlStoreOrStoreOver<Tx = unknown> extends PaymentStore<Tx> {}
 
+/** What a store has beside the contract: that of `tillkit/sql` has `query`, any other one nothing. */
+export type SqlPart<Tx> = [Tx] extends [SqlTx<infer Raw>] ? SqlPaymentStore<Raw> : unknown;
+
 /**
  * Everything that {@link createPayments} takes. `undefined` is accepted by type and refused where it is
  * required.
@@ -146,7 +150,7 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   /** The scheme that verifies webhooks. Verification cannot be switched off. @see docs/signatures.md */
   signature: SignatureScheme<Covers> | undefined;
   /** The store of payments, webhooks and dispatches. @see docs/stores.md */
-  store: SqlStoreOrStoreOver<Tx> | undefined;
+  store: (SqlStoreOrStoreOver<Tx> & SqlPart<Tx>) | undefined;
   /**
    * The router's addresses below its mount path.
    * @default `{ webhook: "/webhook", success: "/success", cancel: "/cancel" }`
